@@ -1,0 +1,16 @@
+/** The hub's clock: integer milliseconds, injected so that tests can turn it. */
+
+export interface Clock {
+  now(): number
+  /** Runs `fn` once after `ms`; returns its cancellation. The timer does not keep a process alive. */
+  after(ms: number, fn: () => void): () => void
+}
+
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  after(ms, fn) {
+    const timer = setTimeout(fn, ms)
+    timer.unref()
+    return () => clearTimeout(timer)
+  },
+}

@@ -1,0 +1,69 @@
+/** What can go wrong, as two tables: the kinds a client may act on, and the codes the specs spell out. */
+
+export const kinds = {
+  invalid: { status: 400, rpc: -32602, retryable: false },
+  unauthenticated: { status: 401, rpc: -32001, retryable: false },
+  forbidden: { status: 403, rpc: -32003, retryable: false },
+  not_found: { status: 404, rpc: -32602, retryable: false },
+  conflict: { status: 409, rpc: -32009, retryable: false },
+  limited: { status: 429, rpc: -32029, retryable: true },
+  busy: { status: 503, rpc: -32050, retryable: true },
+  internal: { status: 500, rpc: -32603, retryable: false },
+} as const
+
+export type Kind = keyof typeof kinds
+
+export const codes = {
+  INVALID_ARGUMENT: 'invalid',
+  UNAUTHENTICATED: 'unauthenticated',
+  FORBIDDEN: 'forbidden',
+  NOT_FOUND: 'not_found',
+  MESSAGE_NOT_FOUND: 'not_found',
+  TOPIC_NOT_FOUND: 'not_found',
+  TOPIC_CLOSED: 'conflict',
+  AGENT_NOT_JOINED: 'conflict',
+  AGENT_NAME_IN_USE: 'conflict',
+  LEASE_EXPIRED: 'conflict',
+  MAILBOX_FULL: 'limited',
+  DB_BUSY: 'busy',
+  DB_SCHEMA_MISMATCH: 'conflict',
+  SHUTTING_DOWN: 'busy',
+  INTERNAL: 'internal',
+} as const satisfies Record<string, Kind>
+
+export type Code = keyof typeof codes
+
+/** The one error the hub throws on purpose. The hint names the call that would put it right: agents read it. */
+export class HubError extends Error {
+  readonly code: Code
+  readonly hint: string | undefined
+
+  constructor(code: Code, message: string, options: { hint?: string; cause?: unknown } = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause })
+    this.name = 'HubError'
+    this.code = code
+    this.hint = options.hint
+  }
+
+  get kind(): Kind {
+    return codes[this.code]
+  }
+}
+
+/** Anything that is not a HubError becomes INTERNAL: logged whole where it is caught, shown without detail. */
+export function asHubError(error: unknown): HubError {
+  if (error instanceof HubError) return error
+  return new HubError('INTERNAL', 'Something went wrong inside Parley.', {
+    hint: 'Try again; if it goes on, the server log has the cause.',
+    cause: error,
+  })
+}
+
+/** What a client sees of an error, at every door. */
+export interface ErrorShape {
+  error: { code: Code; message: string; hint?: string }
+}
+
+export function errorShape({ code, message, hint }: HubError): ErrorShape {
+  return { error: hint === undefined ? { code, message } : { code, message, hint } }
+}

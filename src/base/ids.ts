@@ -1,0 +1,56 @@
+/** Ids that nobody can guess and that sort by the time they were made. */
+import { randomBytes } from 'node:crypto'
+import type { Clock } from './clock.ts'
+
+export interface Ids {
+  /** A UUID of version 7: new rows land at the end of their index, which keeps a commit small. */
+  uuid(): string
+  /** 16 letters and digits that sort by time, for ids that models read and people type. */
+  short(): string
+  /** A secret of 128 bits, for lease tokens and nonces. */
+  token(): string
+}
+
+export function createIds(clock: Clock): Ids {
+  let last = 0
+  let count = 0
+  return {
+    uuid() {
+      const now = clock.now()
+      // 12 bits count within a millisecond (RFC 9562 §6.2, method 1); past them the time runs ahead a little.
+      if (now > last) {
+        last = now
+        count = 0
+      } else if (++count > 0xfff) {
+        last++
+        count = 0
+      }
+      const time = last.toString(16).padStart(12, '0')
+      const tail = random(8)
+      tail[0] = ((tail[0] ?? 0) & 0x3f) | 0x80
+      const end = tail.toString('hex')
+      return `${time.slice(0, 8)}-${time.slice(8)}-7${count.toString(16).padStart(3, '0')}-${end.slice(0, 4)}-${end.slice(4)}`
+    },
+    short() {
+      let text = Math.max(clock.now(), 0).toString(32).padStart(9, '0')
+      for (const byte of random(7)) text += digits[byte & 31]
+      return text
+    },
+    token: () => random(16).toString('base64url'),
+  }
+}
+
+const digits = '0123456789abcdefghijklmnopqrstuv'
+
+let pool = Buffer.alloc(0)
+let used = 0
+
+/** Random bytes drawn from a pool: one call to the system for hundreds of ids (0.1 µs instead of 1 µs each). */
+function random(size: number): Buffer {
+  if (used + size > pool.length) {
+    pool = randomBytes(4096)
+    used = 0
+  }
+  used += size
+  return pool.subarray(used - size, used)
+}

@@ -1,0 +1,18 @@
+/** The log: pino, pretty on a terminal, JSON elsewhere; never a token, never a message body. */
+import { type DestinationStream, type Logger, pino } from 'pino'
+import pretty from 'pino-pretty'
+
+export type Log = Logger
+
+/** Headers and fields that carry secrets, wherever an object with them is logged. */
+const secrets = ['authorization', 'x-api-key', 'mcp-session-id', 'cookie', 'token', 'key'].flatMap((field) => [
+  `["${field}"]`,
+  `*["${field}"]`,
+])
+
+export function createLog({ level, json, to }: { level: string; json: boolean; to: NodeJS.WriteStream }): Log {
+  const stream: DestinationStream = json
+    ? to
+    : pretty({ colorize: to.isTTY === true, ignore: 'pid,hostname', destination: to, sync: true })
+  return pino({ level, redact: { paths: secrets, censor: '[secret]' } }, stream)
+}

@@ -1,0 +1,51 @@
+/** Names of agents, and the slugs of projects. */
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { agentNamePattern, nameKey, slugOf } from './names.ts'
+
+describe('An agent name', () => {
+  test.each(['a', 'Z', '7', 'alice', 'GreenCastle', 'a_b-c', '0-', 'a'.repeat(100)])('may be %s', (name) => {
+    expect(name).toMatch(agentNamePattern)
+  })
+
+  test.each(['', '-a', '_a', 'a b', 'a.b', 'a/b', 'ä', 'а', 'a\n', '\na', 'a\0', 'a'.repeat(101)])(
+    'may not be %j',
+    (name) => {
+      expect(name).not.toMatch(agentNamePattern)
+    },
+  )
+
+  test('is the same in any case', () => {
+    expect(nameKey('GreenCastle')).toBe(nameKey('greenCASTLE'))
+    expect(nameKey('a_b')).not.toBe(nameKey('a-b'))
+  })
+})
+
+describe('A slug', () => {
+  test('is the last part of the key and a hash of all of it', () => {
+    expect(slugOf('/srv/code/Backend')).toMatch(/^backend-[0-9a-f]{6}$/)
+    expect(slugOf('/srv/code/Backend')).toBe(slugOf('/srv/code/Backend'))
+    expect(slugOf('/srv/other/Backend')).not.toBe(slugOf('/srv/code/Backend'))
+    expect(slugOf('/srv/code/backend')).not.toBe(slugOf('/srv/code/Backend'))
+    expect(slugOf('C:\\code\\My Project\\')).toMatch(/^my-project-[0-9a-f]{6}$/)
+    expect(slugOf('/srv/code/.../')).toMatch(/^code-[0-9a-f]{6}$/)
+  })
+
+  test('is "commons" for the common project, and for no other', () => {
+    expect(slugOf('commons')).toBe('commons')
+    for (const key of ['Commons', '/commons', 'commons/', ' commons']) expect(slugOf(key)).not.toBe('commons')
+  })
+
+  test.each(['', '/', '???', 'ярмарка', '..'])('of %j has a word all the same', (key) => {
+    expect(slugOf(key)).toMatch(/^project-[0-9a-f]{6}$/)
+  })
+
+  test('is readable, short and safe in a path, whatever the key', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary', maxLength: 200 }), (key) => {
+        if (key !== 'commons') expect(slugOf(key)).toMatch(/^[a-z0-9](?:[a-z0-9-]{0,39})-[0-9a-f]{6}$/)
+      }),
+    )
+    expect(slugOf('x'.repeat(1000))).toHaveLength(40 + 1 + 6)
+  })
+})

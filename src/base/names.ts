@@ -1,0 +1,23 @@
+/** Names of agents and projects: what is allowed, and when two of them are the same. */
+import { createHash } from 'node:crypto'
+
+/** DECISIONS, "All doors" 6. */
+export const agentNamePattern = /^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$/
+
+/** Names are compared without case and shown as first written. */
+export const nameKey = (name: string): string => name.toLowerCase()
+
+export const commons = 'commons'
+
+/** A readable, unique slug: the last part of the key and a short hash of all of it, as in `backend-3f9a1c`. */
+export function slugOf(humanKey: string): string {
+  if (humanKey === commons) return commons
+  const last = humanKey.split(/[\\/]/).findLast((part) => /[A-Za-z0-9]/.test(part)) ?? ''
+  const word = last
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-+|-+$/g, '')
+    .slice(0, 40)
+  const hash = createHash('sha256').update(humanKey).digest('hex').slice(0, 6)
+  return `${word || 'project'}-${hash}`
+}

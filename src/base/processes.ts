@@ -1,0 +1,30 @@
+/** Processes by name: who this one is, and whether another one still lives. */
+import { readFileSync } from 'node:fs'
+import { hostname } from 'node:os'
+
+/** Names a process so that nobody who gets its number later is taken for it. */
+export const thisProcess = (): string => `${hostname()}/${process.pid}/${startOf(process.pid)}`
+
+/** Whether the process of that name still runs; undefined if it is, or was, one of another machine. */
+export function isRunning(name: string): boolean | undefined {
+  const [host, pid, start] = name.split('/')
+  if (host !== hostname()) return undefined
+  try {
+    process.kill(Number(pid), 0)
+  } catch (error) {
+    // EPERM: it lives, but belongs to another user.
+    if ((error as NodeJS.ErrnoException).code !== 'EPERM') return false
+  }
+  return startOf(Number(pid)) === start
+}
+
+/** When a process started, in the kernel's ticks; '' where the system does not tell that easily (not Linux). */
+function startOf(pid: number): string {
+  try {
+    // The name in parentheses may hold anything; what follows it is numbers. Field 22 of proc(5).
+    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ')
+    return fields?.[19] ?? ''
+  } catch {
+    return ''
+  }
+}

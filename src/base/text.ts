@@ -1,0 +1,27 @@
+/** What text from outside must be before it is stored (DECISIONS, "All doors" 8). */
+
+export const maxBodyBytes = 1024 * 1024
+
+/** Why a message body is refused, or undefined when it is fine. Nothing is ever cut. */
+export function bodyFault(text: string): string | undefined {
+  if (text.length === 0) return 'must not be empty'
+  // A JavaScript character is at most three bytes of UTF-8: short texts need no counting.
+  if (text.length * 3 > maxBodyBytes && Buffer.byteLength(text) > maxBodyBytes)
+    return `must have at most ${maxBodyBytes} bytes, this one has ${Buffer.byteLength(text)}`
+  return textFault(text)
+}
+
+/** Why a text cannot be stored as it is: PostgreSQL takes no U+0000, UTF-8 no half of a surrogate pair. */
+export function textFault(text: string): string | undefined {
+  if (text.includes('\0')) return 'must not contain the character U+0000'
+  if (!text.isWellFormed()) return 'must not contain half of a surrogate pair'
+  return undefined
+}
+
+const visible = /^[^\p{C}\p{Z}](?:[^\p{C}\p{Zl}\p{Zp}]*[^\p{C}\p{Z}])?$/u
+
+/** Why an id given by a client is refused: 1 to 128 visible characters, spaces only between them. */
+export function clientIdFault(id: string): string | undefined {
+  if (id.length > 256 || [...id].length > 128) return 'must have at most 128 characters'
+  return visible.test(id) ? undefined : 'must be 1 to 128 visible characters'
+}

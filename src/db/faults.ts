@@ -1,0 +1,105 @@
+/** The errors of both drivers, folded into the few kinds somebody can act on. */
+import { HubError } from '../base/errors.ts'
+
+export type FaultKind = 'unique' | 'foreign' | 'constraint' | 'full' | 'readonly' | 'io' | 'corrupt'
+
+/** A statement the database refused. `unique` and `foreign` are for the store to expect; the others are for the operator. */
+export class Fault extends Error {
+  readonly kind: FaultKind
+
+  constructor(kind: FaultKind, cause: Error) {
+    super(cause.message, { cause })
+    this.name = 'Fault'
+    this.kind = kind
+  }
+}
+
+export function isFault(error: unknown, kind: FaultKind): boolean {
+  return error instanceof Fault && error.kind === kind
+}
+
+/** By extended result code, then by its low byte (https://www.sqlite.org/rescode.html). */
+const sqliteKinds: Readonly<Record<number, FaultKind>> = {
+  2067: 'unique', // CONSTRAINT_UNIQUE
+  1555: 'unique', // CONSTRAINT_PRIMARYKEY
+  2579: 'unique', // CONSTRAINT_ROWID
+  787: 'foreign', // CONSTRAINT_FOREIGNKEY
+  19: 'constraint',
+  13: 'full',
+  8: 'readonly',
+  10: 'io',
+  14: 'io', // CANTOPEN
+  11: 'corrupt',
+  26: 'corrupt', // NOTADB
+}
+
+/** BUSY, LOCKED and PROTOCOL: another connection is in the way, and will not be for long. */
+const sqliteBusy: ReadonlySet<number> = new Set([5, 6, 15])
+
+/** By SQLSTATE, then by its class (https://www.postgresql.org/docs/current/errcodes-appendix.html). */
+const postgresKinds: Readonly<Record<string, FaultKind>> = {
+  '23505': 'unique',
+  '23503': 'foreign',
+  '23': 'constraint',
+  '53100': 'full',
+  '25006': 'readonly',
+  '58': 'io',
+  XX001: 'corrupt',
+  XX002: 'corrupt',
+}
+
+/** Serialisation failure and deadlock: the same work, run again, will do. */
+const postgresRaces: ReadonlySet<string> = new Set(['40001', '40P01'])
+
+/** No connection, too many connections, lock not available, server starting or going down; and the sockets' words for it. */
+const postgresBusy = /^(08...|53[234]00|55P03|57P0[1-5]|25P0[34]|E[A-Z]+)$/
+
+export function sqliteFault(error: unknown): unknown {
+  const code = sqliteCode(error)
+  if (code === undefined || !(error instanceof Error)) return error
+  if (sqliteBusy.has(code & 0xff)) return busy('Another process keeps the database locked.', error)
+  const kind = sqliteKinds[code] ?? sqliteKinds[code & 0xff]
+  return kind === undefined ? error : new Fault(kind, error)
+}
+
+export function isSqliteBusy(error: unknown): boolean {
+  const code = sqliteCode(error)
+  return code !== undefined && sqliteBusy.has(code & 0xff)
+}
+
+export function postgresFault(error: unknown): unknown {
+  if (!(error instanceof Error) || error instanceof HubError || error instanceof Fault) return error
+  const code = postgresCode(error)
+  if (code === undefined) return lost.test(error.message) ? busy('The database cannot be reached.', error) : error
+  if (postgresRaces.has(code)) return busy('Others kept changing the same rows.', error)
+  if (postgresBusy.test(code)) return busy('The database cannot be reached.', error)
+  const kind = postgresKinds[code] ?? postgresKinds[code.slice(0, 2)]
+  return kind === undefined ? error : new Fault(kind, error)
+}
+
+export function isPostgresRace(error: unknown): boolean {
+  const code = postgresCode(error)
+  return code !== undefined && postgresRaces.has(code)
+}
+
+/** `pg` gives a lost connection and a full pool no code. */
+const lost = /connection terminated|connection error|timeout exceeded when trying to connect|not queryable/i
+
+/** What a database answers once it is being closed. */
+export function shuttingDown(): HubError {
+  return new HubError('SHUTTING_DOWN', 'The database is being closed.')
+}
+
+function busy(message: string, cause: Error): HubError {
+  return new HubError('DB_BUSY', message, { hint: 'Try again in a moment.', cause })
+}
+
+function sqliteCode(error: unknown): number | undefined {
+  if (!(error instanceof Error) || !('errcode' in error)) return undefined
+  return typeof error.errcode === 'number' ? error.errcode : undefined
+}
+
+function postgresCode(error: unknown): string | undefined {
+  if (!(error instanceof Error) || !('code' in error)) return undefined
+  return typeof error.code === 'string' ? error.code : undefined
+}

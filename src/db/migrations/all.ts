@@ -1,0 +1,6 @@
+/** Every migration there is, in order. A released one never changes; a new one is added at the end. */
+import type { Migration } from '../migrate.ts'
+import { mailbox } from './0001-mailbox.ts'
+import { topics } from './0002-topics.ts'
+
+export const migrations: readonly Migration[] = [mailbox, topics]

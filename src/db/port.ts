@@ -1,0 +1,34 @@
+/** The port to a database: SQL in, rows out, work in transactions, hints that somebody else has committed. */
+import type { Sql } from 'sql-template-tag'
+
+export type Dialect = 'sqlite' | 'postgres'
+
+export interface Reader {
+  readonly dialect: Dialect
+  all<Row>(query: Sql): Promise<Row[]>
+}
+
+/** Told after another process may have committed: the topics it announced, or undefined when only the fact is known. */
+export type Hint = (topics: readonly string[] | undefined) => void
+
+/** One unit of work. It awaits nothing but its own statements: others wait behind it. */
+export interface Tx extends Reader {
+  readonly writes: true
+}
+
+export interface Db extends Reader {
+  /**
+   * Runs `work` in a write transaction and resolves after COMMIT. Work may run more than once (deadlock, lost race),
+   * so it has no effects but its statements. An error thrown by `work` rolls back that work alone. After a statement
+   * failed, the unit fails too, even if `work` catches the error: use ON CONFLICT where a conflict is expected.
+   */
+  tx<T>(work: (tx: Tx) => Promise<T>): Promise<T>
+  /**
+   * Calls `hint` until the returned function is called. A hint may be lost or false, and must not throw. Resolves once
+   * listening.
+   */
+  listen(hint: Hint): Promise<() => Promise<void>>
+  /** Tells other processes what was committed, where the engine cannot tell by itself (PostgreSQL). Never waits. */
+  announce(topics: readonly string[]): void
+  close(): Promise<void>
+}

@@ -1,0 +1,177 @@
+/** The connection over which the nodes on one PostgreSQL database wake each other. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Client, type ClientConfig } from 'pg'
+import { shuttingDown } from './faults.ts'
+import type { Hint } from './port.ts'
+
+/** A connection that died in silence is noticed after a heartbeat and the time its answer may take. */
+const heartbeat = 15_000
+const answerTimeout = 5_000
+
+const firstPause = 50
+const longestPause = 5_000
+
+/**
+ * One loop does everything in turn: it connects, sends what was announced, looks whether the connection still lives,
+ * and begins anew when it does not. So announcements gather while one is on its way.
+ */
+export class PostgresNotices {
+  readonly #settings: ClientConfig
+  readonly #channel: string
+  readonly #hints = new Set<Hint>()
+  readonly #announced = new Set<string>()
+  readonly #listening = Promise.withResolvers<void>()
+  readonly #closing = new AbortController()
+  #loop: Promise<void> | undefined
+  #connectedBefore = false
+  #wake = () => {}
+
+  constructor(settings: ClientConfig, channel: string) {
+    this.#settings = { ...settings, connectionTimeoutMillis: answerTimeout, query_timeout: answerTimeout }
+    this.#channel = channel
+    // It may be that nobody waits for it.
+    this.#listening.promise.catch(() => {})
+  }
+
+  async add(hint: Hint): Promise<() => void> {
+    if (this.#closing.signal.aborted) throw shuttingDown()
+    this.#hints.add(hint)
+    this.#start()
+    await this.#listening.promise
+    return () => this.#hints.delete(hint)
+  }
+
+  announce(topics: readonly string[]): void {
+    if (this.#closing.signal.aborted) return
+    if (this.#announced.size <= topicLimit) for (const topic of topics) this.#announced.add(topic)
+    this.#start()
+    this.#wake()
+  }
+
+  /** Sends what was announced, if the server can be reached, and ends the connection. */
+  async close(): Promise<void> {
+    this.#closing.abort()
+    this.#listening.reject(shuttingDown())
+    this.#wake()
+    await this.#loop
+  }
+
+  #start(): void {
+    this.#loop ??= this.#run()
+  }
+
+  async #run(): Promise<void> {
+    for (let pause = firstPause; ; pause = Math.min(longestPause, pause * 2)) {
+      const client = new Client(this.#settings)
+      // Then the next query on this connection fails, and here is one.
+      client.on('error', () => this.#wake())
+      try {
+        await this.#connect(client)
+        pause = firstPause
+        await this.#serve(client)
+      } catch {
+        // Hints may get lost. Whoever listens is told to look, once there is a connection again.
+      } finally {
+        await client.end().catch(() => {})
+      }
+      if (this.#closing.signal.aborted) return
+      await sleep(pause, undefined, { signal: this.#closing.signal }).catch(() => {})
+    }
+  }
+
+  async #connect(client: Client): Promise<void> {
+    await client.connect()
+    const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')
+    const own = rows[0]?.pid
+    client.on('notification', ({ processId, payload }) => {
+      if (processId !== own) this.#tell(topicsIn(payload))
+    })
+    // A notice is not worth an fsync.
+    await client.query('SET synchronous_commit = off')
+    await client.query(`LISTEN ${this.#channel}`)
+    this.#listening.resolve()
+    if (this.#connectedBefore) this.#tell(undefined)
+    this.#connectedBefore = true
+  }
+
+  async #serve(client: Client): Promise<void> {
+    for (;;) {
+      if (this.#announced.size > 0) await this.#send(client)
+      else if (this.#closing.signal.aborted) return
+      else {
+        await this.#idle()
+        if (this.#announced.size === 0) await client.query('SELECT 1')
+      }
+    }
+  }
+
+  async #send(client: Client): Promise<void> {
+    const topics = [...this.#announced]
+    this.#announced.clear()
+    try {
+      await client.query('SELECT pg_notify($1, payload) FROM unnest($2::text[]) payload', [
+        this.#channel,
+        payloadsOf(topics),
+      ])
+    } catch (error) {
+      for (const topic of topics) this.#announced.add(topic)
+      throw error
+    }
+  }
+
+  #idle(): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, heartbeat)
+      timer.unref()
+      this.#wake = () => {
+        clearTimeout(timer)
+        resolve()
+      }
+    })
+  }
+
+  #tell(topics: readonly string[] | undefined): void {
+    for (const hint of this.#hints) hint(topics)
+  }
+}
+
+/** A NOTIFY carries fewer than 8000 bytes. */
+const payloadLimit = 7_900
+
+/** Beyond this, waking everybody is cheaper than saying whom. */
+const topicLimit = 1_000
+
+/** For everybody: an empty payload. */
+const everything = ''
+
+/** JSON arrays that fit into a notice each. */
+export function payloadsOf(topics: readonly string[]): string[] {
+  if (topics.length > topicLimit) return [everything]
+  const payloads: string[] = []
+  let parts: string[] = []
+  let size = 2
+  for (const topic of topics) {
+    const part = JSON.stringify(topic)
+    const bytes = Buffer.byteLength(part) + 1
+    if (bytes + 2 > payloadLimit) return [everything]
+    if (size + bytes > payloadLimit) {
+      payloads.push(`[${parts}]`)
+      parts = []
+      size = 2
+    }
+    parts.push(part)
+    size += bytes
+  }
+  payloads.push(`[${parts}]`)
+  return payloads
+}
+
+/** Undefined also for what is not ours: anybody may send a notice. */
+export function topicsIn(payload: string | undefined): string[] | undefined {
+  try {
+    const topics: unknown = JSON.parse(payload ?? everything)
+    return Array.isArray(topics) ? topics.filter((topic) => typeof topic === 'string') : undefined
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,71 @@
+/** How to connect to a PostgreSQL server, and what to say when that fails. */
+import { Client, type ClientConfig, types } from 'pg'
+import { HubError } from '../base/errors.ts'
+
+const connectTimeout = 10_000
+
+/** A node that vanishes in the middle of a transaction must not keep its rows locked. */
+const idleInTransactionTimeout = 30_000
+
+const bool = 16
+const int8 = 20
+const numeric = 1700
+
+/** Numbers are numbers and truth is 0 or 1, as in SQLite. Counts, sums, ids and milliseconds fit a double. */
+const parsers: ClientConfig['types'] = {
+  getTypeParser: ((oid: number, format: 'text' | 'binary') => {
+    if (oid === int8 || oid === numeric) return Number
+    if (oid === bool) return (text: string) => (text === 't' ? 1 : 0)
+    return types.getTypeParser(oid, format)
+  }) as typeof types.getTypeParser,
+}
+
+export function clientSettings(url: string): ClientConfig {
+  const settings: ClientConfig = {
+    connectionString: url,
+    fallback_application_name: 'parley',
+    connectionTimeoutMillis: connectTimeout,
+    idle_in_transaction_session_timeout: idleInTransactionTimeout,
+    keepAlive: true,
+    types: parsers,
+  }
+  try {
+    new Client(settings)
+  } catch {
+    // The error would quote the URL, and so the password.
+    throw new HubError('INVALID_ARGUMENT', 'DATABASE_URL is not a URL that PostgreSQL knows.', {
+      hint: 'Use postgres://<user>:<password>@<host>:<port>/<database>, with special characters %-encoded.',
+    })
+  }
+  return settings
+}
+
+/** The hint for each reason a server gives; whatever else goes wrong, it was not reached. */
+const refusals: Readonly<Record<string, string>> = {
+  '28P01': 'Check the user and the password in DATABASE_URL.',
+  '28000': 'Check the user in DATABASE_URL, and what pg_hba.conf allows it.',
+  '3D000': 'Create the database, or check its name in DATABASE_URL.',
+  '42501': 'Grant the user the right to connect and to use the schema.',
+}
+
+/** Names the place, never the password. */
+export function connectionError(settings: ClientConfig, error: unknown): HubError {
+  const reason = error instanceof Error ? error.message || error.name : String(error)
+  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  const refusal = refusals[code]
+  if (refusal !== undefined) {
+    return new HubError('INVALID_ARGUMENT', `PostgreSQL at ${place(settings)} refused the connection: ${reason}.`, {
+      hint: refusal,
+      cause: error,
+    })
+  }
+  return new HubError('DB_BUSY', `PostgreSQL at ${place(settings)} cannot be reached: ${code || reason}.`, {
+    hint: 'Check that the server runs and accepts connections there, and host and port in DATABASE_URL.',
+    cause: error,
+  })
+}
+
+function place(settings: ClientConfig): string {
+  const { host, port, database } = new Client(settings)
+  return `${host}:${port}/${database}`
+}

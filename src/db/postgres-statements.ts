@@ -1,0 +1,31 @@
+/** Names for the statements that PostgreSQL keeps prepared on each connection. */
+import type { QueryConfig } from 'pg'
+import type { Sql } from 'sql-template-tag'
+import { Statements } from './statements.ts'
+
+/** The server keeps a named statement as long as the connection lives, so only so many get a name. */
+const limit = 500
+
+interface Named {
+  readonly text: string
+  readonly name: string | undefined
+}
+
+export class PostgresStatements {
+  readonly #names = new Map<string, string>()
+  readonly #statements = new Statements<Named>(({ text }) => ({ text, name: this.#nameFor(text) }))
+
+  bind(query: Sql): QueryConfig {
+    const { text, name } = this.#statements.for(query)
+    return name === undefined ? { text, values: query.values } : { name, text, values: query.values }
+  }
+
+  #nameFor(text: string): string | undefined {
+    let name = this.#names.get(text)
+    if (name === undefined && this.#names.size < limit) {
+      name = `parley_${this.#names.size}`
+      this.#names.set(text, name)
+    }
+    return name
+  }
+}

@@ -1,0 +1,47 @@
+/** What a unit of work sees of its PostgreSQL connection, until it ends or one of its statements fails. */
+import type { PoolClient } from 'pg'
+import type { Sql } from 'sql-template-tag'
+import { postgresFault } from './faults.ts'
+import type { Tx } from './port.ts'
+import type { PostgresStatements } from './postgres-statements.ts'
+
+export class PostgresTx implements Tx {
+  readonly dialect = 'postgres'
+  readonly writes = true
+  readonly #client: PoolClient
+  readonly #statements: PostgresStatements
+  #failure: unknown
+  #ended = false
+
+  constructor(client: PoolClient, statements: PostgresStatements) {
+    this.#client = client
+    this.#statements = statements
+  }
+
+  async all<Row>(query: Sql): Promise<Row[]> {
+    if (this.#ended) throw new Error('This unit of work has ended; its statements belong inside it.')
+    if (this.#failure !== undefined) throw postgresFault(this.#failure)
+    try {
+      const { rows } = await this.#client.query(this.#statements.bind(query))
+      return rows
+    } catch (error) {
+      // Of statements sent together only the first says what went wrong, the others that something did.
+      this.#failure ??= error
+      throw postgresFault(error)
+    }
+  }
+
+  /** As the driver reported it. */
+  get failure(): unknown {
+    return this.#failure
+  }
+
+  /** Work that went on after a failed statement has failed all the same: its COMMIT would be a ROLLBACK. */
+  throwFailure(): void {
+    if (this.#failure !== undefined) throw postgresFault(this.#failure)
+  }
+
+  end(): void {
+    this.#ended = true
+  }
+}

@@ -1,0 +1,140 @@
+/** The database port on PostgreSQL: a pool for the work, and one connection for the wake-ups. */
+import { randomInt } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Pool, type PoolClient } from 'pg'
+import type { Sql } from 'sql-template-tag'
+import { HubError } from '../base/errors.ts'
+import { isPostgresRace, postgresFault, shuttingDown } from './faults.ts'
+import type { Db, Hint, Tx } from './port.ts'
+import { PostgresNotices } from './postgres-notices.ts'
+import { clientSettings, connectionError } from './postgres-settings.ts'
+import { PostgresStatements } from './postgres-statements.ts'
+import { PostgresTx } from './postgres-tx.ts'
+
+const connections = 10
+
+/** How often a unit runs that keeps losing against others (deadlock, serialisation failure). */
+const attempts = 8
+
+export async function openPostgres(url: string): Promise<Db> {
+  const settings = clientSettings(url)
+  // Pipelining sends BEGIN together with the first statement: one round trip less.
+  const pool = new Pool({ ...settings, max: connections, pipeline: true })
+  // A connection that breaks while idle leaves the pool by itself; one that breaks in use fails its query.
+  pool.on('error', () => {})
+  pool.on('connect', (client) => client.on('error', () => {}))
+  try {
+    const { rows } = await pool.query<{ schema: number }>('SELECT current_schema()::regnamespace::oid AS schema')
+    return new PostgresDb(pool, new PostgresNotices(settings, `parley_${rows[0]?.schema}`))
+  } catch (error) {
+    await pool.end()
+    throw connectionError(settings, error)
+  }
+}
+
+class PostgresDb implements Db {
+  readonly dialect = 'postgres'
+  readonly #pool: Pool
+  readonly #notices: PostgresNotices
+  readonly #statements = new PostgresStatements()
+  readonly #running = new Set<Promise<unknown>>()
+  #closing: Promise<void> | undefined
+
+  constructor(pool: Pool, notices: PostgresNotices) {
+    this.#pool = pool
+    this.#notices = notices
+  }
+
+  all<Row>(query: Sql): Promise<Row[]> {
+    return this.#track(async () => {
+      try {
+        const { rows } = await this.#pool.query(this.#statements.bind(query))
+        return rows
+      } catch (error) {
+        throw postgresFault(error)
+      }
+    })
+  }
+
+  tx<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+    return this.#track(async () => {
+      for (let attempt = 1; ; attempt++) {
+        try {
+          return await this.#attempt(work)
+        } catch (error) {
+          if (!isPostgresRace(error) || attempt === attempts) throw postgresFault(error)
+        }
+        await sleep(randomInt(2 ** attempt))
+      }
+    })
+  }
+
+  async #attempt<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+    const client = await this.#pool.connect()
+    const tx = new PostgresTx(client, this.#statements)
+    let broken = false
+    try {
+      const begun = client.query('BEGIN')
+      // If it fails, so does the first statement, which `work` hears of.
+      begun.catch(() => {})
+      const value = await work(tx)
+      tx.throwFailure()
+      tx.end()
+      await begun
+      await commit(client)
+      return value
+    } catch (error) {
+      tx.end()
+      await client.query('ROLLBACK').catch(() => {
+        broken = true
+      })
+      throw isPostgresRace(tx.failure) ? tx.failure : error
+    } finally {
+      client.release(broken)
+    }
+  }
+
+  async listen(hint: Hint): Promise<() => Promise<void>> {
+    const stop = await this.#notices.add(hint)
+    return async () => stop()
+  }
+
+  announce(topics: readonly string[]): void {
+    this.#notices.announce(topics)
+  }
+
+  /** Refuses new work, finishes what runs, sends the last announcements, ends every connection. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close()
+    return this.#closing
+  }
+
+  async #close(): Promise<void> {
+    await Promise.allSettled(this.#running)
+    await this.#notices.close()
+    await this.#pool.end()
+  }
+
+  /** The pool would forget those who wait for a connection when it ends. */
+  #track<T>(start: () => Promise<T>): Promise<T> {
+    if (this.#closing !== undefined) return Promise.reject(shuttingDown())
+    const running = start()
+    this.#running.add(running)
+    const done = () => this.#running.delete(running)
+    running.then(done, done)
+    return running
+  }
+}
+
+async function commit(client: PoolClient): Promise<void> {
+  try {
+    await client.query('COMMIT')
+  } catch (error) {
+    const fault = postgresFault(error)
+    if (!(fault instanceof HubError)) throw fault
+    throw new HubError('DB_BUSY', 'The database was lost during the commit: the work may be saved or not.', {
+      hint: 'Look whether it is there before you try again.',
+      cause: error,
+    })
+  }
+}

@@ -1,0 +1,52 @@
+/** One connection to a SQLite file, which keeps its prepared statements. */
+import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
+import type { Sql } from 'sql-template-tag'
+import { Statements } from './statements.ts'
+
+interface Prepared {
+  readonly statement: StatementSync
+  /** For certain; other statements may write or not. */
+  readonly reads: boolean
+}
+
+export class SqliteConnection {
+  readonly #db: DatabaseSync
+  readonly #statements: Statements<Prepared>
+
+  /** `timeout` is how long SQLite itself waits for a lock, which blocks the whole process. */
+  constructor(file: string, { timeout }: { timeout: number }) {
+    this.#db = new DatabaseSync(file, { timeout, enableForeignKeyConstraints: true })
+    this.#statements = new Statements(({ sql }) => ({
+      statement: this.#db.prepare(sql),
+      reads: /^\s*SELECT\b/i.test(sql),
+    }))
+  }
+
+  /** Rows of any query. Values other than SQLite's are refused by SQLite itself. */
+  all(query: Sql): unknown[] {
+    return this.prepared(query).statement.all(...(query.values as SQLInputValue[]))
+  }
+
+  prepared(query: Sql): Prepared {
+    return this.#statements.for(query)
+  }
+
+  prepare(text: string): StatementSync {
+    return this.#db.prepare(text)
+  }
+
+  /** Runs a pragma and returns its one value, if it has one. */
+  pragma(text: string): unknown {
+    const row = this.#db.prepare(`PRAGMA ${text}`).get()
+    return row === undefined ? undefined : Object.values(row)[0]
+  }
+
+  get inTransaction(): boolean {
+    return this.#db.isTransaction
+  }
+
+  close(): void {
+    this.#statements.clear()
+    this.#db.close()
+  }
+}

@@ -1,0 +1,81 @@
+/** Whose file it is, found out without changing a byte of it. */
+import { closeSync, openSync, readSync, statSync } from 'node:fs'
+import { DatabaseSync } from 'node:sqlite'
+import { pathToFileURL } from 'node:url'
+import { HubError } from '../base/errors.ts'
+import { tableNames } from './dialect.ts'
+import { migrationsTable } from './migrate.ts'
+
+/** "Parl" in ASCII: SQLite keeps it in the file's header for programs to know their own files by. */
+export const applicationId = 0x5061726c
+
+/** How a file begins (https://www.sqlite.org/fileformat2.html#the_database_header). */
+const magic = 'SQLite format 3\0'
+const headerSize = 100
+const applicationIdOffset = 68
+
+/**
+ * Throws DB_SCHEMA_MISMATCH unless the file is Parley's, empty or absent. The mark in the header is written before
+ * anything else and never changes, so it can be read without a lock while others write.
+ */
+export function refuseForeign(file: string): void {
+  const header = readHeader(file)
+  if (header.length === 0) return
+  // SQLite itself would take a file of a few bytes for an empty one, and write over them.
+  if (header.length < headerSize || !header.toString('latin1').startsWith(magic)) throw unreadable(file)
+  if (header.readUInt32BE(applicationIdOffset) === applicationId) return
+  const tables = readTables(file)
+  if (tables.length > 0 && !tables.includes(migrationsTable)) {
+    throw mismatch(file, 'is the database of another program')
+  }
+}
+
+function readHeader(file: string): Buffer {
+  const header = Buffer.alloc(headerSize)
+  let handle: number
+  try {
+    handle = openSync(file, 'r')
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return header.subarray(0, 0)
+    throw error
+  }
+  try {
+    return header.subarray(0, readSync(handle, header, 0, header.length, 0))
+  } finally {
+    closeSync(handle)
+  }
+}
+
+function readTables(file: string): unknown[] {
+  const db = new DatabaseSync(lookOnly(file), { readOnly: true, open: false })
+  try {
+    db.open()
+    return db
+      .prepare(tableNames({ dialect: 'sqlite' }).sql)
+      .all()
+      .map((row) => row.name)
+  } catch (error) {
+    throw unreadable(file, error)
+  } finally {
+    if (db.isOpen) db.close()
+  }
+}
+
+/** A read-only connection would leave a -wal and a -shm file behind. An immutable one leaves nothing, but sees no WAL. */
+function lookOnly(file: string): string | URL {
+  if ((statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0) return file
+  const url = pathToFileURL(file)
+  url.searchParams.set('immutable', '1')
+  return url
+}
+
+function unreadable(file: string, cause?: unknown): HubError {
+  return mismatch(file, 'is not a database that SQLite can read', cause)
+}
+
+function mismatch(file: string, what: string, cause?: unknown): HubError {
+  return new HubError('DB_SCHEMA_MISMATCH', `${file} ${what}; it was not touched.`, {
+    hint: 'Name another file: set STORAGE_ROOT or DATABASE_URL.',
+    cause,
+  })
+}

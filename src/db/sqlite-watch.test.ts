@@ -1,0 +1,45 @@
+/** The look-out for other processes, on a file system that reports no changes. */
+import { type FSWatcher, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import sql from 'sql-template-tag'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { openSqlite } from './sqlite.ts'
+
+const watch = vi.hoisted(() => vi.fn<() => FSWatcher>())
+vi.mock('node:fs', async (original) => ({ ...(await original<typeof import('node:fs')>()), watch }))
+
+/** Two connections as two processes have them, one of them listening. */
+async function openTwo() {
+  const folder = mkdtempSync(join(tmpdir(), 'parley-watch-'))
+  const file = join(folder, 'parley.sqlite3')
+  const [here, there] = [await openSqlite(file), await openSqlite(file)]
+  onTestFinished(async () => {
+    await Promise.all([here.close(), there.close()])
+    rmSync(folder, { recursive: true, force: true })
+  })
+  await there.tx((tx) => tx.all(sql`CREATE TABLE rooms (name TEXT)`))
+  const hinted = Promise.withResolvers<unknown>()
+  await here.listen(hinted.resolve)
+  return {
+    hinted: hinted.promise,
+    write: () => there.tx((tx) => tx.all(sql`INSERT INTO rooms (name) VALUES ('hall')`)),
+  }
+}
+
+test('A commit is noticed soon when the folder cannot be watched', async () => {
+  watch.mockImplementation(() => {
+    throw new Error('ENOSPC: System limit for number of file watchers reached')
+  })
+  const { hinted, write } = await openTwo()
+  await write()
+  expect(await hinted).toBeUndefined()
+})
+
+test('A commit is noticed in the end when the watch never says anything', async () => {
+  const silent = { on: () => silent, close: () => {} }
+  watch.mockImplementation(() => silent as unknown as FSWatcher)
+  const { hinted, write } = await openTwo()
+  await write()
+  expect(await hinted).toBeUndefined()
+})

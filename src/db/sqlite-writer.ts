@@ -1,0 +1,169 @@
+/** The one writing connection of a process: whatever waits is committed at once, with one fsync. */
+import { whileBusy } from './busy.ts'
+import { shuttingDown, sqliteFault } from './faults.ts'
+import type { Tx } from './port.ts'
+import type { SqliteConnection } from './sqlite-connection.ts'
+import { SqliteTx } from './sqlite-tx.ts'
+
+/** So that a burst does not hold up the event loop for long: 512 small units take about 20 ms. */
+const groupLimit = 512
+
+/** Statements answer at once, so a unit that takes this long waits for something else, and everybody behind it. */
+const unitLimit = 10_000
+
+interface Unit {
+  readonly work: (tx: Tx) => Promise<unknown>
+  readonly resolve: (value: unknown) => void
+  readonly reject: (error: unknown) => void
+  /** Told only after COMMIT: a failure, too, may rest on what a neighbour has not committed yet. */
+  failed: boolean
+  result: unknown
+}
+
+export class SqliteWriter {
+  /** Transactions and the units of work in them, since the start. */
+  readonly stats = { groups: 0, units: 0 }
+  readonly #connection: SqliteConnection
+  readonly #patience: number
+  readonly #statements
+  #queue: Unit[] = []
+  #active = false
+  #closing = false
+
+  constructor(connection: SqliteConnection, { patience }: { patience: number }) {
+    this.#connection = connection
+    this.#patience = patience
+    this.#statements = {
+      begin: connection.prepare('BEGIN IMMEDIATE'),
+      commit: connection.prepare('COMMIT'),
+      rollback: connection.prepare('ROLLBACK'),
+      savepoint: connection.prepare('SAVEPOINT unit'),
+      release: connection.prepare('RELEASE unit'),
+      undo: connection.prepare('ROLLBACK TO unit'),
+    }
+  }
+
+  tx<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+    if (this.#closing) return Promise.reject(shuttingDown())
+    return new Promise<T>((resolve, reject) => {
+      // What reaches `resolve` is what `work` returned.
+      this.#queue.push({ work, resolve: resolve as (value: unknown) => void, reject, failed: false, result: undefined })
+      if (!this.#active) this.#schedule()
+    })
+  }
+
+  /** Refuses new work, finishes what waits, closes the connection. */
+  async close(): Promise<void> {
+    const last = this.#active ? this.tx(async () => {}).catch(() => {}) : undefined
+    this.#closing = true
+    await last
+    this.#connection.close()
+  }
+
+  /** The group forms at the end of the event loop's turn: all requests that came in together share it. */
+  #schedule(): void {
+    this.#active = true
+    setImmediate(() => {
+      void this.#runGroup(this.#queue.splice(0, groupLimit)).then(() => {
+        if (this.#queue.length > 0) this.#schedule()
+        else this.#active = false
+      })
+    })
+  }
+
+  async #runGroup(group: readonly Unit[]): Promise<void> {
+    try {
+      await this.#commit(group)
+    } catch (error) {
+      if (error instanceof GroupLost) this.#retryWithout(error.culprit, group)
+      else for (const { reject } of group) reject(sqliteFault(error))
+      return
+    }
+    this.stats.groups++
+    this.stats.units += group.length
+    for (const unit of group) {
+      if (unit.failed) unit.reject(unit.result)
+      else unit.resolve(unit.result)
+    }
+  }
+
+  #retryWithout(culprit: Unit, group: readonly Unit[]): void {
+    culprit.reject(culprit.result)
+    this.#queue.unshift(...group.filter((unit) => unit !== culprit))
+  }
+
+  /**
+   * With a savepoint for each unit the statements of a unit take two to three times as long, for every page is copied
+   * before it changes. Hardly a unit fails after it has written, and then the group can run again, with savepoints.
+   */
+  async #commit(group: readonly Unit[]): Promise<void> {
+    try {
+      await this.#attempt(group, false)
+    } catch (error) {
+      if (!(error instanceof SavepointMissing)) throw error
+      await this.#attempt(group, true)
+    }
+  }
+
+  async #attempt(group: readonly Unit[], savepoints: boolean): Promise<void> {
+    await whileBusy(() => this.#statements.begin.run(), this.#patience)
+    const alarm = startAlarm()
+    try {
+      for (const unit of group) {
+        if (savepoints) this.#statements.savepoint.run()
+        const wrote = await this.#run(unit, alarm.rings)
+        if (unit.failed && wrote) {
+          if (group.length === 1) throw new GroupLost(unit)
+          if (!savepoints) throw new SavepointMissing()
+          this.#statements.undo.run()
+        }
+        if (savepoints) this.#statements.release.run()
+      }
+      this.#statements.commit.run()
+    } finally {
+      alarm.stop()
+      if (this.#connection.inTransaction) this.#statements.rollback.run()
+    }
+  }
+
+  /** Returns whether there is something to undo, should the unit have failed. */
+  async #run(unit: Unit, alarm: Promise<never>): Promise<boolean> {
+    const tx = new SqliteTx(this.#connection)
+    unit.failed = false
+    try {
+      unit.result = await Promise.race([unit.work(tx), alarm])
+      tx.throwFailure()
+    } catch (error) {
+      unit.failed = true
+      unit.result = error
+      // A full disk, for one, takes the transaction away with the statement that met it.
+      if (error instanceof Stuck || !this.#connection.inTransaction) throw new GroupLost(unit)
+    } finally {
+      tx.end()
+    }
+    return tx.wrote
+  }
+}
+
+/** The units before this one are undone, through no fault of theirs: they run again. */
+class GroupLost extends Error {
+  readonly culprit: Unit
+
+  constructor(culprit: Unit) {
+    super('The transaction is lost.')
+    this.culprit = culprit
+  }
+}
+
+/** A unit that wrote has failed, and cannot be undone alone. */
+class SavepointMissing extends Error {}
+
+class Stuck extends Error {}
+
+function startAlarm(): { rings: Promise<never>; stop: () => void } {
+  const { promise, reject } = Promise.withResolvers<never>()
+  const timer = setTimeout(() => {
+    reject(new Stuck('A unit of work waited for something other than its statements, and everybody behind it.'))
+  }, unitLimit)
+  return { rings: promise, stop: () => clearTimeout(timer) }
+}
