@@ -1,0 +1,50 @@
+/** Follows what other processes commit, so that those who wait here are woken by it. */
+import { findLastChange, listWakesAfter } from '../store/changes.ts'
+import type { HubParts } from './hub.ts'
+import type { Wakes } from './wakes.ts'
+
+const page = 1000
+
+/**
+ * PostgreSQL brings the topics with the hint; without topics it has just reconnected and everybody asks again.
+ * SQLite only tells that the file has changed: the feed says what.
+ */
+export async function followChanges(
+  { db, log }: Pick<HubParts, 'db' | 'log'>,
+  wakes: Wakes,
+): Promise<() => Promise<void>> {
+  if (db.dialect === 'postgres')
+    return db.listen((topics) => (topics === undefined ? wakes.wakeAll() : wakes.wake(topics)))
+
+  let last = await findLastChange(db)
+  let looking: Promise<void> | undefined
+  let again = false
+
+  async function look(): Promise<void> {
+    do {
+      again = false
+      const rows = await listWakesAfter(db, last, page)
+      for (const { id, wakes: topics } of rows) {
+        last = id
+        if (topics !== '') wakes.wake(topics.split(' '))
+      }
+      if (rows.length === page) again = true
+    } while (again)
+  }
+
+  const unlisten = await db.listen(() => {
+    again = true
+    looking ??= look()
+      .catch((error: unknown) => {
+        log.warn({ err: error }, 'the feed of changes could not be read; those who wait ask again')
+        wakes.wakeAll()
+      })
+      .finally(() => {
+        looking = undefined
+      })
+  })
+  return async () => {
+    await unlisten()
+    await looking
+  }
+}

@@ -1,0 +1,60 @@
+/** Who acts under an agent's name: a process, a session or a URL. A second one is told, unless it brings the token. */
+import { HubError } from '../base/errors.ts'
+import { nameKey } from '../base/names.ts'
+import { isRunning } from '../base/processes.ts'
+import type { Tx } from '../db/port.ts'
+import { findAgent } from '../store/agents.ts'
+import { deleteHolder, findHolder, type HolderRow, upsertHolder } from '../store/holders.ts'
+import type { Agent } from './agents.ts'
+import { commit } from './commit.ts'
+import type { Hub } from './hub.ts'
+
+/** The three who can hold a name, as the store knows them. */
+export const processHolder = (name: string): string => `${processPrefix}${name}`
+export const sessionHolder = (nonce: string): string => `session:${nonce}`
+export const urlHolder = (project: string, name: string): string => `url:${project}/${nameKey(name)}`
+
+const processPrefix = 'process:'
+
+/** What is not a process of this machine counts as gone when it was silent for this long. */
+const silentMs = 5 * 60_000
+
+/** A process of this machine can be looked for; anything else is known only by when it was heard of last. */
+function isAlive({ holder, seen_at }: HolderRow, now: number): boolean {
+  const running = holder.startsWith(processPrefix) ? isRunning(holder.slice(processPrefix.length)) : undefined
+  return running ?? now - seen_at < silentMs
+}
+
+/** Makes `holder` the one who acts as `agent`, and returns the token that lets another one take over. */
+export async function holdName(
+  hub: Hub,
+  tx: Tx,
+  { agent, holder, token }: { agent: Agent; holder: string; token: string | undefined },
+): Promise<string> {
+  const now = hub.clock.now()
+  const current = await findHolder(tx, agent.id)
+  if (current !== undefined && current.holder !== holder && isAlive(current, now) && current.reclaim_token !== token)
+    throw new HubError('AGENT_NAME_IN_USE', `Somebody else takes part as ${JSON.stringify(agent.name)} right now.`, {
+      hint: `Join under another name, for example ${(await freeNames(tx, agent)).join(' or ')}; or pass the reclaim_token that the first join returned.`,
+    })
+  if (current !== undefined && current.holder !== holder && !isAlive(current, now))
+    await deleteHolder(tx, current.holder)
+  const kept = current !== undefined && (current.holder === holder || current.reclaim_token === token)
+  const reclaimToken = kept ? current.reclaim_token : hub.ids.token()
+  await upsertHolder(tx, agent.id, { holder, reclaim_token: reclaimToken, seen_at: now })
+  return reclaimToken
+}
+
+async function freeNames(tx: Tx, { name, projectId }: Agent): Promise<string[]> {
+  const free: string[] = []
+  for (let n = 2; free.length < 2; n++) {
+    const candidate = `${name.slice(0, 60)}-${n}`
+    if ((await findAgent(tx, projectId, nameKey(candidate))) === undefined) free.push(JSON.stringify(candidate))
+  }
+  return free
+}
+
+/** A process or session that ends frees its names. */
+export async function releaseNames(hub: Hub, holder: string): Promise<void> {
+  await commit(hub, (tx) => deleteHolder(tx, holder))
+}

@@ -1,0 +1,53 @@
+/** The hub: the database, the clock, the limits and the wake-ups that every verb works with. */
+import type { Clock } from '../base/clock.ts'
+import type { Ids } from '../base/ids.ts'
+import type { Log } from '../base/log.ts'
+import type { Metrics } from '../base/metrics.ts'
+import type { Db } from '../db/port.ts'
+import { findLastChange } from '../store/changes.ts'
+import type { Agent } from './agents.ts'
+import { followChanges } from './feed.ts'
+import { Wakes } from './wakes.ts'
+
+export interface HubParts {
+  readonly db: Db
+  readonly clock: Clock
+  readonly ids: Ids
+  readonly log: Log
+  readonly metrics: Metrics
+  readonly limits: { readonly mailboxDepth: number; readonly waitMs: number }
+}
+
+export interface Hub extends HubParts {
+  readonly wakes: Wakes
+  /** Agents and projects seen before. They are never renamed, so that what is here stays true. */
+  readonly known: { readonly agents: Map<string, Agent>; readonly projects: Map<string, number> }
+  /** Rejects while the database does not answer; takes the same time however much is in it. */
+  ready(): Promise<void>
+  /** Ends the wake-ups and closes the database. */
+  close(): Promise<void>
+}
+
+export async function openHub(parts: HubParts): Promise<Hub> {
+  const wakes = new Wakes()
+  const unfollow = await followChanges(parts, wakes)
+  return {
+    ...parts,
+    wakes,
+    known: { agents: new Map(), projects: new Map() },
+    async ready() {
+      await findLastChange(parts.db)
+    },
+    async close() {
+      await unfollow()
+      await parts.db.close()
+    },
+  }
+}
+
+/** Remembers at most some thousand: past that it is cheaper to ask again than to grow. */
+export function remember<Value>(map: Map<string, Value>, key: string, value: Value): Value {
+  if (map.size >= 10_000) map.clear()
+  map.set(key, value)
+  return value
+}

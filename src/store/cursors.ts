@@ -1,0 +1,70 @@
+/** Rows of `cursors`: who takes part in a thread, how far each has read it, and who was there lately. */
+import sql from 'sql-template-tag'
+import type { Reader, Tx } from '../db/port.ts'
+
+export interface CursorRow {
+  last_seq: number
+  /** Up to here there is nothing but the agent's own messages after last_seq. */
+  scanned_seq: number
+  synced_at: number | null
+}
+
+export async function insertCursor(tx: Tx, threadId: number, agentId: number, now: number): Promise<void> {
+  await tx.all(sql`
+    INSERT INTO cursors (thread_id, agent_id, last_seq, scanned_seq, joined_at) VALUES (${threadId}, ${agentId}, 0, 0, ${now})
+    ON CONFLICT (thread_id, agent_id) DO NOTHING`)
+}
+
+export async function findCursor(db: Reader, threadId: number, agentId: number): Promise<CursorRow | undefined> {
+  const [row] = await db.all<CursorRow>(sql`
+    SELECT last_seq, scanned_seq, synced_at FROM cursors WHERE thread_id = ${threadId} AND agent_id = ${agentId}`)
+  return row
+}
+
+export interface CursorMove {
+  threadId: number
+  agentId: number
+  lastSeq: number
+  scannedSeq: number
+  syncedAt: number
+  waitingUntil: number | undefined
+}
+
+export async function updateCursor(tx: Tx, move: CursorMove): Promise<void> {
+  const { threadId, agentId, lastSeq, scannedSeq, syncedAt, waitingUntil } = move
+  await tx.all(sql`
+    UPDATE cursors
+    SET last_seq = ${lastSeq}, scanned_seq = ${scannedSeq}, synced_at = ${syncedAt}, waiting_until = ${waitingUntil ?? null}
+    WHERE thread_id = ${threadId} AND agent_id = ${agentId}`)
+}
+
+/** Moves a cursor back to where it was, unless it has moved on since. */
+export async function updateCursorBack(
+  tx: Tx,
+  { threadId, agentId, from, to }: { threadId: number; agentId: number; from: number; to: number },
+): Promise<void> {
+  await tx.all(sql`
+    UPDATE cursors SET last_seq = ${to}, scanned_seq = ${to}
+    WHERE thread_id = ${threadId} AND agent_id = ${agentId} AND last_seq = ${from}`)
+}
+
+export interface PeerRow {
+  name: string
+  last_seq: number
+  seen_at: number
+}
+
+/** Who synced since `since`, or waits now: the most recent first. */
+export function listPeers(
+  db: Reader,
+  { threadId, since, now, limit }: { threadId: number; since: number; now: number; limit: number },
+): Promise<PeerRow[]> {
+  return db.all<PeerRow>(sql`
+    SELECT name, last_seq, seen_at FROM (
+      SELECT a.name, c.last_seq,
+        CASE WHEN c.waiting_until IS NULL OR c.waiting_until < c.synced_at THEN c.synced_at
+             WHEN c.waiting_until < ${now} THEN c.waiting_until ELSE ${now} END AS seen_at
+      FROM cursors c JOIN agents a ON a.id = c.agent_id
+      WHERE c.thread_id = ${threadId} AND c.synced_at IS NOT NULL) AS peers
+    WHERE seen_at >= ${since} ORDER BY seen_at DESC, name LIMIT ${limit}`)
+}

@@ -1,0 +1,104 @@
+/** Rows of `deliveries`: who has a message waiting, who was given it, and when it was read. */
+import sql from 'sql-template-tag'
+import { skipLocked } from '../db/dialect.ts'
+import type { Reader, Tx } from '../db/port.ts'
+
+export async function insertDelivery(tx: Tx, messageId: number, recipientId: number): Promise<void> {
+  await tx.all(sql`INSERT INTO deliveries (message_id, recipient_id) VALUES (${messageId}, ${recipientId})`)
+}
+
+export interface MailRow {
+  delivery_id: number
+  message_id: number
+  uid: string
+  client_id: string | null
+  sender: string
+  body: string
+  created_at: number
+}
+
+export interface Claim {
+  recipientId: number
+  now: number
+  hold: string
+  /** When the lease ends; without one the delivery is read at once. */
+  heldUntil: number | undefined
+}
+
+/** Gives the oldest free delivery to the holder of `hold`: the order is that of insertion, not of timestamps. */
+export async function claimDelivery(
+  tx: Tx,
+  { recipientId, now, hold, heldUntil }: Claim,
+): Promise<MailRow | undefined> {
+  const [claimed] = await tx.all<{ id: number; message_id: number }>(sql`
+    UPDATE deliveries
+    SET hold = ${hold}, held_until = ${heldUntil ?? null}, read_at = ${heldUntil === undefined ? now : null}
+    WHERE id = (
+      SELECT id FROM deliveries
+      WHERE recipient_id = ${recipientId} AND read_at IS NULL AND (held_until IS NULL OR held_until <= ${now})
+      ORDER BY id LIMIT 1 ${skipLocked(tx)})
+    RETURNING id, message_id`)
+  if (claimed === undefined) return undefined
+  const [row] = await tx.all<MailRow>(sql`
+    SELECT ${claimed.id} AS delivery_id, m.id AS message_id, m.uid, m.client_id, a.name AS sender, m.body, m.created_at
+    FROM messages m JOIN agents a ON a.id = m.sender_id WHERE m.id = ${claimed.message_id}`)
+  return row
+}
+
+/** Whether a claim would find something now; a reader asks this first, so that an empty mailbox costs no write lock. */
+export async function hasFreeDelivery(db: Reader, recipientId: number, now: number): Promise<boolean> {
+  const rows = await db.all(sql`
+    SELECT 1 FROM deliveries
+    WHERE recipient_id = ${recipientId} AND read_at IS NULL AND (held_until IS NULL OR held_until <= ${now})
+    ORDER BY id LIMIT 1`)
+  return rows.length > 0
+}
+
+/** When the first lease on an unread delivery ends, if there is one. */
+export async function findNextRelease(db: Reader, recipientId: number): Promise<number | undefined> {
+  const [row] = await db.all<{ at: number | null }>(sql`
+    SELECT MIN(held_until) AS at FROM deliveries WHERE recipient_id = ${recipientId} AND read_at IS NULL`)
+  return row?.at ?? undefined
+}
+
+export interface HoldRow {
+  id: number
+  message_id: number
+  read_at: number | null
+  hold: string | null
+}
+
+/** The deliveries of a recipient that go by this id: the client's own, or the one the hub made. */
+export async function listDeliveriesCalled(db: Reader, recipientId: number, id: string): Promise<HoldRow[]> {
+  return db.all<HoldRow>(sql`
+    SELECT d.id, d.message_id, d.read_at, d.hold FROM deliveries d
+    WHERE d.recipient_id = ${recipientId} AND d.message_id IN (
+      SELECT message_id FROM client_ids WHERE recipient_id = ${recipientId} AND client_id = ${id}
+      UNION ALL
+      SELECT id FROM messages WHERE uid = ${id} AND client_id IS NULL)
+    ORDER BY d.id`)
+}
+
+/** Marks a held delivery as read and tells what it was before, as seen by the holder of `hold`. */
+export async function updateRead(
+  tx: Tx,
+  { id, hold, now }: { id: number; hold: string; now: number },
+): Promise<'unread' | 'read' | 'moved on'> {
+  const updated = await tx.all(sql`
+    UPDATE deliveries SET read_at = ${now}, held_until = NULL WHERE id = ${id} AND hold = ${hold} AND read_at IS NULL
+    RETURNING id`)
+  if (updated.length > 0) return 'unread'
+  const same = await tx.all(sql`SELECT 1 FROM deliveries WHERE id = ${id} AND hold = ${hold}`)
+  return same.length > 0 ? 'read' : 'moved on'
+}
+
+/** Takes a claim back as if it had never been; false if the delivery has moved on since. */
+export async function updateUnclaimed(
+  tx: Tx,
+  { id, hold, readAt }: { id: number; hold: string; readAt: number | undefined },
+): Promise<boolean> {
+  const rows = await tx.all(sql`
+    UPDATE deliveries SET read_at = NULL, hold = NULL, held_until = NULL
+    WHERE id = ${id} AND hold = ${hold} AND COALESCE(read_at, -1) = ${readAt ?? -1} RETURNING id`)
+  return rows.length > 0
+}

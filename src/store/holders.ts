@@ -1,0 +1,64 @@
+/** Rows of `name_holders` and `joins`: which process or session acts under an agent's name, and in which threads. */
+import sql from 'sql-template-tag'
+import { forUpdate } from '../db/dialect.ts'
+import type { Reader, Tx } from '../db/port.ts'
+import type { CursorRow } from './cursors.ts'
+
+export interface HolderRow {
+  holder: string
+  reclaim_token: string
+  seen_at: number
+}
+
+export async function findHolder(db: Reader, agentId: number): Promise<HolderRow | undefined> {
+  const [row] = await db.all<HolderRow>(sql`
+    SELECT holder, reclaim_token, seen_at FROM name_holders WHERE agent_id = ${agentId}`)
+  return row
+}
+
+export async function upsertHolder(
+  tx: Tx,
+  agentId: number,
+  { holder, reclaim_token, seen_at }: HolderRow,
+): Promise<void> {
+  await tx.all(sql`
+    INSERT INTO name_holders (agent_id, holder, reclaim_token, seen_at)
+    VALUES (${agentId}, ${holder}, ${reclaim_token}, ${seen_at})
+    ON CONFLICT (agent_id) DO UPDATE SET holder = ${holder}, reclaim_token = ${reclaim_token}, seen_at = ${seen_at}`)
+}
+
+export async function updateHolderSeen(tx: Tx, agentId: number, now: number): Promise<void> {
+  await tx.all(sql`UPDATE name_holders SET seen_at = ${now} WHERE agent_id = ${agentId}`)
+}
+
+export async function upsertJoin(tx: Tx, holder: string, threadId: number, agentId: number): Promise<void> {
+  await tx.all(sql`
+    INSERT INTO joins (holder, thread_id, agent_id) VALUES (${holder}, ${threadId}, ${agentId})
+    ON CONFLICT (holder, thread_id) DO UPDATE SET agent_id = ${agentId}`)
+}
+
+/** Forgets a process or session that is gone: its names are free. */
+export async function deleteHolder(tx: Tx, holder: string): Promise<void> {
+  await tx.all(sql`DELETE FROM joins WHERE holder = ${holder}`)
+  await tx.all(sql`DELETE FROM name_holders WHERE holder = ${holder}`)
+}
+
+export interface MemberRow extends CursorRow {
+  agent_id: number
+  name: string
+  /** Who acts under the name now; somebody else if it was reclaimed. */
+  holder: string | null
+  seen_at: number | null
+}
+
+/** As whom a holder takes part in a thread, and how far that agent has read it; nobody else moves that cursor meanwhile. */
+export async function claimMember(tx: Tx, holder: string, threadId: number): Promise<MemberRow | undefined> {
+  const [row] = await tx.all<MemberRow>(sql`
+    SELECT a.id AS agent_id, a.name, h.holder, h.seen_at, c.last_seq, c.scanned_seq, c.synced_at
+    FROM joins j
+    JOIN agents a ON a.id = j.agent_id
+    JOIN cursors c ON c.thread_id = j.thread_id AND c.agent_id = j.agent_id
+    LEFT JOIN name_holders h ON h.agent_id = j.agent_id
+    WHERE j.holder = ${holder} AND j.thread_id = ${threadId} ${forUpdate(tx, 'c')}`)
+  return row
+}

@@ -1,0 +1,115 @@
+/** Rows of `messages`, and the ids that clients gave them. */
+import sql, { empty, type Sql } from 'sql-template-tag'
+import type { Reader, Tx } from '../db/port.ts'
+
+export interface NewMessage {
+  uid: string
+  threadId: number
+  seq: number
+  senderId: number
+  clientId?: string | undefined
+  kind?: string
+  replyTo?: number | undefined
+  body: string
+  /** JSON. */
+  metadata?: string | undefined
+  now: number
+}
+
+export async function insertMessage(tx: Tx, message: NewMessage): Promise<number> {
+  const { uid, threadId, seq, senderId, clientId, kind = 'message', replyTo, body, metadata, now } = message
+  const [row] = await tx.all<{ id: number }>(sql`
+    INSERT INTO messages (uid, thread_id, seq, sender_id, client_id, kind, reply_to, body, metadata, created_at)
+    VALUES (${uid}, ${threadId}, ${seq}, ${senderId}, ${clientId ?? null}, ${kind}, ${replyTo ?? null}, ${body}, ${metadata ?? null}, ${now})
+    RETURNING id`)
+  return (row as { id: number }).id
+}
+
+/** The names of a message between two agents: whose it is, who gets it, what the sender called it. */
+export interface ClientId {
+  senderId: number
+  recipientId: number
+  clientId: string
+}
+
+export async function insertClientId(
+  tx: Tx,
+  { senderId, recipientId, clientId }: ClientId,
+  messageId: number,
+): Promise<void> {
+  await tx.all(sql`
+    INSERT INTO client_ids (recipient_id, client_id, sender_id, message_id)
+    VALUES (${recipientId}, ${clientId}, ${senderId}, ${messageId})`)
+}
+
+export async function findByClientId(
+  db: Reader,
+  { senderId, recipientId, clientId }: ClientId,
+): Promise<{ id: number; thread_id: number } | undefined> {
+  const rows = await db.all<{ id: number; thread_id: number }>(sql`
+    SELECT m.id, m.thread_id FROM client_ids c JOIN messages m ON m.id = c.message_id
+    WHERE c.recipient_id = ${recipientId} AND c.client_id = ${clientId} AND c.sender_id = ${senderId}`)
+  return rows[0]
+}
+
+/** A message as the readers of its thread see it. */
+export interface ThreadMessageRow {
+  id: number
+  uid: string
+  seq: number
+  sender: string
+  kind: string
+  reply_to: string | null
+  body: string
+  metadata: string | null
+  client_id: string | null
+  created_at: number
+}
+
+const asSeen = sql`
+  SELECT m.id, m.uid, m.seq, a.name AS sender, m.kind, r.uid AS reply_to, m.body, m.metadata, m.client_id, m.created_at
+  FROM messages m JOIN agents a ON a.id = m.sender_id LEFT JOIN messages r ON r.id = m.reply_to`
+
+const notBy = (senderId: number | undefined): Sql =>
+  senderId === undefined ? empty : sql`AND m.sender_id <> ${senderId}`
+
+export interface Part {
+  threadId: number
+  /** Only what comes after this `seq`. */
+  after: number
+  /** Whose messages are left out. */
+  except?: number | undefined
+}
+
+/** What comes next in a thread, in its order. */
+export function listMessagesAfter(
+  db: Reader,
+  { threadId, after, except }: Part,
+  limit: number,
+): Promise<ThreadMessageRow[]> {
+  return db.all<ThreadMessageRow>(sql`
+    ${asSeen} WHERE m.thread_id = ${threadId} AND m.seq > ${after} ${notBy(except)} ORDER BY m.seq LIMIT ${limit}`)
+}
+
+export async function hasMessagesAfter(db: Reader, { threadId, after, except }: Part): Promise<boolean> {
+  const rows = await db.all(sql`
+    SELECT 1 FROM messages m WHERE m.thread_id = ${threadId} AND m.seq > ${after} ${notBy(except)} LIMIT 1`)
+  return rows.length > 0
+}
+
+/** What a sender has already put into a thread under its own name for it. */
+export async function findInThread(
+  db: Reader,
+  { threadId, senderId, clientId }: { threadId: number; senderId: number; clientId: string },
+): Promise<ThreadMessageRow | undefined> {
+  const [row] = await db.all<ThreadMessageRow>(sql`
+    ${asSeen} WHERE m.thread_id = ${threadId} AND m.sender_id = ${senderId} AND m.client_id = ${clientId}`)
+  return row
+}
+
+export async function findMessageId(db: Reader, threadId: number, uid: string): Promise<number | undefined> {
+  const [row] = await db.all<{ id: number }>(
+    sql`SELECT id FROM messages WHERE uid = ${uid} AND thread_id = ${threadId}`,
+  )
+  return row?.id
+}

@@ -1,0 +1,33 @@
+/** Rows of `projects`. */
+import sql from 'sql-template-tag'
+import { forUpdate } from '../db/dialect.ts'
+import type { Reader, Tx } from '../db/port.ts'
+
+export interface ProjectRow {
+  id: number
+  slug: string
+  human_key: string
+}
+
+/** By slug or by human key; a slug wins where a key looks the same. */
+export async function findProject(db: Reader, slugOrKey: string): Promise<ProjectRow | undefined> {
+  const rows = await db.all<ProjectRow>(sql`
+    SELECT id, slug, human_key FROM projects WHERE slug = ${slugOrKey} OR human_key = ${slugOrKey}
+    ORDER BY CASE WHEN slug = ${slugOrKey} THEN 0 ELSE 1 END LIMIT 1`)
+  return rows[0]
+}
+
+export async function insertProject(
+  tx: Tx,
+  { slug, humanKey, now }: { slug: string; humanKey: string; now: number },
+): Promise<ProjectRow> {
+  const [row] = await tx.all<ProjectRow>(sql`
+    INSERT INTO projects (slug, human_key, created_at) VALUES (${slug}, ${humanKey}, ${now})
+    RETURNING id, slug, human_key`)
+  return row as ProjectRow
+}
+
+/** Lets one transaction at a time decide what is made in a project. */
+export async function lockProject(tx: Tx, id: number): Promise<void> {
+  await tx.all(sql`SELECT id FROM projects WHERE id = ${id} ${forUpdate(tx)}`)
+}

@@ -1,0 +1,107 @@
+/** Rows of `threads`, and the counter from which each thread's order comes. */
+import sql, { empty, type Sql } from 'sql-template-tag'
+import type { Reader, Tx } from '../db/port.ts'
+
+export interface NewThread {
+  uid: string
+  projectId: number
+  /** The first `seq` that is still free. */
+  nextSeq: number
+  now: number
+}
+
+export async function insertThread(tx: Tx, { uid, projectId, nextSeq, now }: NewThread): Promise<number> {
+  const [row] = await tx.all<{ id: number }>(sql`
+    INSERT INTO threads (uid, project_id, next_seq, created_at) VALUES (${uid}, ${projectId}, ${nextSeq}, ${now})
+    RETURNING id`)
+  return (row as { id: number }).id
+}
+
+/** Takes `count` numbers and returns the first; the row stays locked until the transaction ends, so they appear in order. */
+export async function takeSeq(tx: Tx, threadId: number, count = 1): Promise<number> {
+  const [row] = await tx.all<{ seq: number }>(sql`
+    UPDATE threads SET next_seq = next_seq + ${count} WHERE id = ${threadId} RETURNING next_seq - ${count} AS seq`)
+  return (row as { seq: number }).seq
+}
+
+/** A topic is a thread with a name. */
+export interface TopicRow {
+  id: number
+  uid: string
+  project_id: number
+  name: string
+  status: 'open' | 'closed'
+  next_seq: number
+  created_at: number
+  closed_at: number | null
+  close_reason: string | null
+  metadata: string | null
+}
+
+const topicColumns = sql`id, uid, project_id, name, status, next_seq, created_at, closed_at, close_reason, metadata`
+
+async function first(db: Reader, query: Sql): Promise<TopicRow | undefined> {
+  const [row] = await db.all<TopicRow>(query)
+  return row
+}
+
+export interface NewTopic {
+  uid: string
+  projectId: number
+  name: string
+  nameKey: string
+  metadata: string | undefined
+  now: number
+}
+
+export async function insertTopic(
+  tx: Tx,
+  { uid, projectId, name, nameKey, metadata, now }: NewTopic,
+): Promise<TopicRow> {
+  const row = await first(
+    tx,
+    sql`
+    INSERT INTO threads (uid, project_id, name, name_key, metadata, next_seq, created_at)
+    VALUES (${uid}, ${projectId}, ${name}, ${nameKey}, ${metadata ?? null}, 1, ${now}) RETURNING ${topicColumns}`,
+  )
+  return row as TopicRow
+}
+
+export const findTopic = (db: Reader, projectId: number, uid: string): Promise<TopicRow | undefined> =>
+  first(
+    db,
+    sql`SELECT ${topicColumns} FROM threads WHERE uid = ${uid} AND project_id = ${projectId} AND name IS NOT NULL`,
+  )
+
+/** The newest topic of a name: an open one before a closed one. */
+export const findTopicNamed = (db: Reader, projectId: number, nameKey: string): Promise<TopicRow | undefined> =>
+  first(
+    db,
+    sql`
+    SELECT ${topicColumns} FROM threads WHERE project_id = ${projectId} AND name_key = ${nameKey}
+    ORDER BY CASE status WHEN 'open' THEN 0 ELSE 1 END, id DESC LIMIT 1`,
+  )
+
+/** Newest first. */
+export const listTopics = (db: Reader, projectId: number, status: 'open' | 'closed' | undefined): Promise<TopicRow[]> =>
+  db.all<TopicRow>(sql`
+    SELECT ${topicColumns} FROM threads WHERE project_id = ${projectId} AND name_key IS NOT NULL
+    ${status === undefined ? empty : sql`AND status = ${status}`} ORDER BY id DESC`)
+
+/** Closes or reopens; undefined if it is in that state already. */
+export const updateStatus = (
+  tx: Tx,
+  id: number,
+  { status, closedAt, reason }: { status: 'open' | 'closed'; closedAt: number | undefined; reason: string | undefined },
+): Promise<TopicRow | undefined> =>
+  first(
+    tx,
+    sql`
+    UPDATE threads SET status = ${status}, closed_at = ${closedAt ?? null}, close_reason = ${reason ?? null}
+    WHERE id = ${id} AND status <> ${status} RETURNING ${topicColumns}`,
+  )
+
+export async function findHighestSeq(db: Reader, threadId: number): Promise<number> {
+  const [row] = await db.all<{ seq: number }>(sql`SELECT next_seq - 1 AS seq FROM threads WHERE id = ${threadId}`)
+  return row?.seq ?? 0
+}
