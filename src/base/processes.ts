@@ -18,12 +18,15 @@ export function isRunning(name: string): boolean | undefined {
   return startOf(Number(pid)) === start
 }
 
-/** When a process started, in the kernel's ticks; '' where the system does not tell that easily (not Linux). */
+/**
+ * When a process started, in the kernel's ticks; '' where the system does not tell that easily (not Linux), and for one
+ * that has ended: until its parent asks how, which some never do, the kernel keeps it as if it were there.
+ */
 function startOf(pid: number): string {
   try {
-    // The name in parentheses may hold anything; what follows it is numbers. Field 22 of proc(5).
-    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ')
-    return fields?.[19] ?? ''
+    // The name in parentheses may hold anything; what follows it are the fields of proc(5) from the third on.
+    const [state = '', ...fields] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? []
+    return 'ZX'.includes(state) ? '' : (fields[18] ?? '')
   } catch {
     return ''
   }

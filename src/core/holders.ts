@@ -4,7 +4,7 @@ import { nameKey } from '../base/names.ts'
 import { isRunning } from '../base/processes.ts'
 import type { Tx } from '../db/port.ts'
 import { findAgent } from '../store/agents.ts'
-import { deleteHolder, findHolder, type HolderRow, upsertHolder } from '../store/holders.ts'
+import { claimHolder, deleteHolder, type HolderRow, updateHolder } from '../store/holders.ts'
 import type { Agent } from './agents.ts'
 import { commit } from './commit.ts'
 import type { Hub } from './hub.ts'
@@ -32,23 +32,23 @@ export async function holdName(
   { agent, holder, token }: { agent: Agent; holder: string; token: string | undefined },
 ): Promise<string> {
   const now = hub.clock.now()
-  const current = await findHolder(tx, agent.id)
-  if (current !== undefined && current.holder !== holder && isAlive(current, now) && current.reclaim_token !== token)
+  const fresh = hub.ids.token()
+  const current = await claimHolder(tx, agent.id, { holder, reclaim_token: fresh, seen_at: now })
+  const [mine, alive] = [current.holder === holder, isAlive(current, now)]
+  if (!mine && alive && current.reclaim_token !== token)
     throw new HubError('AGENT_NAME_IN_USE', `Somebody else takes part as ${JSON.stringify(agent.name)} right now.`, {
       hint: `Join under another name, for example ${(await freeNames(tx, agent)).join(' or ')}; or pass the reclaim_token that the first join returned.`,
     })
-  if (current !== undefined && current.holder !== holder && !isAlive(current, now))
-    await deleteHolder(tx, current.holder)
-  const kept = current !== undefined && (current.holder === holder || current.reclaim_token === token)
-  const reclaimToken = kept ? current.reclaim_token : hub.ids.token()
-  await upsertHolder(tx, agent.id, { holder, reclaim_token: reclaimToken, seen_at: now })
+  const reclaimToken = mine || current.reclaim_token === token ? current.reclaim_token : fresh
+  await updateHolder(tx, agent.id, { holder, reclaim_token: reclaimToken, seen_at: now })
+  if (!mine && !alive) await deleteHolder(tx, current.holder)
   return reclaimToken
 }
 
 async function freeNames(tx: Tx, { name, projectId }: Agent): Promise<string[]> {
   const free: string[] = []
   for (let n = 2; free.length < 2; n++) {
-    const candidate = `${name.slice(0, 60)}-${n}`
+    const candidate = `${[...name].slice(0, 60).join('')}-${n}`
     if ((await findAgent(tx, projectId, nameKey(candidate))) === undefined) free.push(JSON.stringify(candidate))
   }
   return free

@@ -8,7 +8,7 @@ import { ensureAgent } from './agents.ts'
 import { commit } from './commit.ts'
 import { holdName } from './holders.ts'
 import type { Hub } from './hub.ts'
-import { needTopic, type Topic } from './topics.ts'
+import { needTopic, type Topic, threadTopic } from './topics.ts'
 
 /** Who calls: the project it works in, and what tells its calls from those of others. */
 export interface Holder {
@@ -76,7 +76,8 @@ export async function resetCursor(hub: Hub, holder: Holder, uid: string, lastSeq
       syncedAt: now,
       waitingUntil: undefined,
     })
-    note({ kind: 'cursor.reset', projectId, threadId: id, agentId, wakes: [] })
+    // Another call of the same agent may wait for what is unread again.
+    note({ kind: 'cursor.reset', projectId, threadId: id, agentId, wakes: [threadTopic(id)] })
     return { name, cursor: { lastSeq, updatedAt: now } satisfies Cursor }
   })
 }

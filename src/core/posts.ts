@@ -2,7 +2,7 @@
 import { HubError } from '../base/errors.ts'
 import type { Tx } from '../db/port.ts'
 import { findInThread, findMessageId, insertMessage, type ThreadMessageRow } from '../store/messages.ts'
-import { type TopicRow, takeSeq } from '../store/threads.ts'
+import { type TopicRow, takeOpenSeq } from '../store/threads.ts'
 import type { Note } from './commit.ts'
 import type { Hub } from './hub.ts'
 import { threadTopic } from './topics.ts'
@@ -55,15 +55,6 @@ export interface Posting {
 
 /** All or nothing: whatever is wrong with one of them, the transaction of the caller undoes the others. */
 export async function post(hub: Hub, tx: Tx, { topic, sender, outbox, note }: Posting): Promise<Posted[]> {
-  if (outbox.length === 0) return []
-  if (topic.status === 'closed')
-    throw new HubError(
-      'TOPIC_CLOSED',
-      `The topic ${JSON.stringify(topic.name)} is closed: it can be read, not written to.`,
-      {
-        hint: 'Nothing was sent. Call topic_reopen, or topic_create for a new one.',
-      },
-    )
   const posted: Posted[] = []
   for (const outgoing of outbox) {
     const { clientId } = outgoing
@@ -84,12 +75,14 @@ async function append(
   { topic, sender, outgoing, note }: Omit<Posting, 'outbox'> & { outgoing: Outgoing },
 ): Promise<ThreadMessage> {
   const { body, kind, replyTo, metadata, clientId } = outgoing
+  if (topic.status === 'closed') throw topicClosed(topic)
   const replied = replyTo === undefined ? undefined : await findMessageId(tx, topic.id, replyTo)
   if (replyTo !== undefined && replied === undefined)
     throw new HubError('INVALID_ARGUMENT', `reply_to names no message of this topic: ${JSON.stringify(replyTo)}.`, {
       hint: 'Nothing was sent. Pass the message_id of a message that sync returned from the same topic.',
     })
-  const seq = await takeSeq(tx, topic.id)
+  const seq = await takeOpenSeq(tx, topic.id)
+  if (seq === undefined) throw topicClosed(topic)
   const [uid, now] = [hub.ids.short(), hub.clock.now()]
   const messageId = await insertMessage(tx, {
     uid,
@@ -112,4 +105,11 @@ async function append(
     wakes: [threadTopic(topic.id)],
   })
   return { uid, seq, sender: sender.name, kind, replyTo, body, metadata, clientId, createdAt: now }
+}
+
+/** A retry of what was stored before the close is none of it: it writes nothing. */
+function topicClosed({ name }: TopicRow): HubError {
+  return new HubError('TOPIC_CLOSED', `The topic ${JSON.stringify(name)} is closed: it can be read, not written to.`, {
+    hint: 'Nothing was sent. Call topic_reopen, or topic_create for a new one.',
+  })
 }

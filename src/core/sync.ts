@@ -2,7 +2,7 @@
 import type { Tx } from '../db/port.ts'
 import { updateCursor, updateCursorBack } from '../store/cursors.ts'
 import { type MemberRow, updateHolderSeen } from '../store/holders.ts'
-import { hasMessagesAfter, listMessagesAfter } from '../store/messages.ts'
+import { hasUnread, listMessagesAfter } from '../store/messages.ts'
 import { findTopic, type TopicRow } from '../store/threads.ts'
 import { commit } from './commit.ts'
 import type { Hub } from './hub.ts'
@@ -33,8 +33,6 @@ interface Round {
   readonly hasMore: boolean
   /** Where the cursor stood before anything was received. */
   readonly start: number
-  /** After which `seq` the next look begins. */
-  readonly next: number
 }
 
 export interface Synced extends Round {
@@ -100,7 +98,6 @@ async function receive(hub: Hub, tx: Tx, { topic, member, sent, request, waitMs 
     received,
     hasMore: rows.length > maxItems,
     start,
-    next: includeSelf ? lastSeq : scannedSeq,
   }
 }
 
@@ -114,11 +111,11 @@ async function receiveLater(
 ): Promise<Round | undefined> {
   const { signals, includeSelf } = request
   const { id, projectId, uid } = round.topic
-  const part = { threadId: id, after: round.next, except: includeSelf ? undefined : round.agentId }
+  const reader = { threadId: id, agentId: round.agentId, includeSelf }
   return wait<Round>(hub, { topic: threadTopic(id), ms: waitMs, signals }, async () => {
     // A client that is gone takes nothing with it.
     if (signals.some((signal) => signal.aborted)) return {}
-    if (await hasMessagesAfter(hub.db, part)) {
+    if (await hasUnread(hub.db, reader)) {
       const found = await commit(hub, async (tx) => {
         const topic = await readTopic(tx, projectId, uid)
         const member = await needMember(tx, holder, topic)
@@ -140,5 +137,10 @@ async function readTopic(tx: Tx, projectId: number, uid: string): Promise<TopicR
 
 async function moveBack(hub: Hub, { topic, agentId, cursor, start }: Round): Promise<void> {
   if (cursor.lastSeq === start) return
-  await commit(hub, (tx) => updateCursorBack(tx, { threadId: topic.id, agentId, from: cursor.lastSeq, to: start }))
+  const { id: threadId, projectId } = topic
+  await commit(hub, async (tx, note) => {
+    if (!(await updateCursorBack(tx, { threadId, agentId, from: cursor.lastSeq, to: start }))) return
+    // Another call of the same agent may wait for what is unread again.
+    note({ kind: 'cursor.returned', projectId, threadId, agentId, wakes: [threadTopic(threadId)] })
+  })
 }

@@ -77,8 +77,9 @@ export async function resolveTopic(hub: Hub, project: string, name: string, allo
   const projectId = await ensureProject(hub, project)
   const row = await findTopicNamed(hub.db, projectId, nameKey(name))
   if (row === undefined) throw topicNotFound(JSON.stringify(name))
+  // TOPIC_CLOSED is for writers (spec/bus.md §4.1).
   if (row.status === 'closed' && !allowClosed)
-    throw new HubError('TOPIC_CLOSED', `The topic ${JSON.stringify(row.name)} is closed.`, {
+    throw new HubError('TOPIC_NOT_FOUND', `There is no open topic ${JSON.stringify(row.name)}; one is closed.`, {
       hint: 'Pass allow_closed: true to find it all the same, topic_reopen to open it, or topic_create for a new one.',
     })
   return toTopic(row)

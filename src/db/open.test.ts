@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import sql from 'sql-template-tag'
 import { expect, onTestFinished, test } from 'vitest'
-import { openDb, parseDatabaseUrl } from './open.ts'
+import { openDb } from './open.ts'
+import { parseDatabaseUrl } from './url.ts'
 
 test.each([
   ['sqlite:data/parley.sqlite3', resolve('data/parley.sqlite3')],

@@ -130,6 +130,17 @@ describe('Work that runs at the same time', () => {
     expect(rows.flat()).toEqual(Array.from({ length: 100 }, (_, i) => ({ i })))
   })
 
+  test('is not taken for saved when a statement failed that it did not wait for', async () => {
+    const db = await connect(await newSchema())
+    await db.tx((tx) => tx.all(sql`CREATE TABLE rooms (id BIGINT PRIMARY KEY)`))
+    const unit = db.tx(async (tx) => {
+      await tx.all(sql`INSERT INTO rooms (id) VALUES (1)`)
+      tx.all(sql`INSERT INTO rooms (id) VALUES (1)`).catch(() => {})
+    })
+    await expect(unit).rejects.toThrow('rolled back')
+    expect(await db.all(sql`SELECT id FROM rooms`)).toEqual([])
+  })
+
   test('is DB_BUSY when its connection breaks, and the next finds a new one', async () => {
     const schema = await newSchema()
     const db = await connect(schema)

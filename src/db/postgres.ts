@@ -62,25 +62,32 @@ class PostgresDb implements Db {
         try {
           return await this.#attempt(work)
         } catch (error) {
-          if (!isPostgresRace(error) || attempt === attempts) throw postgresFault(error)
+          if (!isPostgresRace(error)) throw error
+          if (attempt === attempts) throw postgresFault(error)
         }
         await sleep(randomInt(2 ** attempt))
       }
     })
   }
 
+  async #connect(): Promise<PoolClient> {
+    try {
+      return await this.#pool.connect()
+    } catch (error) {
+      throw postgresFault(error)
+    }
+  }
+
   async #attempt<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
-    const client = await this.#pool.connect()
+    const client = await this.#connect()
     const tx = new PostgresTx(client, this.#statements)
     let broken = false
     try {
-      const begun = client.query('BEGIN')
-      // If it fails, so does the first statement, which `work` hears of.
-      begun.catch(() => {})
+      // Not awaited: it goes out with the first statement, and if it fails, so does that.
+      client.query('BEGIN').catch(() => {})
       const value = await work(tx)
       tx.throwFailure()
       tx.end()
-      await begun
       await commit(client)
       return value
     } catch (error) {
@@ -127,14 +134,19 @@ class PostgresDb implements Db {
 }
 
 async function commit(client: PoolClient): Promise<void> {
-  try {
-    await client.query('COMMIT')
-  } catch (error) {
-    const fault = postgresFault(error)
-    if (!(fault instanceof HubError)) throw fault
-    throw new HubError('DB_BUSY', 'The database was lost during the commit: the work may be saved or not.', {
-      hint: 'Look whether it is there before you try again.',
-      cause: error,
-    })
-  }
+  const { command } = await client.query('COMMIT').catch((error) => {
+    throw commitFault(error)
+  })
+  // So the server answers when a statement failed that the work did not wait for.
+  if (command !== 'COMMIT') throw new Error('The unit of work was rolled back: it did not await one of its statements.')
+}
+
+function commitFault(error: unknown): unknown {
+  if (isPostgresRace(error)) return error
+  const fault = postgresFault(error)
+  if (!(fault instanceof HubError)) return fault
+  return new HubError('DB_BUSY', 'The database was lost during the commit: the work may be saved or not.', {
+    hint: 'Look whether it is there before you try again.',
+    cause: error,
+  })
 }

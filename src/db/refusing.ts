@@ -3,7 +3,8 @@ import type { HubError } from '../base/errors.ts'
 import type { Db } from './port.ts'
 
 export const refusingDb = (error: HubError): Db => ({
-  dialect: 'sqlite',
+  // On this engine hints come by themselves: nobody asks first how far the feed of changes goes.
+  dialect: 'postgres',
   all: () => Promise.reject(error),
   tx: () => Promise.reject(error),
   listen: async () => async () => {},

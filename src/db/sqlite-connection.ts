@@ -3,32 +3,19 @@ import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlit
 import type { Sql } from 'sql-template-tag'
 import { Statements } from './statements.ts'
 
-interface Prepared {
-  readonly statement: StatementSync
-  /** For certain; other statements may write or not. */
-  readonly reads: boolean
-}
-
 export class SqliteConnection {
   readonly #db: DatabaseSync
-  readonly #statements: Statements<Prepared>
+  readonly #statements: Statements<StatementSync>
 
   /** `timeout` is how long SQLite itself waits for a lock, which blocks the whole process. */
   constructor(file: string, { timeout }: { timeout: number }) {
     this.#db = new DatabaseSync(file, { timeout, enableForeignKeyConstraints: true })
-    this.#statements = new Statements(({ sql }) => ({
-      statement: this.#db.prepare(sql),
-      reads: /^\s*SELECT\b/i.test(sql),
-    }))
+    this.#statements = new Statements(({ sql }) => this.#db.prepare(sql))
   }
 
   /** Rows of any query. Values other than SQLite's are refused by SQLite itself. */
   all(query: Sql): unknown[] {
-    return this.prepared(query).statement.all(...(query.values as SQLInputValue[]))
-  }
-
-  prepared(query: Sql): Prepared {
-    return this.#statements.for(query)
+    return this.#statements.for(query).all(...(query.values as SQLInputValue[]))
   }
 
   prepare(text: string): StatementSync {

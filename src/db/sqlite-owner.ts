@@ -5,6 +5,7 @@ import { pathToFileURL } from 'node:url'
 import { HubError } from '../base/errors.ts'
 import { tableNames } from './dialect.ts'
 import { migrationsTable } from './migrate.ts'
+import { migrations } from './migrations/all.ts'
 
 /** "Parl" in ASCII: SQLite keeps it in the file's header for programs to know their own files by. */
 export const applicationId = 0x5061726c
@@ -24,10 +25,10 @@ export function refuseForeign(file: string): void {
   // SQLite itself would take a file of a few bytes for an empty one, and write over them.
   if (header.length < headerSize || !header.toString('latin1').startsWith(magic)) throw unreadable(file)
   if (header.readUInt32BE(applicationIdOffset) === applicationId) return
-  const tables = readTables(file)
-  if (tables.length > 0 && !tables.includes(migrationsTable)) {
-    throw mismatch(file, 'is the database of another program')
-  }
+  // A copy made from a dump has lost the mark, but not the tables.
+  const { tables, newest } = look(file)
+  if (tables.length > 0 && !tables.includes(migrationsTable)) throw mismatch(file, 'is the database of another program')
+  if (!migrations.some(({ id }) => newest <= id)) throw mismatch(file, 'was made by a newer Parley')
 }
 
 function readHeader(file: string): Buffer {
@@ -46,14 +47,18 @@ function readHeader(file: string): Buffer {
   }
 }
 
-function readTables(file: string): unknown[] {
+function look(file: string): { tables: unknown[]; newest: number } {
   const db = new DatabaseSync(lookOnly(file), { readOnly: true, open: false })
   try {
     db.open()
-    return db
+    const tables = db
       .prepare(tableNames({ dialect: 'sqlite' }).sql)
       .all()
       .map((row) => row.name)
+    const newest = tables.includes(migrationsTable)
+      ? db.prepare(`SELECT MAX(id) AS id FROM ${migrationsTable}`).get()?.id
+      : 0
+    return { tables, newest: Number(newest ?? 0) }
   } catch (error) {
     throw unreadable(file, error)
   } finally {

@@ -73,7 +73,7 @@ export class SqliteWriter {
 
   async #runGroup(group: readonly Unit[]): Promise<void> {
     try {
-      await this.#commit(group)
+      await this.#attempt(group)
     } catch (error) {
       if (error instanceof GroupLost) this.#retryWithout(error.culprit, group)
       else for (const { reject } of group) reject(sqliteFault(error))
@@ -92,42 +92,25 @@ export class SqliteWriter {
     this.#queue.unshift(...group.filter((unit) => unit !== culprit))
   }
 
-  /**
-   * With a savepoint for each unit the statements of a unit take two to three times as long, for every page is copied
-   * before it changes. Hardly a unit fails after it has written, and then the group can run again, with savepoints.
-   */
-  async #commit(group: readonly Unit[]): Promise<void> {
-    try {
-      await this.#attempt(group, false)
-    } catch (error) {
-      if (!(error instanceof SavepointMissing)) throw error
-      await this.#attempt(group, true)
-    }
-  }
-
-  async #attempt(group: readonly Unit[], savepoints: boolean): Promise<void> {
-    await whileBusy(() => this.#statements.begin.run(), this.#patience)
+  async #attempt(group: readonly Unit[]): Promise<void> {
+    const { begin, savepoint, undo, release, commit, rollback } = this.#statements
+    await whileBusy(() => begin.run(), this.#patience)
     const alarm = startAlarm()
     try {
       for (const unit of group) {
-        if (savepoints) this.#statements.savepoint.run()
-        const wrote = await this.#run(unit, alarm.rings)
-        if (unit.failed && wrote) {
-          if (group.length === 1) throw new GroupLost(unit)
-          if (!savepoints) throw new SavepointMissing()
-          this.#statements.undo.run()
-        }
-        if (savepoints) this.#statements.release.run()
+        savepoint.run()
+        await this.#run(unit, alarm.rings)
+        if (unit.failed) undo.run()
+        release.run()
       }
-      this.#statements.commit.run()
+      commit.run()
     } finally {
       alarm.stop()
-      if (this.#connection.inTransaction) this.#statements.rollback.run()
+      if (this.#connection.inTransaction) rollback.run()
     }
   }
 
-  /** Returns whether there is something to undo, should the unit have failed. */
-  async #run(unit: Unit, alarm: Promise<never>): Promise<boolean> {
+  async #run(unit: Unit, alarm: Promise<never>): Promise<void> {
     const tx = new SqliteTx(this.#connection)
     unit.failed = false
     try {
@@ -141,7 +124,6 @@ export class SqliteWriter {
     } finally {
       tx.end()
     }
-    return tx.wrote
   }
 }
 
@@ -154,9 +136,6 @@ class GroupLost extends Error {
     this.culprit = culprit
   }
 }
-
-/** A unit that wrote has failed, and cannot be undone alone. */
-class SavepointMissing extends Error {}
 
 class Stuck extends Error {}
 

@@ -4,7 +4,7 @@ import type { Reader, Tx } from '../db/port.ts'
 
 export interface CursorRow {
   last_seq: number
-  /** Up to here there is nothing but the agent's own messages after last_seq. */
+  /** Up to here there is nothing but the agent's own messages after last_seq; never less than last_seq. */
   scanned_seq: number
   synced_at: number | null
 }
@@ -13,12 +13,6 @@ export async function insertCursor(tx: Tx, threadId: number, agentId: number, no
   await tx.all(sql`
     INSERT INTO cursors (thread_id, agent_id, last_seq, scanned_seq, joined_at) VALUES (${threadId}, ${agentId}, 0, 0, ${now})
     ON CONFLICT (thread_id, agent_id) DO NOTHING`)
-}
-
-export async function findCursor(db: Reader, threadId: number, agentId: number): Promise<CursorRow | undefined> {
-  const [row] = await db.all<CursorRow>(sql`
-    SELECT last_seq, scanned_seq, synced_at FROM cursors WHERE thread_id = ${threadId} AND agent_id = ${agentId}`)
-  return row
 }
 
 export interface CursorMove {
@@ -38,14 +32,15 @@ export async function updateCursor(tx: Tx, move: CursorMove): Promise<void> {
     WHERE thread_id = ${threadId} AND agent_id = ${agentId}`)
 }
 
-/** Moves a cursor back to where it was, unless it has moved on since. */
+/** Moves a cursor back to where it was; false if it has moved on since. */
 export async function updateCursorBack(
   tx: Tx,
   { threadId, agentId, from, to }: { threadId: number; agentId: number; from: number; to: number },
-): Promise<void> {
-  await tx.all(sql`
+): Promise<boolean> {
+  const rows = await tx.all(sql`
     UPDATE cursors SET last_seq = ${to}, scanned_seq = ${to}
-    WHERE thread_id = ${threadId} AND agent_id = ${agentId} AND last_seq = ${from}`)
+    WHERE thread_id = ${threadId} AND agent_id = ${agentId} AND last_seq = ${from} RETURNING agent_id`)
+  return rows.length > 0
 }
 
 export interface PeerRow {

@@ -39,10 +39,10 @@ export async function claimDelivery(
       ORDER BY id LIMIT 1 ${skipLocked(tx)})
     RETURNING id, message_id`)
   if (claimed === undefined) return undefined
-  const [row] = await tx.all<MailRow>(sql`
-    SELECT ${claimed.id} AS delivery_id, m.id AS message_id, m.uid, m.client_id, a.name AS sender, m.body, m.created_at
+  const [row] = await tx.all<Omit<MailRow, 'delivery_id'>>(sql`
+    SELECT m.id AS message_id, m.uid, m.client_id, a.name AS sender, m.body, m.created_at
     FROM messages m JOIN agents a ON a.id = m.sender_id WHERE m.id = ${claimed.message_id}`)
-  return row
+  return row && { ...row, delivery_id: claimed.id }
 }
 
 /** Whether a claim would find something now; a reader asks this first, so that an empty mailbox costs no write lock. */

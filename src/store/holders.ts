@@ -1,7 +1,7 @@
 /** Rows of `name_holders` and `joins`: which process or session acts under an agent's name, and in which threads. */
 import sql from 'sql-template-tag'
 import { forUpdate } from '../db/dialect.ts'
-import type { Reader, Tx } from '../db/port.ts'
+import type { Tx } from '../db/port.ts'
 import type { CursorRow } from './cursors.ts'
 
 export interface HolderRow {
@@ -10,21 +10,26 @@ export interface HolderRow {
   seen_at: number
 }
 
-export async function findHolder(db: Reader, agentId: number): Promise<HolderRow | undefined> {
-  const [row] = await db.all<HolderRow>(sql`
-    SELECT holder, reclaim_token, seen_at FROM name_holders WHERE agent_id = ${agentId}`)
-  return row
+/** Who holds an agent's name: `candidate`, if nobody did. Nobody else takes it until the transaction ends. */
+export async function claimHolder(tx: Tx, agentId: number, candidate: HolderRow): Promise<HolderRow> {
+  const { holder, reclaim_token, seen_at } = candidate
+  await tx.all(sql`
+    INSERT INTO name_holders (agent_id, holder, reclaim_token, seen_at)
+    VALUES (${agentId}, ${holder}, ${reclaim_token}, ${seen_at}) ON CONFLICT (agent_id) DO NOTHING`)
+  const [row] = await tx.all<HolderRow>(sql`
+    SELECT holder, reclaim_token, seen_at FROM name_holders WHERE agent_id = ${agentId} ${forUpdate(tx)}`)
+  // Whoever held it may have gone between the two statements.
+  return row ?? claimHolder(tx, agentId, candidate)
 }
 
-export async function upsertHolder(
+export async function updateHolder(
   tx: Tx,
   agentId: number,
   { holder, reclaim_token, seen_at }: HolderRow,
 ): Promise<void> {
   await tx.all(sql`
-    INSERT INTO name_holders (agent_id, holder, reclaim_token, seen_at)
-    VALUES (${agentId}, ${holder}, ${reclaim_token}, ${seen_at})
-    ON CONFLICT (agent_id) DO UPDATE SET holder = ${holder}, reclaim_token = ${reclaim_token}, seen_at = ${seen_at}`)
+    UPDATE name_holders SET holder = ${holder}, reclaim_token = ${reclaim_token}, seen_at = ${seen_at}
+    WHERE agent_id = ${agentId}`)
 }
 
 export async function updateHolderSeen(tx: Tx, agentId: number, now: number): Promise<void> {

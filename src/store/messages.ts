@@ -91,9 +91,15 @@ export function listMessagesAfter(
     ${asSeen} WHERE m.thread_id = ${threadId} AND m.seq > ${after} ${notBy(except)} ORDER BY m.seq LIMIT ${limit}`)
 }
 
-export async function hasMessagesAfter(db: Reader, { threadId, after, except }: Part): Promise<boolean> {
+/** Whether a thread has something that the agent has not read. */
+export async function hasUnread(
+  db: Reader,
+  { threadId, agentId, includeSelf }: { threadId: number; agentId: number; includeSelf: boolean },
+): Promise<boolean> {
+  const after = includeSelf ? sql`c.last_seq` : sql`c.scanned_seq`
   const rows = await db.all(sql`
-    SELECT 1 FROM messages m WHERE m.thread_id = ${threadId} AND m.seq > ${after} ${notBy(except)} LIMIT 1`)
+    SELECT 1 FROM cursors c JOIN messages m ON m.thread_id = c.thread_id AND m.seq > ${after}
+    WHERE c.thread_id = ${threadId} AND c.agent_id = ${agentId} ${notBy(includeSelf ? undefined : agentId)} LIMIT 1`)
   return rows.length > 0
 }
 

@@ -24,6 +24,13 @@ export async function takeSeq(tx: Tx, threadId: number, count = 1): Promise<numb
   return (row as { seq: number }).seq
 }
 
+/** The next number of a thread that is open, as `takeSeq`; undefined if it was closed, perhaps a moment ago. */
+export async function takeOpenSeq(tx: Tx, threadId: number): Promise<number | undefined> {
+  const [row] = await tx.all<{ seq: number }>(sql`
+    UPDATE threads SET next_seq = next_seq + 1 WHERE id = ${threadId} AND status = 'open' RETURNING next_seq - 1 AS seq`)
+  return row?.seq
+}
+
 /** A topic is a thread with a name. */
 export interface TopicRow {
   id: number

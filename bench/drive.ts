@@ -1,0 +1,72 @@
+/** Keeps requests in flight on keep-alive connections, on bare sockets: the load must cost less than what it measures. */
+import { connect, type Socket } from 'node:net'
+
+export interface Job {
+  port: number
+  path: (connection: number) => string
+  headers: (connection: number) => Record<string, string>
+  body: (connection: number, count: number) => string
+  connections: number
+  seconds: number
+  /** Ends a connection's work early, for example when its mailbox is empty. */
+  stop?: (answer: string) => boolean
+}
+
+export interface Load {
+  calls: number
+  errors: number
+  /** Microseconds of wall time a call, all connections together. */
+  microseconds: number
+}
+
+/** One HTTP request as bytes; what changes from call to call is only the body. */
+export function request(port: number, path: string, headers: Record<string, string>, body: string): string {
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
+  return `POST ${path} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nContent-Type: application/json\r\n${lines.join('')}Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
+}
+
+const lengthHeader = /\r\ncontent-length: (\d+)\r\n/i
+
+/** Calls `done` with each whole answer on the socket. Only what Parley and the floors send: a Content-Length, no chunks. */
+export function readAnswers(socket: Socket, done: (head: string, body: string) => void): void {
+  let pending = ''
+  socket.setEncoding('latin1')
+  socket.on('data', (chunk) => {
+    pending += chunk
+    for (;;) {
+      const end = pending.indexOf('\r\n\r\n')
+      if (end < 0) return
+      const head = pending.slice(0, end + 2)
+      const length = Number(lengthHeader.exec(head)?.[1] ?? 0)
+      if (pending.length < end + 4 + length) return
+      const body = pending.slice(end + 4, end + 4 + length)
+      pending = pending.slice(end + 4 + length)
+      done(head, body)
+    }
+  })
+}
+
+export async function drive({ port, path, headers, body, connections, seconds, stop }: Job): Promise<Load> {
+  let calls = 0
+  let errors = 0
+  const began = process.hrtime.bigint()
+  const until = began + BigInt(Math.round(seconds * 1e9))
+  await Promise.all(
+    Array.from({ length: connections }, (_, index) => {
+      const { promise, resolve, reject } = Promise.withResolvers<void>()
+      const socket = connect(port, '127.0.0.1')
+      const [where, what] = [path(index), headers(index)]
+      let count = 0
+      const next = () => socket.write(request(port, where, what, body(index, count++)), 'utf8')
+      socket.setNoDelay(true).once('connect', next).once('error', reject)
+      readAnswers(socket, (head, answer) => {
+        calls++
+        if (!head.startsWith('HTTP/1.1 200') || answer.includes('"isError":true')) errors++
+        if (process.hrtime.bigint() < until && stop?.(answer) !== true) next()
+        else socket.end(resolve)
+      })
+      return promise
+    }),
+  )
+  return { calls, errors, microseconds: Number(process.hrtime.bigint() - began) / 1000 / calls }
+}

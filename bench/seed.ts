@@ -1,0 +1,24 @@
+/** Fills a mailbox with unread messages behind Parley's back: a million by calls would take minutes. */
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+
+export function seed(storage: string, agent: string, count: number): void {
+  const db = new DatabaseSync(join(storage, 'parley.sqlite3'))
+  db.exec(`
+    PRAGMA synchronous = OFF;
+    BEGIN;
+    INSERT INTO agents (project_id, name, name_key, unread, created_at)
+      SELECT id, '${agent}', '${agent}', ${count}, 0 FROM projects WHERE slug = 'commons';
+    CREATE TEMP TABLE run AS
+      SELECT (SELECT COALESCE(MAX(id), 0) FROM threads) AS t, (SELECT COALESCE(MAX(id), 0) FROM messages) AS m,
+             (SELECT id FROM agents WHERE name = '${agent}') AS a, (SELECT id FROM projects WHERE slug = 'commons') AS p;
+    CREATE TEMP TABLE numbers AS WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${count}) SELECT i FROM n;
+    INSERT INTO threads (id, uid, project_id, next_seq, created_at)
+      SELECT t + i, '${agent}-' || i, p, 2, 0 FROM numbers, run;
+    INSERT INTO messages (id, uid, thread_id, seq, sender_id, body, created_at)
+      SELECT m + i, '${agent}-' || i, t + i, 1, a, 'message ' || i || ' that waits with many others to be read', 0 FROM numbers, run;
+    INSERT INTO deliveries (message_id, recipient_id) SELECT m + i, a FROM numbers, run;
+    COMMIT;
+    PRAGMA wal_checkpoint(TRUNCATE);`)
+  db.close()
+}

@@ -1,0 +1,136 @@
+/** `npm run conformance`: the protocol's own suite against a real Parley; what needs no fixture of the suite must pass. */
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const suite = join(root, 'node_modules/@modelcontextprotocol/conformance/dist/index.js')
+
+/** The scenarios of each revision that a server can pass without the suite's own tools, resources and prompts. */
+export const required: Readonly<Record<string, readonly string[]>> = {
+  '2025-11-25': [
+    'server-initialize',
+    'server-session-lifecycle',
+    'ping',
+    'logging-set-level',
+    'tools-list',
+    'resources-list',
+    'resources-subscribe',
+    'resources-unsubscribe',
+    'prompts-list',
+    'server-sse-multiple-streams',
+    'dns-rebinding-protection',
+  ],
+  '2026-07-28': [
+    'server-stateless',
+    'http-header-validation',
+    'caching',
+    'tools-list',
+    'resources-list',
+    'sep-2164-resource-not-found',
+    'prompts-list',
+    'input-required-result-unsupported-methods',
+    'server-sse-multiple-streams',
+    'dns-rebinding-protection',
+  ],
+}
+
+/** Checks of `server-stateless` that the suite itself calls "not testable" on a server without its diagnostic tools. */
+const untestable = new Set([
+  'sep-2575-server-rejects-undeclared-capability',
+  'sep-2575-missing-capability-http-400',
+  'sep-2575-http-server-no-independent-requests-on-stream',
+  'sep-2575-server-no-log-without-loglevel',
+])
+
+export interface Outcome {
+  readonly scenario: string
+  readonly passed: number
+  /** What failed, but for what cannot be tested. */
+  readonly failed: readonly string[]
+  readonly untestable: number
+}
+
+/** Runs everything a revision asks for and reports the scenarios that are wanted. One that did not run has failed. */
+export async function runConformance(url: string, revision: string, wanted: readonly string[]): Promise<Outcome[]> {
+  const folder = await mkdtemp(join(tmpdir(), 'parley-conformance-'))
+  try {
+    // The exit code tells of scenarios that need fixtures too; the checks themselves are in the files.
+    await new Promise((resolve) =>
+      execFile(process.execPath, [suite, 'server', '--url', url, '--requirements', revision, '-o', folder], resolve),
+    )
+    const folders = await readdir(folder)
+    return await Promise.all(wanted.map((scenario) => outcome(folder, folders, scenario)))
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+async function outcome(folder: string, folders: readonly string[], scenario: string): Promise<Outcome> {
+  const own = folders.find((name) => name.startsWith(`server-${scenario}-2`))
+  if (own === undefined) return { scenario, passed: 0, failed: ['did not run'], untestable: 0 }
+  const checks: { id: string; status: string; errorMessage?: string }[] = JSON.parse(
+    await readFile(join(folder, own, 'checks.json'), 'utf8'),
+  )
+  const failures = checks.filter(({ status }) => status === 'FAILURE')
+  const passed = checks.filter(({ status }) => status === 'SUCCESS').length
+  const failed = failures
+    .filter(({ id }) => !untestable.has(id))
+    .map(({ id, errorMessage }) => `${id}: ${errorMessage ?? ''}`)
+  // A scenario without a single check proves nothing.
+  if (passed === 0 && failed.length === 0) failed.push('checked nothing')
+  return {
+    scenario,
+    passed,
+    failed,
+    untestable: failures.length - failures.filter(({ id }) => !untestable.has(id)).length,
+  }
+}
+
+/** The product as a user starts it, on a free port and with a folder of its own. */
+async function startParley(): Promise<{ url: string; stop(): Promise<void> }> {
+  const storage = await mkdtemp(join(tmpdir(), 'parley-conformance-'))
+  const env = { PATH: process.env.PATH, HOME: storage, STORAGE_ROOT: storage }
+  const child = spawn(process.execPath, [join(root, 'bin/parley.js'), 'serve', '--port', '0'], {
+    env,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  for await (const line of createInterface(child.stdout)) {
+    const base = /ready at (http:\/\/\S+)/.exec(line)?.[1]
+    if (base === undefined) continue
+    return {
+      url: `${base}/agents/conformance/mcp`,
+      async stop() {
+        child.kill()
+        await once(child, 'close')
+        await rm(storage, { recursive: true, force: true })
+      },
+    }
+  }
+  throw new Error('Parley ended before it was ready.')
+}
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({ options: { url: { type: 'string' } } })
+  const server = values.url === undefined ? await startParley() : { url: values.url, stop: async () => {} }
+  let bad = 0
+  for (const [revision, wanted] of Object.entries(required)) {
+    console.log(`\nMCP ${revision} at ${server.url}`)
+    for (const { scenario, passed, failed, untestable } of await runConformance(server.url, revision, wanted)) {
+      const note = untestable === 0 ? '' : `, ${untestable} not testable without fixtures`
+      console.log(`  ${failed.length === 0 ? 'pass' : 'FAIL'}  ${scenario.padEnd(44)} ${passed} checks${note}`)
+      for (const failure of failed) console.log(`        ${failure}`)
+      bad += failed.length === 0 ? 0 : 1
+    }
+  }
+  await server.stop()
+  console.log(bad === 0 ? '\nEvery scenario that needs no fixture passes.' : `\n${bad} scenarios fail.`)
+  process.exitCode = bad === 0 ? 0 : 1
+}
+
+if (import.meta.main) await main()

@@ -1,0 +1,50 @@
+/** Writes the generated pages; with `--check` it writes nothing and fails if one is stale. */
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { settings } from '../src/config.ts'
+import type { Hub } from '../src/core/hub.ts'
+import { busDoor } from '../src/doors/bus/door.ts'
+import { busPath } from '../src/doors/bus/holder.ts'
+import { mailboxDoor, mailboxPath } from '../src/doors/mailbox/door.ts'
+import { version } from '../src/version.ts'
+import { requirements } from '../test/requirements.ts'
+import { type Results, renderBench } from './docs/bench.ts'
+import { renderRequirements } from './docs/requirements.ts'
+import { renderEnvExample, renderSettings } from './docs/settings.ts'
+import { renderTools } from './docs/tools.ts'
+
+const root = join(import.meta.dirname, '..')
+const read = (path: string) => readFile(join(root, path), 'utf8')
+
+// A table only needs its hub when a tool runs.
+const noHub = {} as Hub
+const pathOf = (route: string) => route.replace(/:(\w+)/g, '{$1}')
+
+const pages: Readonly<Record<string, string>> = {
+  'docs/requirements.md': renderRequirements(requirements),
+  'docs/config.md': renderSettings(settings),
+  'docs/tools.md': renderTools([
+    { door: mailboxDoor(noHub), url: pathOf(mailboxPath) },
+    { door: busDoor(noHub, version), url: `${busPath}?agent={name}` },
+  ]),
+  '.env.example': renderEnvExample(settings),
+  'README.md': renderBench(await read('README.md'), JSON.parse(await read('bench/results.json')) as Results),
+}
+
+const stale: string[] = []
+for (const [path, text] of Object.entries(pages)) {
+  const file = join(root, path)
+  const old = await readFile(file, 'utf8').catch(() => undefined)
+  if (old !== text) stale.push(path)
+}
+
+if (!process.argv.includes('--check')) {
+  for (const path of stale) {
+    await mkdir(dirname(join(root, path)), { recursive: true })
+    await writeFile(join(root, path), pages[path] ?? '')
+    console.log(`wrote ${path}`)
+  }
+} else if (stale.length > 0) {
+  console.error(`Stale: ${stale.join(', ')}. Run \`npm run docs\` and commit the result.`)
+  process.exitCode = 1
+}

@@ -1,0 +1,80 @@
+/** The piece of a text around the first thing that was searched for, and where in it the matches are. */
+import { fitsAt, type Phrase } from './query.ts'
+import { spansOf } from './words.ts'
+
+/** Plain text on one line. Matches are given by their places, since any mark could stand in the text itself. */
+export interface Excerpt {
+  readonly text: string
+  /** From and to, as `slice` takes them; in order and apart. */
+  readonly matches: readonly Match[]
+}
+
+export type Match = readonly [from: number, to: number]
+
+const width = 160
+/** How much of it stands before the first match. */
+const lead = 40
+/** Most texts are shorter, and most matches come sooner. */
+const firstLook = 4000
+
+export function excerpt(text: string, phrases: readonly Phrase[]): Excerpt {
+  const [first] = matchesIn(text.slice(0, firstLook), phrases, 1)
+  const [match] = first === undefined && text.length > firstLook ? matchesIn(text, phrases, 1) : [first]
+  const piece = cutAround(text, match?.[0] ?? 0)
+  return { text: piece, matches: matchesIn(piece, phrases) }
+}
+
+/** An excerpt as one text with its matches marked, `**so**` unless told otherwise. */
+export function marked(
+  { text, matches }: Excerpt,
+  mark: (match: string) => string = (match) => `**${match}**`,
+  rest: (text: string) => string = (text) => text,
+): string {
+  let out = ''
+  let at = 0
+  for (const [from, to] of matches) {
+    out += rest(text.slice(at, from)) + mark(text.slice(from, to))
+    at = to
+  }
+  return out + rest(text.slice(at))
+}
+
+function matchesIn(text: string, phrases: readonly Phrase[], most = Number.POSITIVE_INFINITY): Match[] {
+  const words: string[] = []
+  const places: Match[] = []
+  for (const span of spansOf(text)) {
+    for (const word of span.words) {
+      words.push(word)
+      places.push([span.start, span.end])
+    }
+  }
+  const matches: Match[] = []
+  for (let at = 0; at < words.length && matches.length < most; at++) {
+    const phrase = phrases.find((phrase) => fitsAt(words, at, phrase))
+    const [from, to] = [places[at]?.[0], places[at + (phrase?.words.length ?? 0) - 1]?.[1]]
+    if (phrase === undefined || from === undefined || to === undefined) continue
+    matches.push([from, to])
+    at += phrase.words.length - 1
+  }
+  return matches
+}
+
+/** What a line of text cannot hold: breaks, controls, and marks that turn around the direction of what follows. */
+const blank = /[\s\p{Cc}\u202a-\u202e\u2066-\u2069]+/gu
+/** What a cut leaves of characters that take two places. */
+const halves = /^[\udc00-\udfff]|[\ud800-\udbff]$/g
+
+function cutAround(text: string, at: number): string {
+  const from = Math.max(0, at - lead)
+  const before = from === 0 ? text.slice(0, at) : text.slice(from, at).replace(/^\S*\s+/, '')
+  const end = at + 4 * width
+  const line = (before + text.slice(at, end)).replace(halves, '').replace(blank, ' ').trim()
+  const whole = line.length <= width && end >= text.length
+  const piece = whole
+    ? line
+    : `${line
+        .slice(0, width)
+        .replace(/\s\S{0,30}$/, '')
+        .replace(halves, '')}…`
+  return from === 0 ? piece : `…${piece}`
+}

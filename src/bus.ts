@@ -1,0 +1,38 @@
+/** `parley bus`: the bus door over stdin and stdout, for one client. It ends when stdin does. */
+import { HubError } from './base/errors.ts'
+import { createLog } from './base/log.ts'
+import type { Config } from './config.ts'
+import { processHolder, releaseNames } from './core/holders.ts'
+import { refusingDb } from './db/refusing.ts'
+import { busDoor } from './doors/bus/door.ts'
+import { processScope } from './doors/bus/holder.ts'
+import { createEngine } from './doors/mcp/engine.ts'
+import { serveStdio } from './doors/mcp/stdio.ts'
+import { openDatabase, openOn } from './open.ts'
+import { version } from './version.ts'
+
+export async function bus(config: Config, project: string | undefined): Promise<void> {
+  // stdout carries the protocol and nothing else.
+  const log = createLog({
+    level: config.LOG_LEVEL,
+    json: config.LOG_JSON_ENABLED || !process.stderr.isTTY,
+    to: process.stderr,
+  })
+  const hub = await openOn(await openDatabase(config).catch(refuseCalls), config, log)
+  const scope = processScope(project)
+  const { clock, ids, metrics } = hub
+  const engine = createEngine({ clock, ids, log, metrics, version })
+  // A signal ends it as the end of stdin does: waits end, names are freed.
+  process.once('SIGINT', () => process.stdin.destroy()).once('SIGTERM', () => process.stdin.destroy())
+  await serveStdio(busDoor(hub, version), scope, { engine })
+  await releaseNames(hub, processHolder(scope.process)).catch((error: unknown) =>
+    log.debug({ err: error }, 'names were not freed'),
+  )
+  await hub.close()
+}
+
+/** A client shows its user a tool's error, but not why a server did not start: so it starts, and every call says why (DECISIONS, bus.md 1). */
+function refuseCalls(error: unknown) {
+  if (error instanceof HubError && error.code === 'DB_SCHEMA_MISMATCH') return refusingDb(error)
+  throw error
+}

@@ -1,0 +1,184 @@
+/** Settings: each kind of value, where they come from, and what is said of those that are wrong. */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { homedir, tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { ConfigError, loadConfig, settings } from './config.ts'
+
+/** A file with settings, alone in its folder. */
+function file(text: string): string {
+  const folder = mkdtempSync(join(tmpdir(), 'parley-config-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  const path = join(folder, 'settings.env')
+  writeFileSync(path, text)
+  return path
+}
+
+/** Goes to a folder for as long as the test runs. */
+function enter(folder: string): void {
+  const before = process.cwd()
+  process.chdir(folder)
+  onTestFinished(() => process.chdir(before))
+}
+
+/** No setting but those given; no file. */
+const load = (env: Record<string, string | undefined> = {}, flags?: Record<string, string>) =>
+  loadConfig({ PARLEY_ENV_FILE: file(''), ...env }, flags)
+
+const faultsOf = (env: Record<string, string | undefined>): string[] => {
+  try {
+    load(env)
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error
+    return error.message.split('\n').slice(1, -1)
+  }
+  return []
+}
+
+test('Without any setting every default holds', () => {
+  expect(load()).toMatchObject({
+    STORAGE_ROOT: join(homedir(), '.parley'),
+    DATABASE_URL: undefined,
+    HTTP_HOST: '127.0.0.1',
+    HTTP_PORT: 8765,
+    HTTP_BEARER_TOKEN: undefined,
+    HTTP_ALLOW_LOCALHOST_UNAUTHENTICATED: true,
+    HTTP_ALLOWED_HOSTS: [],
+    SECRET_KEY: undefined,
+    SESSION_TTL_SECONDS: 7 * 24 * 3600,
+    MAILBOX_MAX_DEPTH: 10_000,
+    MAX_WAIT_SECONDS: 50,
+    LOG_LEVEL: 'info',
+    LOG_JSON_ENABLED: false,
+  })
+})
+
+test('Every setting has a sentence', () => {
+  for (const { says } of Object.values(settings)) expect(says).toMatch(/^[A-Z].*\.$/s)
+})
+
+describe('A value', () => {
+  test.each([
+    ['HTTP_PORT', '0', 0],
+    ['HTTP_PORT', ' 8080 ', 8080],
+    ['HTTP_PORT', '65535', 65535],
+    ['MAX_WAIT_SECONDS', '0.5', 0.5],
+    ['MAX_WAIT_SECONDS', '0', 0],
+    ['MAILBOX_MAX_DEPTH', '1', 1],
+    ['LOG_JSON_ENABLED', 'true', true],
+    ['LOG_JSON_ENABLED', 'YES', true],
+    ['LOG_JSON_ENABLED', ' 1 ', true],
+    ['LOG_JSON_ENABLED', 'on', true],
+    ['HTTP_ALLOW_LOCALHOST_UNAUTHENTICATED', 'False', false],
+    ['HTTP_ALLOW_LOCALHOST_UNAUTHENTICATED', '0', false],
+    ['HTTP_ALLOW_LOCALHOST_UNAUTHENTICATED', 'no', false],
+    ['HTTP_ALLOW_LOCALHOST_UNAUTHENTICATED', 'off', false],
+    ['HTTP_ALLOWED_HOSTS', 'a.example', ['a.example']],
+    ['HTTP_ALLOWED_HOSTS', ' a.example, ,b.example,', ['a.example', 'b.example']],
+    ['HTTP_HOST', '::1', '::1'],
+    ['HTTP_HOST', '0.0.0.0', '0.0.0.0'],
+    ['HTTP_HOST', 'my-host.local', 'my-host.local'],
+    ['LOG_LEVEL', 'DEBUG', 'debug'],
+    ['LOG_LEVEL', 'silent', 'silent'],
+    ['STORAGE_ROOT', '~', homedir()],
+    ['STORAGE_ROOT', '~/here', join(homedir(), 'here')],
+    ['STORAGE_ROOT', 'here/./there', resolve('here', 'there')],
+    ['STORAGE_ROOT', '~here', resolve('~here')],
+    ['DATABASE_URL', 'sqlite:/srv/parley.sqlite3', 'sqlite:/srv/parley.sqlite3'],
+    ['DATABASE_URL', 'sqlite+aiosqlite:///./x.sqlite3', 'sqlite+aiosqlite:///./x.sqlite3'],
+    ['DATABASE_URL', 'postgresql+asyncpg://u:p@h/d', 'postgresql+asyncpg://u:p@h/d'],
+    ['DATABASE_URL', 'postgres://u:p@h/d', 'postgres://u:p@h/d'],
+    ['HTTP_BEARER_TOKEN', '~!a"b', '~!a"b'],
+    ['SECRET_KEY', 'sixteen letters!', 'sixteen letters!'],
+  ])('of %s may be %j', (name, raw, value) => {
+    expect(load({ [name]: raw })).toHaveProperty(name, value)
+  })
+
+  test.each([
+    ['HTTP_PORT', 'http'],
+    ['HTTP_PORT', '-1'],
+    ['HTTP_PORT', '65536'],
+    ['HTTP_PORT', '80.5'],
+    ['HTTP_PORT', ' '],
+    ['HTTP_PORT', 'NaN'],
+    ['MAX_WAIT_SECONDS', '-0.1'],
+    ['MAX_WAIT_SECONDS', 'Infinity'],
+    ['MAX_WAIT_SECONDS', '50s'],
+    ['SESSION_TTL_SECONDS', '0'],
+    ['MAILBOX_MAX_DEPTH', '0'],
+    ['LOG_JSON_ENABLED', 'maybe'],
+    ['LOG_LEVEL', 'verbose'],
+    ['HTTP_HOST', 'two hosts'],
+    ['HTTP_HOST', 'http://host'],
+    ['STORAGE_ROOT', ' '],
+    ['DATABASE_URL', 'mysql://host/db'],
+    ['DATABASE_URL', '/srv/parley.sqlite3'],
+    ['HTTP_BEARER_TOKEN', 'two words'],
+    ['HTTP_BEARER_TOKEN', 'naïve'],
+    ['SECRET_KEY', 'fifteen letters'],
+  ])('of %s may not be %j', (name, raw) => {
+    const [fault, ...more] = faultsOf({ [name]: raw })
+    expect(more).toEqual([])
+    expect(fault).toMatch(new RegExp(`^ {2}- ${name} must `))
+    expect(fault?.includes(JSON.stringify(raw))).toBe(!('secret' in settings[name as keyof typeof settings]))
+  })
+})
+
+describe('A setting', () => {
+  const path = () => file('HTTP_PORT=1\nHTTP_HOST=from-file\nexport LOG_LEVEL="warn" # loud enough\nUNKNOWN=1\n')
+
+  test('comes from a flag, else the environment, else the file, else the default', () => {
+    const env = { PARLEY_ENV_FILE: path(), HTTP_PORT: '2', HTTP_HOST: 'from-env' }
+    expect(loadConfig(env, { HTTP_PORT: '3' })).toMatchObject({
+      HTTP_PORT: 3,
+      HTTP_HOST: 'from-env',
+      LOG_LEVEL: 'warn',
+      MAX_WAIT_SECONDS: 50,
+    })
+  })
+
+  test('that is empty counts as not set', () => {
+    const env = { PARLEY_ENV_FILE: path(), HTTP_PORT: '', HTTP_HOST: '', MAX_WAIT_SECONDS: '' }
+    expect(loadConfig(env, { HTTP_PORT: '' })).toMatchObject({
+      HTTP_PORT: 1,
+      HTTP_HOST: 'from-file',
+      MAX_WAIT_SECONDS: 50,
+    })
+  })
+
+  test('may be wrong in the file too', () => {
+    expect(faultsOf({ PARLEY_ENV_FILE: file('HTTP_PORT=x\nSECRET_KEY=tiny\n') })).toEqual([
+      '  - HTTP_PORT must be a whole number from 0 to 65535, not "x"',
+      '  - SECRET_KEY must have at least 16 characters',
+    ])
+  })
+})
+
+describe('The file', () => {
+  test('is .env in the working folder, and may be missing', () => {
+    enter(join(file('HTTP_PORT=1'), '..'))
+    for (const env of [{}, { PARLEY_ENV_FILE: '' }]) expect(loadConfig(env).HTTP_PORT).toBe(8765)
+    writeFileSync('.env', 'HTTP_PORT=2')
+    for (const env of [{}, { PARLEY_ENV_FILE: '' }]) expect(loadConfig(env).HTTP_PORT).toBe(2)
+  })
+
+  test('must exist if it was asked for', () => {
+    expect(faultsOf({ PARLEY_ENV_FILE: join(tmpdir(), 'no', 'such', 'file') })).toEqual([
+      `  - PARLEY_ENV_FILE names ${JSON.stringify(join(tmpdir(), 'no', 'such', 'file'))}, which does not exist`,
+    ])
+  })
+
+  test('must be one that can be read', () => {
+    const folder = `${file('')}.d`
+    mkdirSync(folder)
+    const [fault] = faultsOf({ PARLEY_ENV_FILE: folder })
+    expect(fault).toMatch(/PARLEY_ENV_FILE ".*" cannot be read: /)
+  })
+})
+
+test('Every fault is told at once, without the values of secrets', () => {
+  const secret = 'hunter2 is not a token'
+  const faults = faultsOf({ HTTP_PORT: 'x', LOG_LEVEL: 'y', HTTP_BEARER_TOKEN: secret, DATABASE_URL: secret })
+  expect(faults).toHaveLength(4)
+  expect(faults.join()).not.toContain('hunter2')
+})

@@ -1,0 +1,208 @@
+/** Every setting there is: name, default, sentence, check. docs/config.md and .env.example are made from this table. */
+import { existsSync, readFileSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { parseEnv } from 'node:util'
+import { parseDatabaseUrl } from './db/url.ts'
+
+interface Setting<Value> {
+  readonly default: string
+  readonly says: string
+  /** Never shown, not even at the start or in a fault. */
+  readonly secret?: boolean
+  /** The value, or throws what is wrong with it. */
+  parse(raw: string): Value
+}
+
+const text = (raw: string): string => raw
+
+const optional = (raw: string): string | undefined => (raw === '' ? undefined : raw)
+
+function list(raw: string): readonly string[] {
+  return raw
+    .split(',')
+    .map((item) => item.trim())
+    .filter((item) => item !== '')
+}
+
+function flag(raw: string): boolean {
+  const word = raw.trim().toLowerCase()
+  if (['true', '1', 'yes', 'on'].includes(word)) return true
+  if (['false', '0', 'no', 'off'].includes(word)) return false
+  throw new Error('must be true or false')
+}
+
+const number =
+  ({ min, max, whole = true }: { min: number; max: number; whole?: boolean }) =>
+  (raw: string): number => {
+    const value = Number(raw)
+    if (raw.trim() === '' || Number.isNaN(value) || value < min || value > max || (whole && !Number.isInteger(value)))
+      throw new Error(`must be a ${whole ? 'whole ' : ''}number from ${min} to ${max}`)
+    return value
+  }
+
+const oneOf =
+  (...words: string[]) =>
+  (raw: string): string => {
+    const word = raw.trim().toLowerCase()
+    if (!words.includes(word)) throw new Error(`must be one of ${words.join(', ')}`)
+    return word
+  }
+
+function folder(raw: string): string {
+  if (raw.trim() === '') throw new Error('must name a folder')
+  const home = () => {
+    try {
+      return homedir()
+    } catch {
+      throw new Error('begins with "~", but this user has no home folder: name another one')
+    }
+  }
+  return resolve(raw === '~' || raw.startsWith('~/') ? join(home(), raw.slice(1)) : raw)
+}
+
+function databaseUrl(raw: string): string | undefined {
+  if (raw === '') return undefined
+  try {
+    parseDatabaseUrl(raw)
+  } catch {
+    throw new Error('must be sqlite:<file> or postgres://<user>:<password>@<host>/<database>')
+  }
+  return raw
+}
+
+const setting = <Value>(row: Setting<Value>): Setting<Value> => row
+
+export const settings = {
+  STORAGE_ROOT: setting({
+    default: '~/.parley',
+    says: "The folder of everything Parley keeps: the SQLite file, the secret key, later the projects' archives.",
+    parse: folder,
+  }),
+  DATABASE_URL: setting({
+    default: '',
+    says: 'Where the data lives: `sqlite:<file>` or `postgres://user:password@host/database`. Empty is `parley.sqlite3` in STORAGE_ROOT.',
+    secret: true,
+    parse: databaseUrl,
+  }),
+  HTTP_HOST: setting({
+    default: '127.0.0.1',
+    says: 'The address to listen on. Beyond loopback set HTTP_BEARER_TOKEN too.',
+    parse: (raw) => {
+      if (!/^[A-Za-z0-9._:-]+$/.test(raw)) throw new Error('must be an address or a host name')
+      return raw
+    },
+  }),
+  HTTP_PORT: setting({
+    default: '8765',
+    says: 'The port to listen on; 0 takes any free one.',
+    parse: number({ min: 0, max: 65535 }),
+  }),
+  HTTP_BEARER_TOKEN: setting({
+    default: '',
+    says: 'The operator’s token: whoever sends it as `Authorization: Bearer …` may act as any agent.',
+    secret: true,
+    parse: (raw) => {
+      if (raw !== '' && !/^[\x21-\x7e]+$/.test(raw)) throw new Error('must be visible ASCII characters without spaces')
+      return optional(raw)
+    },
+  }),
+  HTTP_ALLOW_LOCALHOST_UNAUTHENTICATED: setting({
+    default: 'true',
+    says: 'Whether callers on this machine need no credentials. Requests that came through a proxy never count as local.',
+    parse: flag,
+  }),
+  HTTP_ALLOWED_HOSTS: setting({
+    default: '',
+    says: 'More host names that clients may reach Parley by, parted by commas. Others are refused (DNS rebinding).',
+    parse: list,
+  }),
+  SECRET_KEY: setting({
+    default: '',
+    says: 'What Parley signs session ids with. Empty: a key made on the first start and kept in STORAGE_ROOT. Several nodes need the same one.',
+    secret: true,
+    parse: (raw) => {
+      if (raw !== '' && raw.length < 16) throw new Error('must have at least 16 characters')
+      return optional(raw)
+    },
+  }),
+  SESSION_TTL_SECONDS: setting({
+    default: '604800',
+    says: 'How long an MCP session id is honoured.',
+    parse: number({ min: 1, max: 10 * 365 * 86400 }),
+  }),
+  MAILBOX_MAX_DEPTH: setting({
+    default: '10000',
+    says: 'How many unread messages an agent may have; the next one is refused with MAILBOX_FULL.',
+    parse: number({ min: 1, max: Number.MAX_SAFE_INTEGER }),
+  }),
+  MAX_WAIT_SECONDS: setting({
+    default: '50',
+    says: 'The longest that a call waits for something to happen. Many clients give up after 60 s.',
+    parse: number({ min: 0, max: 86400, whole: false }),
+  }),
+  LOG_LEVEL: setting({
+    default: 'info',
+    says: 'How much is logged: fatal, error, warn, info, debug or trace; debug has a line for each request.',
+    parse: oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'),
+  }),
+  LOG_JSON_ENABLED: setting({
+    default: 'false',
+    says: 'Whether the log is JSON also on a terminal. Elsewhere it always is.',
+    parse: flag,
+  }),
+  PARLEY_ENV_FILE: setting({
+    default: '.env',
+    says: 'A file with settings; the environment wins over it.',
+    parse: text,
+  }),
+} as const
+
+type Settings = typeof settings
+export type Config = { readonly [Name in keyof Settings]: ReturnType<Settings[Name]['parse']> }
+
+/** Something is wrong with the settings; the message lists every fault. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError'
+}
+
+/** Settings from the command line win over the environment, that over the file, that over the defaults. */
+export function loadConfig(
+  env: Readonly<Record<string, string | undefined>>,
+  flags: Record<string, string> = {},
+): Config {
+  const faults: string[] = []
+  const wanted = env.PARLEY_ENV_FILE || undefined
+  const file = envFile(wanted ?? settings.PARLEY_ENV_FILE.default, wanted !== undefined, faults)
+  const config: Record<string, unknown> = {}
+  for (const [name, row] of Object.entries<Setting<unknown>>(settings)) {
+    // An empty value counts as unset: compose files and CI hand those over.
+    const raw = [flags[name], env[name], file[name]].find((value) => value !== undefined && value !== '') ?? row.default
+    try {
+      config[name] = row.parse(raw)
+    } catch (error) {
+      const given = row.secret ? '' : `, not ${JSON.stringify(raw)}`
+      faults.push(`${name} ${error instanceof Error ? error.message : String(error)}${given}`)
+    }
+  }
+  if (faults.length > 0)
+    throw new ConfigError(
+      `Parley cannot start with these settings:\n${faults.map((fault) => `  - ${fault}`).join('\n')}\nEvery setting is explained in docs/config.md.`,
+    )
+  return config as Config
+}
+
+function envFile(path: string, wanted: boolean, faults: string[]): NodeJS.Dict<string> {
+  if (!existsSync(path)) {
+    if (wanted) faults.push(`PARLEY_ENV_FILE names ${JSON.stringify(path)}, which does not exist`)
+    return {}
+  }
+  try {
+    return parseEnv(readFileSync(path, 'utf8'))
+  } catch (error) {
+    faults.push(
+      `PARLEY_ENV_FILE ${JSON.stringify(path)} cannot be read: ${error instanceof Error ? error.message : String(error)}`,
+    )
+    return {}
+  }
+}

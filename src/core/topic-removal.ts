@@ -1,0 +1,52 @@
+/** Removing a topic for good: at once for everybody, its messages perhaps a little later. */
+import { setTimeout as pause } from 'node:timers/promises'
+import { claimTopic } from '../store/topic-care.ts'
+import {
+  deleteMembers,
+  deleteNewestMessages,
+  deleteThread,
+  listDeletedThreads,
+  updateAsDeleted,
+} from '../store/topic-removal.ts'
+import { commit } from './commit.ts'
+import type { Hub } from './hub.ts'
+import { type Topic, threadTopic, topicNotFound } from './topics.ts'
+
+/** So many messages go in one transaction: others wait for it. */
+const atOnce = 500
+
+/** Between two parts another process must come to write; it looks again every few milliseconds (db/busy.ts). */
+const breath = 5
+
+/**
+ * From the first commit on the topic is gone: those who wait on it learn that there is none. What it holds beyond
+ * `atOnce` messages goes in parts. Should the process end before the last one, the next removal does the rest.
+ */
+export async function deleteTopic(hub: Hub, { id, uid, projectId }: Topic): Promise<void> {
+  const rest = await commit(hub, async (tx, note) => {
+    // Whoever syncs locks its cursor and then the topic: the same order here keeps them from blocking each other.
+    await deleteMembers(tx, id)
+    if ((await claimTopic(tx, projectId, uid)) === undefined) throw topicNotFound(uid)
+    const rest = (await deleteNewestMessages(tx, id, atOnce)) === atOnce
+    if (rest) await updateAsDeleted(tx, id)
+    else await deleteThread(tx, id)
+    note({ kind: 'topic.deleted', projectId, threadId: id, wakes: [threadTopic(id)] })
+    return rest
+  })
+  if (rest) await finishRemovals(hub)
+}
+
+/** Does what is left to do of removals, also of those that were cut off. */
+export async function finishRemovals(hub: Hub): Promise<void> {
+  for (const id of await listDeletedThreads(hub.db)) {
+    while (await removePart(hub, id)) await pause(breath)
+  }
+}
+
+function removePart(hub: Hub, threadId: number): Promise<boolean> {
+  return commit(hub, async (tx) => {
+    if ((await deleteNewestMessages(tx, threadId, atOnce)) === atOnce) return true
+    await deleteThread(tx, threadId)
+    return false
+  })
+}

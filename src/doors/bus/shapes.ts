@@ -1,0 +1,82 @@
+/** The bus door's words for the hub's things (spec/bus.md §3, §4; DECISIONS "bus.md"). Times are unix seconds. */
+import { z } from 'zod'
+import type { Posted, ThreadMessage } from '../../core/posts.ts'
+import type { Synced } from '../../core/sync.ts'
+import type { Topic } from '../../core/topics.ts'
+
+export const seconds = (ms: number): number => ms / 1000
+
+const status = z.enum(['open', 'closed'])
+
+export const topicShape = z.object({ topic_id: z.string(), name: z.string(), status })
+
+export const toTopicShape = ({ uid, name, status }: Topic) => ({ topic_id: uid, name, status })
+
+export const topicDetailShape = topicShape.extend({
+  created_at: z.number(),
+  closed_at: z.number().nullable(),
+  close_reason: z.string().nullable(),
+  metadata: z.record(z.string(), z.unknown()).nullable(),
+})
+
+export const toTopicDetail = (topic: Topic) => ({
+  ...toTopicShape(topic),
+  created_at: seconds(topic.createdAt),
+  closed_at: topic.closedAt === undefined ? null : seconds(topic.closedAt),
+  close_reason: topic.closeReason ?? null,
+  metadata: topic.metadata ?? null,
+})
+
+export const messageShape = z.object({
+  message_id: z.string(),
+  topic_id: z.string(),
+  seq: z.number(),
+  sender: z.string(),
+  message_type: z.string(),
+  reply_to: z.string().nullable(),
+  content_markdown: z.string(),
+  metadata: z.record(z.string(), z.unknown()).nullable(),
+  client_message_id: z.string().nullable(),
+  created_at: z.number(),
+})
+
+export const toMessage = (topicId: string, message: ThreadMessage) => ({
+  message_id: message.uid,
+  topic_id: topicId,
+  seq: message.seq,
+  sender: message.sender,
+  message_type: message.kind,
+  reply_to: message.replyTo ?? null,
+  content_markdown: message.body,
+  metadata: message.metadata ?? null,
+  client_message_id: message.clientId ?? null,
+  created_at: seconds(message.createdAt),
+})
+
+export const cursorShape = z.object({ last_seq: z.number(), updated_at: z.number() })
+
+export const syncShape = z.object({
+  topic_id: z.string(),
+  agent_name: z.string(),
+  topic_status: status,
+  status: z.enum(['ready', 'timeout', 'empty']),
+  cursor: cursorShape,
+  sent: z.array(z.object({ message: messageShape, duplicate: z.boolean() })),
+  received: z.array(messageShape),
+  received_count: z.number(),
+  has_more: z.boolean(),
+})
+
+export function toSync({ topic, name, cursor, sent, received, hasMore, timedOut }: Synced): z.output<typeof syncShape> {
+  return {
+    topic_id: topic.uid,
+    agent_name: name,
+    topic_status: topic.status,
+    status: received.length > 0 ? 'ready' : timedOut ? 'timeout' : 'empty',
+    cursor: { last_seq: cursor.lastSeq, updated_at: seconds(cursor.updatedAt) },
+    sent: sent.map(({ message, duplicate }: Posted) => ({ message: toMessage(topic.uid, message), duplicate })),
+    received: received.map((message) => toMessage(topic.uid, message)),
+    received_count: received.length,
+    has_more: hasMore,
+  }
+}

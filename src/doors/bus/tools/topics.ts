@@ -1,0 +1,170 @@
+/** The tools of the bus for topics: make, find, close, reopen, join; who is there. */
+import { z } from 'zod'
+import { HubError } from '../../../base/errors.ts'
+import type { Hub } from '../../../core/hub.ts'
+import { join, listPresent } from '../../../core/members.ts'
+import { closeTopic, createTopic, listTopics, needTopic, reopenTopic, resolveTopic } from '../../../core/topics.ts'
+import { busName, clientId, metadata, text, title } from '../../fields.ts'
+import { defineTool } from '../../mcp/table.ts'
+import { type BusScope, holderOf } from '../holder.ts'
+import { seconds, topicDetailShape, topicShape, toTopicDetail, toTopicShape } from '../shapes.ts'
+
+const tool = defineTool<BusScope>()
+
+export const topicId = clientId.describe('The topic_id, as topic_create or topic_list gave it.')
+
+const warnings = z.array(z.object({ code: z.string() })).optional()
+
+export function topicTools(hub: Hub) {
+  const create = tool({
+    name: 'topic_create',
+    title: 'Make or find a topic',
+    description: 'Make a topic that peers can join. By default an open topic of the same name is reused.',
+    cluster: 'topics',
+    input: z.strictObject({
+      name: title.optional().describe('What to call it; made up if left out.'),
+      metadata: metadata.optional(),
+      mode: z.enum(['reuse', 'new']).default('reuse'),
+    }),
+    output: topicShape,
+    effect: 'write',
+    async run({ name, metadata, mode }, { scope }) {
+      return toTopicShape(await createTopic(hub, scope.project, { name, metadata, mode }))
+    },
+  })
+
+  const list = tool({
+    name: 'topic_list',
+    title: 'List topics',
+    description: 'List topics, the newest first.',
+    cluster: 'topics',
+    input: z.strictObject({ status: z.enum(['open', 'closed', 'all']).default('open') }),
+    output: z.object({ topics: z.array(topicDetailShape), count: z.number() }),
+    effect: 'read',
+    async run({ status }, { scope }) {
+      const topics = (await listTopics(hub, scope.project, status)).map(toTopicDetail)
+      return { topics, count: topics.length }
+    },
+  })
+
+  const resolve = tool({
+    name: 'topic_resolve',
+    title: 'Find a topic by name',
+    description: 'Find the newest open topic of a name.',
+    cluster: 'topics',
+    input: z.strictObject({ name: title, allow_closed: z.boolean().default(false) }),
+    output: topicShape,
+    effect: 'read',
+    async run({ name, allow_closed }, { scope }) {
+      return toTopicShape(await resolveTopic(hub, scope.project, name, allow_closed))
+    },
+  })
+
+  const close = tool({
+    name: 'topic_close',
+    title: 'Close a topic',
+    description: 'Close a topic: it can still be read, but not written to. Peers that wait on it return at once.',
+    cluster: 'topics',
+    input: z.strictObject({ topic_id: topicId, reason: text(1000).optional() }),
+    output: topicDetailShape
+      .pick({ topic_id: true, status: true, closed_at: true, close_reason: true })
+      .extend({ warnings }),
+    effect: 'write',
+    idempotent: true,
+    async run({ topic_id, reason }, { scope }) {
+      const { topic, already } = await closeTopic(hub, scope.project, topic_id, reason)
+      const { status, closed_at, close_reason } = toTopicDetail(topic)
+      return { topic_id, status, closed_at, close_reason, ...(already && { warnings: [{ code: 'ALREADY_CLOSED' }] }) }
+    },
+  })
+
+  const reopen = tool({
+    name: 'topic_reopen',
+    title: 'Open a topic again',
+    description: 'Open a closed topic again.',
+    cluster: 'topics',
+    input: z.strictObject({ topic_id: topicId }),
+    output: topicShape.extend({ warnings }),
+    effect: 'write',
+    idempotent: true,
+    async run({ topic_id }, { scope }) {
+      const { topic, already } = await reopenTopic(hub, scope.project, topic_id)
+      return { ...toTopicShape(topic), ...(already && { warnings: [{ code: 'ALREADY_OPEN' }] }) }
+    },
+  })
+
+  const joinTopic = tool({
+    name: 'topic_join',
+    title: 'Join a topic',
+    description:
+      'Join a topic under your name, by topic_id or by name; do this before sync. Keep reclaim_token: it lets you take your name back from a process that still holds it.',
+    cluster: 'topics',
+    input: z.strictObject({
+      agent_name: busName.describe('What peers call you, for example red-squirrel.'),
+      topic_id: topicId.optional(),
+      name: title.optional().describe('Instead of topic_id: the name of the topic.'),
+      allow_closed: z.boolean().default(false).describe('With name: also a closed topic.'),
+      reclaim_token: clientId.optional(),
+    }),
+    output: topicShape.extend({ agent_name: z.string(), reclaim_token: z.string() }),
+    effect: 'write',
+    idempotent: true,
+    alwaysLoad: true,
+    async run({ agent_name, topic_id, name, allow_closed, reclaim_token }, context) {
+      const { project, agent } = context.scope
+      if (agent !== undefined && agent.toLowerCase() !== agent_name.toLowerCase())
+        throw new HubError(
+          'INVALID_ARGUMENT',
+          `Argument "agent_name" must be ${JSON.stringify(agent)}, as the URL says.`,
+          {
+            hint: 'Leave ?agent= out of the URL, or join under that name.',
+          },
+        )
+      if ((topic_id === undefined) === (name === undefined))
+        throw new HubError('INVALID_ARGUMENT', 'Pass exactly one of "topic_id" and "name".', {
+          hint: 'topic_list shows both.',
+        })
+      const topic =
+        topic_id === undefined
+          ? await resolveTopic(hub, project, name ?? '', allow_closed)
+          : await needTopic(hub, project, topic_id)
+      const joined = await join(hub, holderOf(context), { topic, name: agent_name, token: reclaim_token })
+      return { ...toTopicShape(joined.topic), agent_name: joined.name, reclaim_token: joined.reclaimToken }
+    },
+  })
+
+  const presence = tool({
+    name: 'topic_presence',
+    title: 'Who is there',
+    description: 'List the peers that synced with a topic lately, or wait on it now.',
+    cluster: 'topics',
+    input: z.strictObject({
+      topic_id: topicId,
+      window_seconds: z.int().min(1).default(300),
+      limit: z.int().min(1).default(200),
+    }),
+    output: z.object({
+      topic_id: z.string(),
+      window_seconds: z.number(),
+      limit: z.number(),
+      now: z.number(),
+      peers: z.array(
+        z.object({ agent_name: z.string(), last_seq: z.number(), updated_at: z.number(), age_seconds: z.number() }),
+      ),
+      count: z.number(),
+    }),
+    effect: 'read',
+    async run({ topic_id, window_seconds, limit }, { scope }) {
+      const { now, peers } = await listPresent(hub, scope.project, topic_id, { windowMs: window_seconds * 1000, limit })
+      const shown = peers.map(({ name, lastSeq, seenAt }) => ({
+        agent_name: name,
+        last_seq: lastSeq,
+        updated_at: seconds(seenAt),
+        age_seconds: seconds(now - seenAt),
+      }))
+      return { topic_id, window_seconds, limit, now: seconds(now), peers: shown, count: shown.length }
+    },
+  })
+
+  return [create, list, resolve, close, reopen, joinTopic, presence]
+}

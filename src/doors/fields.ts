@@ -1,0 +1,60 @@
+/** The fields that several doors take from outside, each checked by one schema in one wording. */
+import { z } from 'zod'
+import { agentNamePattern } from '../base/names.ts'
+import { bodyFault, clientIdFault, textFault } from '../base/text.ts'
+
+const fault = (check: (text: string) => string | undefined) => (context: z.core.ParsePayload<string>) => {
+  const message = check(context.value)
+  if (message !== undefined) context.issues.push({ code: 'custom', message, input: context.value })
+}
+
+export const agentName = z
+  .string()
+  .regex(agentNamePattern, 'must be 1 to 100 letters, digits, "_" or "-", beginning with a letter or digit')
+
+export const body = z.string().check(fault(bodyFault))
+
+export const clientId = z.string().check(fault(clientIdFault))
+
+/** Any number of seconds; what is beyond MAX_WAIT_SECONDS is cut, not refused (DECISIONS, "All doors" 4). */
+export const waitSeconds = z.number().min(0)
+
+/** Peers of the bus may be called anything a person can read (DECISIONS, "All doors" 6). */
+export function busNameFault(name: string): string | undefined {
+  const trimmed = name.trim()
+  if (trimmed === '' || [...trimmed].length > 64) return 'must have 1 to 64 characters'
+  return /\p{C}/u.test(trimmed) ? 'must not contain control characters' : undefined
+}
+
+export const busName = z
+  .string()
+  .check(fault(busNameFault))
+  .overwrite((name) => name.trim())
+
+function titleFault(title: string): string | undefined {
+  const trimmed = title.trim()
+  if (trimmed === '' || [...trimmed].length > 255) return 'must have 1 to 255 characters'
+  return /\p{Cc}/u.test(trimmed) ? 'must not contain control characters' : textFault(trimmed)
+}
+
+/** Subjects and the names of topics. */
+export const title = z
+  .string()
+  .check(fault(titleFault))
+  .overwrite((text) => text.trim())
+
+/** A text of at most so many characters, as JavaScript counts them. */
+export const text = (limit: number) =>
+  z.string().check(
+    fault((value) => {
+      if (value.length === 0 || value.length > limit)
+        return `must have 1 to ${limit} characters; it has ${value.length}`
+      return textFault(value)
+    }),
+  )
+
+/** A JSON object that comes back as it was given. */
+export const metadata = z.record(z.string(), z.unknown()).check((context) => {
+  const message = textFault(JSON.stringify(context.value))
+  if (message !== undefined) context.issues.push({ code: 'custom', message, input: context.value })
+})

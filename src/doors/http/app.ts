@@ -1,0 +1,110 @@
+/** The HTTP server without its doors: who may come in, what is wrong with a request, health. */
+import type { Socket } from 'node:net'
+import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import { asHubError, errorShape, HubError, kinds } from '../../base/errors.ts'
+import type { Log } from '../../base/log.ts'
+import { type CredentialOptions, createReadCaller } from './credentials.ts'
+import { createGuard, type GuardOptions } from './guard.ts'
+import { addHealth, type HealthOptions } from './health.ts'
+
+export interface AppOptions extends GuardOptions, CredentialOptions, HealthOptions {
+  readonly log: Log
+}
+
+/** DECISIONS, "All doors" 8. */
+const maxBody = 4 << 20
+
+/** Listen with `listen` below: it costs each request less than `app.listen` right after `app.ready`. */
+export function createApp(options: AppOptions): FastifyInstance {
+  const { log } = options
+  const app = Fastify({
+    bodyLimit: maxBody,
+    exposeHeadRoutes: false,
+    // While the server stops, requests on open connections are still answered; they are asked to close.
+    return503OnClosing: false,
+    routerOptions: { ignoreTrailingSlash: true, maxParamLength: 1000 },
+  })
+  // JSON is all that any route takes; everything else is 415.
+  app.removeContentTypeParser('text/plain')
+  app.decorateRequest('caller')
+
+  const guard = createGuard(options)
+  const readCaller = createReadCaller(options)
+  app.addHook('onRequest', (request, _reply, done) => {
+    const { headers, socket } = request.raw
+    guard(headers.host, headers.origin)
+    if (!isOpen(request)) request.caller = readCaller(headers, socket.remoteAddress)
+    done()
+  })
+
+  app.setErrorHandler((error: FastifyError, _request, reply) => sendError(log, error, reply))
+  app.setNotFoundHandler((request, reply) =>
+    sendError(log, new HubError('NOT_FOUND', `There is nothing at ${pathOf(request)}.`), reply),
+  )
+  app.addHook('onSend', (_request, reply, payload, done) => {
+    if (reply.statusCode === 401) reply.header('www-authenticate', 'Bearer')
+    done(null, payload)
+  })
+  if (log.isLevelEnabled('debug'))
+    app.addHook('onResponse', (request, reply, done) => {
+      log.debug(
+        {
+          method: request.method,
+          path: pathOf(request),
+          status: reply.raw.statusCode,
+          ms: Math.round(reply.elapsedTime),
+        },
+        'request',
+      )
+      done()
+    })
+  dropUnusedConnections(app)
+  addHealth(app, options)
+  return app
+}
+
+/** Pools and browsers connect ahead of use. node:http takes such a connection for busy, and would wait for it for ever when it closes. */
+function dropUnusedConnections(app: FastifyInstance): void {
+  const open = new Set<Socket>()
+  let closing = false
+  app.server.on('connection', (socket: Socket) => {
+    if (closing) return socket.destroy()
+    open.add(socket)
+    socket.once('close', () => open.delete(socket))
+  })
+  app.addHook('preClose', (done) => {
+    closing = true
+    for (const socket of open) if (socket.bytesRead === 0) socket.destroy()
+    done()
+  })
+}
+
+/**
+ * Listening in the same chain of microtasks as `ready` makes every later request 7 µs dearer, for a reason not found
+ * (notes/serving.md, "Fastify"); `bench/` shows when it may go.
+ */
+export async function listen(app: FastifyInstance, { host, port }: { host: string; port: number }): Promise<string> {
+  await app.ready()
+  await new Promise((resolve) => setImmediate(resolve))
+  return app.listen({ host, port })
+}
+
+/** Probes carry no credentials, and whoever asks for what is not there learns that it is not there. */
+const isOpen = (request: FastifyRequest): boolean =>
+  request.is404 || request.routeOptions.url?.startsWith('/health/') === true
+
+/** A query may hold a secret; a log may not. */
+const pathOf = ({ url }: FastifyRequest): string => url.split('?', 1)[0] ?? ''
+
+function sendError(log: Log, thrown: FastifyError | HubError, reply: FastifyReply): FastifyReply {
+  const error = fromFastify(thrown) ?? asHubError(thrown)
+  if (error.code === 'INTERNAL') log.error({ err: thrown }, 'a request failed')
+  const status = error === thrown || !('statusCode' in thrown) ? kinds[error.kind].status : (thrown.statusCode ?? 500)
+  return reply.code(status).send(errorShape(error))
+}
+
+/** Fastify's own refusals (a body too large, a wrong content type, bad JSON) keep their status and are worded here. */
+function fromFastify(thrown: FastifyError | HubError): HubError | undefined {
+  if (thrown instanceof HubError || thrown.statusCode === undefined || thrown.statusCode >= 500) return undefined
+  return new HubError('INVALID_ARGUMENT', thrown.message)
+}

@@ -1,0 +1,50 @@
+/** Says who calls, from the credentials of a request and where it came from (DESIGN, "Callers"). */
+import { createHash, timingSafeEqual } from 'node:crypto'
+import type { IncomingHttpHeaders } from 'node:http'
+import { HubError } from '../../base/errors.ts'
+import { type Caller, local, operator } from '../../core/callers.ts'
+
+export interface CredentialOptions {
+  readonly bearerToken: string | undefined
+  /** Whether a program on this machine needs no credentials. */
+  readonly allowLocalUnauthenticated: boolean
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    caller: Caller
+  }
+}
+
+export type ReadCaller = (headers: IncomingHttpHeaders, peer: string | undefined) => Caller
+
+/** Throws UNAUTHENTICATED. A wrong credential is refused even where none would have been needed. */
+export function createReadCaller({ bearerToken, allowLocalUnauthenticated }: CredentialOptions): ReadCaller {
+  const expected = bearerToken === undefined || bearerToken === '' ? undefined : digest(bearerToken)
+  return (headers, peer) => {
+    const { authorization, 'x-api-key': apiKey } = headers
+    if (authorization === undefined && apiKey === undefined) {
+      if (allowLocalUnauthenticated && isLoopback(peer) && !isForwarded(headers)) return local
+      throw new HubError('UNAUTHENTICATED', 'Credentials are needed.', {
+        hint: 'Send "Authorization: Bearer <token>".',
+      })
+    }
+    const given = authorization === undefined ? apiKey : /^bearer +(\S+) *$/i.exec(authorization)?.[1]
+    const both = authorization !== undefined && apiKey !== undefined
+    if (typeof given === 'string' && !both && expected !== undefined && timingSafeEqual(digest(given), expected))
+      return operator
+    throw new HubError('UNAUTHENTICATED', 'The credentials are not valid here.', {
+      hint: 'Send "Authorization: Bearer" with the value of HTTP_BEARER_TOKEN.',
+    })
+  }
+}
+
+/** Hashing first makes the lengths equal, which the comparison needs, and hides the length of the secret. */
+const digest = (text: string): Buffer => createHash('sha256').update(text).digest()
+
+const isLoopback = (peer: string | undefined): boolean =>
+  peer !== undefined && (peer === '::1' || /^(::ffff:)?127\./.test(peer))
+
+/** Behind a proxy on this machine everybody seems to be local. */
+const isForwarded = (headers: IncomingHttpHeaders): boolean =>
+  headers.forwarded !== undefined || headers['x-forwarded-for'] !== undefined || headers['x-real-ip'] !== undefined

@@ -1,0 +1,42 @@
+/** What an operator's machines ask: is it alive, is it ready, how much does it do. */
+import type { FastifyInstance } from 'fastify'
+import type { Clock } from '../../base/clock.ts'
+import type { Metrics } from '../../base/metrics.ts'
+
+export interface HealthOptions {
+  readonly clock: Clock
+  readonly metrics: Metrics
+  /** Rejects while requests could not be served: the store does not answer, say. */
+  ready(): Promise<void>
+  /** Brings gauges up to date before they are shown. */
+  refresh(): Promise<void>
+}
+
+const patienceMs = 2000
+
+export function addHealth(app: FastifyInstance, { clock, metrics, ready, refresh }: HealthOptions): void {
+  app.get('/health/liveness', async () => ({ status: 'alive' }))
+
+  app.get('/health/readiness', async (_request, reply) => {
+    if (await inTime(clock, ready)) return { status: 'ready' }
+    return reply.code(503).send({ status: 'unavailable' })
+  })
+
+  app.get('/metrics', async (_request, reply) => {
+    await refresh()
+    return reply.type(metrics.registry.contentType).send(await metrics.registry.metrics())
+  })
+}
+
+/** Whether `ready` resolves before patience ends. */
+function inTime(clock: Clock, ready: () => Promise<void>): Promise<boolean> {
+  return new Promise((resolve) => {
+    const cancel = clock.after(patienceMs, () => resolve(false))
+    ready()
+      .then(
+        () => resolve(true),
+        () => resolve(false),
+      )
+      .finally(cancel)
+  })
+}

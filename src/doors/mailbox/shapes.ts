@@ -1,0 +1,18 @@
+/** The mailbox door's words for the hub's things (spec/mailbox.md §4.2, DECISIONS "mailbox.md" 3). */
+import { z } from 'zod'
+import type { Mail } from '../../core/deliveries.ts'
+
+export const mailShape = z.object({
+  id: z.string().describe("The sender's msg_id, or one made for it; answer with the same one."),
+  from: z.string(),
+  content: z.string(),
+  created: z.string().describe('ISO 8601'),
+  lease: z.string().optional().describe('Only with lease_seconds: pass it to ack_mail.'),
+})
+
+export type MailShape = z.output<typeof mailShape>
+
+export function toMail({ id, from, body, createdAt, lease }: Mail): MailShape {
+  const mail = { id, from, content: body, created: new Date(createdAt).toISOString() }
+  return lease === undefined ? mail : { ...mail, lease }
+}

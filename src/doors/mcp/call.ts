@@ -1,0 +1,66 @@
+/** Runs a tool: arguments in, value or error out, with progress while it takes its time. */
+import type { ProgressToken } from '@modelcontextprotocol/server'
+import { asHubError, errorShape, type HubError } from '../../base/errors.ts'
+import { readArguments } from './args.ts'
+import type { Exchange } from './exchange.ts'
+import type { Json } from './json.ts'
+import type { Service, ToolRow } from './service.ts'
+
+export type Result = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly error: HubError }
+
+interface Call<Scope> {
+  readonly service: Service<Scope>
+  readonly row: ToolRow<Scope>
+  readonly args: Json
+  readonly exchange: Exchange<Scope>
+}
+
+export async function runTool<Scope>({ service, row, args, exchange }: Call<Scope>): Promise<Result> {
+  const { clock, log } = service.engine
+  const started = clock.now()
+  let result: Result
+  try {
+    result = { ok: true, value: await row.tool.run(readArguments(row.tool, args), exchange) }
+  } catch (thrown) {
+    const error = asHubError(thrown)
+    if (error.code === 'INTERNAL' && !exchange.over)
+      log.error({ err: thrown, door: service.door.name, tool: row.tool.name }, 'a tool failed')
+    // Whatever the call did before it failed, its client never hears of.
+    await exchange.takeBack()
+    result = { ok: false, error }
+  }
+  row.count(exchange.over ? 'cancelled' : result.ok ? 'ok' : 'error', clock.now() - started)
+  return result
+}
+
+/** The text every client can show, and whether it may also travel as structured content (DECISIONS, "All doors" 1). */
+export function resultText(
+  { tool }: Pick<ToolRow<never>, 'tool'>,
+  result: Result,
+): { text: string; structured: boolean } {
+  if (!result.ok) return { text: JSON.stringify(errorShape(result.error)), structured: true }
+  if (tool.output === undefined) return { text: String(result.value), structured: false }
+  return { text: JSON.stringify(tool.wrapped ? { result: result.value ?? null } : result.value), structured: true }
+}
+
+const progressMs = 5000
+
+/** Tells a waiting client every few seconds that its call is alive: some give up after a minute of silence. */
+export function startProgress<Scope>(
+  { engine }: Service<Scope>,
+  token: ProgressToken,
+  exchange: Exchange<Scope>,
+): () => void {
+  const { clock } = engine
+  const started = clock.now()
+  const tick = () => {
+    if (exchange.over) return
+    const progress = Math.round((clock.now() - started) / 1000)
+    exchange.notify(
+      JSON.stringify({ jsonrpc: '2.0', method: 'notifications/progress', params: { progressToken: token, progress } }),
+    )
+    cancel = clock.after(progressMs, tick)
+  }
+  let cancel = clock.after(progressMs, tick)
+  return () => cancel()
+}

@@ -1,0 +1,53 @@
+/** The dispatcher: one request in, its answer out, whatever wire and era it came by. */
+import { type JSONRPCRequest, ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server'
+import { asHubError } from '../../base/errors.ts'
+import type { Era } from './eras.ts'
+import type { Exchange } from './exchange.ts'
+import type { Handler } from './methods.ts'
+import { errorText, Refusal, rpcError } from './refusal.ts'
+import type { Service } from './service.ts'
+
+const noParams = Object.freeze({})
+
+/** Never rejects: what goes wrong is an answer too. */
+export async function dispatch<Scope>(
+  service: Service<Scope>,
+  era: Era<Scope>,
+  message: JSONRPCRequest,
+  exchange: Exchange<Scope>,
+): Promise<void> {
+  let text: string
+  let status = 200
+  try {
+    const handler = handlerOf(era, message.method)
+    const result = await handler({ message, params: message.params ?? noParams, exchange, era })
+    text = `{"jsonrpc":"2.0","id":${JSON.stringify(message.id)},"result":${result}}`
+  } catch (error) {
+    await exchange.takeBack()
+    const wire = toWire(service, message.method, error)
+    text = errorText(message.id, wire)
+    status = statusOf(wire)
+  }
+  await exchange.finish(text, status)
+}
+
+function handlerOf<Scope>({ methods, unknownMethodStatus }: Era<Scope>, method: string): Handler<Scope> {
+  const handler = Object.hasOwn(methods, method) ? methods[method] : undefined
+  if (handler !== undefined) return handler
+  throw new Refusal(unknownMethodStatus, { code: ProtocolErrorCode.MethodNotFound, message: 'Method not found' })
+}
+
+function toWire<Scope>(
+  { engine, door }: Service<Scope>,
+  method: string,
+  thrown: unknown,
+): { code: number; message: string; data?: unknown; status?: number } {
+  if (thrown instanceof ProtocolError) return thrown
+  const error = asHubError(thrown)
+  if (error.code === 'INTERNAL') engine.log.error({ err: thrown, door: door.name, method }, 'a request failed')
+  return rpcError(error)
+}
+
+/** An error of a handler is an answer like any other, but for the one the protocol ties to a status. */
+const statusOf = ({ code, status }: { code: number; status?: number }): number =>
+  status ?? (code === ProtocolErrorCode.MissingRequiredClientCapability ? 400 : 200)

@@ -1,0 +1,89 @@
+/** What all doors share while they are served over MCP: clock, log, sessions, open exchanges and streams, and the way to stop. */
+import { setMaxListeners } from 'node:events'
+import type { Clock } from '../../base/clock.ts'
+import { HubError } from '../../base/errors.ts'
+import type { Ids } from '../../base/ids.ts'
+import type { Log } from '../../base/log.ts'
+import type { Metrics } from '../../base/metrics.ts'
+import { createSessions, type SessionOptions, type Sessions } from './sessions.ts'
+import { createStreams, type Streams } from './streams.ts'
+
+export interface EngineOptions {
+  readonly clock: Clock
+  readonly ids: Ids
+  readonly log: Log
+  readonly metrics: Metrics
+  /** Parley's version, which clients are told. */
+  readonly version: string
+  /** Absent where no client can come back: on stdio. */
+  readonly sessions?: SessionOptions
+  /** How long running calls may take to end once the server stops. */
+  readonly graceMs?: number
+}
+
+export interface Engine {
+  readonly clock: Clock
+  readonly log: Log
+  readonly metrics: Metrics
+  readonly version: string
+  readonly sessions: Sessions | undefined
+  readonly streams: Streams
+  /** Every request whose answer is not out yet. */
+  readonly exchanges: Set<Losable>
+  readonly stopping: AbortSignal
+  /** Ends waiting calls with their empty result and streams politely; resolves when every answer is out. Idempotent. */
+  close(): Promise<void>
+}
+
+export function createEngine({ clock, ids, log, metrics, version, sessions, graceMs = 5000 }: EngineOptions): Engine {
+  const stop = new AbortController()
+  // One listener for each waiting call is normal, not a leak.
+  setMaxListeners(0, stop.signal)
+  const exchanges = new Drainable()
+  const streams = createStreams(clock)
+  let closing: Promise<void> | undefined
+  const engine: Engine = {
+    clock,
+    log,
+    metrics,
+    version,
+    sessions: sessions && createSessions({ clock, ids, ...sessions }),
+    streams,
+    exchanges,
+    stopping: stop.signal,
+    close() {
+      closing ??= (async () => {
+        stop.abort(new HubError('SHUTTING_DOWN', 'Parley is shutting down.'))
+        engine.sessions?.close()
+        const late = Promise.withResolvers<void>()
+        const cancel = clock.after(graceMs, late.resolve)
+        await Promise.race([exchanges.empty(), late.promise])
+        cancel()
+        // Whoever has not ended by now is not waited for, only what can be taken back at once.
+        await Promise.all([...exchanges].map((exchange) => exchange.lose()))
+        streams.close()
+      })()
+      return closing
+    },
+  }
+  return engine
+}
+
+interface Losable {
+  lose(): Promise<void> | undefined
+}
+
+/** A set that says when it is empty. */
+class Drainable extends Set<Losable> {
+  #waiting: (() => void)[] = []
+
+  override delete(item: Losable): boolean {
+    const had = super.delete(item)
+    if (this.size === 0 && this.#waiting.length > 0) for (const resolve of this.#waiting.splice(0)) resolve()
+    return had
+  }
+
+  empty(): Promise<void> {
+    return this.size === 0 ? Promise.resolve() : new Promise((resolve) => this.#waiting.push(resolve))
+  }
+}

@@ -1,0 +1,53 @@
+/** The two eras of the protocol as sibling tables: which methods each knows, and how each writes a result. */
+import { SERVER_INFO_META_KEY } from '@modelcontextprotocol/server'
+import type { EraName } from './inbound.ts'
+import { isRecord, type Json } from './json.ts'
+import { type Handler, legacyMethods, modernMethods } from './methods.ts'
+import type { Service } from './service.ts'
+
+export interface Era<Scope> {
+  readonly methods: Readonly<Record<string, Handler<Scope>>>
+  /** The HTTP status of a method nobody knows. */
+  readonly unknownMethodStatus: number
+  /** The text of a result. */
+  encode(method: string, result: Json): string
+  /** What follows the members of a result that is written by hand. */
+  readonly tail: string
+}
+
+export type Eras<Scope> = Readonly<Record<EraName, Era<Scope>>>
+
+/** Results that clients may keep (SEP-2549). Zero: ask again; the lists are the same for everybody, what is read is not. */
+const cache: Readonly<Record<string, Json>> = {
+  'server/discover': { ttlMs: 0, cacheScope: 'public' },
+  'tools/list': { ttlMs: 0, cacheScope: 'public' },
+  'prompts/list': { ttlMs: 0, cacheScope: 'public' },
+  'resources/list': { ttlMs: 0, cacheScope: 'public' },
+  'resources/templates/list': { ttlMs: 0, cacheScope: 'public' },
+  'resources/read': { ttlMs: 0, cacheScope: 'private' },
+}
+
+export function createEras<Scope>(service: Service<Scope>): Eras<Scope> {
+  const stamp = { [SERVER_INFO_META_KEY]: service.serverInfo }
+  const eras: Eras<Scope> = {
+    legacy: {
+      methods: legacyMethods(service),
+      unknownMethodStatus: 200,
+      encode: (_, result) => JSON.stringify(result),
+      tail: '}',
+    },
+    modern: {
+      methods: modernMethods(service),
+      unknownMethodStatus: 404,
+      encode: (method, result) =>
+        JSON.stringify({
+          resultType: 'complete',
+          ...cache[method],
+          ...result,
+          _meta: { ...(isRecord(result._meta) && result._meta), ...stamp },
+        }),
+      tail: `,"resultType":"complete","_meta":${JSON.stringify(stamp)}}`,
+    },
+  }
+  return eras
+}

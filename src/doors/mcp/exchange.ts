@@ -1,0 +1,151 @@
+/** One request waiting for its answer, whatever wire it came by; also the context its tool runs in. */
+import type { RequestId } from '@modelcontextprotocol/server'
+import type { Caller } from '../../core/callers.ts'
+import type { Conversation } from './conversation.ts'
+import type { Engine } from './engine.ts'
+import type { CallContext } from './table.ts'
+
+export interface ClientInfo {
+  readonly name: string
+  readonly version: string
+}
+
+/** Who speaks: what every exchange of one client has in common. */
+export interface Peer<Scope> {
+  readonly caller: Caller
+  readonly scope: Scope
+  readonly client: ClientInfo | undefined
+  readonly session?: string | undefined
+  /** Where running calls can be cancelled and resources watched; absent for clients that keep no session. */
+  readonly conversation: Conversation | undefined
+}
+
+type Undo = () => Promise<void>
+
+/**
+ * Its life: running → answered → delivered, or lost at any moment before that. Lost means that the answer never
+ * reached the client: cancelled, or the wire broke. What the call registered with `ifLost` is then taken back, once,
+ * and never while the call itself still runs.
+ */
+export abstract class Exchange<Scope> implements CallContext<Scope> {
+  /** Answered, cancelled or gone: nothing is written after it. */
+  over = false
+  readonly id: RequestId | null
+  readonly #peer: Peer<Scope>
+  readonly #engine: Engine
+  #abort: AbortController | undefined
+  #undos: Undo[] | undefined
+  #lost = false
+  #settled = false
+  #ending: Promise<void> | undefined
+
+  constructor(id: RequestId | null, peer: Peer<Scope>, engine: Engine) {
+    this.id = id
+    this.#peer = peer
+    this.#engine = engine
+    engine.exchanges.add(this)
+    if (id !== null) peer.conversation?.calls.set(id, this)
+  }
+
+  /** Writes the answer, the last thing written; afterwards `closed` is called. */
+  protected abstract write(text: string, status: number): void
+  /** Ends the wire of an exchange that will get no answer. */
+  protected abstract abandon(): void
+  /** Writes a notification that belongs to this request; a wire that cannot carry one drops it. */
+  abstract notify(text: string): void
+  /** Whether the peer still seems to be there. */
+  protected reachable(): boolean {
+    return true
+  }
+  /** Makes sure that notifications can be carried, for requests that are nothing without them. */
+  stream(): void {}
+  /** A client has introduced itself. */
+  welcome(_client: ClientInfo): void {}
+
+  get caller(): Caller {
+    return this.#peer.caller
+  }
+  get scope(): Scope {
+    return this.#peer.scope
+  }
+  get client(): ClientInfo | undefined {
+    return this.#peer.client
+  }
+  get session(): string | undefined {
+    return this.#peer.session
+  }
+  get conversation(): Conversation | undefined {
+    return this.#peer.conversation
+  }
+  get stopping(): AbortSignal {
+    return this.#engine.stopping
+  }
+  /** Made when somebody looks: most calls end before anyone asks. */
+  get signal(): AbortSignal {
+    if (this.#abort === undefined) {
+      this.#abort = new AbortController()
+      if (this.#lost) this.#abort.abort()
+    }
+    return this.#abort.signal
+  }
+
+  ifLost(undo: Undo): void {
+    this.#undos ??= []
+    this.#undos.push(undo)
+  }
+
+  async finish(text: string, status = 200): Promise<void> {
+    if (this.#undos !== undefined && !this.over) await wholeTurn()
+    this.#settled = true
+    if (this.over || !this.reachable()) void this.lose()
+    else {
+      this.over = true
+      this.write(text, status)
+    }
+  }
+
+  /** The client cancelled, or is gone. Safe to call at any time; a promise if there may be something to take back now. */
+  lose(): Promise<void> | undefined {
+    const first = !this.#lost
+    this.over = true
+    this.#lost = true
+    if (first) {
+      this.#abort?.abort()
+      this.abandon()
+    }
+    if (this.#settled) this.#ending ??= this.takeBack().then(() => this.#end())
+    return this.#ending
+  }
+
+  /** The wire is done with; `written` says whether the answer is with the client, as far as a server can know. */
+  protected closed(written: boolean): void {
+    if (written && this.over && !this.#lost) {
+      this.#undos = undefined
+      this.#end()
+    } else void this.lose()
+  }
+
+  /** Undoes what the call has done, the last first: its answer was lost, or the call failed halfway. */
+  async takeBack(): Promise<void> {
+    const undos = this.#undos ?? []
+    this.#undos = undefined
+    for (const undo of undos.reverse())
+      try {
+        await undo()
+      } catch (error) {
+        this.#engine.log.error({ err: error }, 'the effect of a lost answer could not be taken back')
+      }
+  }
+
+  #end(): void {
+    this.#engine.exchanges.delete(this)
+    const calls = this.conversation?.calls
+    if (this.id !== null && calls?.get(this.id) === this) calls.delete(this.id)
+  }
+}
+
+/**
+ * A client that hangs up right after its request has its FIN waiting in the kernel while we answer. Only a poll phase
+ * shows it, and a single `setImmediate` can run before the next one: two cannot.
+ */
+const wholeTurn = (): Promise<void> => new Promise((resolve) => setImmediate(() => setImmediate(resolve)))

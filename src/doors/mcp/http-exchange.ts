@@ -1,0 +1,101 @@
+/** An exchange over HTTP: answered with JSON, or with a stream of events once there is a notification to send. */
+import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import type { RequestId } from '@modelcontextprotocol/server'
+import type { FastifyReply } from 'fastify'
+import type { Engine } from './engine.ts'
+import { type ClientInfo, Exchange, type Peer } from './exchange.ts'
+import { event, streamHeaders, writeEvent } from './streams.ts'
+
+export interface HttpOptions<Scope> {
+  readonly id: RequestId | null
+  readonly peer: Peer<Scope>
+  readonly engine: Engine
+  readonly reply: FastifyReply
+  /** Gives the token of a new session; absent where none can be opened. */
+  readonly issue?: ((client: ClientInfo) => string | undefined) | undefined
+}
+
+export class HttpExchange<Scope> extends Exchange<Scope> {
+  readonly #engine: Engine
+  readonly #reply: FastifyReply
+  readonly #response: ServerResponse
+  readonly #socket: Socket
+  readonly #issue: HttpOptions<Scope>['issue']
+  #token: string | undefined
+  #streaming = false
+
+  constructor({ id, peer, engine, reply, issue }: HttpOptions<Scope>) {
+    super(id, peer, engine)
+    this.#engine = engine
+    this.#reply = reply
+    this.#response = reply.raw
+    this.#socket = reply.request.raw.socket
+    this.#issue = issue
+    reply.hijack()
+    this.#response.once('close', () => {
+      if (this.#streaming) engine.streams.delete(this.#response)
+      this.closed(isWritten(this.#response, this.#socket))
+    })
+  }
+
+  notify(text: string): void {
+    if (this.over) return
+    if (!this.#streaming && acceptsEvents(this.#reply.request.headers.accept)) this.stream()
+    if (this.#streaming) writeEvent(this.#response, event(text))
+  }
+
+  override stream(): void {
+    if (this.over || this.#streaming) return
+    this.#streaming = true
+    this.#response.writeHead(200, this.#headers(streamHeaders))
+    this.#engine.streams.add(this.#response)
+  }
+
+  override welcome(client: ClientInfo): void {
+    this.#token = this.#issue?.(client)
+  }
+
+  protected override reachable(): boolean {
+    return isReachable(this.#socket)
+  }
+
+  protected override write(text: string, status: number): void {
+    if (this.#streaming) this.#response.end(event(text))
+    else {
+      this.#response.writeHead(
+        status,
+        this.#headers({ 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) }),
+      )
+      this.#response.end(text)
+    }
+  }
+
+  /** A cancelled request gets no answer, but its response must end: the client may keep the connection. */
+  protected override abandon(): void {
+    if (this.#response.destroyed) return
+    if (!this.#response.headersSent) this.#response.writeHead(202, this.#headers({ 'content-length': 0 }))
+    this.#response.end()
+  }
+
+  #headers(own: OutgoingHttpHeaders): OutgoingHttpHeaders {
+    const all = withReplyHeaders(this.#reply, own)
+    if (this.#token !== undefined) all['mcp-session-id'] = this.#token
+    return all
+  }
+}
+
+/** What plugins put on the reply would be lost with `hijack`. */
+export const withReplyHeaders = (reply: FastifyReply, own: OutgoingHttpHeaders): OutgoingHttpHeaders => ({
+  ...(reply.getHeaders() as OutgoingHttpHeaders),
+  ...own,
+})
+
+export const acceptsEvents = (accept: string | undefined): boolean => accept?.includes('text/event-stream') === true
+
+/** A socket whose peer has hung up is ended by node:http in the same turn. */
+export const isReachable = (socket: Socket): boolean => !socket.destroyed && !socket.writableEnded
+
+/** Asked on `close`, which follows a good answer too. Finished means handed to the kernel, unless the socket broke on it. */
+export const isWritten = (response: ServerResponse, socket: Socket): boolean =>
+  response.writableFinished && socket.errored === null

@@ -1,0 +1,117 @@
+/** Mounts a door on the HTTP server: POST for messages, GET for the stream of a session, DELETE for its end. */
+
+import { ProtocolErrorCode } from '@modelcontextprotocol/server'
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { asHubError, HubError, kinds } from '../../base/errors.ts'
+import type { Engine } from './engine.ts'
+import { createEras } from './eras.ts'
+import { acceptsEvents, withReplyHeaders } from './http-exchange.ts'
+import { isRecord } from './json.ts'
+import { type Mount, placeOf, type ReadScope, sessionOf } from './mount.ts'
+import { post } from './post.ts'
+import { errorText, Refusal, rpcCodes, rpcError, wrongType } from './refusal.ts'
+import { createService } from './service.ts'
+import { streamHeaders } from './streams.ts'
+import type { Door } from './table.ts'
+
+export interface MountOptions<Scope> {
+  readonly engine: Engine
+  /** As Fastify writes it: `/agents/:agent/mcp`. */
+  readonly path: string
+  readonly door: Door<Scope>
+  /** Throws a HubError for a path that names nothing. */
+  readonly scope: ReadScope<Scope>
+}
+
+export function mountDoor<Scope>(app: FastifyInstance, { engine, path, door, scope }: MountOptions<Scope>): void {
+  const service = createService(door, engine)
+  const mount: Mount<Scope> = { service, eras: createEras(service), scope }
+  const errorHandler = (error: FastifyError, request: FastifyRequest, reply: FastifyReply) =>
+    refuse(engine, error, request, reply)
+  const route = { url: path, errorHandler }
+  app.route({ ...route, method: 'POST', handler: (request, reply) => post(mount, request, reply) })
+  app.route({ ...route, method: 'GET', handler: (request, reply) => openStream(mount, request, reply) })
+  app.route({ ...route, method: 'DELETE', handler: (request, reply) => endSession(mount, request, reply) })
+  app.route({ ...route, method: ['PUT', 'PATCH', 'OPTIONS', 'HEAD'], handler: () => Promise.reject(notAllowed()) })
+  // Before the server stops listening: waiting calls get their answers, streams end.
+  app.addHook('preClose', () => engine.close())
+}
+
+async function openStream<Scope>(mount: Mount<Scope>, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  const { engine } = mount.service
+  const session = await requestSession(mount, request)
+  if (!acceptsEvents(request.headers.accept))
+    throw new Refusal(406, {
+      code: rpcCodes.transport,
+      message: 'Not Acceptable: Client must accept text/event-stream',
+    })
+  if (engine.stopping.aborted) throw new HubError('SHUTTING_DOWN', 'Parley is shutting down.')
+  reply.hijack()
+  const stream = reply.raw
+  stream.writeHead(200, withReplyHeaders(reply, streamHeaders))
+  stream.flushHeaders()
+  engine.streams.add(stream)
+  stream.once('close', () => {
+    engine.streams.delete(stream)
+    session.streams.delete(stream)
+  })
+  session.open(stream)
+}
+
+async function endSession<Scope>(mount: Mount<Scope>, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  const session = await requestSession(mount, request)
+  await mount.service.engine.sessions?.end(session)
+  return reply.code(200).send()
+}
+
+function requestSession<Scope>(mount: Mount<Scope>, request: FastifyRequest) {
+  const place = placeOf(mount, request)
+  const token = request.headers['mcp-session-id'] as string | undefined
+  if (token === undefined) throw notAllowed()
+  return sessionOf(mount, place, token)
+}
+
+const notAllowed = (): Refusal => new Refusal(405, { code: rpcCodes.transport, message: 'Method not allowed.' })
+
+/** Whatever a request is refused for, a client of MCP reads a JSON-RPC error. */
+function refuse(engine: Engine, error: FastifyError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const refusal = error instanceof Refusal ? error : fromFastify(error)
+  if (refusal !== undefined) {
+    if (refusal.status === 405) reply.header('allow', 'GET, POST, DELETE')
+    return send(reply, refusal.status, errorText(idOf(request), refusal))
+  }
+  const hubError = asHubError(error)
+  if (hubError.code === 'INTERNAL') engine.log.error({ err: error }, 'a request failed')
+  return send(reply, kinds[hubError.kind].status, errorText(idOf(request), rpcError(hubError)))
+}
+
+const send = (reply: FastifyReply, status: number, text: string): FastifyReply =>
+  reply.code(status).type('application/json').send(text)
+
+/** The id of the request that is refused, where it could be read. */
+function idOf({ method, body }: FastifyRequest): string | number | null {
+  if (method !== 'POST' || !isRecord(body) || typeof body.method !== 'string') return null
+  return typeof body.id === 'string' || typeof body.id === 'number' ? body.id : null
+}
+
+/** Fastify reads the body; what it finds wrong with it is said in the protocol's words. */
+function fromFastify({ code, statusCode }: FastifyError): Refusal | undefined {
+  switch (statusCode) {
+    case 413:
+      return new Refusal(413, {
+        code: rpcCodes.transport,
+        message: 'Payload Too Large: Request body must not exceed 4194304 bytes',
+      })
+    case 415:
+      return wrongType()
+    case 400:
+      return code?.startsWith('FST_')
+        ? new Refusal(400, {
+            code: ProtocolErrorCode.ParseError,
+            message: 'Parse error: the request body is not valid JSON',
+          })
+        : undefined
+    default:
+      return undefined
+  }
+}

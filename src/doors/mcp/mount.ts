@@ -1,0 +1,59 @@
+/** What the HTTP methods of one mounted door share: whose request it is, in which scope, in which session. */
+import type { FastifyRequest } from 'fastify'
+import { type Caller, callerKey } from '../../core/callers.ts'
+import type { Eras } from './eras.ts'
+import type { ClientInfo } from './exchange.ts'
+import { Refusal, rpcCodes } from './refusal.ts'
+import type { Service } from './service.ts'
+import type { Session } from './sessions.ts'
+
+/** What a door reads from the URL. `key` names the path in one spelling: sessions are bound to it. */
+export type ReadScope<Scope> = (
+  params: Readonly<Record<string, string>>,
+  query: Readonly<Record<string, string | string[] | undefined>>,
+  caller: Caller,
+) => { readonly scope: Scope; readonly key: string }
+
+export interface Mount<Scope> {
+  readonly service: Service<Scope>
+  readonly eras: Eras<Scope>
+  readonly scope: ReadScope<Scope>
+}
+
+/** Where a request arrived: read once, before anything is done for it. */
+export interface Place<Scope> {
+  readonly caller: Caller
+  readonly scope: Scope
+  readonly key: string
+}
+
+export function placeOf<Scope>({ scope }: Mount<Scope>, { params, query, caller }: FastifyRequest): Place<Scope> {
+  const read = scope(params as Record<string, string>, query as Record<string, string>, caller)
+  return { caller, scope: read.scope, key: read.key }
+}
+
+/** The session a token names, if it belongs to this door, path and caller. A promise only when it is not in memory. */
+export function sessionOf<Scope>(
+  { service }: Mount<Scope>,
+  place: Place<Scope>,
+  token: string,
+): Session | Promise<Session> {
+  const { sessions } = service.engine
+  const check = (session: Session | undefined): Session => {
+    const { door, path, caller } = session?.claims ?? {}
+    if (session === undefined || door !== service.door.name || path !== place.key || caller !== callerKey(place.caller))
+      throw new Refusal(404, { code: rpcCodes.unknownSession, message: 'Session not found' })
+    return session
+  }
+  const held = sessions?.held(token)
+  if (held !== undefined || sessions === undefined) return check(held)
+  return sessions.resume(token).then(check)
+}
+
+export function issueToken<Scope>(
+  { service }: Mount<Scope>,
+  { key, caller }: Place<Scope>,
+  client: ClientInfo,
+): string | undefined {
+  return service.engine.sessions?.issue({ door: service.door.name, path: key, caller: callerKey(caller), client })
+}

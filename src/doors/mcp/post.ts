@@ -1,0 +1,106 @@
+/** POST: a request, a notification, a batch, or the short form of a tool call. */
+import {
+  CLIENT_INFO_META_KEY,
+  type JSONRPCNotification,
+  type JSONRPCRequest,
+  type RequestId,
+} from '@modelcontextprotocol/server'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { postBatch } from './batch.ts'
+import { dispatch } from './dispatch.ts'
+import type { ClientInfo, Peer } from './exchange.ts'
+import { HttpExchange } from './http-exchange.ts'
+import { type EraName, readInbound, type StandardHeaders } from './inbound.ts'
+import { issueToken, type Mount, type Place, placeOf, sessionOf } from './mount.ts'
+import { wrongType } from './refusal.ts'
+import type { Session } from './sessions.ts'
+import { isShortForm, postShortForm } from './short-form.ts'
+
+/** Returns a promise only where it has to wait; the way of almost every request has none. */
+export function post<Scope>(mount: Mount<Scope>, request: FastifyRequest, reply: FastifyReply): void | Promise<void> {
+  const { body, headers } = request
+  // Fastify reads no body that has no type.
+  if (body === undefined) throw wrongType()
+  const place = placeOf(mount, request)
+  if (mount.service.door.shortForm && isShortForm(body)) return postShortForm(mount, place, body, reply)
+  const token = headers['mcp-session-id'] as string | undefined
+  if (Array.isArray(body))
+    return withSession(mount, place, token, (session) => postBatch({ mount, place, session, body, reply }))
+
+  const inbound = readInbound(body, standardHeaders(headers))
+  if (inbound.kind === 'response') return accept(reply)
+  if (inbound.kind === 'notification') {
+    const session = inbound.era === 'modern' ? undefined : token
+    return withSession(mount, place, session, (session) => {
+      takeNotification(session, inbound.message)
+      accept(reply)
+    })
+  }
+  const { era, message } = inbound
+  const known = era === 'modern' || message.method === 'initialize' ? undefined : token
+  return withSession(mount, place, known, (session) => serve({ mount, place, session, era, message, reply }))
+}
+
+function withSession<Scope>(
+  mount: Mount<Scope>,
+  place: Place<Scope>,
+  token: string | undefined,
+  next: (session: Session | undefined) => void,
+): void | Promise<void> {
+  if (token === undefined) return next(undefined)
+  const session = sessionOf(mount, place, token)
+  return session instanceof Promise ? session.then(next) : next(session)
+}
+
+interface Serving<Scope> {
+  readonly mount: Mount<Scope>
+  readonly place: Place<Scope>
+  readonly session: Session | undefined
+  readonly era: EraName
+  readonly message: JSONRPCRequest
+  readonly reply: FastifyReply
+}
+
+function serve<Scope>({ mount, place, session, era, message, reply }: Serving<Scope>): void {
+  const { service, eras } = mount
+  const client = era === 'modern' ? clientOf(message) : session?.claims.client
+  const exchange = new HttpExchange({
+    id: message.id,
+    peer: peerOf(place, session, client),
+    engine: service.engine,
+    reply,
+    issue: message.method === 'initialize' ? (client) => issueToken(mount, place, client) : undefined,
+  })
+  void dispatch(service, eras[era], message, exchange)
+}
+
+export const peerOf = <Scope>(
+  place: Place<Scope>,
+  session: Session | undefined,
+  client: ClientInfo | undefined,
+): Peer<Scope> => ({
+  caller: place.caller,
+  scope: place.scope,
+  client,
+  session: session?.claims.nonce,
+  conversation: session?.conversation,
+})
+
+export const clientOf = ({ params }: JSONRPCRequest): ClientInfo | undefined =>
+  params?._meta?.[CLIENT_INFO_META_KEY] as ClientInfo | undefined
+
+/** Over HTTP a modern client cancels by hanging up; before that era it says so, within its session. */
+export function takeNotification(
+  session: Pick<Session, 'conversation'> | undefined,
+  { method, params }: JSONRPCNotification,
+): void {
+  if (method === 'notifications/cancelled') session?.conversation.cancel(params?.requestId as RequestId)
+}
+
+const accept = (reply: FastifyReply): void => void reply.code(202).send()
+
+const standardHeaders = (headers: FastifyRequest['headers']): StandardHeaders => ({
+  version: headers['mcp-protocol-version'] as string | undefined,
+  method: headers['mcp-method'] as string | undefined,
+  name: headers['mcp-name'] as string | undefined,
+})

@@ -1,0 +1,187 @@
+/** Sessions of clients before 2026-07-28: a signed token that any process honours, and what this process keeps for it. */
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import type { ServerResponse } from 'node:http'
+import type { Clock } from '../../base/clock.ts'
+import type { Ids } from '../../base/ids.ts'
+import { Conversation } from './conversation.ts'
+import type { ClientInfo } from './exchange.ts'
+import { event, writeEvent } from './streams.ts'
+
+/** What a token says and its signature proves (DECISIONS, "All doors" 15). */
+export interface Claims {
+  readonly door: string
+  /** The path the session belongs to, the same for every way to write it. */
+  readonly path: string
+  readonly caller: string
+  readonly client: ClientInfo
+  /** When it was issued. */
+  readonly at: number
+  readonly nonce: string
+}
+
+/** Sessions that were ended are remembered where every process looks. */
+export interface EndedSessions {
+  has(nonce: string): Promise<boolean>
+  add(nonce: string, until: number): Promise<void>
+  /** Tells which sessions are ended from now on, by this process or another. */
+  watch(fn: (nonce: string) => void): () => void
+}
+
+export interface SessionOptions {
+  /** Signs the tokens; the same for every process that serves one hub. */
+  readonly secret: string | Buffer
+  readonly ttlMs: number
+  /** How long a silent session keeps its memory. */
+  readonly idleMs: number
+  readonly ended: EndedSessions
+}
+
+/** What one process holds for a token: gone after an idle time, made anew on the next request. */
+export class Session {
+  readonly claims: Claims
+  readonly streams = new Set<ServerResponse>()
+  readonly conversation = new Conversation((uri, text) => this.#push(uri, text))
+  usedAt = 0
+  #missed = new Map<string, string>()
+
+  constructor(claims: Claims) {
+    this.claims = claims
+  }
+
+  get idle(): boolean {
+    return this.streams.size === 0 && this.conversation.calls.size === 0
+  }
+
+  /** Adds a GET stream, and tells it what changed while there was none. */
+  open(stream: ServerResponse): void {
+    this.streams.add(stream)
+    for (const text of this.#missed.values()) writeEvent(stream, event(text))
+    this.#missed.clear()
+  }
+
+  /** Frees everything: streams end, calls are lost, nothing is watched. */
+  close(): void {
+    for (const stream of this.streams) stream.end()
+    this.streams.clear()
+    this.conversation.close()
+  }
+
+  /** An update goes to one stream of the session, not to all (Streamable HTTP, "Multiple Connections"). */
+  #push(uri: string, text: string): void {
+    const [stream] = this.streams
+    if (stream === undefined) this.#missed.set(uri, text)
+    else writeEvent(stream, event(text))
+  }
+}
+
+export type Sessions = ReturnType<typeof createSessions>
+
+/** Many times what one hub has clients; past it the sessions silent for longest lose their memory early. */
+const maxHeld = 10_000
+const maxNames = 100
+
+export function createSessions({
+  clock,
+  ids,
+  secret,
+  ttlMs,
+  idleMs,
+  ended,
+}: SessionOptions & { clock: Clock; ids: Ids }) {
+  /** Only a cache: a token that is not here is verified again (2.5 µs) and looked up among the ended ones. */
+  const held = new Map<string, Session>()
+  /** Ended lately: closes the gap between asking `ended.has` and its answer. */
+  const gone = new Set<string>()
+
+  const sign = (body: string): string =>
+    createHmac('sha256', secret).update('mcp-session.').update(body).digest('base64url')
+
+  const forget = (nonce: string) => {
+    if (gone.size >= maxHeld) gone.clear()
+    gone.add(nonce)
+    for (const [token, session] of held)
+      if (session.claims.nonce === nonce) {
+        held.delete(token)
+        session.close()
+      }
+  }
+  const unwatch = ended.watch(forget)
+
+  const sweep = () => {
+    const before = clock.now() - idleMs
+    for (const [token, session] of held) if (session.idle && session.usedAt <= before) free(token, session)
+    cancelSweep = clock.after(idleMs, sweep)
+  }
+  let cancelSweep = clock.after(idleMs, sweep)
+
+  const free = (token: string, session: Session) => {
+    held.delete(token)
+    session.close()
+  }
+
+  const hold = (token: string, session: Session) => {
+    held.set(token, session)
+    if (held.size > maxHeld)
+      for (const [oldest, other] of held)
+        if (other.idle && other !== session) {
+          free(oldest, other)
+          break
+        }
+  }
+
+  const isAlive = (claims: Claims): boolean => claims.at + ttlMs > clock.now()
+
+  return {
+    issue(claims: Omit<Claims, 'at' | 'nonce'>): string {
+      const { name, version } = claims.client
+      const client = { name: name.slice(0, maxNames), version: version.slice(0, maxNames) }
+      const all: Claims = { ...claims, client, at: clock.now(), nonce: ids.token() }
+      const body = Buffer.from(JSON.stringify(all)).toString('base64url')
+      return `${body}.${sign(body)}`
+    },
+
+    /** The session if this process holds it already; the way of almost every request. */
+    held(token: string): Session | undefined {
+      const session = held.get(token)
+      if (session === undefined || !isAlive(session.claims)) return undefined
+      session.usedAt = clock.now()
+      return session
+    },
+
+    /** Takes up a session from its token alone, after a restart or on another node too. */
+    async resume(token: string): Promise<Session | undefined> {
+      const claims = read(token, sign)
+      if (claims === undefined || !isAlive(claims) || (await ended.has(claims.nonce)) || gone.has(claims.nonce))
+        return undefined
+      const session = held.get(token) ?? new Session(claims)
+      session.usedAt = clock.now()
+      hold(token, session)
+      return session
+    },
+
+    async end({ claims }: Session): Promise<void> {
+      await ended.add(claims.nonce, claims.at + ttlMs)
+      forget(claims.nonce)
+    },
+
+    /** Ends every stream and every watch; calls end by themselves, with their answers. */
+    close(): void {
+      unwatch()
+      cancelSweep()
+      for (const session of held.values()) {
+        session.conversation.unwatchAll()
+        for (const stream of session.streams) stream.end()
+      }
+    },
+  }
+}
+
+function read(token: string, sign: (body: string) => string): Claims | undefined {
+  const dot = token.indexOf('.')
+  if (dot < 0) return undefined
+  const body = token.slice(0, dot)
+  const given = Buffer.from(token.slice(dot + 1))
+  const proper = Buffer.from(sign(body))
+  if (given.length !== proper.length || !timingSafeEqual(given, proper)) return undefined
+  return JSON.parse(Buffer.from(body, 'base64url').toString()) as Claims
+}

@@ -1,0 +1,47 @@
+/** The short form of a tool call, for `curl` and scripts: `{"tool": …, "args": {…}}` is answered with the bare value. */
+import type { FastifyReply } from 'fastify'
+import { errorShape, HubError, kinds } from '../../base/errors.ts'
+import { runTool } from './call.ts'
+import { HttpExchange } from './http-exchange.ts'
+import { isRecord, type Json } from './json.ts'
+import type { Mount, Place } from './mount.ts'
+import { peerOf } from './post.ts'
+import type { Service } from './service.ts'
+
+export const isShortForm = (body: unknown): body is Json => isRecord(body) && 'tool' in body && !('jsonrpc' in body)
+
+export function postShortForm<Scope>(
+  { service }: Mount<Scope>,
+  place: Place<Scope>,
+  body: Json,
+  reply: FastifyReply,
+): void {
+  const exchange = new HttpExchange({
+    id: null,
+    peer: peerOf(place, undefined, undefined),
+    engine: service.engine,
+    reply,
+  })
+  void answer(service, body, exchange).then(([text, status]) => exchange.finish(text, status))
+}
+
+async function answer<Scope>(
+  service: Service<Scope>,
+  { tool: name, args }: Json,
+  exchange: HttpExchange<Scope>,
+): Promise<[string, number]> {
+  const row = typeof name === 'string' ? service.tools.get(name) : undefined
+  const hint = `Tools here: ${[...service.tools.keys()].join(', ')}.`
+  if (row === undefined)
+    return failed(new HubError('INVALID_ARGUMENT', `There is no tool ${JSON.stringify(name)}.`, { hint }))
+  if (args !== undefined && args !== null && !isRecord(args))
+    return failed(
+      new HubError('INVALID_ARGUMENT', '"args" must be an object.', {
+        hint: `{"tool": "${row.tool.name}", "args": {}}`,
+      }),
+    )
+  const result = await runTool({ service, row, args: args ?? {}, exchange })
+  return result.ok ? [JSON.stringify(result.value ?? null), 200] : failed(result.error)
+}
+
+const failed = (error: HubError): [string, number] => [JSON.stringify(errorShape(error)), kinds[error.kind].status]

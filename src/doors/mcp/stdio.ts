@@ -1,0 +1,97 @@
+/** Serves one door on stdin and stdout: the SDK reads the lines, the dispatcher answers them. */
+import type { Readable, Writable } from 'node:stream'
+import type { JSONRPCMessage, JSONRPCRequest } from '@modelcontextprotocol/server'
+import { StdioServerTransport } from '@modelcontextprotocol/server/stdio'
+import { local } from '../../core/callers.ts'
+import { Conversation } from './conversation.ts'
+import { dispatch } from './dispatch.ts'
+import type { Engine } from './engine.ts'
+import { createEras } from './eras.ts'
+import { type ClientInfo, Exchange, type Peer } from './exchange.ts'
+import { readInbound } from './inbound.ts'
+import { clientOf, takeNotification } from './post.ts'
+import { errorText, Refusal } from './refusal.ts'
+import { createService } from './service.ts'
+import type { Door } from './table.ts'
+
+export interface StdioOptions {
+  readonly engine: Engine
+  readonly stdin?: Readable
+  readonly stdout?: Writable
+}
+
+/** Resolves when stdin has ended and everything that ran has ended with it. Whoever started the process is a local caller. */
+export async function serveStdio<Scope>(
+  door: Door<Scope>,
+  scope: Scope,
+  { engine, stdin = process.stdin, stdout = process.stdout }: StdioOptions,
+): Promise<void> {
+  const service = createService(door, engine)
+  const eras = createEras(service)
+  const wire = new StdioServerTransport(stdin, stdout)
+  const write = (text: string, done?: (error?: Error | null) => void) => stdout.write(`${text}\n`, done)
+  const conversation = new Conversation((_uri, text) => write(text))
+  /** Before 2026-07-28 a client says who it is once, on `initialize`. */
+  let introduced: ClientInfo | undefined
+
+  const serve = (message: JSONRPCMessage) => {
+    const inbound = readInbound(message, undefined)
+    if (inbound.kind === 'notification') takeNotification({ conversation }, inbound.message)
+    if (inbound.kind !== 'request') return
+    const { era } = inbound
+    const client = era === 'modern' ? clientOf(inbound.message) : introduced
+    const exchange = new LineExchange(inbound.message, { caller: local, scope, client, conversation }, engine, {
+      write,
+      welcome: (client) => {
+        introduced = client
+      },
+    })
+    void dispatch(service, eras[era], inbound.message, exchange)
+  }
+
+  wire.onmessage = (message) => {
+    try {
+      serve(message)
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error
+      if ('id' in message) write(errorText(message.id, error))
+    }
+  }
+  wire.onerror = (error) => engine.log.warn({ err: error }, 'a line on stdin was not understood')
+  const closed = new Promise<void>((resolve) => {
+    wire.onclose = resolve
+  })
+  await wire.start()
+  await closed
+  conversation.close()
+  await engine.close()
+}
+
+interface Line {
+  write(text: string, done?: (error?: Error | null) => void): void
+  welcome(client: ClientInfo): void
+}
+
+class LineExchange<Scope> extends Exchange<Scope> {
+  readonly #line: Line
+
+  constructor({ id }: JSONRPCRequest, peer: Peer<Scope>, engine: Engine, line: Line) {
+    super(id, peer, engine)
+    this.#line = line
+  }
+
+  notify(text: string): void {
+    if (!this.over) this.#line.write(text)
+  }
+
+  override welcome(client: ClientInfo): void {
+    this.#line.welcome(client)
+  }
+
+  protected override write(text: string): void {
+    this.#line.write(text, (error) => this.closed(!error))
+  }
+
+  /** A cancelled request gets no line at all. */
+  protected override abandon(): void {}
+}

@@ -1,0 +1,50 @@
+/** Server-sent events: how they are written, and the one timer that keeps every open stream alive. */
+import type { ServerResponse } from 'node:http'
+import type { Clock } from '../../base/clock.ts'
+
+export const streamHeaders = {
+  'content-type': 'text/event-stream',
+  'cache-control': 'no-cache, no-transform',
+  connection: 'keep-alive',
+  'x-accel-buffering': 'no',
+} as const
+
+export const event = (text: string): string => `event: message\ndata: ${text}\n\n`
+
+const keepAliveMs = 15_000
+/** A client that reads nothing any more is let go before its events fill the memory. */
+const maxUnread = 4 << 20
+
+export interface Streams {
+  add(stream: ServerResponse): void
+  delete(stream: ServerResponse): void
+  close(): void
+}
+
+export function createStreams(clock: Clock): Streams {
+  const open = new Set<ServerResponse>()
+  let cancel: (() => void) | undefined
+  const beat = () => {
+    for (const stream of open) writeEvent(stream, ': keepalive\n\n')
+    cancel = open.size > 0 ? clock.after(keepAliveMs, beat) : undefined
+  }
+  return {
+    add(stream) {
+      open.add(stream)
+      cancel ??= clock.after(keepAliveMs, beat)
+    },
+    delete(stream) {
+      open.delete(stream)
+    },
+    close() {
+      cancel?.()
+      for (const stream of open) stream.end()
+      open.clear()
+    },
+  }
+}
+
+export function writeEvent(stream: ServerResponse, text: string): void {
+  if (stream.writableLength > maxUnread) stream.destroy()
+  else stream.write(text)
+}

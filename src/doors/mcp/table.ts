@@ -1,0 +1,70 @@
+/** What an MCP door is: a table of tools and resources, each declared once. Everything on the wire comes from it. */
+import type { z } from 'zod'
+import type { Caller } from '../../core/callers.ts'
+
+/** What a running tool or resource knows of its call. `Scope` is what the door read from the URL (agent, project …). */
+export interface CallContext<Scope> {
+  readonly caller: Caller
+  readonly scope: Scope
+  /** The client's own name and version, where it said so. */
+  readonly client: { readonly name: string; readonly version: string } | undefined
+  /** What names the client's session, where it has one: newer clients open none. */
+  readonly session: string | undefined
+  /** Aborted when the client cancels or is gone: nobody reads the answer any more. */
+  readonly signal: AbortSignal
+  /** Aborted when the server stops: a waiting tool ends with its empty result, which is still written. */
+  readonly stopping: AbortSignal
+  /** Registers what takes the call's effect back if its answer cannot be handed to the client. */
+  ifLost(undo: () => Promise<void>): void
+}
+
+export interface Tool<Scope, Input extends z.ZodObject = z.ZodObject, Value = unknown> {
+  readonly name: string
+  readonly title: string
+  readonly description: string
+  readonly cluster: string
+  /**
+   * A strict object: an unknown argument is an error the model reads. An argument that is null counts as absent.
+   * A message given to a check continues the sentence `Argument "x" …`, as in `must not be empty`.
+   */
+  readonly input: Input
+  /** Makes other ways of writing the arguments, which are taken but not advertised, into the one that `input` describes. */
+  accept?(args: Record<string, unknown>): Record<string, unknown>
+  /** The shape of the value; absent for tools that answer formatted text. */
+  readonly output?: z.ZodType<Value>
+  /** The value is not always an object, so it travels as `{ result: value }` (DECISIONS, "All doors" 1). */
+  readonly wrapped?: boolean
+  readonly effect: 'read' | 'write'
+  readonly destructive?: boolean
+  readonly idempotent?: boolean
+  /** Keeps the tool in the prompt of clients that defer tools. */
+  readonly alwaysLoad?: boolean
+  run(input: z.output<Input>, context: CallContext<Scope>): Promise<Value>
+}
+
+export interface Resource<Scope> {
+  /** A URI, or a template such as `resource://inbox/{agent}{?project,limit}`: query parameters in any order, any subset. */
+  readonly uri: string
+  readonly name: string
+  readonly description: string
+  read(params: Readonly<Record<string, string>>, context: CallContext<Scope>): Promise<unknown>
+}
+
+export interface Door<Scope> {
+  readonly name: string
+  readonly title: string
+  /** What a model should know before its first call; short. */
+  readonly instructions: string
+  // biome-ignore lint/suspicious/noExplicitAny: a table holds tools of every input and value; each row is checked by defineTool
+  readonly tools: readonly Tool<Scope, any, any>[]
+  readonly resources: readonly Resource<Scope>[]
+  /** Also answers `{"tool": …, "args": {…}}` with the bare value (DECISIONS, "All doors" 5). */
+  readonly shortForm?: boolean
+  /** Calls `changed` whenever what `uri` shows has changed, until the returned function is called. Unknown or foreign URIs stay silent. */
+  watch?(uri: string, context: Pick<CallContext<Scope>, 'caller' | 'scope'>, changed: () => void): () => void
+}
+
+/** Checks a row's types against each other and forgets nothing of them. */
+export function defineTool<Scope>() {
+  return <Input extends z.ZodObject, Value>(tool: Tool<Scope, Input, Value>): Tool<Scope, Input, Value> => tool
+}

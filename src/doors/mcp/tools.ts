@@ -1,0 +1,27 @@
+/** `tools/call`: finds the tool, runs it, and writes its result so that text and structure cannot differ. */
+import type { ProgressToken } from '@modelcontextprotocol/server'
+import { resultText, runTool, startProgress } from './call.ts'
+import { isRecord, type Json } from './json.ts'
+import { type Incoming, invalid } from './methods.ts'
+import type { Service } from './service.ts'
+
+export async function callTool<Scope>(
+  service: Service<Scope>,
+  { params, exchange, era }: Incoming<Scope>,
+): Promise<string> {
+  const { name, arguments: args = {}, _meta: meta } = params
+  if (typeof name !== 'string') throw invalid('tools/call needs the name of a tool.')
+  if (!isRecord(args)) throw invalid('The arguments of a tool must be an object.')
+  const row = service.tools.get(name)
+  if (row === undefined)
+    throw invalid(`There is no tool ${JSON.stringify(name)} here. Tools: ${[...service.tools.keys()].join(', ')}.`)
+  const token = (meta as Json | undefined)?.progressToken as ProgressToken | undefined
+  const stop = token === undefined ? undefined : startProgress(service, token, exchange)
+  const result = await runTool({ service, row, args, exchange })
+  stop?.()
+  const { text, structured } = resultText(row, result)
+  // Text and structure are one string: equal by construction, and a third cheaper than stringifying twice (notes/serving.md).
+  return `{"content":[{"type":"text","text":${JSON.stringify(text)}}]${structured ? `,"structuredContent":${text}` : ''}${
+    result.ok ? '' : ',"isError":true'
+  }${era.tail}`
+}

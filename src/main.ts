@@ -1,0 +1,55 @@
+/** The command line: reads what is asked for, and turns failures into one message and an exit code. */
+import { Command } from 'commander'
+import { HubError } from './base/errors.ts'
+import { ConfigError, loadConfig } from './config.ts'
+import { Fault } from './db/faults.ts'
+import { version } from './version.ts'
+
+/** What keeps a folder from being used as storage. */
+const storageFaults: ReadonlySet<string | undefined> = new Set(
+  'EACCES EPERM EROFS ENOTDIR EEXIST EISDIR ENAMETOOLONG ELOOP ENOSPC EDQUOT'.split(' '),
+)
+
+const program = new Command('parley')
+  .description('A hub where AI agents hold durable conversations over MCP, and where people watch and steer them.')
+  .version(version)
+  .showHelpAfterError()
+
+program
+  .command('serve')
+  .description('serve every door over HTTP (settings: docs/config.md)')
+  .option('--host <address>', 'the address to listen on (HTTP_HOST)')
+  .option('--port <number>', 'the port to listen on, 0 for any free one (HTTP_PORT)')
+  .action(async ({ host, port }: { host?: string; port?: string }) => {
+    const flags = { ...(host !== undefined && { HTTP_HOST: host }), ...(port !== undefined && { HTTP_PORT: port }) }
+    const { serve } = await import('./serve.ts')
+    await serve(loadConfig(process.env, flags))
+  })
+
+program
+  .command('bus')
+  .description('speak MCP over stdin and stdout, for a client that starts it: topics for peers on one machine')
+  .option('--project <slug or key>', 'the project whose topics to use (default: commons)')
+  .action(async ({ project }: { project?: string }) => {
+    const { bus } = await import('./bus.ts')
+    await bus(loadConfig(process.env), project)
+  })
+
+try {
+  await program.parseAsync()
+} catch (error) {
+  process.stderr.write(`${explain(error)}\n`)
+  process.exit(error instanceof ConfigError ? 2 : 1)
+}
+
+/** One clear message for what a person can put right; everything else keeps its trace. */
+function explain(error: unknown): string {
+  if (error instanceof ConfigError) return error.message
+  if (error instanceof HubError) return error.hint === undefined ? error.message : `${error.message}\n${error.hint}`
+  if (error instanceof Fault)
+    return `Parley cannot use its database: ${error.message}.\nName another one with STORAGE_ROOT or DATABASE_URL, or bring back a copy of this one.`
+  const { code, path, message, stack } = error as NodeJS.ErrnoException
+  if (storageFaults.has(code))
+    return `Parley cannot use ${path ?? 'its storage folder'}: ${message}\nSet STORAGE_ROOT to a folder that this user may write to.`
+  return `Parley failed: ${stack ?? String(error)}`
+}

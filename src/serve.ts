@@ -1,0 +1,149 @@
+/** `parley serve`: settings → database → hub → doors → listening, and the way back when it is told to stop. */
+import { mkdirSync } from 'node:fs'
+import type { AddressInfo } from 'node:net'
+import { banner } from './banner.ts'
+import { HubError } from './base/errors.ts'
+import { createLog, type Log } from './base/log.ts'
+import type { Config } from './config.ts'
+import { countUnread } from './core/agents.ts'
+import { endSession, isSessionEnded, onSessionEnded } from './core/sessions.ts'
+import { busDoor } from './doors/bus/door.ts'
+import { busPath, busScope } from './doors/bus/holder.ts'
+import { createApp, listen } from './doors/http/app.ts'
+import { mailboxDoor, mailboxPath, mailboxScope } from './doors/mailbox/door.ts'
+import { createEngine } from './doors/mcp/engine.ts'
+import { mountDoor } from './doors/mcp/http.ts'
+import { openDatabase, openOn, storageName } from './open.ts'
+import { keepSecret } from './secret.ts'
+import { version } from './version.ts'
+
+/** What a silent session keeps in memory is freed after this; its token stays good. */
+const sessionIdleMs = 15 * 60_000
+
+/** Running calls have this long to end, then half-sent requests to come in; SIGTERM promises an exit within five seconds. */
+const graceMs = 3000
+const lateMs = 1000
+const exitMs = 4500
+
+export async function serve(config: Config): Promise<void> {
+  // Whoever read the log may be gone (`| tee`, and Ctrl-C): no reason to fall over.
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
+  const log = createLog({
+    level: config.LOG_LEVEL,
+    json: config.LOG_JSON_ENABLED || !process.stderr.isTTY,
+    to: process.stderr,
+  })
+  const server = await startServer(config, log)
+  stopOnSignal(server.stop, log)
+  process.stdout.write(`${banner({ version, ...server })}\n`)
+}
+
+/** Everything of a server but the process around it. */
+export async function startServer(config: Config, log: Log) {
+  mkdirSync(config.STORAGE_ROOT, { recursive: true, mode: 0o700 })
+  const secret = config.SECRET_KEY ?? keepSecret(config.STORAGE_ROOT)
+  const hub = await openOn(await openDatabase(config), config, log)
+  const { clock, ids, metrics } = hub
+  try {
+    const engine = createEngine({
+      clock,
+      ids,
+      log,
+      metrics,
+      version,
+      graceMs,
+      sessions: {
+        secret,
+        ttlMs: config.SESSION_TTL_SECONDS * 1000,
+        idleMs: sessionIdleMs,
+        ended: {
+          has: (nonce) => isSessionEnded(hub, nonce),
+          add: (nonce, until) => endSession(hub, nonce, until),
+          watch: (fn) => onSessionEnded(hub, fn),
+        },
+      },
+    })
+    const app = createApp({
+      host: config.HTTP_HOST,
+      allowedHosts: config.HTTP_ALLOWED_HOSTS,
+      bearerToken: config.HTTP_BEARER_TOKEN,
+      allowLocalUnauthenticated: config.HTTP_ALLOW_LOCALHOST_UNAUTHENTICATED,
+      clock,
+      log,
+      metrics,
+      ready: () => hub.ready(),
+      refresh: async () => {
+        metrics.waiting.set(hub.wakes.size)
+        metrics.unread.set(await countUnread(hub))
+      },
+    })
+    mountDoor(app, { engine, path: mailboxPath, door: mailboxDoor(hub), scope: mailboxScope })
+    mountDoor(app, { engine, path: busPath, door: busDoor(hub, version), scope: busScope })
+    await listen(app, { host: config.HTTP_HOST, port: config.HTTP_PORT }).catch(explainListen(config))
+    const url = urlOf(app.server.address() as AddressInfo)
+    const localIsFree = config.HTTP_ALLOW_LOCALHOST_UNAUTHENTICATED && isLoopback(new URL(url).hostname)
+    return {
+      url,
+      storage: storageName(config),
+      tokenNeeded: config.HTTP_BEARER_TOKEN !== undefined && !localIsFree,
+      unguarded: config.HTTP_BEARER_TOKEN === undefined && !isLoopback(config.HTTP_HOST),
+      async stop() {
+        // Once every answer is out, what stays open is a request that does not come whole, or a client that does not read.
+        void engine.close().then(() => clock.after(lateMs, () => app.server.closeAllConnections()))
+        await app.close()
+        await hub.close()
+      },
+    }
+  } catch (error) {
+    await hub.close()
+    throw error
+  }
+}
+
+/** An address that cannot be had is the commonest fault of a start: say which, and what to do. */
+const explainListen =
+  ({ HTTP_HOST, HTTP_PORT }: Config) =>
+  (error: NodeJS.ErrnoException): never => {
+    const reasons: Record<string, string> = {
+      EADDRINUSE: 'another program listens there',
+      EACCES: 'this user may not listen there',
+      EADDRNOTAVAIL: 'this machine has no such address',
+      ENOTFOUND: 'there is no such host',
+      EAI_AGAIN: 'the host name cannot be looked up',
+    }
+    const reason = reasons[error.code ?? '']
+    if (reason === undefined) throw error
+    throw new HubError('INVALID_ARGUMENT', `Parley cannot listen on ${HTTP_HOST}:${HTTP_PORT}: ${reason}.`, {
+      hint: 'Choose another address with --host and --port (HTTP_HOST, HTTP_PORT), or stop the other program.',
+      cause: error,
+    })
+  }
+
+function urlOf({ address, family, port }: AddressInfo): string {
+  const everywhere = address === '0.0.0.0' || address === '::'
+  return `http://${everywhere ? '127.0.0.1' : family === 'IPv6' ? `[${address}]` : address}:${port}`
+}
+
+const isLoopback = (host: string): boolean => /^(localhost|\[?::1\]?|127\..*)$/i.test(host)
+
+/** The first signal stops in good order, a second one at once. What is left after the promised time is cut off. */
+function stopOnSignal(stop: () => Promise<void>, log: Log): void {
+  let stopping = false
+  const onSignal = (signal: NodeJS.Signals) => {
+    if (stopping) process.exit(1)
+    stopping = true
+    log.info({ signal }, 'stopping')
+    setTimeout(() => {
+      log.warn('stopping takes too long; what is left is cut off')
+      process.exit(0)
+    }, exitMs).unref()
+    stop().then(
+      () => process.exit(0),
+      (error: unknown) => {
+        log.error({ err: error }, 'stopping failed')
+        process.exit(1)
+      },
+    )
+  }
+  process.on('SIGINT', onSignal).on('SIGTERM', onSignal)
+}

@@ -1,0 +1,54 @@
+/** Removing a topic from every table it is in, a part at a time. */
+import sql from 'sql-template-tag'
+import { forUpdate } from '../db/dialect.ts'
+import type { Reader, Tx } from '../db/port.ts'
+
+/** Forgets who has joined. */
+export async function deleteMembers(tx: Tx, threadId: number): Promise<void> {
+  await tx.all(sql`DELETE FROM joins WHERE thread_id = ${threadId}`)
+  await tx.all(sql`DELETE FROM cursors WHERE thread_id = ${threadId}`)
+}
+
+/** A thread without a name is no topic; the status tells that it is on its way out. */
+export async function updateAsDeleted(tx: Tx, threadId: number): Promise<void> {
+  await tx.all(sql`UPDATE threads SET name = NULL, name_key = NULL, status = 'deleted' WHERE id = ${threadId}`)
+}
+
+export async function listDeletedThreads(db: Reader): Promise<number[]> {
+  const rows = await db.all<{ id: number }>(sql`SELECT id FROM threads WHERE status = 'deleted' ORDER BY id`)
+  return rows.map(({ id }) => id)
+}
+
+/** The newest `limit` messages of a thread go, and with them all that refers to them; returns how many there were. */
+export async function deleteNewestMessages(tx: Tx, threadId: number, limit: number): Promise<number> {
+  const [from] = await tx.all<{ seq: number | null }>(sql`
+    SELECT MIN(seq) AS seq FROM (
+      SELECT seq FROM messages WHERE thread_id = ${threadId} ORDER BY seq DESC LIMIT ${limit}) AS newest`)
+  if (from === undefined || from.seq === null) return 0
+  const doomed = sql`SELECT id FROM messages WHERE thread_id = ${threadId} AND seq >= ${from.seq}`
+  const unread = await tx.all<{ recipient_id: number; read_at: number | null }>(sql`
+    DELETE FROM deliveries WHERE message_id IN (${doomed}) RETURNING recipient_id, read_at`)
+  await tx.all(sql`DELETE FROM client_ids WHERE message_id IN (${doomed})`)
+  // Answers within the thread are newer than what they answer, so that they are gone already, or go now.
+  await tx.all(sql`UPDATE messages SET reply_to = NULL WHERE reply_to IN (${doomed}) AND thread_id <> ${threadId}`)
+  const deleted = await tx.all(
+    sql`DELETE FROM messages WHERE thread_id = ${threadId} AND seq >= ${from.seq} RETURNING id`,
+  )
+  await lowerUnread(tx, unread.filter(({ read_at }) => read_at === null).map(({ recipient_id }) => recipient_id))
+  return deleted.length
+}
+
+/** Last, and in one order: on PostgreSQL the rows stay locked from here to the commit. */
+async function lowerUnread(tx: Tx, recipients: readonly number[]): Promise<void> {
+  const counts = new Map<number, number>()
+  for (const id of recipients) counts.set(id, (counts.get(id) ?? 0) + 1)
+  for (const [id, count] of [...counts].sort(([a], [b]) => a - b))
+    await tx.all(sql`UPDATE agents SET unread = unread - ${count} WHERE id = ${id}`)
+}
+
+/** Removes the thread itself once its messages are gone. Who came in by the side door meanwhile goes with it. */
+export async function deleteThread(tx: Tx, threadId: number): Promise<void> {
+  await tx.all(sql`SELECT id FROM threads WHERE id = ${threadId} ${forUpdate(tx)}`)
+  await deleteMembers(tx, threadId)
+  await tx.all(sql`DELETE FROM threads WHERE id = ${threadId}`)
+}

@@ -1,0 +1,149 @@
+/** The dependency rule and the rules of style, held against every file, and against made-up ones to see that they can fail. */
+import { describe, expect, test } from 'vitest'
+import { importedFiles, violations } from './support/layers.ts'
+import { repositoryFiles, type Source } from './support/sources.ts'
+import * as style from './support/style.ts'
+
+const files = repositoryFiles()
+const source = files.filter(({ path }) => /^src\/.*(?<!\.test)\.ts$/.test(path))
+const code = files.filter(({ path }) => /^(src|test|bin|scripts|bench|examples)\/.*\.[jt]s$/.test(path))
+
+const importing = (path: string, ...specifiers: string[]): Source => ({
+  path,
+  text: specifiers.map((specifier) => `import { x } from '${specifier}'`).join('\n'),
+})
+
+describe('The layers', () => {
+  test('import downwards only', () => {
+    expect(source.length).toBeGreaterThan(10)
+    expect(violations(source)).toEqual([])
+  })
+
+  test.each([
+    ['src/base/ids.ts', '../db/port.ts', 'upward'],
+    ['src/db/open.ts', '../store/agents.ts', 'upward'],
+    ['src/store/agents.ts', '../core/agents.ts', 'upward'],
+    ['src/store/agents.ts', '../archive/git.ts', 'sideways'],
+    ['src/archive/git.ts', '../store/agents.ts', 'sideways'],
+    ['src/core/wait.ts', '../doors/mcp/table.ts', 'upward'],
+    ['src/core/wait.ts', '../config.ts', 'the settings'],
+    ['src/doors/mail/door.ts', '../../store/agents.ts', 'past core'],
+    ['src/doors/mcp/call.ts', '../../db/port.ts', 'past core'],
+    ['src/doors/mail/door.ts', '../bus/door.ts', 'another door'],
+    ['src/doors/http/app.ts', '../mail/door.ts', 'a door from what doors share'],
+    ['src/doors/fields.ts', './mail/door.ts', 'a door from what doors share'],
+    ['src/serve.ts', './main.ts', 'main'],
+  ])('refuse %s importing %s: %s', (path, specifier) => {
+    expect(violations([importing(path, specifier)])).toHaveLength(1)
+  })
+
+  test.each([
+    ['src/serve.ts', ['./config.ts', './doors/mail/door.ts', './db/open.ts', './base/log.ts']],
+    [
+      'src/doors/mail/tools/leases.ts',
+      ['../shapes.ts', '../../mcp/table.ts', '../../fields.ts', '../../../core/hub.ts'],
+    ],
+    ['src/doors/http/app.ts', ['../mcp/engine.ts', '../../base/errors.ts']],
+    ['src/core/commit.ts', ['../store/changes.ts', '../archive/git.ts', '../db/port.ts', './wait.ts']],
+    ['src/store/agents.ts', ['../db/port.ts', '../base/names.ts', './projects.ts']],
+  ])('let %s import %j', (path, specifiers) => {
+    expect(violations([importing(path, ...specifiers)])).toEqual([])
+  })
+
+  test('are seen in every form of import', () => {
+    const text = `
+      import './a.ts'
+      import type { T } from './b.ts'
+      import {
+        x,
+        type Y,
+      } from './c.ts'
+      export { z } from './d.ts'
+      export * from "./e.ts"
+      const f = await import('./f.ts')
+      const g: import('./g.ts').G = f
+      new Worker(new URL('./h.ts', import.meta.url))
+      // import { old } from './not.ts'
+      import { readFile } from 'node:fs/promises'`
+    expect(importedFiles({ path: 'src/x.ts', text }).sort()).toEqual([...'abcdefgh'].map((name) => `src/${name}.ts`))
+  })
+})
+
+describe('The style', () => {
+  const lock = files.filter(({ path }) => path === 'package-lock.json')
+
+  test.each([
+    {
+      says: 'time, chance, settings and output come from base',
+      rule: style.noAmbient,
+      of: source,
+      bad: ['src/core/a.ts', 'Date.now()'],
+    },
+    {
+      says: 'nothing is exported by default',
+      rule: style.noDefaultExport,
+      of: source,
+      bad: ['src/a.ts', 'export default 1'],
+    },
+    {
+      says: 'a file has at most 300 lines',
+      rule: style.shortFile,
+      of: source,
+      bad: ['src/a.ts', `${'\n'.repeat(300)}1`],
+    },
+    {
+      says: 'a file begins with a sentence',
+      rule: style.beginsWithSentence,
+      of: source,
+      bad: ['src/a.ts', 'const a = 1'],
+    },
+    { says: 'a file has a telling name', rule: style.tellingName, of: code, bad: ['test/support/helpers.ts', ''] },
+    {
+      says: 'no path of a machine is named',
+      rule: style.noMachinePath,
+      of: files,
+      bad: ['a.md', ['', 'home', 'ann'].join('/')],
+    },
+    {
+      says: 'no package registry is named',
+      rule: style.noRegistryHost,
+      of: files,
+      bad: ['a', ['registry', 'npmjs', 'org'].join('.')],
+    },
+    {
+      says: 'the lock file names no address',
+      rule: style.lockWithoutAddress,
+      of: lock,
+      bad: ['', locked({ resolved: 'x' })],
+    },
+    {
+      says: 'the lock file is complete',
+      rule: style.completeLock,
+      of: lock,
+      bad: ['', locked({ optionalDependencies: { b: '1' } })],
+    },
+  ])('$says', ({ rule, of, bad: [path = '', text = ''] }) => {
+    expect(rule({ path, text })).toHaveLength(1)
+    expect(of).not.toEqual([])
+    expect(of.flatMap(rule)).toEqual([])
+  })
+
+  test.each(['new Date()', 'Math.random()', 'process.env.HOME', 'console.log(1)'])(
+    '%s stands in base, config and main only',
+    (text) => {
+      expect(style.noAmbient({ path: 'src/serve.ts', text })).toHaveLength(1)
+      for (const path of ['src/base/a.ts', 'src/config.ts', 'src/main.ts'])
+        expect(style.noAmbient({ path, text })).toEqual([])
+    },
+  )
+
+  test('a comment may name what the code must not do', () => {
+    expect(
+      style.noAmbient({ path: 'src/core/a.ts', text: '/** Not Date.now(). */\nconst a = 1 // nor console.log' }),
+    ).toEqual([])
+  })
+})
+
+function locked(entry: object): string {
+  return JSON.stringify({ packages: { 'node_modules/a': entry } })
+}

@@ -1,0 +1,115 @@
+/** What tools advertise, and what the lint says of doors that no client would take. */
+import { fromJsonSchema } from '@modelcontextprotocol/server'
+import { expect, test } from 'vitest'
+import { z } from 'zod'
+import { lintDoor } from '../../../src/doors/mcp/lint.ts'
+import { inputSchema, outputSchema } from '../../../src/doors/mcp/schema.ts'
+import { advertise } from '../../../src/doors/mcp/service.ts'
+import { type Door, defineTool, type Tool } from '../../../src/doors/mcp/table.ts'
+import { fixtureDoor, World } from './door.ts'
+
+const tool = (parts: Partial<Tool<object>> = {}): Tool<object> => ({
+  name: 'tool',
+  title: 'Tool',
+  description: 'A tool.',
+  cluster: 'c',
+  input: z.strictObject({}),
+  effect: 'read',
+  run: async () => undefined,
+  ...parts,
+})
+
+const door = (...tools: Tool<object>[]): Door<object> => ({
+  name: 'd',
+  title: 'D',
+  instructions: '',
+  tools,
+  resources: [],
+})
+
+test('the fixture door is one that any client takes', () => {
+  expect(lintDoor(fixtureDoor(new World()))).toEqual([])
+})
+
+test('an input schema is flat and says nothing needless', () => {
+  const input = z.strictObject({
+    count: z.int().optional().describe('How many.'),
+    mode: z.enum(['a', 'b']).default('a'),
+  })
+  expect(inputSchema({ input })).toEqual({
+    type: 'object',
+    properties: {
+      count: { type: 'integer', description: 'How many.' },
+      mode: { type: 'string', enum: ['a', 'b'], default: 'a' },
+    },
+    additionalProperties: false,
+  })
+})
+
+test('an output schema has one type where zod writes two', () => {
+  const output = z.object({ at: z.string().nullable().describe('When.') })
+  expect(outputSchema({ input: z.strictObject({}), output })).toEqual({
+    type: 'object',
+    properties: { at: { description: 'When.', anyOf: [{ type: 'string' }, { type: 'null' }] } },
+  })
+})
+
+test('an error satisfies every output schema: clients on SDK v1 check that too', async () => {
+  const error = { error: { code: 'X', message: 'x', hint: 'x' } }
+  for (const row of fixtureDoor(new World()).tools) {
+    const schema = outputSchema(row)
+    if (schema === undefined) continue
+    const judged = await fromJsonSchema(schema)['~standard'].validate(error)
+    expect(judged).toEqual({ value: error })
+  }
+})
+
+test('hints are on every tool', () => {
+  const hints = (parts: Partial<Tool<object>>) => (advertise(tool(parts)) as { annotations: object }).annotations
+  expect(hints({})).toEqual({ readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false })
+  expect(hints({ effect: 'write', destructive: true })).toEqual({
+    readOnlyHint: false,
+    destructiveHint: true,
+    idempotentHint: false,
+    openWorldHint: false,
+  })
+})
+
+test('a row keeps the types of its schemas', () => {
+  const row = defineTool<object>()({
+    ...tool(),
+    input: z.strictObject({ n: z.number() }),
+    output: z.object({ n: z.number() }),
+    run: async ({ n }) => ({ n }),
+  })
+  expect(row.name).toBe('tool')
+})
+
+test.each<[string, Tool<object>]>([
+  ['not a name every client takes', tool({ name: 'a/b' })],
+  ['not a name every client takes', tool({ name: 'x'.repeat(65) })],
+  ['has no title', tool({ title: '' })],
+  ['the description is empty or too long', tool({ description: 'x'.repeat(1001) })],
+  ['a tool that only reads destroys nothing', tool({ destructive: true })],
+  ['the input takes unknown arguments', tool({ input: z.object({}) as never })],
+  ['the input allows null', tool({ input: z.strictObject({ a: z.string().nullable().describe('A.') }) })],
+  ['the input uses $ref', tool({ input: z.strictObject({ a: z.string().meta({ id: 'Shared', description: 'A.' }) }) })],
+  ['"a" has no description', tool({ input: z.strictObject({ a: z.string() }) })],
+  ['the output is not an object; wrap it', tool({ output: z.array(z.string()) })],
+])('the lint says: %s', (fault, row) => {
+  expect(lintDoor(door(row)).join('\n')).toContain(fault)
+})
+
+test('the lint sees the door as a whole too', () => {
+  const faults = lintDoor({
+    ...door(tool(), tool()),
+    instructions: 'x'.repeat(2001),
+    resources: [{ uri: 'x://{+bad}', name: 'bad', description: '', read: async () => null }],
+  })
+  expect(faults).toEqual([
+    'd: the instructions are too long',
+    'd: two tools have one name',
+    'x://{+bad}: the description is empty or too long',
+    'x://{+bad}: not a URI template',
+  ])
+})

@@ -1,0 +1,12 @@
+/** The fixture served on stdin and stdout, as a client would start it. */
+import { createEngine } from '../../../src/doors/mcp/engine.ts'
+import { serveStdio } from '../../../src/doors/mcp/stdio.ts'
+import { fixtureDoor, World } from './door.ts'
+import { engineOptions, hastyClock } from './engine.ts'
+
+const world = new World()
+world.mail.push('the only mail')
+const { sessions: _, ...options } = engineOptions({ clock: hastyClock })
+await serveStdio(fixtureDoor(world), { agent: 'alice' }, { engine: createEngine(options) })
+// Whoever started the process may ask what became of it; stdout is the protocol's alone.
+process.stderr.write(JSON.stringify({ mail: world.mail, ends: world.ends, watched: world.watched }))

@@ -1,0 +1,164 @@
+/** The launcher in real processes: what it does on a new Node, on an old one, and where it can do nothing. */
+import { once } from 'node:events'
+import { cp, mkdir, readdir, rm, utimes, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { claimNode, ended, type Installation, installation } from './support/installation.ts'
+import { verifies } from './support/verifies.ts'
+
+const old = { pretend: claimNode('20.20.2') }
+
+/** What was fetched, and what is left of fetching. */
+const fetched = async ({ folder }: Installation) =>
+  (await readdir(join(folder, '.runtime'))).filter((name) => name !== 'compile-cache')
+
+describe('On Node 24 or newer', () => {
+  verifies('all.runtime.none-needed', 'the program runs in the same process, and npm is not called', async () => {
+    const { start, npmCalls } = await installation()
+    const child = start(['pid'])
+    expect(await ended(child)).toMatchObject({ code: 0, stdout: `${child.pid}\n`, stderr: '' })
+    expect(await npmCalls()).toEqual([])
+  })
+
+  test('a package without source runs what was built', async () => {
+    const { start, folder } = await installation()
+    await mkdir(join(folder, 'dist'))
+    await writeFile(join(folder, 'dist', 'main.js'), "console.log('built')")
+    await rm(join(folder, 'src'), { recursive: true })
+    expect(await ended(start([]))).toMatchObject({ code: 0, stdout: 'built\n', stderr: '' })
+  })
+
+  test('a folder that cannot be written costs the compile cache only', async () => {
+    const { start, folder } = await installation()
+    await writeFile(join(folder, '.runtime'), 'a file where a folder should be')
+    expect(await ended(start(['exit', '0']))).toMatchObject({ code: 0, stderr: '' })
+  })
+
+  test('node24 runs a script, or the program of a package, as the main module', async () => {
+    const { start, folder } = await installation()
+    const program = 'console.log(import.meta.main, process.argv.slice(2).join())'
+    await mkdir(join(folder, 'node_modules', 'tool'), { recursive: true })
+    await writeFile(join(folder, 'node_modules', 'tool', 'package.json'), '{ "bin": { "tool": "./cli.mjs" } }')
+    await writeFile(join(folder, 'node_modules', 'tool', 'cli.mjs'), program)
+    await cp(join(folder, 'node_modules', 'tool', 'cli.mjs'), join(folder, 'script.mjs'))
+    for (const name of ['tool', join(folder, 'script.mjs')])
+      for (const node of [{}, old]) {
+        const run = await ended(start([name, 'a', '--b'], { ...node, script: 'bin/node24.js' }))
+        expect(run).toMatchObject({ code: 0, stdout: 'true a,--b\n' })
+      }
+  })
+})
+
+describe('On an older Node', () => {
+  verifies('all.runtime.shared', 'processes that start at once share one download, kept in the package', async () => {
+    const parley = await installation()
+    const runs = await Promise.all(['1', '2', '3', '4'].map((code) => ended(parley.start(['exit', code], old))))
+    expect(runs.map(({ code }) => code)).toEqual([1, 2, 3, 4])
+    expect(runs.map(({ stdout }) => stdout).join('')).toBe('')
+    expect(runs.map(({ stderr }) => stderr).join('')).toMatch(/^Parley needs Node 24 or newer: fetching \S+ \S+ .*\n$/)
+    expect(await parley.npmCalls()).toHaveLength(1)
+    expect(await fetched(parley)).toEqual([expect.stringMatching(/^node-.*\d$/)])
+
+    expect(await ended(parley.start(['exit', '0'], old))).toMatchObject({ code: 0, stderr: '' })
+    expect(await parley.npmCalls()).toHaveLength(1)
+  })
+
+  test('what a killed download left behind is cleared away', async () => {
+    const parley = await installation()
+    await ended(parley.start(['exit', '0'], old))
+    const [name = ''] = await fetched(parley)
+    const home = join(parley.folder, '.runtime', name)
+    await rm(home, { recursive: true })
+    await mkdir(join(`${home}.partial`, 'node_modules'), { recursive: true })
+    await utimes(`${home}.partial`, 0, 0)
+    expect(await ended(parley.start(['exit', '5'], old))).toMatchObject({ code: 5 })
+    expect(await fetched(parley)).toEqual([name])
+  })
+
+  test('a signal ends a download and leaves nothing behind', async () => {
+    const parley = await installation({ npm: '#!/bin/sh\nexec /bin/sleep 60\n' })
+    const child = parley.start(['exit', '0'], old)
+    await once(child.stderr, 'data')
+    child.kill('SIGTERM')
+    expect(await ended(child)).toMatchObject({ code: 143 })
+    expect(await fetched(parley)).toEqual([])
+  })
+
+  verifies('all.runtime.hand-over', 'stdin, stdout and the exit code are passed through', async () => {
+    const { start } = await installation()
+    const child = start(['echo'], old)
+    child.stdin.end('{"jsonrpc":"2.0"}\n')
+    expect(await ended(child)).toMatchObject({ code: 0, stdout: '{"jsonrpc":"2.0"}\n' })
+    expect(await ended(start(['exit', '7'], old))).toMatchObject({ code: 7, signal: null })
+  })
+
+  verifies(
+    'all.runtime.hand-over',
+    'signals are passed on, and an end by a signal is an end by that signal',
+    async () => {
+      const { start } = await installation()
+      for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
+        const child = start(['catch', signal], old)
+        await once(child.stdout, 'data')
+        child.kill(signal)
+        expect(await ended(child)).toMatchObject({ code: 42, signal: null })
+      }
+      expect(await ended(start(['die', 'SIGKILL'], old))).toMatchObject({ code: null, signal: 'SIGKILL' })
+    },
+  )
+
+  verifies('all.runtime.hand-over', 'a launcher that is killed outright takes the program with it', async () => {
+    const { start } = await installation()
+    const child = start(['catch', 'SIGTERM'], old)
+    await once(child.stdout, 'data')
+    child.kill('SIGKILL')
+    // Resolves when the last process that holds the pipes is gone.
+    expect(await ended(child)).toMatchObject({ signal: 'SIGKILL' })
+  })
+})
+
+describe('Where no Node can be fetched', () => {
+  const failing = (error: string) => `#!/bin/sh\necho "${error}" >&2\nexit 1\n`
+  const claim = (property: string, value: string) =>
+    `Object.defineProperty(process, '${property}', { value: '${value}' });`
+  const onLinux = `${claim('platform', 'linux')}${claim('arch', 'x64')}`
+
+  test.each([
+    { why: 'the registry is out of reach', npm: failing('npm error code ECONNREFUSED'), says: 'ECONNREFUSED' },
+    {
+      why: 'npm cannot be started',
+      npm: '#!/no/such/shell\n',
+      pretend: "process.execPath = '/nowhere/node';",
+      says: 'npm, which would fetch a newer one, cannot be started',
+    },
+    { why: 'what was fetched does not run', npm: '#!/bin/sh\nexit 0\n', says: 'does not run on this system' },
+    {
+      why: 'there is none for the platform',
+      pretend: claim('arch', 'mips'),
+      says: /no newer one to fetch for \w+-mips/,
+    },
+    {
+      why: 'Linux has no glibc',
+      pretend: `${onLinux}process.report.getReport = () => ({ header: {} })`,
+      says: 'without glibc',
+    },
+    { why: 'this Node is too old even for that', pretend: claimNode('18.20.8'), says: 'This is Node 18.20.8' },
+  ])('$why: one message says what to install', async ({ npm, pretend = '', says }) => {
+    const parley = await installation(npm === undefined ? {} : { npm })
+    await expectExplained(parley, `${old.pretend}${pretend}`, says)
+  })
+
+  verifies('all.runtime.explained', 'the folder cannot be written: one message says what to install', async () => {
+    const parley = await installation()
+    await writeFile(join(parley.folder, '.runtime'), 'a file where a folder should be')
+    await expectExplained(parley, old.pretend, 'cannot be written (EEXIST)')
+  })
+
+  async function expectExplained({ start }: Installation, pretend: string, says: string | RegExp): Promise<void> {
+    const { code, stdout, stderr } = await ended(start(['pid'], { pretend }))
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+    expect(stderr).toMatch(says)
+    expect(stderr).toMatch(/Install Node 24 or newer .*nodejs\.org.*\n$/)
+    expect(stderr).not.toMatch(/^\s+at /m)
+  }
+})

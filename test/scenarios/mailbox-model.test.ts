@@ -1,0 +1,163 @@
+/** The mailbox against a model of it: any sequence of sends, retries, pops, leases, acknowledgements, time and crashes. */
+import fc from 'fast-check'
+import { expect } from 'vitest'
+import { HubError } from '../../src/base/errors.ts'
+import { acknowledge, take } from '../../src/core/deliveries.ts'
+import type { Hub } from '../../src/core/hub.ts'
+import { send } from '../../src/core/messages.ts'
+import { TestClock } from '../support/clock.ts'
+import { eachEngine } from '../support/engines.ts'
+import { as, now, openTestHub } from '../support/hub.ts'
+import { verifies } from '../support/verifies.ts'
+
+const agents = ['alice', 'bob', 'Carol'] as const
+const depth = 6
+
+interface Letter {
+  id: string
+  from: string
+  to: string
+  content: string
+  /** Unread and free, lent to the holder of a lease, or read. */
+  state: { is: 'free' } | { is: 'lent'; lease: string; until: number } | { is: 'read'; lease?: string }
+}
+
+interface Model {
+  letters: Letter[]
+  time: number
+  /** Every lease that was ever given, with its letter. */
+  leases: { lease: string; letter: Letter }[]
+}
+
+/** What the model acts on: the hub can be thrown away and opened anew on the same database. */
+interface Real {
+  hub: Hub
+  clock: TestClock
+  crash(): Promise<void>
+}
+
+type Command = fc.AsyncCommand<Model, Real>
+
+const unread = (model: Model, to: string) =>
+  model.letters.filter((letter) => letter.to === to && letter.state.is !== 'read')
+const free = (model: Model, to: string) =>
+  unread(model, to).find(({ state }) => state.is === 'free' || (state.is === 'lent' && state.until <= model.time))
+
+const command = (text: string, run: Command['run']): Command => ({ check: () => true, run, toString: () => text })
+
+const codeOf = (work: Promise<unknown>) =>
+  work.then(
+    () => 'ok',
+    (error: unknown) => (error instanceof HubError ? error.code : Promise.reject(error)),
+  )
+
+const sending = fc
+  .record({
+    from: fc.constantFrom(...agents),
+    to: fc.constantFrom(...agents),
+    content: fc.string({ minLength: 1, maxLength: 8, unit: 'binary' }).filter((text) => !text.includes('\0')),
+    clientId: fc.option(fc.constantFrom('a', 'b', 'c'), { nil: undefined }),
+  })
+  .map(({ from, to, content, clientId }) =>
+    command(`send ${from}→${to} ${clientId ?? '-'}`, async (model, { hub }) => {
+      const known = model.letters.find((letter) => letter.from === from && letter.to === to && letter.id === clientId)
+      const work = send(hub, as(from), { to, body: content, clientId })
+      if (known === undefined && unread(model, to).length >= depth) {
+        expect(await codeOf(work)).toBe('MAILBOX_FULL')
+        return
+      }
+      const sent = await work
+      expect(sent.duplicate).toBe(known !== undefined)
+      if (clientId !== undefined) expect(sent.id).toBe(clientId)
+      if (known === undefined) model.letters.push({ id: sent.id, from, to, content, state: { is: 'free' } })
+    }),
+  )
+
+const taking = fc
+  .record({
+    who: fc.constantFrom(...agents),
+    leaseMs: fc.constantFrom(0, 0, 1000, 5000),
+    undo: fc.constantFrom(false, false, false, true),
+  })
+  .map(({ who, leaseMs, undo }) =>
+    command(`take ${who} lease=${leaseMs}${undo ? ' undone' : ''}`, async (model, { hub }) => {
+      const expected = free(model, who)
+      const taken = await take(hub, as(who), { ...now, leaseMs })
+      expect(taken && { id: taken.mail.id, from: taken.mail.from, to: who, content: taken.mail.body }).toEqual(
+        expected && { id: expected.id, from: expected.from, to: expected.to, content: expected.content },
+      )
+      if (expected === undefined || taken === undefined) return
+      const { lease } = taken.mail
+      expect(lease !== undefined).toBe(leaseMs > 0)
+      if (undo) {
+        await taken.putBack()
+        expected.state = { is: 'free' }
+      } else if (lease !== undefined) {
+        expected.state = { is: 'lent', lease, until: model.time + leaseMs }
+        model.leases.push({ lease, letter: expected })
+      } else expected.state = { is: 'read' }
+    }),
+  )
+
+const acknowledging = fc.nat().map((pick) =>
+  command(`acknowledge #${pick}`, async (model, { hub }) => {
+    const given = model.leases[pick % Math.max(1, model.leases.length)]
+    if (given === undefined) return
+    const { lease, letter } = given
+    const { state } = letter
+    const current = state.is !== 'free' && state.lease === lease
+    expect(await codeOf(acknowledge(hub, as(letter.to), { id: letter.id, lease }))).toBe(
+      current ? 'ok' : 'LEASE_EXPIRED',
+    )
+    if (current) letter.state = { is: 'read', lease }
+  }),
+)
+
+const passing = fc.constantFrom(1, 999, 1000, 5000).map((ms) =>
+  command(`${ms} ms pass`, async (model, { clock }) => {
+    clock.advance(ms)
+    model.time += ms
+  }),
+)
+
+const crashing = fc.constant(command('crash', (_model, real) => real.crash()))
+
+eachEngine('A mailbox', (open) => {
+  verifies(
+    ['mailbox.pop.fifo', 'mailbox.send.idempotent', 'mailbox.lease.returns', 'mailbox.depth.refused'],
+    'does what its model does, whatever happens in whatever order',
+    async () => {
+      const commands = fc.commands(
+        [sending, sending, sending, taking, taking, taking, acknowledging, acknowledging, passing, crashing],
+        { maxCommands: 60 },
+      )
+      await fc.assert(
+        fc.asyncProperty(commands, async (steps) => {
+          const database = await open()
+          const clock = new TestClock()
+          const opened: Hub[] = []
+          const openNext = async () => {
+            const hub = await openTestHub(await database.connect(), { clock, mailboxDepth: depth })
+            opened.push(hub)
+            return hub
+          }
+          const real: Real = {
+            clock,
+            hub: await openNext(),
+            // Whatever the old one had in memory is lost; it is not asked to finish anything.
+            async crash() {
+              this.hub = await openNext()
+            },
+          }
+          try {
+            await fc.asyncModelRun(() => ({ model: { letters: [], time: clock.now(), leases: [] }, real }), steps)
+          } finally {
+            for (const hub of opened) await hub.close()
+          }
+        }),
+        { numRuns: 60 },
+      )
+    },
+    120_000,
+  )
+})

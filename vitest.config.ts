@@ -1,0 +1,19 @@
+/** How the tests run: two files at a time, with one PostgreSQL server for all of them. */
+import { defineConfig } from 'vitest/config'
+import { requirementsReporter } from './test/support/requirements-reporter.ts'
+
+export default defineConfig({
+  test: {
+    include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
+    globalSetup: ['test/support/postgres-server.ts'],
+    // The report is for .ci/run, whose last line is made from it.
+    reporters: ['default', requirementsReporter(), ...(process.env.CI ? ['json'] : [])],
+    outputFile: { json: 'coverage/tests.json' },
+    pool: 'forks',
+    maxWorkers: 2,
+    testTimeout: 30_000,
+    hookTimeout: 30_000,
+    restoreMocks: true,
+    unstubEnvs: true,
+  },
+})
