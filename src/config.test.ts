@@ -23,7 +23,7 @@ function enter(folder: string): void {
 
 /** No setting but those given; no file. */
 const load = (env: Record<string, string | undefined> = {}, flags?: Record<string, string>) =>
-  loadConfig({ PARLEY_ENV_FILE: file(''), ...env }, flags)
+  loadConfig({ PARLEY_ENV_FILE: file(''), ...env }, flags === undefined ? {} : { flags })
 
 const faultsOf = (env: Record<string, string | undefined>): string[] => {
   try {
@@ -129,7 +129,7 @@ describe('A setting', () => {
 
   test('comes from a flag, else the environment, else the file, else the default', () => {
     const env = { PARLEY_ENV_FILE: path(), HTTP_PORT: '2', HTTP_HOST: 'from-env' }
-    expect(loadConfig(env, { HTTP_PORT: '3' })).toMatchObject({
+    expect(loadConfig(env, { flags: { HTTP_PORT: '3' } })).toMatchObject({
       HTTP_PORT: 3,
       HTTP_HOST: 'from-env',
       LOG_LEVEL: 'warn',
@@ -139,7 +139,7 @@ describe('A setting', () => {
 
   test('that is empty counts as not set', () => {
     const env = { PARLEY_ENV_FILE: path(), HTTP_PORT: '', HTTP_HOST: '', MAX_WAIT_SECONDS: '' }
-    expect(loadConfig(env, { HTTP_PORT: '' })).toMatchObject({
+    expect(loadConfig(env, { flags: { HTTP_PORT: '' } })).toMatchObject({
       HTTP_PORT: 1,
       HTTP_HOST: 'from-file',
       MAX_WAIT_SECONDS: 50,
@@ -157,9 +157,14 @@ describe('A setting', () => {
 describe('The file', () => {
   test('is .env in the working folder, and may be missing', () => {
     enter(join(file('HTTP_PORT=1'), '..'))
-    for (const env of [{}, { PARLEY_ENV_FILE: '' }]) expect(loadConfig(env).HTTP_PORT).toBe(8765)
+    for (const env of [{}, { PARLEY_ENV_FILE: '' }])
+      expect(loadConfig(env, { workingFolder: true }).HTTP_PORT).toBe(8765)
     writeFileSync('.env', 'HTTP_PORT=2')
-    for (const env of [{}, { PARLEY_ENV_FILE: '' }]) expect(loadConfig(env).HTTP_PORT).toBe(2)
+    for (const env of [{}, { PARLEY_ENV_FILE: '' }]) {
+      expect(loadConfig(env, { workingFolder: true }).HTTP_PORT).toBe(2)
+      // Only a server is started where its settings are: a client starts `parley bus` in somebody's repository.
+      expect(loadConfig(env).HTTP_PORT).toBe(8765)
+    }
   })
 
   test('must exist if it was asked for', () => {

@@ -153,7 +153,7 @@ export const settings = {
   }),
   PARLEY_ENV_FILE: setting({
     default: '.env',
-    says: 'A file with settings; the environment wins over it.',
+    says: 'A file with settings; the environment wins over it. Only `serve` looks for `.env` in the working folder by itself.',
     parse: text,
   }),
 } as const
@@ -166,14 +166,25 @@ export class ConfigError extends Error {
   override readonly name = 'ConfigError'
 }
 
-/** Settings from the command line win over the environment, that over the file, that over the defaults. */
+export interface Sources {
+  /** Settings by the command line. */
+  readonly flags?: Readonly<Record<string, string>>
+  /**
+   * Whether the `.env` of the working folder counts. It does for a server, which is started where it lives; a client
+   * starts its programs in any repository, and what that repository keeps in `.env` is for another program.
+   */
+  readonly workingFolder?: boolean
+}
+
+/** The command line wins over the environment, that over the file, that over the defaults. */
 export function loadConfig(
   env: Readonly<Record<string, string | undefined>>,
-  flags: Record<string, string> = {},
+  { flags = {}, workingFolder = false }: Sources = {},
 ): Config {
   const faults: string[] = []
   const wanted = env.PARLEY_ENV_FILE || undefined
-  const file = envFile(wanted ?? settings.PARLEY_ENV_FILE.default, wanted !== undefined, faults)
+  const path = wanted ?? (workingFolder ? settings.PARLEY_ENV_FILE.default : undefined)
+  const file = path === undefined ? {} : envFile(path, wanted !== undefined, faults)
   const config: Record<string, unknown> = {}
   for (const [name, row] of Object.entries<Setting<unknown>>(settings)) {
     // An empty value counts as unset: compose files and CI hand those over.

@@ -23,7 +23,7 @@ program
   .action(async ({ host, port }: { host?: string; port?: string }) => {
     const flags = { ...(host !== undefined && { HTTP_HOST: host }), ...(port !== undefined && { HTTP_PORT: port }) }
     const { serve } = await import('./serve.ts')
-    await serve(loadConfig(process.env, flags))
+    await serve(loadConfig(process.env, { flags, workingFolder: true }))
   })
 
 program
@@ -34,6 +34,12 @@ program
     const { bus } = await import('./bus.ts')
     await bus(loadConfig(process.env), project)
   })
+
+// Loaded only where it is asked for; the others start without it.
+if (process.argv[2] === 'topics') {
+  const { topicsCommand } = await import('./doors/cli/topics.ts')
+  program.addCommand(topicsCommand(async () => (await import('./people.ts')).openForPeople(loadConfig(process.env))))
+} else program.command('topics').description('follow topics live, write into them, keep them in order')
 
 try {
   await program.parseAsync()

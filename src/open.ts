@@ -43,7 +43,7 @@ function nameDatabase(error: unknown, config: Config): unknown {
 
 export async function openOn(db: Db, config: Config, log: Log): Promise<Hub> {
   const clock = systemClock
-  const limits = { mailboxDepth: config.MAILBOX_MAX_DEPTH, waitMs: config.MAX_WAIT_SECONDS * 1000 }
+  const limits = { mailboxDepth: config.MAILBOX_MAX_DEPTH, waitMs: Math.round(config.MAX_WAIT_SECONDS * 1000) }
   try {
     return await openHub({ db, clock, ids: createIds(clock), log, metrics: createMetrics(), limits })
   } catch (error) {

@@ -166,6 +166,23 @@ export const requirements = [
   { id: 'serve.stop.signals', spec: 'DESIGN Interface', says: 'SIGTERM and SIGINT end it in good order with exit code 0.' },
   { id: 'serve.stop.waiting', spec: 'DESIGN Interface', says: 'Those who wait when it stops are answered, and lose nothing.' },
   { id: 'serve.log.secrets', spec: 'DECISIONS post 2', says: 'No token, key or message body reaches the log.' },
+
+  // DESIGN.md, "The doors": cli; `parley topics`
+  { id: 'cli.topics.named', spec: 'DESIGN The doors', says: 'A topic is named by its id or by its name: the newest open one, else a closed one.' },
+  { id: 'cli.topics.list', spec: 'DESIGN The doors', says: 'List shows id, name, status, messages, peers and last activity of the topics of a project.' },
+  { id: 'cli.topics.show', spec: 'DESIGN The doors', says: 'Show prints the newest messages in order, or those before a given one.' },
+  { id: 'cli.topics.watch', spec: 'DESIGN One wait', says: 'Watch prints what is there and then, at once, what other processes write, until Ctrl-C.' },
+  { id: 'cli.topics.presence', spec: 'DESIGN The doors', says: 'Presence shows who reads a topic and how far each has come.' },
+  { id: 'cli.topics.export', spec: 'DESIGN The doors', says: 'Export writes a whole topic as Markdown or as lines of JSON, to a file or standard output.' },
+  { id: 'cli.topics.rename', spec: 'DESIGN The doors', says: 'Rename gives a topic another name, and those who follow it learn of it.' },
+  { id: 'cli.topics.delete', spec: 'DESIGN The doors', says: 'Delete leaves nothing of a topic, and those who wait on it are told that it is gone.' },
+  { id: 'cli.topics.delete-asks', spec: 'DECISIONS mail 15', says: 'Delete says what goes and how much, and does nothing without --force or a typed yes.' },
+  { id: 'cli.topics.delete-aside', spec: 'DESIGN Two engines', says: 'A large topic is deleted in parts, so that others go on; a deletion cut off is finished later.' },
+  { id: 'cli.topics.send', spec: 'DESIGN The doors', says: 'Send writes into a topic and wakes its peers, without joining, holding a name or moving a cursor.' },
+  { id: 'cli.topics.json', spec: 'DESIGN The doors', says: 'Every command answers with JSON where --json is given.' },
+  { id: 'cli.topics.harmless', spec: 'DECISIONS all 9', says: 'What an agent wrote cannot steer a terminal or pass for a line of Parley itself.' },
+  { id: 'cli.topics.terminal', spec: 'DESIGN The doors', says: 'On a terminal tables fit it and times are relative; elsewhere both are plain.' },
+  { id: 'cli.topics.errors', spec: 'DESIGN Errors', says: 'An error is a message with a hint and exit code 1; wrong usage is exit code 2.' },
 ] as const satisfies readonly Requirement[]
 
 export type RequirementId = (typeof requirements)[number]['id']

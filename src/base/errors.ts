@@ -19,6 +19,7 @@ export const codes = {
   FORBIDDEN: 'forbidden',
   NOT_FOUND: 'not_found',
   MESSAGE_NOT_FOUND: 'not_found',
+  PROJECT_NOT_FOUND: 'not_found',
   TOPIC_NOT_FOUND: 'not_found',
   TOPIC_CLOSED: 'conflict',
   AGENT_NOT_JOINED: 'conflict',

@@ -18,6 +18,19 @@ export function textFault(text: string): string | undefined {
   return undefined
 }
 
+export const maxMetadata = 65_536
+
+/** Why a JSON object that comes along with a message or topic cannot be kept. */
+export function metadataFault(value: unknown): string | undefined {
+  try {
+    const json = JSON.stringify(value)
+    if (json.length > maxMetadata) return `must have at most ${maxMetadata} characters as JSON; it has ${json.length}`
+    return textFault(json)
+  } catch {
+    return 'is nested too deeply'
+  }
+}
+
 const visible = /^[^\p{C}\p{Z}](?:[^\p{C}\p{Zl}\p{Zp}]*[^\p{C}\p{Z}])?$/u
 
 /** Why an id given by a client is refused: 1 to 128 visible characters, spaces only between them. */

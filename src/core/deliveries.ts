@@ -52,11 +52,14 @@ export async function take(
     if (signals.some((signal) => signal.aborted)) return {}
     if (await hasFreeDelivery(hub.db, agent.id, hub.clock.now())) {
       const taken = await claim(hub, agent, leaseMs)
-      if (taken !== undefined) return { found: taken }
+      // Nothing, though there was something: another node has it in hand, and may yet let go of it without a hint.
+      return taken === undefined ? { again: hub.clock.now() + contendedMs } : { found: taken }
     }
     return { again: waitMs > 0 ? await findNextRelease(hub.db, agent.id) : undefined }
   })
 }
+
+const contendedMs = 50
 
 async function claim(hub: Hub, agent: Agent, leaseMs: number): Promise<Taken | undefined> {
   const hold = hub.ids.token()

@@ -4,7 +4,7 @@ import { nameKey } from '../base/names.ts'
 import { isRunning } from '../base/processes.ts'
 import type { Tx } from '../db/port.ts'
 import { findAgent } from '../store/agents.ts'
-import { claimHolder, deleteHolder, type HolderRow, updateHolder } from '../store/holders.ts'
+import { claimHolder, deleteHolder, deleteJoins, type HolderRow, updateHolder } from '../store/holders.ts'
 import type { Agent } from './agents.ts'
 import { commit } from './commit.ts'
 import type { Hub } from './hub.ts'
@@ -12,7 +12,7 @@ import type { Hub } from './hub.ts'
 /** The three who can hold a name, as the store knows them. */
 export const processHolder = (name: string): string => `${processPrefix}${name}`
 export const sessionHolder = (nonce: string): string => `session:${nonce}`
-export const urlHolder = (project: string, name: string): string => `url:${project}/${nameKey(name)}`
+export const urlHolder = (name: string): string => `url:${nameKey(name)}`
 
 const processPrefix = 'process:'
 
@@ -41,7 +41,8 @@ export async function holdName(
     })
   const reclaimToken = mine || current.reclaim_token === token ? current.reclaim_token : fresh
   await updateHolder(tx, agent.id, { holder, reclaim_token: reclaimToken, seen_at: now })
-  if (!mine && !alive) await deleteHolder(tx, current.holder)
+  // Only this name: the others of one who is gone are taken by whoever asks for them.
+  if (!mine && !alive) await deleteJoins(tx, current.holder, agent.id)
   return reclaimToken
 }
 

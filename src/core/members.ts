@@ -4,14 +4,17 @@ import type { Tx } from '../db/port.ts'
 import { insertCursor, listPeers, updateCursor } from '../store/cursors.ts'
 import { claimMember, type MemberRow, upsertJoin } from '../store/holders.ts'
 import { findHighestSeq } from '../store/threads.ts'
-import { ensureAgent } from './agents.ts'
+import { claimTopic } from '../store/topic-care.ts'
+import { actAs } from './agents.ts'
+import type { Caller } from './callers.ts'
 import { commit } from './commit.ts'
 import { holdName } from './holders.ts'
 import type { Hub } from './hub.ts'
-import { needTopic, type Topic, threadTopic } from './topics.ts'
+import { needTopic, type Topic, threadTopic, topicNotFound } from './topics.ts'
 
 /** Who calls: the project it works in, and what tells its calls from those of others. */
 export interface Holder {
+  readonly caller: Caller
   readonly project: string
   readonly key: string
 }
@@ -24,11 +27,13 @@ export interface Joined {
 
 export async function join(
   hub: Hub,
-  { project, key }: Holder,
+  { caller, project, key }: Holder,
   { topic, name, token }: { topic: Topic; name: string; token: string | undefined },
 ): Promise<Joined> {
-  const agent = await ensureAgent(hub, project, name)
+  const agent = await actAs(hub, { caller, project, name })
   return commit(hub, async (tx, note) => {
+    // It may have been deleted since it was found.
+    if ((await claimTopic(tx, topic.projectId, topic.uid)) === undefined) throw topicNotFound(topic.uid)
     const reclaimToken = await holdName(hub, tx, { agent, holder: key, token })
     await insertCursor(tx, topic.id, agent.id, hub.clock.now())
     await upsertJoin(tx, key, topic.id, agent.id)
@@ -73,6 +78,7 @@ export async function resetCursor(hub: Hub, holder: Holder, uid: string, lastSeq
       agentId,
       lastSeq,
       scannedSeq: lastSeq,
+      floorSeq: lastSeq,
       syncedAt: now,
       waitingUntil: undefined,
     })

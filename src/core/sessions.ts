@@ -18,6 +18,10 @@ export async function endSession(hub: Hub, nonce: string, expiresAt: number): Pr
   })
 }
 
-/** Calls `fn` with the nonce of each session that is ended, by this process or another. */
-export const onSessionEnded = (hub: Hub, fn: (nonce: string) => void): (() => void) =>
-  hub.wakes.onEvery(prefix, (topic) => fn(topic.slice(prefix.length)))
+/** Calls `fn` with the nonce of each session that is ended, by this process or another; with none if some may have been missed. */
+export const onSessionEnded = (hub: Hub, fn: (nonce: string | undefined) => void): (() => void) =>
+  hub.wakes.onEvery(
+    prefix,
+    (topic) => fn(topic.slice(prefix.length)),
+    () => fn(undefined),
+  )

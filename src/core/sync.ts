@@ -1,8 +1,8 @@
 /** Syncing with a topic: what goes out, what comes in and how far one has read, in one transaction; then, perhaps, a wait. */
 import type { Tx } from '../db/port.ts'
-import { updateCursor, updateCursorBack } from '../store/cursors.ts'
+import { updateCursor, updateCursorBack, updateNotWaiting } from '../store/cursors.ts'
 import { type MemberRow, updateHolderSeen } from '../store/holders.ts'
-import { hasUnread, listMessagesAfter } from '../store/messages.ts'
+import { hasUnread, listMessagesAfter, type ThreadMessageRow } from '../store/messages.ts'
 import { findTopic, type TopicRow } from '../store/threads.ts'
 import { commit } from './commit.ts'
 import type { Hub } from './hub.ts'
@@ -71,24 +71,25 @@ interface Receiving {
 /** Reads what is new and moves the cursor, in the transaction of the caller. */
 async function receive(hub: Hub, tx: Tx, { topic, member, sent, request, waitMs }: Receiving): Promise<Round> {
   const { agent_id: agentId, name, last_seq, scanned_seq, seen_at } = member
-  const { maxItems, includeSelf, autoAdvance, ackThrough = 0 } = request
+  const { maxItems, includeSelf, autoAdvance, ackThrough } = request
   const highest = Math.max(topic.next_seq - 1, ...sent.map(({ message }) => message.seq))
-  if (ackThrough > highest) throw beyondTheEnd('ack_through', ackThrough, highest)
-  const start = Math.max(last_seq, ackThrough)
+  if (ackThrough !== undefined && ackThrough > highest) throw beyondTheEnd('ack_through', ackThrough, highest)
+  const start = Math.max(last_seq, ackThrough ?? 0)
   const part = {
     threadId: topic.id,
     after: includeSelf ? start : Math.max(start, scanned_seq),
     except: includeSelf ? undefined : agentId,
   }
   const rows = await listMessagesAfter(tx, part, maxItems + 1)
-  const received = rows.slice(0, maxItems).map(toThreadMessage)
+  const received = rows.slice(0, Math.min(maxItems, countThatFit(rows))).map(toThreadMessage)
   const lastSeq = autoAdvance ? (received.at(-1)?.seq ?? start) : start
   // Own messages are passed over. Remembering how far saves looking at them again with every call.
-  const all = !includeSelf && rows.length <= maxItems && (autoAdvance || received.length === 0)
+  const all = !includeSelf && rows.length === received.length && (autoAdvance || received.length === 0)
   const scannedSeq = all ? Math.max(highest, lastSeq) : Math.max(scanned_seq, lastSeq)
   const now = hub.clock.now()
   const waitingUntil = received.length === 0 && topic.status === 'open' ? now + waitMs : undefined
-  await updateCursor(tx, { threadId: topic.id, agentId, lastSeq, scannedSeq, syncedAt: now, waitingUntil })
+  const floorSeq = ackThrough === undefined ? undefined : start
+  await updateCursor(tx, { threadId: topic.id, agentId, lastSeq, scannedSeq, floorSeq, syncedAt: now, waitingUntil })
   if (now - (seen_at ?? 0) > seenEveryMs) await updateHolderSeen(tx, agentId, now)
   return {
     topic: toTopic(topic),
@@ -96,9 +97,22 @@ async function receive(hub: Hub, tx: Tx, { topic, member, sent, request, waitMs 
     agentId,
     cursor: { lastSeq, updatedAt: now },
     received,
-    hasMore: rows.length > maxItems,
+    hasMore: rows.length > received.length,
     start,
   }
+}
+
+/** No answer grows much beyond this many characters: the next call brings the rest. */
+const answerLimit = 2 * 1024 * 1024
+
+/** How many of the messages fit into one answer; one always does. */
+function countThatFit(rows: readonly ThreadMessageRow[]): number {
+  let size = 0
+  const first = rows.findIndex(({ body, metadata }, index) => {
+    size += body.length + (metadata?.length ?? 0)
+    return index > 0 && size > answerLimit
+  })
+  return first < 0 ? rows.length : first
 }
 
 /** Often enough to tell who is gone after five minutes of silence, seldom enough to cost nothing. */
@@ -136,9 +150,10 @@ async function readTopic(tx: Tx, projectId: number, uid: string): Promise<TopicR
 }
 
 async function moveBack(hub: Hub, { topic, agentId, cursor, start }: Round): Promise<void> {
-  if (cursor.lastSeq === start) return
   const { id: threadId, projectId } = topic
   await commit(hub, async (tx, note) => {
+    await updateNotWaiting(tx, threadId, agentId)
+    if (cursor.lastSeq === start) return
     if (!(await updateCursorBack(tx, { threadId, agentId, from: cursor.lastSeq, to: start }))) return
     // Another call of the same agent may wait for what is unread again.
     note({ kind: 'cursor.returned', projectId, threadId, agentId, wakes: [threadTopic(threadId)] })

@@ -12,7 +12,7 @@ import {
 } from '../store/threads.ts'
 import { commit } from './commit.ts'
 import type { Hub } from './hub.ts'
-import { ensureProject } from './projects.ts'
+import { ensureProject, needProject } from './projects.ts'
 
 export interface Topic {
   readonly id: number
@@ -67,14 +67,14 @@ export async function createTopic(hub: Hub, project: string, { name, metadata, m
 }
 
 export async function listTopics(hub: Hub, project: string, status: 'open' | 'closed' | 'all'): Promise<Topic[]> {
-  const projectId = await ensureProject(hub, project)
+  const projectId = await needProject(hub, project)
   const rows = await listRows(hub.db, projectId, status === 'all' ? undefined : status)
   return rows.map(toTopic)
 }
 
 /** By name, the newest open one before a closed one. */
 export async function resolveTopic(hub: Hub, project: string, name: string, allowClosed: boolean): Promise<Topic> {
-  const projectId = await ensureProject(hub, project)
+  const projectId = await needProject(hub, project)
   const row = await findTopicNamed(hub.db, projectId, nameKey(name))
   if (row === undefined) throw topicNotFound(JSON.stringify(name))
   // TOPIC_CLOSED is for writers (spec/bus.md §4.1).
@@ -86,7 +86,7 @@ export async function resolveTopic(hub: Hub, project: string, name: string, allo
 }
 
 export async function needTopic(hub: Hub, project: string, uid: string): Promise<Topic> {
-  const row = await findTopic(hub.db, await ensureProject(hub, project), uid)
+  const row = await findTopic(hub.db, await needProject(hub, project), uid)
   if (row === undefined) throw topicNotFound(uid)
   return toTopic(row)
 }

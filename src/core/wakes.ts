@@ -1,8 +1,14 @@
 /** The wake-ups of this process: who waits on a topic is told that it may have changed. A hint, never the truth. */
 
+interface Watcher {
+  readonly prefix: string
+  readonly fn: (topic: string) => void
+  readonly missed: () => void
+}
+
 export class Wakes {
   readonly #sleepers = new Map<string, Set<() => void>>()
-  readonly #watchers = new Set<(topic: string) => void>()
+  readonly #watchers = new Set<Watcher>()
 
   /** Calls `fn` whenever `topic` may have changed, until the returned function is called. */
   on(topic: string, fn: () => void): () => void {
@@ -14,11 +20,9 @@ export class Wakes {
     }
   }
 
-  /** Calls `fn` with every topic that starts with `prefix`. */
-  onEvery(prefix: string, fn: (topic: string) => void): () => void {
-    const watcher = (topic: string) => {
-      if (topic.startsWith(prefix)) fn(topic)
-    }
+  /** Calls `fn` with every topic that starts with `prefix`, and `missed` when some of them may have been lost. */
+  onEvery(prefix: string, fn: (topic: string) => void, missed: () => void): () => void {
+    const watcher = { prefix, fn, missed }
     this.#watchers.add(watcher)
     return () => this.#watchers.delete(watcher)
   }
@@ -26,13 +30,14 @@ export class Wakes {
   wake(topics: Iterable<string>): void {
     for (const topic of topics) {
       for (const fn of this.#sleepers.get(topic) ?? []) fn()
-      for (const fn of this.#watchers) fn(topic)
+      for (const { prefix, fn } of this.#watchers) if (topic.startsWith(prefix)) fn(topic)
     }
   }
 
   /** When hints may have been lost: everybody asks again. */
   wakeAll(): void {
-    this.wake([...this.#sleepers.keys()])
+    for (const sleepers of [...this.#sleepers.values()]) for (const fn of sleepers) fn()
+    for (const { missed } of this.#watchers) missed()
   }
 
   get size(): number {

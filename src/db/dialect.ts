@@ -9,9 +9,17 @@ export function skipLocked({ dialect }: { dialect: Dialect }): Sql {
   return dialect === 'postgres' ? forUpdateSkipLocked : empty
 }
 
-/** Ends a SELECT whose row (of the table called `of`) nobody else may lock until the transaction ends. */
+/**
+ * Ends a SELECT whose row (of the table called `of`) nobody else may change until the transaction ends. Rows that refer
+ * to it can still be written: with a plain FOR UPDATE every send would wait for whoever makes a topic.
+ */
 export function forUpdate({ dialect }: { dialect: Dialect }, of?: string): Sql {
-  return dialect === 'postgres' ? raw(of === undefined ? 'FOR UPDATE' : `FOR UPDATE OF ${of}`) : empty
+  return dialect === 'postgres' ? raw(`FOR NO KEY UPDATE${of === undefined ? '' : ` OF ${of}`}`) : empty
+}
+
+/** The same for a row that is about to go: nor may anybody refer to it. */
+export function forDelete({ dialect }: { dialect: Dialect }): Sql {
+  return dialect === 'postgres' ? raw('FOR UPDATE') : empty
 }
 
 /** The column type of a number that the database gives to each new row; for migrations. */

@@ -11,7 +11,7 @@ const pollInterval = 50
 
 /**
  * A change of the -wal file is seen before the commit in it is visible: the first look came too early in 302 of 302
- * events (notes/stack.md §9). So an event starts a series of looks, ever further apart, which outlasts a slow fsync.
+ * events. So an event starts a series of looks, ever further apart, which outlasts a slow fsync.
  */
 const firstPause = 1
 const longestPause = 500

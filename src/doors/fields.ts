@@ -1,7 +1,8 @@
 /** The fields that several doors take from outside, each checked by one schema in one wording. */
 import { z } from 'zod'
-import { agentNamePattern } from '../base/names.ts'
-import { bodyFault, clientIdFault, textFault } from '../base/text.ts'
+import { HubError } from '../base/errors.ts'
+import { agentNamePattern, commons } from '../base/names.ts'
+import { bodyFault, clientIdFault, metadataFault, textFault } from '../base/text.ts'
 
 const fault = (check: (text: string) => string | undefined) => (context: z.core.ParsePayload<string>) => {
   const message = check(context.value)
@@ -55,6 +56,19 @@ export const text = (limit: number) =>
 
 /** A JSON object that comes back as it was given. */
 export const metadata = z.record(z.string(), z.unknown()).check((context) => {
-  const message = textFault(JSON.stringify(context.value))
+  const message = metadataFault(context.value)
   if (message !== undefined) context.issues.push({ code: 'custom', message, input: context.value })
 })
+
+/** The project that `?project=` names: a slug or a key. */
+export function projectParameter({ project = commons }: Record<string, unknown>): string {
+  if (typeof project === 'string' && project !== '' && project.length <= 1024 && textFault(project) === undefined)
+    return project
+  throw new HubError(
+    'INVALID_ARGUMENT',
+    'The query parameter "project" must be one slug or key of 1 to 1024 characters.',
+    {
+      hint: 'Leave ?project= out to use the common project.',
+    },
+  )
+}

@@ -11,7 +11,8 @@ export interface CursorRow {
 
 export async function insertCursor(tx: Tx, threadId: number, agentId: number, now: number): Promise<void> {
   await tx.all(sql`
-    INSERT INTO cursors (thread_id, agent_id, last_seq, scanned_seq, joined_at) VALUES (${threadId}, ${agentId}, 0, 0, ${now})
+    INSERT INTO cursors (thread_id, agent_id, last_seq, scanned_seq, floor_seq, joined_at)
+    VALUES (${threadId}, ${agentId}, 0, 0, 0, ${now})
     ON CONFLICT (thread_id, agent_id) DO NOTHING`)
 }
 
@@ -20,27 +21,39 @@ export interface CursorMove {
   agentId: number
   lastSeq: number
   scannedSeq: number
+  /** What the agent itself said it has read, if it did. */
+  floorSeq: number | undefined
   syncedAt: number
   waitingUntil: number | undefined
 }
 
 export async function updateCursor(tx: Tx, move: CursorMove): Promise<void> {
-  const { threadId, agentId, lastSeq, scannedSeq, syncedAt, waitingUntil } = move
+  const { threadId, agentId, lastSeq, scannedSeq, floorSeq, syncedAt, waitingUntil } = move
   await tx.all(sql`
     UPDATE cursors
-    SET last_seq = ${lastSeq}, scanned_seq = ${scannedSeq}, synced_at = ${syncedAt}, waiting_until = ${waitingUntil ?? null}
+    SET last_seq = ${lastSeq}, scanned_seq = ${scannedSeq}, floor_seq = COALESCE(${floorSeq ?? null}, floor_seq),
+      synced_at = ${syncedAt}, waiting_until = ${waitingUntil ?? null}
     WHERE thread_id = ${threadId} AND agent_id = ${agentId}`)
 }
 
-/** Moves a cursor back to where it was; false if it has moved on since. */
+/**
+ * Moves a cursor back from `from` to `to`, also if it has moved on since: reading a message twice is better than never.
+ * Where the agent itself has said how far it has read, it stays. Whoever was waiting waits no longer.
+ */
 export async function updateCursorBack(
   tx: Tx,
   { threadId, agentId, from, to }: { threadId: number; agentId: number; from: number; to: number },
 ): Promise<boolean> {
   const rows = await tx.all(sql`
-    UPDATE cursors SET last_seq = ${to}, scanned_seq = ${to}
-    WHERE thread_id = ${threadId} AND agent_id = ${agentId} AND last_seq = ${from} RETURNING agent_id`)
+    UPDATE cursors SET
+      last_seq = CASE WHEN floor_seq > ${to} THEN floor_seq ELSE ${to} END,
+      scanned_seq = CASE WHEN floor_seq > ${to} THEN floor_seq ELSE ${to} END
+    WHERE thread_id = ${threadId} AND agent_id = ${agentId} AND last_seq >= ${from} AND last_seq > floor_seq RETURNING agent_id`)
   return rows.length > 0
+}
+
+export async function updateNotWaiting(tx: Tx, threadId: number, agentId: number): Promise<void> {
+  await tx.all(sql`UPDATE cursors SET waiting_until = NULL WHERE thread_id = ${threadId} AND agent_id = ${agentId}`)
 }
 
 export interface PeerRow {

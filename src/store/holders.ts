@@ -42,6 +42,11 @@ export async function upsertJoin(tx: Tx, holder: string, threadId: number, agent
     ON CONFLICT (holder, thread_id) DO UPDATE SET agent_id = ${agentId}`)
 }
 
+/** Forgets where somebody took part under this name. */
+export async function deleteJoins(tx: Tx, holder: string, agentId: number): Promise<void> {
+  await tx.all(sql`DELETE FROM joins WHERE holder = ${holder} AND agent_id = ${agentId}`)
+}
+
 /** Forgets a process or session that is gone: its names are free. */
 export async function deleteHolder(tx: Tx, holder: string): Promise<void> {
   await tx.all(sql`DELETE FROM joins WHERE holder = ${holder}`)

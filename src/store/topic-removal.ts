@@ -1,6 +1,6 @@
 /** Removing a topic from every table it is in, a part at a time. */
-import sql from 'sql-template-tag'
-import { forUpdate } from '../db/dialect.ts'
+import sql, { join } from 'sql-template-tag'
+import { forDelete } from '../db/dialect.ts'
 import type { Reader, Tx } from '../db/port.ts'
 
 /** Forgets who has joined. */
@@ -19,23 +19,32 @@ export async function listDeletedThreads(db: Reader): Promise<number[]> {
   return rows.map(({ id }) => id)
 }
 
-/** The newest `limit` messages of a thread go, and with them all that refers to them; returns how many there were. */
-export async function deleteNewestMessages(tx: Tx, threadId: number, limit: number): Promise<number> {
-  const [from] = await tx.all<{ seq: number | null }>(sql`
-    SELECT MIN(seq) AS seq FROM (
-      SELECT seq FROM messages WHERE thread_id = ${threadId} ORDER BY seq DESC LIMIT ${limit}) AS newest`)
-  if (from === undefined || from.seq === null) return 0
-  const doomed = sql`SELECT id FROM messages WHERE thread_id = ${threadId} AND seq >= ${from.seq}`
-  const unread = await tx.all<{ recipient_id: number; read_at: number | null }>(sql`
-    DELETE FROM deliveries WHERE message_id IN (${doomed}) RETURNING recipient_id, read_at`)
-  await tx.all(sql`DELETE FROM client_ids WHERE message_id IN (${doomed})`)
+export interface Part {
+  threadId: number
+  /** Only what is older than this `seq`: PostgreSQL would step over all that went before once more. */
+  before: number
+  limit: number
+}
+
+/** The newest messages of a part go, and with them what refers to them; returns the `seq` of each. */
+export async function deleteNewestMessages(tx: Tx, { threadId, before, limit }: Part): Promise<number[]> {
+  const rows = await tx.all<{ id: number; seq: number }>(sql`
+    SELECT id, seq FROM messages WHERE thread_id = ${threadId} AND seq < ${before} ORDER BY seq DESC LIMIT ${limit}`)
+  if (rows.length === 0) return []
+  // A list, not a query: PostgreSQL would rather scan whole tables than look up what a query finds.
+  const ids = join(rows.map(({ id }) => id))
+  const deliveries = await tx.all<{ recipient_id: number; read_at: number | null }>(sql`
+    DELETE FROM deliveries WHERE message_id IN (${ids}) RETURNING recipient_id, read_at`)
+  await tx.all(sql`DELETE FROM client_ids WHERE message_id IN (${ids})`)
   // Answers within the thread are newer than what they answer, so that they are gone already, or go now.
-  await tx.all(sql`UPDATE messages SET reply_to = NULL WHERE reply_to IN (${doomed}) AND thread_id <> ${threadId}`)
-  const deleted = await tx.all(
-    sql`DELETE FROM messages WHERE thread_id = ${threadId} AND seq >= ${from.seq} RETURNING id`,
+  await tx.all(sql`UPDATE messages SET reply_to = NULL WHERE reply_to IN (${ids}) AND thread_id <> ${threadId}`)
+  await tx.all(sql`DELETE FROM messages WHERE id IN (${ids})`)
+  const unread = deliveries.filter(({ read_at }) => read_at === null)
+  await lowerUnread(
+    tx,
+    unread.map(({ recipient_id }) => recipient_id),
   )
-  await lowerUnread(tx, unread.filter(({ read_at }) => read_at === null).map(({ recipient_id }) => recipient_id))
-  return deleted.length
+  return rows.map(({ seq }) => seq)
 }
 
 /** Last, and in one order: on PostgreSQL the rows stay locked from here to the commit. */
@@ -48,7 +57,7 @@ async function lowerUnread(tx: Tx, recipients: readonly number[]): Promise<void>
 
 /** Removes the thread itself once its messages are gone. Who came in by the side door meanwhile goes with it. */
 export async function deleteThread(tx: Tx, threadId: number): Promise<void> {
-  await tx.all(sql`SELECT id FROM threads WHERE id = ${threadId} ${forUpdate(tx)}`)
+  await tx.all(sql`SELECT id FROM threads WHERE id = ${threadId} ${forDelete(tx)}`)
   await deleteMembers(tx, threadId)
   await tx.all(sql`DELETE FROM threads WHERE id = ${threadId}`)
 }

@@ -82,5 +82,6 @@ export const mailbox: Migration = {
       nonce      TEXT PRIMARY KEY,
       expires_at BIGINT NOT NULL
     )`,
+    'CREATE INDEX ended_sessions_expiry ON ended_sessions (expires_at)',
   ],
 }

@@ -12,19 +12,26 @@ export const topics: Migration = {
     'ALTER TABLE threads ADD COLUMN closed_at BIGINT',
     'ALTER TABLE threads ADD COLUMN close_reason TEXT',
     'ALTER TABLE threads ADD COLUMN metadata TEXT',
-    'CREATE INDEX threads_named ON threads (project_id, name_key, id) WHERE name_key IS NOT NULL',
+    'CREATE INDEX threads_named ON threads (project_id, name_key, status, id) WHERE name_key IS NOT NULL',
+    'CREATE INDEX threads_topics ON threads (project_id, id) WHERE name_key IS NOT NULL',
+    "CREATE INDEX threads_deleted ON threads (id) WHERE status = 'deleted'",
 
     "ALTER TABLE messages ADD COLUMN kind TEXT NOT NULL DEFAULT 'message'",
     'ALTER TABLE messages ADD COLUMN reply_to BIGINT REFERENCES messages (id)',
     'ALTER TABLE messages ADD COLUMN metadata TEXT',
+    // A foreign key looks for the rows that refer to a row before it lets it go, and brings no index of its own.
+    'CREATE INDEX messages_reply_to ON messages (reply_to) WHERE reply_to IS NOT NULL',
+    'CREATE INDEX client_ids_message ON client_ids (message_id)',
     'CREATE UNIQUE INDEX messages_client_id ON messages (thread_id, sender_id, client_id) WHERE client_id IS NOT NULL',
 
+    // floor_seq is what the agent itself said it has read: no undo goes behind it.
     // synced_at and waiting_until tell who is present; joining alone does not count.
     `CREATE TABLE cursors (
       thread_id     BIGINT NOT NULL REFERENCES threads (id),
       agent_id      BIGINT NOT NULL REFERENCES agents (id),
       last_seq      BIGINT NOT NULL,
       scanned_seq   BIGINT NOT NULL,
+      floor_seq     BIGINT NOT NULL,
       joined_at     BIGINT NOT NULL,
       synced_at     BIGINT,
       waiting_until BIGINT,
@@ -38,6 +45,7 @@ export const topics: Migration = {
       reclaim_token TEXT NOT NULL,
       seen_at       BIGINT NOT NULL
     )`,
+    'CREATE INDEX name_holders_holder ON name_holders (holder)',
 
     // Under which name a session takes part in a thread, for any process that serves the session.
     `CREATE TABLE joins (
@@ -46,6 +54,7 @@ export const topics: Migration = {
       agent_id  BIGINT NOT NULL REFERENCES agents (id),
       PRIMARY KEY (holder, thread_id)
     )`,
+    'CREATE INDEX joins_thread ON joins (thread_id)',
 
     'CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL)',
     // spec/bus.md §3.0: the version its clients expect. Parley's own is in parley_migrations.

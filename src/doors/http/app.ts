@@ -20,9 +20,12 @@ export function createApp(options: AppOptions): FastifyInstance {
   const app = Fastify({
     bodyLimit: maxBody,
     exposeHeadRoutes: false,
+    // For a request to arrive, not for its answer.
+    requestTimeout: 120_000,
+    frameworkErrors: (error, _request, reply) => sendError(log, error, reply),
     // While the server stops, requests on open connections are still answered; they are asked to close.
     return503OnClosing: false,
-    routerOptions: { ignoreTrailingSlash: true, maxParamLength: 1000 },
+    routerOptions: { ignoreTrailingSlash: true, maxParamLength: 16_384 },
   })
   // JSON is all that any route takes; everything else is 415.
   app.removeContentTypeParser('text/plain')
@@ -81,7 +84,7 @@ function dropUnusedConnections(app: FastifyInstance): void {
 
 /**
  * Listening in the same chain of microtasks as `ready` makes every later request 7 µs dearer, for a reason not found
- * (notes/serving.md, "Fastify"); `bench/` shows when it may go.
+ *; `bench/` shows when it may go.
  */
 export async function listen(app: FastifyInstance, { host, port }: { host: string; port: number }): Promise<string> {
   await app.ready()
@@ -90,8 +93,7 @@ export async function listen(app: FastifyInstance, { host, port }: { host: strin
 }
 
 /** Probes carry no credentials, and whoever asks for what is not there learns that it is not there. */
-const isOpen = (request: FastifyRequest): boolean =>
-  request.is404 || request.routeOptions.url?.startsWith('/health/') === true
+const isOpen = ({ is404, raw }: FastifyRequest): boolean => is404 || raw.url?.startsWith('/health/') === true
 
 /** A query may hold a secret; a log may not. */
 const pathOf = ({ url }: FastifyRequest): string => url.split('?', 1)[0] ?? ''

@@ -46,5 +46,6 @@ const isLoopback = (peer: string | undefined): boolean =>
   peer !== undefined && (peer === '::1' || /^(::ffff:)?127\./.test(peer))
 
 /** Behind a proxy on this machine everybody seems to be local. */
-const isForwarded = (headers: IncomingHttpHeaders): boolean =>
-  headers.forwarded !== undefined || headers['x-forwarded-for'] !== undefined || headers['x-real-ip'] !== undefined
+const isForwarded = (headers: IncomingHttpHeaders): boolean => proxyHeaders.some((name) => headers[name] !== undefined)
+
+const proxyHeaders = ['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-real-ip']

@@ -12,31 +12,31 @@ export interface GuardOptions {
 const wildcards = new Set(['0.0.0.0', '::', '[::]', ''])
 
 /** Throws FORBIDDEN unless the request was meant for this server. */
-export function createGuard({
-  host,
-  allowedHosts,
-}: GuardOptions): (host: string | undefined, origin: string | undefined) => void {
-  const names = new Set(['localhost', '127.0.0.1', '[::1]', ...[host, ...allowedHosts].map(normal)])
+export function createGuard({ host: bound, allowedHosts }: GuardOptions) {
+  const names = new Set(['localhost', '127.0.0.1', '[::1]', ...[bound, ...allowedHosts].map(normal)])
   // Bound to every address, the server cannot know its own; a literal address is never a name that somebody rebinds.
-  const anyAddress = wildcards.has(host)
-  const isOurs = (name: string | undefined): boolean =>
-    name !== undefined && (names.has(name) || (anyAddress && isIP(name.replace(/^\[|\]$/g, '')) !== 0))
+  const isOurs = (name: string): boolean => names.has(name) || (wildcards.has(bound) && isAddress(name))
   // The same few values come with every request, and parsing one costs 1 µs.
-  const good = new Set<string>()
+  const good = new Map<string, string>()
 
-  return (host, origin) => {
-    if (host === undefined || !(good.has(host) || isOurs(nameOf(`http://${host}`))))
+  return (host: string | undefined, origin: string | undefined): void => {
+    const name = good.get(host ?? '') ?? nameOf(`http://${host}`)
+    if (host === undefined || name === undefined || !isOurs(name))
       throw new HubError('FORBIDDEN', 'The Host header does not name this server.', {
         hint: 'Call it by the address it listens on, or add the name to HTTP_ALLOWED_HOSTS.',
       })
-    if (good.size < 100) good.add(host)
-    if (origin !== undefined && !isOurs(nameOf(origin)))
+    if (good.size < 100) good.set(host, name)
+    if (origin === undefined) return
+    // A page from this very address is ours; one from any other address is not, whatever we are bound to.
+    const from = nameOf(origin)
+    if (from === undefined || (from !== name && !names.has(from)))
       throw new HubError('FORBIDDEN', 'Requests from web pages of other sites are refused.')
   }
 }
 
-const normal = (name: string): string => (isIP(name) === 6 ? `[${name}]` : name.toLowerCase())
+const nameOf = (url: string): string | undefined => URL.parse(url)?.hostname
 
-function nameOf(url: string): string | undefined {
-  return URL.parse(url)?.hostname
-}
+const isAddress = (name: string): boolean => isIP(name.replace(/^\[|\]$/g, '')) !== 0
+
+/** A host as a URL would write it. */
+const normal = (host: string): string => nameOf(`http://${isIP(host) === 6 ? `[${host}]` : host}`) ?? host

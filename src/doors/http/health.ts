@@ -15,24 +15,27 @@ export interface HealthOptions {
 const patienceMs = 2000
 
 export function addHealth(app: FastifyInstance, { clock, metrics, ready, refresh }: HealthOptions): void {
-  app.get('/health/liveness', async () => ({ status: 'alive' }))
+  // Some balancers probe with HEAD.
+  const probe = { exposeHeadRoute: true }
+  app.get('/health/liveness', probe, async () => ({ status: 'alive' }))
 
-  app.get('/health/readiness', async (_request, reply) => {
+  app.get('/health/readiness', probe, async (_request, reply) => {
     if (await inTime(clock, ready)) return { status: 'ready' }
     return reply.code(503).send({ status: 'unavailable' })
   })
 
   app.get('/metrics', async (_request, reply) => {
-    await refresh()
+    // A store that does not answer is no reason to show nothing: it is when figures are wanted most.
+    await inTime(clock, refresh)
     return reply.type(metrics.registry.contentType).send(await metrics.registry.metrics())
   })
 }
 
-/** Whether `ready` resolves before patience ends. */
-function inTime(clock: Clock, ready: () => Promise<void>): Promise<boolean> {
+/** Whether `work` is done before patience ends. */
+function inTime(clock: Clock, work: () => Promise<void>): Promise<boolean> {
   return new Promise((resolve) => {
     const cancel = clock.after(patienceMs, () => resolve(false))
-    ready()
+    work()
       .then(
         () => resolve(true),
         () => resolve(false),

@@ -1,12 +1,11 @@
 /** The mailbox door at /agents/{agent}/mcp: send and check, first in, first out; any MCP agent, no set-up. */
 import { z } from 'zod'
 import { HubError } from '../../base/errors.ts'
-import { agentNamePattern, commons, nameKey } from '../../base/names.ts'
-import { textFault } from '../../base/text.ts'
+import { agentNamePattern, nameKey } from '../../base/names.ts'
 import { acknowledge, take } from '../../core/deliveries.ts'
 import type { Hub } from '../../core/hub.ts'
 import { send } from '../../core/messages.ts'
-import { agentName, body, clientId, waitSeconds } from '../fields.ts'
+import { agentName, body, clientId, projectParameter, waitSeconds } from '../fields.ts'
 import { type CallContext, type Door, defineTool } from '../mcp/table.ts'
 import { mailShape, toMail } from './shapes.ts'
 
@@ -26,16 +25,8 @@ export function mailboxScope(params: Record<string, string>, query: Record<strin
     throw new HubError('INVALID_ARGUMENT', 'The path names no agent: a name is 1 to 100 letters, digits, "_" or "-".', {
       hint: 'Use /agents/<name>/mcp with your own name, for example /agents/alice/mcp.',
     })
-  const project = query.project ?? commons
-  if (typeof project !== 'string' || project === '' || project.length > 1024 || textFault(project) !== undefined)
-    throw new HubError(
-      'INVALID_ARGUMENT',
-      'The query parameter "project" must be one slug or key of 1 to 1024 characters.',
-      {
-        hint: 'Leave ?project= out to use the common project.',
-      },
-    )
-  return { scope: { name, project }, key: `${project}/${nameKey(name)}` }
+  const project = projectParameter(query)
+  return { scope: { name, project }, key: JSON.stringify([project, nameKey(name)]) }
 }
 
 const acting = ({ caller, scope }: CallContext<MailboxScope>) => ({ caller, ...scope })

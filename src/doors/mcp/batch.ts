@@ -35,10 +35,12 @@ export function postBatch<Scope>({ mount, place, session, body, reply }: Posted<
   const batch = new Batch(reply, requests.length)
   const peer = peerOf(place, session, session?.claims.client)
   const parts = requests.map((message) => new BatchPart(message, peer, service.engine, batch))
-  reply.raw.once('close', () => {
+  const end = () => {
     const written = isWritten(reply.raw, reply.request.raw.socket)
     for (const part of parts) part.ended(written)
-  })
+  }
+  reply.raw.once('close', end)
+  if (reply.raw.destroyed) end()
   for (const part of parts) void dispatch(service, eras.legacy, part.message, part)
 }
 

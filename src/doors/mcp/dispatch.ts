@@ -28,11 +28,11 @@ export async function dispatch<Scope>(
     text = errorText(message.id, wire)
     status = statusOf(wire)
   }
-  await exchange.finish(text, status)
+  exchange.finish(text, status)
 }
 
 function handlerOf<Scope>({ methods, unknownMethodStatus }: Era<Scope>, method: string): Handler<Scope> {
-  const handler = Object.hasOwn(methods, method) ? methods[method] : undefined
+  const handler = methods.get(method)
   if (handler !== undefined) return handler
   throw new Refusal(unknownMethodStatus, { code: ProtocolErrorCode.MethodNotFound, message: 'Method not found' })
 }

@@ -1,12 +1,12 @@
 /** The two eras of the protocol as sibling tables: which methods each knows, and how each writes a result. */
 import { SERVER_INFO_META_KEY } from '@modelcontextprotocol/server'
-import type { EraName } from './inbound.ts'
 import { isRecord, type Json } from './json.ts'
 import { type Handler, legacyMethods, modernMethods } from './methods.ts'
 import type { Service } from './service.ts'
+import type { EraName } from './versions.ts'
 
 export interface Era<Scope> {
-  readonly methods: Readonly<Record<string, Handler<Scope>>>
+  readonly methods: ReadonlyMap<string, Handler<Scope>>
   /** The HTTP status of a method nobody knows. */
   readonly unknownMethodStatus: number
   /** The text of a result. */
@@ -31,13 +31,13 @@ export function createEras<Scope>(service: Service<Scope>): Eras<Scope> {
   const stamp = { [SERVER_INFO_META_KEY]: service.serverInfo }
   const eras: Eras<Scope> = {
     legacy: {
-      methods: legacyMethods(service),
+      methods: new Map(Object.entries(legacyMethods(service))),
       unknownMethodStatus: 200,
       encode: (_, result) => JSON.stringify(result),
       tail: '}',
     },
     modern: {
-      methods: modernMethods(service),
+      methods: new Map(Object.entries(modernMethods(service))),
       unknownMethodStatus: 404,
       encode: (method, result) =>
         JSON.stringify({

@@ -31,8 +31,8 @@ export abstract class Exchange<Scope> implements CallContext<Scope> {
   /** Answered, cancelled or gone: nothing is written after it. */
   over = false
   readonly id: RequestId | null
+  protected readonly engine: Engine
   readonly #peer: Peer<Scope>
-  readonly #engine: Engine
   #abort: AbortController | undefined
   #undos: Undo[] | undefined
   #lost = false
@@ -42,7 +42,7 @@ export abstract class Exchange<Scope> implements CallContext<Scope> {
   constructor(id: RequestId | null, peer: Peer<Scope>, engine: Engine) {
     this.id = id
     this.#peer = peer
-    this.#engine = engine
+    this.engine = engine
     engine.exchanges.add(this)
     if (id !== null) peer.conversation?.calls.set(id, this)
   }
@@ -78,7 +78,7 @@ export abstract class Exchange<Scope> implements CallContext<Scope> {
     return this.#peer.conversation
   }
   get stopping(): AbortSignal {
-    return this.#engine.stopping
+    return this.engine.stopping
   }
   /** Made when somebody looks: most calls end before anyone asks. */
   get signal(): AbortSignal {
@@ -94,8 +94,17 @@ export abstract class Exchange<Scope> implements CallContext<Scope> {
     this.#undos.push(undo)
   }
 
-  async finish(text: string, status = 200): Promise<void> {
-    if (this.#undos !== undefined && !this.over) await wholeTurn()
+  /**
+   * Gives the answer. A client that hangs up right after its request has its FIN waiting in the kernel by now, and only
+   * a poll phase shows it. If there is something to take back, one must pass first: a single `setImmediate` can run
+   * before the next poll phase, two cannot.
+   */
+  finish(text: string, status = 200): void {
+    if (this.#undos === undefined || this.over) this.#answer(text, status)
+    else setImmediate(() => setImmediate(() => this.#answer(text, status)))
+  }
+
+  #answer(text: string, status: number): void {
     this.#settled = true
     if (this.over || !this.reachable()) void this.lose()
     else {
@@ -133,19 +142,13 @@ export abstract class Exchange<Scope> implements CallContext<Scope> {
       try {
         await undo()
       } catch (error) {
-        this.#engine.log.error({ err: error }, 'the effect of a lost answer could not be taken back')
+        this.engine.log.error({ err: error }, 'the effect of a lost answer could not be taken back')
       }
   }
 
   #end(): void {
-    this.#engine.exchanges.delete(this)
+    this.engine.exchanges.delete(this)
     const calls = this.conversation?.calls
     if (this.id !== null && calls?.get(this.id) === this) calls.delete(this.id)
   }
 }
-
-/**
- * A client that hangs up right after its request has its FIN waiting in the kernel while we answer. Only a poll phase
- * shows it, and a single `setImmediate` can run before the next one: two cannot.
- */
-const wholeTurn = (): Promise<void> => new Promise((resolve) => setImmediate(() => setImmediate(resolve)))

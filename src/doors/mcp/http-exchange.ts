@@ -17,7 +17,6 @@ export interface HttpOptions<Scope> {
 }
 
 export class HttpExchange<Scope> extends Exchange<Scope> {
-  readonly #engine: Engine
   readonly #reply: FastifyReply
   readonly #response: ServerResponse
   readonly #socket: Socket
@@ -27,16 +26,17 @@ export class HttpExchange<Scope> extends Exchange<Scope> {
 
   constructor({ id, peer, engine, reply, issue }: HttpOptions<Scope>) {
     super(id, peer, engine)
-    this.#engine = engine
     this.#reply = reply
     this.#response = reply.raw
     this.#socket = reply.request.raw.socket
     this.#issue = issue
     reply.hijack()
-    this.#response.once('close', () => {
+    this.#response.on('close', () => {
       if (this.#streaming) engine.streams.delete(this.#response)
       this.closed(isWritten(this.#response, this.#socket))
     })
+    // Its session was looked up meanwhile, and nobody says `close` twice.
+    if (this.#response.destroyed) void this.lose()
   }
 
   notify(text: string): void {
@@ -49,7 +49,7 @@ export class HttpExchange<Scope> extends Exchange<Scope> {
     if (this.over || this.#streaming) return
     this.#streaming = true
     this.#response.writeHead(200, this.#headers(streamHeaders))
-    this.#engine.streams.add(this.#response)
+    this.engine.streams.add(this.#response)
   }
 
   override welcome(client: ClientInfo): void {

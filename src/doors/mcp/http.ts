@@ -48,6 +48,7 @@ async function openStream<Scope>(mount: Mount<Scope>, request: FastifyRequest, r
   if (engine.stopping.aborted) throw new HubError('SHUTTING_DOWN', 'Parley is shutting down.')
   reply.hijack()
   const stream = reply.raw
+  if (stream.destroyed) return
   stream.writeHead(200, withReplyHeaders(reply, streamHeaders))
   stream.flushHeaders()
   engine.streams.add(stream)

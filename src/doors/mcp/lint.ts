@@ -1,4 +1,4 @@
-/** What real clients drop or rename without a word (notes/clients.md §4), found before they do; used by the tests of every door. */
+/** What real clients drop or rename without a word, found before they do; used by the tests of every door. */
 import { isRecord, type Json } from './json.ts'
 import { inputSchema, outputSchema } from './schema.ts'
 import type { Door } from './table.ts'

@@ -2,12 +2,12 @@
 import { isSpecType, type JSONRPCRequest, ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server'
 import type { Era } from './eras.ts'
 import type { Exchange } from './exchange.ts'
-import { legacyVersions, modernVersions } from './inbound.ts'
 import type { Json } from './json.ts'
 import { readResource } from './resources.ts'
 import type { Service } from './service.ts'
 import { listen, subscribe, unsubscribe } from './subscriptions.ts'
 import { callTool } from './tools.ts'
+import { legacyVersions, modernVersions } from './versions.ts'
 
 export interface Incoming<Scope> {
   readonly message: JSONRPCRequest
@@ -21,14 +21,14 @@ export type Handler<Scope> = (incoming: Incoming<Scope>) => string | Promise<str
 
 export type Methods<Scope> = Readonly<Record<string, Handler<Scope>>>
 
-function sharedMethods<Scope>({ door, lists, ...service }: Service<Scope>): Methods<Scope> {
-  const whole = { door, lists, ...service }
+function sharedMethods<Scope>(service: Service<Scope>): Methods<Scope> {
+  const { lists } = service
   return {
-    'tools/call': (incoming) => callTool(whole, incoming),
+    'tools/call': (incoming) => callTool(service, incoming),
     'tools/list': fixed({ tools: lists.tools }),
     'resources/list': fixed({ resources: lists.resources }),
     'resources/templates/list': fixed({ resourceTemplates: lists.resourceTemplates }),
-    'resources/read': encoded((incoming) => readResource(whole, incoming)),
+    'resources/read': encoded((incoming) => readResource(service, incoming)),
     'prompts/list': fixed({ prompts: lists.prompts }),
     'prompts/get': () => {
       throw invalid('There are no prompts here.')

@@ -9,12 +9,14 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { postBatch } from './batch.ts'
 import { dispatch } from './dispatch.ts'
 import type { ClientInfo, Peer } from './exchange.ts'
+import type { StandardHeaders } from './headers.ts'
 import { HttpExchange } from './http-exchange.ts'
-import { type EraName, readInbound, type StandardHeaders } from './inbound.ts'
+import { readInbound } from './inbound.ts'
 import { issueToken, type Mount, type Place, placeOf, sessionOf } from './mount.ts'
 import { wrongType } from './refusal.ts'
 import type { Session } from './sessions.ts'
 import { isShortForm, postShortForm } from './short-form.ts'
+import type { EraName } from './versions.ts'
 
 /** Returns a promise only where it has to wait; the way of almost every request has none. */
 export function post<Scope>(mount: Mount<Scope>, request: FastifyRequest, reply: FastifyReply): void | Promise<void> {

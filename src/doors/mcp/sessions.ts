@@ -23,8 +23,8 @@ export interface Claims {
 export interface EndedSessions {
   has(nonce: string): Promise<boolean>
   add(nonce: string, until: number): Promise<void>
-  /** Tells which sessions are ended from now on, by this process or another. */
-  watch(fn: (nonce: string) => void): () => void
+  /** Tells which sessions are ended from now on, by this process or another; undefined if it may have missed some. */
+  watch(fn: (nonce: string | undefined) => void): () => void
 }
 
 export interface SessionOptions {
@@ -76,7 +76,7 @@ export class Session {
 
 export type Sessions = ReturnType<typeof createSessions>
 
-/** Many times what one hub has clients; past it the sessions silent for longest lose their memory early. */
+/** Many times what one hub has clients; past it the oldest of them lose their memory early. */
 const maxHeld = 10_000
 const maxNames = 100
 
@@ -101,11 +101,15 @@ export function createSessions({
     gone.add(nonce)
     for (const [token, session] of held)
       if (session.claims.nonce === nonce) {
-        held.delete(token)
-        session.close()
+        free(token, session)
       }
   }
-  const unwatch = ended.watch(forget)
+  /** Held ones that may have been ended elsewhere without our hearing of it: the next request asks. */
+  const doubted = new Set<string>()
+  const unwatch = ended.watch((nonce) => {
+    if (nonce !== undefined) forget(nonce)
+    else for (const token of held.keys()) doubted.add(token)
+  })
 
   const sweep = () => {
     const before = clock.now() - idleMs
@@ -116,6 +120,7 @@ export function createSessions({
 
   const free = (token: string, session: Session) => {
     held.delete(token)
+    doubted.delete(token)
     session.close()
   }
 
@@ -143,7 +148,7 @@ export function createSessions({
     /** The session if this process holds it already; the way of almost every request. */
     held(token: string): Session | undefined {
       const session = held.get(token)
-      if (session === undefined || !isAlive(session.claims)) return undefined
+      if (session === undefined || doubted.has(token) || !isAlive(session.claims)) return undefined
       session.usedAt = clock.now()
       return session
     },
@@ -151,8 +156,12 @@ export function createSessions({
     /** Takes up a session from its token alone, after a restart or on another node too. */
     async resume(token: string): Promise<Session | undefined> {
       const claims = read(token, sign)
-      if (claims === undefined || !isAlive(claims) || (await ended.has(claims.nonce)) || gone.has(claims.nonce))
+      if (claims === undefined || !isAlive(claims)) return undefined
+      if ((await ended.has(claims.nonce)) || gone.has(claims.nonce)) {
+        forget(claims.nonce)
         return undefined
+      }
+      doubted.delete(token)
       const session = held.get(token) ?? new Session(claims)
       session.usedAt = clock.now()
       hold(token, session)

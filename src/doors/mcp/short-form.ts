@@ -1,6 +1,6 @@
 /** The short form of a tool call, for `curl` and scripts: `{"tool": …, "args": {…}}` is answered with the bare value. */
 import type { FastifyReply } from 'fastify'
-import { errorShape, HubError, kinds } from '../../base/errors.ts'
+import { asHubError, errorShape, HubError, kinds } from '../../base/errors.ts'
 import { runTool } from './call.ts'
 import { HttpExchange } from './http-exchange.ts'
 import { isRecord, type Json } from './json.ts'
@@ -22,7 +22,13 @@ export function postShortForm<Scope>(
     engine: service.engine,
     reply,
   })
-  void answer(service, body, exchange).then(([text, status]) => exchange.finish(text, status))
+  void answer(service, body, exchange)
+    .catch(async (thrown: unknown) => {
+      service.engine.log.error({ err: thrown, door: service.door.name }, 'a result could not be written')
+      await exchange.takeBack()
+      return failed(asHubError(thrown))
+    })
+    .then(([text, status]) => exchange.finish(text, status))
 }
 
 async function answer<Scope>(
@@ -33,7 +39,9 @@ async function answer<Scope>(
   const row = typeof name === 'string' ? service.tools.get(name) : undefined
   const hint = `Tools here: ${[...service.tools.keys()].join(', ')}.`
   if (row === undefined)
-    return failed(new HubError('INVALID_ARGUMENT', `There is no tool ${JSON.stringify(name)}.`, { hint }))
+    return failed(
+      new HubError('INVALID_ARGUMENT', `There is no tool ${String(JSON.stringify(name)).slice(0, 64)}.`, { hint }),
+    )
   if (args !== undefined && args !== null && !isRecord(args))
     return failed(
       new HubError('INVALID_ARGUMENT', '"args" must be an object.', {

@@ -57,7 +57,7 @@ export async function serveStdio<Scope>(
       if ('id' in message) write(errorText(message.id, error))
     }
   }
-  wire.onerror = (error) => engine.log.warn({ err: error }, 'a line on stdin was not understood')
+  wire.onerror = (error) => engine.log.warn({ err: error }, 'trouble on stdin or stdout')
   const closed = new Promise<void>((resolve) => {
     wire.onclose = resolve
   })

@@ -44,7 +44,9 @@ export function createStreams(clock: Clock): Streams {
   }
 }
 
+/** Writing to a stream that has ended is an error that nobody would catch. */
 export function writeEvent(stream: ServerResponse, text: string): void {
+  if (stream.writableEnded || stream.destroyed) return
   if (stream.writableLength > maxUnread) stream.destroy()
   else stream.write(text)
 }

@@ -14,13 +14,15 @@ export async function callTool<Scope>(
   if (!isRecord(args)) throw invalid('The arguments of a tool must be an object.')
   const row = service.tools.get(name)
   if (row === undefined)
-    throw invalid(`There is no tool ${JSON.stringify(name)} here. Tools: ${[...service.tools.keys()].join(', ')}.`)
+    throw invalid(
+      `There is no tool ${JSON.stringify(name.slice(0, 64))} here. Tools: ${[...service.tools.keys()].join(', ')}.`,
+    )
   const token = (meta as Json | undefined)?.progressToken as ProgressToken | undefined
   const stop = token === undefined ? undefined : startProgress(service, token, exchange)
   const result = await runTool({ service, row, args, exchange })
   stop?.()
   const { text, structured } = resultText(row, result)
-  // Text and structure are one string: equal by construction, and a third cheaper than stringifying twice (notes/serving.md).
+  // Text and structure are one string: equal by construction, and a third cheaper than stringifying twice.
   return `{"content":[{"type":"text","text":${JSON.stringify(text)}}]${structured ? `,"structuredContent":${text}` : ''}${
     result.ok ? '' : ',"isError":true'
   }${era.tail}`

@@ -8,7 +8,7 @@ export interface UriTemplate {
 
 const shape = /^(?<base>[^?]*?)(?:\{\?(?<query>[\w,]+)\})?$/
 
-/** The SDK's own template wants every query parameter, in order, and decodes nothing (notes/mcp.md §2): hence this one. */
+/** The SDK's own template wants every query parameter, in order, and decodes nothing: hence this one. */
 export function parseTemplate(template: string): UriTemplate {
   const { base = '', query } = shape.exec(template)?.groups ?? {}
   const names = [...base.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name)

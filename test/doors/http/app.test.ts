@@ -88,6 +88,13 @@ describe('the Origin of a request', () => {
   )
 })
 
+test('bound to every address, a page is ours only if it comes from the address that is called', async () => {
+  const get = await start({ host: '0.0.0.0' })
+  const from = async (origin: string) => (await get('/who', { headers: { host: '10.1.2.3:8765', origin } })).status
+  expect(await from('http://10.1.2.3:8765')).toBe(200)
+  expect(await from('http://6.6.6.6')).toBe(403)
+})
+
 describe('credentials', () => {
   const bearerToken = 'correct-horse'
 
@@ -205,6 +212,11 @@ describe('errors', () => {
       status,
       json: { error: { code: 'INVALID_ARGUMENT' } },
     })
+  })
+
+  test('a path that cannot be read has its status and our shape', async () => {
+    const get = await start()
+    expect(await get('/%E0%A4%A')).toMatchObject({ status: 400, json: { error: { code: 'INVALID_ARGUMENT' } } })
   })
 
   test('an unexpected one shows nothing of its cause, and is logged once', async () => {

@@ -18,6 +18,7 @@ export class World {
   readonly ends: string[] = []
   readonly #watchers = new Map<string, Set<() => void>>()
   #hooks: (() => void)[] = []
+  #releases: (() => void)[] = []
 
   /** Resolves when `there` holds; looked at whenever something happens. */
   async until(there: () => boolean): Promise<void> {
@@ -36,7 +37,7 @@ export class World {
     context.stopping.addEventListener('abort', () => resolve('stopping'))
     if (context.signal.aborted) resolve('lost')
     if (context.stopping.aborted) resolve('stopping')
-    this.#release = () => resolve('released')
+    this.#releases.push(() => resolve('released'))
     this.waiting.push(context)
     this.stir()
     const end = await promise
@@ -45,11 +46,16 @@ export class World {
     return end
   }
 
-  /** Lets the call that began to wait last go on. */
-  release(): void {
-    this.#release()
+  /** Forgets what was, for the next test in the same process. */
+  reset(): void {
+    this.waiting.length = 0
+    this.ends.length = 0
   }
-  #release = () => {}
+
+  /** Lets every waiting call go on. */
+  release(): void {
+    for (const release of this.#releases.splice(0)) release()
+  }
 
   watch(uri: string, changed: () => void): () => void {
     const watchers = this.#watchers.get(uri) ?? new Set()
@@ -129,7 +135,7 @@ export function fixtureDoor(world: World): Door<FixtureScope> {
         title: 'Steer',
         description: 'Turns the world from outside, for tests that cannot reach into it.',
         input: z.strictObject({
-          act: z.enum(['waiting', 'ended', 'release', 'touch']).describe('What to do or to wait for.'),
+          act: z.enum(['waiting', 'ended', 'release', 'touch', 'reset']).describe('What to do or to wait for.'),
           at: z.string().optional().describe('Which URI, or how many.'),
         }),
         output: z.object({ ends: z.array(z.string()) }),
@@ -138,6 +144,7 @@ export function fixtureDoor(world: World): Door<FixtureScope> {
           if (act === 'ended') await world.until(() => world.ends.length >= Number(at))
           if (act === 'release') world.release()
           if (act === 'touch') world.change(at)
+          if (act === 'reset') world.reset()
           return { ends: world.ends }
         },
       }),
@@ -174,6 +181,21 @@ export function fixtureDoor(world: World): Door<FixtureScope> {
           const mail = late ? world.mail.shift() : undefined
           if (mail !== undefined) context.ifLost(async () => void world.mail.unshift(mail))
           throw new HubError('MAILBOX_FULL', 'The mailbox of bob is full.', { hint: 'Wait until bob has read.' })
+        },
+      }),
+      tool({
+        ...rest,
+        name: 'knot',
+        title: 'Knot',
+        description: 'Takes mail and answers what no JSON can say.',
+        input: z.strictObject({}),
+        output: z.object({}),
+        async run(_, context) {
+          const mail = world.mail.shift() ?? ''
+          context.ifLost(async () => void world.mail.unshift(mail))
+          const knot: Record<string, unknown> = {}
+          knot.self = knot
+          return knot
         },
       }),
       tool({

@@ -2,6 +2,7 @@
 import { once } from 'node:events'
 import { connect as open, type Socket } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
+import type { EndedSessions } from '../../../src/doors/mcp/sessions.ts'
 import type { Fixture } from './fixture.ts'
 import { both, call, http, openSession, rpc, useFixture } from './use.ts'
 
@@ -155,6 +156,16 @@ test('a call that fails after it took something gives it back before it says so'
   expect(world.mail).toEqual(['one'])
 })
 
+test.each([
+  ['a plain call', call('knot'), { status: 200, json: { error: { code: -32603 } } }],
+  ['the short form', { tool: 'knot' }, { status: 500, json: { error: { code: 'INTERNAL' } } }],
+])('%s whose result cannot be written gives back what it took', async (_, body, answer) => {
+  const { world, url } = await useFixture()
+  world.mail.push('one')
+  expect(await http(url, { body })).toMatchObject(answer)
+  expect(world.mail).toEqual(['one'])
+})
+
 test('an undo that fails is logged and stops nothing', async () => {
   const fixture = await useFixture()
   const { world } = fixture
@@ -182,4 +193,33 @@ test('the call counts as cancelled when its client is gone', async () => {
   expect(values.filter(({ value }) => value > 0)).toMatchObject([
     { labels: { door: 'fixture', tool: 'pop', outcome: 'cancelled' }, value: 1 },
   ])
+})
+
+test.each([
+  ['a call', pop(true)],
+  ['a batch', [pop(true)]],
+])('%s whose client goes while its session is looked up does not wait for nobody', async (_, body) => {
+  const looking = Promise.withResolvers<void>()
+  const found = Promise.withResolvers<boolean>()
+  const ended: EndedSessions = {
+    has() {
+      looking.resolve()
+      return found.promise
+    },
+    add: async () => {},
+    watch: () => () => {},
+  }
+  const fixture = await useFixture({ ended })
+  const { world, url, app } = fixture
+  const token = await openSession(url)
+  const gone = new Promise<void>((resolve) =>
+    app.server.once('connection', (socket) => socket.once('close', () => resolve())),
+  )
+  const socket = await send(fixture, body, { 'mcp-session-id': token })
+  await looking.promise
+  socket.destroy()
+  await gone
+  found.resolve(false)
+  await world.until(() => world.ends.length === 1)
+  expect(world.ends).toEqual(['lost'])
 })

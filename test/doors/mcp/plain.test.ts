@@ -1,4 +1,5 @@
 /** Clients that know nothing of MCP but its JSON: curl lines, scripts, batches, the short form. */
+import { pino } from 'pino'
 import { expect, test } from 'vitest'
 import { both, call, http, rpc, useFixture } from './use.ts'
 
@@ -84,6 +85,27 @@ test('names of object properties are not methods', async () => {
   const { url } = await useFixture()
   for (const method of ['constructor', 'toString', '__proto__', 'hasOwnProperty'])
     expect((await http(url, { body: rpc(method) })).json.error).toEqual({ code: -32601, message: 'Method not found' })
+})
+
+test('an unexpected failure is logged once, whole, and with the tool that failed', async () => {
+  const lines: string[] = []
+  const { url } = await useFixture({ log: pino({ level: 'info' }, { write: (line: string) => lines.push(line) }) })
+  await http(url, { body: call('crash') })
+  await http(url, { body: call('fail') })
+  expect(lines).toHaveLength(1)
+  expect(JSON.parse(lines[0] ?? '')).toMatchObject({
+    door: 'fixture',
+    tool: 'crash',
+    err: { message: 'secret detail' },
+  })
+})
+
+test('a request has its line in the log when that is wanted, without query or body', async () => {
+  const lines: string[] = []
+  const { url } = await useFixture({ log: pino({ level: 'debug' }, { write: (line: string) => lines.push(line) }) })
+  await http(`${url}?project=hidden`, { body: call('echo', { text: 'private' }) })
+  expect(JSON.parse(lines[0] ?? '')).toMatchObject({ method: 'POST', path: '/agents/alice/mcp', status: 200 })
+  expect(lines.join('')).not.toMatch(/hidden|private/)
 })
 
 test('a batch is answered with one list', async () => {

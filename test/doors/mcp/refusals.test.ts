@@ -109,6 +109,14 @@ test.each<[string, Sent, number, number | undefined]>([
   }
 })
 
+test('an envelope that differs from a good one only by null is still judged', async () => {
+  const { url } = await useFixture()
+  const { 'io.modelcontextprotocol/clientInfo': _, ...anonymous } = envelope
+  expect((await http(url, { headers, body: call('echo', { text: 'x' }, anonymous) })).status).toBe(200)
+  const nulled = { ...anonymous, 'io.modelcontextprotocol/clientInfo': null }
+  expect((await http(url, { headers, body: call('echo', { text: 'x' }, nulled) })).status).toBe(400)
+})
+
 test('a revision that is not served is refused with what is', async () => {
   const { url } = await useFixture()
   const meta = { ...envelope, 'io.modelcontextprotocol/protocolVersion': '2027-01-01' }

@@ -4,16 +4,21 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { clientSuite } from './suite.ts'
 import { call, eras, newClient, rpc } from './use.ts'
 
 const child = fileURLToPath(new URL('./stdio-child.ts', import.meta.url))
 
 describe.each(eras)('over stdio, protocol %s', (era) => {
+  const client = newClient(era)
+  beforeAll(() =>
+    client.connect(new StdioClientTransport({ command: process.execPath, args: [child], stderr: 'ignore' })),
+  )
+  afterAll(() => client.close())
+
   clientSuite(era, async () => {
-    const client = newClient(era)
-    await client.connect(new StdioClientTransport({ command: process.execPath, args: [child], stderr: 'ignore' }))
+    await client.callTool({ name: 'steer', arguments: { act: 'reset' } })
     return client
   })
 })

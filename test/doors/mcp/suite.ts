@@ -3,7 +3,7 @@ import type { Client } from '@modelcontextprotocol/client'
 import { expect, test } from 'vitest'
 import type { EraName } from './use.ts'
 
-/** `connect` gives a client of its own world, which no other test disturbs. */
+/** `connect` gives a client whose world no other test has left a trace in. */
 export function clientSuite(era: EraName, connect: () => Promise<Client>): void {
   const steer = (client: Client, act: string, at?: string) => client.callTool({ name: 'steer', arguments: { act, at } })
 

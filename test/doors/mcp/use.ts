@@ -17,9 +17,7 @@ export type EraName = (typeof eras)[number]
 /** A client that will speak one era and no other. */
 export function newClient(era: EraName): Client {
   const mode = era === '2026-07-28' ? { pin: era } : ('legacy' as const)
-  const client = new Client({ name: 'tester', version: '4.5.6' }, { versionNegotiation: { mode } })
-  onTestFinished(() => client.close())
-  return client
+  return new Client({ name: 'tester', version: '4.5.6' }, { versionNegotiation: { mode } })
 }
 
 export async function connect(
@@ -27,6 +25,7 @@ export async function connect(
   era: EraName,
 ): Promise<{ client: Client; transport: StreamableHTTPClientTransport }> {
   const client = newClient(era)
+  onTestFinished(() => client.close())
   const transport = new StreamableHTTPClientTransport(new URL(url))
   await client.connect(transport)
   return { client, transport }

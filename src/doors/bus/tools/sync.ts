@@ -55,7 +55,7 @@ export function syncTools(hub: Hub) {
     input: z.strictObject({
       topic_id: topicId,
       outbox: z.array(outgoing).max(50).default([]).describe('What to send.'),
-      max_items: z.int().min(1).max(200).default(50),
+      max_items: z.int().min(1).max(200).default(50).describe('The most messages to receive.'),
       include_self: z.boolean().default(false).describe('Also receive your own messages.'),
       wait_seconds: waitSeconds.default(60).describe('How long to wait if there is nothing new; 0 returns at once.'),
       auto_advance: z.boolean().default(true).describe('What you receive counts as read.'),

@@ -23,8 +23,11 @@ export function topicTools(hub: Hub) {
     cluster: 'topics',
     input: z.strictObject({
       name: title.optional().describe('What to call it; made up if left out.'),
-      metadata: metadata.optional(),
-      mode: z.enum(['reuse', 'new']).default('reuse'),
+      metadata: metadata.optional().describe('Any JSON object to keep with the topic.'),
+      mode: z
+        .enum(['reuse', 'new'])
+        .default('reuse')
+        .describe('reuse: the newest open topic of that name, if there is one; new: another one in any case.'),
     }),
     output: topicShape,
     effect: 'write',
@@ -38,7 +41,7 @@ export function topicTools(hub: Hub) {
     title: 'List topics',
     description: 'List topics, the newest first.',
     cluster: 'topics',
-    input: z.strictObject({ status: z.enum(['open', 'closed', 'all']).default('open') }),
+    input: z.strictObject({ status: z.enum(['open', 'closed', 'all']).default('open').describe('Which topics.') }),
     output: z.object({ topics: z.array(topicDetailShape), count: z.number() }),
     effect: 'read',
     async run({ status }, { scope }) {
@@ -52,7 +55,10 @@ export function topicTools(hub: Hub) {
     title: 'Find a topic by name',
     description: 'Find the newest open topic of a name.',
     cluster: 'topics',
-    input: z.strictObject({ name: title, allow_closed: z.boolean().default(false) }),
+    input: z.strictObject({
+      name: title.describe('The name of the topic.'),
+      allow_closed: z.boolean().default(false).describe('Also a closed topic, if none is open.'),
+    }),
     output: topicShape,
     effect: 'read',
     async run({ name, allow_closed }, { scope }) {
@@ -65,7 +71,10 @@ export function topicTools(hub: Hub) {
     title: 'Close a topic',
     description: 'Close a topic: it can still be read, but not written to. Peers that wait on it return at once.',
     cluster: 'topics',
-    input: z.strictObject({ topic_id: topicId, reason: text(1000).optional() }),
+    input: z.strictObject({
+      topic_id: topicId,
+      reason: text(1000).optional().describe('Why, for those who come later.'),
+    }),
     output: topicDetailShape
       .pick({ topic_id: true, status: true, closed_at: true, close_reason: true })
       .extend({ warnings }),
@@ -104,7 +113,7 @@ export function topicTools(hub: Hub) {
       topic_id: topicId.optional(),
       name: title.optional().describe('Instead of topic_id: the name of the topic.'),
       allow_closed: z.boolean().default(false).describe('With name: also a closed topic.'),
-      reclaim_token: clientId.optional(),
+      reclaim_token: clientId.optional().describe('From an earlier join under this name, to take it over.'),
     }),
     output: topicShape.extend({ agent_name: z.string(), reclaim_token: z.string() }),
     effect: 'write',
@@ -140,8 +149,8 @@ export function topicTools(hub: Hub) {
     cluster: 'topics',
     input: z.strictObject({
       topic_id: topicId,
-      window_seconds: z.int().min(1).default(300),
-      limit: z.int().min(1).default(200),
+      window_seconds: z.int().min(1).default(300).describe('How long ago still counts.'),
+      limit: z.int().min(1).default(200).describe('The most peers to list.'),
     }),
     output: z.object({
       topic_id: z.string(),

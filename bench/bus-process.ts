@@ -1,0 +1,78 @@
+/** One `parley bus`, spoken to by bare lines: the load must cost less than what it measures. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readdirSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+
+const program = fileURLToPath(new URL('../bin/parley.js', import.meta.url))
+
+export interface BusProcess {
+  readonly pid: number
+  /** Milliseconds from the start of the process to its answer to `initialize`. */
+  readonly startedIn: number
+  /** The line that answers a tool call; one that says it failed is thrown. */
+  call(tool: string, args?: Record<string, unknown>): Promise<string>
+  stop(): Promise<void>
+}
+
+export async function startBus(storage: string): Promise<BusProcess> {
+  const began = performance.now()
+  const child = spawn(process.execPath, [program, 'bus'], {
+    env: { STORAGE_ROOT: storage, LOG_LEVEL: 'warn' },
+    stdio: ['pipe', 'pipe', 'inherit'],
+    cwd: storage,
+  })
+  const gone = once(child, 'close')
+  // Answers come in the order of the calls as long as no call overtakes one that waits: nobody here has two at a time.
+  const waiting: ((line: string) => void)[] = []
+  let rest = ''
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    const lines = (rest + text).split('\n')
+    rest = lines.pop() ?? ''
+    for (const line of lines) waiting.shift()?.(line)
+  })
+  let id = 0
+  const ask = (method: string, params: object): Promise<string> => {
+    child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id: ++id, method, params })}\n`)
+    return new Promise((resolve) => waiting.push(resolve))
+  }
+  await ask('initialize', {
+    protocolVersion: '2025-11-25',
+    capabilities: {},
+    clientInfo: { name: 'bench', version: '1' },
+  })
+  return {
+    pid: child.pid ?? 0,
+    startedIn: performance.now() - began,
+    async call(tool, args = {}) {
+      const line = await ask('tools/call', { name: tool, arguments: args })
+      if (line.includes('"isError":true')) throw new Error(`${tool}: ${line}`)
+      return line
+    },
+    async stop() {
+      child.stdin.end()
+      await gone
+    },
+  }
+}
+
+/** Makes a topic and lets each of these join it; returns its id. */
+export async function meet(name: string, peers: readonly (readonly [BusProcess, string])[]): Promise<string> {
+  let topic = ''
+  for (const [peer, agent_name] of peers) {
+    const line = await peer.call('topic_create', { name })
+    topic = /"topic_id":"([^"]+)"/.exec(line)?.[1] ?? ''
+    await peer.call('topic_join', { agent_name, topic_id: topic })
+  }
+  return topic
+}
+
+/** CPU time of a process with all its threads so far, in milliseconds: by the scheduler's clock, since ticks of 10 ms hide an idle one. */
+export function cpuTime(pid: number): number {
+  const threads = readdirSync(`/proc/${pid}/task`)
+  return threads.reduce(
+    (sum, thread) =>
+      sum + Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ')[0] ?? 0) / 1e6,
+    0,
+  )
+}

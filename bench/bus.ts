@@ -1,0 +1,240 @@
+/** What the bus door is measured by, with real processes: `node bench/bus.ts [--quick]` prints it alone. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { type BusProcess, cpuTime, meet, startBus } from './bus-process.ts'
+import { percentile } from './client.ts'
+
+export interface Row {
+  what: string
+  measured: string
+  target: string
+  reached: boolean
+}
+
+const writers = 8
+const text =
+  'The build is green again; the flaky test was a timer that outlived its server. Please have a look at the diff. '.repeat(
+    2,
+  )
+
+export async function busRows(quick: boolean, say: (text: string) => void = () => {}): Promise<Row[]> {
+  const base = mkdtempSync(join(tmpdir(), 'parley-bench-bus-'))
+  const folder = () => mkdtempSync(join(base, 'run-'))
+  try {
+    say('start to first answer')
+    const started = await starts(folder(), quick ? 7 : 15)
+    say('wake-ups')
+    const woken = await wakeUps(folder(), quick ? 150 : 500)
+    say(`${writers} processes writing`)
+    const wrote = await throughput(folder, quick ? { rounds: 1, seconds: 2 } : { rounds: 3, seconds: 3 })
+    const many = quick ? 100_000 : 1_000_000
+    say(`a topic of ${many.toLocaleString('en')}`)
+    const { deep, shallow } = await longTopic(folder(), { many, few: 1000, samples: quick ? 300 : 800 })
+    say('50 processes waiting')
+    const idle = await waiters(folder(), 50, quick ? 4 : 15)
+    return [
+      {
+        what: 'bus: send → waiting `sync` in another process',
+        measured: `p50 ${woken.p50.toFixed(2)} ms, p99 ${woken.p99.toFixed(2)} ms`,
+        target: 'p50 ≤ 5 ms, p99 ≤ 25 ms',
+        reached: woken.p50 <= 5 && woken.p99 <= 25,
+      },
+      {
+        what: 'bus: 50 waiting processes: CPU',
+        measured: `${idle.toFixed(2)} % of a core in all`,
+        target: '< 2 %',
+        reached: idle < 2,
+      },
+      {
+        what: `bus: \`sync\` with one message, ${writers} processes`,
+        measured: `${Math.round(wrote.parley)}/s in all, ${((100 * wrote.parley) / wrote.floor).toFixed(0)} % of the floor (${Math.round(wrote.floor)}/s)`,
+        target: '≥ 2,000/s or ≥ 50 %',
+        reached: wrote.parley >= 2000 || wrote.parley >= 0.5 * wrote.floor,
+      },
+      {
+        what: `bus: \`sync\` on a topic of ${many.toLocaleString('en')}`,
+        measured: `${(deep / shallow).toFixed(2)} × (${deep.toFixed(2)} ms, with 1,000: ${shallow.toFixed(2)} ms)`,
+        target: '≤ 1.3 ×',
+        reached: deep / shallow <= 1.3,
+      },
+      {
+        what: 'bus: process start to first answer',
+        measured: `${started.toFixed(0)} ms`,
+        target: '≤ 400 ms',
+        reached: started <= 400,
+      },
+    ]
+  } finally {
+    rmSync(base, { recursive: true, force: true })
+  }
+}
+
+/** The median of several starts, each on a file that is there, as all but the first find it. */
+async function starts(storage: string, samples: number): Promise<number> {
+  const times: number[] = []
+  for (let n = 0; n <= samples; n++) {
+    const bus = await startBus(storage)
+    if (n > 0) times.push(bus.startedIn)
+    await bus.stop()
+  }
+  return percentile(times, 50)
+}
+
+/** From the start of a send to the answer of a `sync` that waits for it in another process. */
+async function wakeUps(storage: string, samples: number) {
+  const [alice, bob] = [await startBus(storage), await startBus(storage)]
+  const topic_id = await meet('wake-ups', [
+    [alice, 'alice'],
+    [bob, 'bob'],
+  ])
+  const times: number[] = []
+  for (let n = -20; n < samples; n++) {
+    const answer = bob.call('sync', { topic_id, wait_seconds: 20 })
+    await sleep(4)
+    const began = performance.now()
+    const sent = alice.call('sync', { topic_id, wait_seconds: 0, outbox: [{ content_markdown: `number ${n}.` }] })
+    if (!(await answer).includes(`number ${n}.`)) throw new Error(`number ${n} did not arrive`)
+    if (n >= 0) times.push(performance.now() - began)
+    await sent
+  }
+  await Promise.all([alice.stop(), bob.stop()])
+  return { p50: percentile(times, 50), p99: percentile(times, 99) }
+}
+
+/** Messages a second in all: processes that each make one call after the other, and bare writers of the same rows, in turn. */
+async function throughput(folder: () => string, { rounds, seconds }: { rounds: number; seconds: number }) {
+  const seen = { parley: [] as number[], floor: [] as number[] }
+  for (let round = 0; round < rounds; round++) {
+    seen.parley.push(await parleyWriters(folder(), seconds))
+    seen.floor.push(await bareWriters(folder(), seconds))
+  }
+  return { parley: percentile(seen.parley, 50), floor: percentile(seen.floor, 50) }
+}
+
+async function startWriters(storage: string) {
+  const peers = await Promise.all(Array.from({ length: writers }, () => startBus(storage)))
+  const topic_id = await meet(
+    'busy',
+    peers.map((peer, n) => [peer, `peer-${n}`] as const),
+  )
+  const call = (peer: BusProcess) =>
+    peer.call('sync', { topic_id, wait_seconds: 0, outbox: [{ content_markdown: text }] })
+  return { peers, call, stop: () => Promise.all(peers.map((peer) => peer.stop())) }
+}
+
+async function parleyWriters(storage: string, seconds: number): Promise<number> {
+  const { peers, call, stop } = await startWriters(storage)
+  const drive = async (ms: number) => {
+    const began = performance.now()
+    const counts = await Promise.all(
+      peers.map(async (peer) => {
+        let count = 0
+        for (; performance.now() - began < ms; count++) await call(peer)
+        return count
+      }),
+    )
+    return counts.reduce((a, b) => a + b, 0) / ((performance.now() - began) / 1000)
+  }
+  await drive(500)
+  const rate = await drive(seconds * 1000)
+  await stop()
+  return rate
+}
+
+async function bareWriters(storage: string, seconds: number): Promise<number> {
+  // Parley makes the file, the topic and the agents; then nobody but the floor has it open.
+  await (await startWriters(storage)).stop()
+  const floor = fileURLToPath(new URL('floor-bus.ts', import.meta.url))
+  const children = Array.from({ length: writers }, (_, n) =>
+    spawn(process.execPath, [floor, join(storage, 'parley.sqlite3'), String(n + 1), String(seconds), text], {
+      stdio: ['pipe', 'pipe', 'inherit'],
+    }),
+  )
+  await Promise.all(children.map((child) => once(child.stdout, 'data')))
+  const counts = children.map(async (child) => {
+    child.stdin.write('go\n')
+    const [count] = await once(child.stdout, 'data')
+    await once(child, 'exit')
+    return Number(String(count))
+  })
+  return (await Promise.all(counts)).reduce((a, b) => a + b, 0) / seconds
+}
+
+/** The time of a `sync` that sends one message and receives one, on a long and on a short topic, in turn. */
+async function longTopic(storage: string, { many, few, samples }: { many: number; few: number; samples: number }) {
+  const first = await startBus(storage)
+  const topics = { deep: await meet('deep', [[first, 'reader']]), shallow: await meet('shallow', [[first, 'reader']]) }
+  await first.call('topic_create', { name: 'makes the feed' })
+  await first.stop()
+  seedTopic(storage, topics.deep, many)
+  seedTopic(storage, topics.shallow, few)
+  const reader = await startBus(storage)
+  for (const topic_id of Object.values(topics)) await reader.call('topic_join', { agent_name: 'reader', topic_id })
+  const times = { deep: [] as number[], shallow: [] as number[] }
+  for (let n = -20; n < samples; n++) {
+    for (const which of ['deep', 'shallow'] as const) {
+      const args = { topic_id: topics[which], wait_seconds: 0, max_items: 1, outbox: [{ content_markdown: text }] }
+      const began = performance.now()
+      const answer = await reader.call('sync', args)
+      if (n >= 0) times[which].push(performance.now() - began)
+      if (!answer.includes('"received_count":1')) throw new Error(`a sync brought ${answer}`)
+    }
+  }
+  await reader.stop()
+  return { deep: percentile(times.deep, 50), shallow: percentile(times.shallow, 50) }
+}
+
+/** Fills a topic behind Parley's back: a million by calls would take minutes. */
+function seedTopic(storage: string, topic: string, count: number): void {
+  const db = new DatabaseSync(join(storage, 'parley.sqlite3'))
+  db.exec(`
+    PRAGMA synchronous = OFF;
+    BEGIN;
+    INSERT INTO agents (project_id, name, name_key, created_at) SELECT id, 'seed', 'seed', 0 FROM projects WHERE true ON CONFLICT DO NOTHING;
+    CREATE TEMP TABLE numbers AS WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${count}) SELECT i FROM n;
+    INSERT INTO messages (uid, thread_id, seq, sender_id, body, created_at)
+      SELECT t.uid || '-' || i, t.id, i, a.id, 'message ' || i || ' that waits with many others to be read', 0
+      FROM numbers, threads t, agents a WHERE t.uid = '${topic}' AND a.name = 'seed';
+    UPDATE threads SET next_seq = ${count + 1} WHERE uid = '${topic}';
+    COMMIT;
+    DROP TABLE numbers;
+    PRAGMA wal_checkpoint(TRUNCATE);`)
+  db.close()
+}
+
+/** What many processes cost that all wait on one topic while nothing happens, in per cent of a core. */
+async function waiters(storage: string, count: number, seconds: number): Promise<number> {
+  const peers: BusProcess[] = []
+  // A few at a time: starting is what costs.
+  while (peers.length < count) peers.push(...(await Promise.all(Array.from({ length: 5 }, () => startBus(storage)))))
+  const topic_id = await meet(
+    'quiet',
+    peers.map((peer, n) => [peer, `peer-${n}`] as const),
+  )
+  const answers = peers.map((peer) => peer.call('sync', { topic_id, wait_seconds: 45 }))
+  // The last look after the last write comes about three seconds later.
+  await sleep(5000)
+  const used = () => peers.reduce((sum, { pid }) => sum + cpuTime(pid), 0)
+  const before = used()
+  await sleep(seconds * 1000)
+  const percent = (100 * (used() - before)) / (seconds * 1000)
+  await Promise.all(peers.map((peer) => peer.stop()))
+  void Promise.allSettled(answers)
+  return percent
+}
+
+if (import.meta.main) {
+  const began = performance.now()
+  const say = (what: string) =>
+    process.stderr.write(`${((performance.now() - began) / 1000).toFixed(0).padStart(4)} s  ${what}\n`)
+  const rows = await busRows(process.argv.includes('--quick'), say)
+  console.log(`\n| | measured | target | |\n|---|---|---|---|`)
+  for (const { what, measured, target, reached } of rows)
+    console.log(`| ${what} | ${measured} | ${target} | ${reached ? '✓' : '✗'} |`)
+}

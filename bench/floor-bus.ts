@@ -1,0 +1,42 @@
+/** The floor of `sync`: one of several processes that write the rows of a post by node:sqlite alone, a commit each, synchronous=FULL. */
+import { once } from 'node:events'
+import { DatabaseSync } from 'node:sqlite'
+import { systemClock } from '../src/base/clock.ts'
+import { createIds } from '../src/base/ids.ts'
+
+const [file = '', agent = '', seconds = '1'] = process.argv.slice(2)
+// SQLite's own way to wait for other writers.
+const db = new DatabaseSync(file, { timeout: 30_000 })
+db.exec('PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA temp_store = MEMORY')
+
+const seq = db.prepare('UPDATE threads SET next_seq = next_seq + 1 WHERE id = 1 RETURNING next_seq - 1 AS seq')
+const message = db.prepare(
+  "INSERT INTO messages (uid, thread_id, seq, sender_id, kind, body, created_at) VALUES (?, 1, ?, ?, 'message', ?, ?) RETURNING id",
+)
+const cursor = db.prepare(
+  'UPDATE cursors SET last_seq = ?, scanned_seq = ?, synced_at = ?, waiting_until = NULL WHERE thread_id = 1 AND agent_id = ?',
+)
+const change = db.prepare(
+  "INSERT INTO changes (at, kind, project_id, agent_id, thread_id, message_id, wakes) VALUES (?, 'message.posted', 1, ?, 1, ?, 'thread:1')",
+)
+const [begin, commit] = [db.prepare('BEGIN IMMEDIATE'), db.prepare('COMMIT')]
+const ids = createIds(systemClock)
+const body = process.argv[5] ?? ''
+
+process.stdout.write('ready\n')
+await once(process.stdin, 'data')
+let count = 0
+const until = performance.now() + Number(seconds) * 1000
+while (performance.now() < until) {
+  const now = systemClock.now()
+  begin.run()
+  const at = (seq.get() as { seq: number }).seq
+  const { id } = message.get(ids.short(), at, Number(agent), body, now) as { id: number }
+  cursor.run(at, at, now, Number(agent))
+  change.run(now, Number(agent), id)
+  commit.run()
+  count++
+}
+db.close()
+process.stdout.write(`${count}\n`)
+process.exit()

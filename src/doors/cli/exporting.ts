@@ -1,0 +1,82 @@
+/** `parley topics export`: a whole topic as a page to read, or as lines of JSON. */
+import { type FileHandle, open } from 'node:fs/promises'
+import { HubError } from '../../base/errors.ts'
+import { needTopicCalled, type TopicSummary } from '../../core/topic-care.ts'
+import { type Entry, findLastSeq, readEntries } from '../../core/transcript.ts'
+import { harmlessJson, harmlessLine } from './harmless.ts'
+import { messageMarkdown, titleMarkdown } from './messages.ts'
+import { count, type Desk, writeDocument } from './reading.ts'
+import { toMessage } from './shapes.ts'
+import { iso } from './times.ts'
+
+export type Format = 'md' | 'jsonl'
+
+export async function exportCommand(
+  desk: Desk,
+  { topic: called, format, output }: { topic: string; format: Format; output: string | undefined },
+): Promise<void> {
+  const { hub, screen, project, json } = desk
+  const topic = await needTopicCalled(hub, project, called)
+  const through = await findLastSeq(hub, topic)
+  const entries = readEntries(hub, topic, { after: 0, through })
+  if (json && output === undefined) return writeDocument(desk, { topic, hasMore: false, entries })
+  const pieces = render(desk, topic, { format, entries })
+  if (output === undefined) {
+    for await (const piece of pieces) await screen.out(piece)
+    return
+  }
+  await writeFile(output, pieces)
+  const { uid: topic_id, name } = topic
+  await screen.out(
+    json
+      ? `${harmlessJson({ topic_id, name, format, messages: through, output })}\n`
+      : `Wrote ${count(through, 'message')} of ${harmlessLine(JSON.stringify(name))} to ${harmlessLine(output)}.\n`,
+  )
+}
+
+async function* render(
+  { hub, project }: Desk,
+  topic: TopicSummary,
+  { format, entries }: { format: Format; entries: AsyncIterable<Entry> },
+): AsyncGenerator<string> {
+  if (format === 'md') yield front(topic, { project, now: hub.clock.now() })
+  for await (const entry of entries)
+    yield format === 'md' ? messageMarkdown(entry) : `${harmlessJson(toMessage(topic, entry))}\n`
+}
+
+function front(topic: TopicSummary, { project, now }: { project: string; now: number }): string {
+  const { uid, name, status, createdAt, closedAt, closeReason, messages, peers } = topic
+  const closed = closedAt === undefined ? '' : ` since ${iso(closedAt)}`
+  const reason = closeReason === undefined ? '' : ` (${titleMarkdown(closeReason)})`
+  return `# ${titleMarkdown(name)}
+
+| | |
+|---|---|
+| topic | ${uid} |
+| project | ${titleMarkdown(project)} |
+| status | ${status}${closed}${reason} |
+| created | ${iso(createdAt)} |
+| exported | ${iso(now)} |
+| messages | ${messages} |
+| peers | ${peers} |
+
+`
+}
+
+async function writeFile(path: string, pieces: AsyncIterable<string>): Promise<void> {
+  let file: FileHandle | undefined
+  try {
+    file = await open(path, 'w')
+    for await (const piece of pieces) await file.write(piece)
+  } catch (error) {
+    if (!isSystemError(error)) throw error
+    throw new HubError('INVALID_ARGUMENT', `The file cannot be written: ${error.message}.`, {
+      hint: 'Name another one with --output, or leave it out to write to standard output.',
+      cause: error,
+    })
+  } finally {
+    await file?.close()
+  }
+}
+
+const isSystemError = (error: unknown): error is NodeJS.ErrnoException => error instanceof Error && 'syscall' in error

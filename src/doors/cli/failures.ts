@@ -1,0 +1,29 @@
+/** What went wrong, for somebody at a command line: the hints name commands, not tools. */
+import { type Code, HubError } from '../../base/errors.ts'
+import { harmlessText } from './harmless.ts'
+
+/** The command line asks for something that does not go: exit code 2. */
+export class UsageError extends Error {
+  readonly hint: string
+
+  constructor(message: string, hint: string) {
+    super(message)
+    this.name = 'UsageError'
+    this.hint = hint
+  }
+}
+
+/** The verbs hint at tools of the bus, where these codes come from. */
+const hints: Partial<Readonly<Record<Code, string>>> = {
+  PROJECT_NOT_FOUND:
+    'Name it by its slug or its key, as it was named when it was first used; without --project it is commons.',
+  TOPIC_NOT_FOUND: '`parley topics list --status all` shows the topics there are; --project names another project.',
+  TOPIC_CLOSED: 'Nothing was sent. `parley topics show` still reads it; a peer opens it again with topic_reopen.',
+}
+
+/** What an error tells may hold names that agents gave. */
+export function forPeople(error: unknown): unknown {
+  if (!(error instanceof HubError)) return error
+  const hint = hints[error.code] ?? error.hint
+  return new HubError(error.code, harmlessText(error.message), { ...(hint !== undefined && { hint }), cause: error })
+}

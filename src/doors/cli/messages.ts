@@ -1,0 +1,64 @@
+/** Messages as text: a line that says whose it is, and what was said, set in so that it cannot pass for such a line. */
+import type { Entry } from '../../core/transcript.ts'
+import { harmlessText, word } from './harmless.ts'
+import { type Look, type Painted, paint } from './tables.ts'
+import { iso } from './times.ts'
+import { displayWidth, truncate, wrap } from './width.ts'
+
+const indent = '    '
+const narrowest = 20
+const separator = ' · '
+
+export function messageText(entry: Entry, look: Look, time: string): string {
+  const { seq, sender, kind } = entry
+  const room = look.tty ? Math.max(narrowest, look.width - indent.length) : Number.POSITIVE_INFINITY
+  const head: Painted[] = [
+    { text: `#${seq} ${word(sender)}`, style: ['bold', 'cyan'] },
+    { text: word(kind), style: kindColor[kind] ?? 'dim' },
+    ...[time, ...reply(entry)].map((text) => ({ text, style: 'dim' as const })),
+  ]
+  let line = ''
+  let used = 0
+  for (const { text, style } of head) {
+    const part = truncate(text, room)
+    const fits = used + separator.length + displayWidth(part) <= room
+    line += (used === 0 ? '' : fits ? paint(look, 'dim', separator) : `\n${indent}`) + paint(look, style, part)
+    used = (fits ? used + separator.length : 0) + displayWidth(part)
+  }
+  return `${line}\n${bodyText(entry.body, look, room)}\n`
+}
+
+/** What waits for an answer, and what is one, meets the eye. */
+const kindColor: Readonly<Record<string, 'yellow' | 'green'>> = { question: 'yellow', answer: 'green' }
+
+function reply({ replyTo, replyToSeq }: Entry): string[] {
+  if (replyTo === undefined) return []
+  return [`reply to ${replyToSeq === undefined ? word(replyTo) : `#${replyToSeq}`}`]
+}
+
+/** A terminal would break long lines where it likes, also where the rest looks like a line of ours. */
+function bodyText(body: string, { tty }: Look, room: number): string {
+  return harmlessText(body)
+    .trimEnd()
+    .split('\n')
+    .flatMap((line) => (tty ? wrap(line.replaceAll('\t', '    '), room) : [line]))
+    .map((line) => (line === '' ? '\n' : `${indent}${line}\n`))
+    .join('')
+}
+
+const special = /[\\`*_{}[\]<>#|]/g
+const markdown = (text: string): string => text.replace(special, '\\$&')
+
+/** One message of an exported page. The quotation keeps its headings from becoming those of the page. */
+export function messageMarkdown(entry: Entry): string {
+  const { seq, uid, sender, kind, createdAt, body } = entry
+  const about = [markdown(word(sender)), markdown(word(kind)), iso(createdAt), ...reply(entry).map(markdown)]
+  const quoted = harmlessText(body)
+    .trimEnd()
+    .split('\n')
+    .map((line) => (line === '' ? '>\n' : `> ${line}\n`))
+    .join('')
+  return `## ${seq} · ${about.join(' · ')}\n\n<!-- message_id: ${uid} -->\n\n${quoted}\n`
+}
+
+export const titleMarkdown = (title: string): string => markdown(harmlessText(title).replaceAll('\n', ' '))

@@ -1,0 +1,71 @@
+/** Where a command writes and what it reads: the streams of the process, and whether a person sits there. */
+import { createInterface } from 'node:readline'
+import { styleText } from 'node:util'
+
+export interface Screen {
+  /** A person reads it: columns, relative times, lines no longer than it is wide. Else it is a file or another program. */
+  readonly tty: boolean
+  readonly color: boolean
+  readonly width: number
+  /** Resolves when it is written, so that nobody piles up what cannot be taken. */
+  out(text: string): Promise<void>
+  /** For what is not the result. */
+  err(text: string): Promise<void>
+  /** A line beside the result: what goes on, what else there is. */
+  note(line: string): Promise<void>
+  readonly input: Input
+}
+
+export interface Input {
+  readonly tty: boolean
+  read(): AsyncIterable<Uint8Array>
+  /** Asks a person; '' if there is no answer. */
+  ask(question: string): Promise<string>
+}
+
+export function processScreen({ stdin, stdout, stderr }: NodeJS.Process = process): Screen {
+  // `parley … | head` has read enough: that is no failure.
+  for (const stream of [stdout, stderr])
+    stream.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EPIPE') throw error
+      process.exit(0)
+    })
+  return {
+    tty: stdout.isTTY === true,
+    color: colored(stdout),
+    get width() {
+      return stdout.columns || 80
+    },
+    out: (text) => write(stdout, text),
+    err: (text) => write(stderr, text),
+    note: (line) => write(stderr, `${colored(stderr) ? styleText('dim', line, { validateStream: false }) : line}\n`),
+    input: {
+      tty: stdin.isTTY === true,
+      read: () => stdin,
+      ask: (question) => ask(question, stdin, stderr),
+    },
+  }
+}
+
+/** Node heeds NO_COLOR, FORCE_COLOR and TERM=dumb. */
+const colored = (stream: NodeJS.WriteStream): boolean => stream.isTTY === true && stream.hasColors()
+
+function write(stream: NodeJS.WritableStream, text: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    stream.write(text, (error) => (error ? reject(error) : resolve()))
+  })
+}
+
+async function ask(question: string, input: NodeJS.ReadableStream, output: NodeJS.WritableStream): Promise<string> {
+  await write(output, question)
+  const lines = createInterface({ input })
+  try {
+    for await (const line of lines) return line
+    // Ctrl-D leaves the cursor behind the question.
+    await write(output, '\n')
+    return ''
+  } finally {
+    // A terminal that is still read keeps the process alive.
+    lines.close()
+  }
+}

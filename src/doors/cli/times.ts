@@ -1,0 +1,25 @@
+/** Times as people read them, and as programs do. */
+
+export const iso = (ms: number): string => new Date(ms).toISOString()
+
+const [minute, hour, day] = [60_000, 3_600_000, 86_400_000]
+
+/** How long ago something was; past a month the date says more. */
+export function ago(then: number, now: number): string {
+  const age = now - then
+  if (age < 10_000) return 'just now'
+  if (age < minute) return `${Math.floor(age / 1000)} s ago`
+  if (age < hour) return `${Math.floor(age / minute)} min ago`
+  if (age < day) return `${Math.floor(age / hour)} h ago`
+  if (age < 2 * day) return 'yesterday'
+  return age < 30 * day ? `${Math.floor(age / day)} days ago` : iso(then).slice(0, 10)
+}
+
+/** The time of day here, with the date if it was another day. */
+export function clock(then: number, now: number): string {
+  const [date = '', time = ''] = local.format(then).split(' ')
+  return local.format(now).startsWith(date) ? time : `${date} ${time}`
+}
+
+/** Sweden writes its dates as ISO does: 2026-01-31 14:05:59. */
+const local = new Intl.DateTimeFormat('sv-SE', { dateStyle: 'short', timeStyle: 'medium' })

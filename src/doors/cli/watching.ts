@@ -1,0 +1,87 @@
+/** `parley topics watch`: what was said, and then what is being said, until Ctrl-C. */
+import { HubError } from '../../base/errors.ts'
+import { needTopicCalled } from '../../core/topic-care.ts'
+import type { Topic } from '../../core/topics.ts'
+import { awaitNews, type Entry, findLastSeq, findStart, readEntries } from '../../core/transcript.ts'
+import { harmlessJson, harmlessLine } from './harmless.ts'
+import { messageText } from './messages.ts'
+import type { Desk } from './reading.ts'
+import { toMessage } from './shapes.ts'
+import { clock, iso } from './times.ts'
+
+export type From = number | 'now' | undefined
+
+/** Without a place to begin, the last few messages tell what it is about. */
+const lastFew = 10
+
+export async function watchCommand(desk: Desk, { topic: called, from }: { topic: string; from: From }): Promise<void> {
+  const { hub, screen, project } = desk
+  const { signal, release } = untilSignal()
+  try {
+    let topic: Topic = await needTopicCalled(hub, project, called)
+    const last = await findLastSeq(hub, topic)
+    let after = await placeOf(desk, topic, { from, last })
+    for await (const entry of readEntries(hub, topic, { after, through: last })) {
+      if (signal.aborted) return
+      await show(desk, topic, entry)
+    }
+    after = Math.max(after, last)
+    await screen.note(
+      `— Watching ${quoted(topic.name)}${topic.status === 'closed' ? ', which is closed' : ''}. Ctrl-C ends. —`,
+    )
+    while (!signal.aborted) {
+      const news = await awaitNews(hub, { topic, after, signal }).catch(explainGone(topic))
+      if (news === undefined) return
+      for (const entry of news.entries) await show(desk, topic, entry)
+      after = news.entries.at(-1)?.seq ?? after
+      for (const text of differences(topic, news.topic)) await screen.note(`— ${text} —`)
+      topic = news.topic
+    }
+  } finally {
+    release()
+  }
+}
+
+async function placeOf({ hub }: Desk, topic: Topic, { from, last }: { from: From; last: number }): Promise<number> {
+  if (from === 'now') return last
+  return from === undefined ? findStart(hub, topic, { count: lastFew, before: last + 1 }) : from - 1
+}
+
+/** For a program one line a message; for a person, as `show` does it. */
+async function show({ hub, screen, json }: Desk, topic: Topic, entry: Entry): Promise<void> {
+  if (json) return screen.out(`${harmlessJson(toMessage(topic, entry))}\n`)
+  // The line stays where it is while time goes on: "just now" would soon be wrong.
+  const { createdAt } = entry
+  return screen.out(messageText(entry, screen, screen.tty ? clock(createdAt, hub.clock.now()) : iso(createdAt)))
+}
+
+const explainGone =
+  ({ name }: Topic) =>
+  (error: unknown): never => {
+    if (!(error instanceof HubError) || error.code !== 'TOPIC_NOT_FOUND') throw error
+    throw new HubError('TOPIC_NOT_FOUND', `The topic ${JSON.stringify(name)} was deleted.`, { cause: error })
+  }
+
+const quoted = (name: string): string => harmlessLine(JSON.stringify(name))
+
+function differences(old: Topic, now: Topic): string[] {
+  const renamed = old.name === now.name ? [] : [`The topic is now called ${quoted(now.name)}.`]
+  if (old.status === now.status) return renamed
+  const reason = now.closeReason === undefined ? '' : `: ${harmlessLine(now.closeReason)}`
+  return [...renamed, now.status === 'closed' ? `The topic was closed${reason}.` : 'The topic is open again.']
+}
+
+/** Ctrl-C and SIGTERM end it in good order. The timers of a wait keep no process alive, so that one does it here. */
+function untilSignal(): { signal: AbortSignal; release(): void } {
+  const stop = new AbortController()
+  const abort = () => stop.abort()
+  const alive = setInterval(() => {}, 2 ** 30)
+  process.once('SIGINT', abort).once('SIGTERM', abort)
+  return {
+    signal: stop.signal,
+    release() {
+      clearInterval(alive)
+      process.off('SIGINT', abort).off('SIGTERM', abort)
+    },
+  }
+}

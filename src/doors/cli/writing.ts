@@ -1,0 +1,134 @@
+/** `parley topics send`, `rename` and `delete`: what people do to a topic. */
+import { userInfo } from 'node:os'
+import type { z } from 'zod'
+import { HubError } from '../../base/errors.ts'
+import { nameKey } from '../../base/names.ts'
+import { local } from '../../core/callers.ts'
+import { listPresent } from '../../core/members.ts'
+import { remark } from '../../core/remarks.ts'
+import { needTopicCalled, renameTopic } from '../../core/topic-care.ts'
+import { deleteTopic } from '../../core/topic-removal.ts'
+import type { Topic } from '../../core/topics.ts'
+import { findEntry } from '../../core/transcript.ts'
+import { busName, clientId, text, title } from '../fields.ts'
+import { UsageError } from './failures.ts'
+import { harmlessJson, harmlessLine, word } from './harmless.ts'
+import { count, type Desk } from './reading.ts'
+import type { Input } from './screen.ts'
+import { toMessage, toTopic } from './shapes.ts'
+
+const quoted = (name: string): string => harmlessLine(JSON.stringify(name))
+
+/** What a person typed, as the doors take it. */
+function checked<T>(schema: z.ZodType<T>, what: string, value: string): T {
+  const result = schema.safeParse(value)
+  if (result.success) return result.data
+  throw new UsageError(`${what} ${result.error.issues[0]?.message ?? 'is wrong'}`, 'Nothing was changed.')
+}
+
+export async function renameCommand(
+  { hub, screen, project, json }: Desk,
+  { topic: called, name }: { topic: string; name: string },
+): Promise<void> {
+  const wanted = checked(title, 'The name', name)
+  const old = await needTopicCalled(hub, project, called)
+  const topic = await renameTopic(hub, old, wanted)
+  await screen.out(
+    json ? `${harmlessJson(toTopic(topic))}\n` : `${quoted(old.name)} is now called ${quoted(topic.name)}.\n`,
+  )
+}
+
+/** Says what goes, and does nothing before it was told yes (DECISIONS, mail.md 15). */
+export async function deleteCommand(
+  { hub, screen, project, json }: Desk,
+  { topic: called, force }: { topic: string; force: boolean },
+): Promise<void> {
+  const topic = await needTopicCalled(hub, project, called)
+  const { uid: topic_id, name, messages, peers } = topic
+  const what = `the topic ${quoted(name)} (${topic_id}) with ${count(messages, 'message')} and the places of ${count(peers, 'peer')}`
+  if (!force) {
+    if (!screen.input.tty)
+      throw new UsageError(`This would delete ${what}, for good.`, 'Nothing was deleted. Pass --force to do it.')
+    const answer = await screen.input.ask(`This deletes ${what}, for good.\nType yes to do it: `)
+    if (answer.trim().toLowerCase() !== 'yes')
+      throw new HubError('INVALID_ARGUMENT', 'Nothing was deleted.', { hint: 'It needs a typed "yes", or --force.' })
+  }
+  await deleteTopic(hub, topic)
+  await screen.out(
+    json ? `${harmlessJson({ topic_id, name, messages, peers, deleted: true })}\n` : `Deleted ${what}.\n`,
+  )
+}
+
+export interface Sending {
+  readonly topic: string
+  readonly words: readonly string[]
+  readonly as: string | undefined
+  readonly type: string
+  readonly replyTo: string | undefined
+}
+
+export async function sendCommand(desk: Desk, { topic: called, words, as, type, replyTo }: Sending): Promise<void> {
+  const { hub, screen, project, json } = desk
+  const name = checked(busName, 'The name (--as)', as ?? loginName())
+  const kind = checked(text(32), 'The type (--type)', type)
+  const topic = await needTopicCalled(hub, project, called)
+  const answered = replyTo === undefined ? undefined : await messageId(desk, topic, replyTo)
+  const body = checked(text(maxBody), 'The message', words.length > 0 ? words.join(' ') : await readInput(desk))
+  const acting = { caller: local, project, name }
+  const { message } = await remark(hub, acting, { topic, outgoing: { body, kind, replyTo: answered } })
+  if (json) {
+    const entry = (await findEntry(hub, topic, message.seq)) ?? { ...message, replyToSeq: undefined }
+    await screen.out(`${harmlessJson(toMessage(topic, entry))}\n`)
+  } else await screen.out(`Sent #${message.seq} to ${quoted(topic.name)} as ${word(message.sender)}.\n`)
+  await warnOfNamesake(desk, topic, message.sender)
+}
+
+/** DECISIONS, "All doors" 8. */
+const maxBody = 65_536
+
+function loginName(): string {
+  try {
+    return userInfo().username
+  } catch {
+    throw new UsageError('This user has no login name to send under.', 'Give a name with --as.')
+  }
+}
+
+/** People know a message by its number, programs by its id. */
+async function messageId({ hub }: Desk, topic: Topic, given: string): Promise<string> {
+  const [, seq] = /^#?(\d{1,15})$/.exec(given) ?? []
+  if (seq === undefined) return checked(clientId, 'The message (--reply-to)', given)
+  const entry = await findEntry(hub, topic, Number(seq))
+  if (entry !== undefined) return entry.uid
+  throw new HubError('INVALID_ARGUMENT', `There is no message #${seq} in ${quoted(topic.name)}.`, {
+    hint: 'Nothing was sent. `parley topics show` has the numbers.',
+  })
+}
+
+async function readInput({ screen }: Desk): Promise<string> {
+  if (screen.input.tty) await screen.note('Type the message; end it with Ctrl-D on a line of its own.')
+  return (await decode(screen.input)).replace(/\r?\n$/, '')
+}
+
+async function decode({ read }: Input): Promise<string> {
+  const decoder = new TextDecoder('utf-8', { fatal: true })
+  let body = ''
+  try {
+    // What is far too long is not read to its end.
+    for await (const bytes of read()) {
+      body += decoder.decode(bytes, { stream: true })
+      if (body.length > 2 * maxBody) return body
+    }
+    return body + decoder.decode()
+  } catch (error) {
+    if (error instanceof TypeError) throw new UsageError('The message is not UTF-8.', 'Nothing was sent.')
+    throw error
+  }
+}
+
+/** Peers are not sent what goes by their own name, so that it would look as if it had been lost. */
+async function warnOfNamesake({ hub, screen, project }: Desk, topic: Topic, sender: string): Promise<void> {
+  const { peers } = await listPresent(hub, project, topic.uid, { windowMs: 300_000, limit: 1000 })
+  if (peers.some(({ name }) => nameKey(name) === nameKey(sender)))
+    await screen.note(`A peer called ${word(sender)} is there; it takes this for its own. --as gives another name.`)
+}

@@ -1,0 +1,84 @@
+/** The headers of 2026-07-28 that repeat what the body says, so that proxies need not read it. */
+import type { JSONRPCRequest } from '@modelcontextprotocol/server'
+import { Refusal, rpcCodes } from './refusal.ts'
+import { legacyVersions, modernVersions } from './versions.ts'
+
+export interface StandardHeaders {
+  readonly version: string | undefined
+  readonly method: string | undefined
+  readonly name: string | undefined
+}
+
+/** Which parameter `Mcp-Name` repeats (SEP-2243, SEP-2663). */
+const nameField: Readonly<Record<string, string>> = {
+  'tools/call': 'name',
+  'prompts/get': 'name',
+  'resources/read': 'uri',
+  'tasks/get': 'taskId',
+  'tasks/update': 'taskId',
+  'tasks/cancel': 'taskId',
+}
+
+const fieldOf = (method: string): string | undefined =>
+  Object.hasOwn(nameField, method) ? nameField[method] : undefined
+
+/** Whether the headers plainly repeat the body; anything less plain is left to `judge`. */
+export function agrees({ method, params }: JSONRPCRequest, headers: StandardHeaders | undefined): boolean {
+  if (headers === undefined) return true
+  if (headers.version !== modernVersions[0] || headers.method !== method) return false
+  const field = fieldOf(method)
+  if (field === undefined) return true
+  return headers.name !== undefined && headers.name === params?.[field] && !headers.name.startsWith(encodedPrefix)
+}
+
+/** Before that revision only the version was in a header, and only so that an unknown one could be refused. */
+export function checkLegacyVersion(headers: StandardHeaders | undefined): void {
+  const version = headers?.version
+  if (version === undefined || legacyVersions.includes(version)) return
+  const supported = [...modernVersions, ...legacyVersions].join(', ')
+  throw new Refusal(400, {
+    code: rpcCodes.transport,
+    message: `Bad Request: Unsupported protocol version: ${version} (supported versions: ${supported})`,
+  })
+}
+
+/** What the classifier leaves to the server: all three headers must be there, and the name must be the body's. */
+export function checkHeaders({ method, params }: JSONRPCRequest, headers: StandardHeaders): void {
+  if (headers.version === undefined) throw mismatch('(missing)', 'the required MCP-Protocol-Version header is absent')
+  if (headers.method === undefined)
+    throw mismatch('(missing)', `the body names method ${method} but the required Mcp-Method header is absent`)
+  const field = fieldOf(method)
+  const value = field === undefined ? undefined : params?.[field]
+  if (field === undefined) return
+  if (headers.name === undefined) {
+    if (typeof value === 'string')
+      throw mismatch('(missing)', `the body carries params.${field} but the required Mcp-Name header is absent`)
+    return
+  }
+  const name = decodeName(headers.name)
+  if (name === undefined) throw mismatch(headers.name, 'the Mcp-Name header carries an invalid Base64 value')
+  if (typeof value === 'string' && name !== value)
+    throw mismatch(headers.name, `the Mcp-Name header does not name params.${field} of the body`)
+}
+
+const mismatch = (header: string, body: string): Refusal =>
+  new Refusal(400, {
+    code: rpcCodes.headerMismatch,
+    message: `Bad Request: the request headers and body disagree: ${body}`,
+    data: { mismatch: { header, body } },
+  })
+
+const encodedPrefix = '=?base64?'
+
+/** `=?base64?…?=` carries what a header cannot; only the canonical spelling counts. */
+function decodeName(header: string): string | undefined {
+  if (!header.startsWith(encodedPrefix) || !header.endsWith('?=')) return header
+  const encoded = header.slice(encodedPrefix.length, -2)
+  const bytes = Buffer.from(encoded, 'base64')
+  if (bytes.toString('base64') !== encoded) return undefined
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch {
+    return undefined
+  }
+}

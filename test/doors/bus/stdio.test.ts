@@ -1,0 +1,127 @@
+/** `parley bus` as a process: what it writes where, what it needs to run, and how it ends. */
+import { rmdir } from 'node:fs/promises'
+import { describe, expect } from 'vitest'
+import { type BusOptions, startBus, waiting } from '../../support/bus.ts'
+import { eras, spawnParley, temporaryFolder } from '../../support/parley.ts'
+import { verifies } from '../../support/verifies.ts'
+
+interface Line {
+  id: number
+  result: { structuredContent: Record<string, unknown> }
+}
+
+/** The process by hand: lines in, lines out, and nobody between. */
+async function startLines(storage: string, { env = {}, cwd = storage }: Partial<BusOptions> = {}) {
+  const bus = spawnParley(['bus'], { STORAGE_ROOT: storage, ...env }, { cwd })
+  bus.child.stdin.on('error', () => {})
+  let id = 0
+  const post = (tool: string, args: object = {}) => {
+    const params = { name: tool, arguments: args }
+    bus.child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id: ++id, method: 'tools/call', params })}\n`)
+    return id
+  }
+  const answer = async (to: number): Promise<Record<string, unknown>> => {
+    const [line = ''] = await bus.printed(new RegExp(`^\\{"jsonrpc":"2.0","id":${to},[^\n]*\n`, 'm'))
+    return (JSON.parse(line) as Line).result.structuredContent
+  }
+  return { ...bus, post, answer, call: (tool: string, args?: object) => answer(post(tool, args)) }
+}
+
+verifies('bus.stdio.protocol', 'Its stdout is JSON-RPC, a line each, and its log goes to stderr', async () => {
+  const storage = await temporaryFolder()
+  const { call, child, output, gone } = await startLines(storage, { env: { LOG_LEVEL: 'trace' } })
+  child.stdin.write('this is no message\n{"jsonrpc":"2.0","neither":true}\n')
+  const { topic_id } = await call('topic_create', { name: 'lines' })
+  await call('topic_join', { agent_name: 'a', topic_id })
+  await call('sync', { topic_id, outbox: [{ content_markdown: 'two\nlines \u2028 and more' }], include_self: true })
+  await call('sync', { topic_id: 'wrong' })
+  child.stdin.end()
+  expect(await gone).toBe(0)
+  const lines = output.stdout.split('\n')
+  expect(lines.pop()).toBe('')
+  for (const line of lines) expect(JSON.parse(line)).toMatchObject({ jsonrpc: '2.0', id: expect.any(Number) })
+  expect(lines).toHaveLength(4)
+  expect(output.stderr).toContain('a line on stdin was not understood')
+})
+
+verifies(
+  ['bus.stdio.anywhere', 'bus.stdio.protocol'],
+  'It needs no more of the environment than a home, in whatever folder it is started',
+  async () => {
+    const home = await temporaryFolder()
+    const folder = await temporaryFolder()
+    for (const cwd of ['/', '/proc/self', folder]) {
+      const bus = spawnParley(['bus'], { HOME: home }, { cwd })
+      if (cwd === folder) await rmdir(folder)
+      bus.child.stdin.write(
+        '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"topic_create","arguments":{"name":"same"}}}\n',
+      )
+      await bus.printed(/"name":"same"/)
+      bus.child.stdin.end()
+      expect(await bus.gone, cwd).toBe(0)
+      expect(bus.output.stderr, cwd).toBe('')
+    }
+    // All of them worked on the one file below that home.
+    const bus = await startLines(home, { env: { STORAGE_ROOT: `${home}/.parley` } })
+    expect(await bus.call('topic_list')).toMatchObject({ count: 1 })
+  },
+)
+
+describe('It ends', () => {
+  verifies('bus.stdio.protocol', 'when its stdin does, also while calls wait, and by SIGTERM and SIGINT', async () => {
+    const storage = await temporaryFolder()
+    for (const end of ['stdin', 'SIGTERM', 'SIGINT'] as const) {
+      const { child, call, post, gone, output } = await startLines(storage)
+      const { topic_id } = await call('topic_create', { name: 'the end' })
+      await call('topic_join', { agent_name: 'a', topic_id })
+      const waits = post('sync', { topic_id, wait_seconds: 50 })
+      await expect.poll(() => waiting(storage, String(topic_id))).toEqual(['a'])
+      if (end === 'stdin') child.stdin.end()
+      else child.kill(end)
+      expect(await gone, end).toBe(0)
+      // Who cannot hear it any more is not answered.
+      expect(output.stdout, end).not.toContain(`"id":${waits},`)
+      expect(output.stderr, end).toBe('')
+    }
+  })
+
+  verifies('bus.stdio.protocol', 'when stdin had ended before it was ready', async () => {
+    const storage = await temporaryFolder()
+    const { child, gone, output } = await startLines(storage)
+    child.stdin.end()
+    expect(await gone).toBe(0)
+    expect(output).toEqual({ stdout: '', stderr: '' })
+  })
+})
+
+verifies('bus.wait.untouched', 'A wait whose stdout breaks moves no cursor, and frees the name', async () => {
+  const storage = await temporaryFolder()
+  const alice = await startBus({ storage })
+  const topic_id = await alice.join('alice', 'broken')
+  for (let n = 0; n < 3; n++) {
+    const bob = await startLines(storage)
+    await bob.call('topic_join', { agent_name: 'bob', topic_id })
+    bob.post('sync', { topic_id, wait_seconds: 50 })
+    await expect.poll(() => waiting(storage, topic_id)).toEqual(['bob'])
+    // It still listens, but nobody reads what it says. It learns that when it tries to tell.
+    bob.child.stdout.destroy()
+    await alice.send(topic_id, `number ${n}`)
+    expect(await bob.gone).toBe(0)
+    const next = await startLines(storage)
+    expect(await next.call('topic_join', { agent_name: 'bob', topic_id })).toMatchObject({ agent_name: 'bob' })
+    expect(await next.call('sync', { topic_id, wait_seconds: 0 })).toMatchObject({
+      received: [{ content_markdown: `number ${n}` }],
+    })
+    next.child.stdin.end()
+    await next.gone
+  }
+})
+
+verifies('bus.stdio.anywhere', 'It works in the project that --project names', async () => {
+  const storage = await temporaryFolder()
+  const here = await startBus({ storage, era: eras[1] })
+  const there = await startBus({ storage, era: eras[1], args: ['--project', '/srv/other place'] })
+  const topic = await here.join('a', 'apart')
+  expect(await there.join('a', 'apart')).not.toBe(topic)
+  await expect(there.sync(topic)).rejects.toMatchObject({ code: 'TOPIC_NOT_FOUND' })
+})

@@ -1,0 +1,53 @@
+/** The commands for people as child processes, beside a running Parley. */
+import { expect } from 'vitest'
+import { httpPeer, type Message } from './bus.ts'
+import { bareEnv, type Parley, spawnParley } from './parley.ts'
+
+export interface Outcome {
+  readonly code: number | string
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/** Runs `parley …` to its end on the storage of a running Parley, with `input` on its stdin. */
+export async function parleyCommand(
+  { storage }: Pick<Parley, 'storage'>,
+  args: readonly string[],
+  { input = '', env = {} }: { input?: string | Uint8Array; env?: Record<string, string> } = {},
+): Promise<Outcome> {
+  const { child, output, gone } = spawnParley([...args], bareEnv(storage, env))
+  // It may end without reading.
+  child.stdin.on('error', () => {})
+  child.stdin.end(input)
+  return { code: await gone, ...output }
+}
+
+/** What a command that went well has printed. */
+export async function printedBy(
+  parley: Pick<Parley, 'storage'>,
+  args: readonly string[],
+  options: Parameters<typeof parleyCommand>[2] = {},
+): Promise<string> {
+  const outcome = await parleyCommand(parley, args, options)
+  expect(outcome).toMatchObject({ code: 0 })
+  return outcome.stdout
+}
+
+/** `parley topics …` beside a server, and the peers that talk there. */
+export function topicsBeside(parley: () => Parley) {
+  const topics = (...args: string[]) => printedBy(parley(), ['topics', ...args])
+  const peer = (name: string, project = '') => httpPeer(parley(), `?agent=${name}${project}`)
+  return {
+    topics,
+    peer,
+    json: async (...args: string[]) => JSON.parse(await topics(...args, '--json')),
+    fails: (...args: string[]) => parleyCommand(parley(), ['topics', ...args]),
+    watch: (...args: string[]) => spawnParley(['topics', 'watch', ...args], bareEnv(parley().storage)),
+    /** A topic of its own for a test, in which bob takes part and has said these things. */
+    async topicOf(name: string, ...texts: string[]) {
+      const bob = peer('bob')
+      const id = await bob.join('bob', name)
+      return { bob, id, said: texts.length > 0 ? await bob.send(id, ...texts) : ([] as Message[]) }
+    },
+  }
+}
