@@ -1,6 +1,5 @@
 /** `parley bus`: the bus door over stdin and stdout, for one client. It ends when stdin does. */
 import { HubError } from './base/errors.ts'
-import { createLog } from './base/log.ts'
 import type { Config } from './config.ts'
 import { processHolder, releaseNames } from './core/holders.ts'
 import { refusingDb } from './db/refusing.ts'
@@ -8,16 +7,11 @@ import { busDoor } from './doors/bus/door.ts'
 import { processScope } from './doors/bus/holder.ts'
 import { createEngine } from './doors/mcp/engine.ts'
 import { serveStdio } from './doors/mcp/stdio.ts'
-import { openDatabase, openOn } from './open.ts'
+import { openDatabase, openLog, openOn } from './open.ts'
 import { version } from './version.ts'
 
 export async function bus(config: Config, project: string | undefined): Promise<void> {
-  // stdout carries the protocol and nothing else.
-  const log = createLog({
-    level: config.LOG_LEVEL,
-    json: config.LOG_JSON_ENABLED || !process.stderr.isTTY,
-    to: process.stderr,
-  })
+  const log = openLog(config)
   const hub = await openOn(await openDatabase(config).catch(refuseCalls), config, log)
   const scope = processScope(project)
   const { clock, ids, metrics } = hub

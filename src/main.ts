@@ -36,9 +36,9 @@ program
   })
 
 // Loaded only where it is asked for; the others start without it.
-if (process.argv[2] === 'topics') {
+if (process.argv.slice(2, 4).includes('topics')) {
   const { topicsCommand } = await import('./doors/cli/topics.ts')
-  program.addCommand(topicsCommand(async () => (await import('./people.ts')).openForPeople(loadConfig(process.env))))
+  program.addCommand(topicsCommand(async () => (await import('./open.ts')).openParley(loadConfig(process.env))))
 } else program.command('topics').description('follow topics live, write into them, keep them in order')
 
 try {

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { systemClock } from './base/clock.ts'
 import { HubError } from './base/errors.ts'
 import { createIds } from './base/ids.ts'
-import type { Log } from './base/log.ts'
+import { createLog, type Log } from './base/log.ts'
 import { createMetrics } from './base/metrics.ts'
 import type { Config } from './config.ts'
 import { type Hub, openHub } from './core/hub.ts'
@@ -12,6 +12,10 @@ import { migrations } from './db/migrations/all.ts'
 import { openDb } from './db/open.ts'
 import type { Db } from './db/port.ts'
 import { parseDatabaseUrl } from './db/url.ts'
+
+/** On stderr, because stdout may carry a protocol; for people on a terminal, for machines elsewhere. */
+export const openLog = ({ LOG_LEVEL, LOG_JSON_ENABLED }: Config): Log =>
+  createLog({ level: LOG_LEVEL, json: LOG_JSON_ENABLED || !process.stderr.isTTY, to: process.stderr })
 
 const databaseUrl = ({ DATABASE_URL, STORAGE_ROOT }: Config): string =>
   DATABASE_URL ?? `sqlite:${join(STORAGE_ROOT, 'parley.sqlite3')}`
@@ -51,3 +55,7 @@ export async function openOn(db: Db, config: Config, log: Log): Promise<Hub> {
     throw error
   }
 }
+
+/** For a command that needs the hub for a moment. */
+export const openParley = async (config: Config): Promise<Hub> =>
+  openOn(await openDatabase(config), config, openLog(config))

@@ -3,17 +3,18 @@ import { mkdirSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { banner } from './banner.ts'
 import { HubError } from './base/errors.ts'
-import { createLog, type Log } from './base/log.ts'
+import type { Log } from './base/log.ts'
 import type { Config } from './config.ts'
 import { countUnread } from './core/agents.ts'
 import { endSession, isSessionEnded, onSessionEnded } from './core/sessions.ts'
+import { finishRemovals } from './core/topic-removal.ts'
 import { busDoor } from './doors/bus/door.ts'
 import { busPath, busScope } from './doors/bus/holder.ts'
 import { createApp, listen } from './doors/http/app.ts'
 import { mailboxDoor, mailboxPath, mailboxScope } from './doors/mailbox/door.ts'
 import { createEngine } from './doors/mcp/engine.ts'
 import { mountDoor } from './doors/mcp/http.ts'
-import { openDatabase, openOn, storageName } from './open.ts'
+import { openDatabase, openLog, openOn, storageName } from './open.ts'
 import { keepSecret } from './secret.ts'
 import { version } from './version.ts'
 
@@ -28,11 +29,7 @@ const exitMs = 4500
 export async function serve(config: Config): Promise<void> {
   // Whoever read the log may be gone (`| tee`, and Ctrl-C): no reason to fall over.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
-  const log = createLog({
-    level: config.LOG_LEVEL,
-    json: config.LOG_JSON_ENABLED || !process.stderr.isTTY,
-    to: process.stderr,
-  })
+  const log = openLog(config)
   const server = await startServer(config, log)
   stopOnSignal(server.stop, log)
   process.stdout.write(`${banner({ version, ...server })}\n`)
@@ -80,6 +77,8 @@ export async function startServer(config: Config, log: Log) {
     mountDoor(app, { engine, path: mailboxPath, door: mailboxDoor(hub), scope: mailboxScope })
     mountDoor(app, { engine, path: busPath, door: busDoor(hub, version), scope: busScope })
     await listen(app, { host: config.HTTP_HOST, port: config.HTTP_PORT }).catch(explainListen(config))
+    // Deletions that were cut off go on; nobody waits for them.
+    finishRemovals(hub).catch((error: unknown) => log.warn({ err: error }, 'a deleted topic is not gone yet'))
     const url = urlOf(app.server.address() as AddressInfo)
     const localIsFree = config.HTTP_ALLOW_LOCALHOST_UNAUTHENTICATED && isLoopback(new URL(url).hostname)
     return {

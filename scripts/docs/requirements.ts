@@ -2,7 +2,14 @@
 import type { Requirement } from '../../test/requirements.ts'
 import { code, generatedFrom, page, table } from './markdown.ts'
 
-const titles: Readonly<Record<string, string>> = { mailbox: 'The mailbox door', all: 'All doors', serve: 'Serving' }
+const titles: Readonly<Record<string, string>> = {
+  mailbox: 'The mailbox door',
+  bus: 'The bus door',
+  all: 'All doors',
+  serve: 'Serving',
+  cli: 'Commands for people',
+  search: 'Search',
+}
 
 export function renderRequirements(requirements: readonly Requirement[]): string {
   const groups = Map.groupBy(requirements, ({ id }) => id.slice(0, id.indexOf('.')))

@@ -104,6 +104,9 @@ export interface Peer {
   readonly seenAt: number
 }
 
+/** One answer names no more than this, however many are asked for. */
+const mostPeers = 1000
+
 /** Who synced within the window, or waits now. */
 export async function listPresent(
   hub: Hub,
@@ -113,7 +116,7 @@ export async function listPresent(
 ) {
   const { id } = await needTopic(hub, project, uid)
   const now = hub.clock.now()
-  const rows = await listPeers(hub.db, { threadId: id, since: now - windowMs, now, limit })
+  const rows = await listPeers(hub.db, { threadId: id, since: now - windowMs, now, limit: Math.min(limit, mostPeers) })
   const peers: Peer[] = rows.map((row) => ({ name: row.name, lastSeq: row.last_seq, seenAt: row.seen_at }))
   return { now, peers }
 }

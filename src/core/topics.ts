@@ -66,10 +66,15 @@ export async function createTopic(hub: Hub, project: string, { name, metadata, m
   })
 }
 
-export async function listTopics(hub: Hub, project: string, status: 'open' | 'closed' | 'all'): Promise<Topic[]> {
+/** The newest first, at most `limit` of them. */
+export async function listTopics(
+  hub: Hub,
+  project: string,
+  { status, limit }: { status: 'open' | 'closed' | 'all'; limit: number },
+): Promise<{ topics: Topic[]; hasMore: boolean }> {
   const projectId = await needProject(hub, project)
-  const rows = await listRows(hub.db, projectId, status === 'all' ? undefined : status)
-  return rows.map(toTopic)
+  const rows = await listRows(hub.db, { projectId, status: status === 'all' ? undefined : status, limit: limit + 1 })
+  return { topics: rows.slice(0, limit).map(toTopic), hasMore: rows.length > limit }
 }
 
 /** By name, the newest open one before a closed one. */

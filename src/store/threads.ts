@@ -90,10 +90,13 @@ export const findTopicNamed = (db: Reader, projectId: number, nameKey: string): 
   )
 
 /** Newest first. */
-export const listTopics = (db: Reader, projectId: number, status: 'open' | 'closed' | undefined): Promise<TopicRow[]> =>
+export const listTopics = (
+  db: Reader,
+  { projectId, status, limit }: { projectId: number; status: 'open' | 'closed' | undefined; limit: number },
+): Promise<TopicRow[]> =>
   db.all<TopicRow>(sql`
     SELECT ${topicColumns} FROM threads WHERE project_id = ${projectId} AND name_key IS NOT NULL
-    ${status === undefined ? empty : sql`AND status = ${status}`} ORDER BY id DESC`)
+    ${status === undefined ? empty : sql`AND status = ${status}`} ORDER BY id DESC LIMIT ${limit}`)
 
 /** Closes or reopens; undefined if it is in that state already. */
 export const updateStatus = (

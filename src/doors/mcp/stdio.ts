@@ -63,8 +63,9 @@ export async function serveStdio<Scope>(
   })
   await wire.start()
   await closed
-  conversation.close()
+  // The end of input need not be the end of the reader (`echo … | parley bus`): what runs is answered, waits end empty.
   await engine.close()
+  conversation.close()
 }
 
 interface Line {

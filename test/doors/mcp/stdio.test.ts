@@ -84,12 +84,12 @@ test('a line that is no message is passed over', async () => {
   await end()
 })
 
-test('when stdin ends, waiting calls end, what they took is put back, and the process goes', async () => {
+test('when stdin ends, waiting calls end with their answers, and the process goes', async () => {
   const { send, read, end } = start()
   send(rpc('resources/subscribe', { uri: 'test://watched' }, 1))
   await read()
   send(rpc('tools/call', { name: 'pop', arguments: { wait: true } }, 2))
   send(rpc('tools/call', { name: 'steer', arguments: { act: 'waiting' } }, 3))
   expect(await read()).toMatchObject({ id: 3 })
-  expect(await end()).toEqual({ code: 0, world: { mail: ['the only mail'], ends: ['lost'], watched: [] } })
+  expect(await end()).toEqual({ code: 0, world: { mail: [], ends: ['stopping'], watched: [] } })
 })

@@ -41,12 +41,15 @@ export function topicTools(hub: Hub) {
     title: 'List topics',
     description: 'List topics, the newest first.',
     cluster: 'topics',
-    input: z.strictObject({ status: z.enum(['open', 'closed', 'all']).default('open').describe('Which topics.') }),
-    output: z.object({ topics: z.array(topicDetailShape), count: z.number() }),
+    input: z.strictObject({
+      status: z.enum(['open', 'closed', 'all']).default('open').describe('Which topics.'),
+      limit: z.int().min(1).max(1000).default(200).describe('The most topics to list.'),
+    }),
+    output: z.object({ topics: z.array(topicDetailShape), count: z.number(), has_more: z.boolean() }),
     effect: 'read',
-    async run({ status }, { scope }) {
-      const topics = (await listTopics(hub, scope.project, status)).map(toTopicDetail)
-      return { topics, count: topics.length }
+    async run({ status, limit }, { scope }) {
+      const { topics, hasMore } = await listTopics(hub, scope.project, { status, limit })
+      return { topics: topics.map(toTopicDetail), count: topics.length, has_more: hasMore }
     },
   })
 
