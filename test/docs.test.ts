@@ -49,9 +49,9 @@ test('settings and promises become tables, and an example that changes nothing',
   expect(renderEnvExample(settings)).toContain('# The port.\n# HTTP_PORT=8765\n\n# The token.\n# TOKEN=\n')
   const promises = [
     { id: 'serve.a.b', spec: 'DESIGN', says: 'It serves.' },
-    { id: 'bus.a.b', spec: 'bus.md', says: 'It runs.' },
+    { id: 'other.a.b', spec: 'bus.md', says: 'It runs.' },
   ]
   expect(renderRequirements(promises)).toMatch(
-    /## Serving\n\n[\s\S]*\| `serve.a.b` \| It serves. \| DESIGN \|\n\n## bus\n/,
+    /## Serving\n\n[\s\S]*\| `serve.a.b` \| It serves. \| DESIGN \|\n\n## other\n/,
   )
 })
