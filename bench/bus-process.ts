@@ -6,6 +6,9 @@ import { fileURLToPath } from 'node:url'
 
 const program = fileURLToPath(new URL('../bin/parley.js', import.meta.url))
 
+/** Where the id stands in the lines that Parley writes. */
+const idAt = '{"jsonrpc":"2.0","id":'.length
+
 export interface BusProcess {
   readonly pid: number
   /** Milliseconds from the start of the process to its answer to `initialize`. */
@@ -23,18 +26,22 @@ export async function startBus(storage: string): Promise<BusProcess> {
     cwd: storage,
   })
   const gone = once(child, 'close')
-  // Answers come in the order of the calls as long as no call overtakes one that waits: nobody here has two at a time.
-  const waiting: ((line: string) => void)[] = []
+  const waiting = new Map<number, (line: string) => void>()
   let rest = ''
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     const lines = (rest + text).split('\n')
     rest = lines.pop() ?? ''
-    for (const line of lines) waiting.shift()?.(line)
+    for (const line of lines) {
+      const answered = Number.parseInt(line.slice(idAt), 10)
+      waiting.get(answered)?.(line)
+      waiting.delete(answered)
+    }
   })
   let id = 0
   const ask = (method: string, params: object): Promise<string> => {
-    child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id: ++id, method, params })}\n`)
-    return new Promise((resolve) => waiting.push(resolve))
+    const asked = ++id
+    child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id: asked, method, params })}\n`)
+    return new Promise((resolve) => waiting.set(asked, resolve))
   }
   await ask('initialize', {
     protocolVersion: '2025-11-25',

@@ -18,8 +18,7 @@ const text =
 const folder = mkdtempSync(join(process.argv[3] ?? tmpdir(), 'parley-floor-'))
 const db = new DatabaseSync(join(folder, 'floor.sqlite3'))
 db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON')
-for (const { up } of migrations) for (const statement of up('sqlite')) db.exec(statement)
-db.exec("INSERT INTO projects (slug, human_key, created_at) VALUES ('commons', 'commons', 0)")
+for (const { up } of migrations) for (const statement of up('sqlite', Date.now())) db.exec(statement)
 for (let n = 1; n <= agents; n++)
   db.exec(`INSERT INTO agents (project_id, name, name_key, created_at) VALUES (1, 'a${n}', 'a${n}', 0)`)
 

@@ -1,5 +1,5 @@
 /** The command line: reads what is asked for, and turns failures into one message and an exit code. */
-import { Command } from 'commander'
+import { Command, CommanderError } from 'commander'
 import { HubError } from './base/errors.ts'
 import { ConfigError, loadConfig } from './config.ts'
 import { Fault } from './db/faults.ts'
@@ -7,13 +7,14 @@ import { version } from './version.ts'
 
 /** What keeps a folder from being used as storage. */
 const storageFaults: ReadonlySet<string | undefined> = new Set(
-  'EACCES EPERM EROFS ENOTDIR EEXIST EISDIR ENAMETOOLONG ELOOP ENOSPC EDQUOT'.split(' '),
+  'EACCES EPERM EROFS ENOTDIR EEXIST EISDIR ENAMETOOLONG ELOOP'.split(' '),
 )
 
 const program = new Command('parley')
   .description('A hub where AI agents hold durable conversations over MCP, and where people watch and steer them.')
   .version(version)
   .showHelpAfterError()
+  .exitOverride()
 
 program
   .command('serve')
@@ -44,6 +45,8 @@ if (process.argv.slice(2, 4).includes('topics')) {
 try {
   await program.parseAsync()
 } catch (error) {
+  // Commander has said what is wrong with the command line itself.
+  if (error instanceof CommanderError) process.exit(error.exitCode === 0 ? 0 : 2)
   process.stderr.write(`${explain(error)}\n`)
   process.exit(error instanceof ConfigError ? 2 : 1)
 }
@@ -55,6 +58,8 @@ function explain(error: unknown): string {
   if (error instanceof Fault)
     return `Parley cannot use its database: ${error.message}.\nName another one with STORAGE_ROOT or DATABASE_URL, or bring back a copy of this one.`
   const { code, path, message, stack } = error as NodeJS.ErrnoException
+  if (code === 'ENOSPC' || code === 'EDQUOT')
+    return `Parley cannot write to ${path ?? 'its storage folder'}: ${message}\nMake room on that disk, or set STORAGE_ROOT to a folder on another one.`
   if (storageFaults.has(code))
     return `Parley cannot use ${path ?? 'its storage folder'}: ${message}\nSet STORAGE_ROOT to a folder that this user may write to.`
   return `Parley failed: ${stack ?? String(error)}`

@@ -29,6 +29,7 @@ export const codes = {
   DB_BUSY: 'busy',
   DB_SCHEMA_MISMATCH: 'conflict',
   SHUTTING_DOWN: 'busy',
+  STORAGE_FAILED: 'internal',
   INTERNAL: 'internal',
 } as const satisfies Record<string, Kind>
 

@@ -4,8 +4,8 @@ import { createHash } from 'node:crypto'
 /** DECISIONS, "All doors" 6. */
 export const agentNamePattern = /^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$/
 
-/** Names are compared without case and shown as first written. */
-export const nameKey = (name: string): string => name.toLowerCase()
+/** Names are compared without case, however an accent is encoded, and shown as first written. */
+export const nameKey = (name: string): string => name.normalize('NFC').toLowerCase()
 
 export const commons = 'commons'
 

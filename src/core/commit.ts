@@ -1,5 +1,6 @@
 /** The one place that opens a write transaction: store calls, their changes, COMMIT, and only then the wake-ups. */
-import { isFault } from '../db/faults.ts'
+import { HubError } from '../base/errors.ts'
+import { Fault, isFault } from '../db/faults.ts'
 import type { Tx } from '../db/port.ts'
 import { type Change, insertChanges } from '../store/changes.ts'
 import type { Hub } from './hub.ts'
@@ -23,10 +24,11 @@ export async function commit<T>(hub: Hub, work: (tx: Tx, note: Note) => Promise<
         if (changes.length > 0) await insertChanges(tx, changes, hub.clock.now())
         return value
       })
+      hub.trouble.storage = undefined
       publish(hub, changes)
       return value
     } catch (error) {
-      if (attempt === attempts || !isFault(error, 'unique')) throw error
+      if (attempt === attempts || !isFault(error, 'unique')) throw explain(hub, error)
     }
   }
 }
@@ -37,4 +39,22 @@ function publish(hub: Hub, changes: readonly Change[]): void {
   if (topics.size === 0) return
   hub.wakes.wake(topics)
   hub.db.announce([...topics])
+}
+
+const storageFaults = {
+  full: [
+    'The disk is full: nothing can be stored.',
+    'Nothing was stored. Whoever runs Parley must make room; then send again.',
+  ],
+  readonly: ['The database can only be read.', 'Whoever runs Parley must make its file writable.'],
+  io: ['The database cannot be read or written.', 'The server log has the cause.'],
+  corrupt: ['The database is damaged.', 'Whoever runs Parley must bring back a copy of it.'],
+} as const
+
+/** What is wrong with the storage is told to those who call, and keeps the hub from being ready until a write succeeds. */
+function explain(hub: Hub, error: unknown): unknown {
+  if (!(error instanceof Fault) || !(error.kind in storageFaults)) return error
+  const [message, hint] = storageFaults[error.kind as keyof typeof storageFaults]
+  hub.trouble.storage = new HubError('STORAGE_FAILED', message, { hint, cause: error })
+  return hub.trouble.storage
 }

@@ -37,13 +37,18 @@ export async function holdName(
   const [mine, alive] = [current.holder === holder, isAlive(current, now)]
   if (!mine && alive && current.reclaim_token !== token)
     throw new HubError('AGENT_NAME_IN_USE', `Somebody else takes part as ${JSON.stringify(agent.name)} right now.`, {
-      hint: `Join under another name, for example ${(await freeNames(tx, agent)).join(' or ')}; or pass the reclaim_token that the first join returned.`,
+      hint: `Join under another name, for example ${(await freeNames(tx, agent)).join(' or ')}; or pass the reclaim_token that the first join returned. ${whenFree(current, now)}`,
     })
   const reclaimToken = mine || current.reclaim_token === token ? current.reclaim_token : fresh
   await updateHolder(tx, agent.id, { holder, reclaim_token: reclaimToken, seen_at: now })
   // Only this name: the others of one who is gone are taken by whoever asks for them.
   if (!mine && !alive) await deleteJoins(tx, current.holder, agent.id)
   return reclaimToken
+}
+
+function whenFree({ holder, seen_at }: HolderRow, now: number): string {
+  if (holder.startsWith(processPrefix)) return 'The name is free once that process ends.'
+  return `The name is free when that session ends, or if it stays silent, in ${Math.ceil((seen_at + silentMs - now) / 1000)} s.`
 }
 
 async function freeNames(tx: Tx, { name, projectId }: Agent): Promise<string[]> {

@@ -1,5 +1,6 @@
 /** The hub: the database, the clock, the limits and the wake-ups that every verb works with. */
 import type { Clock } from '../base/clock.ts'
+import type { HubError } from '../base/errors.ts'
 import type { Ids } from '../base/ids.ts'
 import type { Log } from '../base/log.ts'
 import type { Metrics } from '../base/metrics.ts'
@@ -22,7 +23,9 @@ export interface Hub extends HubParts {
   readonly wakes: Wakes
   /** Agents and projects seen before. They are never renamed, so that what is here stays true. */
   readonly known: { readonly agents: Map<string, Agent>; readonly projects: Map<string, number> }
-  /** Rejects while the database does not answer; takes the same time however much is in it. */
+  /** What went wrong with the last write, if it was the storage's fault. */
+  readonly trouble: { storage: HubError | undefined }
+  /** Rejects while the database does not answer or cannot be written; takes the same time however much is in it. */
   ready(): Promise<void>
   /** Ends the wake-ups and closes the database. */
   close(): Promise<void>
@@ -30,12 +33,15 @@ export interface Hub extends HubParts {
 
 export async function openHub(parts: HubParts): Promise<Hub> {
   const wakes = new Wakes()
+  const trouble: Hub['trouble'] = { storage: undefined }
   const unfollow = await followChanges(parts, wakes)
   return {
     ...parts,
     wakes,
     known: { agents: new Map(), projects: new Map() },
+    trouble,
     async ready() {
+      if (trouble.storage !== undefined) throw trouble.storage
       await findLastChange(parts.db)
     },
     async close() {

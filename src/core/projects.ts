@@ -1,6 +1,6 @@
 /** Projects: the namespaces of agents and threads. */
 import { HubError } from '../base/errors.ts'
-import { commons, slugOf } from '../base/names.ts'
+import { slugOf } from '../base/names.ts'
 import { findProject, insertProject } from '../store/projects.ts'
 import { commit } from './commit.ts'
 import { type Hub, remember } from './hub.ts'
@@ -22,13 +22,11 @@ export async function ensureProject(hub: Hub, slugOrKey: string): Promise<number
   return remember(hub.known.projects, slugOrKey, id)
 }
 
-/** A project that is only looked at is not made by it; the common one is always there. */
-export async function needProject(hub: Hub, project: string): Promise<number> {
-  if (project === commons) return ensureProject(hub, project)
-  const found = await findProject(hub.db, project)
-  if (found === undefined)
-    throw new HubError('PROJECT_NOT_FOUND', `There is no project ${JSON.stringify(project)}.`, {
-      hint: 'Leave the project out to use the common one; the first message or topic in a project makes it.',
-    })
-  return found.id
+/** A project that is only looked at is not made by it. */
+export async function needProject(hub: Hub, slugOrKey: string): Promise<number> {
+  const id = hub.known.projects.get(slugOrKey) ?? (await findProject(hub.db, slugOrKey))?.id
+  if (id !== undefined) return remember(hub.known.projects, slugOrKey, id)
+  throw new HubError('PROJECT_NOT_FOUND', `There is no project ${JSON.stringify(slugOrKey)}.`, {
+    hint: 'Leave the project out to use the common one; the first message or topic in a project makes it.',
+  })
 }

@@ -8,7 +8,8 @@ import { commit } from './commit.ts'
 import type { Hub } from './hub.ts'
 import { beyondTheEnd, type Cursor, type Holder, needMember } from './members.ts'
 import { type Outgoing, type Posted, post, type ThreadMessage, toThreadMessage } from './posts.ts'
-import { needTopic, type Topic, threadTopic, topicNotFound, toTopic } from './topics.ts'
+import { ensureProject } from './projects.ts'
+import { type Topic, threadTopic, topicNotFound, toTopic } from './topics.ts'
 import { wait } from './wait.ts'
 
 export interface Syncing {
@@ -44,7 +45,7 @@ export interface Synced extends Round {
 }
 
 export async function sync(hub: Hub, holder: Holder, uid: string, request: Syncing): Promise<Synced> {
-  const { projectId } = await needTopic(hub, holder.project, uid)
+  const projectId = await ensureProject(hub, holder.project)
   const waitMs = Math.min(request.waitMs, hub.limits.waitMs)
   const { sent, round } = await commit(hub, async (tx, note) => {
     const topic = await readTopic(tx, projectId, uid)

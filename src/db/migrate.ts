@@ -9,7 +9,7 @@ export interface Migration {
   readonly id: number
   readonly name: string
   /** One statement a text. */
-  readonly up: (dialect: Dialect) => readonly string[]
+  readonly up: (dialect: Dialect, now: number) => readonly string[]
 }
 
 /** `newer` and `foreign` databases are left as they are. */
@@ -19,6 +19,8 @@ export const migrationsTable = 'parley_migrations'
 
 /** Applies what is missing, in one transaction; others that start at the same time wait and find it done. */
 export async function migrate(db: Db, migrations: readonly Migration[], clock: Clock): Promise<void> {
+  // Almost always there is nothing to do, and then no lock to wait for.
+  if ((await schemaState(db, migrations)) === 'current') return
   await db.tx(async (tx) => {
     const lock = migrationLock(tx)
     if (lock !== undefined) await tx.all(lock)
@@ -33,7 +35,7 @@ export async function migrate(db: Db, migrations: readonly Migration[], clock: C
     const applied = await appliedIds(tx)
     for (const { id, name, up } of migrations) {
       if (applied.has(id)) continue
-      for (const statement of up(tx.dialect)) await tx.all(raw(statement))
+      for (const statement of up(tx.dialect, clock.now())) await tx.all(raw(statement))
       await tx.all(sql`INSERT INTO parley_migrations (id, name, applied_at) VALUES (${id}, ${name}, ${clock.now()})`)
     }
   })

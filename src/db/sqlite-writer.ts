@@ -18,6 +18,8 @@ interface Unit {
   /** Told only after COMMIT: a failure, too, may rest on what a neighbour has not committed yet. */
   failed: boolean
   result: unknown
+  /** When it came, by the process's own clock: its patience counts from here. */
+  readonly since: number
 }
 
 export class SqliteWriter {
@@ -47,7 +49,14 @@ export class SqliteWriter {
     if (this.#closing) return Promise.reject(shuttingDown())
     return new Promise<T>((resolve, reject) => {
       // What reaches `resolve` is what `work` returned.
-      this.#queue.push({ work, resolve: resolve as (value: unknown) => void, reject, failed: false, result: undefined })
+      this.#queue.push({
+        work,
+        resolve: resolve as (value: unknown) => void,
+        reject,
+        failed: false,
+        result: undefined,
+        since: performance.now(),
+      })
       if (!this.#active) this.#schedule()
     })
   }
@@ -94,7 +103,8 @@ export class SqliteWriter {
 
   async #attempt(group: readonly Unit[]): Promise<void> {
     const { begin, savepoint, undo, release, commit, rollback } = this.#statements
-    await whileBusy(() => begin.run(), this.#patience)
+    const waited = performance.now() - (group[0]?.since ?? 0)
+    await whileBusy(() => begin.run(), this.#patience - waited)
     const alarm = startAlarm()
     try {
       for (const unit of group) {

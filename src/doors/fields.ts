@@ -54,11 +54,17 @@ export const text = (limit: number) =>
     }),
   )
 
-/** A JSON object that comes back as it was given. */
-export const metadata = z.record(z.string(), z.unknown()).check((context) => {
-  const message = metadataFault(context.value)
-  if (message !== undefined) context.issues.push({ code: 'custom', message, input: context.value })
-})
+/** A JSON object that comes back as it was given: a copy by zod would lose a key such as `__proto__`. */
+export const metadata = z
+  .custom<Record<string, unknown>>(
+    (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
+    'must be an object',
+  )
+  .check((context) => {
+    const message = metadataFault(context.value)
+    if (message !== undefined) context.issues.push({ code: 'custom', message, input: context.value })
+  })
+  .meta({ type: 'object' })
 
 /** The project that `?project=` names: a slug or a key. */
 export function projectParameter({ project = commons }: Record<string, unknown>): string {

@@ -162,7 +162,7 @@ describe('The command line', () => {
     [[], 'Usage: parley'],
   ])('refuses %j and shows what there is', async (args, reason) => {
     const refused = await run(...args)
-    expect(refused).toMatchObject({ code: 1, stdout: '' })
+    expect(refused).toMatchObject({ code: 2, stdout: '' })
     expect(refused.stderr).toContain(reason)
     expect(refused.stderr).toContain('Usage: parley')
   })

@@ -5,13 +5,15 @@ import type { Migration } from '../migrate.ts'
 export const mailbox: Migration = {
   id: 1,
   name: 'mailbox',
-  up: (dialect) => [
+  up: (dialect, now) => [
     `CREATE TABLE projects (
       id         ${identity(dialect)},
       slug       TEXT NOT NULL UNIQUE,
       human_key  TEXT NOT NULL UNIQUE,
       created_at BIGINT NOT NULL
     )`,
+    // The project of all who name none.
+    `INSERT INTO projects (slug, human_key, created_at) VALUES ('commons', 'commons', ${now})`,
 
     // unread is kept in the row because counting it would cost a scan of the mailbox with every send.
     `CREATE TABLE agents (

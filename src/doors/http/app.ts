@@ -20,6 +20,9 @@ export function createApp(options: AppOptions): FastifyInstance {
   const app = Fastify({
     bodyLimit: maxBody,
     exposeHeadRoutes: false,
+    // A key such as __proto__ is a key like any other: nothing here merges what it was sent into an object of its own.
+    onProtoPoisoning: 'ignore',
+    onConstructorPoisoning: 'ignore',
     // For a request to arrive, not for its answer.
     requestTimeout: 120_000,
     frameworkErrors: (error, _request, reply) => sendError(log, error, reply),
@@ -100,7 +103,7 @@ const pathOf = ({ url }: FastifyRequest): string => url.split('?', 1)[0] ?? ''
 
 function sendError(log: Log, thrown: FastifyError | HubError, reply: FastifyReply): FastifyReply {
   const error = fromFastify(thrown) ?? asHubError(thrown)
-  if (error.code === 'INTERNAL') log.error({ err: thrown }, 'a request failed')
+  if (error.kind === 'internal') log.error({ err: thrown }, 'a request failed')
   const status = error === thrown || !('statusCode' in thrown) ? kinds[error.kind].status : (thrown.statusCode ?? 500)
   return reply.code(status).send(errorShape(error))
 }

@@ -8,8 +8,10 @@ import type { Tool } from './table.ts'
 type AnyTool = Pick<Tool<never>, 'name' | 'input' | 'accept'>
 
 /** Throws INVALID_ARGUMENT in our words (DECISIONS, "All doors" 10). A null argument is an absent one. */
-export function readArguments(tool: AnyTool, args: Json): unknown {
-  const given = withoutNulls(args)
+export function readArguments(tool: AnyTool, args: unknown): unknown {
+  if (args !== undefined && args !== null && !isRecord(args))
+    throw new HubError('INVALID_ARGUMENT', `The arguments must be an object; got ${show(args)}.`, { hint: usage(tool) })
+  const given = withoutNulls(args ?? {})
   const read = tool.input.safeParse(tool.accept === undefined ? given : tool.accept(given), { error: say })
   if (read.success) return read.data
   throw new HubError('INVALID_ARGUMENT', read.error.issues.slice(0, 5).map(sentence).join(' '), { hint: usage(tool) })

@@ -3,7 +3,6 @@ import type { ProgressToken } from '@modelcontextprotocol/server'
 import { asHubError, errorShape, type HubError } from '../../base/errors.ts'
 import { readArguments } from './args.ts'
 import type { Exchange } from './exchange.ts'
-import type { Json } from './json.ts'
 import type { Service, ToolRow } from './service.ts'
 
 export type Result = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly error: HubError }
@@ -11,7 +10,8 @@ export type Result = { readonly ok: true; readonly value: unknown } | { readonly
 interface Call<Scope> {
   readonly service: Service<Scope>
   readonly row: ToolRow<Scope>
-  readonly args: Json
+  /** As the client wrote them; absent or null is none. */
+  readonly args: unknown
   readonly exchange: Exchange<Scope>
 }
 
@@ -23,7 +23,7 @@ export async function runTool<Scope>({ service, row, args, exchange }: Call<Scop
     result = { ok: true, value: await row.tool.run(readArguments(row.tool, args), exchange) }
   } catch (thrown) {
     const error = asHubError(thrown)
-    if (error.code === 'INTERNAL' && !exchange.over)
+    if (error.kind === 'internal' && !exchange.over)
       log.error({ err: thrown, door: service.door.name, tool: row.tool.name }, 'a tool failed')
     // Whatever the call did before it failed, its client never hears of.
     await exchange.takeBack()

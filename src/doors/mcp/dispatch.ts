@@ -44,7 +44,7 @@ function toWire<Scope>(
 ): { code: number; message: string; data?: unknown; status?: number } {
   if (thrown instanceof ProtocolError) return thrown
   const error = asHubError(thrown)
-  if (error.code === 'INTERNAL') engine.log.error({ err: thrown, door: door.name, method }, 'a request failed')
+  if (error.kind === 'internal') engine.log.error({ err: thrown, door: door.name, method }, 'a request failed')
   return rpcError(error)
 }
 

@@ -2,7 +2,8 @@
 
 import { ProtocolErrorCode } from '@modelcontextprotocol/server'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { asHubError, HubError, kinds } from '../../base/errors.ts'
+import { asHubError, errorShape, HubError, kinds } from '../../base/errors.ts'
+import { drain } from '../http/drain.ts'
 import type { Engine } from './engine.ts'
 import { createEras } from './eras.ts'
 import { acceptsEvents, withReplyHeaders } from './http-exchange.ts'
@@ -11,6 +12,7 @@ import { type Mount, placeOf, type ReadScope, sessionOf } from './mount.ts'
 import { post } from './post.ts'
 import { errorText, Refusal, rpcCodes, rpcError, wrongType } from './refusal.ts'
 import { createService } from './service.ts'
+import { isShortForm } from './short-form.ts'
 import { streamHeaders } from './streams.ts'
 import type { Door } from './table.ts'
 
@@ -75,15 +77,24 @@ function requestSession<Scope>(mount: Mount<Scope>, request: FastifyRequest) {
 const notAllowed = (): Refusal => new Refusal(405, { code: rpcCodes.transport, message: 'Method not allowed.' })
 
 /** Whatever a request is refused for, a client of MCP reads a JSON-RPC error. */
-function refuse(engine: Engine, error: FastifyError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+async function refuse(
+  engine: Engine,
+  error: FastifyError,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
   const refusal = error instanceof Refusal ? error : fromFastify(error)
+  if (refusal?.status === 413) await drain(request.raw)
   if (refusal !== undefined) {
     if (refusal.status === 405) reply.header('allow', 'GET, POST, DELETE')
     return send(reply, refusal.status, errorText(idOf(request), refusal))
   }
   const hubError = asHubError(error)
-  if (hubError.code === 'INTERNAL') engine.log.error({ err: error }, 'a request failed')
-  return send(reply, kinds[hubError.kind].status, errorText(idOf(request), rpcError(hubError)))
+  if (hubError.kind === 'internal') engine.log.error({ err: error }, 'a request failed')
+  const text = isShortForm(request.body)
+    ? JSON.stringify(errorShape(hubError))
+    : errorText(idOf(request), rpcError(hubError))
+  return send(reply, kinds[hubError.kind].status, text)
 }
 
 const send = (reply: FastifyReply, status: number, text: string): FastifyReply =>

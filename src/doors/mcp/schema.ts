@@ -8,7 +8,8 @@ type AnyTool = Pick<Tool<never>, 'input' | 'output' | 'wrapped'>
 // The dialect of the SDK's own servers.
 const target = 'draft-2020-12'
 
-export const inputSchema = (tool: AnyTool): Json => tidy(z.toJSONSchema(tool.input, { target, io: 'input' }))
+export const inputSchema = (tool: AnyTool): Json =>
+  tidy(z.toJSONSchema(tool.input, { target, io: 'input', unrepresentable: 'any' }))
 
 /**
  * A failed call also carries structured content, `{error: …}`, and clients on SDK v1 check even that against the
@@ -16,7 +17,7 @@ export const inputSchema = (tool: AnyTool): Json => tidy(z.toJSONSchema(tool.inp
  */
 export function outputSchema(tool: AnyTool): Json | undefined {
   if (tool.output === undefined) return undefined
-  const schema = tidy(z.toJSONSchema(tool.output, { target, io: 'output' }))
+  const schema = tidy(z.toJSONSchema(tool.output, { target, io: 'output', unrepresentable: 'any' }))
   if (tool.wrapped) return { type: 'object', properties: { result: schema } }
   const { required: _, additionalProperties: __, ...root } = schema
   return root

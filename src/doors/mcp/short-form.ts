@@ -42,13 +42,7 @@ async function answer<Scope>(
     return failed(
       new HubError('INVALID_ARGUMENT', `There is no tool ${String(JSON.stringify(name)).slice(0, 64)}.`, { hint }),
     )
-  if (args !== undefined && args !== null && !isRecord(args))
-    return failed(
-      new HubError('INVALID_ARGUMENT', '"args" must be an object.', {
-        hint: `{"tool": "${row.tool.name}", "args": {}}`,
-      }),
-    )
-  const result = await runTool({ service, row, args: args ?? {}, exchange })
+  const result = await runTool({ service, row, args, exchange })
   return result.ok ? [JSON.stringify(result.value ?? null), 200] : failed(result.error)
 }
 

@@ -1,7 +1,7 @@
 /** `tools/call`: finds the tool, runs it, and writes its result so that text and structure cannot differ. */
 import type { ProgressToken } from '@modelcontextprotocol/server'
 import { resultText, runTool, startProgress } from './call.ts'
-import { isRecord, type Json } from './json.ts'
+import type { Json } from './json.ts'
 import { type Incoming, invalid } from './methods.ts'
 import type { Service } from './service.ts'
 
@@ -9,9 +9,8 @@ export async function callTool<Scope>(
   service: Service<Scope>,
   { params, exchange, era }: Incoming<Scope>,
 ): Promise<string> {
-  const { name, arguments: args = {}, _meta: meta } = params
+  const { name, arguments: args, _meta: meta } = params
   if (typeof name !== 'string') throw invalid('tools/call needs the name of a tool.')
-  if (!isRecord(args)) throw invalid('The arguments of a tool must be an object.')
   const row = service.tools.get(name)
   if (row === undefined)
     throw invalid(

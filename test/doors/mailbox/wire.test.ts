@@ -46,6 +46,7 @@ describe('The short form', () => {
         status: 404,
         body: error('MESSAGE_NOT_FOUND'),
       })
+      expect(await short('not.a.name', 'check_mail', {})).toEqual({ status: 400, body: error('INVALID_ARGUMENT') })
       const unknown = await short('alice', 'launch_rocket', {})
       expect(unknown.status).toBeGreaterThanOrEqual(400)
       expect(unknown.body).toMatchObject({ error: { hint: expect.stringContaining('send_to_agent') } })
@@ -105,6 +106,27 @@ describe('Arguments', () => {
     const id = '🦜'.repeat(128)
     expect(await mailbox(parley(), '0').send(longest, 'x', id)).toBe(id)
     expect(await mailbox(parley(), longest).check()).toMatchObject({ id, from: '0' })
+  })
+
+  verifies(
+    'all.arguments.tool-error',
+    'that are no object are a tool error too, and none at all are fine',
+    async () => {
+      for (const args of [[], '{}', 7]) {
+        const result = await callTool(endpoint(), 'check_mail', args as never)
+        expect(result).toMatchObject({ isError: true, structuredContent: { error: { code: 'INVALID_ARGUMENT' } } })
+      }
+      expect((await callTool(endpoint(), 'check_mail', null as never)).structuredContent).toEqual({ result: null })
+    },
+  )
+
+  verifies('all.arguments.unknown-name', 'by the name of __proto__ are unknown like any other', async () => {
+    const response = await post(
+      '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"check_mail","arguments":{"__proto__":{"x":1}}}}',
+    )
+    expect(await response.json()).toMatchObject({
+      result: { isError: true, structuredContent: { error: { code: 'INVALID_ARGUMENT' } } },
+    })
   })
 
   verifies('all.schema.null', 'that are null count as absent', async () => {
@@ -182,7 +204,6 @@ describe('The protocol', () => {
     expect(await code('tools/call', { name: 'launch_rocket', arguments: {} })).toBe(-32602)
     expect(await code('tools/fly', {})).toBe(-32601)
     expect(await code('constructor', {})).toBe(-32601)
-    expect(await code('tools/call', { name: 'check_mail', arguments: [] })).toBe(-32602)
   })
 
   verifies('all.http.content-type', 'a wrong content type is 415', async () => {

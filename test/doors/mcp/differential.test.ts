@@ -224,9 +224,11 @@ interface Difference {
 
 const answered = { status: 200, keys: [], id: 1 }
 const refused = { status: 200, code: -32602, id: 1 }
+const told = { status: 200, keys: ['content', 'isError', 'structuredContent'], id: 1 }
 
 const params =
   'Bad parameters of a method are -32602; the low-level Server of the SDK lets them through as an internal error.'
+const read = 'Bad arguments, of whatever shape, are a tool error that the model reads (DECISIONS, "All doors" 10).'
 const accept = 'Plain clients send no Accept, or any: they get JSON (DECISIONS, "All doors" 5).'
 const array = 'The answers of a batch are one JSON array; the SDK sends each as an event.'
 
@@ -250,6 +252,12 @@ const differences: Record<string, Difference> = {
   'a batch of one that initialises': {
     why: 'initialize must not be part of a batch (protocol 2025-03-26, "Lifecycle"), not even of one.',
     ours: { status: 400, code: -32600, id: null },
+  },
+  'tools/call, arguments a list': { why: read, ours: told },
+  'tools/call, arguments null': { why: read, ours: told },
+  'modern tools/call, arguments a list': {
+    why: read,
+    ours: { ...told, keys: ['_meta', 'content', 'isError', 'resultType', 'structuredContent'] },
   },
   'an unknown version header': {
     why: 'The id is echoed wherever it could be read, so that a client can tell which request was refused.',

@@ -65,14 +65,34 @@ test('null stands for an argument that is not there', async () => {
 })
 
 test.each([
-  ['a list', []],
-  ['a string', 'x'],
-  ['null', null],
-  ['a number', 5],
-])('arguments that are %s are an error of the protocol', async (_, args) => {
+  ['a list', [], 'a list'],
+  ['a string', 'x', '"x"'],
+  ['a number', 5, '5'],
+])('arguments that are %s are an error the model reads', async (_, args, shown) => {
   const { url } = await useFixture()
   const { status, json } = await http(url, { body: rpc('tools/call', { name: 'echo', arguments: args }) })
-  expect({ status, code: json.error.code }).toEqual({ status: 200, code: -32602 })
+  expect(status).toBe(200)
+  expect(json.result).toMatchObject({
+    isError: true,
+    structuredContent: {
+      error: { code: 'INVALID_ARGUMENT', message: `The arguments must be an object; got ${shown}.` },
+    },
+  })
+})
+
+test('an argument called __proto__ is one that the tool does not have', async () => {
+  const { url } = await useFixture()
+  const args = '{"text":"x","__proto__":{"text":"inherited"}}'
+  const { json } = await http(url, {
+    body: `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","arguments":${args}}}`,
+  })
+  expect(json.result.structuredContent.error.message).toBe('There is no argument "__proto__".')
+})
+
+test('null for all arguments is none', async () => {
+  const { url } = await useFixture()
+  const { json } = await http(url, { body: rpc('tools/call', { name: 'maybe', arguments: null }) })
+  expect(json.result.structuredContent).toEqual({ result: null })
 })
 
 test('a notification is accepted and not answered', async () => {

@@ -7,7 +7,7 @@ const ping = rpc('ping')
 test.each<[string, Sent, number, number]>([
   ['JSON that is none', { body: '{"jsonrpc":' }, 400, -32700],
   ['an empty body', { body: '' }, 400, -32700],
-  ['a body with a __proto__ key', { body: '{"jsonrpc":"2.0","id":1,"method":"ping","__proto__":{}}' }, 400, -32700],
+  ['a member called __proto__', { body: '{"jsonrpc":"2.0","id":1,"method":"ping","__proto__":{}}' }, 400, -32600],
   ['text', { body: '{}', headers: { 'content-type': 'text/plain' } }, 415, -32000],
   ['a form', { body: 'a=1', headers: { 'content-type': 'application/x-www-form-urlencoded' } }, 415, -32000],
   ['no body and no type', { body: undefined }, 415, -32000],
