@@ -1,7 +1,6 @@
-/** Serves one door on stdin and stdout: the SDK reads the lines, the dispatcher answers them. */
+/** Serves one door on stdin and stdout, a message a line. */
 import type { Readable, Writable } from 'node:stream'
-import type { JSONRPCMessage, JSONRPCRequest } from '@modelcontextprotocol/server'
-import { StdioServerTransport } from '@modelcontextprotocol/server/stdio'
+import { type JSONRPCRequest, ProtocolErrorCode, type RequestId } from '@modelcontextprotocol/server'
 import { local } from '../../core/callers.ts'
 import { Conversation } from './conversation.ts'
 import { dispatch } from './dispatch.ts'
@@ -9,8 +8,10 @@ import type { Engine } from './engine.ts'
 import { createEras } from './eras.ts'
 import { type ClientInfo, Exchange, type Peer } from './exchange.ts'
 import { readInbound } from './inbound.ts'
+import { isRecord } from './json.ts'
+import { readLines } from './lines.ts'
 import { clientOf, takeNotification } from './post.ts'
-import { errorText, Refusal } from './refusal.ts'
+import { errorText, Refusal, rpcCodes } from './refusal.ts'
 import { createService } from './service.ts'
 import type { Door } from './table.ts'
 
@@ -28,13 +29,12 @@ export async function serveStdio<Scope>(
 ): Promise<void> {
   const service = createService(door, engine)
   const eras = createEras(service)
-  const wire = new StdioServerTransport(stdin, stdout)
   const write = (text: string, done?: (error?: Error | null) => void) => stdout.write(`${text}\n`, done)
   const conversation = new Conversation((_uri, text) => write(text))
   /** Before 2026-07-28 a client says who it is once, on `initialize`. */
   let introduced: ClientInfo | undefined
 
-  const serve = (message: JSONRPCMessage) => {
+  const serve = (message: unknown) => {
     const inbound = readInbound(message, undefined)
     if (inbound.kind === 'notification') takeNotification({ conversation }, inbound.message)
     if (inbound.kind !== 'request') return
@@ -49,24 +49,36 @@ export async function serveStdio<Scope>(
     void dispatch(service, eras[era], inbound.message, exchange)
   }
 
-  wire.onmessage = (message) => {
+  const read = (line: string | undefined) => {
+    let message: unknown
     try {
+      message = parse(line)
       serve(message)
     } catch (error) {
       if (!(error instanceof Refusal)) throw error
-      if ('id' in message) write(errorText(message.id, error))
+      engine.log.warn({ code: error.code }, 'a line on stdin was refused')
+      write(errorText(isRecord(message) && isRequestId(message.id) ? message.id : null, error))
     }
   }
-  wire.onerror = (error) => engine.log.warn({ err: error }, 'trouble on stdin or stdout')
-  const closed = new Promise<void>((resolve) => {
-    wire.onclose = resolve
-  })
-  await wire.start()
-  await closed
+  // Nobody reads any more: nothing that could still be asked would be heard.
+  stdout.on('error', () => stdin.destroy())
+  await readLines(stdin, read)
   // The end of input need not be the end of the reader (`echo … | parley bus`): what runs is answered, waits end empty.
   await engine.close()
   conversation.close()
 }
+
+function parse(line: string | undefined): unknown {
+  if (line === undefined)
+    throw new Refusal(413, { code: rpcCodes.transport, message: 'A line must not exceed 4194304 bytes.' })
+  try {
+    return JSON.parse(line)
+  } catch {
+    throw new Refusal(400, { code: ProtocolErrorCode.ParseError, message: 'Parse error: the line is not valid JSON' })
+  }
+}
+
+const isRequestId = (id: unknown): id is RequestId => typeof id === 'string' || typeof id === 'number'
 
 interface Line {
   write(text: string, done?: (error?: Error | null) => void): void

@@ -126,8 +126,8 @@ describe('A name', () => {
       () => Promise.reject(new Error('the name was given to two')),
       (error: { hint: string }) => error,
     )
-    const [, suggested = ''] = /"([^"]+)"/.exec(hint) ?? []
-    expect(await join(bus.peer(1), { agent_name: suggested, topic_id })).toMatchObject({ agent_name: suggested })
+    const agent = JSON.parse(/"[^"]+"/.exec(hint)?.[0] ?? '""')
+    expect(await join(bus.peer(1), { agent_name: agent, topic_id })).toMatchObject({ agent_name: agent })
   })
 
   verifies('bus.name.in-use', 'goes to who brings the token; the other is told, and can take it back', async () => {

@@ -75,10 +75,14 @@ test('a revision that is not served is refused with what is', async () => {
   await end()
 })
 
-test('a line that is no message is passed over', async () => {
+test('a line that is no message is refused as over HTTP, with the id it has', async () => {
   const { send, read, end } = start()
   send('this is not JSON')
+  expect(await read()).toMatchObject({ id: null, error: { code: -32700 } })
   send({ jsonrpc: '2.0' })
+  expect(await read()).toMatchObject({ id: null, error: { code: -32600 } })
+  send({ jsonrpc: '2.0', id: 7, method: 'ping', params: [] })
+  expect(await read()).toMatchObject({ id: 7, error: { code: -32600 } })
   send(rpc('ping'))
   expect(await read()).toEqual({ jsonrpc: '2.0', id: 1, result: {} })
   await end()

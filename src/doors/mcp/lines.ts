@@ -1,0 +1,41 @@
+/** Lines of a stream, each whole and none longer than a request may be. */
+import type { Readable } from 'node:stream'
+
+/** As over HTTP (DECISIONS, "All doors" 8). */
+const longest = 4 << 20
+
+const newline = 0x0a
+
+/** Calls `line` with each line, and with undefined for one that is too long; resolves when the stream has ended. */
+export function readLines(stream: Readable, line: (text: string | undefined) => void): Promise<void> {
+  let parts: Buffer[] = []
+  let length = 0
+  const add = (part: Buffer) => {
+    length += part.length
+    if (length <= longest) parts.push(part)
+    else parts = []
+  }
+  const finish = () => {
+    const text = length > longest ? undefined : Buffer.concat(parts).toString().trim()
+    parts = []
+    length = 0
+    if (text !== '') line(text)
+  }
+  return new Promise((resolve) => {
+    stream.on('data', (chunk: Buffer) => {
+      let start = 0
+      for (let end = chunk.indexOf(newline); end >= 0; end = chunk.indexOf(newline, start)) {
+        add(chunk.subarray(start, end))
+        finish()
+        start = end + 1
+      }
+      add(chunk.subarray(start))
+    })
+    stream.once('end', () => {
+      // The last line need not end in a newline: `printf '{…}' | parley bus`.
+      finish()
+      resolve()
+    })
+    stream.once('close', resolve).once('error', () => resolve())
+  })
+}
