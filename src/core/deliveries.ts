@@ -50,10 +50,17 @@ export async function take(
   return wait(hub, { topic: mailTopic(agent.id), ms: waitMs, signals }, async () => {
     // A client that is gone takes nothing with it.
     if (signals.some((signal) => signal.aborted)) return {}
-    if (await hasFreeDelivery(hub.db, agent.id, hub.clock.now())) {
+    // Who was given mail the last time is likely to find more; others look first, so that an empty mailbox costs no lock.
+    const likely = hub.fruitful.has(agent.id)
+    if (likely || (await hasFreeDelivery(hub.db, agent.id, hub.clock.now()))) {
       const taken = await claim(hub, agent, leaseMs)
+      if (taken !== undefined) {
+        hub.fruitful.add(agent.id)
+        return { found: taken }
+      }
+      hub.fruitful.delete(agent.id)
       // Nothing, though there was something: another node has it in hand, and may yet let go of it without a hint.
-      return taken === undefined ? { again: hub.clock.now() + contendedMs } : { found: taken }
+      if (!likely) return { again: hub.clock.now() + contendedMs }
     }
     return { again: waitMs > 0 ? await findNextRelease(hub.db, agent.id) : undefined }
   })

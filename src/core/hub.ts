@@ -23,6 +23,8 @@ export interface Hub extends HubParts {
   readonly wakes: Wakes
   /** Agents and projects seen before. They are never renamed, so that what is here stays true. */
   readonly known: { readonly agents: Map<string, Agent>; readonly projects: Map<string, number> }
+  /** Agents that were given mail when they last asked. A guess that only saves work. */
+  readonly fruitful: Set<number>
   /** What went wrong with the last write, if it was the storage's fault. */
   readonly trouble: { storage: HubError | undefined }
   /** Rejects while the database does not answer or cannot be written; takes the same time however much is in it. */
@@ -39,6 +41,7 @@ export async function openHub(parts: HubParts): Promise<Hub> {
     ...parts,
     wakes,
     known: { agents: new Map(), projects: new Map() },
+    fruitful: new Set(),
     trouble,
     async ready() {
       if (trouble.storage !== undefined) throw trouble.storage

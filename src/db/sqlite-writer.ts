@@ -8,6 +8,9 @@ import { SqliteTx } from './sqlite-tx.ts'
 /** So that a burst does not hold up the event loop for long: 512 small units take about 20 ms. */
 const groupLimit = 512
 
+/** Where so many come at once, more are to be expected. */
+const busyGroup = 8
+
 /** Statements answer at once, so a unit that takes this long waits for something else, and everybody behind it. */
 const unitLimit = 10_000
 
@@ -30,6 +33,7 @@ export class SqliteWriter {
   readonly #statements
   #queue: Unit[] = []
   #active = false
+  #busy = false
   #closing = false
 
   constructor(connection: SqliteConnection, { patience }: { patience: number }) {
@@ -69,11 +73,16 @@ export class SqliteWriter {
     this.#connection.close()
   }
 
-  /** The group forms at the end of the event loop's turn: all requests that came in together share it. */
+  /**
+   * The group forms at the end of the event loop's turn: all requests that came in together share it. When many come,
+   * two turns more let those in who are on their way: a commit costs as much as twenty units.
+   */
   #schedule(): void {
     this.#active = true
-    setImmediate(() => {
-      void this.#runGroup(this.#queue.splice(0, groupLimit)).then(() => {
+    afterTurns(this.#busy ? 3 : 1, () => {
+      const group = this.#queue.splice(0, groupLimit)
+      this.#busy = group.length >= busyGroup
+      void this.#runGroup(group).then(() => {
         if (this.#queue.length > 0) this.#schedule()
         else this.#active = false
       })
@@ -155,4 +164,8 @@ function startAlarm(): { rings: Promise<never>; stop: () => void } {
     reject(new Stuck('A unit of work waited for something other than its statements, and everybody behind it.'))
   }, unitLimit)
   return { rings: promise, stop: () => clearTimeout(timer) }
+}
+
+function afterTurns(turns: number, fn: () => void): void {
+  setImmediate(turns === 1 ? fn : () => afterTurns(turns - 1, fn))
 }

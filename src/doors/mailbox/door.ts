@@ -79,7 +79,7 @@ export function mailboxDoor(hub: Hub): Door<MailboxScope> {
         leaseMs: Math.ceil(lease_seconds * 1000),
         waitMs: Math.ceil(wait_seconds * 1000),
         after,
-        signals: [context.signal, context.stopping],
+        signals: wait_seconds > 0 ? [context.signal, context.stopping] : [],
       })
       if (taken === undefined) return null
       context.ifLost(taken.putBack)
