@@ -6,6 +6,7 @@ import { HubError } from './base/errors.ts'
 import type { Log } from './base/log.ts'
 import type { Config } from './config.ts'
 import { countUnread } from './core/agents.ts'
+import { keepSearchable } from './core/search-index.ts'
 import { endSession, isSessionEnded, onSessionEnded } from './core/sessions.ts'
 import { finishRemovals } from './core/topic-removal.ts'
 import { busDoor } from './doors/bus/door.ts'
@@ -79,6 +80,7 @@ export async function startServer(config: Config, log: Log) {
     await listen(app, { host: config.HTTP_HOST, port: config.HTTP_PORT }).catch(explainListen(config))
     // Deletions that were cut off go on; nobody waits for them.
     finishRemovals(hub).catch((error: unknown) => log.warn({ err: error }, 'a deleted topic is not gone yet'))
+    const restSearch = keepSearchable(hub)
     const url = urlOf(app.server.address() as AddressInfo)
     const localIsFree = config.HTTP_ALLOW_LOCALHOST_UNAUTHENTICATED && isLoopback(new URL(url).hostname)
     return {
@@ -90,6 +92,7 @@ export async function startServer(config: Config, log: Log) {
         // Once every answer is out, what stays open is a request that does not come whole, or a client that does not read.
         void engine.close().then(() => clock.after(lateMs, () => app.server.closeAllConnections()))
         await app.close()
+        await restSearch()
         await hub.close()
       },
     }

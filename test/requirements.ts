@@ -151,6 +151,9 @@ export const requirements = [
   { id: 'bus.processes.load', spec: 'bus, beyond the spec', says: 'However many processes write at once, none is told DB_BUSY, and nobody misses or repeats a message.' },
   { id: 'bus.processes.killed', spec: 'bus, beyond the spec', says: 'A process that dies in the middle leaves nothing half-done behind.' },
   { id: 'bus.processes.mixed', spec: 'bus, beyond the spec', says: 'Bus processes and a server on one storage folder see and wake each other.' },
+  { id: 'bus.search.finds', spec: 'bus, what users ask for', says: 'messages_search finds what was said in all topics or in one, as soon as it is sent.' },
+  { id: 'bus.search.literal', spec: 'DECISIONS mail 9', says: 'No search raises: what is not of the query language is looked for as it stands.' },
+  { id: 'bus.search.topics-only', spec: 'bus, what users ask for', says: 'A search on the bus shows nobody’s mail and no other project’s topics.' },
 
   // DESIGN.md, "Interface"
   { id: 'serve.start.banner', spec: 'DESIGN Interface', says: 'When it is ready it prints its address and how to connect a client, and warns of nothing.' },

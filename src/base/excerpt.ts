@@ -1,6 +1,6 @@
 /** The piece of a text around the first thing that was searched for, and where in it the matches are. */
 import { fitsAt, type Phrase } from './query.ts'
-import { spansOf } from './words.ts'
+import { spansOf, wordsOf } from './words.ts'
 
 /** Plain text on one line. Matches are given by their places, since any mark could stand in the text itself. */
 export interface Excerpt {
@@ -14,14 +14,25 @@ export type Match = readonly [from: number, to: number]
 const width = 160
 /** How much of it stands before the first match. */
 const lead = 40
-/** Most texts are shorter, and most matches come sooner. */
-const firstLook = 4000
+/** A long text is looked through in pieces, which overlap so that no match falls between two of them. */
+const look = 4000
+const overlap = 400
 
 export function excerpt(text: string, phrases: readonly Phrase[]): Excerpt {
-  const [first] = matchesIn(text.slice(0, firstLook), phrases, 1)
-  const [match] = first === undefined && text.length > firstLook ? matchesIn(text, phrases, 1) : [first]
-  const piece = cutAround(text, match?.[0] ?? 0)
+  const piece = cutAround(text, findFirst(text, phrases))
   return { text: piece, matches: matchesIn(piece, phrases) }
+}
+
+/** To find the words is ten times faster than to find where they stand. */
+function findFirst(text: string, phrases: readonly Phrase[]): number {
+  for (let from = 0; from < text.length; from += look - overlap) {
+    const piece = text.slice(from, from + look)
+    const words = wordsOf(piece)
+    if (!words.some((_, at) => phrases.some((phrase) => fitsAt(words, at, phrase)))) continue
+    const [first] = matchesIn(piece, phrases)
+    if (first !== undefined) return from + first[0]
+  }
+  return 0
 }
 
 /** An excerpt as one text with its matches marked, `**so**` unless told otherwise. */
@@ -39,7 +50,7 @@ export function marked(
   return out + rest(text.slice(at))
 }
 
-function matchesIn(text: string, phrases: readonly Phrase[], most = Number.POSITIVE_INFINITY): Match[] {
+function matchesIn(text: string, phrases: readonly Phrase[]): Match[] {
   const words: string[] = []
   const places: Match[] = []
   for (const span of spansOf(text)) {
@@ -49,7 +60,7 @@ function matchesIn(text: string, phrases: readonly Phrase[], most = Number.POSIT
     }
   }
   const matches: Match[] = []
-  for (let at = 0; at < words.length && matches.length < most; at++) {
+  for (let at = 0; at < words.length; at++) {
     const phrase = phrases.find((phrase) => fitsAt(words, at, phrase))
     const [from, to] = [places[at]?.[0], places[at + (phrase?.words.length ?? 0) - 1]?.[1]]
     if (phrase === undefined || from === undefined || to === undefined) continue

@@ -12,7 +12,7 @@ import { processHolder, releaseNames } from './holders.ts'
 import type { Hub } from './hub.ts'
 import { type Holder, join } from './members.ts'
 import { sync } from './sync.ts'
-import { createTopic } from './topics.ts'
+import { createTopic, type Topic } from './topics.ts'
 
 eachEngine('A name', (open) => {
   const start = async (count: number) => {
@@ -21,8 +21,11 @@ eachEngine('A name', (open) => {
     const hubs: Hub[] = []
     for (let n = 0; n < count; n++) hubs.push(await openTestHub(await database.connect(), { clock }))
     const topic = await createTopic(hubs[0] as Hub, commons, { name: 'names', mode: 'reuse' })
-    const take = (hub: Hub, holder: Holder, name: string, token?: string) =>
-      codeOf(join(hub, holder, { topic, name, token }))
+    // Each connection joins a topic of its own: those who join the same one wait for each other anyway.
+    const topics = new Map<Hub, Topic>()
+    for (const hub of hubs) topics.set(hub, await createTopic(hub, commons, { mode: 'new' }))
+    const take = (hub: Hub, holder: Holder, name: string, into = topics.get(hub) ?? topic) =>
+      codeOf(join(hub, holder, { topic: into, name, token: undefined }))
     const close = async () => {
       for (const hub of hubs) await hub.close()
     }
@@ -63,20 +66,20 @@ eachEngine('A name', (open) => {
       const alive: Holder = { caller: local, project: commons, key: processHolder(thisProcess()) }
       // This process's number with another start: whoever had it before is gone.
       const gone: Holder = { caller: local, project: commons, key: processHolder(thisProcess().replace(/[^/]*$/, '1')) }
-      expect(await take(hub, gone, 'owl')).toBe('ok')
-      expect(await take(hub, alive, 'owl')).toBe('ok')
+      expect(await take(hub, gone, 'owl', topic)).toBe('ok')
+      expect(await take(hub, alive, 'owl', topic)).toBe('ok')
       clock.advance(10 * 60_000)
-      expect(await take(hub, session('other'), 'owl')).toBe('AGENT_NAME_IN_USE')
+      expect(await take(hub, session('other'), 'owl', topic)).toBe('AGENT_NAME_IN_USE')
       await releaseNames(hub, alive.key)
-      expect(await take(hub, session('other'), 'owl')).toBe('ok')
+      expect(await take(hub, session('other'), 'owl', topic)).toBe('ok')
 
       clock.advance(4 * 60_000)
-      expect(await take(hub, session('third'), 'owl')).toBe('AGENT_NAME_IN_USE')
+      expect(await take(hub, session('third'), 'owl', topic)).toBe('AGENT_NAME_IN_USE')
       await sync(hub, session('other'), topic.uid, plain)
       clock.advance(4 * 60_000)
-      expect(await take(hub, session('third'), 'owl')).toBe('AGENT_NAME_IN_USE')
+      expect(await take(hub, session('third'), 'owl', topic)).toBe('AGENT_NAME_IN_USE')
       clock.advance(60_000)
-      expect(await take(hub, session('third'), 'owl')).toBe('ok')
+      expect(await take(hub, session('third'), 'owl', topic)).toBe('ok')
       expect(await codeOf(sync(hub, session('other'), topic.uid, plain))).toBe('AGENT_NOT_JOINED')
       await close()
     },

@@ -190,7 +190,8 @@ eachEngine('A topic', (open) => {
     async () => {
       const commands = fc.commands(
         [syncing, syncing, syncing, syncing, syncing, syncing, losing, resetting, closing, crashing],
-        { maxCommands: 60 },
+        // By default they are short, and what comes late never happens.
+        { maxCommands: 60, size: 'max' },
       )
       await fc.assert(
         fc.asyncProperty(commands, async (steps) => {

@@ -118,6 +118,29 @@ verifies('bus.wait.untouched', 'A wait whose stdout breaks moves no cursor, and 
   }
 })
 
+verifies('bus.wait.untouched', 'A call that is cancelled while it reads has read nothing', async () => {
+  const storage = await temporaryFolder()
+  const alice = await startBus({ storage })
+  const topic_id = await alice.join('alice', 'cancelled')
+  const bob = await startLines(storage)
+  await bob.call('topic_join', { agent_name: 'bob', topic_id })
+  for (let n = 0; n < 5; n++) {
+    await alice.send(topic_id, `number ${n}`)
+    // Both lines come at once: the call is under way when it is cancelled, and what it read is there.
+    bob.child.stdin.cork()
+    const requestId = bob.post('sync', { topic_id, wait_seconds: 0 })
+    const cancelled = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId } }
+    bob.child.stdin.write(`${JSON.stringify(cancelled)}\n`)
+    bob.child.stdin.uncork()
+    // Whatever is asked after that comes after what was taken back, or is woken by it.
+    expect(await bob.call('sync', { topic_id, wait_seconds: 20 })).toMatchObject({
+      status: 'ready',
+      received: [{ content_markdown: `number ${n}` }],
+    })
+    expect(bob.output.stdout).not.toContain(`"id":${requestId},`)
+  }
+})
+
 verifies('bus.stdio.anywhere', 'It works in the project that --project names', async () => {
   const storage = await temporaryFolder()
   const here = await startBus({ storage, era: eras[1] })

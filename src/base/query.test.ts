@@ -1,0 +1,147 @@
+/** The language of search: what a query means, and that every text means something. */
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { parseQuery, type Query } from './query.ts'
+
+/** `a+b` stands in a row, `&` is both, `|` either, `-` without. */
+function show(query: Query | undefined): string {
+  if (query === undefined) return 'nothing'
+  if (query.kind === 'phrase')
+    return `${query.field === undefined ? '' : `${query.field}:`}${query.words.join('+')}${query.prefix ? '*' : ''}`
+  if (query.kind === 'or') return `(${query.any.map(show).join(' | ')})`
+  return `(${query.all.map(show).join(' & ')}${query.but.map((one) => ` - ${show(one)}`).join('')})`
+}
+
+test.each([
+  // What mail.md and DECISIONS name.
+  ['plan users', '(plan & users)'],
+  ['"build plan"', 'build+plan'],
+  ['mig*', 'mig*'],
+  ['plan AND users NOT legacy', '(plan & users - legacy)'],
+  ['login OR logout', '(login | logout)'],
+  ['(login OR logout) AND security', '((login | logout) & security)'],
+  ['subject:login body:"api key"', '(subject:login & body:api+key)'],
+  ['from:GreenCastle thread:TKT-123', '(from:greencastle & thread:tkt+123)'],
+  ['Subject:mig*', 'subject:mig*'],
+
+  // NOT before AND before OR, as in FTS5.
+  ['a OR b c', '(a | (b & c))'],
+  ['a AND b OR c AND d', '((a & b) | (c & d))'],
+  ['a NOT b OR c', '((a - b) | c)'],
+  ['NOT b a', '(a - b)'],
+  ['a NOT (b OR c)', '(a - (b | c))'],
+  ['a NOT (b NOT c)', '(a - (b - c))'],
+  ['NOT NOT a', 'a'],
+  ['a NOT NOT b', '(a & b)'],
+  ['NOT (NOT a NOT b)', '(a | b)'],
+  ['a (b OR NOT c)', '(a - (c - b))'],
+
+  // What would be nearly everything is nothing, or the part that has a name.
+  ['NOT a', 'nothing'],
+  ['NOT a NOT b', 'nothing'],
+  ['NOT (a b)', 'nothing'],
+  ['a OR NOT b', 'a'],
+  ['a OR NOT b OR c', '(a | c)'],
+
+  // Operators in lower case, or without operands, are words.
+  ['this and that or not', '(this & and & that & or & not)'],
+  ['AND', 'and'],
+  ['OR a', '(or & a)'],
+  ['a AND', '(a & and)'],
+  ['a OR', '(a & or)'],
+  ['a NOT', '(a & not)'],
+  ['(NOT)', 'not'],
+  ['a AND OR b', '(a | b)'],
+  ['subject:AND', 'subject:and'],
+  ['"a AND b"', 'a+and+b'],
+
+  // Punctuation parts words, and what is written without a space stays together.
+  ['auth-service', 'auth+service'],
+  ['src/api/users.ts', 'src+api+users+ts'],
+  ['user_id', 'user+id'],
+  ['v1.2.3', 'v1+2+3'],
+  ['foo:bar', 'foo+bar'],
+  ['http://x.org/?a=b&c', 'http+x+org+a+b+c'],
+  ['-a +b #12', '(a & b & 12)'],
+  ['foo*bar', 'foo+bar'],
+  ['a*', 'a'],
+  ['ab* cd* ef* gh*', '(ab* & cd* & ef* & gh)'],
+  ['"ab cd*"', 'ab+cd'],
+  ['*', 'nothing'],
+  ['subject:', 'subject'],
+  ['subject: x', '(subject & x)'],
+  ['subject:(a OR b)', '(subject & (a | b))'],
+  ['xsubject:y', 'xsubject+y'],
+  ['parse(query)', '(parse & query)'],
+
+  // What is open or closed without a partner is not there.
+  ['"a b', '(a & b)'],
+  ['a "b c" "d', '(a & b+c & d)'],
+  ['subject:"a', '(subject & a)'],
+  ['((a) b', '(a & b)'],
+  ['a) b (', '(a & b)'],
+  [')(', 'nothing'],
+  ['a () b', '(a & b)'],
+  ['a NOT ()', 'a'],
+  ['a OR --', 'a'],
+  ['""', 'nothing'],
+
+  // Other scripts.
+  ['Café ÀÉÎ', '(cafe & aei)'],
+  ['ΟΔΟΣ', 'οδοσ'],
+  ['全文検索', '全+文+検+索'],
+  ['done 🚀', '(done & 🚀)'],
+  ['‘quoted’ — dash', '(quoted & dash)'],
+
+  ['', 'nothing'],
+  [' \t\n', 'nothing'],
+  ['\0\x01\x7f\ufffe', 'nothing'],
+  ['\ud800 a', 'a'],
+])('%j means %s', (text, meaning) => {
+  expect(show(parseQuery(text))).toBe(meaning)
+})
+
+test('However long a query is, 32 words of it are looked for', () => {
+  const paste = Array.from({ length: 2000 }, (_, n) => `word${n}`)
+  expect(parseQuery(paste.join(' '))).toMatchObject({ kind: 'and', all: { length: 32 } })
+  expect(parseQuery(`"${paste.join(' ')}"`)).toMatchObject({ kind: 'phrase', words: paste.slice(0, 32) })
+})
+
+test.each([
+  '('.repeat(100_000),
+  `${'('.repeat(50_000)}a${')'.repeat(50_000)}`,
+  'NOT '.repeat(100_000),
+  `${'NOT ('.repeat(50_000)}a`,
+  '"'.repeat(100_001),
+  'a OR '.repeat(50_000),
+  'subject:'.repeat(50_000),
+])('A query of very many of the same is read at once: %#', (text) => {
+  const began = performance.now()
+  expect(() => parseQuery(text)).not.toThrow()
+  expect(performance.now() - began).toBeLessThan(2000)
+})
+
+/** Any code points, halves of pairs too. */
+const anyText = fc
+  .array(fc.integer({ min: 0, max: 0x10ffff }), { maxLength: 8 })
+  .map((codes) => String.fromCodePoint(...codes))
+
+const piece = fc.oneof(
+  fc.constantFrom('AND', 'OR', 'NOT', '(', ')', '"', '*', ':', 'subject:', 'from:', ' ', '-', '\0', '🚀', 'ẞ', '検'),
+  anyText,
+)
+
+test('Every text is a query, and its words are letters and digits in lower case', () => {
+  const check = (query: Query | undefined): void => {
+    if (query === undefined) return
+    if (query.kind === 'or') for (const one of query.any) check(one)
+    if (query.kind === 'and') for (const one of [...query.all, ...query.but]) check(one)
+    if (query.kind !== 'phrase') return
+    expect(query.words.length).toBeGreaterThan(0)
+    for (const word of query.words) expect(word).toMatch(/^[\p{L}\p{N}\p{M}\p{Extended_Pictographic}\p{RI}]{1,256}$/v)
+  }
+  fc.assert(
+    fc.property(fc.array(piece, { maxLength: 30 }), (pieces) => check(parseQuery(pieces.join('')))),
+    { numRuns: 2000 },
+  )
+})

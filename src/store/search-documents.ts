@@ -1,0 +1,45 @@
+/** What is indexed of a message, on either engine. */
+import sql, { type Sql } from 'sql-template-tag'
+import type { Field } from '../base/query.ts'
+import { searchedLength, wordsOf } from '../base/words.ts'
+import type { Reader } from '../db/port.ts'
+
+export interface Document {
+  readonly id: number
+  readonly words: Readonly<Record<Field, readonly string[]>>
+  /** The scopes that it is found in, a word each (`scopeWord` in search.ts). */
+  readonly scopes: readonly string[]
+}
+
+/**
+ * A thread's name is the subject of its messages. It is indexed as it is at that time: nothing renames a thread today;
+ * whoever adds that has to index its messages again.
+ */
+export async function listDocuments(db: Reader, ids: readonly number[]): Promise<Document[]> {
+  const rows = await db.all<{ id: number; scopes: string } & Record<Field, string>>(sql`
+    SELECT m.id, COALESCE(t.name, '') AS subject, substr(m.body, 1, ${searchedLength}) AS body, a.name AS "from",
+      t.uid || ' ' || COALESCE(t.name, '') AS thread,
+      'thread' || t.id || CASE WHEN t.name IS NULL THEN '' ELSE ' topics' || t.project_id END AS scopes
+    FROM messages m JOIN threads t ON t.id = m.thread_id JOIN agents a ON a.id = m.sender_id
+    WHERE m.id IN ${listed(db, ids)} ORDER BY m.id`)
+  return rows.map(({ id, subject, body, from, thread, scopes }) => ({
+    id,
+    words: { subject: wordsOf(subject), body: wordsOf(body), from: wordsOf(from), thread: wordsOf(thread) },
+    scopes: scopes.split(' '),
+  }))
+}
+
+/** As many of the first messages of `source` (id and size, in order) as have so many bytes together, and one at least. */
+export async function listWithin(db: Reader, source: Sql, bytes: number): Promise<number[]> {
+  const rows = await db.all<{ id: number }>(sql`
+    SELECT id FROM (SELECT id, size, SUM(size) OVER (ORDER BY id) AS total FROM (${source}) AS next) AS summed
+    WHERE total <= ${bytes} OR total = size ORDER BY id`)
+  return rows.map(({ id }) => id)
+}
+
+/** Ids as one value, so that lists of any length are one statement. */
+export function listed({ dialect }: Reader, ids: readonly number[]): Sql {
+  const text = JSON.stringify(ids)
+  if (dialect === 'sqlite') return sql`(SELECT value FROM json_each(${text}))`
+  return sql`(SELECT value::bigint FROM json_array_elements_text(${text}::json))`
+}

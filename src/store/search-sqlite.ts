@@ -1,0 +1,144 @@
+/** The search index on SQLite: a row of FTS5 tables that a projection fills, each small enough to be searched in one go. */
+import { setImmediate } from 'node:timers/promises'
+import sql, { raw, type Sql } from 'sql-template-tag'
+import type { Field, Phrase, Query } from '../base/query.ts'
+import type { Reader, Tx } from '../db/port.ts'
+import { type Document, listDocuments, listWithin } from './search-documents.ts'
+
+/**
+ * A prefix gathers all its words before the first hit, common words that never meet are followed to the end, and merges
+ * rewrite what is there: all that grows with a table and holds up everybody. With a million words (some 17,000 messages)
+ * it stays below 20 ms; past that the next table is begun.
+ */
+const wordsInPart = 1_000_000
+
+/** What is indexed in one go, some 3 ms of work; a single message may have more. */
+const messagesAtOnce = 64
+const bytesAtOnce = 32_000
+
+/** What is merged in one go, some 3 ms as well. */
+const pagesAtOnce = 200
+
+const tableOf = (part: number): Sql => raw(`search_${part}`)
+
+/** The newest part first, and no further than needed; others have their turn in between. */
+export async function listFound(
+  db: Reader,
+  { query, scope, limit }: { query: Query; scope: string; limit: number },
+): Promise<number[]> {
+  const match = `(${expression(query)}) AND scope : "${scope}"`
+  const parts = await db.all<{ part: number }>(sql`SELECT part FROM search_parts ORDER BY part DESC`)
+  const found: number[] = []
+  for (const { part } of parts) {
+    const table = tableOf(part)
+    const rows = await db.all<{ id: number }>(sql`
+      SELECT rowid AS id FROM ${table} WHERE ${table} MATCH ${match} ORDER BY rowid DESC LIMIT ${limit - found.length}`)
+    for (const { id } of rows) found.push(id)
+    if (found.length >= limit) break
+    await setImmediate()
+  }
+  return found
+}
+
+/** Words are letters and digits (base/words.ts): nothing in them could end the quotes. */
+function expression(query: Query): string {
+  switch (query.kind) {
+    case 'phrase':
+      return `{${columns(query)}} : "${query.words.join(' ')}"${query.prefix ? ' *' : ''}`
+    case 'or':
+      return `(${query.any.map(expression).join(' OR ')})`
+    case 'and': {
+      const all = `(${query.all.map(expression).join(' AND ')})`
+      return query.but.length === 0 ? all : `(${all} NOT (${query.but.map(expression).join(' OR ')}))`
+    }
+  }
+}
+
+const columnOf: Readonly<Record<Field, string>> = { subject: 'subject', body: 'body', from: 'sender', thread: 'thread' }
+
+const columns = ({ field }: Phrase): string => (field === undefined ? 'subject body' : columnOf[field])
+
+export async function findNewest(db: Reader): Promise<number> {
+  const [row] = await db.all<{ id: number | null }>(sql`SELECT MAX(id) AS id FROM messages`)
+  return row?.id ?? 0
+}
+
+export async function isIndexed(db: Reader, id: number): Promise<boolean> {
+  const [row] = await db.all<{ last_id: number }>(sql`SELECT last_id FROM search_parts ORDER BY part DESC LIMIT 1`)
+  return (row?.last_id ?? 0) >= id
+}
+
+interface Part {
+  part: number
+  last_id: number
+  words: number
+}
+
+/** The watermark is read and moved in the transaction that adds the rows: several processes may do this at once. */
+export async function indexNext(tx: Tx): Promise<boolean> {
+  const [last] = await tx.all<Part>(sql`SELECT part, last_id, words FROM search_parts ORDER BY part DESC LIMIT 1`)
+  const next = sql`
+    SELECT id, octet_length(body) AS size FROM messages WHERE id > ${last?.last_id ?? 0} ORDER BY id LIMIT ${messagesAtOnce}`
+  const ids = await listWithin(tx, next, bytesAtOnce)
+  const newest = ids.at(-1)
+  if (newest === undefined) return false
+  const open = last !== undefined && last.words < wordsInPart ? last : await insertPart(tx, last)
+  let words = open.words
+  for (const document of await listDocuments(tx, ids)) words += await insertDocument(tx, open.part, document)
+  await tx.all(sql`UPDATE search_parts SET last_id = ${newest}, words = ${words} WHERE part = ${open.part}`)
+  return true
+}
+
+/**
+ * The words come as base/words.ts has cut them: `ascii` parts them at the spaces and leaves the letters as they are.
+ * FTS5 merges by pages; with pages of a quarter of the usual size the longest commit takes 14 ms instead of 25.
+ */
+async function insertPart(tx: Tx, last: Part | undefined): Promise<Part> {
+  const made = { part: (last?.part ?? 0) + 1, last_id: last?.last_id ?? 0, words: 0 }
+  const table = tableOf(made.part)
+  await tx.all(sql`
+    CREATE VIRTUAL TABLE IF NOT EXISTS ${table}
+    USING fts5(subject, body, sender, thread, scope, content='', tokenize='ascii')`)
+  await tx.all(sql`INSERT INTO ${table} (${table}, rank) VALUES ('pgsz', 1000)`)
+  await tx.all(sql`INSERT INTO search_parts (part, last_id, words) VALUES (${made.part}, ${made.last_id}, 0)`)
+  return made
+}
+
+/** Returns how many words that were. */
+async function insertDocument(tx: Tx, part: number, { id, words, scopes }: Document): Promise<number> {
+  const { subject, body, from, thread } = words
+  await tx.all(sql`
+    INSERT INTO ${tableOf(part)} (rowid, subject, body, sender, thread, scope)
+    VALUES (${id}, ${subject.join(' ')}, ${body.join(' ')}, ${from.join(' ')}, ${thread.join(' ')}, ${scopes.join(' ')})`)
+  return subject.length + body.length + from.length + thread.length + scopes.length
+}
+
+/** Merges a piece of a part that is full: searched in one segment instead of a dozen, it costs a third. */
+export async function mergeNext(tx: Tx): Promise<boolean> {
+  const [full] = await tx.all<{ part: number }>(sql`
+    SELECT part FROM search_parts WHERE merged = 0 AND part < (SELECT MAX(part) FROM search_parts) ORDER BY part LIMIT 1`)
+  if (full === undefined) return false
+  const table = tableOf(full.part)
+  const before = await countChanges(tx)
+  await tx.all(sql`INSERT INTO ${table} (${table}, rank) VALUES ('merge', ${-pagesAtOnce})`)
+  // https://www.sqlite.org/fts5.html#the_merge_command: fewer than two changes mean that nothing is left to merge.
+  if ((await countChanges(tx)) - before < 2)
+    await tx.all(sql`UPDATE search_parts SET merged = 1 WHERE part = ${full.part}`)
+  return true
+}
+
+async function countChanges(tx: Tx): Promise<number> {
+  const [row] = await tx.all<{ changes: number }>(sql`SELECT total_changes() AS changes`)
+  return row?.changes ?? 0
+}
+
+/** Empties the oldest part. The newest goes last, for it holds the watermark; the tables stay, somebody may be reading. */
+export async function resetNext(tx: Tx, from: number): Promise<number | undefined> {
+  const [first] = await tx.all<{ part: number }>(sql`
+    SELECT part FROM search_parts WHERE part > ${from} ORDER BY part LIMIT 1`)
+  if (first === undefined) return undefined
+  const table = tableOf(first.part)
+  await tx.all(sql`INSERT INTO ${table} (${table}) VALUES ('delete-all')`)
+  await tx.all(sql`DELETE FROM search_parts WHERE part = ${first.part}`)
+  return first.part
+}

@@ -1,0 +1,92 @@
+/** Finding messages by their words: what both engines share of it. */
+import sql, { type Sql } from 'sql-template-tag'
+import type { Query } from '../base/query.ts'
+import { searchedLength } from '../base/words.ts'
+import type { Reader, Tx } from '../db/port.ts'
+import { listed } from './search-documents.ts'
+import * as postgres from './search-postgres.ts'
+import * as sqlite from './search-sqlite.ts'
+
+/**
+ * Where to look: in the topics of a project, or in one thread. Another reason to see a message (an agent got it, say)
+ * is another scope: a word in `scopeWord`, a condition in `inScope`, and the word among the scopes of `listDocuments`.
+ */
+export type Scope = { readonly projectId: number; readonly topics: true } | { readonly threadId: number }
+
+export interface Search {
+  readonly query: Query
+  readonly scope: Scope
+}
+
+/** The newest messages that fit, newest first. */
+export function listFound(db: Reader, { query, scope }: Search, limit: number): Promise<number[]> {
+  return engine(db).listFound(db, { query, scope: scopeWord(scope), limit })
+}
+
+export interface TextRow {
+  id: number
+  subject: string
+  body: string
+}
+
+/** The beginnings of messages, by which they are ranked. */
+export async function listTexts(db: Reader, ids: readonly number[], length: number): Promise<TextRow[]> {
+  return db.all<TextRow>(sql`
+    SELECT m.id, COALESCE(t.name, '') AS subject, substr(m.body, 1, ${length}) AS body
+    FROM messages m JOIN threads t ON t.id = m.thread_id WHERE m.id IN ${listed(db, ids)}`)
+}
+
+export interface HitRow {
+  id: number
+  uid: string
+  thread_uid: string
+  thread_name: string | null
+  seq: number
+  sender: string
+  kind: string
+  created_at: number
+  /** As much of it as is searched. */
+  body: string
+}
+
+/** The index may lag behind a change of scope, these rows do not: what is out of scope is left out here at the latest. */
+export async function listHits(db: Reader, ids: readonly number[], scope: Scope): Promise<HitRow[]> {
+  return db.all<HitRow>(sql`
+    SELECT m.id, m.uid, t.uid AS thread_uid, t.name AS thread_name, m.seq, a.name AS sender, m.kind, m.created_at,
+      substr(m.body, 1, ${searchedLength}) AS body
+    FROM messages m JOIN threads t ON t.id = m.thread_id JOIN agents a ON a.id = m.sender_id
+    WHERE m.id IN ${listed(db, ids)} AND ${inScope(scope)}`)
+}
+
+/** The newest message that belongs into the index; 0 if there is nothing to do. */
+export function findNewest(db: Reader): Promise<number> {
+  return engine(db).findNewest(db)
+}
+
+/** Whether this message and all before it can be found. */
+export function isIndexed(db: Reader, id: number): Promise<boolean> {
+  return engine(db).isIndexed(db, id)
+}
+
+/** Indexes the next few messages, as many as take some milliseconds; false if there were none. */
+export function indexNext(tx: Tx): Promise<boolean> {
+  return engine(tx).indexNext(tx)
+}
+
+/** Makes a piece of the index cheaper to search; false if there is nothing left to do. */
+export function mergeNext(tx: Tx): Promise<boolean> {
+  return engine(tx).mergeNext(tx)
+}
+
+/** A step of starting the index anew, from where the last one ended; undefined after the last one. */
+export function resetNext(tx: Tx, from: number): Promise<number | undefined> {
+  return engine(tx).resetNext(tx, from)
+}
+
+const engine = ({ dialect }: Reader) => (dialect === 'sqlite' ? sqlite : postgres)
+
+const scopeWord = (scope: Scope): string =>
+  'threadId' in scope ? `thread${scope.threadId}` : `topics${scope.projectId}`
+
+const inScope = (scope: Scope): Sql =>
+  'threadId' in scope ? sql`t.id = ${scope.threadId}` : sql`t.project_id = ${scope.projectId} AND t.name IS NOT NULL`
