@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { cpus, release, tmpdir, totalmem } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { busRows, type Row } from './bus.ts'
 import { deepMailbox, throughput, waiters, wakeUps } from './mailbox.ts'
 import { startParley } from './server.ts'
 
@@ -19,12 +20,6 @@ const began = performance.now()
 const say = (text: string) =>
   process.stderr.write(`${((performance.now() - began) / 1000).toFixed(0).padStart(4)} s  ${text}\n`)
 
-interface Row {
-  what: string
-  measured: string
-  target: string
-  reached: boolean
-}
 const rows: Row[] = []
 
 try {
@@ -99,6 +94,8 @@ try {
       reached: w.startedIn <= 1000,
     },
   )
+
+  rows.push(...(await busRows(quick, (text) => say(`bus: ${text}`))))
 } finally {
   rmSync(base, { recursive: true, force: true })
 }

@@ -30,7 +30,7 @@ function renderDoor({ door, url }: ServedDoor): string[] {
 }
 
 function renderTool(tool: AnyTool): string[] {
-  const { properties = {}, required = [] } = z.toJSONSchema(tool.input, { io: 'input' })
+  const { properties = {}, required = [] } = z.toJSONSchema(tool.input, { io: 'input', unrepresentable: 'any' })
   const rows = Object.entries(properties).map(([name, schema]) => argument(name, schema, required.includes(name)))
   const args = rows.length === 0 ? 'No arguments.' : table(['argument', 'type', 'default', ''], rows)
   return [`### ${code(tool.name)}`, tool.description, args, `Answers ${answer(tool)}.`]
@@ -44,7 +44,7 @@ function argument(name: string, schema: Schema | boolean, required: boolean): st
 
 function answer({ output, wrapped }: AnyTool): string {
   if (output === undefined) return 'text'
-  const type = typeText(z.toJSONSchema(output, { io: 'output' }))
+  const type = typeText(z.toJSONSchema(output, { io: 'output', unrepresentable: 'any' }))
   return code(wrapped ? `{ result: ${type} }` : type)
 }
 
