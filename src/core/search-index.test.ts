@@ -3,8 +3,10 @@ import sql, { raw } from 'sql-template-tag'
 import { expect, test } from 'vitest'
 import { TestClock } from '../../test/support/clock.ts'
 import { eachEngine } from '../../test/support/engines.ts'
-import { as } from '../../test/support/hub.ts'
-import { connectHub, inTopics, openSearchable, writeMessages } from '../../test/support/search.ts'
+import { as, openTestHub } from '../../test/support/hub.ts'
+import { connectHub, inTopics, writeMessages } from '../../test/support/search.ts'
+import { migrate } from '../db/migrate.ts'
+import { migrations } from '../db/migrations/all.ts'
 import { findNewest, indexNext, isIndexed } from '../store/search.ts'
 import type { Hub } from './hub.ts'
 import { send } from './messages.ts'
@@ -40,7 +42,7 @@ eachEngine('The search index', (open, dialect) => {
     })
 
   test('has what another connection has just committed', async () => {
-    const database = await openSearchable(open)
+    const database = await open()
     const [here, there] = [await connectHub(database), await connectHub(database)]
     for (let n = 0; n < 10; n++) {
       await writeMessages(there, [{ body: `news number${n}` }])
@@ -51,7 +53,7 @@ eachEngine('The search index', (open, dialect) => {
   })
 
   test('holds each message once, however many fill it while others write', async () => {
-    const database = await openSearchable(open)
+    const database = await open()
     const hubs = [await connectHub(database), await connectHub(database), await connectHub(database)] as const
     await writeMessages(hubs[0], notes(300))
     await Promise.all([
@@ -68,7 +70,7 @@ eachEngine('The search index', (open, dialect) => {
   })
 
   test('goes on where somebody left off, or was stopped in the middle of a step', async () => {
-    const database = await openSearchable(open)
+    const database = await open()
     const gone = await connectHub(database)
     await writeMessages(gone, notes(500))
     await gone.db.tx(indexNext)
@@ -85,16 +87,17 @@ eachEngine('The search index', (open, dialect) => {
     expect(await contents(hub)).toEqual({ messages: 500, notes: 500 })
   })
 
-  test('is filled with what was there before it', async () => {
-    const database = await openSearchable(open)
-    const hub = await connectHub(database)
+  test('has what was there before it', async () => {
+    const db = await (await open({ empty: true })).connect()
+    await migrate(db, migrations.slice(0, 2), new TestClock())
+    const hub = await openTestHub(db)
     await writeMessages(hub, notes(3))
-    await rebuildSearch(hub)
+    await migrate(db, new TestClock())
     expect(await find(hub, 'note')).toHaveLength(3)
   })
 
   test('can be made anew while others search and write', async () => {
-    const database = await openSearchable(open)
+    const database = await open()
     const [hub, other] = [await connectHub(database), await connectHub(database)]
     await writeMessages(hub, notes(200))
     await catchUp(hub)
@@ -109,7 +112,7 @@ eachEngine('The search index', (open, dialect) => {
   })
 
   test('stays whole when it grows beyond one part', async () => {
-    const hub = await connectHub(await openSearchable(open))
+    const hub = await connectHub(await open())
     const filler = 'lorem ipsum dolor sit amet '.repeat(2400)
     await writeMessages(
       hub,
@@ -130,7 +133,7 @@ eachEngine('The search index', (open, dialect) => {
 
   test('is filled in the background after a commit, and left in peace otherwise', async () => {
     const clock = new TestClock()
-    const hub = await connectHub(await openSearchable(open), clock)
+    const hub = await connectHub(await open(), clock)
     const stop = keepSearchable(hub)
     const indexed = async () => isIndexed(hub.db, await findNewest(hub.db))
     await writeMessages(hub, notes(450))

@@ -1,5 +1,5 @@
 /** Keeps the search index up to date with the messages: before each search, and quietly in between. */
-import { findNewest, indexNext, isIndexed, mergeNext, resetNext } from '../store/search.ts'
+import { findNewest, findUnmerged, indexNext, isIndexed, mergeNext, resetNext } from '../store/search.ts'
 import { commit } from './commit.ts'
 import type { Hub } from './hub.ts'
 
@@ -60,11 +60,17 @@ export function keepSearchable(hub: Hub): () => Promise<void> {
   async function look(): Promise<void> {
     busy = false
     try {
-      const more = (await isIndexed(hub.db, await findNewest(hub.db))) ? await commit(hub, mergeNext) : await step(hub)
+      const more = await work()
       if (more || busy) lookIn(more ? (busy ? whileBusy : 0) : afterCommit)
     } catch (error) {
       hub.log.warn({ err: error }, 'the search index could not be brought up to date; the next search tries again')
     }
+  }
+
+  /** One step of whatever there is to do. Looking for it takes no lock. */
+  async function work(): Promise<boolean> {
+    if (!(await isIndexed(hub.db, await findNewest(hub.db)))) return step(hub)
+    return (await findUnmerged(hub.db)) !== undefined && commit(hub, mergeNext)
   }
 
   const stir = () => {

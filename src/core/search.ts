@@ -13,7 +13,10 @@ export type { Scope } from '../store/search.ts'
 
 export const searchLimits = { least: 1, most: 100, usual: 20 } as const
 
-/** Of all that fits, so many of the newest are ranked: the commonest word must not cost more than others. */
+/**
+ * Of all that fits, so many of the newest are ranked: the commonest word must not cost more than others. With 2,000, two
+ * words of middling frequency among a million messages took 30 to 40 ms of CPU; with 1,000 it is half of that.
+ */
 const ranked = 1000
 /** By so much of their beginning, so many in one go: some 5 ms at a time. */
 const rankedLength = 2000

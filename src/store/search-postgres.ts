@@ -89,6 +89,10 @@ function vector({ words, scopes }: Document): string {
 }
 
 /** PostgreSQL merges by itself. */
+export async function findUnmerged(_db: Reader): Promise<number | undefined> {
+  return undefined
+}
+
 export async function mergeNext(_tx: Tx): Promise<boolean> {
   return false
 }

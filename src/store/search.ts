@@ -73,7 +73,12 @@ export function indexNext(tx: Tx): Promise<boolean> {
   return engine(tx).indexNext(tx)
 }
 
-/** Makes a piece of the index cheaper to search; false if there is nothing left to do. */
+/** A part of the index that could be cheaper to search. */
+export function findUnmerged(db: Reader): Promise<number | undefined> {
+  return engine(db).findUnmerged(db)
+}
+
+/** Works on such a part for some milliseconds; false if there is none. */
 export function mergeNext(tx: Tx): Promise<boolean> {
   return engine(tx).mergeNext(tx)
 }

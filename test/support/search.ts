@@ -4,22 +4,13 @@ import { commons } from '../../src/base/names.ts'
 import { ensureAgent } from '../../src/core/agents.ts'
 import type { Hub } from '../../src/core/hub.ts'
 import { ensureProject } from '../../src/core/projects.ts'
-import { migrate } from '../../src/db/migrate.ts'
-import { search as searchMigration } from '../../src/db/migrations/0003-search.ts'
-import { migrations } from '../../src/db/migrations/all.ts'
 import { TestClock } from './clock.ts'
-import type { OpenDatabase, TestDatabase } from './engines.ts'
+import type { TestDatabase } from './engines.ts'
 import { openTestHub } from './hub.ts'
-
-const all = [...new Map([...migrations, searchMigration].map((one) => [one.id, one])).values()]
-
-export const openSearchable = (open: OpenDatabase): Promise<TestDatabase> => open({ empty: true })
 
 /** A hub with a connection of its own, as another process would have. */
 export async function connectHub(database: TestDatabase, clock = new TestClock()): Promise<Hub> {
-  const db = await database.connect()
-  await migrate(db, all, clock)
-  return openTestHub(db, { clock })
+  return openTestHub(await database.connect(), { clock })
 }
 
 export interface TestMessage {
