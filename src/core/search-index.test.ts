@@ -92,7 +92,7 @@ eachEngine('The search index', (open, dialect) => {
     await migrate(db, migrations.slice(0, 2), new TestClock())
     const hub = await openTestHub(db)
     await writeMessages(hub, notes(3))
-    await migrate(db, new TestClock())
+    await migrate(db, migrations, new TestClock())
     expect(await find(hub, 'note')).toHaveLength(3)
   })
 
