@@ -1,10 +1,11 @@
 /** The floor of `sync`: one of several processes that write the rows of a post by node:sqlite alone, a commit each, synchronous=FULL. */
-import { once } from 'node:events'
+import { createInterface } from 'node:readline'
 import { DatabaseSync } from 'node:sqlite'
 import { systemClock } from '../src/base/clock.ts'
 import { createIds } from '../src/base/ids.ts'
 
-const [file = '', agent = '', seconds = '1'] = process.argv.slice(2)
+const [file = '', agent = '', body = ''] = process.argv.slice(2)
+const agentId = Number(agent)
 // SQLite's own way to wait for other writers.
 const db = new DatabaseSync(file, { timeout: 30_000 })
 db.exec('PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA temp_store = MEMORY')
@@ -21,22 +22,26 @@ const change = db.prepare(
 )
 const [begin, commit] = [db.prepare('BEGIN IMMEDIATE'), db.prepare('COMMIT')]
 const ids = createIds(systemClock)
-const body = process.argv[5] ?? ''
 
-process.stdout.write('ready\n')
-await once(process.stdin, 'data')
-let count = 0
-const until = performance.now() + Number(seconds) * 1000
-while (performance.now() < until) {
+function write(): void {
   const now = systemClock.now()
   begin.run()
   const at = (seq.get() as { seq: number }).seq
-  const { id } = message.get(ids.short(), at, Number(agent), body, now) as { id: number }
-  cursor.run(at, at, now, Number(agent))
-  change.run(now, Number(agent), id)
+  const { id } = message.get(ids.short(), at, agentId, body, now) as { id: number }
+  cursor.run(at, at, now, agentId)
+  change.run(now, agentId, id)
   commit.run()
-  count++
+}
+
+process.stdout.write('ready\n')
+// A line without a number asks for one message; a number of milliseconds, for as many as can be in that time.
+for await (const line of createInterface(process.stdin)) {
+  let count = 0
+  const until = performance.now() + Number(line)
+  do {
+    write()
+    count++
+  } while (performance.now() < until)
+  process.stdout.write(`${count}\n`)
 }
 db.close()
-process.stdout.write(`${count}\n`)
-process.exit()

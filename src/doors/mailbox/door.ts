@@ -26,7 +26,7 @@ export function mailboxScope(params: Record<string, string>, query: Record<strin
       hint: 'Use /agents/<name>/mcp with your own name, for example /agents/alice/mcp.',
     })
   const project = projectParameter(query)
-  return { scope: { name, project }, key: JSON.stringify([project, nameKey(name)]) }
+  return { scope: { name, project }, key: `${nameKey(name)} ${project}` }
 }
 
 const acting = ({ caller, scope }: CallContext<MailboxScope>) => ({ caller, ...scope })
