@@ -1,6 +1,7 @@
 /** Clients that know nothing of MCP but its JSON: curl lines, scripts, batches, the short form. */
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
+import { verifies } from '../../support/verifies.ts'
 import { both, call, http, rpc, useFixture } from './use.ts'
 
 test('a request with a content type and nothing else is answered with plain JSON', async () => {
@@ -107,18 +108,22 @@ test('names of object properties are not methods', async () => {
     expect((await http(url, { body: rpc(method) })).json.error).toEqual({ code: -32601, message: 'Method not found' })
 })
 
-test('an unexpected failure is logged once, whole, and with the tool that failed', async () => {
-  const lines: string[] = []
-  const { url } = await useFixture({ log: pino({ level: 'info' }, { write: (line: string) => lines.push(line) }) })
-  await http(url, { body: call('crash') })
-  await http(url, { body: call('fail') })
-  expect(lines).toHaveLength(1)
-  expect(JSON.parse(lines[0] ?? '')).toMatchObject({
-    door: 'fixture',
-    tool: 'crash',
-    err: { message: 'secret detail' },
-  })
-})
+verifies(
+  'all.errors.internal',
+  'an unexpected failure is logged once, whole, and with the tool that failed',
+  async () => {
+    const lines: string[] = []
+    const { url } = await useFixture({ log: pino({ level: 'info' }, { write: (line: string) => lines.push(line) }) })
+    await http(url, { body: call('crash') })
+    await http(url, { body: call('fail') })
+    expect(lines).toHaveLength(1)
+    expect(JSON.parse(lines[0] ?? '')).toMatchObject({
+      door: 'fixture',
+      tool: 'crash',
+      err: { message: 'secret detail' },
+    })
+  },
+)
 
 test('a request has its line in the log when that is wanted, without query or body', async () => {
   const lines: string[] = []

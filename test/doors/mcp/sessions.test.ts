@@ -3,6 +3,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { createIds } from '../../../src/base/ids.ts'
 import { type Claims, createSessions } from '../../../src/doors/mcp/sessions.ts'
 import { TestClock } from '../../support/clock.ts'
+import { verifies } from '../../support/verifies.ts'
 import { SharedEnds } from './engine.ts'
 import { both, call, connect, http, openSession, openStream, rpc, useFixture } from './use.ts'
 
@@ -143,7 +144,7 @@ function lone() {
   return { clock, ended, sessions, token }
 }
 
-test('what a silent session holds is freed, and made anew when it speaks again', async () => {
+verifies('all.sessions.idle', 'what a silent session holds is freed, and made anew when it speaks again', async () => {
   const { clock, sessions, token } = lone()
   const first = await sessions.resume(token)
   let stopped = false

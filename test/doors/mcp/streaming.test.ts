@@ -1,12 +1,13 @@
 /** Answers that become streams: progress, keep-alives, listening. */
 import { expect, test } from 'vitest'
 import { TestClock } from '../../support/clock.ts'
+import { verifies } from '../../support/verifies.ts'
 import { both, call, http, rpc, useFixture } from './use.ts'
 
 const events = (text: string) =>
   text.split('\n').flatMap((line) => (line.startsWith('data: ') ? [JSON.parse(line.slice(6))] : []))
 
-test('progress comes every five seconds and turns the answer into a stream', async () => {
+verifies('all.wait.progress', 'progress comes every five seconds and turns the answer into a stream', async () => {
   const clock = new TestClock()
   const { url, world } = await useFixture({ clock })
   const answer = http(url, { headers: { accept: both }, body: call('wait', {}, { progressToken: 'p' }) })
