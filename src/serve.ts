@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { banner } from './banner.ts'
 import { HubError } from './base/errors.ts'
 import type { Log } from './base/log.ts'
+import { collectProcessMetrics } from './base/metrics.ts'
 import type { Config } from './config.ts'
 import { countUnread } from './core/agents.ts'
 import { keepSearchable } from './core/search-index.ts'
@@ -42,6 +43,7 @@ export async function startServer(config: Config, log: Log) {
   const secret = config.SECRET_KEY ?? keepSecret(config.STORAGE_ROOT)
   const hub = await openOn(await openDatabase(config), config, log)
   const { clock, ids, metrics } = hub
+  collectProcessMetrics(metrics)
   try {
     const engine = createEngine({
       clock,

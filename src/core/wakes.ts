@@ -40,6 +40,11 @@ export class Wakes {
     for (const { missed } of this.#watchers) missed()
   }
 
+  /** Whether nobody would notice a wake-up. */
+  get idle(): boolean {
+    return this.#sleepers.size === 0 && this.#watchers.size === 0
+  }
+
   get size(): number {
     let count = 0
     for (const set of this.#sleepers.values()) count += set.size
