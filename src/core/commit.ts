@@ -25,6 +25,7 @@ export async function commit<T>(hub: Hub, work: (tx: Tx, note: Note) => Promise<
         return value
       })
       hub.trouble.storage = undefined
+      hub.pulse.commits++
       publish(hub, changes)
       return value
     } catch (error) {

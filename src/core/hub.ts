@@ -25,6 +25,8 @@ export interface Hub extends HubParts {
   readonly known: { readonly agents: Map<string, Agent>; readonly projects: Map<string, number> }
   /** Agents that were given mail when they last asked. A guess that only saves work. */
   readonly fruitful: Set<number>
+  /** How many commits this process has made: work that can wait waits while it grows. */
+  readonly pulse: { commits: number }
   /** What went wrong with the last write, if it was the storage's fault. */
   readonly trouble: { storage: HubError | undefined }
   /** Rejects while the database does not answer or cannot be written; takes the same time however much is in it. */
@@ -42,6 +44,7 @@ export async function openHub(parts: HubParts): Promise<Hub> {
     wakes,
     known: { agents: new Map(), projects: new Map() },
     fruitful: new Set(),
+    pulse: { commits: 0 },
     trouble,
     async ready() {
       if (trouble.storage !== undefined) throw trouble.storage

@@ -43,6 +43,7 @@ const whileBusy = 200
 export function keepSearchable(hub: Hub): () => Promise<void> {
   let stopped = false
   let busy = false
+  let seen = hub.pulse.commits
   let cancel: (() => void) | undefined
   let looking: Promise<void> | undefined
 
@@ -58,10 +59,13 @@ export function keepSearchable(hub: Hub): () => Promise<void> {
   }
 
   async function look(): Promise<void> {
+    // Whatever is written counts, also what wakes nobody. One commit or two since the last look were our own.
+    const others = hub.pulse.commits - seen > 2
+    seen = hub.pulse.commits
     busy = false
     try {
       const more = await work()
-      if (more || busy) lookIn(more ? (busy ? whileBusy : 0) : afterCommit)
+      if (more || busy) lookIn(more ? (busy || others ? whileBusy : 0) : afterCommit)
     } catch (error) {
       hub.log.warn({ err: error }, 'the search index could not be brought up to date; the next search tries again')
     }
