@@ -33,7 +33,7 @@ export async function busRows(quick: boolean, say: (text: string) => void = () =
     say('wake-ups')
     const woken = await wakeUps(folder(), quick ? 150 : 500)
     say(`${writers} processes writing`)
-    const wrote = await throughput(folder, quick ? { rounds: 1, seconds: 2 } : { rounds: 3, seconds: 3 })
+    const wrote = await throughput(folder, quick ? { rounds: 1, seconds: 2 } : { rounds: 2, seconds: 2 })
     const share = (what: string, rate: number, floor: number): Row => ({
       what: `bus: \`sync\` with one message, ${writers} processes, ${what}`,
       measured: `${Math.round(rate)}/s in all, ${((100 * rate) / floor).toFixed(0)} % of the floor (${Math.round(floor)}/s)`,
@@ -42,9 +42,9 @@ export async function busRows(quick: boolean, say: (text: string) => void = () =
     })
     const many = quick ? 100_000 : 1_000_000
     say(`a topic of ${many.toLocaleString('en')}`)
-    const { deep, shallow } = await longTopic(folder(), { many, few: 1000, samples: quick ? 300 : 800 })
+    const { deep, shallow } = await longTopic(folder(), { many, few: 1000, samples: quick ? 300 : 500 })
     say('50 processes waiting')
-    const idle = await waiters(folder(), 50, quick ? 4 : 15)
+    const idle = await waiters(folder(), 50, quick ? 4 : 8)
     return [
       {
         what: 'bus: send → waiting `sync` in another process',

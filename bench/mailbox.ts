@@ -48,7 +48,8 @@ export async function throughput(
     seen.floorCheck.push(rows.check)
     const parley = await startParley(folder())
     const { port } = parley
-    await load({ port, call: 'send', era: 'plain', connections, seconds: 0.5 })
+    // Until its code is compiled: a server runs for days.
+    await load({ port, call: 'send', era: 'plain', connections, seconds: 2 })
     for (const era of ['plain', 'session', 'modern'] as const)
       seen[era].push(await load({ port, call: 'send', era, connections, seconds }))
     seen.check.push(await load({ port, call: 'check', era: 'plain', connections, seconds }))
