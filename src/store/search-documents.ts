@@ -12,8 +12,8 @@ export interface Document {
 }
 
 /**
- * A thread's name is the subject of its messages. It is indexed as it is at that time: nothing renames a thread today;
- * whoever adds that has to index its messages again.
+ * A thread's name is the subject of its messages. It is indexed as it is at that time: messages that were indexed before
+ * a topic was renamed are found by its old name.
  */
 export async function listDocuments(db: Reader, ids: readonly number[]): Promise<Document[]> {
   const rows = await db.all<{ id: number; scopes: string } & Record<Field, string>>(sql`
