@@ -90,12 +90,26 @@ describe('A value', () => {
     ['DATABASE_URL', 'postgres://u:p@h/d', 'postgres://u:p@h/d'],
     ['HTTP_BEARER_TOKEN', '~!a"b', '~!a"b'],
     ['SECRET_KEY', 'sixteen letters!', 'sixteen letters!'],
+    ['HTTP_PATH', '/mcp/', '/mcp'],
+    ['HTTP_PATH', '/team/mail', '/team/mail'],
+    ['AGENT_NAME_ENFORCEMENT_MODE', 'Always_Auto', 'always_auto'],
+    ['LLM_BASE_URL', 'https://llm.example/v1/', 'https://llm.example/v1'],
+    ['LLM_TEMPERATURE', '0.5', 0.5],
+    ['ACK_ESCALATION_CLAIM_HOLDER_NAME', 'OpsDesk', 'OpsDesk'],
   ])('of %s may be %j', (name, raw, value) => {
     expect(load({ [name]: raw })).toHaveProperty(name, value)
   })
 
   test.each([
     ['HTTP_PORT', 'http'],
+    ['HTTP_PATH', 'mcp'],
+    ['HTTP_PATH', '/'],
+    ['HTTP_PATH', '/bus/mcp'],
+    ['HTTP_PATH', '/agents'],
+    ['AGENT_NAME_ENFORCEMENT_MODE', 'lenient'],
+    ['LLM_BASE_URL', 'https://user:secret@llm.example/v1'],
+    ['ACK_ESCALATION_CLAIM_HOLDER_NAME', 'not a name'],
+    ['ACK_ESCALATION_MODE', 'mail'],
     ['HTTP_PORT', '-1'],
     ['HTTP_PORT', '65536'],
     ['HTTP_PORT', '80.5'],

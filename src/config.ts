@@ -1,65 +1,9 @@
 /** Every setting there is: name, default, sentence, check. docs/config.md and .env.example are made from this table. */
 import { existsSync, readFileSync } from 'node:fs'
-import { homedir } from 'node:os'
-import { join, resolve } from 'node:path'
 import { parseEnv } from 'node:util'
 import { parseDatabaseUrl } from './db/url.ts'
-
-interface Setting<Value> {
-  readonly default: string
-  readonly says: string
-  /** Never shown, not even at the start or in a fault. */
-  readonly secret?: boolean
-  /** The value, or throws what is wrong with it. */
-  parse(raw: string): Value
-}
-
-const text = (raw: string): string => raw
-
-const optional = (raw: string): string | undefined => (raw === '' ? undefined : raw)
-
-function list(raw: string): readonly string[] {
-  return raw
-    .split(',')
-    .map((item) => item.trim())
-    .filter((item) => item !== '')
-}
-
-function flag(raw: string): boolean {
-  const word = raw.trim().toLowerCase()
-  if (['true', '1', 'yes', 'on'].includes(word)) return true
-  if (['false', '0', 'no', 'off'].includes(word)) return false
-  throw new Error('must be true or false')
-}
-
-const number =
-  ({ min, max, whole = true }: { min: number; max: number; whole?: boolean }) =>
-  (raw: string): number => {
-    const value = Number(raw)
-    if (raw.trim() === '' || Number.isNaN(value) || value < min || value > max || (whole && !Number.isInteger(value)))
-      throw new Error(`must be a ${whole ? 'whole ' : ''}number from ${min} to ${max}`)
-    return value
-  }
-
-const oneOf =
-  (...words: string[]) =>
-  (raw: string): string => {
-    const word = raw.trim().toLowerCase()
-    if (!words.includes(word)) throw new Error(`must be one of ${words.join(', ')}`)
-    return word
-  }
-
-function folder(raw: string): string {
-  if (raw.trim() === '') throw new Error('must name a folder')
-  const home = () => {
-    try {
-      return homedir()
-    } catch {
-      throw new Error('begins with "~", but this user has no home folder: name another one')
-    }
-  }
-  return resolve(raw === '~' || raw.startsWith('~/') ? join(home(), raw.slice(1)) : raw)
-}
+import { mailSettings } from './mail-settings.ts'
+import { flag, folder, list, number, oneOf, optional, type Setting, setting, text } from './settings.ts'
 
 function databaseUrl(raw: string): string | undefined {
   if (raw === '') return undefined
@@ -71,9 +15,15 @@ function databaseUrl(raw: string): string | undefined {
   return raw
 }
 
-const setting = <Value>(row: Setting<Value>): Setting<Value> => row
+/** What is, or will be, at other paths. */
+const taken = /^\/(agents|bus|hub|mail|ws|health|metrics)(\/|$)/
 
 export const settings = {
+  APP_ENVIRONMENT: setting({
+    default: 'development',
+    says: 'The name of this installation, as health_check shows it, such as development or production.',
+    parse: text,
+  }),
   STORAGE_ROOT: setting({
     default: '~/.parley',
     says: "The folder of everything Parley keeps: the SQLite file, the secret key, later the projects' archives.",
@@ -97,6 +47,16 @@ export const settings = {
     default: '8765',
     says: 'The port to listen on; 0 takes any free one.',
     parse: number({ min: 0, max: 65535 }),
+  }),
+  HTTP_PATH: setting({
+    default: '/mcp/',
+    says: 'Where the mail door is served; with and without the slash at the end.',
+    parse: (raw) => {
+      if (!/^(\/[A-Za-z0-9._~-]+)+\/?$/.test(raw)) throw new Error('must be a path such as /mcp/')
+      const path = raw.replace(/\/$/, '')
+      if (taken.test(path)) throw new Error('must not be a path that Parley serves something else at')
+      return path
+    },
   }),
   HTTP_BEARER_TOKEN: setting({
     default: '',
@@ -156,6 +116,7 @@ export const settings = {
     says: 'A file with settings; the environment wins over it. Only `serve` looks for `.env` in the working folder by itself.',
     parse: text,
   }),
+  ...mailSettings,
 } as const
 
 type Settings = typeof settings

@@ -3,15 +3,16 @@ import { join } from 'node:path'
 import { systemClock } from './base/clock.ts'
 import { HubError } from './base/errors.ts'
 import { createIds } from './base/ids.ts'
+import { createLlm, type Llm } from './base/llm.ts'
 import { createLog, type Log } from './base/log.ts'
 import { createMetrics } from './base/metrics.ts'
 import type { Config } from './config.ts'
-import { type Hub, openHub } from './core/hub.ts'
+import { type Hub, openHub, type Rules } from './core/hub.ts'
 import { migrate } from './db/migrate.ts'
 import { migrations } from './db/migrations/all.ts'
 import { openDb } from './db/open.ts'
 import type { Db } from './db/port.ts'
-import { parseDatabaseUrl } from './db/url.ts'
+import { parseDatabaseUrl, shownUrl } from './db/url.ts'
 
 /** On stderr, because stdout may carry a protocol; for people on a terminal, for machines elsewhere. */
 export const openLog = ({ LOG_LEVEL, LOG_JSON_ENABLED }: Config): Log =>
@@ -26,12 +27,24 @@ export function storageName(config: Config): string {
   return place.dialect === 'sqlite' ? place.file : 'PostgreSQL'
 }
 
+/** The same as a URL without user, password and parameters, for clients. */
+export const databaseName = (config: Config): string => shownUrl(databaseUrl(config))
+
 /** The database with today's tables; a newer one, or somebody else's, is refused and not touched. */
-export async function openDatabase(config: Config): Promise<Db> {
+export const openDatabase = async (config: Config): Promise<Db> => (await openMigrated(config)).db
+
+/** Brings the database up to date and leaves it: where it is, and what it lacked. */
+export async function migrateDatabase(config: Config) {
+  const { db, applied } = await openMigrated(config)
+  await db.close()
+  const database = db.dialect === 'sqlite' ? storageName(config) : databaseName(config)
+  return { database, applied: applied.map(({ id, name }) => ({ id, name })) }
+}
+
+async function openMigrated(config: Config) {
   const db = await openDb(databaseUrl(config))
   try {
-    await migrate(db, migrations, systemClock)
-    return db
+    return { db, applied: await migrate(db, migrations, systemClock) }
   } catch (error) {
     await db.close()
     throw nameDatabase(error, config)
@@ -49,12 +62,43 @@ export async function openOn(db: Db, config: Config, log: Log): Promise<Hub> {
   const clock = systemClock
   const limits = { mailboxDepth: config.MAILBOX_MAX_DEPTH, waitMs: Math.round(config.MAX_WAIT_SECONDS * 1000) }
   try {
-    return await openHub({ db, clock, ids: createIds(clock), log, metrics: createMetrics(), limits })
+    const rules = rulesOf(config)
+    const llm = llmOf(config, log)
+    return await openHub({ db, clock, ids: createIds(clock), log, metrics: createMetrics(), limits, rules, llm })
   } catch (error) {
     await db.close()
     throw error
   }
 }
+
+/** None without an endpoint: summaries are then drawn from the messages alone. */
+const llmOf = (config: Config, log: Log): Llm | undefined =>
+  config.LLM_ENABLED && config.LLM_BASE_URL !== undefined
+    ? createLlm(
+        {
+          baseUrl: config.LLM_BASE_URL,
+          apiKey: config.LLM_API_KEY,
+          model: config.LLM_DEFAULT_MODEL,
+          temperature: config.LLM_TEMPERATURE,
+          maxTokens: config.LLM_MAX_TOKENS,
+          cache: config.LLM_CACHE_ENABLED,
+          logCost: config.LLM_COST_LOGGING_ENABLED,
+        },
+        { log, clock: systemClock },
+      )
+    : undefined
+
+const rulesOf = (config: Config): Rules => ({
+  contacts: {
+    enforced: config.CONTACT_ENFORCEMENT_ENABLED,
+    autoMs: config.CONTACT_AUTO_TTL_SECONDS * 1000,
+    handshake: config.MESSAGING_AUTO_HANDSHAKE_ON_BLOCK,
+    retry: config.CONTACT_AUTO_RETRY_ENABLED,
+  },
+  makeRecipients: config.MESSAGING_AUTO_REGISTER_RECIPIENTS,
+  names: config.AGENT_NAME_ENFORCEMENT_MODE,
+  inboxQuota: config.QUOTA_ENABLED && config.QUOTA_INBOX_LIMIT_COUNT > 0 ? config.QUOTA_INBOX_LIMIT_COUNT : undefined,
+})
 
 /** For a command that needs the hub for a moment. */
 export const openParley = async (config: Config): Promise<Hub> =>

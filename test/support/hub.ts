@@ -2,11 +2,12 @@
 import { pino } from 'pino'
 import type { Clock } from '../../src/base/clock.ts'
 import { createIds } from '../../src/base/ids.ts'
+import type { Log } from '../../src/base/log.ts'
 import { createMetrics } from '../../src/base/metrics.ts'
 import { commons } from '../../src/base/names.ts'
 import type { Acting } from '../../src/core/agents.ts'
 import { local } from '../../src/core/callers.ts'
-import { type Hub, openHub } from '../../src/core/hub.ts'
+import { type Hub, type HubParts, openHub, type Rules } from '../../src/core/hub.ts'
 import type { Db } from '../../src/db/port.ts'
 import { TestClock } from './clock.ts'
 
@@ -14,23 +15,47 @@ export interface TestHubOptions {
   clock?: Clock
   mailboxDepth?: number
   waitMs?: number
+  /** Other rules than the usual ones. */
+  rules?: Partial<Rules>
+  llm?: HubParts['llm']
+  log?: Log
+}
+
+/** What Parley starts with. */
+export const usualRules: Rules = {
+  contacts: { enforced: true, autoMs: 86_400_000, handshake: true, retry: true },
+  makeRecipients: true,
+  names: 'coerce',
+  inboxQuota: undefined,
 }
 
 export function openTestHub(
   db: Db,
-  { clock = new TestClock(), mailboxDepth = 10_000, waitMs = 50_000 }: TestHubOptions = {},
+  {
+    clock = new TestClock(),
+    mailboxDepth = 10_000,
+    waitMs = 50_000,
+    rules,
+    llm,
+    log = pino({ level: 'silent' }),
+  }: TestHubOptions = {},
 ): Promise<Hub> {
   return openHub({
     db,
     clock,
     ids: createIds(clock),
-    log: pino({ level: 'silent' }),
+    log,
     metrics: createMetrics(),
     limits: { mailboxDepth, waitMs },
+    rules: { ...usualRules, ...rules },
+    llm,
   })
 }
 
 export const as = (name: string, project: string = commons): Acting => ({ caller: local, project, name })
+
+/** The same at a door where one registers first. */
+export const registered = (name: string, project: string): Acting => ({ ...as(name, project), registered: true })
 
 /** Taking mail at once, without a wait. */
 export const now = { leaseMs: 0, waitMs: 0, signals: [] as AbortSignal[] }
