@@ -1,5 +1,6 @@
 /** `parley bus`: the bus door over stdin and stdout, for one client. It ends when stdin does. */
 import { HubError } from './base/errors.ts'
+import { Usage } from './base/usage.ts'
 import type { Config } from './config.ts'
 import { processHolder, releaseNames } from './core/holders.ts'
 import { refusingDb } from './db/refusing.ts'
@@ -15,7 +16,14 @@ export async function bus(config: Config, project: string | undefined): Promise<
   const hub = await openOn(await openDatabase(config).catch(refuseCalls), config, log)
   const scope = processScope(project)
   const { clock, ids, metrics } = hub
-  const engine = createEngine({ clock, ids, log, metrics, version })
+  const engine = createEngine({
+    clock,
+    ids,
+    log,
+    metrics,
+    version,
+    usage: new Usage({ noting: config.TOOLS_LOG_ENABLED }),
+  })
   // A signal ends it as the end of stdin does: waits end, names are freed.
   process.once('SIGINT', () => process.stdin.destroy()).once('SIGTERM', () => process.stdin.destroy())
   await serveStdio(busDoor(hub, version), scope, { engine })

@@ -133,14 +133,14 @@ export async function acknowledge(
   const outcome = await settle(hub, agent, id, (row) => row.hold === lease)
   if (outcome === 'unknown')
     throw new HubError('MESSAGE_NOT_FOUND', `${agent.name} has no message with the id ${JSON.stringify(id)}.`, {
-      hint: 'Pass the id and the lease exactly as check_mail returned them, at the same agent.',
+      hint: 'Pass the id and the lease exactly as they came with the message, at the same agent.',
     })
   if (outcome === 'moved on')
     throw new HubError(
       'LEASE_EXPIRED',
       `The lease on message ${JSON.stringify(id)} has ended and the message was given out again.`,
       {
-        hint: 'Call check_mail: unless somebody else has handled it by then, the message comes with a new lease.',
+        hint: 'Take mail again: unless somebody else has handled it by then, the message comes with a new lease.',
       },
     )
 }

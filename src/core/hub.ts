@@ -2,13 +2,35 @@
 import type { Clock } from '../base/clock.ts'
 import type { HubError } from '../base/errors.ts'
 import type { Ids } from '../base/ids.ts'
+import type { Llm } from '../base/llm.ts'
 import type { Log } from '../base/log.ts'
 import type { Metrics } from '../base/metrics.ts'
 import type { Db } from '../db/port.ts'
 import { findLastChange } from '../store/changes.ts'
+import { type Activity, keepActivity } from './activity.ts'
 import type { Agent } from './agents.ts'
 import { followChanges } from './feed.ts'
+import type { Project } from './projects.ts'
 import { Wakes } from './wakes.ts'
+
+/** What whoever runs Parley has settled for all agents. */
+export interface Rules {
+  readonly contacts: {
+    /** Whether policies are asked at all. */
+    readonly enforced: boolean
+    /** How long a contact lasts that was made by itself, and how long a message counts as recent contact. */
+    readonly autoMs: number
+    /** Whether contact is made by itself where a policy wants it first. */
+    readonly handshake: boolean
+    /** Whether the send goes on once contact was made so. */
+    readonly retry: boolean
+  }
+  /** Whether mail to a name that nobody has makes that agent, at doors where one registers first. */
+  readonly makeRecipients: boolean
+  readonly names: 'strict' | 'coerce' | 'always_auto'
+  /** How many messages an inbox may hold, read or not. */
+  readonly inboxQuota: number | undefined
+}
 
 export interface HubParts {
   readonly db: Db
@@ -17,12 +39,21 @@ export interface HubParts {
   readonly log: Log
   readonly metrics: Metrics
   readonly limits: { readonly mailboxDepth: number; readonly waitMs: number }
+  readonly rules: Rules
+  /** Refines summaries, where there is one. */
+  readonly llm?: Llm | undefined
 }
 
 export interface Hub extends HubParts {
   readonly wakes: Wakes
   /** Agents and projects seen before. They are never renamed, so that what is here stays true. */
-  readonly known: { readonly agents: Map<string, Agent>; readonly projects: Map<string, number> }
+  readonly known: {
+    readonly agents: Map<string, Agent>
+    readonly projects: Map<string, Project>
+    readonly slugs: Map<number, string>
+  }
+  /** When agents were last active, as far as the database does not know it yet. */
+  readonly activity: Activity
   /** Agents that were given mail when they last asked. A guess that only saves work. */
   readonly fruitful: Set<number>
   /** How many commits this process has made: work that can wait waits while it grows. */
@@ -39,10 +70,12 @@ export async function openHub(parts: HubParts): Promise<Hub> {
   const wakes = new Wakes()
   const trouble: Hub['trouble'] = { storage: undefined }
   const unfollow = await followChanges(parts, wakes)
-  return {
+  const activity = keepActivity(() => hub)
+  const hub: Hub = {
     ...parts,
+    activity,
     wakes,
-    known: { agents: new Map(), projects: new Map() },
+    known: { agents: new Map(), projects: new Map(), slugs: new Map() },
     fruitful: new Set(),
     pulse: { commits: 0 },
     trouble,
@@ -51,10 +84,12 @@ export async function openHub(parts: HubParts): Promise<Hub> {
       await findLastChange(parts.db)
     },
     async close() {
+      await activity.close()
       await unfollow()
       await parts.db.close()
     },
   }
+  return hub
 }
 
 /** Remembers at most some thousand: past that it is cheaper to ask again than to grow. */

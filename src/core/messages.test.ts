@@ -29,8 +29,8 @@ eachEngine('Sending', (open) => {
     'an answer under the id of a message joins its thread',
     async () => {
       const { hub, places } = await start()
-      await send(hub, as('alice'), { to: 'bob', body: 'question', clientId: 'x' })
-      await send(hub, as('bob'), { to: 'alice', body: 'answer', clientId: 'x' })
+      await send(hub, as('alice'), { to: [{ name: 'bob' }], body: 'question', clientId: 'x' })
+      await send(hub, as('bob'), { to: [{ name: 'alice' }], body: 'answer', clientId: 'x' })
       const [question, answer] = await places()
       expect(answer).toEqual({ body: 'answer', thread_id: question?.thread_id, seq: 2 })
     },
@@ -38,17 +38,17 @@ eachEngine('Sending', (open) => {
 
   test('nobody enters a thread by guessing its id', async () => {
     const { hub, places } = await start()
-    await send(hub, as('alice'), { to: 'bob', body: 'between us', clientId: 'x' })
-    await send(hub, as('mallory'), { to: 'bob', body: 'me too', clientId: 'x' })
-    await send(hub, as('alice'), { to: 'carol', body: 'something else', clientId: 'x' })
+    await send(hub, as('alice'), { to: [{ name: 'bob' }], body: 'between us', clientId: 'x' })
+    await send(hub, as('mallory'), { to: [{ name: 'bob' }], body: 'me too', clientId: 'x' })
+    await send(hub, as('alice'), { to: [{ name: 'carol' }], body: 'something else', clientId: 'x' })
     const threads = (await places()).map(({ thread_id }) => thread_id)
     expect(new Set(threads).size).toBe(3)
   })
 
   test('a message without an answer is a thread of its own', async () => {
     const { hub, places } = await start()
-    await send(hub, as('alice'), { to: 'bob', body: 'one' })
-    await send(hub, as('alice'), { to: 'bob', body: 'two' })
+    await send(hub, as('alice'), { to: [{ name: 'bob' }], body: 'one' })
+    await send(hub, as('alice'), { to: [{ name: 'bob' }], body: 'two' })
     const [one, two] = await places()
     expect([one?.seq, two?.seq]).toEqual([1, 1])
     expect(one?.thread_id).not.toBe(two?.thread_id)
@@ -62,7 +62,7 @@ eachEngine('Sending', (open) => {
       const hubs = [await openTestHub(await database.connect()), await openTestHub(await database.connect())] as const
       const sent = await Promise.all(
         Array.from({ length: 30 }, (_, n) =>
-          send(hubs[n % 2 === 0 ? 0 : 1], as('alice'), { to: 'bob', body: `try ${n}`, clientId: 'x' }),
+          send(hubs[n % 2 === 0 ? 0 : 1], as('alice'), { to: [{ name: 'bob' }], body: `try ${n}`, clientId: 'x' }),
         ),
       )
       expect(sent.filter(({ duplicate }) => !duplicate).length).toBe(1)
@@ -76,7 +76,7 @@ eachEngine('Sending', (open) => {
     const hubs = [await openTestHub(await database.connect()), await openTestHub(await database.connect())] as const
     await Promise.all(
       Array.from({ length: 30 }, (_, n) =>
-        send(hubs[n % 2 === 0 ? 0 : 1], as('Alice', 'new'), { to: 'BOB', body: `${n}` }),
+        send(hubs[n % 2 === 0 ? 0 : 1], as('Alice', 'new'), { to: [{ name: 'BOB' }], body: `${n}` }),
       ),
     )
     expect(await hubs[0].db.all(sql`SELECT COUNT(*) AS n FROM agents`)).toEqual([{ n: 2 }])
@@ -87,7 +87,7 @@ eachEngine('Sending', (open) => {
   verifies('mailbox.depth.refused', 'the depth is exact also when many send at once', async () => {
     const { hub, unread } = await start({ mailboxDepth: 10 })
     const results = await Promise.allSettled(
-      Array.from({ length: 25 }, (_, n) => send(hub, as('alice'), { to: 'bob', body: `${n}` })),
+      Array.from({ length: 25 }, (_, n) => send(hub, as('alice'), { to: [{ name: 'bob' }], body: `${n}` })),
     )
     const refused = results.filter((result) => result.status === 'rejected')
     expect(refused.length).toBe(15)
@@ -99,7 +99,7 @@ eachEngine('Sending', (open) => {
 
   test('every change is in the feed, in order, with the topics it wakes', async () => {
     const { hub } = await start()
-    await send(hub, as('alice'), { to: 'bob', body: 'x' })
+    await send(hub, as('alice'), { to: [{ name: 'bob' }], body: 'x' })
     await (await take(hub, as('bob'), now))?.putBack()
     const feed = await hub.db.all<{ kind: string; wakes: string }>(sql`SELECT kind, wakes FROM changes ORDER BY id`)
     const bob = (await hub.db.all<{ id: number }>(sql`SELECT id FROM agents WHERE name = 'bob'`))[0]?.id

@@ -45,7 +45,7 @@ export interface Synced extends Round {
 }
 
 export async function sync(hub: Hub, holder: Holder, uid: string, request: Syncing): Promise<Synced> {
-  const projectId = await ensureProject(hub, holder.project)
+  const { id: projectId } = await ensureProject(hub, holder.project)
   const waitMs = Math.min(request.waitMs, hub.limits.waitMs)
   const { sent, round } = await commit(hub, async (tx, note) => {
     const topic = await readTopic(tx, projectId, uid)

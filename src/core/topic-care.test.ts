@@ -172,7 +172,7 @@ eachEngine('Looking after topics', (open) => {
     const { message } = await say(hub, topic, 'question')
     await say(hub, topic, 'answer', message.uid)
     await say(hub, other, 'kept')
-    await send(hub, as('ann'), { to: 'bob', body: 'mail', clientId: 'm1' })
+    await send(hub, as('ann'), { to: [{ name: 'bob' }], body: 'mail', clientId: 'm1' })
     // No door does this yet: mail about a message of a topic, and a message of another thread that answers it.
     const bob = await ensureAgent(hub, commons, 'bob')
     const inTopic = sql`(SELECT id FROM messages WHERE uid = ${message.uid})`
@@ -227,7 +227,7 @@ eachEngine('Looking after topics', (open) => {
     const deleting = deleteTopic(hub, topic).then(() => left.push(-1))
     // Each send goes in between two parts; it would come after all of them if they were one.
     while (left.at(-1) !== -1 && left.at(-1) !== 0) {
-      await send(hub, as('ann'), { to: 'bob', body: 'meanwhile' })
+      await send(hub, as('ann'), { to: [{ name: 'bob' }], body: 'meanwhile' })
       const count = await rows(hub, 'messages', `thread_id = ${topic.id}`)
       if (count !== 2600) {
         await expect(needTopicCalled(hub, commons, topic.uid)).rejects.toMatchObject({ code: 'TOPIC_NOT_FOUND' })

@@ -30,14 +30,14 @@ export async function summarizeTopics(
   project: string,
   status: 'open' | 'closed' | 'all',
 ): Promise<TopicSummary[]> {
-  const projectId = await needProject(hub, project)
+  const { id: projectId } = await needProject(hub, project)
   const rows = await listTopicSummaries(hub.db, { projectId, status: status === 'all' ? undefined : status })
   return rows.map(toSummary)
 }
 
 /** By id or by name; by name, the newest open one before a closed one. */
 export async function needTopicCalled(hub: Hub, project: string, idOrName: string): Promise<TopicSummary> {
-  const projectId = await needProject(hub, project)
+  const { id: projectId } = await needProject(hub, project)
   const found =
     (await findTopic(hub.db, projectId, idOrName)) ??
     (await findTopicNamed(hub.db, projectId, nameKey(idOrName.trim())))

@@ -10,5 +10,5 @@ export async function searchTopics(
   { topicUid, ...what }: Searching & { topicUid?: string | undefined },
 ): Promise<Hit[]> {
   if (topicUid !== undefined) return search(hub, { threadId: (await needTopic(hub, project, topicUid)).id }, what)
-  return search(hub, { projectId: await needProject(hub, project), topics: true }, what)
+  return search(hub, { projectId: (await needProject(hub, project)).id, topics: true }, what)
 }

@@ -49,7 +49,7 @@ export interface TopicMaking {
 }
 
 export async function createTopic(hub: Hub, project: string, { name, metadata, mode }: TopicMaking): Promise<Topic> {
-  const projectId = await ensureProject(hub, project)
+  const { id: projectId } = await ensureProject(hub, project)
   const uid = hub.ids.short()
   const called = name ?? `topic-${uid}`
   return commit(hub, async (tx, note) => {
@@ -72,14 +72,14 @@ export async function listTopics(
   project: string,
   { status, limit }: { status: 'open' | 'closed' | 'all'; limit: number },
 ): Promise<{ topics: Topic[]; hasMore: boolean }> {
-  const projectId = await needProject(hub, project)
+  const { id: projectId } = await needProject(hub, project)
   const rows = await listRows(hub.db, { projectId, status: status === 'all' ? undefined : status, limit: limit + 1 })
   return { topics: rows.slice(0, limit).map(toTopic), hasMore: rows.length > limit }
 }
 
 /** By name, the newest open one before a closed one. */
 export async function resolveTopic(hub: Hub, project: string, name: string, allowClosed: boolean): Promise<Topic> {
-  const projectId = await needProject(hub, project)
+  const { id: projectId } = await needProject(hub, project)
   const row = await findTopicNamed(hub.db, projectId, nameKey(name))
   if (row === undefined) throw topicNotFound(JSON.stringify(name))
   // TOPIC_CLOSED is for writers (spec/bus.md §4.1).
@@ -91,7 +91,7 @@ export async function resolveTopic(hub: Hub, project: string, name: string, allo
 }
 
 export async function needTopic(hub: Hub, project: string, uid: string): Promise<Topic> {
-  const row = await findTopic(hub.db, await needProject(hub, project), uid)
+  const row = await findTopic(hub.db, (await needProject(hub, project)).id, uid)
   if (row === undefined) throw topicNotFound(uid)
   return toTopic(row)
 }

@@ -71,10 +71,10 @@ eachEngine('A wait', (open) => {
       const { hub, clock } = await start()
       const first = take(hub, as('bob'), { ...now, waitMs: 5000 })
       await settle(hub, 1)
-      await send(hub, as('alice'), { to: 'bob', body: 'one' })
+      await send(hub, as('alice'), { to: [{ name: 'bob' }], body: 'one' })
       expect((await first)?.mail.body).toBe('one')
 
-      await send(hub, as('alice'), { to: 'bob', body: 'two' })
+      await send(hub, as('alice'), { to: [{ name: 'bob' }], body: 'two' })
       await take(hub, as('bob'), { ...now, leaseMs: 3000 })
       const second = take(hub, as('bob'), { ...now, waitMs: 5000 })
       await expect.poll(() => clock.pending).toBe(1)
@@ -89,7 +89,7 @@ eachEngine('A wait', (open) => {
     for (let n = 0; n < 5; n++) {
       const mail = take(here, as('bob'), { ...now, waitMs: 50_000 })
       await settle(here, 1)
-      await send(there, as('alice'), { to: 'bob', body: `number ${n}` })
+      await send(there, as('alice'), { to: [{ name: 'bob' }], body: `number ${n}` })
       expect((await mail)?.mail.body).toBe(`number ${n}`)
     }
     await there.close()

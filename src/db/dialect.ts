@@ -29,6 +29,11 @@ export function identity(dialect: Dialect): string {
     : 'INTEGER PRIMARY KEY AUTOINCREMENT'
 }
 
+/** Orders a text column by its bytes, as SQLite does, so that what begins alike stands together; for migrations. */
+export function bytewise(dialect: Dialect): string {
+  return dialect === 'postgres' ? 'COLLATE "C"' : 'COLLATE BINARY'
+}
+
 /** The tables of this database (of this schema, in PostgreSQL), without those an engine or an extension brought along. */
 export function tableNames({ dialect }: { dialect: Dialect }): Sql {
   if (dialect === 'sqlite') {

@@ -17,27 +17,30 @@ export type SchemaState = 'empty' | 'behind' | 'current' | 'newer' | 'foreign'
 
 export const migrationsTable = 'parley_migrations'
 
-/** Applies what is missing, in one transaction; others that start at the same time wait and find it done. */
-export async function migrate(db: Db, migrations: readonly Migration[], clock: Clock): Promise<void> {
+/**
+ * Applies what is missing, in one transaction, and returns it; others that start at the same time wait and find it done.
+ */
+export async function migrate(db: Db, migrations: readonly Migration[], clock: Clock): Promise<readonly Migration[]> {
   // Almost always there is nothing to do, and then no lock to wait for.
-  if ((await schemaState(db, migrations)) === 'current') return
-  await db.tx(async (tx) => {
+  if ((await schemaState(db, migrations)) === 'current') return []
+  return db.tx(async (tx) => {
     const lock = migrationLock(tx)
     if (lock !== undefined) await tx.all(lock)
     const state = await schemaState(tx, migrations)
     refuse(state)
-    if (state === 'current') return
+    if (state === 'current') return []
     if (state === 'empty') {
       await tx.all(
         sql`CREATE TABLE parley_migrations (id INTEGER PRIMARY KEY, name TEXT NOT NULL, applied_at BIGINT NOT NULL)`,
       )
     }
     const applied = await appliedIds(tx)
-    for (const { id, name, up } of migrations) {
-      if (applied.has(id)) continue
+    const missing = migrations.filter(({ id }) => !applied.has(id))
+    for (const { id, name, up } of missing) {
       for (const statement of up(tx.dialect, clock.now())) await tx.all(raw(statement))
       await tx.all(sql`INSERT INTO parley_migrations (id, name, applied_at) VALUES (${id}, ${name}, ${clock.now()})`)
     }
+    return missing
   })
 }
 

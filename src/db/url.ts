@@ -23,6 +23,15 @@ function sqliteFile(rest: string, sqlAlchemy: boolean): string {
   return resolve(relative ? path.slice(1) : path)
 }
 
+/** A database URL as anybody may see it: where the data is, but neither user, password nor parameters. */
+export function shownUrl(databaseUrl: string): string {
+  const place = parseDatabaseUrl(databaseUrl)
+  if (place.dialect === 'sqlite') return `sqlite:${place.file}`
+  const { host, pathname } = URL.parse(place.url) ?? { host: '', pathname: '' }
+  // A password that should have been encoded may have become a part of the path.
+  return pathname.includes('@') ? 'postgres:' : `postgres://${host}${pathname}`
+}
+
 function unknownForm(): HubError {
   return new HubError('INVALID_ARGUMENT', 'DATABASE_URL names no database that Parley knows.', {
     hint: 'Use sqlite:<path>, sqlite:///<path> or postgres://<user>:<password>@<host>:<port>/<database>.',

@@ -1,5 +1,6 @@
 /** Rows of `agents`, with the counter of unread deliveries that each carries. */
-import sql from 'sql-template-tag'
+import sql, { join } from 'sql-template-tag'
+import { forUpdate } from '../db/dialect.ts'
 import type { Reader, Tx } from '../db/port.ts'
 
 export interface AgentRow {
@@ -14,14 +15,42 @@ export async function findAgent(db: Reader, projectId: number, nameKey: string):
   return rows[0]
 }
 
-export async function insertAgent(
-  tx: Tx,
-  { projectId, name, nameKey, now }: { projectId: number; name: string; nameKey: string; now: number },
-): Promise<AgentRow> {
+/** The projects that have an agent of this name. */
+export async function listHomes(db: Reader, nameKey: string, limit: number): Promise<string[]> {
+  const rows = await db.all<{ slug: string }>(sql`
+    SELECT p.slug FROM projects p WHERE EXISTS (
+      SELECT 1 FROM agents a WHERE a.project_id = p.id AND a.name_key = ${nameKey}) ORDER BY p.id LIMIT ${limit}`)
+  return rows.map(({ slug }) => slug)
+}
+
+export interface NewAgent {
+  projectId: number
+  name: string
+  nameKey: string
+  policy: string
+  now: number
+}
+
+export async function insertAgent(tx: Tx, { projectId, name, nameKey, policy, now }: NewAgent): Promise<AgentRow> {
   const [row] = await tx.all<AgentRow>(sql`
-    INSERT INTO agents (project_id, name, name_key, created_at) VALUES (${projectId}, ${name}, ${nameKey}, ${now})
+    INSERT INTO agents (project_id, name, name_key, contact_policy, active_at, created_at)
+    VALUES (${projectId}, ${name}, ${nameKey}, ${policy}, ${now}, ${now})
     RETURNING id, project_id, name`)
   return row as AgentRow
+}
+
+/** What a send has to know of those it goes to. */
+export interface RecipientRow {
+  id: number
+  contact_policy: 'open' | 'auto' | 'contacts_only' | 'block_all'
+  unread: number
+}
+
+/** Several are locked in one order, whoever asks: two sends can then wait for each other in one direction only. */
+export function listRecipients(tx: Tx, ids: readonly number[]): Promise<RecipientRow[]> {
+  if (ids.length === 1) return tx.all(sql`SELECT id, contact_policy, unread FROM agents WHERE id = ${ids[0]}`)
+  return tx.all(sql`
+    SELECT id, contact_policy, unread FROM agents WHERE id IN (${join([...ids])}) ORDER BY id ${forUpdate(tx)}`)
 }
 
 /** Counts one more unread delivery, unless the agent has `limit` of them already: then false. */
@@ -31,8 +60,22 @@ export async function raiseUnread(tx: Tx, agentId: number, limit: number): Promi
   return rows.length > 0
 }
 
+/** The same for several, whose counters are known to be below it. */
+export async function raiseAllUnread(tx: Tx, ids: readonly number[]): Promise<void> {
+  await tx.all(sql`UPDATE agents SET unread = unread + 1 WHERE id IN (${join([...ids])})`)
+}
+
 export async function updateUnread(tx: Tx, agentId: number, by: 1 | -1): Promise<void> {
   await tx.all(sql`UPDATE agents SET unread = unread + ${by} WHERE id = ${agentId}`)
+}
+
+/** Never back: another process may know of something later. */
+export async function updateActive(tx: Tx, agentId: number, at: number): Promise<void> {
+  await tx.all(sql`UPDATE agents SET active_at = ${at} WHERE id = ${agentId} AND active_at < ${at}`)
+}
+
+export async function updateContactPolicy(tx: Tx, agentId: number, policy: string): Promise<void> {
+  await tx.all(sql`UPDATE agents SET contact_policy = ${policy} WHERE id = ${agentId}`)
 }
 
 export async function sumUnread(db: Reader): Promise<number> {

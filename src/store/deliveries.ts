@@ -1,10 +1,28 @@
 /** Rows of `deliveries`: who has a message waiting, who was given it, and when it was read. */
-import sql from 'sql-template-tag'
-import { skipLocked } from '../db/dialect.ts'
+import sql, { empty, join } from 'sql-template-tag'
+import { forUpdate, skipLocked } from '../db/dialect.ts'
 import type { Reader, Tx } from '../db/port.ts'
 
-export async function insertDelivery(tx: Tx, messageId: number, recipientId: number): Promise<void> {
-  await tx.all(sql`INSERT INTO deliveries (message_id, recipient_id) VALUES (${messageId}, ${recipientId})`)
+export type DeliveryKind = 'to' | 'cc' | 'bcc'
+
+export interface NewDeliveries {
+  messageId: number
+  to: readonly { readonly id: number; readonly kind: DeliveryKind }[]
+  urgent: boolean
+  ackWanted: boolean
+  now: number
+}
+
+export async function insertDeliveries(
+  tx: Tx,
+  { messageId, to, urgent, ackWanted, now }: NewDeliveries,
+): Promise<void> {
+  const rows = to.map(
+    ({ id, kind }) => sql`(${messageId}, ${id}, ${kind}, ${now}, ${urgent ? 1 : 0}, ${ackWanted ? 1 : 0})`,
+  )
+  await tx.all(
+    sql`INSERT INTO deliveries (message_id, recipient_id, kind, sent_at, urgent, ack_wanted) VALUES ${join(rows)}`,
+  )
 }
 
 export interface MailRow {
@@ -90,6 +108,34 @@ export async function updateRead(
   if (updated.length > 0) return 'unread'
   const same = await tx.all(sql`SELECT 1 FROM deliveries WHERE id = ${id} AND hold = ${hold}`)
   return same.length > 0 ? 'read' : 'moved on'
+}
+
+export interface ReceiptRow {
+  id: number
+  read_at: number | null
+  acked_at: number | null
+}
+
+export async function findReceipt(
+  db: Reader,
+  messageId: number,
+  recipientId: number,
+  { lock = false } = {},
+): Promise<ReceiptRow | undefined> {
+  const [row] = await db.all<ReceiptRow>(sql`
+    SELECT id, read_at, acked_at FROM deliveries WHERE message_id = ${messageId} AND recipient_id = ${recipientId}
+    ${lock ? forUpdate(db) : empty}`)
+  return row
+}
+
+/** Whoever was lent the message keeps its lease for nothing: it is read now. */
+export async function updateReceipt(
+  tx: Tx,
+  { id, readAt, ackedAt }: { id: number; readAt: number; ackedAt: number | null },
+): Promise<void> {
+  await tx.all(
+    sql`UPDATE deliveries SET read_at = ${readAt}, acked_at = ${ackedAt}, held_until = NULL WHERE id = ${id}`,
+  )
 }
 
 /** Takes a claim back as if it had never been; false if the delivery has moved on since. */

@@ -1,5 +1,5 @@
 /** Rows of `messages`, and the ids that clients gave them. */
-import sql, { empty, type Sql } from 'sql-template-tag'
+import sql, { empty, join, type Sql } from 'sql-template-tag'
 import type { Reader, Tx } from '../db/port.ts'
 
 export interface NewMessage {
@@ -10,6 +10,9 @@ export interface NewMessage {
   clientId?: string | undefined
   kind?: string
   replyTo?: number | undefined
+  subject?: string | undefined
+  importance?: string
+  ackRequired?: boolean
   body: string
   /** JSON. */
   metadata?: string | undefined
@@ -18,38 +21,42 @@ export interface NewMessage {
 
 export async function insertMessage(tx: Tx, message: NewMessage): Promise<number> {
   const { uid, threadId, seq, senderId, clientId, kind = 'message', replyTo, body, metadata, now } = message
+  const { subject, importance = 'normal', ackRequired = false } = message
   const [row] = await tx.all<{ id: number }>(sql`
-    INSERT INTO messages (uid, thread_id, seq, sender_id, client_id, kind, reply_to, body, metadata, created_at)
-    VALUES (${uid}, ${threadId}, ${seq}, ${senderId}, ${clientId ?? null}, ${kind}, ${replyTo ?? null}, ${body}, ${metadata ?? null}, ${now})
+    INSERT INTO messages (uid, thread_id, seq, sender_id, client_id, kind, reply_to, subject, importance, ack_required,
+      body, metadata, created_at)
+    VALUES (${uid}, ${threadId}, ${seq}, ${senderId}, ${clientId ?? null}, ${kind}, ${replyTo ?? null},
+      ${subject ?? null}, ${importance}, ${ackRequired ? 1 : 0}, ${body}, ${metadata ?? null}, ${now})
     RETURNING id`)
   return (row as { id: number }).id
 }
 
-/** The names of a message between two agents: whose it is, who gets it, what the sender called it. */
+/** The names of a message between agents: whose it is, who gets it, what the sender called it. */
 export interface ClientId {
   senderId: number
-  recipientId: number
+  recipientIds: readonly number[]
   clientId: string
 }
 
-export async function insertClientId(
+export async function insertClientIds(
   tx: Tx,
-  { senderId, recipientId, clientId }: ClientId,
+  { senderId, recipientIds, clientId }: ClientId,
   messageId: number,
 ): Promise<void> {
-  await tx.all(sql`
-    INSERT INTO client_ids (recipient_id, client_id, sender_id, message_id)
-    VALUES (${recipientId}, ${clientId}, ${senderId}, ${messageId})`)
+  const rows = recipientIds.map((recipientId) => sql`(${recipientId}, ${clientId}, ${senderId}, ${messageId})`)
+  await tx.all(sql`INSERT INTO client_ids (recipient_id, client_id, sender_id, message_id) VALUES ${join(rows)}`)
 }
 
+/** What the sender has sent under this name to any of them. */
 export async function findByClientId(
   db: Reader,
-  { senderId, recipientId, clientId }: ClientId,
+  { senderId, recipientIds, clientId }: ClientId,
 ): Promise<{ id: number; thread_id: number } | undefined> {
-  const rows = await db.all<{ id: number; thread_id: number }>(sql`
+  const [row] = await db.all<{ id: number; thread_id: number }>(sql`
     SELECT m.id, m.thread_id FROM client_ids c JOIN messages m ON m.id = c.message_id
-    WHERE c.recipient_id = ${recipientId} AND c.client_id = ${clientId} AND c.sender_id = ${senderId}`)
-  return rows[0]
+    WHERE c.recipient_id IN (${join([...recipientIds])}) AND c.client_id = ${clientId} AND c.sender_id = ${senderId}
+    ORDER BY m.id LIMIT 1`)
+  return row
 }
 
 /** A message as the readers of its thread see it. */

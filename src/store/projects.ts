@@ -7,14 +7,20 @@ export interface ProjectRow {
   id: number
   slug: string
   human_key: string
+  created_at: number
 }
 
 /** By slug or by human key; a slug wins where a key looks the same. */
 export async function findProject(db: Reader, slugOrKey: string): Promise<ProjectRow | undefined> {
   const rows = await db.all<ProjectRow>(sql`
-    SELECT id, slug, human_key FROM projects WHERE slug = ${slugOrKey} OR human_key = ${slugOrKey}
+    SELECT id, slug, human_key, created_at FROM projects WHERE slug = ${slugOrKey} OR human_key = ${slugOrKey}
     ORDER BY CASE WHEN slug = ${slugOrKey} THEN 0 ELSE 1 END LIMIT 1`)
   return rows[0]
+}
+
+export async function findSlug(db: Reader, id: number): Promise<string> {
+  const [row] = await db.all<{ slug: string }>(sql`SELECT slug FROM projects WHERE id = ${id}`)
+  return row?.slug ?? ''
 }
 
 export async function insertProject(
@@ -23,8 +29,13 @@ export async function insertProject(
 ): Promise<ProjectRow> {
   const [row] = await tx.all<ProjectRow>(sql`
     INSERT INTO projects (slug, human_key, created_at) VALUES (${slug}, ${humanKey}, ${now})
-    RETURNING id, slug, human_key`)
+    RETURNING id, slug, human_key, created_at`)
   return row as ProjectRow
+}
+
+export function listProjects(db: Reader, { after, limit }: { after: number; limit: number }): Promise<ProjectRow[]> {
+  return db.all<ProjectRow>(sql`
+    SELECT id, slug, human_key, created_at FROM projects WHERE id > ${after} ORDER BY id LIMIT ${limit}`)
 }
 
 /** Lets one transaction at a time decide what is made in a project. */

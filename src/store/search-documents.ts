@@ -11,15 +11,24 @@ export interface Document {
   readonly scopes: readonly string[]
 }
 
+/** Of the messages `m` in threads `t`. A topic's name is the subject of what was said there. */
+export const subjectOf = sql`COALESCE(m.subject, t.name, '')`
+
+/** What mail calls the thread: its key, or the id of its first message. */
+export const threadKeyOf = sql`COALESCE(t.key, CAST((
+  SELECT f.id FROM messages f WHERE f.thread_id = t.id AND f.seq = 1) AS TEXT), '')`
+
 /**
- * A thread's name is the subject of its messages. It is indexed as it is at that time: messages that were indexed before
- * a topic was renamed are found by its old name.
+ * Names are indexed as they are at that time: messages that were indexed before a topic was renamed are found by its old
+ * name. Who got a message is not indexed at all, so that no search can tell whom it was secretly copied to.
  */
 export async function listDocuments(db: Reader, ids: readonly number[]): Promise<Document[]> {
   const rows = await db.all<{ id: number; scopes: string } & Record<Field, string>>(sql`
-    SELECT m.id, COALESCE(t.name, '') AS subject, substr(m.body, 1, ${searchedLength}) AS body, a.name AS "from",
-      t.uid || ' ' || COALESCE(t.name, '') AS thread,
-      'thread' || t.id || CASE WHEN t.name IS NULL THEN '' ELSE ' topics' || t.project_id END AS scopes
+    SELECT m.id, ${subjectOf} AS subject, substr(m.body, 1, ${searchedLength}) AS body, a.name AS "from",
+      t.uid || ' ' || COALESCE(t.name || ' ', '') || ${threadKeyOf} AS thread,
+      'thread' || t.id || ' project' || t.project_id || CASE WHEN t.name IS NULL THEN '' ELSE ' topics' || t.project_id END
+        || COALESCE((SELECT string_agg(' project' || g.project_id, '') FROM message_guests g
+                     WHERE g.message_id = m.id AND g.project_id <> t.project_id), '') AS scopes
     FROM messages m JOIN threads t ON t.id = m.thread_id JOIN agents a ON a.id = m.sender_id
     WHERE m.id IN ${listed(db, ids)} ORDER BY m.id`)
   return rows.map(({ id, subject, body, from, thread, scopes }) => ({

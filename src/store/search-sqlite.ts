@@ -26,7 +26,7 @@ export async function listFound(
   db: Reader,
   { query, scope, limit }: { query: Query; scope: string; limit: number },
 ): Promise<number[]> {
-  const match = `(${expression(query)}) AND scope : "${scope}"`
+  const match = `(${expression(query)} OR "${noWord}") AND scope : "${scope}"`
   const parts = await db.all<{ part: number }>(sql`SELECT part FROM search_parts ORDER BY part DESC`)
   const found: number[] = []
   for (const { part } of parts) {
@@ -39,6 +39,12 @@ export async function listFound(
   }
   return found
 }
+
+/**
+ * FTS5 moves on through all that AND joins with every step, also through a scope that has everything. What may as well be
+ * this, which base/words.ts leaves out of every text, is found before the scope is asked: two thirds of the time.
+ */
+const noWord = '\u00ad'
 
 /** Words are letters and digits (base/words.ts): nothing in them could end the quotes. */
 function expression(query: Query): string {
@@ -99,6 +105,8 @@ async function insertPart(tx: Tx, last: Part | undefined): Promise<Part> {
   await tx.all(sql`
     CREATE VIRTUAL TABLE IF NOT EXISTS ${table}
     USING fts5(subject, body, sender, thread, scope, content='', tokenize='ascii')`)
+  // It may be there from an index that was given up.
+  await tx.all(sql`INSERT INTO ${table} (${table}) VALUES ('delete-all')`)
   await tx.all(sql`INSERT INTO ${table} (${table}, rank) VALUES ('pgsz', 1000)`)
   await tx.all(sql`INSERT INTO search_parts (part, last_id, words) VALUES (${made.part}, ${made.last_id}, 0)`)
   return made

@@ -3,15 +3,19 @@ import sql, { type Sql } from 'sql-template-tag'
 import type { Query } from '../base/query.ts'
 import { searchedLength } from '../base/words.ts'
 import type { Reader, Tx } from '../db/port.ts'
-import { listed } from './search-documents.ts'
+import { visibleIn } from './guests.ts'
+import { listed, subjectOf, threadKeyOf } from './search-documents.ts'
 import * as postgres from './search-postgres.ts'
 import * as sqlite from './search-sqlite.ts'
 
 /**
- * Where to look: in the topics of a project, or in one thread. Another reason to see a message (an agent got it, say)
- * is another scope: a word in `scopeWord`, a condition in `inScope`, and the word among the scopes of `listDocuments`.
+ * Where to look: in the topics of a project, in all that a project may see, or in one thread. Another reason to see a
+ * message is another scope: a word in `scopeWord`, a condition in `inScope`, and the word in `listDocuments`.
  */
-export type Scope = { readonly projectId: number; readonly topics: true } | { readonly threadId: number }
+export type Scope =
+  | { readonly projectId: number; readonly topics: true }
+  | { readonly projectId: number; readonly all: true }
+  | { readonly threadId: number }
 
 export interface Search {
   readonly query: Query
@@ -32,7 +36,7 @@ export interface TextRow {
 /** The beginnings of messages, by which they are ranked. */
 export async function listTexts(db: Reader, ids: readonly number[], length: number): Promise<TextRow[]> {
   return db.all<TextRow>(sql`
-    SELECT m.id, COALESCE(t.name, '') AS subject, substr(m.body, 1, ${length}) AS body
+    SELECT m.id, ${subjectOf} AS subject, substr(m.body, 1, ${length}) AS body
     FROM messages m JOIN threads t ON t.id = m.thread_id WHERE m.id IN ${listed(db, ids)}`)
 }
 
@@ -41,9 +45,15 @@ export interface HitRow {
   uid: string
   thread_uid: string
   thread_name: string | null
+  /** As mail names it: a topic by its uid; a message that nobody has answered has none. */
+  thread_key: string | null
   seq: number
+  subject: string
   sender: string
+  sender_project: number
   kind: string
+  importance: string
+  ack_required: number
   created_at: number
   /** As much of it as is searched. */
   body: string
@@ -52,7 +62,10 @@ export interface HitRow {
 /** The index may lag behind a change of scope, these rows do not: what is out of scope is left out here at the latest. */
 export async function listHits(db: Reader, ids: readonly number[], scope: Scope): Promise<HitRow[]> {
   return db.all<HitRow>(sql`
-    SELECT m.id, m.uid, t.uid AS thread_uid, t.name AS thread_name, m.seq, a.name AS sender, m.kind, m.created_at,
+    SELECT m.id, m.uid, t.uid AS thread_uid, t.name AS thread_name, m.seq,
+      CASE WHEN t.key IS NULL AND t.name IS NOT NULL THEN t.uid WHEN t.key IS NULL AND t.next_seq = 2 THEN NULL
+        ELSE ${threadKeyOf} END AS thread_key,
+      ${subjectOf} AS subject, a.name AS sender, a.project_id AS sender_project, m.kind, m.importance, m.ack_required, m.created_at,
       substr(m.body, 1, ${searchedLength}) AS body
     FROM messages m JOIN threads t ON t.id = m.thread_id JOIN agents a ON a.id = m.sender_id
     WHERE m.id IN ${listed(db, ids)} AND ${inScope(scope)}`)
@@ -90,8 +103,13 @@ export function resetNext(tx: Tx, from: number): Promise<number | undefined> {
 
 const engine = ({ dialect }: Reader) => (dialect === 'sqlite' ? sqlite : postgres)
 
-const scopeWord = (scope: Scope): string =>
-  'threadId' in scope ? `thread${scope.threadId}` : `topics${scope.projectId}`
+function scopeWord(scope: Scope): string {
+  if ('threadId' in scope) return `thread${scope.threadId}`
+  return `${'topics' in scope ? 'topics' : 'project'}${scope.projectId}`
+}
 
-const inScope = (scope: Scope): Sql =>
-  'threadId' in scope ? sql`t.id = ${scope.threadId}` : sql`t.project_id = ${scope.projectId} AND t.name IS NOT NULL`
+function inScope(scope: Scope): Sql {
+  if ('threadId' in scope) return sql`t.id = ${scope.threadId}`
+  if ('topics' in scope) return sql`t.project_id = ${scope.projectId} AND t.name IS NOT NULL`
+  return sql`t.status <> 'deleted' AND ${visibleIn(scope.projectId)}`
+}

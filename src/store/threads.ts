@@ -5,15 +5,17 @@ import type { Reader, Tx } from '../db/port.ts'
 export interface NewThread {
   uid: string
   projectId: number
+  /** What its messages call it. */
+  key?: string | undefined
   /** The first `seq` that is still free. */
   nextSeq: number
   now: number
 }
 
-export async function insertThread(tx: Tx, { uid, projectId, nextSeq, now }: NewThread): Promise<number> {
+export async function insertThread(tx: Tx, { uid, projectId, key, nextSeq, now }: NewThread): Promise<number> {
   const [row] = await tx.all<{ id: number }>(sql`
-    INSERT INTO threads (uid, project_id, next_seq, created_at) VALUES (${uid}, ${projectId}, ${nextSeq}, ${now})
-    RETURNING id`)
+    INSERT INTO threads (uid, project_id, key, next_seq, created_at)
+    VALUES (${uid}, ${projectId}, ${key ?? null}, ${nextSeq}, ${now}) RETURNING id`)
   return (row as { id: number }).id
 }
 

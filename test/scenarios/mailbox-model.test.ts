@@ -61,7 +61,7 @@ const sending = fc
   .map(({ from, to, content, clientId }) =>
     command(`send ${from}→${to} ${clientId ?? '-'}`, async (model, { hub }) => {
       const known = model.letters.find((letter) => letter.from === from && letter.to === to && letter.id === clientId)
-      const work = send(hub, as(from), { to, body: content, clientId })
+      const work = send(hub, as(from), { to: [{ name: to }], body: content, clientId })
       if (known === undefined && unread(model, to).length >= depth) {
         expect(await codeOf(work)).toBe('MAILBOX_FULL')
         return

@@ -3,5 +3,6 @@ import type { Migration } from '../migrate.ts'
 import { mailbox } from './0001-mailbox.ts'
 import { topics } from './0002-topics.ts'
 import { search } from './0003-search.ts'
+import { mail } from './0004-mail.ts'
 
-export const migrations: readonly Migration[] = [mailbox, topics, search]
+export const migrations: readonly Migration[] = [mailbox, topics, search, mail]

@@ -1,0 +1,82 @@
+/** What speaks for letting a message through without leave: who wrote to whom, in this thread or lately. */
+import sql, { join } from 'sql-template-tag'
+import type { Reader } from '../db/port.ts'
+
+/** What `messages.kind` says of a request for contact. It came by an exception and counts as no contact of its sender's. */
+export const requestKind = 'contact'
+
+/** How many messages are looked at, the newest: a send takes the same time however much was written. */
+const reach = { answered: 500, thread: 100, recent: 500 } as const
+
+export interface Pairs {
+  senderId: number
+  /** Those it wants to write to. */
+  ids: readonly number[]
+}
+
+const idsOf = (rows: readonly { id: number }[]): number[] => rows.map(({ id }) => id)
+
+/** Those who have written to the sender in this thread, however they addressed it. */
+export async function listAnswerable(
+  db: Reader,
+  { senderId, ids, threadId }: Pairs & { threadId: number },
+): Promise<number[]> {
+  return idsOf(
+    await db.all<{ id: number }>(sql`
+    SELECT DISTINCT m.sender_id AS id
+    FROM (SELECT id, sender_id FROM messages WHERE thread_id = ${threadId} ORDER BY seq DESC LIMIT ${reach.answered}) m
+    JOIN deliveries d ON d.message_id = m.id AND d.recipient_id = ${senderId}
+    WHERE m.sender_id IN (${join([...ids])})`),
+  )
+}
+
+/**
+ * Those in whose company the sender openly is in this thread. Anybody can write into a thread by naming its key, to
+ * itself if need be; so having written there says nothing. What counts is that a host brought the sender in (it wrote to
+ * the sender, or the sender began the thread with it), and that one message there was between this host and the other;
+ * or that the sender's own words reached the other there. Each such message was let through to the other before.
+ */
+export async function listThreadMates(
+  db: Reader,
+  { senderId, ids, threadId }: Pairs & { threadId: number },
+): Promise<number[]> {
+  const others = join([...ids])
+  return idsOf(
+    await db.all<{ id: number }>(sql`
+    WITH spoken AS MATERIALIZED (
+      SELECT m.id, m.seq, m.sender_id, d.recipient_id
+      FROM (SELECT id, seq, sender_id FROM messages WHERE thread_id = ${threadId} AND kind <> ${requestKind}
+        ORDER BY seq DESC LIMIT ${reach.thread}) m
+      JOIN deliveries d ON d.message_id = m.id
+      WHERE d.kind <> 'bcc' AND d.recipient_id <> m.sender_id),
+    hosts AS MATERIALIZED (
+      SELECT sender_id AS id FROM spoken WHERE recipient_id = ${senderId}
+      UNION SELECT recipient_id FROM spoken WHERE sender_id = ${senderId} AND seq = 1),
+    shared AS MATERIALIZED (
+      SELECT id FROM spoken WHERE sender_id = ${senderId}
+        OR sender_id IN (SELECT id FROM hosts) OR recipient_id IN (SELECT id FROM hosts))
+    SELECT recipient_id AS id FROM spoken WHERE recipient_id IN (${others}) AND id IN (SELECT id FROM shared)
+    UNION SELECT sender_id FROM spoken WHERE sender_id IN (${others}) AND id IN (SELECT id FROM shared)`),
+  )
+}
+
+/** Those whom the sender has written to, or who have written to it, after a time. */
+export async function listRecentPartners(
+  db: Reader,
+  { senderId, ids, since }: Pairs & { since: number },
+): Promise<number[]> {
+  const others = join([...ids])
+  return idsOf(
+    await db.all<{ id: number }>(sql`
+    SELECT d.recipient_id AS id
+    FROM (SELECT id, kind, created_at FROM messages WHERE sender_id = ${senderId}
+      ORDER BY id DESC LIMIT ${reach.recent}) m
+    JOIN deliveries d ON d.message_id = m.id AND d.recipient_id IN (${others})
+    WHERE m.created_at > ${since} AND m.kind <> ${requestKind}
+    UNION SELECT m.sender_id
+    FROM (SELECT message_id FROM deliveries WHERE recipient_id = ${senderId} AND sent_at > ${since}
+      ORDER BY sent_at DESC, id DESC LIMIT ${reach.recent}) d
+    JOIN messages m ON m.id = d.message_id
+    WHERE m.sender_id IN (${others})`),
+  )
+}

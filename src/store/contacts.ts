@@ -1,0 +1,173 @@
+/** Rows of `contacts`: who asked whom, what was answered, and until when that holds. */
+import sql, { join, type Sql } from 'sql-template-tag'
+import { forUpdate } from '../db/dialect.ts'
+import type { Reader, Tx } from '../db/port.ts'
+
+export interface ContactRow {
+  id: number
+  from_id: number
+  to_id: number
+  status: 'pending' | 'approved' | 'denied'
+  /** Empty where nobody asked: contact made itself, or was declined before. Whoever asks gives a reason. */
+  reason: string
+  created_at: number
+  updated_at: number
+  /** Null is for good. */
+  expires_at: number | null
+}
+
+const columns = sql`id, from_id, to_id, status, reason, created_at, updated_at, expires_at`
+
+/** What there is between one agent and some others, whoever began it. */
+export function listContactsBetween(db: Reader, agentId: number, others: readonly number[]): Promise<ContactRow[]> {
+  const ids = join([...others])
+  return db.all<ContactRow>(sql`
+    SELECT ${columns} FROM contacts WHERE from_id = ${agentId} AND to_id IN (${ids})
+    UNION ALL SELECT ${columns} FROM contacts WHERE from_id IN (${ids}) AND to_id = ${agentId}`)
+}
+
+/** The row stays locked until the transaction ends. */
+export async function lockContact(tx: Tx, fromId: number, toId: number): Promise<ContactRow | undefined> {
+  const [row] = await tx.all<ContactRow>(sql`
+    SELECT ${columns} FROM contacts WHERE from_id = ${fromId} AND to_id = ${toId} ${forUpdate(tx)}`)
+  return row
+}
+
+export interface NewContact {
+  fromId: number
+  toId: number
+  status: ContactRow['status']
+  reason: string
+  now: number
+  expiresAt: number | undefined
+}
+
+export async function insertContact(tx: Tx, contact: NewContact): Promise<ContactRow> {
+  const { fromId, toId, status, reason, now, expiresAt } = contact
+  const [row] = await tx.all<ContactRow>(sql`
+    INSERT INTO contacts (from_id, to_id, status, reason, created_at, updated_at, expires_at)
+    VALUES (${fromId}, ${toId}, ${status}, ${reason}, ${now}, ${now}, ${expiresAt ?? null})
+    RETURNING ${columns}`)
+  return row as ContactRow
+}
+
+export interface ContactChange {
+  status: ContactRow['status']
+  reason: string
+  now: number
+  expiresAt: number | undefined
+}
+
+export async function updateContact(
+  tx: Tx,
+  id: number,
+  { status, reason, now, expiresAt }: ContactChange,
+): Promise<void> {
+  await tx.all(sql`
+    UPDATE contacts SET status = ${status}, reason = ${reason}, updated_at = ${now}, expires_at = ${expiresAt ?? null}
+    WHERE id = ${id}`)
+}
+
+interface Handshakes {
+  fromId: number
+  toIds: readonly number[]
+  now: number
+  expiresAt: number
+}
+
+/** Contact that makes itself. A denial that stands is left alone; returned are those with whom there is contact now. */
+export async function approveContacts(tx: Tx, handshakes: Handshakes): Promise<number[]> {
+  const { now, expiresAt } = handshakes
+  const rows = await tx.all<{ to_id: number }>(sql`
+    ${insertAll(handshakes, 'approved')} DO UPDATE
+    SET status = 'approved', reason = '', updated_at = ${now}, expires_at = ${expiresAt}
+    WHERE contacts.status <> 'denied' OR contacts.expires_at <= ${now} RETURNING to_id`)
+  return rows.map(({ to_id }) => to_id)
+}
+
+/**
+ * Requests that file themselves: one that stands, answered or not, is left alone. One that was asked for and never
+ * answered keeps its reason. Returned are those who were asked anew.
+ */
+export async function fileContacts(tx: Tx, handshakes: Handshakes): Promise<number[]> {
+  const { now, expiresAt } = handshakes
+  const rows = await tx.all<{ to_id: number }>(sql`
+    ${insertAll(handshakes, 'pending')} DO UPDATE
+    SET status = 'pending', reason = CASE WHEN contacts.status = 'pending' THEN contacts.reason ELSE '' END,
+      updated_at = ${now}, expires_at = ${expiresAt}
+    WHERE contacts.expires_at <= ${now} RETURNING to_id`)
+  return rows.map(({ to_id }) => to_id)
+}
+
+/** In one order, whoever writes: two that write the same rows then wait in one direction only. */
+function insertAll({ fromId, toIds, now, expiresAt }: Handshakes, status: string): Sql {
+  const rows = toIds
+    .toSorted((a, b) => a - b)
+    .map((toId) => sql`(${fromId}, ${toId}, ${status}, '', ${now}, ${now}, ${expiresAt})`)
+  return sql`
+    INSERT INTO contacts (from_id, to_id, status, reason, created_at, updated_at, expires_at) VALUES ${join(rows)}
+    ON CONFLICT (from_id, to_id)`
+}
+
+/** Lets approved contacts last longer; nothing else about them changes. */
+export async function extendContacts(tx: Tx, ids: readonly number[], expiresAt: number): Promise<void> {
+  await tx.all(sql`
+    UPDATE contacts SET expires_at = ${expiresAt}
+    WHERE id IN (${join([...ids])}) AND status = 'approved' AND expires_at < ${expiresAt}`)
+}
+
+/** With the names of both, and where they are at home. */
+export interface NamedContactRow extends ContactRow {
+  from_name: string
+  from_project: string
+  to_name: string
+  to_project: string
+}
+
+const named = sql`
+  SELECT c.id, c.from_id, c.to_id, c.status, c.reason, c.created_at, c.updated_at, c.expires_at,
+    f.name AS from_name, fp.slug AS from_project, t.name AS to_name, tp.slug AS to_project
+  FROM contacts c
+  JOIN agents f ON f.id = c.from_id JOIN projects fp ON fp.id = f.project_id
+  JOIN agents t ON t.id = c.to_id JOIN projects tp ON tp.id = t.project_id`
+
+export async function findNamedContact(db: Reader, id: number): Promise<NamedContactRow> {
+  const [row] = await db.all<NamedContactRow>(sql`${named} WHERE c.id = ${id}`)
+  return row as NamedContactRow
+}
+
+/** All of an agent, whoever began them; what changed last comes first. */
+export function listNamedContacts(db: Reader, agentId: number, limit: number): Promise<NamedContactRow[]> {
+  return db.all<NamedContactRow>(sql`
+    ${named} WHERE c.id IN (
+      SELECT id FROM contacts WHERE from_id = ${agentId} UNION SELECT id FROM contacts WHERE to_id = ${agentId})
+    ORDER BY c.updated_at DESC, c.id DESC LIMIT ${limit}`)
+}
+
+/** Who asked this agent under a name, in whatever project, and has not been told no. */
+export function listAskersNamed(db: Reader, toId: number, nameKey: string): Promise<{ name: string; slug: string }[]> {
+  return db.all(sql`
+    SELECT a.name, p.slug FROM contacts c JOIN agents a ON a.id = c.from_id JOIN projects p ON p.id = a.project_id
+    WHERE c.to_id = ${toId} AND a.name_key = ${nameKey} AND c.status <> 'denied' ORDER BY p.slug LIMIT 5`)
+}
+
+export interface ElsewhereRow {
+  id: number
+  project_id: number
+  name: string
+  slug: string
+}
+
+/** Approved contacts of this name in other projects; more than one is as bad as any number. */
+export function listContactsElsewhere(
+  db: Reader,
+  { agentId, projectId, nameKey, now }: { agentId: number; projectId: number; nameKey: string; now: number },
+): Promise<ElsewhereRow[]> {
+  const standing = sql`status = 'approved' AND (expires_at IS NULL OR expires_at > ${now})`
+  return db.all<ElsewhereRow>(sql`
+    SELECT a.id, a.project_id, a.name, p.slug FROM agents a JOIN projects p ON p.id = a.project_id
+    WHERE a.name_key = ${nameKey} AND a.project_id <> ${projectId} AND a.id IN (
+      SELECT to_id FROM contacts WHERE from_id = ${agentId} AND ${standing}
+      UNION SELECT from_id FROM contacts WHERE to_id = ${agentId} AND ${standing})
+    ORDER BY p.slug LIMIT 5`)
+}

@@ -1,0 +1,189 @@
+/** Messages as mail: with subject, recipients and receipts, from the inbox of one agent, its outbox, or a thread. */
+import sql, { empty, type Sql } from 'sql-template-tag'
+import type { Reader } from '../db/port.ts'
+import type { DeliveryKind } from './deliveries.ts'
+import { visibleIn } from './guests.ts'
+import { listed } from './search-documents.ts'
+
+/** So much of the body stands in for a subject that is not there. */
+const headLength = 120
+
+export interface MailRow {
+  id: number
+  /** The name of the thread; one without goes by the id of its first message once somebody has answered. */
+  thread_key: string | null
+  sender: string
+  sender_project: number
+  /** The beginning of the body, where there is none. */
+  subject: string
+  importance: 'low' | 'normal' | 'high' | 'urgent'
+  ack_required: number
+  created_at: number
+  body: string | null
+}
+
+const threadKey = sql`COALESCE(t.key, CASE WHEN t.name IS NULL AND t.next_seq > 2 THEN
+  (SELECT CAST(r.id AS TEXT) FROM messages r WHERE r.thread_id = t.id AND r.seq = 1) END)`
+
+const columns = (bodies: boolean): Sql => sql`
+  m.id, ${threadKey} AS thread_key, a.name AS sender, a.project_id AS sender_project,
+  COALESCE(m.subject, substr(m.body, 1, ${headLength})) AS subject, m.importance, m.ack_required, m.created_at, ${bodies ? sql`m.body` : sql`NULL`} AS body`
+
+const joined = sql`JOIN threads t ON t.id = m.thread_id JOIN agents a ON a.id = m.sender_id`
+
+export interface InboxRow extends MailRow {
+  kind: DeliveryKind
+  read_at: number | null
+  acked_at: number | null
+}
+
+/** Which part of an inbox: each is read from an index of its own. */
+export type InboxPart = 'all' | 'urgent' | 'urgent-unread' | 'unacked'
+
+const parts: Readonly<Record<InboxPart, Sql>> = {
+  all: empty,
+  urgent: sql`AND d.urgent = 1`,
+  'urgent-unread': sql`AND d.urgent = 1 AND d.read_at IS NULL`,
+  unacked: sql`AND d.ack_wanted = 1 AND d.acked_at IS NULL`,
+}
+
+export interface InboxQuery {
+  recipientId: number
+  part: InboxPart
+  /** Only what was sent after this time. */
+  after?: number | undefined
+  /** Only what was sent up to this time. */
+  until?: number | undefined
+  /** Only what is older than the message with this id. */
+  before?: number | undefined
+  oldestFirst?: boolean
+  bodies: boolean
+  limit: number
+}
+
+export function listInbox(db: Reader, query: InboxQuery): Promise<InboxRow[]> {
+  const { recipientId, part, after, until, before, oldestFirst = false, bodies, limit } = query
+  const direction = oldestFirst ? empty : sql`DESC`
+  return db.all<InboxRow>(sql`
+    SELECT d.kind, d.read_at, d.acked_at, ${columns(bodies)}
+    FROM deliveries d JOIN messages m ON m.id = d.message_id ${joined}
+    WHERE d.recipient_id = ${recipientId} ${parts[part]}
+      ${after === undefined ? empty : sql`AND d.sent_at > ${after}`}
+      ${until === undefined ? empty : sql`AND d.sent_at <= ${until}`}
+      ${
+        before === undefined
+          ? empty
+          : sql`AND (d.sent_at, d.id) < (
+              SELECT b.sent_at, b.id FROM deliveries b WHERE b.message_id = ${before} AND b.recipient_id = ${recipientId})`
+      }
+    ORDER BY d.sent_at ${direction}, d.id ${direction} LIMIT ${limit}`)
+}
+
+export interface OutboxQuery {
+  senderId: number
+  after?: number | undefined
+  before?: number | undefined
+  bodies: boolean
+  limit: number
+}
+
+/** What an agent sent to somebody, newest first; what it said in topics is not mail. */
+export function listOutbox(db: Reader, { senderId, after, before, bodies, limit }: OutboxQuery): Promise<MailRow[]> {
+  return db.all<MailRow>(sql`
+    SELECT ${columns(bodies)} FROM messages m ${joined}
+    WHERE m.sender_id = ${senderId} AND t.name IS NULL
+      ${after === undefined ? empty : sql`AND m.created_at > ${after}`}
+      ${before === undefined ? empty : sql`AND m.id < ${before}`}
+    ORDER BY m.id DESC LIMIT ${limit}`)
+}
+
+export interface Sight {
+  id: number
+  projectId: number
+  /** An agent who may see what it was sent, also in blind copy. */
+  recipientId?: number
+}
+
+export interface SeenRow extends MailRow {
+  sender_id: number
+  own_subject: string | null
+  /** The name of the topic it was said in. */
+  topic: string | null
+}
+
+/** A message that the project, or this agent, may see. */
+export async function findMail(db: Reader, { id, projectId, recipientId = 0 }: Sight): Promise<SeenRow | undefined> {
+  const [row] = await db.all<SeenRow>(sql`
+    SELECT m.sender_id, m.subject AS own_subject, t.name AS topic, ${columns(true)} FROM messages m ${joined}
+    WHERE m.id = ${id} AND t.status <> 'deleted' AND (${visibleIn(projectId)} OR EXISTS (
+      SELECT 1 FROM deliveries d WHERE d.message_id = m.id AND d.recipient_id = ${recipientId}))`)
+  return row
+}
+
+/** Bodies in the order of the ids, as long as they have at most so many bytes together. */
+export function listBodies(db: Reader, ids: readonly number[], bytes: number): Promise<{ id: number; body: string }[]> {
+  return db.all<{ id: number; body: string }>(sql`
+    SELECT m.id, m.body FROM messages m JOIN (
+      SELECT id, SUM(octet_length(body)) OVER (ORDER BY id DESC) AS total FROM messages WHERE id IN ${listed(db, ids)}
+    ) AS summed ON summed.id = m.id WHERE summed.total <= ${bytes}`)
+}
+
+export interface ThreadQuery {
+  projectId: number
+  /** The key of a thread, its uid, or the id of its first message. */
+  key: string
+  /** Only what comes after the message with this id. */
+  after: number
+  bodies: boolean
+  limit: number
+}
+
+/** What a project may see of all threads that go by a name, in the order of the messages. */
+export function listThread(db: Reader, { projectId, key, after, bodies, limit }: ThreadQuery): Promise<MailRow[]> {
+  const first = /^[1-9]\d{0,14}$/.test(key) ? Number(key) : 0
+  return db.all<MailRow>(sql`
+    SELECT ${columns(bodies)} FROM messages m ${joined}
+    WHERE m.thread_id IN (
+        SELECT id FROM threads WHERE key = ${key}
+        UNION SELECT id FROM threads WHERE uid = ${key}
+        UNION SELECT thread_id FROM messages WHERE id = ${first} AND seq = 1)
+      AND t.status <> 'deleted' AND m.id > ${after} AND ${visibleIn(projectId)}
+    ORDER BY m.id LIMIT ${limit}`)
+}
+
+export interface SentRow {
+  /** The sender's own id for it, else the hub's. */
+  name: string
+  subject: string | null
+  thread_key: string | null
+  created_at: number
+}
+
+/** What its sender is told of a message. */
+export async function findSent(db: Reader, id: number): Promise<SentRow> {
+  const [row] = await db.all<SentRow>(sql`
+    SELECT COALESCE(m.client_id, m.uid) AS name, m.subject, ${threadKey} AS thread_key, m.created_at
+    FROM messages m JOIN threads t ON t.id = m.thread_id WHERE m.id = ${id}`)
+  return row as SentRow
+}
+
+export interface RecipientOfRow {
+  message_id: number
+  id: number
+  name: string
+  project_id: number
+  kind: DeliveryKind
+  read_at: number | null
+  acked_at: number | null
+}
+
+/** Who messages went to, in the order in which they were named; blind copies only where they may be seen. */
+export function listRecipientsOf(
+  db: Reader,
+  ids: readonly number[],
+  { blind }: { blind: boolean },
+): Promise<RecipientOfRow[]> {
+  return db.all<RecipientOfRow>(sql`
+    SELECT d.message_id, a.id, a.name, a.project_id, d.kind, d.read_at, d.acked_at FROM deliveries d JOIN agents a ON a.id = d.recipient_id
+    WHERE d.message_id IN ${listed(db, ids)} ${blind ? empty : sql`AND d.kind <> 'bcc'`} ORDER BY d.id`)
+}

@@ -1,0 +1,102 @@
+/** Rows of `agents` with all that is known of each: what it runs on, what it works on, when it was last seen. */
+import sql, { empty, join, raw } from 'sql-template-tag'
+import type { Reader, Tx } from '../db/port.ts'
+import type { RecipientRow } from './agents.ts'
+
+export interface ProfileRow {
+  id: number
+  project_id: number
+  name: string
+  program: string
+  model: string
+  task: string
+  contact_policy: RecipientRow['contact_policy']
+  unread: number
+  active_at: number
+  created_at: number
+}
+
+const columns = raw('id, project_id, name, program, model, task, contact_policy, unread, active_at, created_at')
+
+export async function findProfile(db: Reader, projectId: number, nameKey: string): Promise<ProfileRow | undefined> {
+  const rows = await db.all<ProfileRow>(sql`
+    SELECT ${columns} FROM agents WHERE project_id = ${projectId} AND name_key = ${nameKey}`)
+  return rows[0]
+}
+
+export interface NewProfile {
+  projectId: number
+  name: string
+  nameKey: string
+  program: string
+  model: string
+  task: string
+  policy: string
+  now: number
+}
+
+export async function insertProfile(
+  tx: Tx,
+  { projectId, name, nameKey, program, model, task, policy, now }: NewProfile,
+): Promise<ProfileRow> {
+  const [row] = await tx.all<ProfileRow>(sql`
+    INSERT INTO agents (project_id, name, name_key, program, model, task, contact_policy, active_at, created_at)
+    VALUES (${projectId}, ${name}, ${nameKey}, ${program}, ${model}, ${task}, ${policy}, ${now}, ${now})
+    RETURNING ${columns}`)
+  return row as ProfileRow
+}
+
+/** What is not given stays as it is. */
+export async function updateProfile(
+  tx: Tx,
+  id: number,
+  {
+    program = null,
+    model = null,
+    task = null,
+  }: { [field in 'program' | 'model' | 'task']?: string | null | undefined },
+): Promise<ProfileRow> {
+  const [row] = await tx.all<ProfileRow>(sql`
+    UPDATE agents SET program = COALESCE(${program}, program), model = COALESCE(${model}, model),
+      task = COALESCE(${task}, task)
+    WHERE id = ${id} RETURNING ${columns}`)
+  return row as ProfileRow
+}
+
+/** Which of these names somebody has. */
+export async function listTaken(db: Reader, projectId: number, nameKeys: readonly string[]): Promise<string[]> {
+  const rows = await db.all<{ name_key: string }>(sql`
+    SELECT name_key FROM agents WHERE project_id = ${projectId} AND name_key IN (${join([...nameKeys])})`)
+  return rows.map(({ name_key }) => name_key)
+}
+
+/** Those active since then, the latest first. */
+export function listRecent(
+  db: Reader,
+  projectId: number,
+  { since, limit }: { since: number; limit: number },
+): Promise<ProfileRow[]> {
+  return db.all<ProfileRow>(sql`
+    SELECT ${columns} FROM agents WHERE project_id = ${projectId} AND active_at >= ${since}
+    ORDER BY active_at DESC, id DESC LIMIT ${limit}`)
+}
+
+/** Those active since then by name, after this one: who becomes active in between is not passed over. */
+export function listByName(
+  db: Reader,
+  projectId: number,
+  { since, after, limit }: { since: number; after: string | undefined; limit: number },
+): Promise<ProfileRow[]> {
+  return db.all<ProfileRow>(sql`
+    SELECT ${columns} FROM agents WHERE project_id = ${projectId} AND active_at >= ${since}
+      ${after === undefined ? empty : sql`AND name_key > ${after}`}
+    ORDER BY name_key LIMIT ${limit}`)
+}
+
+/** How many agents each of these projects has; one without any is missing. */
+export async function countByProject(db: Reader, projectIds: readonly number[]): Promise<Map<number, number>> {
+  if (projectIds.length === 0) return new Map()
+  const rows = await db.all<{ project_id: number; count: number }>(sql`
+    SELECT project_id, COUNT(*) AS count FROM agents WHERE project_id IN (${join([...projectIds])}) GROUP BY project_id`)
+  return new Map(rows.map(({ project_id, count }) => [project_id, Number(count)]))
+}

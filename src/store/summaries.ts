@@ -1,0 +1,79 @@
+/** What summaries read: which threads go by a name, and the newest of what a project may see of them. */
+import sql, { empty } from 'sql-template-tag'
+import type { Reader } from '../db/port.ts'
+import { visibleIn } from './guests.ts'
+import { listed, subjectOf } from './search-documents.ts'
+
+/** More threads of one name than this are not read. */
+const mostThreads = 50
+
+export interface ThreadStateRow {
+  id: number
+  /** How many messages the project may see of it. */
+  total: number
+  last_id: number
+}
+
+/** Threads by their key, their uid, or the id of their first message, as far as the project sees anything of them. */
+export async function listThreadStates(db: Reader, projectId: number, key: string): Promise<ThreadStateRow[]> {
+  const first = /^[1-9]\d{0,14}$/.test(key) ? Number(key) : 0
+  const rows = await db.all<ThreadStateRow>(sql`
+    SELECT t.id, (SELECT l.id FROM messages l WHERE l.thread_id = t.id ORDER BY l.seq DESC LIMIT 1) AS last_id,
+      CASE WHEN t.project_id = ${projectId} THEN t.next_seq - 1 ELSE (
+        SELECT COUNT(*) FROM messages m JOIN message_guests g ON g.message_id = m.id AND g.project_id = ${projectId}
+        WHERE m.thread_id = t.id) END AS total
+    FROM threads t
+    WHERE t.status <> 'deleted' AND t.id IN (
+      SELECT id FROM threads WHERE key = ${key}
+      UNION SELECT id FROM threads WHERE uid = ${key}
+      UNION SELECT thread_id FROM messages WHERE id = ${first} AND seq = 1)
+    ORDER BY t.id LIMIT ${mostThreads}`)
+  return rows.filter(({ total }) => total > 0)
+}
+
+export interface ToldRow {
+  id: number
+  sender: string
+  sender_project: number
+  subject: string
+  /** The beginning. */
+  body: string
+  reply_to: number | null
+  created_at: number
+}
+
+export interface ToldQuery {
+  threadId: number
+  projectId: number
+  /** Only what stands before the message with this id. */
+  before?: number | undefined
+  /** From the beginning instead of the end. */
+  oldestFirst?: boolean
+  length: number
+  limit: number
+}
+
+/** Newest first, unless told otherwise. */
+export function listTold(db: Reader, query: ToldQuery): Promise<ToldRow[]> {
+  const { threadId, projectId, before, oldestFirst = false, length, limit } = query
+  return db.all<ToldRow>(sql`
+    SELECT m.id, a.name AS sender, a.project_id AS sender_project, ${subjectOf} AS subject,
+      substr(m.body, 1, ${length}) AS body, m.reply_to, m.created_at
+    FROM messages m JOIN threads t ON t.id = m.thread_id JOIN agents a ON a.id = m.sender_id
+    WHERE m.thread_id = ${threadId} AND ${visibleIn(projectId)}
+      ${before === undefined ? empty : sql`AND m.seq < (SELECT b.seq FROM messages b WHERE b.id = ${before})`}
+    ORDER BY m.seq ${oldestFirst ? empty : sql`DESC`} LIMIT ${limit}`)
+}
+
+export interface OpenRecipientRow {
+  message_id: number
+  name: string
+  project_id: number
+}
+
+/** Whom messages openly went to. */
+export function listOpenRecipients(db: Reader, ids: readonly number[]): Promise<OpenRecipientRow[]> {
+  return db.all<OpenRecipientRow>(sql`
+    SELECT d.message_id, a.name, a.project_id FROM deliveries d JOIN agents a ON a.id = d.recipient_id
+    WHERE d.message_id IN ${listed(db, ids)} AND d.kind <> 'bcc' ORDER BY d.id`)
+}
