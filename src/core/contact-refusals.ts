@@ -1,0 +1,43 @@
+/** Why a message may not reach somebody, in words that say what to do next. */
+import type { Agent } from './agents.ts'
+import type { Refusal } from './contacts.ts'
+
+export const blocksAll = ({ name }: Agent): Refusal => ({
+  code: 'CONTACT_BLOCKED',
+  message: `${name} takes no messages: its contact policy is block_all.`,
+  hint: `Nothing reaches ${name}, nor does a contact request. Write to somebody else, or leave it.`,
+})
+
+export const declined = ({ name }: Agent, sender: Agent): Refusal => ({
+  code: 'CONTACT_BLOCKED',
+  message: `${name} has declined contact with ${sender.name}.`,
+  hint: `Do not ask again. ${name} can still change its mind: respond_contact with accept: true.`,
+})
+
+/** Towards `auto`, where contact is not to be made by itself. */
+export const contactFirst = ({ name }: Agent): Refusal => ({
+  code: 'CONTACT_REQUIRED',
+  message: `${name} wants contact first: you share no thread, reservation, or recent message.`,
+  hint: `Send again with auto_contact_if_blocked: true, or call request_contact with to_agent: "${name}".`,
+})
+
+/** Towards `auto`, where contact was made and the send does not go on by itself. */
+export const contactMade = ({ name }: Agent): Refusal => ({
+  code: 'CONTACT_REQUIRED',
+  message: `${name} wanted contact first. It is made now; the message was not delivered.`,
+  hint: 'Send the same message again: it will be delivered.',
+})
+
+export const onlyContacts = ({ name }: Agent, waiting: boolean): Refusal => ({
+  code: 'CONTACT_REQUIRED',
+  message: `${name} takes messages from its contacts only${waiting ? ', and has not answered your request yet' : ''}.`,
+  hint: waiting
+    ? `Send again once ${name} has accepted (respond_contact); list_contacts tells.`
+    : `Call request_contact with to_agent: "${name}", and send again once it has accepted.`,
+})
+
+export const requestFiled = ({ name }: Agent): Refusal => ({
+  code: 'CONTACT_REQUIRED',
+  message: `${name} takes messages from its contacts only. A contact request is filed and waits for its answer.`,
+  hint: `Send again once ${name} has accepted (respond_contact); list_contacts tells. request_contact also writes to it.`,
+})
