@@ -9,6 +9,8 @@ export interface Ids {
   short(): string
   /** A secret of 128 bits, for lease tokens and nonces. */
   token(): string
+  /** A whole number from 0 to below `count`, each as likely as the others. */
+  below(count: number): number
 }
 
 export function createIds(clock: Clock): Ids {
@@ -37,6 +39,8 @@ export function createIds(clock: Clock): Ids {
       return text
     },
     token: () => random(16).toString('base64url'),
+    // 48 bits: what the remainder prefers is beyond noticing.
+    below: (count) => random(6).readUIntBE(0, 6) % count,
   }
 }
 

@@ -1,7 +1,7 @@
 /** Names of agents, and the slugs of projects. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { agentNamePattern, nameKey, slugOf } from './names.ts'
+import { agentNamePattern, isReserved, nameKey, slugOf, tidyKey } from './names.ts'
 
 describe('An agent name', () => {
   test.each(['a', 'Z', '7', 'alice', 'GreenCastle', 'a_b-c', '0-', 'a'.repeat(100)])('may be %s', (name) => {
@@ -48,4 +48,23 @@ describe('A slug', () => {
     )
     expect(slugOf('x'.repeat(1000))).toHaveLength(40 + 1 + 6)
   })
+})
+
+describe('A key', () => {
+  test('is the same with a slash at its end, or spaces around it', () => {
+    for (const key of ['/srv/code', '/srv/code/', '/srv/code///', ' /srv/code/ '])
+      expect(tidyKey(key)).toBe('/srv/code')
+    for (const key of ['C:\\code', 'C:\\code\\', 'C:\\code/']) expect(tidyKey(key)).toBe('C:\\code')
+    expect(tidyKey('\\\\host\\share\\')).toBe('\\\\host\\share')
+    for (const key of ['my project', '/srv/code\\', 'backend-3f9a1c']) expect(tidyKey(key)).toBe(key)
+  })
+
+  test('is never empty by that', () => {
+    for (const key of ['/', '//', ' ///']) expect(tidyKey(key)).toBe('/')
+  })
+})
+
+test('A reserved name is reserved however it is written', () => {
+  for (const name of ['HumanOverseer', 'humanoverseer', ' HUMANOVERSEER ']) expect(isReserved(name)).toBe(true)
+  for (const name of ['Human', 'HumanOverseer2', '']) expect(isReserved(name)).toBe(false)
 })

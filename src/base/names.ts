@@ -9,8 +9,20 @@ export const nameKey = (name: string): string => name.normalize('NFC').toLowerCa
 
 export const commons = 'commons'
 
-/** A readable, unique slug: the last part of the key and a short hash of all of it, as in `backend-3f9a1c`. */
-export function slugOf(humanKey: string): string {
+/** The sender of what people write to agents: no agent may be called so. */
+export const overseer = 'HumanOverseer'
+
+export const isReserved = (name: string): boolean => nameKey(name.trim()) === nameKey(overseer)
+
+/** One spelling for a folder that can be written in several: no slash at its end, no space around it. */
+export function tidyKey(humanKey: string): string {
+  const key = humanKey.trim()
+  const separators = /^(?:[A-Za-z]:|\\\\)/.test(key) ? /[\\/]+$/ : /\/+$/
+  return key.replace(separators, '') || key.slice(0, 1)
+}
+
+/** A readable slug: the last part of the key and a short hash of all of it, as in `backend-3f9a1c`. */
+export function slugOf(humanKey: string, hashLength = 6): string {
   if (humanKey === commons) return commons
   const last = humanKey.split(/[\\/]/).findLast((part) => /[A-Za-z0-9]/.test(part)) ?? ''
   const word = last
@@ -18,6 +30,6 @@ export function slugOf(humanKey: string): string {
     .replace(/[^a-z0-9]+/g, '-')
     .replace(/^-+|-+$/g, '')
     .slice(0, 40)
-  const hash = createHash('sha256').update(humanKey).digest('hex').slice(0, 6)
+  const hash = createHash('sha256').update(humanKey).digest('hex').slice(0, hashLength)
   return `${word || 'project'}-${hash}`
 }
