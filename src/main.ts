@@ -18,6 +18,7 @@ const program = new Command('parley')
 
 program
   .command('serve')
+  .alias('serve-http')
   .description('serve every door over HTTP (settings: docs/config.md)')
   .option('--host <address>', 'the address to listen on (HTTP_HOST)')
   .option('--port <number>', 'the port to listen on, 0 for any free one (HTTP_PORT)')
@@ -36,11 +37,52 @@ program
     await bus(loadConfig(process.env), project)
   })
 
-// Loaded only where it is asked for; the others start without it.
-if (process.argv.slice(2, 4).includes('topics')) {
-  const { topicsCommand } = await import('./doors/cli/topics.ts')
-  program.addCommand(topicsCommand(async () => (await import('./open.ts')).openParley(loadConfig(process.env))))
-} else program.command('topics').description('follow topics live, write into them, keep them in order')
+const config = () => loadConfig(process.env)
+const open = async () => (await import('./open.ts')).openParley(config())
+
+/** The commands for people: each is loaded only where it is asked for, and the others start without it. */
+const commands: readonly { name: string; says: string; load: () => Promise<Command> }[] = [
+  {
+    name: 'topics',
+    says: 'follow topics live, write into them, keep them in order',
+    load: async () => (await import('./doors/cli/topics.ts')).topicsCommand(open),
+  },
+  {
+    name: 'list-projects',
+    says: 'list the projects there are, and with --include-agents their agents',
+    load: async () => (await import('./doors/cli/projects.ts')).listProjectsCommand(open),
+  },
+  {
+    name: 'list-acks',
+    says: 'list what an agent has not acknowledged',
+    load: async () => (await import('./doors/cli/acks.ts')).listAcksCommand(open),
+  },
+  {
+    name: 'acks',
+    says: 'show which acknowledgements an agent owes: pending, remind, overdue',
+    load: async () => (await import('./doors/cli/acks.ts')).acksCommand(open, () => config().ACK_TTL_SECONDS / 60),
+  },
+  {
+    name: 'file_reservations',
+    says: 'show which paths agents have reserved: list, active, soon',
+    load: async () => (await import('./doors/cli/leases.ts')).leasesCommand(open),
+  },
+  {
+    name: 'migrate',
+    says: 'bring the database up to date',
+    load: async () => {
+      const { migrateCommand } = await import('./doors/cli/migrate.ts')
+      return migrateCommand(async () => (await import('./open.ts')).migrateDatabase(config()))
+    },
+  },
+]
+
+// `parley topics …` and `parley help topics`.
+const asked = process.argv.slice(2, 4)
+for (const { name, says, load } of commands) {
+  if (asked.includes(name)) program.addCommand(await load())
+  else program.command(name).description(says)
+}
 
 try {
   await program.parseAsync()

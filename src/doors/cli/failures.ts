@@ -13,10 +13,11 @@ export class UsageError extends Error {
   }
 }
 
-/** The verbs hint at tools of the bus, where these codes come from. */
+/** The verbs hint at tools, which nobody has at a command line. */
 const hints: Partial<Readonly<Record<Code, string>>> = {
+  AGENT_NOT_FOUND: '`parley list-projects --include-agents` shows who is there, and in which project.',
   PROJECT_NOT_FOUND:
-    'Name it by its slug or its key, as it was named when it was first used; without --project it is commons.',
+    'Name it by its slug or its key, as `parley list-projects` shows them; topics without --project are those of commons.',
   TOPIC_NOT_FOUND: '`parley topics list --status all` shows the topics there are; --project names another project.',
   TOPIC_CLOSED: 'Nothing was sent. `parley topics show` still reads it; a peer opens it again with topic_reopen.',
 }

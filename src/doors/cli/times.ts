@@ -23,3 +23,11 @@ export function clock(then: number, now: number): string {
 
 /** Sweden writes its dates as ISO does: 2026-01-31 14:05:59. */
 const local = new Intl.DateTimeFormat('sv-SE', { dateStyle: 'short', timeStyle: 'medium' })
+
+/** How long it is until then, rounded up; more than two days off the date says more. */
+export function hence(then: number, now: number): string {
+  const left = then - now
+  if (left < minute) return `in ${Math.ceil(left / 1000)} s`
+  if (left < hour) return `in ${Math.ceil(left / minute)} min`
+  return left < 2 * day ? `in ${Math.ceil(left / hour)} h` : iso(then).slice(0, 10)
+}

@@ -1,9 +1,9 @@
 /** `parley topics`: the commands with which people follow, steer and keep topics. */
-import { Command, InvalidArgumentError, Option } from 'commander'
+import { type Command, InvalidArgumentError, Option } from 'commander'
 import { commons } from '../../base/names.ts'
-import type { Hub } from '../../core/hub.ts'
+import { atLeast, examples as examplesOf, newCommand, type Open, withHub } from './commands.ts'
 import { exportCommand, type Format } from './exporting.ts'
-import { forPeople, UsageError } from './failures.ts'
+import { UsageError } from './failures.ts'
 import { type Desk, listCommand, presenceCommand, showCommand } from './reading.ts'
 import { processScreen, type Screen } from './screen.ts'
 import { type From, watchCommand } from './watching.ts'
@@ -16,12 +16,9 @@ interface Shared {
 
 const called = 'the id of a topic, or its name: the newest open one of that name, else a closed one'
 
-export function topicsCommand(open: () => Promise<Hub>, screen: Screen = processScreen()): Command {
-  const topics = new Command('topics')
+export function topicsCommand(open: Open, screen: Screen = processScreen()): Command {
+  const topics = newCommand('topics', screen)
     .description('follow topics live, write into them, keep them in order')
-    .configureOutput({ writeOut: (text) => void screen.out(text), writeErr: (text) => void screen.err(text) })
-    .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2))
-    .showHelpAfterError('--help shows how it goes.')
     .addHelpText('after', examples('list', 'watch planning', 'send planning "Please stop and read #12."'))
 
   const command = (usage: string, description: string, ...shown: string[]): Command =>
@@ -32,21 +29,8 @@ export function topicsCommand(open: () => Promise<Hub>, screen: Screen = process
       .option('--json', 'answer with JSON, for programs')
       .addHelpText('after', examples(...shown))
 
-  /** Opens the hub for one command, and closes it whatever comes of it. */
-  async function run({ project, json }: Shared, work: (desk: Desk) => Promise<void>): Promise<void> {
-    try {
-      const hub = await open()
-      try {
-        await work({ hub, screen, project, json: json === true })
-      } finally {
-        await hub.close()
-      }
-    } catch (error) {
-      if (!(error instanceof UsageError)) throw forPeople(error)
-      await screen.err(`error: ${error.message}\n${error.hint}\n`)
-      process.exit(2)
-    }
-  }
+  const run = ({ project, json }: Shared, work: (desk: Desk) => Promise<void>): Promise<void> =>
+    withHub(open, screen, (hub) => work({ hub, screen, project, json: json === true }))
 
   command('list', 'list topics, the one with the latest activity first', 'list', 'list --status all --json')
     .addOption(new Option('--status <status>', 'which ones').choices(['open', 'closed', 'all']).default('open'))
@@ -142,16 +126,7 @@ interface SendOptions {
   readonly replyTo?: string
 }
 
-const examples = (...lines: string[]): string =>
-  `\n${lines.length === 1 ? 'Example' : 'Examples'}:\n${lines.map((line) => `  parley topics ${line}`).join('\n')}\n`
-
-const atLeast =
-  (least: number) =>
-  (given: string): number => {
-    const value = /^#?\d{1,15}$/.test(given) ? Number(given.replace('#', '')) : Number.NaN
-    if (!(value >= least)) throw new InvalidArgumentError(`It must be a whole number, ${least} or more.`)
-    return value
-  }
+const examples = (...lines: string[]): string => examplesOf(...lines.map((line) => `topics ${line}`))
 
 function place(given: string): From {
   if (given === 'now') return given

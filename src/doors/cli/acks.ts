@@ -1,0 +1,156 @@
+/** `parley acks` and `parley list-acks`: which acknowledgements an agent still owes. */
+import { type Command, InvalidArgumentError } from 'commander'
+import { needAgent } from '../../core/agents.ts'
+import { local } from '../../core/callers.ts'
+import type { Hub } from '../../core/hub.ts'
+import { listInbox, type Received } from '../../core/inbox.ts'
+import { needProject } from '../../core/projects.ts'
+import { atLeast, examples, newCommand, type Open, withHub } from './commands.ts'
+import { harmlessJson, word } from './harmless.ts'
+import { address, toReceived } from './mail-shapes.ts'
+import { processScreen, type Screen } from './screen.ts'
+import { table } from './tables.ts'
+import { ago, iso } from './times.ts'
+
+interface Shared {
+  readonly limit: number
+  readonly json?: true
+}
+
+interface Wish extends Shared {
+  readonly project: string
+  readonly agent: string
+  /** Only what has waited for so many minutes, the oldest first. */
+  readonly olderThan?: { readonly minutes: number; readonly called: string }
+}
+
+const projectIs = 'its slug or its key'
+const remindAfter = 30
+
+/** The time from which an acknowledgement is overdue is asked for only where it is needed. */
+export function acksCommand(open: Open, ttlMinutes: () => number, screen: Screen = processScreen()): Command {
+  const acks = newCommand('acks', screen)
+    .description('show which acknowledgements an agent owes: pending, remind, overdue')
+    .addHelpText('after', examples('acks pending backend BlueLake', 'acks overdue /srv/code/backend BlueLake --json'))
+
+  const command = (usage: string, description: string, ...shown: string[]): Command =>
+    withOptions(acks.command(usage).description(description), shown)
+      .argument('<project>', projectIs)
+      .argument('<agent>', 'the name of the agent')
+
+  const run = (wish: Wish): Promise<void> => withHub(open, screen, (hub) => show(hub, screen, wish))
+
+  command(
+    'pending',
+    'all that an agent has not acknowledged, the newest first',
+    'acks pending backend BlueLake',
+  ).action((project: string, agent: string, options: Shared) => run({ project, agent, ...options }))
+
+  command(
+    'remind',
+    'what has waited for some time, the oldest first',
+    'acks remind backend BlueLake',
+    'acks remind backend BlueLake --min-age-minutes 5',
+  )
+    .option('--min-age-minutes <n>', 'for how long', minutes, remindAfter)
+    .action((project: string, agent: string, options: Shared & { minAgeMinutes: number }) =>
+      run({ project, agent, ...options, olderThan: { minutes: options.minAgeMinutes, called: 'min_age_minutes' } }),
+    )
+
+  command(
+    'overdue',
+    'what has waited for too long, the oldest first',
+    'acks overdue backend BlueLake',
+    'acks overdue backend BlueLake --ttl-minutes 120',
+  )
+    .option('--ttl-minutes <n>', 'how long is too long (default: ACK_TTL_SECONDS, which is 30 minutes)', minutes)
+    .action((project: string, agent: string, options: Shared & { ttlMinutes?: number }) =>
+      run({
+        project,
+        agent,
+        ...options,
+        olderThan: { minutes: options.ttlMinutes ?? ttlMinutes(), called: 'ttl_minutes' },
+      }),
+    )
+
+  return acks
+}
+
+/** The older form of `acks pending`. */
+export function listAcksCommand(open: Open, screen: Screen = processScreen()): Command {
+  const command = newCommand('list-acks', screen)
+    .description('list what an agent has not acknowledged, as `acks pending` does')
+    .requiredOption('--project <slug or key>', 'the project of the agent')
+    .requiredOption('--agent <name>', 'the name of the agent')
+  return withOptions(command, ['list-acks --project backend --agent BlueLake --limit 10']).action((options: Wish) =>
+    withHub(open, screen, (hub) => show(hub, screen, options)),
+  )
+}
+
+const withOptions = (command: Command, shown: readonly string[]): Command =>
+  command
+    .option('--limit <n>', 'how many at most', atLeast(1), 20)
+    .option('--json', 'answer with JSON, for programs')
+    .addHelpText('after', examples(...shown))
+
+function minutes(given: string): number {
+  const value = /^\d{1,9}(\.\d{1,6})?$/.test(given) ? Number(given) : Number.NaN
+  if (Number.isNaN(value)) throw new InvalidArgumentError('It must be a number of minutes, 0 or more.')
+  return value
+}
+
+/** Nothing is marked as read by it, and the agent does not count as active. */
+async function show(
+  hub: Hub,
+  screen: Screen,
+  { project: slugOrKey, agent: called, olderThan, limit, json }: Wish,
+): Promise<void> {
+  const { slug: project } = await needProject(hub, slugOrKey)
+  const { name: agent } = await needAgent(hub, project, called)
+  const now = hub.clock.now()
+  const found = await listInbox(
+    hub,
+    { caller: local, project, name: agent, registered: true, unnoticed: true },
+    {
+      part: 'unacked',
+      limit: limit + 1,
+      ...(olderThan && { until: Math.floor(now - olderThan.minutes * 60_000), oldestFirst: true }),
+    },
+  )
+  const messages = found.slice(0, limit)
+  const hasMore = found.length > limit
+  if (json) {
+    const threshold = olderThan && { [olderThan.called]: olderThan.minutes }
+    const answer = { project, agent, ...threshold, count: messages.length, has_more: hasMore }
+    return screen.out(`${harmlessJson({ ...answer, messages: messages.map(toReceived) })}\n`)
+  }
+  if (messages.length === 0 && screen.tty) return screen.note(nothing(agent, olderThan?.minutes))
+  await screen.out(tableOf(messages, screen, now))
+  if (hasMore) await screen.note('There are more: --limit shows them.')
+}
+
+function nothing(agent: string, minutes: number | undefined): string {
+  const since = minutes === undefined ? '' : ` that is older than ${minutes} min`
+  return `${word(agent)} has nothing to acknowledge${since}.`
+}
+
+function tableOf(messages: readonly Received[], screen: Screen, now: number): string {
+  const columns = [
+    { title: 'id', align: 'right' },
+    { title: 'from' },
+    { title: 'subject', shrinks: true },
+    { title: 'importance' },
+    { title: 'sent' },
+    { title: 'read' },
+  ] as const
+  const when = (ms: number) => (screen.tty ? ago(ms, now) : iso(ms))
+  const rows = messages.map(({ id, from, subject, importance, createdAt, readAt }) => [
+    String(id),
+    address(from),
+    subject,
+    importance,
+    when(createdAt),
+    readAt === undefined ? 'no' : when(readAt),
+  ])
+  return table(columns, rows, screen)
+}

@@ -1,0 +1,51 @@
+/** What all commands for people have in common: where they write, how they fail, what their help shows. */
+import { Command, InvalidArgumentError } from 'commander'
+import type { Hub } from '../../core/hub.ts'
+import { forPeople, UsageError } from './failures.ts'
+import type { Screen } from './screen.ts'
+
+/** Opens the hub for one command. */
+export type Open = () => Promise<Hub>
+
+/** A command that writes to the screen, and ends with exit code 2 where it is used wrongly. */
+export function newCommand(name: string, screen: Screen): Command {
+  return new Command(name)
+    .configureOutput({ writeOut: (text) => void screen.out(text), writeErr: (text) => void screen.err(text) })
+    .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2))
+    .showHelpAfterError('--help shows how it goes.')
+}
+
+/** Closes the hub whatever comes of the work. */
+export const withHub = (open: Open, screen: Screen, work: (hub: Hub) => Promise<void>): Promise<void> =>
+  tellingPeople(screen, async () => {
+    const hub = await open()
+    try {
+      await work(hub)
+    } finally {
+      await hub.close()
+    }
+  })
+
+/** What goes wrong is told as people at a command line need it. */
+export async function tellingPeople(screen: Screen, work: () => Promise<void>): Promise<void> {
+  try {
+    await work()
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw forPeople(error)
+    await screen.err(`error: ${error.message}\n${error.hint}\n`)
+    process.exit(2)
+  }
+}
+
+/** The end of a help text: lines as they are typed, after `parley`. */
+export const examples = (...lines: string[]): string =>
+  `\n${lines.length === 1 ? 'Example' : 'Examples'}:\n${lines.map((line) => `  parley ${line}`).join('\n')}\n`
+
+/** Reads an argument that is a whole number; `#12` is the message 12. */
+export const atLeast =
+  (least: number) =>
+  (given: string): number => {
+    const value = /^#?\d{1,15}$/.test(given) ? Number(given.replace('#', '')) : Number.NaN
+    if (!(value >= least)) throw new InvalidArgumentError(`It must be a whole number, ${least} or more.`)
+    return value
+  }

@@ -1,0 +1,132 @@
+/** `parley file_reservations`: which paths agents have reserved, and until when. */
+import type { Command } from 'commander'
+import type { Hub } from '../../core/hub.ts'
+import { type Lease, listExpiring, listLeases } from '../../core/leases.ts'
+import { needProject } from '../../core/projects.ts'
+import { atLeast, examples, newCommand, type Open, withHub } from './commands.ts'
+import { harmlessJson, word } from './harmless.ts'
+import { processScreen, type Screen } from './screen.ts'
+import { table } from './tables.ts'
+import { ago, hence, iso } from './times.ts'
+
+interface Shared {
+  readonly limit: number
+  readonly json?: true
+}
+
+interface Found {
+  readonly leases: readonly Lease[]
+  readonly hasMore: boolean
+  readonly now: number
+}
+
+const usualLimit = 200
+
+export function leasesCommand(open: Open, screen: Screen = processScreen()): Command {
+  const reservations = newCommand('file_reservations', screen)
+    .description('show which paths agents have reserved: list, active, soon')
+    .addHelpText('after', examples('file_reservations active backend', 'file_reservations soon backend --minutes 10'))
+
+  const command = (name: string, description: string, ...shown: string[]): Command =>
+    reservations
+      .command(name)
+      .description(description)
+      .argument('<project>', 'its slug or its key')
+      .option('--limit <n>', 'how many at most', atLeast(1), usualLimit)
+      .option('--json', 'answer with JSON, for programs')
+      .addHelpText('after', examples(...shown.map((line) => `file_reservations ${line}`)))
+
+  /** `none` says that there are none, where a person reads. */
+  const run = (
+    slugOrKey: string,
+    options: Shared,
+    { find, none }: { find: (hub: Hub) => Promise<Found>; none: string },
+  ): Promise<void> =>
+    withHub(open, screen, async (hub) => {
+      const { slug: project } = await needProject(hub, slugOrKey)
+      const found = await find(hub)
+      if (options.json) return screen.out(`${harmlessJson(toDocument(project, found))}\n`)
+      if (found.leases.length === 0 && screen.tty) return screen.note(`${none} in ${project}.`)
+      await screen.out(toTable(found, screen))
+      if (found.hasMore) await screen.note(`There are more than these ${options.limit}: --limit shows more.`)
+    })
+
+  command(
+    'list',
+    'list reservations, the newest first',
+    'list backend',
+    'list /srv/code/backend --no-active-only --json',
+  )
+    .option('--active-only', 'only those that hold now', true)
+    .option('--no-active-only', 'also those that expired or were released')
+    .action((project: string, options: Shared & { activeOnly: boolean }) => {
+      const { activeOnly, limit } = options
+      return run(project, options, {
+        find: (hub) => listLeases(hub, project, { activeOnly, limit }),
+        none: activeOnly ? 'Nothing is reserved' : 'Nothing was ever reserved',
+      })
+    })
+
+  command('active', 'list the reservations that hold now', 'active backend', 'active backend --limit 20').action(
+    (project: string, options: Shared) =>
+      run(project, options, {
+        find: (hub) => listLeases(hub, project, { activeOnly: true, limit: options.limit }),
+        none: 'Nothing is reserved',
+      }),
+  )
+
+  command('soon', 'show what expires soon, the next to do so first', 'soon backend', 'soon backend --minutes 10')
+    .option('--minutes <n>', 'how soon', atLeast(1), 30)
+    .action((project: string, options: Shared & { minutes: number }) => {
+      const { minutes, limit } = options
+      return run(project, options, {
+        find: (hub) => listExpiring(hub, project, { withinMs: minutes * 60_000, limit }),
+        none: `Nothing expires within ${minutes} min`,
+      })
+    })
+
+  return reservations
+}
+
+/** The words of the mail door. */
+const toDocument = (project: string, { leases, hasMore }: Found) => ({
+  project,
+  file_reservations: leases.map((lease) => ({
+    id: lease.id,
+    agent: lease.agent,
+    path_pattern: lease.pattern,
+    exclusive: lease.exclusive,
+    reason: lease.reason,
+    created_ts: iso(lease.createdAt),
+    expires_ts: iso(lease.expiresAt),
+    released_ts: lease.releasedAt === undefined ? null : iso(lease.releasedAt),
+  })),
+  count: leases.length,
+  has_more: hasMore,
+})
+
+function toTable({ leases, now }: Found, screen: Screen): string {
+  const columns = [
+    { title: 'id', align: 'right' },
+    { title: 'agent' },
+    { title: 'pattern', shrinks: true },
+    { title: 'mode' },
+    { title: 'state' },
+    { title: 'ends' },
+    { title: 'reason', shrinks: true },
+  ] as const
+  const rows = leases.map((lease) => {
+    const { id, agent, pattern, exclusive, reason, expiresAt, releasedAt } = lease
+    const end = Math.min(expiresAt, releasedAt ?? expiresAt)
+    const when = end > now ? hence(end, now) : ago(end, now)
+    const mode = exclusive ? 'exclusive' : 'shared'
+    return [String(id), word(agent), pattern, mode, stateOf(lease, now), screen.tty ? when : iso(end), reason]
+  })
+  return table(columns, rows, screen)
+}
+
+/** What was put away when it expired has expired. */
+function stateOf({ expiresAt, releasedAt }: Lease, now: number): 'active' | 'expired' | 'released' {
+  if (releasedAt !== undefined && releasedAt < expiresAt) return 'released'
+  return expiresAt > now ? 'active' : 'expired'
+}

@@ -1,0 +1,139 @@
+/** `parley list-projects`: which projects there are, and who works in them. */
+import type { Command } from 'commander'
+import type { Hub } from '../../core/hub.ts'
+import { countAgents, type Profile, pageAgents } from '../../core/profiles.ts'
+import { listProjects, type Project } from '../../core/projects.ts'
+import { atLeast, examples, newCommand, type Open, withHub } from './commands.ts'
+import { harmlessJson } from './harmless.ts'
+import { processScreen, type Screen } from './screen.ts'
+import { table } from './tables.ts'
+import { ago, iso } from './times.ts'
+
+interface Options {
+  readonly includeAgents?: boolean
+  readonly json?: boolean
+  readonly limit?: number
+}
+
+/** A project as it is listed: with its agents if they were asked for. */
+interface Listed {
+  readonly project: Project
+  readonly count: number
+  readonly agents: readonly Profile[] | undefined
+}
+
+export function listProjectsCommand(open: Open, screen: Screen = processScreen()): Command {
+  return newCommand('list-projects', screen)
+    .description('list the projects, in the order they were made')
+    .option('--include-agents', 'with the agents of each')
+    .option('--limit <n>', 'how many projects at most', atLeast(1))
+    .option('--json', 'answer with JSON, for programs')
+    .addHelpText('after', examples('list-projects', 'list-projects --include-agents --json'))
+    .action(({ includeAgents = false, json = false, limit = Number.POSITIVE_INFINITY }: Options) =>
+      withHub(open, screen, async (hub) => {
+        const { listed, more } = await collect(hub, { includeAgents, limit })
+        if (json) return screen.out(`${harmlessJson(toAnswer(listed, more))}\n`)
+        await screen.out(includeAgents ? agentTable(hub, screen, listed) : projectTable(hub, screen, listed))
+        if (more) await screen.note('There are more projects; without --limit all are shown.')
+      }),
+    )
+}
+
+const pageSize = 500
+
+async function collect(
+  hub: Hub,
+  { includeAgents, limit }: { includeAgents: boolean; limit: number },
+): Promise<{ listed: Listed[]; more: boolean }> {
+  const listed: Listed[] = []
+  for (let after = 0; ; ) {
+    const page = await listProjects(hub, { after, limit: pageSize })
+    const counts = await countAgents(hub, page)
+    for (const project of page) {
+      if (listed.length === limit) return { listed, more: true }
+      const agents = includeAgents ? await allAgents(hub, project) : undefined
+      listed.push({ project, agents, count: counts.get(project.id) ?? 0 })
+    }
+    const last = page.at(-1)
+    if (last === undefined || page.length < pageSize) return { listed, more: false }
+    after = last.id
+  }
+}
+
+async function allAgents(hub: Hub, { slug }: Project): Promise<Profile[]> {
+  const all: Profile[] = []
+  let after: string | undefined
+  do {
+    const { agents, next } = await pageAgents(hub, slug, { limit: pageSize, after })
+    all.push(...agents)
+    after = next
+  } while (after !== undefined)
+  return all
+}
+
+/** In the words of the mail door. */
+const toAnswer = (listed: readonly Listed[], more: boolean) => ({
+  projects: listed.map(({ project: { id, slug, key, createdAt }, count, agents }) => ({
+    id,
+    slug,
+    human_key: key,
+    created_at: iso(createdAt),
+    agent_count: count,
+    ...(agents && {
+      agents: agents.map(({ id, name, program, model, task, activeAt, unread }) => ({
+        id,
+        name,
+        program,
+        model,
+        task_description: task,
+        last_active_ts: iso(activeAt),
+        unread_count: unread,
+      })),
+    }),
+  })),
+  count: listed.length,
+  has_more: more,
+})
+
+const when = ({ clock }: Hub, { tty }: Screen, ms: number): string => (tty ? ago(ms, clock.now()) : iso(ms))
+
+function projectTable(hub: Hub, screen: Screen, listed: readonly Listed[]): string {
+  const columns = [
+    { title: 'slug' },
+    { title: 'key', shrinks: true },
+    { title: 'agents', align: 'right' },
+    { title: 'created' },
+  ] as const
+  const rows = listed.map(({ project: { slug, key, createdAt }, count }) => [
+    slug,
+    key,
+    String(count),
+    when(hub, screen, createdAt),
+  ])
+  return table(columns, rows, screen)
+}
+
+/** A line an agent; a project without any has one of its own. */
+function agentTable(hub: Hub, screen: Screen, listed: readonly Listed[]): string {
+  const columns = [
+    { title: 'project', shrinks: true },
+    { title: 'agent', shrinks: true },
+    { title: 'program', shrinks: true },
+    { title: 'model', shrinks: true },
+    { title: 'unread', align: 'right' },
+    { title: 'last active' },
+  ] as const
+  const rows = listed.flatMap(({ project: { slug }, agents = [] }) =>
+    agents.length === 0
+      ? [[slug, '', '', '', '', '']]
+      : agents.map(({ name, program, model, unread, activeAt }) => [
+          slug,
+          name,
+          program,
+          model,
+          String(unread),
+          when(hub, screen, activeAt),
+        ]),
+  )
+  return table(columns, rows, screen)
+}

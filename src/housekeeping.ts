@@ -1,0 +1,35 @@
+/** Settings → the chores that a server does in the background; by default there are none. */
+import type { Config } from './config.ts'
+import type { Chore } from './core/chores.ts'
+import { claimInbox } from './core/escalation.ts'
+import { leaseCleanupChore } from './core/lease-cleanup.ts'
+import { overdueChore } from './core/overdue.ts'
+import { retentionChore } from './core/retention.ts'
+
+export const choresOf = (config: Config): readonly Chore[] => [
+  ...(config.ACK_TTL_ENABLED ? [overdue(config)] : []),
+  ...(config.FILE_RESERVATIONS_CLEANUP_ENABLED
+    ? [leaseCleanupChore(config.FILE_RESERVATIONS_CLEANUP_INTERVAL_SECONDS * 1000)]
+    : []),
+  ...(config.RETENTION_REPORT_ENABLED ? [retention(config)] : []),
+]
+
+const overdue = (config: Config): Chore =>
+  overdueChore({
+    everyMs: config.ACK_TTL_SCAN_INTERVAL_SECONDS * 1000,
+    ttlMs: config.ACK_TTL_SECONDS * 1000,
+    escalation: config.ACK_ESCALATION_ENABLED ? config.ACK_ESCALATION_MODE : 'none',
+    claim: claimInbox({
+      holder: config.ACK_ESCALATION_CLAIM_HOLDER_NAME,
+      ttlMs: config.ACK_ESCALATION_CLAIM_TTL_SECONDS * 1000,
+      exclusive: config.ACK_ESCALATION_CLAIM_EXCLUSIVE,
+    }),
+  })
+
+const retention = (config: Config): Chore =>
+  retentionChore({
+    everyMs: config.RETENTION_REPORT_INTERVAL_SECONDS * 1000,
+    maxAgeDays: config.RETENTION_MAX_AGE_DAYS,
+    ignored: config.RETENTION_IGNORE_PROJECT_PATTERNS,
+    inboxLimit: config.QUOTA_INBOX_LIMIT_COUNT,
+  })

@@ -1,0 +1,86 @@
+/** `parley migrate`: what it does to a database, and what it leaves alone. */
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { expect } from 'vitest'
+import { systemClock } from '../../../src/base/clock.ts'
+import { migrate } from '../../../src/db/migrate.ts'
+import { migrations } from '../../../src/db/migrations/all.ts'
+import { openDb } from '../../../src/db/open.ts'
+import { eachEngine } from '../../support/engines.ts'
+import { bareEnv, runParley, startParley, temporaryFolder } from '../../support/parley.ts'
+import { verifies } from '../../support/verifies.ts'
+
+const every = migrations.map(({ id, name }) => ({ id, name }))
+
+eachEngine('migrate', (open, dialect) => {
+  verifies('cli.migrate.tells', 'an empty database is set up, a second time there is nothing to do', async () => {
+    const { url } = await open({ empty: true })
+    const storage = await temporaryFolder()
+    const run = (...args: string[]) => runParley(['migrate', ...args], bareEnv(storage, { DATABASE_URL: url }))
+    const first = await run()
+    expect(first).toMatchObject({ code: 0, stderr: '' })
+    expect(first.stdout).toMatch(
+      dialect === 'sqlite'
+        ? /^\/.*\.sqlite3: applied migrations 1 \(mailbox\), 2 .*; up to date now\.\n$/
+        : /^postgres\S+: applied migrations 1 \(mailbox\), 2 .*; up to date now\.\n$/,
+    )
+    for (const { id, name } of every) expect(first.stdout).toContain(`${id} (${name})`)
+    expect((await run()).stdout).toMatch(/: up to date, there was nothing to do\.\n$/)
+    expect(JSON.parse((await run('--json')).stdout)).toMatchObject({ applied: [], up_to_date: true })
+    if (dialect === 'postgres') expect(first.stdout).not.toContain(new URL(url).password)
+  })
+})
+
+verifies(
+  'cli.migrate.tells',
+  'a database of an older Parley gets what it lacks, and a server may run beside it',
+  async () => {
+    const storage = await temporaryFolder()
+    const file = join(storage, 'parley.sqlite3')
+    const db = await openDb(`sqlite:${file}`)
+    await migrate(db, migrations.slice(0, 3), systemClock)
+    await db.close()
+    const run = () => runParley(['migrate'], bareEnv(storage))
+    const names = every.slice(3).map(({ id, name }) => `${id} (${name})`)
+    const plural = names.length === 1 ? '' : 's'
+    expect(await run()).toMatchObject({
+      code: 0,
+      stdout: `${file}: applied migration${plural} ${names.join(', ')}; up to date now.\n`,
+    })
+    const server = await startParley({ storage })
+    expect(await run()).toMatchObject({ code: 0, stdout: `${file}: up to date, there was nothing to do.\n` })
+    await server.end()
+  },
+)
+
+verifies('cli.migrate.refuses', 'a newer database and a foreign one are named and left as they are', async () => {
+  const cases = [
+    { make: ['CREATE TABLE notes (text TEXT)'], reason: 'another program' },
+    {
+      make: [
+        'CREATE TABLE parley_migrations (id INTEGER PRIMARY KEY, name TEXT NOT NULL, applied_at BIGINT NOT NULL)',
+        "INSERT INTO parley_migrations VALUES (9999, 'from the future', 0)",
+      ],
+      reason: 'a newer Parley',
+    },
+  ]
+  for (const { make, reason } of cases) {
+    const storage = await temporaryFolder()
+    const file = join(storage, 'parley.sqlite3')
+    execute(file, ...make)
+    const before = await readFile(file)
+    const run = await runParley(['migrate'], bareEnv(storage))
+    expect(run).toMatchObject({ code: 1, stdout: '' })
+    expect(run.stderr).toMatch(/^.+\n.*DATABASE_URL.*\n$/)
+    expect(run.stderr).toContain(file)
+    expect(run.stderr).toContain(reason)
+    expect((await readFile(file)).equals(before)).toBe(true)
+  }
+})
+
+function execute(file: string, ...statements: string[]): void {
+  const db = new DatabaseSync(file)
+  for (const statement of statements) db.exec(statement)
+  db.close()
+}
