@@ -71,3 +71,10 @@ describe('A token', () => {
     expect(new Set(halves).size).toBe(halves.length)
   })
 })
+
+test('A number below a count is any of them, and no other', () => {
+  const ids = createIds(new TestClock())
+  const drawn = Array.from({ length: 5000 }, () => ids.below(10))
+  expect(new Set(drawn)).toEqual(new Set([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]))
+  expect(ids.below(1)).toBe(0)
+})

@@ -4,7 +4,7 @@
 export const searchedLength = 65_536
 
 /** Of a longer word only the beginning counts. A SHA-512 in hexadecimal fits. */
-const wordLength = 128
+export const wordLength = 128
 
 /** Accents, variation selectors, keycaps, soft hyphens: who searches for `cafe` means `café`. */
 const dropped = /[\u00ad\u0300-\u036f\u20d0-\u20ff\ufe00-\ufe0f\u{e0100}-\u{e01ef}]/gv

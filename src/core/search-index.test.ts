@@ -4,9 +4,11 @@ import { expect, test } from 'vitest'
 import { TestClock } from '../../test/support/clock.ts'
 import { eachEngine } from '../../test/support/engines.ts'
 import { as, openTestHub } from '../../test/support/hub.ts'
-import { connectHub, inTopics, writeMessages } from '../../test/support/search.ts'
+import { connectHub, inProject, inTopics, writeMessages, writeOldMessages } from '../../test/support/search.ts'
+import { verifies } from '../../test/support/verifies.ts'
 import { migrate } from '../db/migrate.ts'
 import { migrations } from '../db/migrations/all.ts'
+import type { Db } from '../db/port.ts'
 import { findNewest, indexNext, isIndexed } from '../store/search.ts'
 import type { Hub } from './hub.ts'
 import { send } from './messages.ts'
@@ -39,6 +41,25 @@ eachEngine('The search index', (open, dialect) => {
         sum.notes += word?.cnt ?? 0
       }
       return sum
+    })
+
+  /** The index that an older Parley left: topics and threads, whole, in one part; with a word that is gone by now. */
+  const indexAsBefore = (db: Db) =>
+    db.tx(async (tx) => {
+      if (dialect === 'postgres') {
+        await tx.all(sql`
+          INSERT INTO search_words (message_id, words)
+          SELECT id, ('''note'':1B ''stale'':2B ''#topics1'' ''#thread' || thread_id || '''')::tsvector FROM messages`)
+        await tx.all(sql`DELETE FROM search_pending`)
+        return
+      }
+      await tx.all(sql`
+        CREATE VIRTUAL TABLE search_1
+        USING fts5(subject, body, sender, thread, scope, content='', tokenize='ascii')`)
+      await tx.all(sql`
+        INSERT INTO search_1 (rowid, subject, body, sender, thread, scope)
+        SELECT id, 'general', body || ' stale', 'alice', 'old general', 'thread' || thread_id || ' topics1' FROM messages`)
+      await tx.all(sql`INSERT INTO search_parts (part, last_id, words) SELECT 1, MAX(id), 1050 FROM messages`)
     })
 
   test('has what another connection has just committed', async () => {
@@ -90,11 +111,37 @@ eachEngine('The search index', (open, dialect) => {
   test('has what was there before it', async () => {
     const db = await (await open({ empty: true })).connect()
     await migrate(db, migrations.slice(0, 2), new TestClock())
-    const hub = await openTestHub(db)
-    await writeMessages(hub, notes(3))
+    await writeOldMessages(
+      db,
+      notes(3).map(({ body }) => body),
+    )
     await migrate(db, migrations, new TestClock())
-    expect(await find(hub, 'note')).toHaveLength(3)
+    expect(await find(await openTestHub(db), 'note')).toHaveLength(3)
   })
+
+  verifies(
+    'mail.search.rebuilt',
+    'is made anew from one that knew no mail, and each message is in it once',
+    async () => {
+      const db = await (await open({ empty: true })).connect()
+      await migrate(db, migrations.slice(0, 3), new TestClock())
+      await writeOldMessages(
+        db,
+        notes(150).map(({ body }) => body),
+      )
+      await indexAsBefore(db)
+      await migrate(db, migrations, new TestClock())
+      const hub = await openTestHub(db)
+      const found = await search(hub, await inProject(hub), { query: 'number0 OR number149' })
+      expect(found.map(({ snippet, threadKey }) => [snippet.text, threadKey])).toEqual([
+        ['note number149', 'old'],
+        ['note number0', 'old'],
+      ])
+      expect(await find(hub, 'number77')).toEqual(['note number77'])
+      expect(await find(hub, 'stale')).toEqual([])
+      expect(await contents(hub)).toEqual({ messages: 150, notes: 150 })
+    },
+  )
 
   test('can be made anew while others search and write', async () => {
     const database = await open()
@@ -132,9 +179,10 @@ eachEngine('The search index', (open, dialect) => {
   })
 
   test('is filled in the background after a commit, and left in peace otherwise', async () => {
+    const hub = await connectHub(await open())
+    // One of its own: the hub sets timers for other reasons too.
     const clock = new TestClock()
-    const hub = await connectHub(await open(), clock)
-    const stop = keepSearchable(hub)
+    const stop = keepSearchable({ ...hub, clock })
     const indexed = async () => isIndexed(hub.db, await findNewest(hub.db))
     await writeMessages(hub, notes(450))
     for (let turn = 0; turn < 20; turn++) {
@@ -145,16 +193,16 @@ eachEngine('The search index', (open, dialect) => {
     expect(await contents(hub)).toEqual({ messages: 450, notes: 450 })
     await expect.poll(() => clock.pending).toBe(0)
 
-    await send(hub, as('alice'), { to: 'bob', body: 'note' })
+    await send(hub, as('alice'), { to: [{ name: 'bob' }], body: 'note' })
     expect(clock.pending).toBe(1)
     expect(await indexed()).toBe(false)
     clock.advance(1000)
     await expect.poll(indexed).toBe(true)
 
-    await send(hub, as('alice'), { to: 'bob', body: 'note' })
+    await send(hub, as('alice'), { to: [{ name: 'bob' }], body: 'note' })
     await stop()
     expect(clock.pending).toBe(0)
-    await send(hub, as('alice'), { to: 'bob', body: 'note' })
+    await send(hub, as('alice'), { to: [{ name: 'bob' }], body: 'note' })
     expect(clock.pending).toBe(0)
     expect(await indexed()).toBe(false)
   })

@@ -3,10 +3,10 @@ import { setImmediate } from 'node:timers/promises'
 import { HubError } from '../base/errors.ts'
 import { type Excerpt, excerpt } from '../base/excerpt.ts'
 import { type Phrase, parseQuery, phrasesOf } from '../base/query.ts'
-import { type Counted, countPhrase, rank } from '../base/relevance.ts'
-import { wordsOf } from '../base/words.ts'
+import { type Counted, rank, tally } from '../base/relevance.ts'
 import { type HitRow, listFound, listHits, listTexts, type Scope } from '../store/search.ts'
 import type { Hub } from './hub.ts'
+import { firstLine } from './letters.ts'
 import { catchUp } from './search-index.ts'
 
 export type { Scope } from '../store/search.ts'
@@ -34,9 +34,16 @@ export interface Hit {
   readonly threadUid: string
   /** Of a topic. */
   readonly threadName: string | undefined
+  /** What mail calls the thread, if it has a name. */
+  readonly threadKey: string | undefined
   readonly seq: number
+  readonly subject: string
   readonly sender: string
+  /** The id of the sender's project. */
+  readonly senderProject: number
   readonly kind: string
+  readonly importance: string
+  readonly ackRequired: boolean
   readonly createdAt: number
   readonly snippet: Excerpt
   /** Higher is better; comparable within one answer only. */
@@ -89,14 +96,13 @@ async function countAll(hub: Hub, ids: readonly number[], phrases: readonly Phra
   const counted: Counted[] = []
   for (let at = 0; at < ids.length; at += page) {
     if (at > 0) await setImmediate()
-    for (const row of await listTexts(hub.db, ids.slice(at, at + page), rankedLength)) {
-      const [subject, body] = [wordsOf(row.subject), wordsOf(row.body)]
-      const counts = phrases.map((phrase) => {
-        const { field } = phrase
-        if (field === undefined) return countPhrase(subject, phrase) + countPhrase(body, phrase)
-        return field === 'subject' ? countPhrase(subject, phrase) : field === 'body' ? countPhrase(body, phrase) : 0
+    for (const { id, ...row } of await listTexts(hub.db, ids.slice(at, at + page), rankedLength)) {
+      const [subject, body] = [tally(row.subject, phrases), tally(row.body, phrases)]
+      const counts = phrases.map(({ field }, n) => {
+        const inSubject = field === undefined || field === 'subject' ? (subject.counts[n] ?? 0) : 0
+        return inSubject + (field === undefined || field === 'body' ? (body.counts[n] ?? 0) : 0)
       })
-      counted.push({ id: row.id, counts, length: body.length })
+      counted.push({ id, counts, length: body.length })
     }
   }
   return counted
@@ -109,9 +115,14 @@ const toHit = (row: HitRow, phrases: readonly Phrase[], score: number): Hit => (
   id: row.id,
   threadUid: row.thread_uid,
   threadName: row.thread_name ?? undefined,
+  threadKey: row.thread_key ?? undefined,
   seq: row.seq,
+  subject: row.subject === '' ? firstLine([...row.body.slice(0, 240)].slice(0, 120).join('')) : row.subject,
   sender: row.sender,
+  senderProject: row.sender_project,
   kind: row.kind,
+  importance: row.importance,
+  ackRequired: row.ack_required === 1,
   createdAt: row.created_at,
   snippet: excerpt(row.body, phrases.filter(inBody)),
   score,

@@ -1,0 +1,110 @@
+/** A language model behind an OpenAI-compatible endpoint: bounded in time and size, and never needed. */
+import { createHash } from 'node:crypto'
+import type { Clock } from './clock.ts'
+import { type Answer, type Endpoint, LlmFailure, post, type Question } from './llm-wire.ts'
+import type { Log } from './log.ts'
+
+export { LlmFailure } from './llm-wire.ts'
+
+export interface LlmOptions {
+  /** Such as `https://api.openai.com/v1`; `/chat/completions` is added. */
+  readonly baseUrl: string
+  /** Some endpoints want none. */
+  readonly apiKey?: string | undefined
+  /** Unless the caller names another. */
+  readonly model: string
+  readonly temperature: number
+  readonly maxTokens: number
+  readonly cache: boolean
+  readonly logCost: boolean
+  /** For one question in all, retries included. */
+  readonly timeoutMs?: number | undefined
+}
+
+export interface Asking {
+  readonly system: string
+  readonly prompt: string
+  readonly model?: string | undefined
+  readonly signal?: AbortSignal | undefined
+}
+
+export interface Llm {
+  /** The answer as text. Rejects with an LlmFailure, whose message says in a few words why and holds no secret. */
+  complete(asking: Asking): Promise<string>
+}
+
+/** Names as the makers of models write them: `gpt-5-mini`, `openai/gpt-5`, `llama3.1:8b`, `@cf/meta/llama`. */
+export const modelPattern = /^[A-Za-z0-9@][A-Za-z0-9@._:/+-]{0,99}$/
+
+/** So many answers are remembered, none that is longer than this. */
+const remembered = 200
+const rememberedLength = 20_000
+
+const patience = 20_000
+
+export function createLlm(options: LlmOptions, { log, clock }: { log: Log; clock: Clock }): Llm {
+  const { model: usual, temperature, maxTokens, timeoutMs = patience } = options
+  const endpoint: Endpoint = {
+    url: `${options.baseUrl.replace(/\/+$/, '')}/chat/completions`,
+    apiKey: options.apiKey,
+    clock,
+    quirks: new Map(),
+  }
+  const answers = new Map<string, string>()
+
+  function recall(key: string): string | undefined {
+    const text = answers.get(key)
+    if (text === undefined) return undefined
+    answers.delete(key)
+    answers.set(key, text)
+    return text
+  }
+
+  function keep(key: string, text: string): void {
+    if (!options.cache || text.length > rememberedLength) return
+    const [oldest] = answers.keys()
+    if (answers.size >= remembered && oldest !== undefined) answers.delete(oldest)
+    answers.set(key, text)
+  }
+
+  async function ask(question: Question, signal: AbortSignal | undefined): Promise<Answer> {
+    const late = new AbortController()
+    const cancel = clock.after(timeoutMs, () => late.abort())
+    const ended = signal === undefined ? late.signal : AbortSignal.any([signal, late.signal])
+    try {
+      return await post(endpoint, question, { ended, deadline: clock.now() + timeoutMs })
+    } catch (error) {
+      if (late.signal.aborted) throw new LlmFailure(`gave no answer within ${timeoutMs / 1000} s`)
+      if (signal?.aborted) throw new LlmFailure('was not waited for')
+      throw error
+    } finally {
+      cancel()
+    }
+  }
+
+  return {
+    async complete({ system, prompt, model = usual, signal }) {
+      const question = { system, prompt, model, temperature, maxTokens }
+      const key = createHash('sha256').update(JSON.stringify(question)).digest('base64')
+      const began = clock.now()
+      const known = recall(key)
+      const answer = known === undefined ? await ask(question, signal) : { text: known, sent: 0, received: 0 }
+      if (known === undefined) keep(key, answer.text)
+      if (options.logCost) {
+        const { sent, received } = answer
+        log.info(
+          {
+            model,
+            prompt_tokens: sent,
+            completion_tokens: received,
+            total_tokens: sent + received,
+            ms: clock.now() - began,
+            cached: known !== undefined,
+          },
+          'a language model was asked',
+        )
+      }
+      return answer.text
+    },
+  }
+}

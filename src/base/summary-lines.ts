@@ -1,0 +1,149 @@
+/** What a message in Markdown says, read without understanding it: points, questions, actions, decisions, code. */
+import { wordsOf } from './words.ts'
+
+export interface Reading {
+  readonly points: readonly string[]
+  readonly questions: readonly string[]
+  readonly actions: readonly string[]
+  /** Actions that are ticked off. */
+  readonly done: readonly string[]
+  readonly decisions: readonly string[]
+  readonly code: readonly string[]
+}
+
+/** Of a longer message only the beginning is read. */
+export const readLength = 20_000
+
+export const itemLength = 200
+
+type Kind = 'points' | 'questions' | 'actions' | 'decisions'
+
+const fence = /^\s{0,3}(`{3,}|~{3,})/
+const quoted = /^\s{0,3}>/
+const heading = /^\s{0,3}#{1,6}\s+(.*)$/
+const bullet = /^\s*(?:[-*+]|\d{1,3}[.)])\s+(.*)$/
+const box = /^\[([ xX])\]\s+(.*)$/
+const todo = /\b(?:TODO|FIXME)\b(?:\([^)]{0,40}\))?[:\s-]+(.*)$/
+const labels: readonly (readonly [RegExp, Kind])[] = [
+  [/^(?:action(?: item)?s?|next steps?|to-?dos?|tasks?)\b(.*)$/i, 'actions'],
+  [/^(?:decisions?|decided|agreed|resolution|resolved)\b(.*)$/i, 'decisions'],
+  [/^(?:open )?questions?\b(.*)$/i, 'questions'],
+]
+
+/** A line that is no continuation of the one before it. */
+const begins = /^[\s*_]*(?:(?:TODO|FIXME)\b|[A-Z][a-z]+(?: [a-z]+)?:)/
+
+/** Reads line by line; lines that follow each other are one paragraph, a bullet is one of its own. */
+export function readMarkdown(body: string): Reading {
+  const found = { points: [], questions: [], actions: [], done: [], decisions: [], code: [] } as {
+    [Key in keyof Reading]: string[]
+  }
+  let closing: string | undefined
+  let section: Kind | undefined
+  let paragraph = ''
+
+  const end = () => {
+    if (paragraph.trim() !== '') readSentences(paragraph)
+    paragraph = ''
+  }
+
+  for (const line of body.slice(0, readLength).split(/\r?\n/)) {
+    const mark = fence.exec(line)?.[1]
+    if (mark !== undefined && (closing === undefined || mark.startsWith(closing))) {
+      end()
+      closing = closing === undefined ? mark : undefined
+      continue
+    }
+    if (closing !== undefined || quoted.test(line)) continue
+    for (const reference of codeIn(line)) found.code.push(reference)
+    const title = heading.exec(line)?.[1]
+    if (title !== undefined) {
+      end()
+      section = labels.find(([pattern]) => pattern.test(title))?.[1]
+      continue
+    }
+    const item = bullet.exec(line)?.[1]
+    if (item !== undefined) {
+      end()
+      readItem(item)
+      continue
+    }
+    if (line.trim() === '' || begins.test(line)) end()
+    paragraph += ` ${line.trim()}`
+  }
+  end()
+  return found
+
+  function readItem(text: string): void {
+    const [, tick, task] = box.exec(text) ?? []
+    if (tick !== undefined && task !== undefined) note(tick === ' ' ? 'actions' : 'done', plain(task))
+    else if (section !== undefined) note(section, plain(text))
+    else readSentences(text)
+  }
+
+  function readSentences(text: string): void {
+    for (const piece of text.split(/(?<=[.!?])\s+(?=[\p{Lu}\d"'(`*])/u)) {
+      const sentence = plain(piece)
+      const task = todo.exec(sentence)?.[1]?.trim()
+      if (task) note('actions', task)
+      else if (wordsOf(sentence).length > 1) read(sentence)
+    }
+  }
+
+  function read(sentence: string): void {
+    for (const [pattern, kind] of labels) {
+      const said = /^\s*:\s*(.*)$/.exec(pattern.exec(sentence)?.[1] ?? '')?.[1]
+      if (said === undefined) continue
+      if (said !== '') note(kind, said)
+      return
+    }
+    note(kindOf(sentence), sentence)
+  }
+
+  function note(kind: keyof Reading, text: string): void {
+    found[kind].push(cut(text, itemLength))
+  }
+}
+
+const question = /\?[)"'’”*_]*$/
+const decision =
+  /\b(?:(?:we|i|they)(?:['’]ve| have)? (?:decided|agreed|settled|chose|approved)|(?:it )?(?:was|is) (?:decided|agreed|approved)|let['’]?s go with|(?:going|we['’]ll go|will go) with|final decision)\b/i
+/** Somebody who will, not something that will happen. */
+const promise =
+  /\b(?:I|[Ww]e)(?:['’]ll| will)\b|(?<![\w-])@?(?!(?:It|This|That|There|Which|What|They|These|Those|You)\b)\p{Lu}[\p{L}\d_-]* will\b/u
+
+function kindOf(sentence: string): Kind {
+  if (question.test(sentence)) return 'questions'
+  if (decision.test(sentence)) return 'decisions'
+  return promise.test(sentence) ? 'actions' : 'points'
+}
+
+/** One line without the marks of Markdown, controls, or marks that turn the direction of text around. */
+export function plain(text: string): string {
+  return text
+    .replace(/!?\[([^\]]{0,200})\]\([^)\s]{0,500}\)/g, '$1')
+    .replace(/\*\*|__|~~/g, '')
+    .replace(/[\s\p{Cc}\u202a-\u202e\u2066-\u2069]+/gu, ' ')
+    .trim()
+}
+
+export function cut(text: string, length: number): string {
+  if (text.length <= length) return text
+  const piece = text.slice(0, length - 1).replace(/\s\S{0,30}$/, '')
+  return `${piece.replace(/[\ud800-\udbff]$/, '')}…`
+}
+
+const span = /`([^`\n]{1,80})`/g
+const path = /^\.{0,2}\/?[\w@.-]+(?:\/[\w@.-]+)+\.[A-Za-z]\w{0,9}(?::\d+(?:-\d+)?)?$/
+const file =
+  /^[\w@.-]+\.(?:[cm]?[jt]sx?|py|go|rs|java|kt|rb|c|h|cc|cpp|hpp|cs|php|swift|sh|sql|md|json|ya?ml|toml|css|html)(?::\d+(?:-\d+)?)?$/
+
+function codeIn(line: string): string[] {
+  const spans = Array.from(line.matchAll(span), ([, code = '']) => code.trim())
+  const names = line
+    .replace(span, ' ')
+    .split(/[\s"'<>()[\]{},;*]+/)
+    .map((word) => word.replace(/[.:!?]+$/, ''))
+    .filter((word) => word.length <= 120 && (path.test(word) || file.test(word)))
+  return [...spans, ...names].filter((code) => code !== '')
+}

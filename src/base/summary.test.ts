@@ -1,0 +1,185 @@
+/** Summaries without a language model, on mail as coding agents write it. */
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { verifies } from '../../test/support/verifies.ts'
+import { startDigest, summaryLimits, type Told } from './summary.ts'
+import { itemLength, readMarkdown } from './summary-lines.ts'
+
+const start = Date.UTC(2026, 0, 1)
+
+function digest(messages: readonly (Partial<Told> & { from: string; body: string })[]) {
+  const collected = startDigest()
+  for (const [n, message] of messages.entries())
+    collected.add({ id: n + 1, to: [], subject: 'Plan', createdAt: start + n * 1000, ...message })
+  return collected.finish()
+}
+
+const plan = `Hi all,
+
+# Plan for /api/users
+
+The users endpoint times out under load. We have decided to page by cursor
+instead of offset. Could somebody check whether \`listUsers()\` is called from
+the mobile app?
+
+## Next steps
+
+- write the migration in src/db/migrations/0007-users.sql
+- [ ] add a test to test/users.test.ts:42
+- [x] read the logs
+
+\`\`\`ts
+// TODO: this stands in code and is nobody's task?
+const page = await listUsers({ after })
+\`\`\`
+
+I will open the pull request tomorrow. It will need two reviews. This will break old clients.
+`
+
+const answer = `> Could somebody check whether \`listUsers()\` is called from the mobile app?
+
+Yes: the mobile app called listUsers() somebody told me, see [the client](https://example.org/client). Thanks!
+
+TODO(BlueLake): tell the mobile team
+Decision: keep the old route until March.
+
+Who owns the **dashboards**?`
+
+verifies(
+  'mail.summary.extractive',
+  'A thread is told by its participants, points, questions, actions, decisions and code',
+  () => {
+    const summary = digest([
+      { from: 'GreenCastle', to: ['BlueLake', 'RedStone'], subject: 'Plan for **users**', body: plan },
+      { from: 'BlueLake', to: ['GreenCastle'], subject: 'Re: Plan', body: answer },
+      { from: 'BlueLake', body: '- [x] add a test to test/users.test.ts:42' },
+    ])
+    expect(summary).toEqual({
+      subject: 'Plan for users',
+      participants: [
+        { name: 'BlueLake', messages: 2 },
+        { name: 'GreenCastle', messages: 1 },
+        { name: 'RedStone', messages: 0 },
+      ],
+      totalMessages: 3,
+      keyPoints: [
+        'GreenCastle: The users endpoint times out under load.',
+        'GreenCastle: It will need two reviews.',
+        'BlueLake: Yes: the mobile app called listUsers() somebody told me, see the client.',
+      ],
+      openQuestions: ['BlueLake: Who owns the dashboards?'],
+      actionItems: [
+        'GreenCastle: write the migration in src/db/migrations/0007-users.sql',
+        'GreenCastle: I will open the pull request tomorrow.',
+        'BlueLake: tell the mobile team',
+      ],
+      decisions: [
+        'GreenCastle: We have decided to page by cursor instead of offset.',
+        'BlueLake: keep the old route until March.',
+      ],
+      codeReferences: ['test/users.test.ts:42', 'listUsers()', 'src/db/migrations/0007-users.sql'],
+      lastAt: start + 2000,
+    })
+  },
+)
+
+test('A question is open until somebody else answers its message or takes up its words', () => {
+  const asked = { from: 'alice', body: 'Which database should the staging cluster use?' }
+  const open = ['alice: Which database should the staging cluster use?']
+  expect(digest([asked]).openQuestions).toEqual(open)
+  expect(digest([asked, { from: 'bob', body: 'I am back on Monday.' }]).openQuestions).toEqual(open)
+  expect(digest([asked, { from: 'alice', body: 'The staging cluster needs a database.' }]).openQuestions).toEqual(open)
+  expect(digest([asked, { from: 'bob', body: 'PostgreSQL.', replyTo: 1 }]).openQuestions).toEqual([])
+  expect(
+    digest([asked, { from: 'bob', body: 'The staging cluster should use the same database.' }]).openQuestions,
+  ).toEqual([])
+})
+
+test('Somebody’s promise is an action, what will happen is not', () => {
+  const { actions, points } = readMarkdown(
+    [
+      'I will write it.',
+      'We’ll deploy on Friday.',
+      'BlueLake will review the change.',
+      'It will rain all day.',
+      'The build will fail then.',
+      'That will do for now.',
+    ].join('\n\n'),
+  )
+  expect(actions).toEqual(['I will write it.', 'We’ll deploy on Friday.', 'BlueLake will review the change.'])
+  expect(points).toHaveLength(3)
+})
+
+test('Sections tell what their bullets are', () => {
+  const body =
+    '## Decisions\n- use cursors\n1. drop offsets\n\n## Open questions\n* the name of the flag\n\n## Notes\n- the rest is as before'
+  expect(readMarkdown(body)).toMatchObject({
+    decisions: ['use cursors', 'drop offsets'],
+    questions: ['the name of the flag'],
+    points: ['the rest is as before'],
+  })
+})
+
+test('What is said again is one item, at its last place', () => {
+  const { actionItems } = digest([
+    { from: 'alice', body: 'TODO: write docs\n\nTODO: tag the release' },
+    { from: 'bob', body: '- [ ] Write docs' },
+  ])
+  expect(actionItems).toEqual(['alice: tag the release', 'bob: Write docs'])
+})
+
+verifies('mail.summary.bounded', 'A summary stays short however long the thread is', () => {
+  const long = 'and so on '.repeat(60)
+  const messages = Array.from({ length: 600 }, (_, n) => ({
+    from: `agent-${n % 60}`,
+    to: [`other-${n}`],
+    subject: long,
+    body: `Point ${n} is ${long}.\n\nIs number${n} ready${n} ${long}?\n\n- [ ] task ${n} ${long}\n\nDecision: number ${n} ${long}\n\n\`code${n}\``,
+  }))
+  const summary = digest(messages)
+  expect(summary.totalMessages).toBe(600)
+  expect(summary.participants).toHaveLength(summaryLimits.participants)
+  for (const list of [summary.keyPoints, summary.openQuestions, summary.actionItems, summary.decisions])
+    expect(list).toHaveLength(summaryLimits.items)
+  expect(summary.keyPoints[0]).toMatch(/^agent-0: Point 0 /)
+  expect(summary.keyPoints.at(-1)).toMatch(/^agent-59: Point 599 /)
+  expect(summary.actionItems.at(-1)).toMatch(/^agent-59: task 599 /)
+  expect(JSON.stringify(summary).length).toBeLessThan(12_000)
+})
+
+test('Any text can be read, and no item is longer than allowed', () => {
+  const piece = fc.oneof(
+    fc.string({ unit: 'binary' }),
+    fc.constantFrom(
+      '```',
+      '\n',
+      '- [ ] ',
+      '> ',
+      '# ',
+      'TODO: ',
+      '?',
+      'I will ',
+      'Decision:',
+      '`',
+      '[x](',
+      ')',
+      'a/b.ts',
+    ),
+  )
+  fc.assert(
+    fc.property(fc.array(piece, { maxLength: 40 }), (pieces) => {
+      const { code: _, ...lists } = readMarkdown(pieces.join(''))
+      for (const item of Object.values(lists).flat()) {
+        expect(item.length).toBeLessThanOrEqual(itemLength)
+        expect(item).not.toMatch(/[\n\r\u202e]/)
+      }
+    }),
+  )
+})
+
+test('No text takes long to read', () => {
+  const began = performance.now()
+  for (const unit of ['[', '[a](', '`', 'a/', 'a.', '> ', '- ', '*', 'I will ', '? ', 'TODO ', '(', '\n', '# ', 'A'])
+    readMarkdown(unit.repeat(1_000_000 / unit.length))
+  expect(performance.now() - began).toBeLessThan(3000)
+})
