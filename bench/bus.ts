@@ -9,13 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { type BusProcess, cpuTime, meet, startBus } from './bus-process.ts'
 import { percentile } from './client.ts'
-
-export interface Row {
-  what: string
-  measured: string
-  target: string
-  reached: boolean
-}
+import type { Row } from './rows.ts'
 
 const writers = 8
 const lanes = 16

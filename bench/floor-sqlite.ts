@@ -28,7 +28,7 @@ const thread = db.prepare(
 const message = db.prepare(
   'INSERT INTO messages (uid, thread_id, seq, sender_id, client_id, body, created_at) VALUES (?, ?, 1, ?, NULL, ?, ?) RETURNING id',
 )
-const delivery = db.prepare('INSERT INTO deliveries (message_id, recipient_id) VALUES (?, ?)')
+const delivery = db.prepare('INSERT INTO deliveries (message_id, recipient_id, sent_at) VALUES (?, ?, ?)')
 const unread = db.prepare('UPDATE agents SET unread = unread + ? WHERE id = ?')
 const change = db.prepare(
   'INSERT INTO changes (at, kind, project_id, agent_id, thread_id, message_id, wakes) VALUES (?, ?, 1, ?, ?, ?, ?)',
@@ -59,8 +59,20 @@ const send = measure((agent, now) => {
   const uid = ids.uuid()
   const threadId = (thread.get(uid, now) as { id: number }).id
   const messageId = (message.get(uid, threadId, agent, text, now) as { id: number }).id
-  delivery.run(messageId, agent)
+  delivery.run(messageId, agent, now)
   unread.run(1, agent)
+  change.run(now, 'message.sent', agent, threadId, messageId, `mail:${agent}`)
+  return true
+})
+const sendTen = measure((agent, now) => {
+  const uid = ids.uuid()
+  const threadId = (thread.get(uid, now) as { id: number }).id
+  const messageId = (message.get(uid, threadId, agent, text, now) as { id: number }).id
+  for (let n = 0; n < 10; n++) {
+    const recipient = ((agent + n) % agents) + 1
+    delivery.run(messageId, recipient, now)
+    unread.run(1, recipient)
+  }
   change.run(now, 'message.sent', agent, threadId, messageId, `mail:${agent}`)
   return true
 })
@@ -73,4 +85,4 @@ const check = measure((agent, now) => {
 })
 db.close()
 rmSync(folder, { recursive: true })
-console.log(JSON.stringify({ send, check }))
+console.log(JSON.stringify({ send, sendTen, check }))

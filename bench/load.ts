@@ -1,13 +1,20 @@
 /** The load as a process of its own: `node bench/load.ts '<order>'` prints what it saw as JSON. */
 import { drive } from './drive.ts'
 import { type Era, openSession, phrase } from './phrase.ts'
+import { agentOf, benchProject } from './seed-mail.ts'
 
 export interface Order {
   port: number
-  call: 'send' | 'check'
+  call: keyof typeof calls
   era: Era
   connections: number
   seconds: number
+}
+
+interface Call {
+  tool: string
+  path(connection: number): string
+  args(connection: number): Record<string, unknown>
 }
 
 const text =
@@ -15,10 +22,42 @@ const text =
     2,
   )
 
+/** From one of the seeded agents to the next few. */
+const mailTo = (recipients: number): Call => ({
+  tool: 'send_message',
+  path: () => '/mcp',
+  args: (connection) => ({
+    project_key: benchProject,
+    sender_name: agentOf(connection),
+    to: Array.from({ length: recipients }, (_, n) => agentOf(connection + 1 + n)),
+    subject: 'The build is green again',
+    body_md: text,
+  }),
+})
+
+const calls = {
+  send: {
+    tool: 'send_to_agent',
+    path: (connection) => `/agents/sender-${connection}/mcp`,
+    args: (connection) => ({ name: `reader-${connection}`, msg: text }),
+  },
+  check: { tool: 'check_mail', path: (connection) => `/agents/reader-${connection}/mcp`, args: () => ({}) },
+  mail: mailTo(1),
+  mailTen: mailTo(10),
+  inbox: {
+    tool: 'fetch_inbox',
+    path: () => '/mcp',
+    args: (connection) => ({
+      project_key: benchProject,
+      agent_name: agentOf(connection),
+      limit: 20,
+      include_bodies: true,
+    }),
+  },
+} as const satisfies Record<string, Call>
+
 const { port, call, era, connections, seconds } = JSON.parse(process.argv[2] ?? '{}') as Order
-const agent = (connection: number) => (call === 'send' ? `sender-${connection}` : `reader-${connection}`)
-const path = (connection: number) => `/agents/${agent(connection)}/mcp`
-const tool = call === 'send' ? 'send_to_agent' : 'check_mail'
+const { tool, path, args }: Call = calls[call]
 const sessions = await Promise.all(
   Array.from({ length: connections }, (_, index) => (era === 'session' ? openSession(port, path(index)) : undefined)),
 )
@@ -28,8 +67,7 @@ const load = await drive({
   seconds,
   path,
   headers: (connection) => phrase(era).headers(tool, sessions[connection]),
-  body: (connection, count) =>
-    phrase(era).body(count, tool, call === 'send' ? { name: `reader-${connection}`, msg: text } : {}),
+  body: (connection, count) => phrase(era).body(count, tool, args(connection)),
   stop: (answer) => call === 'check' && answer.includes('"result":null'),
 })
 console.log(JSON.stringify(load))

@@ -3,12 +3,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { openClient, percentile } from './client.ts'
 import type { Load } from './drive.ts'
 import type { Order } from './load.ts'
+import { type Row, share } from './rows.ts'
 import { seed } from './seed.ts'
 import { cpu, memory, type Running, run, startFloor, startParley } from './server.ts'
 
 const connections = 64
 
-export interface Throughput {
+interface Throughput {
   floorHttp: number
   floorSend: number
   floorCheck: number
@@ -25,7 +26,7 @@ const load = async (order: Order): Promise<number> => {
 }
 
 /** Microseconds a call, Parley and floors in turn, the median of several rounds: the machine's mood changes by the second. */
-export async function throughput(
+async function throughput(
   folder: () => string,
   { rounds, seconds }: { rounds: number; seconds: number },
 ): Promise<Throughput> {
@@ -61,7 +62,7 @@ export async function throughput(
 }
 
 /** The time of a pop with many unread messages behind it and with few, taken in turn on one server. */
-export async function deepMailbox(storage: string, { many, few }: { many: number; few: number }) {
+async function deepMailbox(storage: string, { many, few }: { many: number; few: number }) {
   const first = await startParley(storage)
   const maker = await openClient(first.port, 'maker')
   await maker.call('send_to_agent', { name: 'maker', msg: 'makes the project' })
@@ -90,7 +91,7 @@ export async function deepMailbox(storage: string, { many, few }: { many: number
 }
 
 /** From the start of a send to the answer of a `check_mail` that waits for it; at the same server, or at another on the same file. */
-export async function wakeUps(sender: Running, receiver: Running, samples: number) {
+async function wakeUps(sender: Running, receiver: Running, samples: number) {
   const [alice, bob] = [await openClient(sender.port, 'alice'), await openClient(receiver.port, 'bob')]
   const times: number[] = []
   for (let n = 0; n < samples; n++) {
@@ -109,7 +110,7 @@ export async function wakeUps(sender: Running, receiver: Running, samples: numbe
 }
 
 /** What many waiting calls cost: memory on top, and CPU while nothing happens. */
-export async function waiters(storage: string, count: number, seconds: number) {
+async function waiters(storage: string, count: number, seconds: number) {
   const parley = await startParley(storage)
   const warm = await openClient(parley.port, 'warm')
   for (let n = 0; n < 200; n++) await warm.call('check_mail', {})
@@ -127,4 +128,73 @@ export async function waiters(storage: string, count: number, seconds: number) {
   await parley.stop()
   void Promise.allSettled(answers)
   return { idle, more: waiting - idle, cpuPercent: used * 100, startedIn: parley.startedIn }
+}
+
+export async function mailboxRows(folder: () => string, quick: boolean, say: (text: string) => void): Promise<Row[]> {
+  const rows: Row[] = []
+  say('throughput against the floors')
+  const t = await throughput(folder, quick ? { rounds: 1, seconds: 1.5 } : { rounds: 3, seconds: 2 })
+  const send = t.floorHttp + t.floorSend
+  const check = t.floorHttp + t.floorCheck
+  rows.push(share('`send_to_agent`, plain JSON-RPC', send, t.plain, 65))
+  rows.push(share('`send_to_agent` on a session', send, t.session, 60))
+  rows.push(share('`send_to_agent`, 2026-07-28', send, t.modern, 60))
+  rows.push(share('`check_mail`, full mailbox', check, t.check, 60))
+
+  const many = quick ? 100_000 : 1_000_000
+  say(`a mailbox of ${many.toLocaleString('en')}`)
+  const { deep, shallow } = await deepMailbox(folder(), { many, few: 1000 })
+  rows.push({
+    what: `a pop with ${many.toLocaleString('en')} unread behind it`,
+    measured: `${(deep / shallow).toFixed(2)} × (${deep.toFixed(2)} ms, with 1,000: ${shallow.toFixed(2)} ms)`,
+    target: '≤ 1.3 ×',
+    reached: deep / shallow <= 1.3,
+  })
+
+  say('wake-ups')
+  const storage = folder()
+  const [one, other] = [await startParley(storage), await startParley(storage)]
+  const samples = quick ? 150 : 500
+  const here = await wakeUps(one, one, samples)
+  const there = await wakeUps(one, other, samples)
+  await Promise.all([one.stop(), other.stop()])
+  rows.push(
+    {
+      what: 'send → waiting `check_mail` has its answer',
+      measured: `p50 ${here.p50.toFixed(2)} ms, p99 ${here.p99.toFixed(2)} ms`,
+      target: 'p50 ≤ 3 ms, p99 ≤ 15 ms',
+      reached: here.p50 <= 3 && here.p99 <= 15,
+    },
+    {
+      what: 'the same, other process on the same file',
+      measured: `p50 ${there.p50.toFixed(2)} ms, p99 ${there.p99.toFixed(2)} ms`,
+      target: 'p50 ≤ 8 ms',
+      reached: there.p50 <= 8,
+    },
+  )
+
+  say('1,000 waiting calls')
+  const w = await waiters(folder(), 1000, quick ? 3 : 10)
+  rows.push(
+    {
+      what: '1,000 waiting `check_mail`: memory',
+      measured: `${w.more.toFixed(0)} MB more`,
+      target: '≤ 40 MB',
+      reached: w.more <= 40,
+    },
+    {
+      what: '1,000 waiting `check_mail`: CPU',
+      measured: `${w.cpuPercent.toFixed(1)} % of a core`,
+      target: 'not measurable',
+      reached: w.cpuPercent < 1,
+    },
+    { what: 'idle memory', measured: `${w.idle.toFixed(0)} MB`, target: '≤ 120 MB', reached: w.idle <= 120 },
+    {
+      what: 'start to ready',
+      measured: `${w.startedIn.toFixed(0)} ms`,
+      target: '≤ 1000 ms',
+      reached: w.startedIn <= 1000,
+    },
+  )
+  return rows
 }

@@ -4,24 +4,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { pino } from 'pino'
-import { systemClock } from '../src/base/clock.ts'
-import { createIds } from '../src/base/ids.ts'
-import { createMetrics } from '../src/base/metrics.ts'
-import { type Hub, openHub } from '../src/core/hub.ts'
+import { loadConfig } from '../src/config.ts'
+import type { Hub } from '../src/core/hub.ts'
 import { type Scope, search } from '../src/core/search.ts'
 import { rebuildSearch } from '../src/core/search-index.ts'
-import { migrate } from '../src/db/migrate.ts'
-import { migrations } from '../src/db/migrations/all.ts'
-import { openDb } from '../src/db/open.ts'
+import { openParley } from '../src/open.ts'
 import { percentile } from './client.ts'
-
-interface Row {
-  what: string
-  measured: string
-  target: string
-  reached: boolean
-}
+import type { Row } from './rows.ts'
 
 const topics = 200
 const agents = 50
@@ -117,18 +106,8 @@ function seedMessages(file: string, count: number): void {
   closeSync(written)
 }
 
-async function openBenchHub(file: string): Promise<Hub> {
-  const db = await openDb(`sqlite:${file}`)
-  await migrate(db, migrations, systemClock)
-  return openHub({
-    db,
-    clock: systemClock,
-    ids: createIds(systemClock),
-    log: pino({ level: 'silent' }),
-    metrics: createMetrics(),
-    limits: { mailboxDepth: 1, waitMs: 0 },
-  })
-}
+const openBenchHub = (file: string): Promise<Hub> =>
+  openParley(loadConfig({ DATABASE_URL: `sqlite:${file}`, LOG_LEVEL: 'silent' }))
 
 interface HoldUp {
   cpu: number

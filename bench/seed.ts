@@ -17,7 +17,7 @@ export function seed(storage: string, agent: string, count: number): void {
       SELECT t + i, '${agent}-' || i, p, 2, 0 FROM numbers, run;
     INSERT INTO messages (id, uid, thread_id, seq, sender_id, body, created_at)
       SELECT m + i, '${agent}-' || i, t + i, 1, a, 'message ' || i || ' that waits with many others to be read', 0 FROM numbers, run;
-    INSERT INTO deliveries (message_id, recipient_id) SELECT m + i, a FROM numbers, run;
+    INSERT INTO deliveries (message_id, recipient_id, sent_at) SELECT m + i, a, 0 FROM numbers, run;
     COMMIT;
     PRAGMA wal_checkpoint(TRUNCATE);`)
   db.close()

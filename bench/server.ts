@@ -56,6 +56,9 @@ export const startParley = (storage: string, env: Record<string, string> = {}): 
 export const startFloor = (): Promise<Running> =>
   start(spawn(process.execPath, [file('floor-http.ts')], { stdio: ['ignore', 'pipe', 'inherit'] }), /(\d+)/)
 
+export const startInboxFloor = (storage: string): Promise<Running> =>
+  start(spawn(process.execPath, [file('floor-inbox.ts'), storage], { stdio: ['ignore', 'pipe', 'inherit'] }), /(\d+)/)
+
 /** Runs a script of this folder to its end and returns the JSON it prints. */
 export async function run<T>(script: string, ...args: string[]): Promise<T> {
   const child = spawn(process.execPath, [file(script), ...args], { stdio: ['ignore', 'pipe', 'inherit'] })

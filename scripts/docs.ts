@@ -5,6 +5,9 @@ import { settings } from '../src/config.ts'
 import type { Hub } from '../src/core/hub.ts'
 import { busDoor } from '../src/doors/bus/door.ts'
 import { busPath } from '../src/doors/bus/holder.ts'
+import type { About } from '../src/doors/mail/about.ts'
+import { offers } from '../src/doors/mail/clusters.ts'
+import { mailDoor } from '../src/doors/mail/door.ts'
 import { mailboxDoor, mailboxPath } from '../src/doors/mailbox/door.ts'
 import { version } from '../src/version.ts'
 import { requirements } from '../test/requirements.ts'
@@ -18,6 +21,7 @@ const read = (path: string) => readFile(join(root, path), 'utf8')
 
 // A table only needs its hub when a tool runs.
 const noHub = {} as Hub
+const noServer = {} as About
 const pathOf = (route: string) => route.replace(/:(\w+)/g, '{$1}')
 
 const pages: Readonly<Record<string, string>> = {
@@ -25,6 +29,7 @@ const pages: Readonly<Record<string, string>> = {
   'docs/config.md': renderSettings(settings),
   'docs/tools.md': renderTools([
     { door: mailboxDoor(noHub), url: pathOf(mailboxPath) },
+    { door: mailDoor(noHub, noServer), url: '/mcp', shortLists: offers },
     { door: busDoor(noHub, version), url: `${busPath}?agent={name}` },
   ]),
   '.env.example': renderEnvExample(settings),

@@ -3,6 +3,8 @@
 export interface Ready {
   readonly version: string
   readonly url: string
+  /** Where the mail door is. */
+  readonly mailPath: string
   readonly storage: string
   /** Whether callers on this machine must bring the token. */
   readonly tokenNeeded: boolean
@@ -10,24 +12,32 @@ export interface Ready {
   readonly unguarded: boolean
 }
 
-export function banner({ version, url, storage, tokenNeeded, unguarded }: Ready): string {
-  const mine = `${url}/agents/alice/mcp`
+export function banner({ version, url, mailPath, storage, tokenNeeded, unguarded }: Ready): string {
   // The shell fills the token in: it never stands in what we print.
   const header = tokenNeeded ? ' --header "Authorization: Bearer $HTTP_BEARER_TOKEN"' : ''
+  const mail = `${url}${mailPath}`
+  const connect = (name: string, at: string) => [
+    `  Claude Code   claude mcp add --transport http ${name} ${at}${header}`,
+    `  Codex         codex mcp add ${name} --url ${at}${tokenNeeded ? ' --bearer-token-env-var HTTP_BEARER_TOKEN' : ''}`,
+    `  Gemini CLI    gemini mcp add --scope user --transport http${header} ${name} ${at}`,
+  ]
   const lines = [
     `Parley ${version} is ready at ${url}`,
     '',
+    `  mail      ${mail}`,
     `  mailbox   ${url}/agents/{agent}/mcp`,
     `  bus       ${url}/bus/mcp?agent={agent}`,
     `  health    ${url}/health/readiness`,
     `  metrics   ${url}/metrics`,
     `  storage   ${storage}`,
     '',
-    'Connect an agent under a name of its own, here "alice":',
+    'Connect a coding agent; it registers under a name of its own:',
     '',
-    `  Claude Code   claude mcp add --transport http parley ${mine}${header}`,
-    `  Codex         codex mcp add parley --url ${mine}${tokenNeeded ? ' --bearer-token-env-var HTTP_BEARER_TOKEN' : ''}`,
-    `  Gemini CLI    gemini mcp add --scope user --transport http${header} parley ${mine}`,
+    ...connect('parley-mail', mail),
+    '',
+    'Or give an agent a mailbox, here that of "alice":',
+    '',
+    ...connect('parley', `${url}/agents/alice/mcp`),
     '',
   ]
   if (unguarded)

@@ -1,22 +1,29 @@
 /** `parley serve`: settings → database → hub → doors → listening, and the way back when it is told to stop. */
 import { mkdirSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
+import type { FastifyInstance } from 'fastify'
 import { banner } from './banner.ts'
 import { HubError } from './base/errors.ts'
 import type { Log } from './base/log.ts'
 import { collectProcessMetrics } from './base/metrics.ts'
+import { emitUsage, Usage } from './base/usage.ts'
 import type { Config } from './config.ts'
 import { countUnread } from './core/agents.ts'
+import { keepChores } from './core/chores.ts'
 import { keepSearchable } from './core/search-index.ts'
 import { endSession, isSessionEnded, onSessionEnded } from './core/sessions.ts'
 import { finishRemovals } from './core/topic-removal.ts'
 import { busDoor } from './doors/bus/door.ts'
 import { busPath, busScope } from './doors/bus/holder.ts'
 import { createApp, listen } from './doors/http/app.ts'
+import type { About } from './doors/mail/about.ts'
+import { mailDoor } from './doors/mail/door.ts'
+import { mailScope } from './doors/mail/scope.ts'
 import { mailboxDoor, mailboxPath, mailboxScope } from './doors/mailbox/door.ts'
 import { createEngine } from './doors/mcp/engine.ts'
 import { mountDoor } from './doors/mcp/http.ts'
-import { openDatabase, openLog, openOn, storageName } from './open.ts'
+import { choresOf } from './housekeeping.ts'
+import { databaseName, openDatabase, openLog, openOn, storageName } from './open.ts'
 import { keepSecret } from './secret.ts'
 import { version } from './version.ts'
 
@@ -44,12 +51,14 @@ export async function startServer(config: Config, log: Log) {
   const hub = await openOn(await openDatabase(config), config, log)
   const { clock, ids, metrics } = hub
   collectProcessMetrics(metrics)
+  const usage = new Usage({ noting: config.TOOLS_LOG_ENABLED })
   try {
     const engine = createEngine({
       clock,
       ids,
       log,
       metrics,
+      usage,
       version,
       graceMs,
       sessions: {
@@ -78,23 +87,31 @@ export async function startServer(config: Config, log: Log) {
       },
     })
     mountDoor(app, { engine, path: mailboxPath, door: mailboxDoor(hub), scope: mailboxScope })
+    mountDoor(app, { engine, path: config.HTTP_PATH, door: mailDoor(hub, about(config, app, usage)), scope: mailScope })
     mountDoor(app, { engine, path: busPath, door: busDoor(hub, version), scope: busScope })
     await listen(app, { host: config.HTTP_HOST, port: config.HTTP_PORT }).catch(explainListen(config))
     // Deletions that were cut off go on; nobody waits for them.
     finishRemovals(hub).catch((error: unknown) => log.warn({ err: error }, 'a deleted topic is not gone yet'))
     const restSearch = keepSearchable(hub)
+    const restChores = keepChores(hub, choresOf(config))
+    const endSnapshots = config.TOOL_METRICS_EMIT_ENABLED
+      ? emitUsage(usage, { clock, log, ms: config.TOOL_METRICS_EMIT_INTERVAL_SECONDS * 1000 })
+      : () => {}
     const url = urlOf(app.server.address() as AddressInfo)
     const localIsFree = config.HTTP_ALLOW_LOCALHOST_UNAUTHENTICATED && isLoopback(new URL(url).hostname)
     return {
       url,
+      mailPath: config.HTTP_PATH,
       storage: storageName(config),
       tokenNeeded: config.HTTP_BEARER_TOKEN !== undefined && !localIsFree,
       unguarded: config.HTTP_BEARER_TOKEN === undefined && !isLoopback(config.HTTP_HOST),
       async stop() {
         // Once every answer is out, what stays open is a request that does not come whole, or a client that does not read.
         void engine.close().then(() => clock.after(lateMs, () => app.server.closeAllConnections()))
+        endSnapshots()
         await app.close()
         await restSearch()
+        await restChores()
         await hub.close()
       },
     }
@@ -103,6 +120,21 @@ export async function startServer(config: Config, log: Log) {
     throw error
   }
 }
+
+/** The port is the one it got, which with HTTP_PORT=0 is known only now. */
+const about = (config: Config, { server }: Pick<FastifyInstance, 'server'>, usage: Usage): About => ({
+  environment: config.APP_ENVIRONMENT,
+  version,
+  http: {
+    host: config.HTTP_HOST,
+    path: config.HTTP_PATH,
+    get port() {
+      return (server.address() as AddressInfo | null)?.port ?? config.HTTP_PORT
+    },
+  },
+  databaseUrl: databaseName(config),
+  usage,
+})
 
 /** An address that cannot be had is the commonest fault of a start: say which, and what to do. */
 const explainListen =

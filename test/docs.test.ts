@@ -31,8 +31,10 @@ test('a tool is shown with its arguments, their defaults and its answer', () => 
     ],
     resources: [{ uri: 'note://{id}', name: 'note', description: 'One note.', read: async () => '' }],
   }
-  const page = renderTools([{ door, url: '/notes/mcp' }])
+  const shortLists = { few: { tools: new Set(['note_send', 'note_text']) } }
+  const page = renderTools([{ door, url: '/notes/mcp', shortLists }])
   expect(page).toContain('Served at `/notes/mcp`.')
+  expect(page).toContain('With `?tools=few` only `note_send`, `note_text` are offered.')
   expect(page).toContain('| `to` | `string` | required | a \\| b |')
   expect(page).toContain('| `kind` | `"x" \\| "y"` |  |  |')
   expect(page).toContain('| `limit` | `integer` | `20` |  |')

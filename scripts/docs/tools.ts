@@ -1,6 +1,6 @@
 /** docs/tools.md: every tool and resource of every MCP door, from the tables the doors are served from. */
 import { z } from 'zod'
-import type { Door, Resource, Tool } from '../../src/doors/mcp/table.ts'
+import type { Door, Offer, Resource, Tool } from '../../src/doors/mcp/table.ts'
 import { code, generatedFrom, page, table } from './markdown.ts'
 import { type Schema, typeText } from './type-text.ts'
 
@@ -12,17 +12,22 @@ export interface ServedDoor {
   readonly door: AnyDoor
   /** Where it is served, as in `/agents/{agent}/mcp`. */
   readonly url: string
+  /** What `?tools=` on the URL may say, and which tools are offered then. */
+  readonly shortLists?: Readonly<Record<string, Pick<Offer, 'tools'>>>
 }
 
 export function renderTools(doors: readonly ServedDoor[]): string {
   return page(generatedFrom("the doors' tables"), '# Tools', ...doors.flatMap(renderDoor))
 }
 
-function renderDoor({ door, url }: ServedDoor): string[] {
+function renderDoor({ door, url, shortLists = {} }: ServedDoor): string[] {
   const resources = door.resources.length === 0 ? [] : ['### Resources', renderResources(door.resources)]
   return [
     `## ${door.title}`,
     `Served at ${code(url)}.`,
+    ...Object.entries(shortLists).map(
+      ([name, { tools }]) => `With ${code(`?tools=${name}`)} only ${[...tools].map(code).join(', ')} are offered.`,
+    ),
     door.instructions,
     ...door.tools.flatMap(renderTool),
     ...resources,

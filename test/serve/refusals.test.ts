@@ -144,7 +144,7 @@ describe('The command line', () => {
   test('explains itself', async () => {
     const help = await run('--help')
     expect(help).toMatchObject({ code: 0, stderr: '' })
-    expect(help.stdout).toMatch(/^ {2}serve /m)
+    expect(help.stdout).toMatch(/^ {2}serve\|serve-http /m)
     const serve = await run('serve', '--help')
     expect(serve).toMatchObject({ code: 0, stderr: '' })
     expect(serve.stdout).toMatch(/--host <address>.*\n.*--port <number>/)

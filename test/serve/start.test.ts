@@ -25,6 +25,7 @@ describe('The banner', () => {
     expect(output.stdout).toContain(`claude mcp add --transport http parley ${mine}\n`)
     expect(output.stdout).toContain(`codex mcp add parley --url ${mine}\n`)
     expect(output.stdout).toContain(`gemini mcp add --scope user --transport http parley ${mine}\n`)
+    expect(output.stdout).toContain(`claude mcp add --transport http parley-mail ${url}/mcp\n`)
     const client = await connectClient(mine, '2025-11-25')
     expect((await client.listTools()).tools.map(({ name }) => name)).toContain('check_mail')
     expect(output.stderr).toBe('')
@@ -35,7 +36,7 @@ describe('The banner', () => {
     const { output } = await startParley({
       env: { HTTP_BEARER_TOKEN: token, HTTP_ALLOW_LOCALHOST_UNAUTHENTICATED: 'false' },
     })
-    expect(output.stdout.match(/--header "Authorization: Bearer \$HTTP_BEARER_TOKEN"/g)).toHaveLength(2)
+    expect(output.stdout.match(/--header "Authorization: Bearer \$HTTP_BEARER_TOKEN"/g)).toHaveLength(4)
     expect(output.stdout).toMatch(/codex mcp add .* --bearer-token-env-var HTTP_BEARER_TOKEN\n/)
     expect(output.stdout + output.stderr).not.toContain(token)
   })

@@ -4,6 +4,7 @@ import { commons } from '../../src/base/names.ts'
 import { ensureAgent } from '../../src/core/agents.ts'
 import type { Hub } from '../../src/core/hub.ts'
 import { ensureProject } from '../../src/core/projects.ts'
+import type { Db } from '../../src/db/port.ts'
 import { TestClock } from './clock.ts'
 import type { TestDatabase } from './engines.ts'
 import { openTestHub } from './hub.ts'
@@ -18,24 +19,33 @@ export interface TestMessage {
   readonly from?: string | undefined
   readonly topic?: string | undefined
   readonly project?: string | undefined
+  /** Mail instead: in a thread of this key, or in one of its own that has none. */
+  readonly mail?: { readonly key?: string; readonly subject?: string; readonly guests?: readonly string[] }
 }
 
-/** Appends messages to topics, which are made as needed, and returns the ids of the messages. */
+/** Appends messages to topics or threads, which are made as needed, and returns the ids of the messages. */
 export async function writeMessages(hub: Hub, messages: readonly TestMessage[]): Promise<number[]> {
   const ids: number[] = []
-  for (const { body, from = 'alice', topic = 'general', project = commons } of messages) {
+  for (const { body, from = 'alice', topic = 'general', project = commons, mail } of messages) {
     const sender = await ensureAgent(hub, project, from)
-    const uid = `uid-${project}-${topic}`
+    const guests: number[] = []
+    for (const guest of mail?.guests ?? []) guests.push((await ensureProject(hub, guest)).id)
+    const own = mail && (mail.key ?? hub.ids.uuid())
+    const uid = own === undefined ? `uid-${project}-${topic}` : `mail-${project}-${own}`
+    const name = own === undefined ? topic : null
     ids.push(
       await hub.db.tx(async (tx) => {
         await tx.all(sql`
-          INSERT INTO threads (uid, project_id, next_seq, created_at, name, name_key)
-          VALUES (${uid}, ${sender.projectId}, 1, 0, ${topic}, ${topic}) ON CONFLICT DO NOTHING`)
+          INSERT INTO threads (uid, project_id, next_seq, created_at, name, name_key, key)
+          VALUES (${uid}, ${sender.projectId}, 1, 0, ${name}, ${name}, ${mail?.key ?? null}) ON CONFLICT DO NOTHING`)
         const [made] = await tx.all<{ id: number }>(sql`
           WITH place AS (SELECT id, next_seq FROM threads WHERE uid = ${uid})
-          INSERT INTO messages (uid, thread_id, seq, sender_id, body, created_at)
-          SELECT ${hub.ids.uuid()}, id, next_seq, CAST(${sender.id} AS BIGINT), ${body}, CAST(${hub.clock.now()} AS BIGINT)
+          INSERT INTO messages (uid, thread_id, seq, sender_id, subject, body, created_at)
+          SELECT ${hub.ids.uuid()}, id, next_seq, CAST(${sender.id} AS BIGINT), CAST(${mail?.subject ?? null} AS TEXT),
+            ${body}, CAST(${hub.clock.now()} AS BIGINT)
           FROM place RETURNING id`)
+        for (const guest of guests)
+          await tx.all(sql`INSERT INTO message_guests (project_id, message_id) VALUES (${guest}, ${made?.id})`)
         await tx.all(sql`UPDATE threads SET next_seq = next_seq + 1 WHERE uid = ${uid}`)
         return made?.id ?? 0
       }),
@@ -44,5 +54,24 @@ export async function writeMessages(hub: Hub, messages: readonly TestMessage[]):
   return ids
 }
 
+/** Messages as an older Parley wrote them, whose tables are not those of today. */
+export function writeOldMessages(db: Db, bodies: readonly string[]): Promise<void> {
+  return db.tx(async (tx) => {
+    const [agent] = await tx.all<{ id: number; project_id: number }>(sql`
+      INSERT INTO agents (project_id, name, name_key, created_at)
+      SELECT id, 'alice', 'alice', 0 FROM projects WHERE slug = 'commons' RETURNING id, project_id`)
+    const [thread] = await tx.all<{ id: number }>(sql`
+      INSERT INTO threads (uid, project_id, next_seq, created_at, name, name_key)
+      VALUES ('old', ${agent?.project_id}, ${bodies.length + 1}, 0, 'general', 'general') RETURNING id`)
+    for (const [n, body] of bodies.entries())
+      await tx.all(sql`
+        INSERT INTO messages (uid, thread_id, seq, sender_id, body, created_at)
+        VALUES (${`old-${n}`}, ${thread?.id}, ${n + 1}, ${agent?.id}, ${body}, 0)`)
+  })
+}
+
 export const inTopics = async (hub: Hub, project: string = commons) =>
-  ({ projectId: await ensureProject(hub, project), topics: true }) as const
+  ({ projectId: (await ensureProject(hub, project)).id, topics: true }) as const
+
+export const inProject = async (hub: Hub, project: string = commons) =>
+  ({ projectId: (await ensureProject(hub, project)).id, all: true }) as const

@@ -6,7 +6,7 @@ import { acknowledge, take } from '../../core/deliveries.ts'
 import type { Hub } from '../../core/hub.ts'
 import { send } from '../../core/messages.ts'
 import { agentName, body, clientId, projectParameter, waitSeconds } from '../fields.ts'
-import { type CallContext, type Door, defineTool } from '../mcp/table.ts'
+import { type CallContext, type Door, defineTool, type Hints } from '../mcp/table.ts'
 import { mailShape, toMail } from './shapes.ts'
 
 /** Whose mailbox the URL names, and in which project. */
@@ -27,6 +27,19 @@ export function mailboxScope(params: Record<string, string>, query: Record<strin
     })
   const project = projectParameter(query)
   return { scope: { name, project }, key: `${nameKey(name)} ${project}` }
+}
+
+/** Core's verbs serve other doors too: here is what to call at this one. */
+const hints: Hints = {
+  PROJECT_NOT_FOUND:
+    'Leave ?project= out of the URL to use the common project; the first message in a project makes it.',
+  MAILBOX_FULL:
+    'Nothing was stored. Send again once the agent has read some of them with check_mail, or raise MAILBOX_MAX_DEPTH.',
+  MESSAGE_NOT_FOUND: 'Pass the id and the lease exactly as check_mail returned them, at the same agent.',
+  LEASE_EXPIRED: 'Call check_mail: unless somebody else has handled it by then, the message comes with a new lease.',
+  CONTACT_REQUIRED:
+    'Nothing was sent. Send again once there is contact: it is asked for and answered at the mail door, by request_contact and respond_contact.',
+  CONTACT_BLOCKED: 'Nothing was sent. Write to somebody else, or leave it.',
 }
 
 const acting = ({ caller, scope }: CallContext<MailboxScope>) => ({ caller, ...scope })
@@ -51,7 +64,7 @@ export function mailboxDoor(hub: Hub): Door<MailboxScope> {
     idempotent: false,
     alwaysLoad: true,
     async run({ name, msg, msg_id }, context) {
-      const { id } = await send(hub, acting(context), { to: name, body: msg, clientId: msg_id })
+      const { id } = await send(hub, acting(context), { to: [{ name }], body: msg, clientId: msg_id })
       return id
     },
   })
@@ -113,5 +126,6 @@ export function mailboxDoor(hub: Hub): Door<MailboxScope> {
     tools: [sendToAgent, checkMail, ackMail],
     resources: [],
     shortForm: true,
+    hints,
   }
 }

@@ -1,6 +1,6 @@
 /** Runs a tool: arguments in, value or error out, with progress while it takes its time. */
 import type { ProgressToken } from '@modelcontextprotocol/server'
-import { asHubError, errorShape, type HubError } from '../../base/errors.ts'
+import { errorShape, type HubError } from '../../base/errors.ts'
 import { readArguments } from './args.ts'
 import type { Exchange } from './exchange.ts'
 import type { Service, ToolRow } from './service.ts'
@@ -22,14 +22,15 @@ export async function runTool<Scope>({ service, row, args, exchange }: Call<Scop
   try {
     result = { ok: true, value: await row.tool.run(readArguments(row.tool, args), exchange) }
   } catch (thrown) {
-    const error = asHubError(thrown)
+    const error = service.word(thrown)
     if (error.kind === 'internal' && !exchange.over)
       log.error({ err: thrown, door: service.door.name, tool: row.tool.name }, 'a tool failed')
     // Whatever the call did before it failed, its client never hears of.
     await exchange.takeBack()
     result = { ok: false, error }
   }
-  row.count(exchange.over ? 'cancelled' : result.ok ? 'ok' : 'error', clock.now() - started)
+  const outcome = exchange.over ? 'cancelled' : result.ok ? 'ok' : 'error'
+  row.ended({ outcome, at: started, ms: clock.now() - started, args })
   return result
 }
 

@@ -1,6 +1,5 @@
 /** The dispatcher: one request in, its answer out, whatever wire and era it came by. */
 import { type JSONRPCRequest, ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server'
-import { asHubError } from '../../base/errors.ts'
 import type { Era } from './eras.ts'
 import type { Exchange } from './exchange.ts'
 import type { Handler } from './methods.ts'
@@ -38,12 +37,12 @@ function handlerOf<Scope>({ methods, unknownMethodStatus }: Era<Scope>, method: 
 }
 
 function toWire<Scope>(
-  { engine, door }: Service<Scope>,
+  { engine, door, word }: Service<Scope>,
   method: string,
   thrown: unknown,
 ): { code: number; message: string; data?: unknown; status?: number } {
   if (thrown instanceof ProtocolError) return thrown
-  const error = asHubError(thrown)
+  const error = word(thrown)
   if (error.kind === 'internal') engine.log.error({ err: thrown, door: door.name, method }, 'a request failed')
   return rpcError(error)
 }

@@ -5,6 +5,7 @@ import { HubError } from '../../base/errors.ts'
 import type { Ids } from '../../base/ids.ts'
 import type { Log } from '../../base/log.ts'
 import type { Metrics } from '../../base/metrics.ts'
+import { Usage } from '../../base/usage.ts'
 import { createSessions, type SessionOptions, type Sessions } from './sessions.ts'
 import { createStreams, type Streams } from './streams.ts'
 
@@ -13,6 +14,8 @@ export interface EngineOptions {
   readonly ids: Ids
   readonly log: Log
   readonly metrics: Metrics
+  /** Where calls are counted and noted; by default they are counted. */
+  readonly usage?: Usage
   /** Parley's version, which clients are told. */
   readonly version: string
   /** Absent where no client can come back: on stdio. */
@@ -25,6 +28,7 @@ export interface Engine {
   readonly clock: Clock
   readonly log: Log
   readonly metrics: Metrics
+  readonly usage: Usage
   readonly version: string
   readonly sessions: Sessions | undefined
   readonly streams: Streams
@@ -35,7 +39,16 @@ export interface Engine {
   close(): Promise<void>
 }
 
-export function createEngine({ clock, ids, log, metrics, version, sessions, graceMs = 5000 }: EngineOptions): Engine {
+export function createEngine({
+  clock,
+  ids,
+  log,
+  metrics,
+  usage = new Usage({ noting: false }),
+  version,
+  sessions,
+  graceMs = 5000,
+}: EngineOptions): Engine {
   const stop = new AbortController()
   // One listener for each waiting call is normal, not a leak.
   setMaxListeners(0, stop.signal)
@@ -46,6 +59,7 @@ export function createEngine({ clock, ids, log, metrics, version, sessions, grac
     clock,
     log,
     metrics,
+    usage,
     version,
     sessions: sessions && createSessions({ clock, ids, ...sessions }),
     streams,

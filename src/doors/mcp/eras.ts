@@ -17,7 +17,7 @@ export interface Era<Scope> {
 
 export type Eras<Scope> = Readonly<Record<EraName, Era<Scope>>>
 
-/** Results that clients may keep (SEP-2549). Zero: ask again; the lists are the same for everybody, what is read is not. */
+/** Results that clients may keep (SEP-2549). Zero: ask again; the lists are the same for everybody at one URL, what is read is not. */
 const cache: Readonly<Record<string, Json>> = {
   'server/discover': { ttlMs: 0, cacheScope: 'public' },
   'tools/list': { ttlMs: 0, cacheScope: 'public' },

@@ -28,7 +28,7 @@ export function lintDoor<Scope>(door: Door<Scope>): string[] {
     faults.push(...flaws(input).map((flaw) => `${tool.name}: the input ${flaw}`))
     for (const [argument, schema] of Object.entries((input.properties ?? {}) as Json))
       check(
-        isRecord(schema) && typeof schema.description === 'string',
+        isRecord(schema) && (door.terse || typeof schema.description === 'string'),
         `${tool.name}: "${argument}" has no description`,
       )
     const output = outputSchema(tool)

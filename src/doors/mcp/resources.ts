@@ -1,8 +1,9 @@
 /** `resources/read`: the first resource whose URI or template matches. */
-import { ResourceNotFoundError } from '@modelcontextprotocol/server'
+import { ProtocolError, ResourceNotFoundError } from '@modelcontextprotocol/server'
 import { HubError } from '../../base/errors.ts'
 import type { Json } from './json.ts'
 import { type Incoming, invalid } from './methods.ts'
+import { rpcError } from './refusal.ts'
 import type { Service } from './service.ts'
 
 export async function readResource<Scope>(
@@ -15,10 +16,19 @@ export async function readResource<Scope>(
     const values = template.match(uri)
     if (values === undefined) continue
     const value = await resource.read(values, exchange).catch((error: unknown) => {
-      if (error instanceof HubError && error.kind === 'not_found') throw new ResourceNotFoundError(uri, error.message)
+      if (error instanceof HubError && error.kind === 'not_found') throw missing(uri, service.word(error))
       throw error
     })
     return { contents: [{ uri, mimeType: 'application/json', text: JSON.stringify(value) }] }
   }
   throw new ResourceNotFoundError(uri)
+}
+
+/**
+ * What a resource shows is not there. The protocol wants the URI in the data, and agents read code and hint there; a
+ * URI that names no resource at all has the URI alone, by which the SDK's clients know it.
+ */
+function missing(uri: string, error: HubError): ProtocolError {
+  const { code, message, data } = rpcError(error)
+  return new ProtocolError(code, message, { uri, ...data })
 }

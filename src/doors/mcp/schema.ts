@@ -13,14 +13,23 @@ export const inputSchema = (tool: AnyTool): Json =>
 
 /**
  * A failed call also carries structured content, `{error: …}`, and clients on SDK v1 check even that against the
- * output schema. So the advertised root requires nothing and forbids nothing; what a success holds is in the properties.
+ * output schema. So what is advertised requires nothing and forbids nothing; what a success holds is in the properties.
  */
 export function outputSchema(tool: AnyTool): Json | undefined {
   if (tool.output === undefined) return undefined
-  const schema = tidy(z.toJSONSchema(tool.output, { target, io: 'output', unrepresentable: 'any' }))
-  if (tool.wrapped) return { type: 'object', properties: { result: schema } }
-  const { required: _, additionalProperties: __, ...root } = schema
-  return root
+  const schema = loose(tidy(z.toJSONSchema(tool.output, { target, io: 'output', unrepresentable: 'any' }))) as Json
+  return tool.wrapped ? { type: 'object', properties: { result: schema } } : schema
+}
+
+/** What only a check of results would need costs every agent tokens: a tenth of the list of a large door. */
+function loose(node: unknown): unknown {
+  if (Array.isArray(node)) return node.map(loose)
+  if (!isRecord(node)) return node
+  const all = Object.fromEntries(Object.entries(node).map(([key, value]) => [key, loose(value)]))
+  // In a map of properties "type" may be the name of one: its value is no text.
+  if (all.type !== 'object') return all
+  const { required: _, additionalProperties: __, propertyNames: ___, properties, ...rest } = all
+  return isRecord(properties) && Object.keys(properties).length > 0 ? { ...rest, properties } : rest
 }
 
 /** Takes away what tells a model nothing (the dialect, the bounds zod gives every integer) and what clients choke on. */
@@ -37,10 +46,45 @@ function tidy(schema: unknown): Json {
 const isSafeBound = (key: string, value: unknown): boolean =>
   (key === 'maximum' && value === Number.MAX_SAFE_INTEGER) || (key === 'minimum' && value === Number.MIN_SAFE_INTEGER)
 
-/** A list of types, as zod writes what may be null, becomes a choice: some clients take only one type. */
+/**
+ * A list of types, as zod writes what may be null, becomes a choice: some clients take only one type. A type that a row
+ * gives by hand is the one to advertise, whatever else is taken.
+ */
 function oneType({ type, description, ...rest }: Json): Json {
   const told = description === undefined ? {} : { description }
+  if (typeof type === 'string' && 'anyOf' in rest) {
+    const { anyOf: _, ...one } = rest
+    return { type, ...told, ...one }
+  }
   if (!Array.isArray(type)) return type === undefined ? { ...told, ...rest } : { type, ...told, ...rest }
   const choices = type.map((one: unknown) => (one === 'null' ? { type: one } : { type: one, ...rest }))
   return { ...told, anyOf: choices }
 }
+
+/** An input schema without the bounds of its texts and lists: whoever breaks one reads it in the error. */
+export function brief(schema: Json): Json {
+  const properties = Object.entries((schema.properties ?? {}) as Record<string, Json>).map(([name, property]) => {
+    const { pattern: _, maxLength: __, maxItems: ___, ...rest } = property
+    return [name, rest]
+  })
+  return { ...schema, properties: Object.fromEntries(properties) }
+}
+
+/** An output schema one level deep: the fields of the value, or of the items of a wrapped list, and their types. */
+export function shallow(schema: Json | undefined): Json | undefined {
+  const fields = (properties: unknown) =>
+    Object.fromEntries(Object.entries(properties as Record<string, Json>).map(([name, field]) => [name, bare(field)]))
+  const { result } = (schema?.properties ?? {}) as Record<string, Json | undefined>
+  const items = result?.items as Json | undefined
+  if (items?.properties !== undefined && result !== undefined)
+    return {
+      ...schema,
+      properties: { result: { ...result, items: { ...items, properties: fields(items.properties) } } },
+    }
+  return schema?.properties === undefined ? schema : { ...schema, properties: fields(schema.properties) }
+}
+
+const bare = ({ type, enum: words }: Json): Json => ({
+  ...(type !== undefined && { type }),
+  ...(words !== undefined && { enum: words }),
+})

@@ -1,25 +1,31 @@
 /** A door made ready to be served: looked up by name, its lists derived once, its counters bound. */
-import type { Outcome } from '../../base/metrics.ts'
+import { asHubError, HubError } from '../../base/errors.ts'
+import { type Ended, openAccount } from './accounts.ts'
 import type { Engine } from './engine.ts'
-import { inputSchema, outputSchema } from './schema.ts'
+import { createOfferings, type Offering } from './offers.ts'
+import { brief, inputSchema, outputSchema, shallow } from './schema.ts'
 import type { Door, Resource, Tool } from './table.ts'
 import { isTemplate, parseTemplate, type UriTemplate } from './uri.ts'
 
 export interface Service<Scope> {
   readonly door: Door<Scope>
   readonly engine: Engine
+  /** Every tool, offered or not. */
   readonly tools: ReadonlyMap<string, ToolRow<Scope>>
+  offered(scope: Scope): Offering<Scope>
   readonly resources: readonly ResourceRow<Scope>[]
   readonly serverInfo: { readonly name: string; readonly title: string; readonly version: string }
-  /** What `tools/list` and its siblings answer: the same for every client, as long as the process lives. */
+  /** What `tools/list` and its siblings answer, as long as the process lives; `tools` to whoever is offered all of them. */
   readonly lists: Readonly<Record<'tools' | 'resources' | 'resourceTemplates' | 'prompts', readonly object[]>>
+  /** What was thrown as this door says it: the hint names its own calls. Every error on its way to the wire comes by here. */
+  word(thrown: unknown): HubError
 }
 
 export interface ToolRow<Scope> {
   // biome-ignore lint/suspicious/noExplicitAny: the table holds tools of every input and value; defineTool checked each row
   readonly tool: Tool<Scope, any, any>
-  /** Counts a call that ended so, and how long it took. */
-  count(outcome: Outcome, ms: number): void
+  /** Keeps account of a call that has ended. */
+  readonly ended: (call: Ended) => void
 }
 
 export interface ResourceRow<Scope> {
@@ -28,16 +34,18 @@ export interface ResourceRow<Scope> {
 }
 
 export function createService<Scope>(door: Door<Scope>, engine: Engine): Service<Scope> {
-  const tools = new Map(door.tools.map((tool) => [tool.name, { tool, count: counter(door.name, tool.name, engine) }]))
+  const tools = new Map(door.tools.map((tool) => [tool.name, { tool, ended: openAccount(door, tool, engine) }]))
+  const list = door.tools.map((tool) => advertise(tool, door.terse))
   const listed = (wanted: boolean) => door.resources.filter((resource) => isTemplate(resource.uri) === wanted)
   return {
     door,
     engine,
     tools,
+    offered: createOfferings(door, tools, list),
     resources: door.resources.map((resource) => ({ resource, template: parseTemplate(resource.uri) })),
     serverInfo: { name: `parley-${door.name}`, title: door.title, version: engine.version },
     lists: {
-      tools: door.tools.map(advertise),
+      tools: list,
       resources: listed(false).map(({ uri, name, description }) => ({
         uri,
         name,
@@ -52,17 +60,25 @@ export function createService<Scope>(door: Door<Scope>, engine: Engine): Service
       })),
       prompts: [],
     },
+    word: (thrown) => withHint(door, asHubError(thrown)),
   }
 }
 
-export function advertise<Scope>(tool: Tool<Scope>): object {
+function withHint<Scope>({ hints }: Door<Scope>, error: HubError): HubError {
+  const hint = hints?.[error.code]
+  if (hint === undefined) return error
+  const { code, message, cause } = error
+  return new HubError(code, message, { hint: typeof hint === 'string' ? hint : hint(error), cause })
+}
+
+export function advertise<Scope>(tool: Tool<Scope>, terse = false): object {
   const { name, title, description, effect, destructive = false, idempotent = false, alwaysLoad } = tool
   return {
     name,
     title,
     description,
-    inputSchema: inputSchema(tool),
-    outputSchema: outputSchema(tool),
+    inputSchema: terse ? brief(inputSchema(tool)) : inputSchema(tool),
+    outputSchema: terse ? shallow(outputSchema(tool)) : outputSchema(tool),
     annotations: {
       readOnlyHint: effect === 'read',
       destructiveHint: destructive,
@@ -70,19 +86,5 @@ export function advertise<Scope>(tool: Tool<Scope>): object {
       openWorldHint: false,
     },
     _meta: alwaysLoad ? { 'anthropic/alwaysLoad': true } : undefined,
-  }
-}
-
-/** Binding the labels once saves their look-up on every call. */
-function counter(door: string, tool: string, { metrics }: Engine): (outcome: Outcome, ms: number) => void {
-  const seconds = metrics.toolSeconds.labels(door, tool)
-  const calls = {
-    ok: metrics.toolCalls.labels(door, tool, 'ok'),
-    error: metrics.toolCalls.labels(door, tool, 'error'),
-    cancelled: metrics.toolCalls.labels(door, tool, 'cancelled'),
-  }
-  return (outcome, ms) => {
-    calls[outcome].inc()
-    seconds.observe(ms / 1000)
   }
 }

@@ -5,6 +5,7 @@ import { runTool } from './call.ts'
 import { HttpExchange } from './http-exchange.ts'
 import { isRecord, type Json } from './json.ts'
 import type { Mount, Place } from './mount.ts'
+import { unknownTool } from './offers.ts'
 import { peerOf } from './post.ts'
 import type { Service } from './service.ts'
 
@@ -36,12 +37,12 @@ async function answer<Scope>(
   { tool: name, args }: Json,
   exchange: HttpExchange<Scope>,
 ): Promise<[string, number]> {
-  const row = typeof name === 'string' ? service.tools.get(name) : undefined
-  const hint = `Tools here: ${[...service.tools.keys()].join(', ')}.`
-  if (row === undefined)
-    return failed(
-      new HubError('INVALID_ARGUMENT', `There is no tool ${String(JSON.stringify(name)).slice(0, 64)}.`, { hint }),
-    )
+  const offered = service.offered(exchange.scope)
+  const row = typeof name === 'string' ? offered.tools.get(name) : undefined
+  if (row === undefined) {
+    const { message, hint } = unknownTool(service.tools, offered, name)
+    return failed(new HubError('INVALID_ARGUMENT', message, { hint }))
+  }
   const result = await runTool({ service, row, args, exchange })
   return result.ok ? [JSON.stringify(result.value ?? null), 200] : failed(result.error)
 }

@@ -1,5 +1,6 @@
 /** What an MCP door is: a table of tools and resources, each declared once. Everything on the wire comes from it. */
 import type { z } from 'zod'
+import type { Code, HubError } from '../../base/errors.ts'
 import type { Caller } from '../../core/callers.ts'
 
 /** What a running tool or resource knows of its call. `Scope` is what the door read from the URL (agent, project …). */
@@ -50,6 +51,22 @@ export interface Resource<Scope> {
   read(params: Readonly<Record<string, string>>, context: CallContext<Scope>): Promise<unknown>
 }
 
+/** A part of a door's tools, for callers who want a short list. */
+export interface Offer {
+  readonly tools: ReadonlySet<string>
+  /** What a caller does to be offered the others: the end of the error about one of them. */
+  readonly more: string
+}
+
+/** The next call, for errors that core cannot word because each door has calls of its own. */
+export type Hints = Partial<Readonly<Record<Code, string | ((error: HubError) => string)>>>
+
+/** Whom a call concerns, as its arguments say it: not checked, and only text is kept of it. */
+export interface Subject {
+  readonly project?: unknown
+  readonly agent?: unknown
+}
+
 export interface Door<Scope> {
   readonly name: string
   readonly title: string
@@ -60,6 +77,17 @@ export interface Door<Scope> {
   readonly resources: readonly Resource<Scope>[]
   /** Also answers `{"tool": …, "args": {…}}` with the bare value (DECISIONS, "All doors" 5). */
   readonly shortForm?: boolean
+  /**
+   * The list of tools is long, and costs each agent tokens: arguments whose names tell enough are not described, the
+   * bounds of texts and lists are read in errors, and results are advertised one level deep.
+   */
+  readonly terse?: boolean
+  /** Stand in for the hints of errors with these codes. */
+  readonly hints?: Hints
+  /** What this scope is offered of the tools; undefined is all of them. One offer is the same object every time. */
+  offer?(scope: Scope): Offer | undefined
+  /** Makes the calls of this door known one by one (`base/usage.ts`); without it they are only counted. */
+  subject?(tool: string, args: Readonly<Record<string, unknown>>): Subject
   /** Calls `changed` whenever what `uri` shows has changed, until the returned function is called. Unknown or foreign URIs stay silent. */
   watch?(uri: string, context: Pick<CallContext<Scope>, 'caller' | 'scope'>, changed: () => void): () => void
 }

@@ -3,6 +3,7 @@ import type { ProgressToken } from '@modelcontextprotocol/server'
 import { resultText, runTool, startProgress } from './call.ts'
 import type { Json } from './json.ts'
 import { type Incoming, invalid } from './methods.ts'
+import { unknownTool } from './offers.ts'
 import type { Service } from './service.ts'
 
 export async function callTool<Scope>(
@@ -11,11 +12,12 @@ export async function callTool<Scope>(
 ): Promise<string> {
   const { name, arguments: args, _meta: meta } = params
   if (typeof name !== 'string') throw invalid('tools/call needs the name of a tool.')
-  const row = service.tools.get(name)
-  if (row === undefined)
-    throw invalid(
-      `There is no tool ${JSON.stringify(name.slice(0, 64))} here. Tools: ${[...service.tools.keys()].join(', ')}.`,
-    )
+  const offered = service.offered(exchange.scope)
+  const row = offered.tools.get(name)
+  if (row === undefined) {
+    const { message, hint } = unknownTool(service.tools, offered, name)
+    throw invalid(`${message} ${hint}`)
+  }
   const token = (meta as Json | undefined)?.progressToken as ProgressToken | undefined
   const stop = token === undefined ? undefined : startProgress(service, token, exchange)
   const result = await runTool({ service, row, args, exchange })

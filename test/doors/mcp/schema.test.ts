@@ -54,6 +54,47 @@ test('an output schema has one type where zod writes two', () => {
   })
 })
 
+test('an output schema holds what there is, and nothing that only a check would need', () => {
+  const item = z.object({ type: z.string(), required: z.array(z.string()), more: z.record(z.string(), z.unknown()) })
+  const output = z.array(item)
+  const items = {
+    type: 'object',
+    properties: {
+      type: { type: 'string' },
+      required: { type: 'array', items: { type: 'string' } },
+      more: { type: 'object' },
+    },
+  }
+  expect(outputSchema({ input: z.strictObject({}), output, wrapped: true })).toEqual({
+    type: 'object',
+    properties: { result: { type: 'array', items } },
+  })
+})
+
+test('a door that is terse advertises no bounds of texts, and results one level deep', () => {
+  const many = z.array(z.object({ name: z.string() }))
+  const input = z.strictObject({ key: z.string().regex(/^x/).max(9), list: many.max(5).describe('Some.') })
+  const output = z.object({ many, at: z.string().nullable(), kind: z.enum(['a']), deep: z.object({ n: z.int() }) })
+  const fields = { many: { type: 'array' }, at: {}, kind: { type: 'string', enum: ['a'] }, deep: { type: 'object' } }
+  expect(advertise(tool({ input, output }), true)).toMatchObject({
+    inputSchema: { properties: { key: { type: 'string' }, list: { type: 'array', description: 'Some.' } } },
+    outputSchema: { type: 'object', properties: fields },
+  })
+  const terse = JSON.stringify(advertise(tool({ input, output }), true))
+  for (const word of ['pattern', 'maxLength', 'maxItems', '"n"']) expect(terse).not.toContain(word)
+  const listed = advertise(tool({ output: z.array(output), wrapped: true }), true)
+  expect(listed).toMatchObject({ outputSchema: { properties: { result: { items: { properties: fields } } } } })
+  expect(JSON.stringify(listed)).not.toContain('"n"')
+  const value = advertise(tool({ output: z.string().nullable(), wrapped: true }), true)
+  expect(value).toMatchObject({ outputSchema: { properties: { result: {} } } })
+  expect(JSON.stringify(advertise(tool({ input, output })))).toContain('"n"')
+})
+
+test('a type given by hand is advertised alone', () => {
+  const id = z.union([z.int().positive(), z.string().transform(Number)]).meta({ type: 'integer' })
+  expect(inputSchema({ input: z.strictObject({ id }) }).properties).toEqual({ id: { type: 'integer' } })
+})
+
 test('an error satisfies every output schema: clients on SDK v1 check that too', async () => {
   const error = { error: { code: 'X', message: 'x', hint: 'x' } }
   for (const row of fixtureDoor(new World()).tools) {

@@ -1,0 +1,148 @@
+/** What the mail door is measured by: throughput against its floors, deep inboxes, many leases, the size of its tools. */
+import { openClient, percentile } from './client.ts'
+import type { Load } from './drive.ts'
+import type { Order } from './load.ts'
+import { type Row, share } from './rows.ts'
+import { benchProject, seedLeases, seedMail } from './seed-mail.ts'
+import { type Running, run, startFloor, startInboxFloor, startParley } from './server.ts'
+
+const connections = 64
+
+export interface MailOptions {
+  readonly rounds: number
+  readonly seconds: number
+  /** How many messages the deepest inbox holds. */
+  readonly many: number
+  readonly samples: number
+}
+
+async function load(order: Omit<Order, 'era' | 'connections'>): Promise<number> {
+  const text = JSON.stringify({ ...order, era: 'plain', connections } satisfies Order)
+  const { microseconds, errors, calls } = await run<Load>('load.ts', text)
+  if (errors > 0) throw new Error(`${errors} of ${calls} calls failed`)
+  return microseconds
+}
+
+/** A store that Parley has made, filled behind its back. */
+async function prepare(storage: string, counts: readonly number[]): Promise<string> {
+  await (await startParley(storage)).stop()
+  seedMail(storage, counts)
+  return storage
+}
+
+/** What was seeded is not in the search index yet; a search waits until it is, and then nothing goes on beside the load. */
+async function startIndexed(storage: string): Promise<Running> {
+  const parley = await startParley(storage)
+  const client = await openClient(parley.port, '', '/mcp')
+  const answer = await client.call('search_messages', { project_key: benchProject, query: 'green', limit: 1 })
+  client.close()
+  if (!answer.includes('"snippet"')) throw new Error(`a search brought ${answer.slice(0, 300)}`)
+  return parley
+}
+
+export async function mailRows(
+  folder: () => string,
+  { rounds, seconds, many, samples }: MailOptions,
+  say: (text: string) => void,
+): Promise<Row[]> {
+  const rows: Row[] = []
+  say('throughput with 100,000 messages in the store')
+  const seen = { http: [], one: [], ten: [], inboxFloor: [], mail: [], mailTen: [], inbox: [] } as Record<
+    string,
+    number[]
+  >
+  for (let round = 0; round < rounds; round++) {
+    const storage = await prepare(folder(), Array(64).fill(1563))
+    const http = await startFloor()
+    await load({ port: http.port, call: 'mail', seconds: 0.5 })
+    seen.http?.push(await load({ port: http.port, call: 'mail', seconds }))
+    await http.stop()
+    const inbox = await startInboxFloor(storage)
+    await load({ port: inbox.port, call: 'inbox', seconds: 1 })
+    seen.inboxFloor?.push(await load({ port: inbox.port, call: 'inbox', seconds }))
+    await inbox.stop()
+    const floor = await run<{ send: number; sendTen: number }>('floor-sqlite.ts', String(seconds), folder())
+    seen.one?.push(floor.send)
+    seen.ten?.push(floor.sendTen)
+    const parley = await startIndexed(storage)
+    const { port } = parley
+    for (const call of ['inbox', 'mail', 'mailTen'] as const) {
+      // Until its code is compiled: a server runs for days.
+      await load({ port, call, seconds: 2 })
+      seen[call]?.push(await load({ port, call, seconds }))
+    }
+    await parley.stop()
+  }
+  const median = (name: string) => percentile(seen[name] ?? [], 50)
+  rows.push(
+    share('`fetch_inbox`, 20 with bodies', median('inboxFloor'), median('inbox'), 60),
+    share('`send_message` to one', median('http') + median('one'), median('mail'), 60),
+    share('`send_message` to ten', median('http') + median('ten'), median('mailTen'), 50),
+  )
+
+  const deep = many.toLocaleString('en')
+  say(`inboxes of ${deep} and 10,000`)
+  const storage = await prepare(folder(), [many, 10_000])
+  seedLeases(storage, 10_000)
+  const parley = await startIndexed(storage)
+  const client = await openClient(parley.port, '', '/mcp')
+  const times = { deep: [] as number[], shallow: [] as number[], lease: [] as number[] }
+  const timed = async (list: number[], tool: string, args: Record<string, unknown>, expected: string) => {
+    const began = performance.now()
+    const answer = await client.call(tool, { project_key: benchProject, ...args })
+    list.push(performance.now() - began)
+    if (!answer.includes(expected)) throw new Error(`${tool} brought ${answer.slice(0, 300)}`)
+  }
+  const read = (list: number[], agent_name: string) =>
+    timed(list, 'fetch_inbox', { agent_name, limit: 20, include_bodies: true }, 'build is green')
+  for (let n = 0; n < 300; n++) await read([], n % 2 === 0 ? 'Agent0' : 'Agent1')
+  for (let n = 0; n < samples; n++) {
+    await read(times.deep, 'Agent0')
+    await read(times.shallow, 'Agent1')
+  }
+  const [far, near] = [percentile(times.deep, 50), percentile(times.shallow, 50)]
+  rows.push({
+    what: `\`fetch_inbox\` from ${deep} messages, against 10,000`,
+    measured: `${(far / near).toFixed(2)} × (${far.toFixed(2)} ms, ${near.toFixed(2)} ms)`,
+    target: '≤ 1.3 ×',
+    reached: far / near <= 1.3,
+  })
+
+  say('reservations against 10,000 leases')
+  for (let n = 0; n < samples; n++) {
+    const paths = [`src/part${n % 100}/*.ts`, `lib/new${n}/**`]
+    await timed(
+      times.lease,
+      'file_reservation_paths',
+      { agent_name: 'Agent2', paths, ttl_seconds: 60 },
+      '"conflicts":[{',
+    )
+  }
+  const p95 = percentile(times.lease, 95)
+  rows.push({
+    what: '`file_reservation_paths` against 10,000 leases',
+    measured: `p50 ${percentile(times.lease, 50).toFixed(2)} ms, p95 ${p95.toFixed(2)} ms`,
+    target: 'p95 ≤ 5 ms',
+    reached: p95 <= 5,
+  })
+  client.close()
+  const sizes = await Promise.all(['', '?tools=core', '?tools=macros'].map((query) => listSize(parley.port, query)))
+  await parley.stop()
+  rows.push({
+    what: 'characters of `tools/list`: all / core / macros',
+    measured: sizes.map((size) => size.toLocaleString('en')).join(' / '),
+    target: 'all < 24,000',
+    reached: (sizes[0] ?? 0) < 24_000,
+  })
+  return rows
+}
+
+async function listSize(port: number, query: string): Promise<number> {
+  const response = await fetch(`http://127.0.0.1:${port}/mcp${query}`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' }),
+  })
+  const { result } = (await response.json()) as { result: unknown }
+  return JSON.stringify(result).length
+}

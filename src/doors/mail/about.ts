@@ -1,0 +1,13 @@
+/** What the mail door tells of the server it is served by: facts, never a secret. */
+import type { Usage } from '../../base/usage.ts'
+
+export interface About {
+  /** APP_ENVIRONMENT. */
+  readonly environment: string
+  readonly version: string
+  /** Where it listens; the port is known once it does. */
+  readonly http: { readonly host: string; readonly port: number; readonly path: string }
+  /** Without user, password and parameters. */
+  readonly databaseUrl: string
+  readonly usage: Usage
+}

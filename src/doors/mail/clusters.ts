@@ -1,0 +1,102 @@
+/** How the tools of the mail door are grouped, in which order they are of use, and which of them a short list offers. */
+import type { Offer } from '../mcp/table.ts'
+import type { MailScope } from './scope.ts'
+
+/** Each tool names its cluster in its own row; here is what a cluster is for. */
+export const clusters: Readonly<Record<string, string>> = {
+  infrastructure: 'See that the server is well.',
+  identity: 'Make a project known, be somebody in it, and see who else is there.',
+  messaging: 'Write, answer, read and confirm mail.',
+  contacts: 'Settle who may write to whom.',
+  'file reservations': 'Say which files you are about to edit, and see who edits them already.',
+  search: 'Find mail by its words, and catch up on threads.',
+  macros: 'Whole steps of work in one call: for small models, and to save turns.',
+}
+
+interface Playbook {
+  readonly workflow: string
+  readonly when: string
+  /** Names of tools, in the order of their calls. */
+  readonly sequence: readonly string[]
+}
+
+export const playbooks: readonly Playbook[] = [
+  {
+    workflow: 'Begin a session',
+    when: 'First of all, in any project.',
+    sequence: ['macro_start_session', 'fetch_inbox', 'acknowledge_message'],
+  },
+  {
+    workflow: 'Begin a session step by step',
+    when: 'Where more than the macro does is wanted.',
+    sequence: ['health_check', 'ensure_project', 'register_agent', 'list_agents', 'fetch_inbox'],
+  },
+  {
+    workflow: 'Edit files that others may edit too',
+    when: 'Before the first edit; go on only if there are no conflicts.',
+    sequence: ['file_reservation_paths', 'renew_file_reservations', 'release_file_reservations', 'send_message'],
+  },
+  {
+    workflow: 'Join a discussion',
+    when: 'A thread went on without you.',
+    sequence: ['macro_prepare_thread', 'reply_message', 'acknowledge_message'],
+  },
+  {
+    workflow: 'Find out what was said',
+    when: 'You know some words of it, not the thread.',
+    sequence: ['search_messages', 'summarize_thread', 'summarize_threads'],
+  },
+  {
+    workflow: 'Reach an agent that takes mail from contacts only',
+    when: 'A send was refused with CONTACT_REQUIRED.',
+    sequence: ['request_contact', 'list_contacts', 'send_message'],
+  },
+  {
+    workflow: 'Let others reach you',
+    when: 'Somebody asks for contact, or too much mail comes.',
+    sequence: ['list_contacts', 'respond_contact', 'set_contact_policy'],
+  },
+]
+
+const more = 'Leave ?tools= out of the URL to be offered every tool.'
+
+/** `?tools=` on the URL: fewer tools cost fewer tokens, and small models choose better among few. */
+export const offers: Readonly<Record<Exclude<MailScope['tools'], 'all'>, Offer>> = {
+  core: {
+    more,
+    tools: new Set([
+      'macro_start_session',
+      'register_agent',
+      'list_agents',
+      'send_message',
+      'reply_message',
+      'fetch_inbox',
+      'mark_message_read',
+      'acknowledge_message',
+      'search_messages',
+      'summarize_thread',
+      'file_reservation_paths',
+      'release_file_reservations',
+    ]),
+  },
+  macros: {
+    more,
+    tools: new Set([
+      'health_check',
+      'macro_start_session',
+      'macro_prepare_thread',
+      'macro_file_reservation_cycle',
+      'macro_contact_handshake',
+      'send_message',
+      'reply_message',
+      'fetch_inbox',
+      'acknowledge_message',
+      'release_file_reservations',
+    ]),
+  },
+}
+
+/** Other names that a tool takes for an argument, as the spec writes `requester|agent_name`. */
+export const aliases: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
+  macro_contact_handshake: { requester: ['agent_name'], target: ['to_agent'] },
+}

@@ -1,0 +1,129 @@
+/** The fields that several tools and resources of the mail door take. */
+import { z } from 'zod'
+import { HubError } from '../../base/errors.ts'
+import { textFault } from '../../base/text.ts'
+import type { Acting } from '../../core/agents.ts'
+import type { Address } from '../../core/messages.ts'
+import { agentName, check } from '../fields.ts'
+import type { CallContext } from '../mcp/table.ts'
+import type { MailScope } from './scope.ts'
+
+function keyFault(key: string): string | undefined {
+  if (key.trim() === '' || key.length > 1024) return 'must have 1 to 1024 characters'
+  return /\p{Cc}/u.test(key) ? 'must not contain control characters' : textFault(key)
+}
+
+/** A human key (usually an absolute path) or a slug. */
+export const projectKey = z.string().check(check(keyFault)).describe('Absolute path or slug.')
+
+export const name = agentName
+
+const idFault = 'must be an id, a whole number'
+
+/** Ids are taken as numbers or as strings of digits (DECISIONS, mail.md 3), and advertised as numbers. */
+export const id = z
+  .union(
+    [
+      z.int().positive(idFault),
+      z
+        .string()
+        .regex(/^[1-9]\d{0,14}$/, idFault)
+        .transform(Number),
+    ],
+    idFault,
+  )
+  .meta({ type: 'integer' })
+
+function threadFault(key: string): string | undefined {
+  if (key.length === 0 || [...key].length > 128) return 'must have 1 to 128 characters'
+  return /[\p{C}\p{Z}]/u.test(key.replaceAll(' ', '')) || key.trim() !== key
+    ? 'must have visible characters only'
+    : textFault(key)
+}
+
+export const threadKey = z.string().check(check(threadFault))
+
+/** ISO 8601 with a time zone; without one it is UTC. */
+export const since = z
+  .string()
+  .check(check((text) => (parseTime(text) === undefined ? 'must be a time such as 2026-01-31T12:00:00Z' : undefined)))
+
+const isoTime = /^\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:?\d{2})?)?$/
+
+export function parseTime(text: string): number | undefined {
+  if (!isoTime.test(text)) return undefined
+  const zoned = /(Z|[+-]\d{2}:?\d{2})$/.test(text.slice(10)) ? text : `${text}${text.length === 10 ? 'T00:00' : ''}Z`
+  const time = Date.parse(zoned.replace(' ', 'T').replace(/([+-]\d{2})(\d{2})$/, '$1:$2'))
+  return Number.isNaN(time) ? undefined : time
+}
+
+export const toIso = (ms: number): string => new Date(ms).toISOString()
+
+export const isoOrNull = (ms: number | undefined): string | null => (ms === undefined ? null : toIso(ms))
+
+/** Whom a call acts as: on this door an agent registers first. */
+export const acting = ({ caller }: CallContext<MailScope>, project: string, agent: string): Acting => ({
+  caller,
+  project,
+  name: agent,
+  registered: true,
+})
+
+/** Reads the parameters of a resource by a schema; what is wrong with them is an error like a tool's. */
+export function readParameters<Schema extends z.ZodObject>(
+  schema: Schema,
+  params: Readonly<Record<string, string>>,
+): z.output<Schema> {
+  const read = schema.safeParse(params)
+  if (read.success) return read.data
+  const [issue] = read.error.issues
+  throw new HubError('INVALID_ARGUMENT', `The parameter "${issue?.path.join('.')}" ${issue?.message}.`, {
+    hint: `Parameters of this resource: ${Object.keys(schema.shape).join(', ')}.`,
+  })
+}
+
+/** Resources write numbers and flags as text. */
+const numberParameter = (least: number, most: number) => {
+  const fault = `must be a whole number from ${least} to ${most}`
+  return z
+    .string()
+    .regex(/^\d{1,15}$/, fault)
+    .transform(Number)
+    .pipe(z.number().min(least, fault).max(most, fault))
+}
+
+export const limitParameter = (usual: number, most: number) => numberParameter(1, most).default(usual)
+
+/** How long ago, in seconds or minutes. */
+export const ageParameter = numberParameter(0, 10 * 365 * 86400)
+
+export const flagParameter = (usual: boolean) =>
+  z
+    .enum(['true', 'false', '1', '0', 'yes', 'no'], 'must be true or false')
+    .default(usual ? 'true' : 'false')
+    .transform((word) => word === 'true' || word === '1' || word === 'yes')
+
+export const projectParameter = z.string('is missing: name the project by its slug or key').check(check(keyFault))
+
+export const idParameter = z
+  .string()
+  .regex(/^[1-9]\d{0,14}$/, idFault)
+  .transform(Number)
+
+const addressPattern = /^[A-Za-z0-9][A-Za-z0-9_-]{0,99}(?:@(.+))?$/s
+
+function addressFault(address: string): string | undefined {
+  const found = addressPattern.exec(address)
+  if (found === null) return 'must be the name of an agent, or name@project'
+  return found[1] === undefined ? undefined : keyFault(found[1]) && 'must be name@project, with a slug or key'
+}
+
+/** Names, or addresses such as `BlueLake@frontend-3f9a1c`. */
+export const recipients = z.array(z.string().check(check(addressFault))).max(100)
+
+export function toAddresses(addresses: readonly string[], kind: 'to' | 'cc' | 'bcc'): Address[] {
+  return addresses.map((address) => {
+    const at = address.indexOf('@')
+    return at < 0 ? { name: address, kind } : { name: address.slice(0, at), project: address.slice(at + 1), kind }
+  })
+}

@@ -1,0 +1,103 @@
+/** Projects and agents in the words of the mail door, and the fields in which an agent introduces itself. */
+import { z } from 'zod'
+import { textFault } from '../../base/text.ts'
+import type { Profile } from '../../core/profiles.ts'
+import type { Project } from '../../core/projects.ts'
+import type { Introduction, Registered } from '../../core/registration.ts'
+import { check } from '../fields.ts'
+import type { CallContext } from '../mcp/table.ts'
+import { toIso } from './fields.ts'
+import type { MailScope } from './scope.ts'
+
+export const toProject = ({ id, slug, key, createdAt }: Project) => ({
+  id,
+  slug,
+  human_key: key,
+  created_at: toIso(createdAt),
+})
+
+export const projectShape = z.object({
+  id: z.number(),
+  slug: z.string(),
+  human_key: z.string(),
+  created_at: z.string(),
+})
+
+/** Says little, because every tool that answers with a profile carries it in its schema. */
+export const profileShape = z.looseObject({ name: z.string() })
+
+export const toProfile = (profile: Profile) => ({
+  id: profile.id,
+  name: profile.name,
+  program: profile.program,
+  model: profile.model,
+  task_description: profile.task,
+  inception_ts: toIso(profile.createdAt),
+  last_active_ts: toIso(profile.activeAt),
+  contact_policy: profile.contactPolicy,
+  unread_count: profile.unread,
+  project_id: profile.projectId,
+  project: profile.project,
+})
+
+/** The profile, and why it has another name than was asked for. */
+export const toRegistered = ({ profile, renamed }: Registered) => ({
+  ...toProfile(profile),
+  ...(renamed && { name_requested: renamed.requested, note: renamed.note }),
+})
+
+const labelLength = 128
+const taskLength = 2000
+
+function labelFault(label: string): string | undefined {
+  if (label.trim() === '' || label.length > labelLength) return `must have 1 to ${labelLength} characters`
+  return /\p{Cc}/u.test(label) ? 'must not contain control characters' : textFault(label)
+}
+
+const label = z
+  .string()
+  .check(check(labelFault))
+  .overwrite((text) => text.trim())
+  .optional()
+
+export const program = label.describe('Your program, e.g. claude-code.')
+export const model = label.describe('Your model.')
+
+function taskFault(task: string): string | undefined {
+  if (task.length > taskLength) return `must have at most ${taskLength} characters; it has ${task.length}`
+  return /\p{Cc}/u.test(task.replaceAll('\n', ''))
+    ? 'must not contain control characters other than newlines'
+    : textFault(task)
+}
+
+export const task = z.string().check(check(taskFault)).optional().describe('What you work on.')
+
+function wishFault(name: string): string | undefined {
+  return name.length > labelLength ? `must have at most ${labelLength} characters` : textFault(name)
+}
+
+/** What an agent would like to be called: judged by the rules for names, not refused here. */
+export const wish = z.string().check(check(wishFault)).optional()
+
+interface Given {
+  readonly project: string
+  readonly program?: string | undefined
+  readonly model?: string | undefined
+  readonly task_description?: string | undefined
+}
+
+export const introduction = (
+  { caller, client }: CallContext<MailScope>,
+  { project, program, model, task_description: task }: Given,
+): Introduction => ({ caller, project, program, model, task, client: client && clientLabel(client.name) })
+
+/** Clients may call themselves anything; what cannot be shown is left out. */
+function clientLabel(name: string): string | undefined {
+  return (
+    name
+      .replace(/\p{Cc}+/gu, ' ')
+      .trim()
+      .slice(0, labelLength)
+      .toWellFormed() || undefined
+  )
+}

@@ -1,0 +1,18 @@
+/** A resource of the mail door whose parameters are checked by a schema before it is read. */
+import type { z } from 'zod'
+import type { CallContext, Resource } from '../mcp/table.ts'
+import { readParameters } from './fields.ts'
+import type { MailScope } from './scope.ts'
+
+interface Row<Schema extends z.ZodObject> {
+  readonly uri: string
+  readonly name: string
+  readonly description: string
+  readonly params: Schema
+  read(params: z.output<Schema>, context: CallContext<MailScope>): Promise<unknown>
+}
+
+export function defineResource<Schema extends z.ZodObject>(row: Row<Schema>): Resource<MailScope> {
+  const { uri, name, description, params: schema } = row
+  return { uri, name, description, read: (params, context) => row.read(readParameters(schema, params), context) }
+}

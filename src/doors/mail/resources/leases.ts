@@ -1,0 +1,32 @@
+/** The resource of the mail door about leases. */
+import { z } from 'zod'
+import type { Hub } from '../../../core/hub.ts'
+import { listLeases } from '../../../core/leases.ts'
+import type { Resource } from '../../mcp/table.ts'
+import { flagParameter, idParameter, limitParameter, projectParameter } from '../fields.ts'
+import { toReservation } from '../lease-shapes.ts'
+import { defineResource } from '../resource.ts'
+import type { MailScope } from '../scope.ts'
+
+/** What is held now is what agents ask for; the past is there for those who ask. */
+const params = z.object({
+  slug: projectParameter,
+  active_only: flagParameter(true),
+  limit: limitParameter(200, 1000),
+  before: idParameter.optional(),
+})
+
+export function leaseResources(hub: Hub): Resource<MailScope>[] {
+  const fileReservations = defineResource({
+    uri: 'resource://file_reservations/{slug}{?active_only,limit,before}',
+    name: 'file_reservations',
+    description:
+      'The file reservations of a project, the newest first; active_only=false shows past ones too. before takes the last id for the next page.',
+    params,
+    async read({ slug, active_only, limit, before }) {
+      const { leases } = await listLeases(hub, slug, { activeOnly: active_only, limit, before })
+      return leases.map(toReservation)
+    },
+  })
+  return [fileReservations]
+}

@@ -1,0 +1,178 @@
+/** The resources that show mail: inbox, outbox, mailbox, a message, a thread, and what waits for an agent. */
+import { z } from 'zod'
+import { needHome } from '../../../core/agents.ts'
+import type { Hub } from '../../../core/hub.ts'
+import { listInbox, listOutbox } from '../../../core/inbox.ts'
+import { needProject } from '../../../core/projects.ts'
+import { needMessage, readThread } from '../../../core/threads.ts'
+import type { CallContext, Resource } from '../../mcp/table.ts'
+import {
+  acting,
+  ageParameter,
+  flagParameter,
+  idParameter,
+  limitParameter,
+  name,
+  parseTime,
+  projectParameter,
+  since,
+  threadKey,
+} from '../fields.ts'
+import { defineResource } from '../resource.ts'
+import type { MailScope } from '../scope.ts'
+import { toMessage, toReceived, toSent } from '../shapes.ts'
+
+const limit = limitParameter(20, 100)
+const aged = { agent: name, project: projectParameter.optional(), limit }
+const agedObject = z.object(aged)
+const ofAgent = { ...aged, before: idParameter.optional() }
+const withText = { since_ts: since.optional(), include_bodies: flagParameter(false) }
+
+const textual = z.object({ ...ofAgent, ...withText })
+const wish = ({ since_ts, include_bodies, before, limit }: z.output<typeof textual>) => ({
+  since: since_ts === undefined ? undefined : parseTime(since_ts),
+  before,
+  bodies: include_bodies,
+  limit,
+})
+
+export function mailResources(hub: Hub): Resource<MailScope>[] {
+  /** As whom an agent's mail is read, and what every list of it answers. An agent whose name is the only one needs no project. */
+  async function open(
+    context: CallContext<MailScope>,
+    { agent, project, limit }: { agent: string; project?: string | undefined; limit: number },
+  ) {
+    const key = project ?? (await needHome(hub, agent))
+    const { slug } = await needProject(hub, key)
+    return {
+      as: acting(context, key, agent),
+      /** `next_before` is there if more may follow. */
+      page(messages: readonly { id: number }[]) {
+        const last = messages.length === limit ? messages.at(-1) : undefined
+        const next = last && { next_before: last.id }
+        return { project: slug, agent, count: messages.length, messages, ...next }
+      },
+    }
+  }
+
+  const inbox = defineResource({
+    uri: 'resource://inbox/{agent}{?project,since_ts,urgent_only,include_bodies,limit,before}',
+    name: 'inbox',
+    description: 'The inbox of an agent, newest first.',
+    params: z.object({ ...ofAgent, ...withText, urgent_only: flagParameter(false) }),
+    async read(params, context) {
+      const { as, page } = await open(context, params)
+      const part = params.urgent_only ? 'urgent' : 'all'
+      return page((await listInbox(hub, as, { part, ...wish(params) })).map(toReceived))
+    },
+  })
+
+  const mailbox = defineResource({
+    uri: 'resource://mailbox/{agent}{?project,limit,before}',
+    name: 'mailbox',
+    description: 'The latest messages of an agent, without bodies.',
+    params: z.object(ofAgent),
+    async read(params, context) {
+      const { as, page } = await open(context, params)
+      return page((await listInbox(hub, as, { limit: params.limit, before: params.before })).map(toReceived))
+    },
+  })
+
+  const outbox = defineResource({
+    uri: 'resource://outbox/{agent}{?project,limit,include_bodies,since_ts,before}',
+    name: 'outbox',
+    description: 'What an agent sent, newest first, with blind copies and receipts.',
+    params: z.object({ ...ofAgent, ...withText }),
+    async read(params, context) {
+      const { as, page } = await open(context, params)
+      return page((await listOutbox(hub, as, wish(params))).map(toSent))
+    },
+  })
+
+  const message = defineResource({
+    uri: 'resource://message/{id}{?project}',
+    name: 'message',
+    description: 'One message of a project, with its body.',
+    params: z.object({ id: idParameter, project: projectParameter }),
+    read: async ({ id, project }) => toMessage(await needMessage(hub, project, id)),
+  })
+
+  const thread = defineResource({
+    uri: 'resource://thread/{thread_id}{?project,include_bodies,limit,after}',
+    name: 'thread',
+    description: 'The messages of a thread, oldest first; also a topic of the bus, by its id.',
+    params: z.object({
+      thread_id: threadKey,
+      project: projectParameter,
+      include_bodies: flagParameter(false),
+      limit: limitParameter(100, 500),
+      after: idParameter.optional(),
+    }),
+    async read({ thread_id, project, include_bodies, limit, after }) {
+      const page = await readThread(hub, project, thread_id, { after, bodies: include_bodies, limit })
+      const messages = page.messages.map(toMessage)
+      return {
+        project: page.project.slug,
+        thread_id,
+        count: messages.length,
+        messages,
+        ...(page.more && { next_after: messages.at(-1)?.id }),
+      }
+    },
+  })
+
+  const view = (uri: string, description: string, part: 'urgent-unread' | 'unacked') =>
+    defineResource({
+      uri: `resource://views/${uri}/{agent}{?project,limit,before}`,
+      name: uri,
+      description,
+      params: z.object(ofAgent),
+      async read(params, context) {
+        const { as, page } = await open(context, params)
+        return page((await listInbox(hub, as, { part, limit: params.limit, before: params.before })).map(toReceived))
+      },
+    })
+
+  /** What has waited longer than so many milliseconds, the oldest first. */
+  async function overdue(context: CallContext<MailScope>, params: z.output<typeof agedObject>, ms: number) {
+    const { as, page } = await open(context, params)
+    const until = hub.clock.now() - ms
+    const letters = await listInbox(hub, as, { part: 'unacked', until, oldestFirst: true, limit: params.limit })
+    const { next_before: _, ...first } = page(letters.map(toReceived))
+    return first
+  }
+
+  const acksStale = defineResource({
+    uri: 'resource://views/acks-stale/{agent}{?project,ttl_seconds,limit}',
+    name: 'acks-stale',
+    description: 'Messages that wait for an acknowledgement longer than ttl_seconds (1800), the oldest first.',
+    params: z.object({ ...aged, ttl_seconds: ageParameter.default(1800) }),
+    async read(params, context) {
+      const { ttl_seconds } = params
+      return { ...(await overdue(context, params, ttl_seconds * 1000)), ttl_seconds }
+    },
+  })
+
+  const ackOverdue = defineResource({
+    uri: 'resource://views/ack-overdue/{agent}{?project,ttl_minutes,limit}',
+    name: 'ack-overdue',
+    description: 'Messages that wait for an acknowledgement longer than ttl_minutes (30), the oldest first.',
+    params: z.object({ ...aged, ttl_minutes: ageParameter.default(30) }),
+    async read(params, context) {
+      const { ttl_minutes } = params
+      return { ...(await overdue(context, params, ttl_minutes * 60_000)), ttl_minutes }
+    },
+  })
+
+  return [
+    inbox,
+    mailbox,
+    outbox,
+    message,
+    thread,
+    view('urgent-unread', 'Messages of high and urgent importance that are not read yet.', 'urgent-unread'),
+    view('ack-required', 'Messages that wait for an acknowledgement.', 'unacked'),
+    acksStale,
+    ackOverdue,
+  ]
+}

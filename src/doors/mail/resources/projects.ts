@@ -1,0 +1,73 @@
+/** The resources of the mail door about projects and who works in them. */
+import { z } from 'zod'
+import type { Hub } from '../../../core/hub.ts'
+import { pageAgents } from '../../../core/profiles.ts'
+import { listProjects } from '../../../core/projects.ts'
+import type { Resource } from '../../mcp/table.ts'
+import { limitParameter, projectKey } from '../fields.ts'
+import { toProfile, toProject, wish } from '../profiles.ts'
+import { defineResource } from '../resource.ts'
+import type { MailScope } from '../scope.ts'
+
+const limit = limitParameter(1000, 1000)
+const projectId = z
+  .string()
+  .regex(/^\d{1,15}$/, 'must be the id of a project, a whole number')
+  .transform(Number)
+const seconds = z.coerce.number('must be a number of seconds').positive('must be a number of seconds above 0')
+
+export function projectResources(hub: Hub): Resource<MailScope>[] {
+  const projects = {
+    name: 'projects',
+    params: z.object({ limit, after: projectId.optional() }),
+    read: async ({ limit, after }: { limit: number; after?: number | undefined }) =>
+      (await listProjects(hub, { limit, after })).map(toProject),
+  }
+
+  return [
+    // Twice, because a template is not in resources/list, and this is where a client begins to look.
+    defineResource({
+      ...projects,
+      uri: 'resource://projects',
+      description: 'The projects, in the order they were made.',
+    }),
+    defineResource({
+      ...projects,
+      uri: 'resource://projects{?limit,after}',
+      description: 'The projects, a page at a time: after is the id of the last one seen.',
+    }),
+
+    defineResource({
+      uri: 'resource://project/{slug}{?limit,after}',
+      name: 'project',
+      description: 'A project and its agents by name. Where there are more, next_after says where to go on.',
+      params: z.object({ slug: projectKey, limit, after: wish }),
+      async read({ slug, ...page }) {
+        const { project, agents, next } = await pageAgents(hub, slug, page)
+        return {
+          ...toProject(project),
+          agents: agents.map(toProfile),
+          ...(next !== undefined && { next_after: next }),
+        }
+      },
+    }),
+
+    defineResource({
+      uri: 'resource://agents/{slug}{?active_within_seconds,limit,after}',
+      name: 'agents',
+      description:
+        'The agents of a project by name, with their last activity and unread mail. Where there are more, next_after says where to go on.',
+      params: z.object({ slug: projectKey, active_within_seconds: seconds.optional(), limit, after: wish }),
+      async read({ slug, active_within_seconds: seconds, ...page }) {
+        const activeWithinMs = seconds === undefined ? undefined : seconds * 1000
+        const { project, agents, next } = await pageAgents(hub, slug, { ...page, activeWithinMs })
+        return {
+          project: project.slug,
+          count: agents.length,
+          agents: agents.map(toProfile),
+          ...(next !== undefined && { next_after: next }),
+        }
+      },
+    }),
+  ]
+}

@@ -1,0 +1,162 @@
+/** The resources of the mail door about its own tools: what there is, how it is used, what a caller may do. */
+import { z } from 'zod'
+import { nameKey } from '../../../base/names.ts'
+import { briefly, type Call } from '../../../base/usage.ts'
+import { needAgent } from '../../../core/agents.ts'
+import { listHeldChores } from '../../../core/chores.ts'
+import type { Hub } from '../../../core/hub.ts'
+import { needProject } from '../../../core/projects.ts'
+import { agentName } from '../../fields.ts'
+import { inputSchema } from '../../mcp/schema.ts'
+import type { Resource, Tool } from '../../mcp/table.ts'
+import type { About } from '../about.ts'
+import { aliases, clusters, offers, playbooks } from '../clusters.ts'
+import { projectParameter, readParameters, toIso } from '../fields.ts'
+import type { MailScope } from '../scope.ts'
+
+type Row = Pick<Tool<MailScope>, 'name' | 'title' | 'cluster' | 'effect' | 'input'>
+
+export interface Tooling {
+  readonly hub: Hub
+  readonly about: About
+  /** Every tool of the door. */
+  readonly tools: readonly Row[]
+}
+
+const window = 'must be a whole number of seconds from 1 to 604800'
+
+const parameters = {
+  recent: z.object({
+    window_seconds: z.coerce.number(window).int(window).min(1, window).max(604_800, window),
+    agent: agentName.optional(),
+    project: projectParameter.optional(),
+  }),
+  capabilities: z.object({ agent: agentName, project: projectParameter.optional() }),
+}
+
+/** As many as fit into one answer that clients show whole. */
+const mostEntries = 200
+
+export function toolingResources({ hub, about, tools }: Tooling): Resource<MailScope>[] {
+  const now = () => toIso(hub.clock.now())
+  const { usage } = about
+  return [
+    {
+      uri: 'resource://config/environment',
+      name: 'environment',
+      description: 'How this server is set up; nothing secret.',
+      async read() {
+        const { environment, databaseUrl, version, http } = about
+        return {
+          environment,
+          database_url: databaseUrl,
+          http: { host: http.host, port: http.port, path: http.path },
+          version,
+          tools_log_enabled: usage.noting,
+        }
+      },
+    },
+    {
+      uri: 'resource://tooling/directory',
+      name: 'tool directory',
+      description: 'The tools in clusters, and playbooks: which calls in which order for which work.',
+      read: async () => ({
+        generated_at: now(),
+        metrics_uri: 'resource://tooling/metrics',
+        clusters: directory(tools),
+        playbooks,
+        offers: Object.fromEntries(Object.entries(offers).map(([name, offer]) => [name, [...offer.tools]])),
+      }),
+    },
+    {
+      uri: 'resource://tooling/schemas',
+      name: 'tool schemas',
+      description: 'The arguments of each tool: required, optional, and other names they are taken by.',
+      read: async () => ({ tools: Object.fromEntries(tools.map((tool) => [tool.name, argumentsOf(tool)])) }),
+    },
+    {
+      uri: 'resource://tooling/metrics',
+      name: 'tool metrics',
+      description: 'How often each tool was called and failed since this process started.',
+      read: async () => ({
+        generated_at: now(),
+        tools: usage.tools('mail').map(({ name, cluster, calls, errors }) => ({ name, cluster, calls, errors })),
+      }),
+    },
+    {
+      uri: 'resource://tooling/locks',
+      name: 'locks',
+      description: 'The background jobs that some process holds right now.',
+      async read() {
+        const held = await listHeldChores(hub)
+        const locks = held.map(({ name, holder, until }) => ({ name, owner: holder, held_until: toIso(until) }))
+        return { locks, summary: { total: locks.length } }
+      },
+    },
+    {
+      uri: 'resource://tooling/capabilities/{agent}{?project}',
+      name: 'capabilities',
+      description: 'What you may do as this agent, as cluster:read and cluster:write.',
+      async read(params, { scope }) {
+        const { agent, project } = readParameters(parameters.capabilities, params)
+        const { name } = project === undefined ? { name: agent } : await needAgent(hub, project, agent)
+        return { generated_at: now(), agent: name, project: project ?? null, capabilities: capabilities(tools, scope) }
+      },
+    },
+    {
+      uri: 'resource://tooling/recent/{window_seconds}{?agent,project}',
+      name: 'recent calls',
+      description: `The calls of the last seconds, the newest first, at most ${mostEntries}; of one agent or project if asked.`,
+      async read(params) {
+        const { window_seconds, agent, project } = readParameters(parameters.recent, params)
+        const since = hub.clock.now() - window_seconds * 1000
+        // A call may have named the project by either.
+        const asked = project === undefined ? undefined : await needProject(hub, project)
+        const found = usage
+          .calls()
+          .filter((call) => call.at >= since)
+          .filter((call) => agent === undefined || (call.agent !== undefined && nameKey(call.agent) === nameKey(agent)))
+          .filter(({ project }) => asked === undefined || project === asked.slug || project === briefly(asked.key))
+        return {
+          generated_at: now(),
+          window_seconds,
+          count: found.length,
+          entries: found.slice(0, mostEntries).map(toEntry),
+        }
+      },
+    },
+  ]
+}
+
+const toEntry = ({ tool, at, ms, outcome, project, agent }: Call) => ({
+  timestamp: toIso(at),
+  tool: tool.name,
+  cluster: tool.cluster,
+  project: project ?? null,
+  agent: agent ?? null,
+  outcome,
+  duration_ms: ms,
+})
+
+/** In the order of the table of clusters; the tools in the order of the door. */
+const directory = (tools: readonly Row[]) =>
+  Object.entries(clusters).map(([name, purpose]) => ({
+    name,
+    purpose,
+    tools: tools
+      .filter((tool) => tool.cluster === name)
+      .map(({ name, title, effect }) => ({ name, summary: title, effect })),
+  }))
+
+function argumentsOf({ name, input }: Row) {
+  const schema = inputSchema({ input })
+  const required = (schema.required ?? []) as string[]
+  const all = Object.keys(schema.properties ?? {})
+  return { required, optional: all.filter((argument) => !required.includes(argument)), aliases: aliases[name] ?? {} }
+}
+
+/** Local callers and the operator may read and write; what is not offered at this URL cannot be called either. */
+function capabilities(tools: readonly Row[], { tools: wanted }: MailScope): string[] {
+  const offered = wanted === 'all' ? tools : tools.filter(({ name }) => offers[wanted].tools.has(name))
+  return [...new Set(offered.map(({ cluster, effect }) => `${cluster}:${effect}`))].sort()
+}

@@ -1,0 +1,73 @@
+/** The mail door's words for summaries. */
+import { z } from 'zod'
+import { errorShape } from '../../base/errors.ts'
+import type { Summary } from '../../base/summary.ts'
+import type { ManySummaries, ThreadSummary } from '../../core/summaries.ts'
+import { toIso } from './fields.ts'
+
+const record = z.record(z.string(), z.unknown())
+
+export const summaryShape = z.object({ thread_id: z.string(), summary: record, examples: z.array(record) })
+
+export const manyShape = z.object({ threads: z.array(record), aggregate: record })
+
+/** Models ask for `summarize_thread` to save tokens: what is not there takes none. */
+const given = (fields: Record<string, unknown>) =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
+
+const items = ({
+  keyPoints,
+  decisions,
+  actionItems,
+  openQuestions,
+}: Omit<Summary, 'participants' | 'subject' | 'codeReferences' | 'lastAt'>) => ({
+  key_points: keyPoints,
+  decisions,
+  action_items: actionItems,
+  open_questions: openQuestions,
+})
+
+const told = (summary: Summary & Pick<ThreadSummary, 'overview' | 'llm'>) =>
+  given({
+    subject: summary.subject,
+    overview: summary.overview,
+    participants: summary.participants.map(({ name }) => name),
+    total_messages: summary.totalMessages,
+    ...items(summary),
+    code_references: summary.codeReferences,
+    last_activity_ts: toIso(summary.lastAt),
+    llm: summary.llm,
+  })
+
+export function toSummary(thread: ThreadSummary, withExamples: boolean): z.output<typeof summaryShape> {
+  const examples = withExamples ? thread.examples : []
+  return {
+    thread_id: thread.key,
+    summary: told(thread),
+    examples: examples.map(({ id, from, subject, createdAt, text }) => ({
+      id,
+      from,
+      subject,
+      created_ts: toIso(createdAt),
+      body_md: text,
+    })),
+  }
+}
+
+export function toMany({ threads, aggregate }: ManySummaries): z.output<typeof manyShape> {
+  return {
+    threads: threads.map((thread) =>
+      'error' in thread
+        ? { thread_id: thread.key, ...errorShape(thread.error) }
+        : { thread_id: thread.key, summary: told(thread.summary) },
+    ),
+    aggregate: given({
+      overview: aggregate.overview,
+      threads: aggregate.threads,
+      total_messages: aggregate.totalMessages,
+      top_participants: aggregate.participants,
+      ...items(aggregate),
+      llm: aggregate.llm,
+    }),
+  }
+}

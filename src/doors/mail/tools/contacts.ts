@@ -1,0 +1,101 @@
+/** The tools of the mail door about contacts: asking, answering, listing, and the policy of an agent. */
+import { z } from 'zod'
+import { contactPolicies } from '../../../core/agents.ts'
+import { listContacts, setContactPolicy } from '../../../core/contact-links.ts'
+import { requestContact, respondContact } from '../../../core/contact-requests.ts'
+import type { Hub } from '../../../core/hub.ts'
+import { text } from '../../fields.ts'
+import { defineTool } from '../../mcp/table.ts'
+import { linkShape, toLink } from '../contact-shapes.ts'
+import { acting, name, projectKey } from '../fields.ts'
+import { profileShape, toProfile } from '../profiles.ts'
+import type { MailScope } from '../scope.ts'
+
+const tool = defineTool<MailScope>()
+
+const cluster = 'contacts'
+const ttlSeconds = z.int().min(1).optional()
+
+const millis = (seconds: number | undefined): number | undefined => (seconds === undefined ? undefined : seconds * 1000)
+
+export function contactTools(hub: Hub) {
+  const request = tool({
+    name: 'request_contact',
+    title: 'Ask an agent for contact',
+    description:
+      'Ask an agent for leave to write to it, also in another project. It gets a letter about it and answers with respond_contact.',
+    cluster,
+    input: z.strictObject({
+      project_key: projectKey,
+      from_agent: name.describe('You.'),
+      to_agent: name,
+      to_project: projectKey.optional().describe('The project of to_agent, if not yours.'),
+      reason: text(1000).optional(),
+      ttl_seconds: ttlSeconds.describe('How long the request stands; 7 days if left out.'),
+    }),
+    output: linkShape,
+    effect: 'write',
+    idempotent: true,
+    async run({ project_key, from_agent, to_agent, to_project, reason, ttl_seconds }, context) {
+      const to = { name: to_agent, project: to_project }
+      const ttlMs = millis(ttl_seconds)
+      return toLink(await requestContact(hub, acting(context, project_key, from_agent), { to, reason, ttlMs }))
+    },
+  })
+
+  const respond = tool({
+    name: 'respond_contact',
+    title: 'Answer a contact request',
+    description:
+      'Accept or deny contact that an agent asked you for. Accepted contact holds both ways until it expires; a denial holds until you accept.',
+    cluster,
+    input: z.strictObject({
+      project_key: projectKey,
+      to_agent: name.describe('You, who were asked.'),
+      from_agent: name.describe('Who asked.'),
+      accept: z.boolean(),
+      from_project: projectKey.optional().describe('The project of from_agent, if not yours.'),
+      ttl_seconds: ttlSeconds.describe('How long it holds; if left out, 7 days, a denial for good.'),
+    }),
+    output: linkShape,
+    effect: 'write',
+    idempotent: true,
+    async run({ project_key, to_agent, from_agent, accept, from_project, ttl_seconds }, context) {
+      const from = { name: from_agent, project: from_project }
+      const ttlMs = millis(ttl_seconds)
+      return toLink(await respondContact(hub, acting(context, project_key, to_agent), { from, accept, ttlMs }))
+    },
+  })
+
+  const list = tool({
+    name: 'list_contacts',
+    title: 'List contacts',
+    description: 'List your contacts and the requests from and to you: pending, approved, denied or expired.',
+    cluster,
+    input: z.strictObject({ project_key: projectKey, agent_name: name }),
+    output: z.array(linkShape),
+    wrapped: true,
+    effect: 'read',
+    async run({ project_key, agent_name }, context) {
+      const contacts = await listContacts(hub, acting(context, project_key, agent_name))
+      return contacts.map((contact) => ({ ...toLink(contact), direction: contact.direction }))
+    },
+  })
+
+  const setPolicy = tool({
+    name: 'set_contact_policy',
+    title: 'Choose who may write to you',
+    description:
+      'Choose who may write to you: open (anybody), auto (who shares a thread, files or recent mail with you; others make contact first), contacts_only, block_all (nobody).',
+    cluster,
+    input: z.strictObject({ project_key: projectKey, agent_name: name, policy: z.enum(contactPolicies) }),
+    output: profileShape,
+    effect: 'write',
+    idempotent: true,
+    async run({ project_key, agent_name, policy }, context) {
+      return toProfile(await setContactPolicy(hub, acting(context, project_key, agent_name), policy))
+    },
+  })
+
+  return [request, respond, list, setPolicy]
+}

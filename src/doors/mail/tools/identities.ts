@@ -1,0 +1,110 @@
+/** The tools of the mail door about projects and identities: who works where, and as whom. */
+import { z } from 'zod'
+import type { Hub } from '../../../core/hub.ts'
+import { listAgents, whois } from '../../../core/profiles.ts'
+import { ensureProject } from '../../../core/projects.ts'
+import { createIdentity, register } from '../../../core/registration.ts'
+import { defineTool } from '../../mcp/table.ts'
+import { name, projectKey } from '../fields.ts'
+import {
+  introduction,
+  model,
+  profileShape,
+  program,
+  projectShape,
+  task,
+  toProfile,
+  toProject,
+  toRegistered,
+  wish,
+} from '../profiles.ts'
+import type { MailScope } from '../scope.ts'
+
+export function identityTools(hub: Hub) {
+  const row = defineTool<MailScope>()
+  const cluster = 'identity'
+  return [
+    row({
+      name: 'ensure_project',
+      title: 'Ensure project',
+      description: 'Make the project, or find it if it is there.',
+      cluster,
+      input: z.strictObject({ human_key: projectKey.describe('Absolute path of the repository.') }),
+      output: projectShape,
+      effect: 'write',
+      idempotent: true,
+      run: async ({ human_key }) => toProject(await ensureProject(hub, human_key)),
+    }),
+
+    row({
+      name: 'register_agent',
+      title: 'Register agent',
+      description:
+        'Become an agent of the project: the one of this name again, or a new one. Use the name in the answer from then on.',
+      cluster,
+      input: z.strictObject({
+        project_key: projectKey,
+        program,
+        model,
+        name: wish.describe(
+          'Your name from before, or two capitalised words (GreenCastle). Leave out to be given one.',
+        ),
+        task_description: task,
+      }),
+      output: profileShape,
+      effect: 'write',
+      async run({ project_key: project, name, ...given }, context) {
+        return toRegistered(await register(hub, { ...introduction(context, { project, ...given }), name }))
+      },
+    }),
+
+    row({
+      name: 'create_agent_identity',
+      title: 'Create agent identity',
+      description: 'Become a new agent of the project, whoever is there.',
+      cluster,
+      input: z.strictObject({
+        project_key: projectKey,
+        program,
+        model,
+        name_hint: wish.describe('A name you would like; used if it is free and two capitalised words.'),
+        task_description: task,
+      }),
+      output: profileShape,
+      effect: 'write',
+      async run({ project_key: project, name_hint: hint, ...given }, context) {
+        return toRegistered(await createIdentity(hub, { ...introduction(context, { project, ...given }), hint }))
+      },
+    }),
+
+    row({
+      name: 'whois',
+      title: 'Who is',
+      description: 'The profile of an agent: program, model, task, last activity, unread mail, contact policy.',
+      cluster,
+      input: z.strictObject({ project_key: projectKey, agent_name: name.describe('The agent.') }),
+      output: profileShape,
+      effect: 'read',
+      run: async ({ project_key, agent_name }) => toProfile(await whois(hub, project_key, agent_name)),
+    }),
+
+    row({
+      name: 'list_agents',
+      title: 'List agents',
+      description: 'The agents of a project, the one active last first.',
+      cluster,
+      input: z.strictObject({
+        project_key: projectKey,
+        active_within_seconds: z.number().positive().optional().describe('Only those active within this time.'),
+        limit: z.int().min(1).max(1000).default(100).describe('How many at most.'),
+      }),
+      output: z.array(profileShape),
+      wrapped: true,
+      effect: 'read',
+      async run({ project_key, active_within_seconds: seconds, limit }) {
+        const activeWithinMs = seconds === undefined ? undefined : seconds * 1000
+        return (await listAgents(hub, project_key, { activeWithinMs, limit })).agents.map(toProfile)
+      },
+    }),
+  ]
+}

@@ -1,0 +1,100 @@
+/** The tools of the mail door about leases: reserve paths, release them, keep them for longer. */
+import { z } from 'zod'
+import { textFault } from '../../../base/text.ts'
+import type { Hub } from '../../../core/hub.ts'
+import { type Choice, release, renew, reserve } from '../../../core/leases.ts'
+import { check } from '../../fields.ts'
+import { defineTool } from '../../mcp/table.ts'
+import { acting, id, name, projectKey, toIso } from '../fields.ts'
+import { reservations, toConflict, toGranted } from '../lease-shapes.ts'
+import type { MailScope } from '../scope.ts'
+
+const tool = defineTool<MailScope>()
+const cluster = 'file reservations'
+const mostPaths = 100
+
+/** Each is read by the hub, which knows the folder of the project. */
+export const paths = z.array(z.string()).max(mostPaths)
+
+export const leaseReason = z.string().max(1000).check(check(textFault))
+
+export const ttlSeconds = z.int().min(1)
+
+const chosen = {
+  paths: paths.optional(),
+  file_reservation_ids: z.array(id).max(1000).optional(),
+}
+
+/** Some clients send empty lists for what they leave out. */
+function choice(paths: readonly string[] | undefined, ids: readonly number[] | undefined): Choice {
+  return paths?.length || ids?.length ? { patterns: paths ?? [], ids: ids ?? [] } : {}
+}
+
+export function leaseTools(hub: Hub) {
+  const reservePaths = tool({
+    name: 'file_reservation_paths',
+    title: 'Reserve files',
+    description:
+      'Say which files you are about to edit. Granted even if others hold them: talk to those whom conflicts lists.',
+    cluster,
+    input: z.strictObject({
+      project_key: projectKey,
+      agent_name: name,
+      paths: paths.min(1).describe('Paths or globs in the project: src/api/*.ts, docs/**'),
+      ttl_seconds: ttlSeconds.default(3600),
+      exclusive: z.boolean().default(true).describe('false: others may share them.'),
+      reason: leaseReason.default(''),
+      on_conflict: z.enum(['grant', 'refuse']).default('grant').describe('refuse: grant only what is free.'),
+    }),
+    output: z.object({ granted: reservations, conflicts: reservations }),
+    effect: 'write',
+    async run({ project_key, agent_name, paths, ttl_seconds, exclusive, reason, on_conflict }, context) {
+      const { granted, conflicts } = await reserve(hub, acting(context, project_key, agent_name), {
+        patterns: paths,
+        exclusive,
+        reason,
+        ttlMs: ttl_seconds * 1000,
+        onConflict: on_conflict,
+      })
+      return { granted: granted.map(toGranted), conflicts: conflicts.map(toConflict) }
+    },
+  })
+
+  const releaseReservations = tool({
+    name: 'release_file_reservations',
+    title: 'Release files',
+    description: 'End your file reservations: those you name by pattern or id, else all.',
+    cluster,
+    input: z.strictObject({ project_key: projectKey, agent_name: name, ...chosen }),
+    output: z.object({ released: z.int(), released_at: z.string() }),
+    effect: 'write',
+    idempotent: true,
+    async run({ project_key, agent_name, paths, file_reservation_ids }, context) {
+      const choosing = choice(paths, file_reservation_ids)
+      const { released, releasedAt } = await release(hub, acting(context, project_key, agent_name), choosing)
+      return { released, released_at: toIso(releasedAt) }
+    },
+  })
+
+  const renewReservations = tool({
+    name: 'renew_file_reservations',
+    title: 'Keep files for longer',
+    description: 'Add time to your active file reservations: those you name by pattern or id, else all.',
+    cluster,
+    input: z.strictObject({
+      project_key: projectKey,
+      agent_name: name,
+      extend_seconds: ttlSeconds.default(1800),
+      ...chosen,
+    }),
+    output: z.object({ renewed: z.int(), file_reservations: reservations }),
+    effect: 'write',
+    async run({ project_key, agent_name, extend_seconds, paths, file_reservation_ids }, context) {
+      const choosing = { ...choice(paths, file_reservation_ids), byMs: extend_seconds * 1000 }
+      const leases = await renew(hub, acting(context, project_key, agent_name), choosing)
+      return { renewed: leases.length, file_reservations: leases.map(toGranted) }
+    },
+  })
+
+  return [reservePaths, releaseReservations, renewReservations]
+}

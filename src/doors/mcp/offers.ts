@@ -1,0 +1,47 @@
+/** Which of a door's tools a scope is offered, and what is said of those it is not. */
+
+import type { ToolRow } from './service.ts'
+import type { Door, Offer } from './table.ts'
+
+export interface Offering<Scope> {
+  readonly tools: ReadonlyMap<string, ToolRow<Scope>>
+  /** What `tools/list` answers. */
+  readonly list: readonly object[]
+  /** How to be offered more, where that is possible. */
+  readonly more?: string
+}
+
+/** Each offer is made ready once, when it is first asked for. */
+export function createOfferings<Scope>(
+  door: Door<Scope>,
+  tools: Offering<Scope>['tools'],
+  list: Offering<Scope>['list'],
+): (scope: Scope) => Offering<Scope> {
+  const all: Offering<Scope> = { tools, list }
+  const parts = new Map<Offer, Offering<Scope>>()
+  return (scope) => {
+    const offer = door.offer?.(scope)
+    if (offer === undefined) return all
+    const known = parts.get(offer)
+    if (known !== undefined) return known
+    const part = {
+      tools: new Map([...tools].filter(([name]) => offer.tools.has(name))),
+      list: list.filter((_, index) => offer.tools.has(door.tools[index]?.name ?? '')),
+      more: offer.more,
+    }
+    parts.set(offer, part)
+    return part
+  }
+}
+
+/** Why a name names no tool here, and what would. */
+export function unknownTool<Scope>(
+  all: ReadonlyMap<string, ToolRow<Scope>>,
+  { tools, more }: Offering<Scope>,
+  name: unknown,
+): { message: string; hint: string } {
+  const shown = String(JSON.stringify(typeof name === 'string' ? name.slice(0, 64) : name)).slice(0, 200)
+  if (typeof name === 'string' && more !== undefined && all.has(name))
+    return { message: `The tool ${shown} is not offered here.`, hint: more }
+  return { message: `There is no tool ${shown} here.`, hint: `Tools: ${[...tools.keys()].join(', ')}.` }
+}

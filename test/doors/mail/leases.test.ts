@@ -1,0 +1,154 @@
+/** File reservations at the mail door (spec/mail.md, How it works 4). */
+import { beforeEach, describe, expect, test } from 'vitest'
+import { connectMail, type Desk, newDesk } from '../../support/mail.ts'
+import { eras, shareParley } from '../../support/parley.ts'
+import { verifies } from '../../support/verifies.ts'
+
+const parley = shareParley()
+
+interface Reservation {
+  id: number
+  path_pattern: string
+  exclusive: boolean
+  reason: string
+  expires_ts: string
+}
+
+interface Reserved {
+  granted: Reservation[]
+  conflicts: { path: string; holders: { agent: string }[] }[]
+}
+
+const iso = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
+const secondsFromNow = ({ expires_ts }: { expires_ts: string }) => (Date.parse(expires_ts) - Date.now()) / 1000
+
+const calls = ({ door, project }: Desk, agent_name: string) => {
+  const call = <Value = Record<string, unknown>>(tool: string, args: Record<string, unknown>) =>
+    door.call<Value>(tool, { project_key: project, agent_name, ...args })
+  return {
+    reserve: (paths: string[], more = {}) => call<Reserved>('file_reservation_paths', { paths, ...more }),
+    release: (more = {}) => call('release_file_reservations', more),
+    renew: (more = {}) => call<{ renewed: number; file_reservations: Reservation[] }>('renew_file_reservations', more),
+  }
+}
+
+const listed = ({ door, project }: Desk, query = '') =>
+  door.read<(Reservation & { agent: string; released_ts: string | null })[]>(
+    `resource://file_reservations/${encodeURIComponent(project)}${query}`,
+  )
+
+describe.each(eras)('A client of %s', (era) => {
+  verifies('mail.lease.tools', 'reserves, is told who else does, renews and releases', async () => {
+    const desk = await newDesk(parley(), await connectMail(parley(), era))
+    const [green, blue] = [calls(desk, 'GreenCastle'), calls(desk, 'BlueLake')]
+    const first = await green.reserve(['src/**'], { reason: 'bd-123', ttl_seconds: 7200 })
+    expect(first).toEqual({
+      granted: [{ id: expect.any(Number), path_pattern: 'src/**', exclusive: true, reason: 'bd-123', expires_ts: iso }],
+      conflicts: [],
+    })
+    expect(secondsFromNow(first.granted[0] as Reservation)).toBeCloseTo(7200, -2)
+    const second = await blue.reserve(['./src/api/*.ts', 'docs/'], { exclusive: false })
+    expect(second).toMatchObject({
+      granted: [
+        { path_pattern: 'src/api/*.ts', exclusive: false, reason: '' },
+        { path_pattern: 'docs', exclusive: false },
+      ],
+    })
+    expect(second.conflicts).toEqual([
+      {
+        path: 'src/api/*.ts',
+        holders: [{ agent: 'GreenCastle', path_pattern: 'src/**', exclusive: true, expires_ts: iso }],
+      },
+    ])
+    expect(secondsFromNow(second.granted[0] as Reservation)).toBeCloseTo(3600, -2)
+
+    const id = second.granted[0]?.id
+    const renewed = await blue.renew({ file_reservation_ids: [String(id)] })
+    expect(renewed).toMatchObject({ renewed: 1, file_reservations: [{ id, path_pattern: 'src/api/*.ts' }] })
+    expect(secondsFromNow(renewed.file_reservations[0] as Reservation)).toBeCloseTo(5400, -2)
+    expect(await blue.renew({ paths: ['docs'], extend_seconds: 60 })).toMatchObject({ renewed: 1 })
+
+    expect(await blue.release({ file_reservation_ids: [id] })).toEqual({ released: 1, released_at: iso })
+    expect(await blue.release({ paths: [], file_reservation_ids: [] })).toMatchObject({ released: 1 })
+    expect(await blue.release()).toMatchObject({ released: 0 })
+    expect(await green.release({ paths: ['src/**'] })).toMatchObject({ released: 1 })
+    expect(await listed(desk)).toEqual([])
+  })
+
+  verifies('mail.lease.resource', 'reads the reservations of a project, by slug or key, page by page', async () => {
+    const desk = await newDesk(parley(), await connectMail(parley(), era))
+    const green = calls(desk, 'GreenCastle')
+    await green.reserve(['a', 'b', 'c', 'd'])
+    await green.release({ paths: ['c'] })
+    const all = await listed(desk, '?active_only=false')
+    expect(all.map(({ path_pattern }) => path_pattern)).toEqual(['d', 'c', 'b', 'a'])
+    expect(all[1]).toEqual({
+      id: expect.any(Number),
+      agent: 'GreenCastle',
+      path_pattern: 'c',
+      exclusive: true,
+      reason: '',
+      created_ts: iso,
+      expires_ts: iso,
+      released_ts: iso,
+    })
+    const { slug } = await desk.door.call<{ slug: string }>('ensure_project', { human_key: desk.project })
+    const page = await desk.door.read<Reservation[]>(`resource://file_reservations/${slug}?limit=2`)
+    expect(page.map(({ path_pattern }) => path_pattern)).toEqual(['d', 'b'])
+    const rest = await listed(desk, `?limit=2&before=${page.at(-1)?.id}`)
+    expect(rest).toMatchObject([{ path_pattern: 'a', released_ts: null }])
+    await expect(listed(desk, '?limit=0')).rejects.toThrow('limit')
+    await expect(desk.door.read('resource://file_reservations/nowhere')).rejects.toThrow('nowhere')
+  })
+})
+
+describe('A reservation', () => {
+  let desk: Desk
+  beforeEach(async () => {
+    desk = await newDesk(parley())
+  })
+
+  verifies('mail.lease.refuse', 'is refused on demand where somebody else holds a path, and only there', async () => {
+    const [green, blue] = [calls(desk, 'GreenCastle'), calls(desk, 'BlueLake')]
+    const both = await Promise.all(
+      [green, blue].map(({ reserve }) => reserve(['src/**', 'src/*.ts'], { on_conflict: 'refuse' })),
+    )
+    expect(both.map(({ granted }) => granted.length).sort()).toEqual([0, 2])
+    expect(both.map(({ conflicts }) => conflicts.length).sort()).toEqual([0, 2])
+  })
+
+  verifies('mail.lease.bad-glob', 'with a bad pattern is an error that says so, and reserves nothing', async () => {
+    const { reserve } = calls(desk, 'GreenCastle')
+    await expect(reserve(['docs/**', 'src/{a,b'])).rejects.toMatchObject({
+      code: 'INVALID_ARGUMENT',
+      message: expect.stringContaining('The pattern "src/{a,b" has a "{" without its "}"'),
+      hint: expect.stringContaining('src/api/*.ts'),
+    })
+    expect(await listed(desk, '?active_only=false')).toEqual([])
+  })
+
+  test.each([
+    ['no paths', { paths: [] }],
+    ['a time of no length', { paths: ['a'], ttl_seconds: 0 }],
+    ['an unknown way', { paths: ['a'], on_conflict: 'steal' }],
+  ])('with %s is refused', async (_, args) => {
+    await expect(calls(desk, 'GreenCastle').reserve(args.paths, args)).rejects.toMatchObject({
+      code: 'INVALID_ARGUMENT',
+    })
+  })
+
+  test('of a path inside the folder of the project may be absolute', async () => {
+    const { reserve } = calls(desk, 'GreenCastle')
+    expect(await reserve([`${desk.project}/src/a.ts`])).toMatchObject({ granted: [{ path_pattern: 'src/a.ts' }] })
+    await expect(reserve(['/etc/passwd'])).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' })
+  })
+
+  test('for as long as anybody can write down ends in the year 9999', async () => {
+    const { granted } = await calls(desk, 'GreenCastle').reserve(['a'], { ttl_seconds: Number.MAX_SAFE_INTEGER })
+    expect(granted).toMatchObject([{ expires_ts: '9999-12-31T23:59:59.999Z' }])
+  })
+
+  test('needs an agent that has registered', async () => {
+    await expect(calls(desk, 'Nobody').reserve(['a'])).rejects.toMatchObject({ code: 'AGENT_NOT_FOUND' })
+  })
+})

@@ -1,0 +1,190 @@
+/** The four macros of the mail door (spec/mail.md, Tools): each one call for what they bundle. */
+import { beforeEach, describe, expect, test } from 'vitest'
+import { type Desk, type Message, newDesk, newProject, type Receipt } from '../../support/mail.ts'
+import { shareParley } from '../../support/parley.ts'
+import { verifies } from '../../support/verifies.ts'
+
+const parley = shareParley()
+
+let desk: Desk
+beforeEach(async () => {
+  desk = await newDesk(parley())
+})
+
+interface Reservations {
+  granted: { id: number; path_pattern: string }[]
+  conflicts: { path: string; holders: { agent: string }[] }[]
+}
+
+interface Started {
+  project: { slug: string; human_key: string }
+  agent: { name: string; program: string; task_description: string }
+  file_reservations: Reservations
+  inbox: Message[]
+}
+
+const active = (project: string) =>
+  desk.door.read<{ agent: string }[]>(`resource://file_reservations/${encodeURIComponent(project)}?active_only=true`)
+
+describe('macro_start_session', () => {
+  verifies('mail.macro.start', 'makes the project, registers, reserves and shows the inbox in one call', async () => {
+    const human_key = newProject()
+    const first = await desk.door.call<Started>('macro_start_session', {
+      human_key,
+      program: 'codex-cli',
+      model: 'gpt5-codex',
+      task_description: 'Auth refactor',
+      file_reservation_paths: ['app/api/*.py'],
+      file_reservation_reason: 'bd-1',
+      file_reservation_ttl_seconds: 60,
+    })
+    expect(first).toMatchObject({
+      project: { human_key },
+      agent: {
+        name: expect.stringMatching(/^[A-Z][a-z]+[A-Z][a-z]+$/),
+        program: 'codex-cli',
+        task_description: 'Auth refactor',
+      },
+      file_reservations: { granted: [{ path_pattern: 'app/api/*.py', reason: 'bd-1' }], conflicts: [] },
+      inbox: [],
+    })
+    const { name } = first.agent
+    for (const subject of ['one', 'two'])
+      await desk.door.call('send_message', {
+        project_key: human_key,
+        sender_name: name,
+        to: [name],
+        subject,
+        body_md: 'x',
+      })
+    const again = await desk.door.call<Started>('macro_start_session', { human_key, agent_name: name, inbox_limit: 1 })
+    expect(again).toMatchObject({ agent: { name, program: 'codex-cli' }, inbox: [{ subject: 'two' }] })
+    expect(again.inbox).toHaveLength(1)
+  })
+
+  verifies('mail.macro.start-checked', 'with a bad pattern registers nobody and makes no project', async () => {
+    const human_key = newProject()
+    await expect(
+      desk.door.call('macro_start_session', { human_key, file_reservation_paths: ['src/[a'] }),
+    ).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' })
+    await expect(desk.door.call('list_agents', { project_key: human_key })).rejects.toMatchObject({
+      code: 'PROJECT_NOT_FOUND',
+    })
+  })
+})
+
+describe('macro_prepare_thread', () => {
+  const prepare = (more: Record<string, unknown>) =>
+    desk.door.call<{ agent: { name: string }; thread: { summary: object; examples: unknown[] }; inbox: Message[] }>(
+      'macro_prepare_thread',
+      { project_key: desk.project, thread_id: 'T-1', ...more },
+    )
+
+  verifies('mail.macro.prepare', 'registers, summarizes the thread and shows the inbox', async () => {
+    await desk.send({ thread_id: 'T-1', to: ['WhiteOwl'], body_md: 'TODO: write the migration' })
+    const prepared = await prepare({ agent_name: 'WhiteOwl', include_inbox_bodies: true })
+    expect(prepared).toMatchObject({
+      agent: { name: 'WhiteOwl' },
+      thread: { thread_id: 'T-1', summary: { total_messages: 1, participants: ['GreenCastle', 'WhiteOwl'] } },
+      inbox: [{ body_md: 'TODO: write the migration' }],
+    })
+    expect(prepared.thread.examples).toHaveLength(1)
+    expect((await prepare({ agent_name: 'WhiteOwl', include_examples: false })).thread.examples).toEqual([])
+  })
+
+  verifies(
+    'mail.macro.prepare-missing',
+    'registers nobody for a thread that is not there, nor where it is told not to',
+    async () => {
+      await expect(prepare({ agent_name: 'GreyWolf' })).rejects.toMatchObject({ code: 'THREAD_NOT_FOUND' })
+      await desk.send({ thread_id: 'T-1' })
+      await expect(prepare({ agent_name: 'GreyWolf', register_if_missing: false })).rejects.toMatchObject({
+        code: 'AGENT_NOT_FOUND',
+      })
+      const agents = await desk.door.call<{ name: string }[]>('list_agents', { project_key: desk.project })
+      expect(agents.map(({ name }) => name)).not.toContain('GreyWolf')
+    },
+  )
+})
+
+describe('macro_file_reservation_cycle', () => {
+  verifies('mail.macro.cycle', 'reserves, and with auto_release lets go at once', async () => {
+    const cycle = (agent_name: string, more = {}) =>
+      desk.door.call<{ file_reservations: Reservations; released: { released: number } | null }>(
+        'macro_file_reservation_cycle',
+        { project_key: desk.project, agent_name, paths: ['src/**'], ...more },
+      )
+    const looked = await cycle('GreenCastle', { auto_release: true })
+    expect(looked).toMatchObject({ file_reservations: { conflicts: [] }, released: { released: 1 } })
+    expect(await cycle('BlueLake')).toMatchObject({ file_reservations: { conflicts: [] }, released: null })
+    const second = await cycle('RedStone', { exclusive: false, ttl_seconds: 5, reason: 'a look' })
+    expect(second.file_reservations.conflicts).toMatchObject([{ holders: [{ agent: 'BlueLake' }] }])
+    expect((await active(desk.project)).map(({ agent }) => agent).sort()).toEqual(['BlueLake', 'RedStone'])
+  })
+})
+
+describe('macro_contact_handshake', () => {
+  interface Handshake {
+    request: { status: string }
+    response: { status: string } | null
+    welcome_message: Receipt | null
+  }
+
+  const policy = (agent_name: string, policy: string) =>
+    desk.door.call('set_contact_policy', { project_key: desk.project, agent_name, policy })
+
+  verifies('mail.macro.handshake', 'asks, answers for the other if told to, and sends the welcome', async () => {
+    await policy('BlueLake', 'contacts_only')
+    const asked = await desk.door.call<Handshake>('macro_contact_handshake', {
+      project_key: desk.project,
+      requester: 'GreenCastle',
+      target: 'BlueLake',
+      welcome_subject: 'Hello',
+      welcome_body: 'not yet',
+    })
+    expect(asked).toMatchObject({ request: { status: 'pending' }, response: null, welcome_message: null })
+    const made = await desk.door.call<Handshake>('macro_contact_handshake', {
+      project_key: desk.project,
+      agent_name: 'GreenCastle',
+      to_agent: 'BlueLake',
+      auto_accept: true,
+      welcome_subject: 'Hello',
+      welcome_body: 'at last',
+    })
+    expect(made).toMatchObject({ response: { status: 'approved' }, welcome_message: { count: 1, subject: 'Hello' } })
+    expect((await desk.inbox('BlueLake')).map(({ subject }) => subject)).toEqual([
+      'Hello',
+      expect.stringContaining('Contact'),
+    ])
+  })
+
+  test('works across projects', async () => {
+    const other = newProject()
+    await desk.door.call('register_agent', { project_key: other, name: 'BlueLake' })
+    const made = await desk.door.call<Handshake>('macro_contact_handshake', {
+      project_key: desk.project,
+      requester: 'GreenCastle',
+      target: 'BlueLake',
+      to_project: other,
+      auto_accept: true,
+    })
+    expect(made).toMatchObject({
+      request: { status: 'pending' },
+      response: { status: 'approved' },
+      welcome_message: null,
+    })
+  })
+
+  test('does not pass block_all', async () => {
+    await policy('BlueLake', 'block_all')
+    await expect(
+      desk.door.call('macro_contact_handshake', {
+        project_key: desk.project,
+        requester: 'GreenCastle',
+        target: 'BlueLake',
+        auto_accept: true,
+      }),
+    ).rejects.toMatchObject({ code: 'CONTACT_BLOCKED' })
+    expect(await desk.inbox('BlueLake')).toEqual([])
+  })
+})

@@ -1,0 +1,128 @@
+/** The resources that show mail (spec/mail.md, Resources). */
+import { beforeEach, describe, expect, test } from 'vitest'
+import { type Desk, type Message, newDesk, newProject, type Page } from '../../support/mail.ts'
+import { shareParley } from '../../support/parley.ts'
+import { verifies } from '../../support/verifies.ts'
+
+const parley = shareParley()
+
+let desk: Desk
+beforeEach(async () => {
+  desk = await newDesk(parley())
+})
+
+describe('Resources', () => {
+  verifies(
+    'mail.resource.inbox',
+    'the inbox takes its parameters in any order, any subset, percent-decoded',
+    async () => {
+      const { message_id } = await desk.send({ importance: 'urgent' })
+      await desk.send({ subject: 'two' })
+      const encoded = encodeURIComponent(desk.project)
+      const all = await desk.door.read<Page>(
+        `resource://inbox/BlueLake?limit=10&include_bodies=true&project=${encoded}`,
+      )
+      expect(all).toMatchObject({ agent: 'BlueLake', count: 2, messages: [{ subject: 'two', body_md: 'hello' }, {}] })
+      const urgent = await desk.door.read<Page>(`resource://inbox/Blue%4Cake?urgent_only=true&project=${desk.project}`)
+      expect(urgent.messages.map(({ id }) => id)).toEqual([message_id])
+    },
+  )
+
+  verifies('mail.resource.paging', 'a long list comes in pages', async () => {
+    for (let n = 1; n <= 5; n++) await desk.send({ subject: `${n}`, thread_id: 'long' })
+    const subjects: string[] = []
+    for (let before = ''; ; ) {
+      const page: Page = await desk.resource('inbox/BlueLake', `&limit=2${before}`)
+      subjects.push(...page.messages.map(({ subject }) => subject))
+      if (page.next_before === undefined) break
+      before = `&before=${page.next_before}`
+    }
+    expect(subjects).toEqual(['5', '4', '3', '2', '1'])
+    const first = await desk.resource<{ messages: Message[]; next_after: number }>('thread/long', '&limit=3')
+    const rest = await desk.resource<{ messages: Message[]; next_after?: number }>(
+      'thread/long',
+      `&limit=3&after=${first.next_after}`,
+    )
+    expect([...first.messages, ...rest.messages].map(({ subject }) => subject)).toEqual(['1', '2', '3', '4', '5'])
+    expect(rest.next_after).toBeUndefined()
+  })
+
+  verifies(
+    'mail.resource.outbox',
+    'the outbox shows the sender everybody, and who has read and confirmed',
+    async () => {
+      const { message_id } = await desk.send({ cc: ['RedStone'], bcc: ['WhiteOwl'], ack_required: true })
+      for (const agent_name of ['BlueLake', 'WhiteOwl'])
+        await desk.door.call('acknowledge_message', { project_key: desk.project, agent_name, message_id })
+      const { messages } = await desk.resource('outbox/GreenCastle', '&include_bodies=true')
+      expect(messages).toMatchObject([
+        {
+          to: ['BlueLake'],
+          cc: ['RedStone'],
+          bcc: ['WhiteOwl'],
+          read_by: ['BlueLake', 'WhiteOwl'],
+          ack_by: ['BlueLake', 'WhiteOwl'],
+          body_md: 'hello',
+        },
+      ])
+      expect(await desk.resource('outbox/BlueLake')).toMatchObject({ count: 0, messages: [] })
+    },
+  )
+
+  verifies('mail.resource.mailbox', 'the mailbox shows the latest messages', async () => {
+    await desk.send()
+    expect(await desk.resource('mailbox/BlueLake', '&limit=5')).toMatchObject({
+      count: 1,
+      messages: [{ subject: 'Plan' }],
+    })
+  })
+
+  verifies('mail.resource.message', 'a message is shown with its body, to its own project only', async () => {
+    const { message_id } = await desk.send()
+    expect(await desk.resource(`message/${message_id}`)).toMatchObject({ id: message_id, body_md: 'hello' })
+    const other = newProject()
+    await desk.door.call('ensure_project', { human_key: other })
+    const foreign = desk.door.read(`resource://message/${message_id}?project=${encodeURIComponent(other)}`)
+    await expect(foreign).rejects.toMatchObject({ message: expect.stringContaining('no message') })
+  })
+
+  verifies('mail.resource.views', 'the views show what waits for an agent', async () => {
+    const urgent = await desk.send({ importance: 'urgent' })
+    const wanted = await desk.send({ ack_required: true })
+    const ids = async (uri: string, query = '') =>
+      (await desk.resource(`views/${uri}/BlueLake`, query)).messages.map(({ id }) => id)
+    expect(await ids('urgent-unread')).toEqual([urgent.message_id])
+    expect(await ids('ack-required')).toEqual([wanted.message_id])
+    expect(await ids('ack-overdue')).toEqual([])
+    expect(await ids('acks-stale')).toEqual([])
+    await expect.poll(() => ids('acks-stale', '&ttl_seconds=1'), { timeout: 5000 }).toEqual([wanted.message_id])
+    expect(await desk.resource('views/ack-overdue/BlueLake', '&ttl_minutes=5')).toMatchObject({
+      ttl_minutes: 5,
+      count: 0,
+    })
+    await desk.door.call('acknowledge_message', {
+      project_key: desk.project,
+      agent_name: 'BlueLake',
+      message_id: wanted.message_id,
+    })
+    await desk.door.call('mark_message_read', {
+      project_key: desk.project,
+      agent_name: 'BlueLake',
+      message_id: urgent.message_id,
+    })
+    expect([await ids('urgent-unread'), await ids('ack-required'), await ids('acks-stale', '&ttl_seconds=1')]).toEqual([
+      [],
+      [],
+      [],
+    ])
+  })
+
+  test.each(['limit=0', 'limit=-1', 'limit=x', 'since_ts=soon', 'before=x'])(
+    '%s is refused with a hint',
+    async (query) => {
+      await expect(desk.resource('inbox/BlueLake', `&${query}`)).rejects.toMatchObject({
+        message: expect.stringContaining(query.split('=')[0] ?? ''),
+      })
+    },
+  )
+})

@@ -1,0 +1,114 @@
+/** What the mail door offers: all of its tools in few characters, or a short list of them. */
+import { describe, expect } from 'vitest'
+import type { Hub } from '../../../src/core/hub.ts'
+import type { About } from '../../../src/doors/mail/about.ts'
+import { clusters, offers } from '../../../src/doors/mail/clusters.ts'
+import { mailDoor } from '../../../src/doors/mail/door.ts'
+import { lintDoor } from '../../../src/doors/mcp/lint.ts'
+import { callTool, connectClient, eras, shareParley } from '../../support/parley.ts'
+import { verifies } from '../../support/verifies.ts'
+
+const tools = [
+  ...['health_check', 'ensure_project', 'register_agent', 'create_agent_identity', 'whois', 'list_agents'],
+  ...['send_message', 'reply_message', 'fetch_inbox', 'mark_message_read', 'acknowledge_message'],
+  ...['request_contact', 'respond_contact', 'list_contacts', 'set_contact_policy'],
+  ...['file_reservation_paths', 'release_file_reservations', 'renew_file_reservations'],
+  ...['search_messages', 'summarize_thread', 'summarize_threads'],
+  ...['macro_start_session', 'macro_prepare_thread', 'macro_file_reservation_cycle', 'macro_contact_handshake'],
+]
+
+/** By what stands before the query: a door may take more parameters than the spec names. */
+const resources: Readonly<Record<string, readonly string[]>> = {
+  'resource://config/environment': [],
+  'resource://tooling/directory': [],
+  'resource://tooling/schemas': [],
+  'resource://tooling/metrics': [],
+  'resource://tooling/locks': [],
+  'resource://tooling/capabilities/{agent}': ['project'],
+  'resource://tooling/recent/{window_seconds}': ['agent', 'project'],
+  'resource://projects': [],
+  'resource://project/{slug}': [],
+  'resource://agents/{slug}': [],
+  'resource://file_reservations/{slug}': ['active_only'],
+  'resource://message/{id}': ['project'],
+  'resource://thread/{thread_id}': ['project', 'include_bodies'],
+  'resource://inbox/{agent}': ['project', 'since_ts', 'urgent_only', 'include_bodies', 'limit'],
+  'resource://mailbox/{agent}': ['project', 'limit'],
+  'resource://outbox/{agent}': ['project', 'limit', 'include_bodies', 'since_ts'],
+  'resource://views/acks-stale/{agent}': ['project', 'ttl_seconds', 'limit'],
+  'resource://views/urgent-unread/{agent}': ['project', 'limit'],
+  'resource://views/ack-required/{agent}': ['project', 'limit'],
+  'resource://views/ack-overdue/{agent}': ['project', 'ttl_minutes', 'limit'],
+}
+
+const parley = shareParley()
+const url = (query = '') => `${parley().url}/mcp${query}`
+
+verifies('mail.tools.lint', 'No client drops or renames a tool of the mail door', () => {
+  const door = mailDoor({} as Hub, {} as About)
+  expect(lintDoor(door)).toEqual([])
+  expect(door.tools.filter(({ cluster }) => !(cluster in clusters))).toEqual([])
+})
+
+describe.each(eras)('in %s', (era) => {
+  verifies(['mail.tools.complete', 'mail.tools.size'], 'every tool is listed, in few characters', async () => {
+    const client = await connectClient(url(), era)
+    const listed = (await client.listTools()).tools
+    expect(listed.map(({ name }) => name)).toEqual(expect.arrayContaining(tools))
+    expect(JSON.stringify({ tools: listed }).length).toBeLessThan(24_000)
+  })
+
+  verifies('mail.tools.complete', 'every resource is listed with its parameters', async () => {
+    const client = await connectClient(url(), era)
+    const listed = [
+      ...(await client.listResources()).resources.map(({ uri }) => uri),
+      ...(await client.listResourceTemplates()).resourceTemplates.map(({ uriTemplate }) => uriTemplate),
+    ]
+    for (const [base, parameters] of Object.entries(resources)) {
+      const forms = listed.filter((uri) => uri.replace(/\{\?.*/, '') === base)
+      expect(forms, base).not.toEqual([])
+      const taken = forms.flatMap((uri) => /\{\?(.*)\}/.exec(uri)?.[1]?.split(',') ?? [])
+      expect(taken, base).toEqual(expect.arrayContaining([...parameters]))
+    }
+  })
+
+  verifies(
+    ['mail.tools.always-load', 'mail.tools.lint'],
+    'tools say what they do and which must be at hand',
+    async () => {
+      const listed = (await (await connectClient(url(), era)).listTools()).tools
+      for (const { name, annotations } of listed)
+        expect(Object.values(annotations ?? {}).filter((hint) => typeof hint === 'boolean').length, name).toBe(4)
+      const loaded = listed.filter(({ _meta }) => _meta?.['anthropic/alwaysLoad'] === true).map(({ name }) => name)
+      expect(loaded.sort()).toEqual(['fetch_inbox', 'macro_start_session', 'send_message'])
+    },
+  )
+
+  verifies(['mail.offers.lists', 'mail.offers.refuses'], 'a short list is all that can be called', async () => {
+    for (const [name, { tools: offered }] of Object.entries(offers)) {
+      const client = await connectClient(url(`?tools=${name}`), era)
+      const listed = (await client.listTools()).tools.map((tool) => tool.name)
+      expect(listed.sort()).toEqual([...offered].sort())
+      expect(listed.length).toBeLessThanOrEqual(12)
+      await expect(client.callTool({ name: 'whois' })).rejects.toThrow(
+        'The tool "whois" is not offered here. Leave ?tools= out of the URL to be offered every tool.',
+      )
+    }
+    const client = await connectClient(url('?tools=all'), era)
+    expect((await client.listTools()).tools.length).toBeGreaterThanOrEqual(tools.length)
+    expect(await client.callTool({ name: 'whois' })).toMatchObject({ isError: true })
+  })
+})
+
+verifies('mail.offers.lists', 'A short list costs a good part less than all', async () => {
+  const size = async (query: string) =>
+    JSON.stringify((await (await connectClient(url(query), '2026-07-28')).listTools()).tools).length
+  const all = await size('')
+  expect(await size('?tools=core')).toBeLessThan(0.65 * all)
+  expect(await size('?tools=macros')).toBeLessThan(0.65 * all)
+})
+
+verifies('mail.offers.unknown', 'An offer that does not exist is refused with those that do', async () => {
+  for (const query of ['?tools=every', '?tools=', '?tools=core&tools=all', '?tools=__proto__'])
+    await expect(callTool(url(query), 'health_check')).rejects.toThrow(/400.*must be all, core or macros/)
+})

@@ -1,0 +1,226 @@
+/** Whoever wants to see or reach more at the mail door than it may: each attack written out. */
+import { describe, expect } from 'vitest'
+import { countRows } from '../support/counting.ts'
+import { type Message, newProject, type Page, plainMail, type Receipt } from '../support/mail.ts'
+import { mailbox, shareParley } from '../support/parley.ts'
+import { verifies } from '../support/verifies.ts'
+
+const parley = shareParley()
+const door = () => plainMail(parley())
+
+type Json = Record<string, unknown>
+
+async function people(project_key: string, ...names: string[]): Promise<void> {
+  for (const name of names) await door().call('register_agent', { project_key, program: 'test', model: 'none', name })
+}
+
+const send = (project_key: string, sender_name: string, to: string[], more: Json = {}) =>
+  door().call<Receipt>('send_message', { project_key, sender_name, to, subject: 'Plan', body_md: 'hello', ...more })
+
+const policy = (project_key: string, agent_name: string, policy: string) =>
+  door().call('set_contact_policy', { project_key, agent_name, policy })
+
+const inbox = (project_key: string, agent_name: string) =>
+  door().call<Message[]>('fetch_inbox', { project_key, agent_name, include_bodies: true, limit: 100 })
+
+/** What a call shows, or the error it gives: both can give something away. */
+const shown = (work: Promise<unknown>): Promise<string> =>
+  work.then(
+    (value) => JSON.stringify(value),
+    (error: unknown) => JSON.stringify(error),
+  )
+
+describe('Blind copies', () => {
+  const [word, thread] = ['zanzibar', 'TKT-900']
+
+  /** Everything that can be read in a project, as any of these agents where an agent has to be named. */
+  async function everything(project: string, agents: readonly string[], { message_id }: Receipt) {
+    const { call, read } = door()
+    const there = { project_key: project }
+    const query = `project=${encodeURIComponent(project)}`
+    const mine = agents.flatMap((agent) => [
+      ...['inbox', 'mailbox', 'outbox'].map((list) => `${list}/${agent}?${query}`),
+      `inbox/${agent}?${query}&include_bodies=true&limit=100`,
+      `views/urgent-unread/${agent}?${query}`,
+      `views/ack-required/${agent}?${query}`,
+      `views/acks-stale/${agent}?${query}&ttl_seconds=0`,
+      `views/ack-overdue/${agent}?${query}&ttl_minutes=0`,
+      `tooling/capabilities/${agent}?${query}`,
+      `tooling/recent/3600?agent=${agent}&${query}`,
+    ])
+    const common = [
+      `message/${message_id}?${query}`,
+      `thread/${thread}?${query}&include_bodies=true`,
+      `thread/${message_id}?${query}&include_bodies=true`,
+      `file_reservations/${encodeURIComponent(project)}?active_only=false`,
+      'config/environment',
+      'tooling/directory',
+      'tooling/schemas',
+      'tooling/metrics',
+      'tooling/locks',
+      'projects',
+    ]
+    const queries = [word, 'Plan', 'hello', 'from:GreenCastle', `thread:${thread}`, 'SilverFox', 'HiddenOtter']
+    const odd = ['from:SilverFox', 'to:SilverFox', 'bcc:SilverFox', 'bcc:HiddenOtter', 'HiddenOtter@*', 'bcc', 'blind*']
+    const calls: [string, Json][] = [
+      ...agents.flatMap((agent_name): [string, Json][] => [
+        ['fetch_inbox', { ...there, agent_name, include_bodies: true, limit: 100 }],
+        ['whois', { ...there, agent_name }],
+        ['list_contacts', { ...there, agent_name }],
+        ['mark_message_read', { ...there, agent_name, message_id }],
+        ['acknowledge_message', { ...there, agent_name, message_id }],
+        ['macro_prepare_thread', { ...there, agent_name, thread_id: thread, include_inbox_bodies: true }],
+        ['macro_start_session', { human_key: project, agent_name }],
+      ]),
+      ...[...queries, ...odd].map((query): [string, Json] => ['search_messages', { ...there, query, limit: 100 }]),
+      ['summarize_thread', { ...there, thread_id: thread, include_examples: true }],
+      ['summarize_threads', { ...there, thread_ids: [thread, String(message_id)] }],
+    ]
+    const answers: Record<string, string> = {}
+    for (const path of [...mine, ...common]) answers[path] = await shown(read(`resource://${path}`))
+    for (const [tool, args] of calls) answers[`${tool} ${JSON.stringify(args)}`] = await shown(call(tool, args))
+    return answers
+  }
+
+  /** What shows one of these words; a query repeats its own words and is no finding. */
+  const showing = (answers: Record<string, string>, ...words: string[]) =>
+    Object.entries(answers).filter(([, answer]) => words.some((word) => answer.includes(word)))
+
+  verifies(['mail.attack.bcc', 'mail.bcc.hidden'], 'are shown by nothing that anybody else may call', async () => {
+    const [ours, theirs] = [newProject(), newProject()]
+    await people(ours, 'GreenCastle', 'BlueLake', 'RedStone', 'SilverFox', 'GoldenBear')
+    await people(theirs, 'HiddenOtter', 'NosyCrow')
+    await policy(theirs, 'HiddenOtter', 'open')
+    const sent = await send(ours, 'GreenCastle', ['BlueLake'], {
+      cc: ['RedStone'],
+      bcc: ['SilverFox', `HiddenOtter@${theirs}`],
+      body_md: `hello ${word}`,
+      thread_id: thread,
+      importance: 'urgent',
+      ack_required: true,
+    })
+    expect(sent.count).toBe(4)
+
+    // Both have it, neither sees the other, and only the sender sees both.
+    for (const [project, agent, other] of [
+      [ours, 'SilverFox', 'HiddenOtter'],
+      [theirs, 'HiddenOtter', 'SilverFox'],
+    ] as const) {
+      const letters = await inbox(project, agent)
+      expect(letters).toMatchObject([{ kind: 'bcc', body_md: `hello ${word}` }])
+      expect(JSON.stringify(letters)).not.toContain(other)
+    }
+    const outbox = await door().read<Page>(`resource://outbox/GreenCastle?project=${ours}`)
+    expect(outbox.messages[0]?.bcc).toMatchObject(['SilverFox', expect.stringMatching(/^HiddenOtter@/)])
+
+    const here = await everything(ours, ['BlueLake', 'RedStone', 'GoldenBear'], sent)
+    expect(showing(here, word).length, 'the reads do find the message').toBeGreaterThan(10)
+    expect(showing(here, 'SilverFox', 'HiddenOtter')).toEqual([])
+    expect(showing(here, 'bcc').map(([what]) => what)).toEqual(['tooling/schemas'])
+    const there = await everything(theirs, ['NosyCrow'], sent)
+    expect(showing(there, word, 'GreenCastle', 'BlueLake', 'SilverFox', 'HiddenOtter')).toEqual([])
+
+    // Whoever was blind-copied and answers shows itself, not the message that it answers.
+    const answer = { project_key: theirs, message_id: sent.message_id, sender_name: 'HiddenOtter' }
+    const reply = await door().call<Receipt>('reply_message', { ...answer, body_md: 'I know.' })
+    expect(reply.deliveries).toMatchObject([{ recipient: 'GreenCastle' }])
+    const { messages } = await door().read<Page>(`resource://thread/${thread}?project=${theirs}`)
+    expect(messages.map(({ id }) => id)).toEqual([reply.message_id])
+    await expect(door().read(`resource://message/${sent.message_id}?project=${theirs}`)).rejects.toMatchObject({
+      data: { code: 'MESSAGE_NOT_FOUND' },
+    })
+  })
+
+  verifies('mail.attack.bcc', 'cannot be found out by whom a policy lets through', async () => {
+    const project = newProject()
+    await people(project, 'GreenCastle', 'BlueLake', 'SilverFox', 'GoldenBear')
+    await send(project, 'GreenCastle', ['BlueLake'], { bcc: ['SilverFox'], thread_id: thread })
+    // In the thread or not: to BlueLake, SilverFox must look like anybody else.
+    const probe = async (name: string) =>
+      (
+        await shown(send(project, 'BlueLake', [name], { thread_id: thread, auto_contact_if_blocked: false }))
+      ).replaceAll(name, '<name>')
+    expect(await probe('SilverFox')).toContain('CONTACT_REQUIRED')
+    expect(await probe('SilverFox')).toBe(await probe('GoldenBear'))
+  })
+})
+
+describe('An agent that blocks all', () => {
+  verifies(['mail.attack.block-all'], 'is reached by nobody, by no flag, way or door', async () => {
+    const [project, elsewhere] = [newProject(), newProject()]
+    await people(project, 'GreenCastle', 'QuietOwl', 'BlueLake')
+    await people(elsewhere, 'RedStone')
+    const ask = { project_key: project, from_agent: 'GreenCastle', to_agent: 'QuietOwl' }
+    // Once upon a time they talked: contact, a shared thread, overlapping files, and QuietOwl spoke last.
+    await door().call('request_contact', ask)
+    await door().call('respond_contact', { ...ask, accept: true })
+    await send(project, 'GreenCastle', ['QuietOwl'], { thread_id: 'TKT-1' })
+    const spoken = await send(project, 'QuietOwl', ['GreenCastle', 'BlueLake'], { thread_id: 'TKT-1' })
+    const blunt = await mailbox(parley(), 'QuietOwl', { query: `?project=${project}` }).send('GreenCastle', 'hm', 'm-1')
+    for (const agent_name of ['GreenCastle', 'QuietOwl'])
+      await door().call('file_reservation_paths', { project_key: project, agent_name, paths: ['src/**'] })
+    await policy(project, 'QuietOwl', 'block_all')
+    const had = async () => ({
+      inbox: await inbox(project, 'QuietOwl'),
+      contacts: await door().call('list_contacts', { project_key: project, agent_name: 'QuietOwl' }),
+    })
+    const before = await had()
+    const stored = countRows(parley().storage)
+
+    const call = (tool: string, args: Json) => door().call(tool, { project_key: project, ...args })
+    const handshake = { project_key: project, requester: 'GreenCastle', target: 'QuietOwl', auto_accept: true }
+    const attacks: Record<string, () => Promise<unknown>> = {
+      'a plain send': () => send(project, 'GreenCastle', ['QuietOwl']),
+      ack_required: () => send(project, 'GreenCastle', ['QuietOwl'], { ack_required: true, importance: 'urgent' }),
+      'a handshake on block': () => send(project, 'GreenCastle', ['QuietOwl'], { auto_contact_if_blocked: true }),
+      'another spelling': () => send(project, 'GreenCastle', ['quietowl']),
+      'the shared thread': () => send(project, 'GreenCastle', ['QuietOwl'], { thread_id: 'TKT-1' }),
+      'a reply': () =>
+        call('reply_message', { message_id: spoken.message_id, sender_name: 'GreenCastle', body_md: 'x' }),
+      'a reply by name': () =>
+        call('reply_message', {
+          message_id: spoken.message_id,
+          sender_name: 'BlueLake',
+          body_md: 'x',
+          to: ['QuietOwl'],
+        }),
+      'another project': () => send(elsewhere, 'RedStone', [`QuietOwl@${project}`]),
+      'a contact request': () => call('request_contact', { ...ask, from_agent: 'BlueLake' }),
+      'an old contact, asked again': () => call('request_contact', ask),
+      'a handshake for both': () =>
+        door().call('macro_contact_handshake', { ...handshake, welcome_subject: 'Hi', welcome_body: 'x' }),
+      'the mailbox door': () =>
+        mailbox(parley(), 'GreenCastle', { query: `?project=${project}` }).send('QuietOwl', 'x'),
+      'an answer at the mailbox door': () =>
+        mailbox(parley(), 'GreenCastle', { query: `?project=${project}` }).send('QuietOwl', 'x', blunt),
+    }
+    for (const [name, attack] of Object.entries(attacks))
+      await expect(attack(), name).rejects.toMatchObject({ code: 'CONTACT_BLOCKED', hint: expect.any(String) })
+    expect(countRows(parley().storage), 'nothing is written').toEqual(stored)
+    // Beside others who are reached: cc and bcc are no way in either.
+    for (const copy of ['cc', 'bcc']) {
+      const { count, blocked } = await send(project, 'GreenCastle', ['BlueLake'], { [copy]: ['QuietOwl'] })
+      expect([count, blocked]).toMatchObject([1, [{ recipient: 'QuietOwl', code: 'CONTACT_BLOCKED' }]])
+    }
+    expect(await had()).toEqual(before)
+  })
+
+  verifies('mail.attack.block-all', 'An expired contact opens no door', async () => {
+    const project = newProject()
+    await people(project, 'GreenCastle', 'QuietOwl')
+    await policy(project, 'QuietOwl', 'contacts_only')
+    const ask = { project_key: project, from_agent: 'GreenCastle', to_agent: 'QuietOwl' }
+    await door().call('request_contact', ask)
+    await door().call('respond_contact', { ...ask, accept: true, ttl_seconds: 1 })
+    const status = async () => {
+      const [link] = await door().call<{ status: string }[]>('list_contacts', {
+        project_key: project,
+        agent_name: 'QuietOwl',
+      })
+      return link?.status
+    }
+    await expect.poll(status, { timeout: 5_000 }).toBe('expired')
+    await expect(send(project, 'GreenCastle', ['QuietOwl'])).rejects.toMatchObject({ code: 'CONTACT_REQUIRED' })
+    expect((await inbox(project, 'QuietOwl')).filter(({ subject }) => subject === 'Plan')).toEqual([])
+  })
+})
