@@ -7,7 +7,7 @@ import {
   type ContactRow,
   findNamedContact,
   insertContact,
-  listAskersNamed,
+  listNamesakes,
   lockContact,
   updateContact,
 } from '../store/contacts.ts'
@@ -140,7 +140,7 @@ export async function respondContact(
 const sending = 'Asked by sending a message.'
 
 async function notAsked(tx: Tx, { me, other, from }: { me: Agent; other: Agent; from: Other }): Promise<HubError> {
-  const askers = await listAskersNamed(tx, me.id, nameKey(other.name))
+  const askers = await listNamesakes(tx, { toId: me.id, nameKey: nameKey(other.name), notId: other.id })
   const where = askers.map(({ name, slug }) => `${name} of the project ${slug} (from_project: "${slug}")`)
   const message = `No contact request of ${other.name} waits for an answer of ${me.name}.`
   if (where.length > 0 && from.project === undefined)

@@ -144,11 +144,15 @@ export function listNamedContacts(db: Reader, agentId: number, limit: number): P
     ORDER BY c.updated_at DESC, c.id DESC LIMIT ${limit}`)
 }
 
-/** Who asked this agent under a name, in whatever project, and has not been told no. */
-export function listAskersNamed(db: Reader, toId: number, nameKey: string): Promise<{ name: string; slug: string }[]> {
+/** Others of the same name as `notId` who asked this agent and were not told no. */
+export function listNamesakes(
+  db: Reader,
+  { toId, nameKey, notId }: { toId: number; nameKey: string; notId: number },
+): Promise<{ name: string; slug: string }[]> {
   return db.all(sql`
     SELECT a.name, p.slug FROM contacts c JOIN agents a ON a.id = c.from_id JOIN projects p ON p.id = a.project_id
-    WHERE c.to_id = ${toId} AND a.name_key = ${nameKey} AND c.status <> 'denied' ORDER BY p.slug LIMIT 5`)
+    WHERE c.to_id = ${toId} AND a.name_key = ${nameKey} AND a.id <> ${notId} AND c.status <> 'denied'
+    ORDER BY p.slug LIMIT 5`)
 }
 
 export interface ElsewhereRow {

@@ -21,9 +21,14 @@ const patterns = [
 const paths = areas.flatMap((area) =>
   ['a/x.ts', 'a/y.ts', 'a/b/c.ts', 'b.ts', 'c.ts', 'd.md'].map((file) => `${area}/${file}`),
 )
-const matched = new Map(patterns.map((pattern) => [pattern, new Set(paths.filter(picomatch(pattern, { dot: true })))]))
+const matched = new Map(
+  patterns.map((pattern) => {
+    const matches = picomatch(pattern, { dot: true })
+    return [pattern, new Set(paths.filter((path) => matches(path)))]
+  }),
+)
 const overlap = (one: string, other: string) =>
-  !(matched.get(one) ?? new Set()).isDisjointFrom(matched.get(other) ?? new Set())
+  paths.some((path) => matched.get(one)?.has(path) && matched.get(other)?.has(path))
 
 interface Reservation {
   id: number
@@ -82,8 +87,8 @@ async function checkInboxes(after: After): Promise<void> {
 /** Each letter by its own word; several words in one query. */
 async function checkSearch({ project, line, journal }: After): Promise<void> {
   const missing: string[] = []
-  for (let at = 0; at < journal.letters.length; at += 25) {
-    const some = journal.letters.slice(at, at + 25)
+  for (let at = 0; at < journal.letters.length; at += 15) {
+    const some = journal.letters.slice(at, at + 15)
     const query = some.map(({ word }) => word).join(' OR ')
     const hits = await line.call<{ id: number }[]>('search_messages', { project_key: project, query, limit: 50 })
     const ids = hits.map(({ id }) => id)
@@ -107,8 +112,8 @@ function collisions(holds: readonly Hold[]): [Hold, Hold][] {
 }
 
 async function checkLeases({ project, line, journal }: After): Promise<void> {
-  expect(journal.holds.length, 'leases were granted').toBeGreaterThan(20)
-  expect(journal.conflicts, 'and refused').toBeGreaterThan(20)
+  expect(journal.holds.length, 'leases were granted').toBeGreaterThan(10)
+  expect(journal.conflicts, 'and refused').toBeGreaterThan(10)
   expect(collisions(journal.holds), 'by what agents were answered').toEqual([])
   // The server's own record is sharper: it has the moment of each grant and release.
   const all: Reservation[] = []

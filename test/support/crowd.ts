@@ -169,8 +169,10 @@ export async function letThemWork({ project, names, patterns, lines, ms }: Crowd
       const from = Date.now()
       record.conflicts += answer?.conflicts.length ?? 0
       for (const { id, path_pattern, expires_ts } of answer?.granted ?? []) {
-        const hold = { agent: name, pattern: path_pattern, from, until: Date.parse(expires_ts) }
-        record.holds.push(hold)
+        // Who reserves again what it holds keeps the same lease for longer.
+        const hold = held.get(id) ?? { agent: name, pattern: path_pattern, from, until: 0 }
+        hold.until = Date.parse(expires_ts)
+        if (!held.has(id)) record.holds.push(hold)
         held.set(id, hold)
       }
     }
