@@ -55,11 +55,19 @@ const shapes = 5
 /** By shape. */
 const afterDot = [shape.dot, shape.dot, shape.dots, shape.name, shape.name]
 
+/** How much work may still be done: a step is a pair of places that is visited, some 0.1 µs. */
+export interface Budget {
+  steps: number
+}
+
+/** The comparison would have taken more steps than there were left. */
+export class OverBudget extends Error {}
+
 /**
  * A path that both match, or undefined. Each pair of places is visited once, so that the work is at most the product of
  * the two lengths, whatever the patterns are.
  */
-export function sharedPath(one: Automaton, other: Automaton): string | undefined {
+export function sharedPath(one: Automaton, other: Automaton, budget?: Budget): string | undefined {
   // A place is twice its node, and one more while what follows is skipped.
   const width = other.nodes.length * 2
   const seen = new Uint8Array(one.nodes.length * 2 * width * shapes)
@@ -70,6 +78,7 @@ export function sharedPath(one: Automaton, other: Automaton): string | undefined
 
   visit(one.start * 2, other.start * 2, shape.none)
   for (at = 0; at < keys.length; at++) {
+    if (budget !== undefined && --budget.steps < 0) throw new OverBudget('Two patterns are too hard to compare.')
     const key = keys[at] as number
     const read = key % shapes
     const pair = (key - read) / shapes

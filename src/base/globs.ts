@@ -1,6 +1,8 @@
 /** Path patterns of leases (DECISIONS, mail.md 7): read, put in one form, matched, and whether two overlap. */
 import { GlobFault, literally, type Parsed, type Part, parseParts } from './glob-parts.ts'
-import { type Automaton, automaton, sharedPath } from './glob-paths.ts'
+import { type Automaton, automaton, type Budget, sharedPath } from './glob-paths.ts'
+
+export { type Budget, OverBudget } from './glob-paths.ts'
 
 /** Small, so that many can be kept: the rest is read from the text again where it is needed. */
 export interface Glob {
@@ -10,7 +12,8 @@ export interface Glob {
   readonly prefix: string
   /** The first segments of all that it matches, as far as each stands for one segment; '' where it has a wildcard. */
   readonly heads: readonly string[]
-  /** What the last segment of all that it matches ends with. */
+  /** What the last segment of all that it matches begins and ends with. */
+  readonly opening: string
   readonly tail: string
 }
 
@@ -71,7 +74,8 @@ function read(text: string): Glob {
   const { wild } = parseParts(text)
   const heads = headsOf(text)
   if (wild !== undefined) return { text, heads, ...ends(text, wild) }
-  return { text, heads, prefix: text, tail: hasExtension(text) ? text.slice(text.lastIndexOf('/') + 1) : '' }
+  const last = hasExtension(text) ? text.slice(text.lastIndexOf('/') + 1) : ''
+  return { text, heads, prefix: text, opening: last, tail: last }
 }
 
 /** Braces may hold slashes, so that what comes after them is at no certain place. */
@@ -83,8 +87,11 @@ function headsOf(text: string): string[] {
 
 function ends(text: string, wild: NonNullable<Parsed['wild']>) {
   const prefix = text.slice(0, Math.max(0, text.lastIndexOf('/', wild.from)))
+  const last = text.slice(text.lastIndexOf('/') + 1)
+  // Braces may hold slashes: then the last segment is not what it looks like.
+  const opening = text.includes('{') ? '' : (/^[^*?[]*/.exec(last)?.[0] ?? '')
   const tail = text.slice(Math.max(wild.to, text.lastIndexOf('/') + 1))
-  return { prefix, tail }
+  return { prefix, opening, tail }
 }
 
 function automatonOf({ text }: Glob): Automaton {
@@ -102,17 +109,18 @@ function keptAutomaton(glob: Glob): Automaton {
 }
 
 /** Whether some path matches both. Most pairs are told apart by how they begin and end. */
-export function overlaps(one: Glob, other: Glob): boolean {
+export function overlaps(one: Glob, other: Glob, budget?: Budget): boolean {
   if (!one.tail.endsWith(other.tail) && !other.tail.endsWith(one.tail)) return false
+  if (!one.opening.startsWith(other.opening) && !other.opening.startsWith(one.opening)) return false
   if (one.heads.some((head, at) => head !== '' && differs(head, other.heads[at]))) return false
-  return commonPath(one, other) !== undefined
+  return commonPath(one, other, budget) !== undefined
 }
 
 const differs = (head: string, other = ''): boolean => other !== '' && head !== other
 
 /** A path that both match. */
-export const commonPath = (one: Glob, other: Glob): string | undefined =>
-  sharedPath(keptAutomaton(one), automatonOf(other))
+export const commonPath = (one: Glob, other: Glob, budget?: Budget): string | undefined =>
+  sharedPath(keptAutomaton(one), automatonOf(other), budget)
 
 export function matches(glob: Glob, path: string): boolean {
   return sharedPath(keptAutomaton(glob), automaton(literally(path))) !== undefined

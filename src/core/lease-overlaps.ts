@@ -1,5 +1,6 @@
 /** Whose leases overlap a pattern: candidates come by an index of prefixes, the patterns themselves decide. */
-import { type Glob, leadingTo, overlaps, parseGlob } from '../base/globs.ts'
+import { setImmediate } from 'node:timers/promises'
+import { type Budget, type Glob, leadingTo, OverBudget, overlaps, parseGlob } from '../base/globs.ts'
 import type { Reader } from '../db/port.ts'
 import { listHeld, listLeasesById, listNearby, type NamedLeaseRow, type NearbyRow } from '../store/leases.ts'
 import { remember } from './hub.ts'
@@ -8,6 +9,8 @@ import { remember } from './hub.ts'
 const mostHolders = 50
 /** How many candidates are read at once: who asks for all of a project stops after the first. */
 const page = 200
+/** After so many steps of comparing, some 5 ms, others have their turn. */
+const atOnce = 30_000
 
 export interface Claim {
   readonly projectId: number
@@ -15,17 +18,25 @@ export interface Claim {
   readonly glob: Glob
   readonly exclusive: boolean
   readonly now: number
+  /** For all comparisons of one call; OverBudget is thrown past it. */
+  readonly budget: Budget
 }
 
 /** The active leases of others that stand in the way: of all kinds for an exclusive claim, else exclusive ones only. */
 export async function listInTheWay(db: Reader, claim: Claim): Promise<{ rows: NamedLeaseRow[]; more: boolean }> {
-  const { glob, exclusive, ...whose } = claim
+  const { glob, exclusive, budget, ...whose } = claim
+  let next = budget.steps - atOnce
   const ids: number[] = []
   for (const prefix of [leadingTo(glob.prefix), { below: glob.prefix }]) {
     let after: NearbyRow | undefined
     do {
       const near = await listNearby(db, { ...whose, prefix, exclusiveOnly: !exclusive, after, limit: page })
-      for (const { id, pattern } of near) if (ids.length <= mostHolders && overlaps(glob, stored(pattern))) ids.push(id)
+      for (const { id, pattern } of near) {
+        if (ids.length <= mostHolders && overlaps(glob, stored(pattern), budget)) ids.push(id)
+        if (budget.steps >= next) continue
+        next = budget.steps - atOnce
+        await setImmediate()
+      }
       after = near.length === page && ids.length <= mostHolders ? near.at(-1) : undefined
     } while (after !== undefined)
   }
@@ -39,16 +50,25 @@ export async function haveOverlappingLeases(db: Reader, agentA: number, agentB: 
   const held = await listHeld(db, agentA, now)
   if (held.length === 0) return false
   const others = await listHeld(db, agentB, now)
-  return meet(held, others) || meet(others, held)
+  const budget = { steps: atOnce }
+  try {
+    return meet(held, others, budget) || meet(others, held, budget)
+  } catch (error) {
+    // What is too hard to tell speaks for nobody.
+    if (error instanceof OverBudget) return false
+    throw error
+  }
 }
 
 /** Whether one of these is led to by one of the others that overlaps it. */
-function meet(held: Held, others: Held): boolean {
+function meet(held: Held, others: Held, budget: Budget): boolean {
   const place = (projectId: number, prefix: string): string => `${projectId}/${prefix}`
   const byPlace = Map.groupBy(others, ({ project_id, prefix }) => place(project_id, prefix))
   return held.some(({ project_id, pattern, prefix }) =>
     leadingTo(prefix).some((leading) =>
-      byPlace.get(place(project_id, leading))?.some((other) => overlaps(stored(pattern), stored(other.pattern))),
+      byPlace
+        .get(place(project_id, leading))
+        ?.some((other) => overlaps(stored(pattern), stored(other.pattern), budget)),
     ),
   )
 }

@@ -24,32 +24,35 @@ interface Resolving {
   readonly addresses: readonly Address[]
 }
 
-/** Each agent once: who is named twice gets the message as the first way says. Unknown names are told all at once. */
+/**
+ * Each agent once: who is named twice gets the message as the first way says. Unknown names are told all at once, and
+ * new agents are made only when all the others are known: what fails leaves nothing behind.
+ */
 export async function resolve(hub: Hub, { acting, sender, addresses }: Resolving): Promise<Recipient[]> {
-  const byId = new Map<number, Recipient>()
-  const unknown: string[] = []
-  for (const { name, project, kind = 'to' } of addresses) {
-    const agent =
-      project === undefined
-        ? await here(hub, acting, sender, name)
-        : await findIn(hub, (await needProject(hub, project)).id, name)
-    if (agent === undefined) unknown.push(project === undefined ? name : `${name}@${project}`)
-    else if (!byId.has(agent.id)) byId.set(agent.id, { agent, kind })
+  const found: { address: Address; agent: Agent | undefined }[] = []
+  for (const address of addresses) found.push({ address, agent: await find(hub, sender, address) })
+  const unknown = found.filter(({ agent, address }) => agent === undefined && !mayBeMade(hub, acting, address))
+  if (unknown.length > 0) {
+    const names = unknown.map(({ address: { name, project } }) => (project === undefined ? name : `${name}@${project}`))
+    const told = names.map((name) => JSON.stringify(name)).join(', ')
+    throw new HubError('AGENT_NOT_FOUND', `Nothing was sent: nobody is called ${told}.`)
   }
-  if (unknown.length === 0) return [...byId.values()]
-  throw new HubError(
-    'AGENT_NOT_FOUND',
-    `Nothing was sent: nobody is called ${unknown.map((name) => JSON.stringify(name)).join(', ')}.`,
-  )
+  const byId = new Map<number, Recipient>()
+  for (const { address, agent: known } of found) {
+    const agent = known ?? (await ensureAgent(hub, acting.project, address.name, acting.registered ? 'auto' : 'open'))
+    if (!byId.has(agent.id)) byId.set(agent.id, { agent, kind: address.kind ?? 'to' })
+  }
+  return [...byId.values()]
 }
 
 /**
  * A plain name is the agent of this project, else the one approved contact of that name elsewhere, else a new agent of
  * this project (DECISIONS, mail.md 5), which starts as agents of its door do.
  */
-async function here(hub: Hub, acting: Acting, sender: Agent, name: string): Promise<Agent | undefined> {
-  const found = (await findIn(hub, sender.projectId, name)) ?? (await findContactElsewhere(hub, sender, name))
-  if (found !== undefined) return found
-  if (!acting.registered) return ensureAgent(hub, acting.project, name, 'open')
-  return hub.rules.makeRecipients ? ensureAgent(hub, acting.project, name, 'auto') : undefined
+async function find(hub: Hub, sender: Agent, { name, project }: Address): Promise<Agent | undefined> {
+  if (project !== undefined) return findIn(hub, (await needProject(hub, project)).id, name)
+  return (await findIn(hub, sender.projectId, name)) ?? (await findContactElsewhere(hub, sender, name))
 }
+
+const mayBeMade = (hub: Hub, { registered }: Acting, { project }: Address): boolean =>
+  project === undefined && (!registered || hub.rules.makeRecipients)

@@ -3,6 +3,7 @@ import sql, { empty, type Sql } from 'sql-template-tag'
 import type { Reader } from '../db/port.ts'
 import type { DeliveryKind } from './deliveries.ts'
 import { visibleIn } from './guests.ts'
+import { listThreadsCalled } from './mail-threads.ts'
 import { listed } from './search-documents.ts'
 
 /** So much of the body stands in for a subject that is not there. */
@@ -138,17 +139,46 @@ export interface ThreadQuery {
   limit: number
 }
 
-/** What a project may see of all threads that go by a name, in the order of the messages. */
-export function listThread(db: Reader, { projectId, key, after, bodies, limit }: ThreadQuery): Promise<MailRow[]> {
-  const first = /^[1-9]\d{0,14}$/.test(key) ? Number(key) : 0
+/**
+ * What a project may see of all threads that go by a name, in the order of the messages. Nearly always it is one, and it
+ * may be a topic of a million: each is read from its place on, by an index of its own.
+ */
+export async function listThread(db: Reader, { projectId, key, ...page }: ThreadQuery): Promise<MailRow[]> {
+  const threads = await listThreadsCalled(db, key)
+  const parts: MailRow[][] = []
+  for (const { id, project_id } of threads)
+    parts.push(await (project_id === projectId ? ownPart(db, id, page) : guestPart(db, id, { projectId, ...page })))
+  return parts.length === 1
+    ? (parts[0] ?? [])
+    : parts
+        .flat()
+        .sort((a, b) => a.id - b.id)
+        .slice(0, page.limit)
+}
+
+type Page = Omit<ThreadQuery, 'projectId' | 'key'>
+
+/** Within a thread ids and `seq` are in the same order: both are taken while the thread's row is locked. */
+function ownPart(db: Reader, threadId: number, { after, bodies, limit }: Page): Promise<MailRow[]> {
+  const place =
+    after === 0
+      ? sql`0`
+      : sql`COALESCE((SELECT seq FROM messages WHERE id = ${after} AND thread_id = ${threadId}),
+          (SELECT seq FROM messages WHERE thread_id = ${threadId} AND id <= ${after} ORDER BY seq DESC LIMIT 1), 0)`
   return db.all<MailRow>(sql`
     SELECT ${columns(bodies)} FROM messages m ${joined}
-    WHERE m.thread_id IN (
-        SELECT id FROM threads WHERE key = ${key}
-        UNION SELECT id FROM threads WHERE uid = ${key}
-        UNION SELECT thread_id FROM messages WHERE id = ${first} AND seq = 1)
-      AND t.status <> 'deleted' AND m.id > ${after} AND ${visibleIn(projectId)}
-    ORDER BY m.id LIMIT ${limit}`)
+    WHERE m.thread_id = ${threadId} AND m.seq > ${place} ORDER BY m.seq LIMIT ${limit}`)
+}
+
+function guestPart(
+  db: Reader,
+  threadId: number,
+  { projectId, after, bodies, limit }: Page & { projectId: number },
+): Promise<MailRow[]> {
+  return db.all<MailRow>(sql`
+    SELECT ${columns(bodies)} FROM message_guests g JOIN messages m ON m.id = g.message_id ${joined}
+    WHERE g.project_id = ${projectId} AND g.message_id > ${after} AND m.thread_id = ${threadId}
+    ORDER BY g.message_id LIMIT ${limit}`)
 }
 
 export interface SentRow {

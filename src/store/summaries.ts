@@ -2,10 +2,8 @@
 import sql, { empty } from 'sql-template-tag'
 import type { Reader } from '../db/port.ts'
 import { visibleIn } from './guests.ts'
+import { mostThreads, threadsCalled } from './mail-threads.ts'
 import { listed, subjectOf } from './search-documents.ts'
-
-/** More threads of one name than this are not read. */
-const mostThreads = 50
 
 export interface ThreadStateRow {
   id: number
@@ -16,17 +14,13 @@ export interface ThreadStateRow {
 
 /** Threads by their key, their uid, or the id of their first message, as far as the project sees anything of them. */
 export async function listThreadStates(db: Reader, projectId: number, key: string): Promise<ThreadStateRow[]> {
-  const first = /^[1-9]\d{0,14}$/.test(key) ? Number(key) : 0
   const rows = await db.all<ThreadStateRow>(sql`
     SELECT t.id, (SELECT l.id FROM messages l WHERE l.thread_id = t.id ORDER BY l.seq DESC LIMIT 1) AS last_id,
       CASE WHEN t.project_id = ${projectId} THEN t.next_seq - 1 ELSE (
         SELECT COUNT(*) FROM messages m JOIN message_guests g ON g.message_id = m.id AND g.project_id = ${projectId}
         WHERE m.thread_id = t.id) END AS total
     FROM threads t
-    WHERE t.status <> 'deleted' AND t.id IN (
-      SELECT id FROM threads WHERE key = ${key}
-      UNION SELECT id FROM threads WHERE uid = ${key}
-      UNION SELECT thread_id FROM messages WHERE id = ${first} AND seq = 1)
+    WHERE t.status <> 'deleted' AND t.id IN (${threadsCalled(key)})
     ORDER BY t.id LIMIT ${mostThreads}`)
   return rows.filter(({ total }) => total > 0)
 }

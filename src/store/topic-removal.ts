@@ -36,6 +36,7 @@ export async function deleteNewestMessages(tx: Tx, { threadId, before, limit }: 
   const deliveries = await tx.all<{ recipient_id: number; read_at: number | null }>(sql`
     DELETE FROM deliveries WHERE message_id IN (${ids}) RETURNING recipient_id, read_at`)
   await tx.all(sql`DELETE FROM client_ids WHERE message_id IN (${ids})`)
+  await tx.all(sql`DELETE FROM message_guests WHERE message_id IN (${ids})`)
   // Answers within the thread are newer than what they answer, so that they are gone already, or go now.
   await tx.all(sql`UPDATE messages SET reply_to = NULL WHERE reply_to IN (${ids}) AND thread_id <> ${threadId}`)
   await tx.all(sql`DELETE FROM messages WHERE id IN (${ids})`)

@@ -17,6 +17,7 @@ export const scenarios = [
   { id: 'mail.interplay.restart', spec: 'DESIGN One write, always the same shape', says: 'kill -9 and a restart lose no agent, message, receipt, lease or contact that was answered for.' },
   { id: 'mail.attack.bcc', spec: 'DECISIONS mail 6', says: 'No tool or resource that anybody else may call shows who had a blind copy.' },
   { id: 'mail.attack.block-all', spec: 'DECISIONS mail 5', says: 'Nothing reaches an agent that blocks all, by whatever flag, way or door.' },
+  { id: 'mail.attack.cold', spec: 'mail.md Contact model', says: 'Nothing that a stranger does by itself makes it known to an agent that wants contact first, or has declined it.' },
   { id: 'mail.attack.other-project', spec: 'mail.md Isolation by project', says: 'A message of another project can be neither read, found, summarised, answered, marked nor acknowledged.' },
   { id: 'mail.attack.overseer', spec: 'mail.md Human Overseer', says: 'No agent sends under the name of people, by whatever door it comes.' },
   { id: 'mail.attack.uri', spec: 'DECISIONS all 9', says: 'No name, key or id breaks out of the URI or the project it stands in.' },

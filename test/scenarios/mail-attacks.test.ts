@@ -224,3 +224,69 @@ describe('An agent that blocks all', () => {
     expect((await inbox(project, 'QuietOwl')).filter(({ subject }) => subject === 'Plan')).toEqual([])
   })
 })
+
+describe('A stranger', () => {
+  const strict = shareParley({ env: { MESSAGING_AUTO_HANDSHAKE_ON_BLOCK: 'false' } })
+
+  /** GreenCastle and BlueLake talk in a thread; RedStone is nobody to either. */
+  async function scene(policy: string) {
+    const { call } = plainMail(strict())
+    const project_key = newProject()
+    for (const name of ['GreenCastle', 'BlueLake', 'RedStone']) await call('register_agent', { project_key, name })
+    const as = (sender_name: string, to: string[], more: Json = {}) =>
+      call<Receipt>('send_message', { project_key, sender_name, to, subject: 'x', body_md: 'x', ...more })
+    await as('GreenCastle', ['BlueLake'], { thread_id: 'TKT-1', auto_contact_if_blocked: true })
+    const { message_id } = await as('BlueLake', ['GreenCastle'], { thread_id: 'TKT-1' })
+    await call('set_contact_policy', { project_key, agent_name: 'BlueLake', policy })
+    const letters = () => call<Message[]>('fetch_inbox', { project_key, agent_name: 'BlueLake', limit: 100 })
+    return { call, project_key, message_id, as, letters }
+  }
+
+  for (const policy of ['auto', 'contacts_only'])
+    verifies('mail.attack.cold', `gets no word in by its own doing where the policy is ${policy}`, async () => {
+      const { call, project_key, message_id, as, letters } = await scene(policy)
+      // Whatever a stranger can do alone to look like somebody who is known.
+      await as('RedStone', ['RedStone'], { thread_id: 'TKT-1' })
+      await as('RedStone', ['RedStone'], { thread_id: 'TKT-2' })
+      await as('RedStone', ['NewComer'], { thread_id: 'TKT-1', auto_contact_if_blocked: true })
+      const before = await letters()
+      const reply = { project_key, message_id, sender_name: 'RedStone', body_md: 'x' }
+      const box = mailbox(strict(), 'RedStone', { query: `?project=${project_key}` })
+      const attacks: Record<string, () => Promise<unknown>> = {
+        'a cold letter': () => as('RedStone', ['BlueLake']),
+        'one that wants an answer': () => as('RedStone', ['BlueLake'], { ack_required: true, importance: 'urgent' }),
+        'into the thread of others': () => as('RedStone', ['BlueLake'], { thread_id: 'TKT-1' }),
+        'into a thread of its own': () => as('RedStone', ['BlueLake'], { thread_id: 'TKT-2' }),
+        'a reply to what it was not sent': () => call('reply_message', reply),
+        'a reply by name': () => call('reply_message', { ...reply, to: ['BlueLake'] }),
+        'the mailbox door': () => box.send('BlueLake', 'x'),
+        again: () => as('RedStone', ['BlueLake']),
+      }
+      for (const [name, attack] of Object.entries(attacks))
+        await expect(attack(), name).rejects.toMatchObject({ code: 'CONTACT_REQUIRED' })
+      const { blocked } = await as('RedStone', ['RedStone'], { cc: ['BlueLake'], thread_id: 'TKT-1' })
+      expect(blocked).toMatchObject([{ recipient: 'BlueLake', code: 'CONTACT_REQUIRED' }])
+      expect(await letters()).toEqual(before)
+    })
+
+  verifies('mail.attack.cold', 'that was declined stays so, whatever it asks for', async () => {
+    const { call, project_key, as, letters } = await scene('auto')
+    const ask = { project_key, from_agent: 'RedStone', to_agent: 'BlueLake' }
+    await call('request_contact', ask)
+    await call('respond_contact', { ...ask, accept: false })
+    const before = await letters()
+    await call('file_reservation_paths', { project_key, agent_name: 'BlueLake', paths: ['src/**'] })
+    await call('file_reservation_paths', { project_key, agent_name: 'RedStone', paths: ['**'] })
+    const attacks: Record<string, () => Promise<unknown>> = {
+      'a letter': () => as('RedStone', ['BlueLake']),
+      'a handshake': () => as('RedStone', ['BlueLake'], { auto_contact_if_blocked: true }),
+      'the same files': () => as('RedStone', ['BlueLake'], { thread_id: 'TKT-1' }),
+      'another request': () => call('request_contact', { ...ask, ttl_seconds: 5 }),
+      'a macro': () =>
+        call('macro_contact_handshake', { project_key, requester: 'RedStone', target: 'BlueLake', auto_accept: true }),
+    }
+    for (const [name, attack] of Object.entries(attacks))
+      await expect(attack(), name).rejects.toMatchObject({ code: 'CONTACT_BLOCKED' })
+    expect(await letters()).toEqual(before)
+  })
+})

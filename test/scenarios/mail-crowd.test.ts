@@ -111,7 +111,10 @@ function collisions(holds: readonly Hold[]): [Hold, Hold][] {
   })
 }
 
-async function checkLeases({ project, line, journal }: After): Promise<void> {
+/** Two nodes note the moment by their own clocks, and each before it has done the work. */
+const nodesDiffer = 100
+
+async function checkLeases({ project, line, journal }: After, servers: number): Promise<void> {
   expect(journal.holds.length, 'leases were granted').toBeGreaterThan(10)
   expect(journal.conflicts, 'and refused').toBeGreaterThan(10)
   expect(collisions(journal.holds), 'by what agents were answered').toEqual([])
@@ -130,7 +133,7 @@ async function checkLeases({ project, line, journal }: After): Promise<void> {
     agent,
     pattern: path_pattern,
     from: Date.parse(created_ts),
-    until: Math.min(Date.parse(expires_ts), Date.parse(released_ts ?? expires_ts)),
+    until: Math.min(Date.parse(expires_ts), Date.parse(released_ts ?? expires_ts)) - (servers > 1 ? nodesDiffer : 0),
   }))
   expect(collisions(recorded), 'by what the server noted').toEqual([])
 }
@@ -150,17 +153,18 @@ const enough = ({ letters, calls }: Journal, least: number): void => {
   ])
 }
 
-async function checkAll(after: After, least: number): Promise<void> {
+async function checkAll(servers: readonly Parley[], ms: number, least: number): Promise<void> {
+  const after = await crowd(servers, ms)
   enough(after.journal, least)
   await checkInboxes(after)
   await checkSearch(after)
-  await checkLeases(after)
+  await checkLeases(after, servers.length)
 }
 
 verifies(
   ['mail.crowd.messages', 'mail.crowd.leases', 'mail.crowd.counters', 'mail.lease.refuse'],
   'Fifty agents at one server for half a minute: nothing is lost, doubled, or held twice',
-  async () => checkAll(await crowd([await startParley()], 30_000), 200),
+  async () => checkAll([await startParley()], 30_000, 200),
   120_000,
 )
 
@@ -172,7 +176,7 @@ eachEngine('Two servers on one database', (open) => {
       const { url } = await open()
       const options = { storage: await temporaryFolder(), env: { DATABASE_URL: url } }
       const servers = await Promise.all([startParley(options), startParley(options)])
-      await checkAll(await crowd(servers, 8_000), 50)
+      await checkAll(servers, 8_000, 50)
       for (const server of servers) expect(await server.end()).toBe(0)
     },
     90_000,

@@ -247,11 +247,10 @@ verifies('mail.interplay.restart', 'kill -9 in the middle of many sends loses no
   }
   const { read } = plainMail(await startParley({ storage }))
   const stored: number[] = []
-  for (let before: number | undefined = Number.MAX_SAFE_INTEGER; before !== undefined; ) {
-    const query = `project=${project_key}&limit=100${stored.length ? `&before=${before}` : ''}`
-    const page: Page = await read<Page>(`resource://inbox/BlueLake?${query}`)
+  for (let next: string | undefined = ''; next !== undefined; ) {
+    const page: Page = await read<Page>(`resource://inbox/BlueLake?project=${project_key}&limit=100${next}`)
     stored.push(...page.messages.map(({ id }) => id))
-    before = page.next_before
+    next = page.next_before === undefined ? undefined : `&before=${page.next_before}`
   }
   expect(new Set(stored).size).toBe(stored.length)
   expect(acknowledged.filter((id) => !stored.includes(id))).toEqual([])

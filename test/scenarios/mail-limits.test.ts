@@ -178,7 +178,7 @@ describe('What is too much', () => {
 
   verifies('mail.attack.size', 'patterns made to take for ever are answered soon, and others meanwhile', async () => {
     // As many wildcards as a pattern may have, and then more.
-    const parts = { '{a,b}': 31, '*a': 31, '**/a*/': 15, '?*': 15, '[a-z]*': 15, '{*,**,a*}/': 7, '{,a}': 31 }
+    const parts = { '{a,b}': 15, '*a': 15, '**/a*/': 7, '?*': 7, '[a-z]*': 7, '{*,**,a*}/': 3, '{,a}': 15 }
     const most = Object.entries(parts).map(([part, times]) => part.repeat(times))
     const beyond = Object.keys(parts).map((part) => part.repeat(Math.floor(500 / part.length)))
     const nested = `${'{a,'.repeat(150)}b${'}'.repeat(150)}`
@@ -208,7 +208,7 @@ describe('What is too much', () => {
       door.call('file_reservation_paths', {
         project_key: project,
         agent_name,
-        paths: Array.from({ length: count }, (_, n) => `${'**/a*/'.repeat(15)}**/${agent_name}${n}*`),
+        paths: Array.from({ length: count }, (_, n) => `${'**/a*/'.repeat(7)}**/[${agent_name[0]}]${n}`),
       })
     await hard('GreenCastle', 100)
     const asked = hard('BlueLake', 50).catch((error: Told) => error)
@@ -217,7 +217,8 @@ describe('What is too much', () => {
     for (let n = 0; n < 5; n++) await door.call('whois', { project_key: project, agent_name: 'RedStone' })
     await door.call('send_message', { ...letter(), project_key: project })
     expect(performance.now() - began).toBeLessThan(5_000)
-    await asked
+    // Nobody compares for ever: what is too hard is refused, and changes nothing.
+    expect(await asked).toMatchObject({ code: 'INVALID_ARGUMENT', hint: expect.stringContaining('fewer') })
     expect(performance.now() - began).toBeLessThan(10_000)
   })
 })
