@@ -41,16 +41,35 @@ export const codes = {
 
 export type Code = keyof typeof codes
 
+/** What a code means more exactly, where the next step depends on it: a door words the hint with calls of its own. */
+export type Reason =
+  | 'asked_elsewhere'
+  | 'contact_asked'
+  | 'contact_first'
+  | 'contact_only'
+  | 'elsewhere'
+  | 'no_asker'
+  | 'no_target'
+  | 'oneself'
+
+interface Details {
+  readonly hint?: string
+  readonly reason?: Reason | undefined
+  readonly cause?: unknown
+}
+
 /** The one error the hub throws on purpose. The hint names the call that would put it right: agents read it. */
 export class HubError extends Error {
   readonly code: Code
   readonly hint: string | undefined
+  readonly reason: Reason | undefined
 
-  constructor(code: Code, message: string, options: { hint?: string; cause?: unknown } = {}) {
-    super(message, options.cause === undefined ? undefined : { cause: options.cause })
+  constructor(code: Code, message: string, { hint, reason, cause }: Details = {}) {
+    super(message, cause === undefined ? undefined : { cause })
     this.name = 'HubError'
     this.code = code
-    this.hint = options.hint
+    this.hint = hint
+    this.reason = reason
   }
 
   get kind(): Kind {

@@ -3,7 +3,9 @@ import fc from 'fast-check'
 import picomatch from 'picomatch'
 import { describe, expect, test } from 'vitest'
 import { verifies } from '../../test/support/verifies.ts'
-import { commonPath, type Glob, leadingTo, matches, overlaps, parseGlob } from './globs.ts'
+import { literally } from './glob-parts.ts'
+import { automaton, sharedPath } from './glob-paths.ts'
+import { automatonOf, type Glob, leadingTo, overlaps, parseGlob } from './globs.ts'
 
 function glob(text: string, root?: string): Glob {
   const parsed = parseGlob(text, root)
@@ -15,6 +17,11 @@ const faultOf = (text: string, root?: string): string | undefined => {
   const parsed = parseGlob(text, root)
   return 'fault' in parsed ? parsed.fault : undefined
 }
+
+const matches = (glob: Glob, path: string): boolean =>
+  sharedPath(automatonOf(glob), automaton(literally(path))) !== undefined
+
+const commonPath = (one: Glob, other: Glob): string | undefined => sharedPath(automatonOf(one), automatonOf(other))
 
 /** Says it of both orders, and of the path that proves it. */
 function overlap(one: string, other: string): boolean {

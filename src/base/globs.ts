@@ -1,5 +1,5 @@
-/** Path patterns of leases (DECISIONS, mail.md 7): read, put in one form, matched, and whether two overlap. */
-import { GlobFault, literally, type Parsed, type Part, parseParts } from './glob-parts.ts'
+/** Path patterns of leases (DECISIONS, mail.md 7): read, put in one form, and whether two overlap. */
+import { GlobFault, type Parsed, type Part, parseParts } from './glob-parts.ts'
 import { type Automaton, automaton, type Budget, sharedPath } from './glob-paths.ts'
 
 export { type Budget, OverBudget } from './glob-paths.ts'
@@ -94,7 +94,8 @@ function ends(text: string, wild: NonNullable<Parsed['wild']>) {
   return { prefix, opening, tail }
 }
 
-function automatonOf({ text }: Glob): Automaton {
+/** All paths that it matches. */
+export function automatonOf({ text }: Glob): Automaton {
   const { parts, wild } = parseParts(text)
   const below: Part[] = wild !== undefined || hasExtension(text) ? [] : [{ kind: 'slash' }, { kind: 'stars' }]
   return automaton([...parts, ...below])
@@ -113,18 +114,10 @@ export function overlaps(one: Glob, other: Glob, budget?: Budget): boolean {
   if (!one.tail.endsWith(other.tail) && !other.tail.endsWith(one.tail)) return false
   if (!one.opening.startsWith(other.opening) && !other.opening.startsWith(one.opening)) return false
   if (one.heads.some((head, at) => head !== '' && differs(head, other.heads[at]))) return false
-  return commonPath(one, other, budget) !== undefined
+  return sharedPath(keptAutomaton(one), automatonOf(other), budget) !== undefined
 }
 
 const differs = (head: string, other = ''): boolean => other !== '' && head !== other
-
-/** A path that both match. */
-export const commonPath = (one: Glob, other: Glob, budget?: Budget): string | undefined =>
-  sharedPath(keptAutomaton(one), automatonOf(other), budget)
-
-export function matches(glob: Glob, path: string): boolean {
-  return sharedPath(keptAutomaton(glob), automaton(literally(path))) !== undefined
-}
 
 /** The path itself and all folders above it, down from the root, which is ''. */
 export function leadingTo(prefix: string): string[] {

@@ -12,7 +12,9 @@ export const commons = 'commons'
 /** The sender of what people write to agents: no agent may be called so. */
 export const overseer = 'HumanOverseer'
 
-export const isReserved = (name: string): boolean => nameKey(name.trim()) === nameKey(overseer)
+const reserved = nameKey(overseer)
+
+export const isReserved = (name: string): boolean => name.length >= reserved.length && nameKey(name.trim()) === reserved
 
 /** One spelling for a folder that can be written in several: no slash at its end, no space around it. */
 export function tidyKey(humanKey: string): string {

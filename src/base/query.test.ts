@@ -105,6 +105,17 @@ test('However long a query is, 32 words of it are looked for', () => {
   const paste = Array.from({ length: 2000 }, (_, n) => `word${n}`)
   expect(parseQuery(paste.join(' '))).toMatchObject({ kind: 'and', all: { length: 32 } })
   expect(parseQuery(`"${paste.join(' ')}"`)).toMatchObject({ kind: 'phrase', words: paste.slice(0, 32) })
+  expect(parseQuery(`${paste.slice(0, 30).join(' ')} "a b c d"`)).toMatchObject({ all: { 30: { words: ['a', 'b'] } } })
+  expect(parseQuery(`${paste.slice(0, 31).join(' ')} ab-cd*`)).toMatchObject({
+    all: { 31: { words: ['ab'], prefix: false } },
+  })
+})
+
+test('Operators do not count among the words, unless they are some', () => {
+  const words = Array.from({ length: 40 }, (_, n) => `word${n}`)
+  expect(parseQuery(words.slice(0, 25).join(' OR '))).toMatchObject({ kind: 'or', any: { length: 25 } })
+  expect(parseQuery(words.join(' OR '))).toMatchObject({ kind: 'or', any: { length: 32 } })
+  expect(parseQuery('AND '.repeat(100))).toMatchObject({ kind: 'and', all: { length: 32 } })
 })
 
 test.each([

@@ -67,18 +67,16 @@ const operators = ['AND', 'OR', 'NOT']
 
 function lex(text: string): Token[] {
   const tokens: Token[] = []
-  let words = maxWords
   let prefixes = maxPrefixes
   for (const { 1: paren, 2: field, 3: quoted, 4: bare = '' } of text.matchAll(pattern)) {
     if (paren !== undefined) {
       tokens.push({ kind: paren === '(' ? 'open' : 'close' })
       continue
     }
-    const phrase = toPhrase(wordsOf(quoted ?? bare).slice(0, words), {
+    const phrase = toPhrase(wordsOf(quoted ?? bare), {
       prefix: prefixes > 0 && quoted === undefined && bare.endsWith('*'),
       field: field?.toLowerCase() as Field | undefined,
     })
-    words -= phrase?.words.length ?? 0
     if (phrase?.prefix) prefixes--
     tokens.push({ kind: field === undefined && operators.includes(bare) ? 'operator' : 'word', text: bare, phrase })
   }
@@ -114,6 +112,8 @@ interface Signed {
 class Parser {
   readonly #tokens: readonly Token[]
   #at = 0
+  /** How many words may still be looked up. Operators are none, unless they turn out to be words. */
+  #left = maxWords
 
   constructor(tokens: readonly Token[]) {
     this.#tokens = tokens
@@ -145,10 +145,17 @@ class Parser {
     const token = this.#tokens[this.#at]
     if (token === undefined || token.kind === 'close') return undefined
     this.#at++
-    if (token.kind !== 'open') return token.phrase && { not: false, query: token.phrase }
+    if (token.kind !== 'open') return this.#word(token.phrase)
     const group = this.either()
     this.#at++
     return group
+  }
+
+  #word(phrase: Phrase | undefined): Signed | undefined {
+    if (phrase === undefined || this.#left === 0) return undefined
+    const words = phrase.words.slice(0, this.#left)
+    this.#left -= words.length
+    return { not: false, query: { ...phrase, words, prefix: phrase.prefix && words.length === phrase.words.length } }
   }
 
   /** Passes an operator that has something to its right. */

@@ -16,8 +16,13 @@ export const readLength = 20_000
 
 export const itemLength = 200
 
+/** Of a longer sentence only the beginning is looked at, and how it ends: it is shown cut shorter than that. */
+const sentenceLength = 500
+
 type Kind = 'points' | 'questions' | 'actions' | 'decisions'
 
+/** All that `.` does not match, so that the end of a line is found at once. */
+const lineBreak = /\r\n|[\n\r\u2028\u2029]/
 const fence = /^\s{0,3}(`{3,}|~{3,})/
 const quoted = /^\s{0,3}>/
 const heading = /^\s{0,3}#{1,6}\s+(.*)$/
@@ -47,7 +52,11 @@ export function readMarkdown(body: string): Reading {
     paragraph = ''
   }
 
-  for (const line of body.slice(0, readLength).split(/\r?\n/)) {
+  for (const line of body.slice(0, readLength).split(lineBreak)) {
+    if (line.trim() === '') {
+      end()
+      continue
+    }
     const mark = fence.exec(line)?.[1]
     if (mark !== undefined && (closing === undefined || mark.startsWith(closing))) {
       end()
@@ -68,36 +77,37 @@ export function readMarkdown(body: string): Reading {
       readItem(item)
       continue
     }
-    if (line.trim() === '' || begins.test(line)) end()
+    if (begins.test(line)) end()
     paragraph += ` ${line.trim()}`
   }
   end()
   return found
 
-  function readItem(text: string): void {
+  function readItem(item: string): void {
+    const text = item.slice(0, sentenceLength)
     const [, tick, task] = box.exec(text) ?? []
     if (tick !== undefined && task !== undefined) note(tick === ' ' ? 'actions' : 'done', plain(task))
     else if (section !== undefined) note(section, plain(text))
-    else readSentences(text)
+    else readSentences(item)
   }
 
   function readSentences(text: string): void {
     for (const piece of text.split(/(?<=[.!?])\s+(?=[\p{Lu}\d"'(`*])/u)) {
-      const sentence = plain(piece)
+      const sentence = plain(piece.slice(0, sentenceLength))
       const task = todo.exec(sentence)?.[1]?.trim()
       if (task) note('actions', task)
-      else if (wordsOf(sentence).length > 1) read(sentence)
+      else if (wordsOf(sentence).length > 1) read(sentence, piece)
     }
   }
 
-  function read(sentence: string): void {
+  function read(sentence: string, whole: string): void {
     for (const [pattern, kind] of labels) {
       const said = /^\s*:\s*(.*)$/.exec(pattern.exec(sentence)?.[1] ?? '')?.[1]
       if (said === undefined) continue
       if (said !== '') note(kind, said)
       return
     }
-    note(kindOf(sentence), sentence)
+    note(asks(whole) ? 'questions' : kindOf(sentence), sentence)
   }
 
   function note(kind: keyof Reading, text: string): void {
@@ -106,14 +116,15 @@ export function readMarkdown(body: string): Reading {
 }
 
 const question = /\?[)"'’”*_]*$/
+const asks = (sentence: string): boolean => question.test(sentence.trimEnd().slice(-20))
+
 const decision =
   /\b(?:(?:we|i|they)(?:['’]ve| have)? (?:decided|agreed|settled|chose|approved)|(?:it )?(?:was|is) (?:decided|agreed|approved)|let['’]?s go with|(?:going|we['’]ll go|will go) with|final decision)\b/i
-/** Somebody who will, not something that will happen. */
+/** Somebody who will, not something that will happen. A name begins a word: else each letter would be tried as its first. */
 const promise =
-  /\b(?:I|[Ww]e)(?:['’]ll| will)\b|(?<![\w-])@?(?!(?:It|This|That|There|Which|What|They|These|Those|You)\b)\p{Lu}[\p{L}\d_-]* will\b/u
+  /\b(?:I|[Ww]e)(?:['’]ll| will)\b|(?<![\p{L}\p{M}\p{N}_-])(?!(?:It|This|That|There|Which|What|They|These|Those|You)\b)\p{Lu}[\p{L}\p{M}\p{N}_-]{0,100} will\b/u
 
-function kindOf(sentence: string): Kind {
-  if (question.test(sentence)) return 'questions'
+function kindOf(sentence: string): 'decisions' | 'actions' | 'points' {
   if (decision.test(sentence)) return 'decisions'
   return promise.test(sentence) ? 'actions' : 'points'
 }
@@ -143,7 +154,8 @@ function codeIn(line: string): string[] {
   const names = line
     .replace(span, ' ')
     .split(/[\s"'<>()[\]{},;*]+/)
+    .filter((word) => word.length <= 120)
     .map((word) => word.replace(/[.:!?]+$/, ''))
-    .filter((word) => word.length <= 120 && (path.test(word) || file.test(word)))
+    .filter((word) => path.test(word) || file.test(word))
   return [...spans, ...names].filter((code) => code !== '')
 }

@@ -105,8 +105,10 @@ const answer = z.object({
 
 /** Undefined if the answer is not what was asked for. */
 export function parseRefined(text: string): Refined | undefined {
-  const json = /^\s*(?:```(?:json)?\s*)?(\{.*\})\s*(?:```)?\s*$/s.exec(text)?.[1]
-  if (json === undefined) return undefined
+  const json = text
+    .trim()
+    .replace(/^```(?:json)?/, '')
+    .replace(/```$/, '')
   try {
     const { data } = answer.safeParse(JSON.parse(json))
     if (data === undefined || data.overview === '') return undefined

@@ -68,7 +68,7 @@ export function startDigest(): Digest {
   return {
     add(message) {
       const { id, from } = message
-      if (count++ === 0) subject = cut(plain(message.subject), itemLength)
+      if (count++ === 0) subject = cut(plain(message.subject.slice(0, 4 * itemLength)), itemLength)
       lastAt = message.createdAt
       for (const name of message.to) if (!written.has(name)) written.set(name, 0)
       written.set(from, (written.get(from) ?? 0) + 1)

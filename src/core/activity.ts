@@ -9,8 +9,8 @@ export interface Activity {
   touch(agentId: number): void
   /** The later of what is stored and what is known here. */
   latest(agentId: number, stored: number): number
-  /** Writes what is not written yet: for who asks the database in which order they were active. */
-  write(): Promise<void>
+  /** What is not written yet, by the ids of the agents. */
+  unwritten(): ReadonlyMap<number, number>
   close(): Promise<void>
 }
 
@@ -39,7 +39,7 @@ export function keepActivity(hubOf: () => Hub): Activity {
       cancel ??= clock.after(writtenAfterMs, () => write().catch(complain))
     },
     latest: (agentId, stored) => Math.max(seen.get(agentId) ?? 0, stored),
-    write: () => write().catch(complain),
+    unwritten: () => new Map(seen),
     close: () => write().catch(complain),
   }
 }

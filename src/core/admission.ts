@@ -1,9 +1,9 @@
 /** Whether those a message is for take it: by their contact policies, and as long as there is room. */
 import type { Tx } from '../db/port.ts'
-import { listRecipients, type RecipientRow } from '../store/agents.ts'
+import { listRecipients, raiseUnread } from '../store/agents.ts'
 import type { Agent } from './agents.ts'
 import type { Note } from './commit.ts'
-import { judge, type Refusal } from './contacts.ts'
+import { type Judging, judge, type Refusal, type Refusals } from './contacts.ts'
 import type { Hub } from './hub.ts'
 import { hasInboxRoom } from './quota.ts'
 import type { Recipient } from './recipients.ts'
@@ -25,34 +25,49 @@ interface Admission {
   readonly exempt: boolean
 }
 
+/**
+ * Also counts the message as unread for those who take it. Their rows are locked from here to the commit, so that what
+ * one agent is sent gets its ids and times in the order in which it becomes visible: who reads on from the last id it
+ * knows misses nothing.
+ */
 export async function admit(
   hub: Hub,
   { tx, note, sender, recipients, threadId, handshake = hub.rules.contacts.handshake, exempt }: Admission,
 ): Promise<{ passed: Recipient[]; blocked: Blocked[] }> {
+  const refusals = exempt ? undefined : await askPolicies(hub, { tx, note, sender, recipients, threadId, handshake })
+  const blocked: Blocked[] = []
+  const willing: Recipient[] = []
+  for (const recipient of recipients) {
+    const refusal = refusals?.get(recipient.agent.id) ?? (await overQuota(hub, tx, recipient.agent))
+    if (refusal === undefined) willing.push(recipient)
+    else blocked.push({ recipient, ...refusal })
+  }
+  const ids = willing.map(({ agent }) => agent.id)
+  const raised = ids.length === 0 ? [] : await raiseUnread(tx, ids, hub.limits.mailboxDepth)
+  if (raised.length === willing.length) return { passed: willing, blocked }
+  const full = willing.filter(({ agent }) => !raised.includes(agent.id))
+  return {
+    passed: willing.filter(({ agent }) => raised.includes(agent.id)),
+    blocked: [...blocked, ...full.map((recipient) => ({ recipient, ...mailboxFull(hub, recipient.agent) }))],
+  }
+}
+
+async function askPolicies(
+  hub: Hub,
+  { recipients, ...asking }: Omit<Judging, 'recipients'> & { recipients: readonly Recipient[] },
+): Promise<Refusals | undefined> {
+  if (!hub.rules.contacts.enforced) return undefined
   const ids = recipients.map(({ agent }) => agent.id)
-  const rows = new Map((await listRecipients(tx, ids)).map((row) => [row.id, row]))
+  const rows = new Map((await listRecipients(asking.tx, ids)).map((row) => [row.id, row]))
   const asked = recipients.flatMap(({ agent }) => {
     const row = rows.get(agent.id)
     // Nobody needs leave to write to oneself.
-    return row === undefined || row.contact_policy === 'open' || agent.id === sender.id ? [] : [{ agent, row }]
+    return row === undefined || row.contact_policy === 'open' || agent.id === asking.sender.id ? [] : [{ agent, row }]
   })
-  const refusals =
-    asked.length > 0 && hub.rules.contacts.enforced && !exempt
-      ? await judge(hub, { tx, note, sender, recipients: asked, threadId, handshake })
-      : undefined
-  const passed: Recipient[] = []
-  const blocked: Blocked[] = []
-  for (const recipient of recipients) {
-    const { agent } = recipient
-    const refusal = refusals?.get(agent.id) ?? (await crowded(hub, tx, agent, rows.get(agent.id)))
-    if (refusal === undefined) passed.push(recipient)
-    else blocked.push({ recipient, ...refusal })
-  }
-  return { passed, blocked }
+  return asked.length === 0 ? undefined : judge(hub, { ...asking, recipients: asked })
 }
 
-async function crowded(hub: Hub, tx: Tx, agent: Agent, row: RecipientRow | undefined): Promise<Refusal | undefined> {
-  if (row !== undefined && row.unread >= hub.limits.mailboxDepth) return mailboxFull(hub, agent)
+async function overQuota(hub: Hub, tx: Tx, agent: Agent): Promise<Refusal | undefined> {
   const { inboxQuota } = hub.rules
   if (inboxQuota === undefined || (await hasInboxRoom(hub, tx, { agentId: agent.id, quota: inboxQuota })))
     return undefined
@@ -63,7 +78,7 @@ async function crowded(hub: Hub, tx: Tx, agent: Agent, row: RecipientRow | undef
   }
 }
 
-export function mailboxFull(hub: Hub, { name }: Agent): Refusal {
+function mailboxFull(hub: Hub, { name }: Agent): Refusal {
   return {
     code: 'MAILBOX_FULL',
     message: `The mailbox of ${name} holds ${hub.limits.mailboxDepth} unread messages and takes no more.`,

@@ -77,7 +77,7 @@ export async function needHome(hub: Hub, name: string): Promise<string> {
   if (home !== undefined && others.length === 0) return home
   if (home === undefined) throw new HubError('AGENT_NOT_FOUND', `No project has an agent ${JSON.stringify(name)}.`)
   throw new HubError('INVALID_ARGUMENT', `Several projects have an agent ${JSON.stringify(name)}.`, {
-    hint: `Say which one is meant: project=${homes.slice(0, 5).join(', or project=')}.`,
+    hint: `Name the project as well: ${homes.slice(0, 5).join(', or ')}.`,
   })
 }
 
@@ -100,7 +100,7 @@ export async function actAs(hub: Hub, acting: Acting): Promise<Agent> {
   const { caller, project, name, registered = false, unnoticed = false } = acting
   if (caller.kind === 'local' && isReserved(name))
     throw new HubError('FORBIDDEN', `${overseer} is the name of people: no agent acts as it.`, {
-      hint: 'Use a name of your own; register_agent gives one.',
+      hint: 'Use a name of your own.',
     })
   const agent = registered ? await needAgent(hub, project, name) : await ensureAgent(hub, project, name)
   switch (caller.kind) {

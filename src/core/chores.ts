@@ -2,7 +2,7 @@
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises'
 import { thisProcess } from '../base/processes.ts'
 import type { Tx } from '../db/port.ts'
-import { type ChoreRow, claimChore, findChore, listHeld, updateFreed, updateHeld } from '../store/chores.ts'
+import { type ChoreRow, claimChore, findChore, listClaimed, updateFreed, updateHeld } from '../store/chores.ts'
 import { commit, type Note } from './commit.ts'
 import type { Hub } from './hub.ts'
 
@@ -148,6 +148,6 @@ export interface HeldChore {
 
 /** What is being done now, by any process. */
 export async function listHeldChores(hub: Hub): Promise<HeldChore[]> {
-  const rows = await listHeld(hub.db, hub.clock.now())
+  const rows = await listClaimed(hub.db, hub.clock.now())
   return rows.map(({ name, holder, held_until }) => ({ name, holder, until: held_until }))
 }

@@ -31,7 +31,7 @@ eachEngine('Answers to contact requests', (open) => {
     for (const accept of [true, false])
       await expect(answer('Bob', 'Ann', accept)).rejects.toMatchObject({
         code: 'CONTACT_NOT_FOUND',
-        hint: expect.stringMatching(/list_contacts.*from_project/),
+        hint: expect.stringContaining('name the project of who asked'),
       })
     await ask('Ann', 'Bob', 1000)
     // The one who asked does not answer itself.
@@ -41,13 +41,36 @@ eachEngine('Answers to contact requests', (open) => {
   })
 
   verifies('mail.contact.respond', 'to accept who has accepted oneself changes nothing', async () => {
-    const { people, mail, ask, answer, links } = await start()
+    const { people, ask, answer, inbox, links } = await start()
     await people({ Ann: 'auto', Bob: 'auto' })
-    await mail('Bob', 'Ann')
-    const link = await ask('Ann', 'Bob')
-    expect(link).toMatchObject({ from: { name: 'Bob' }, status: 'approved' })
+    await ask('Bob', 'Ann')
+    const link = await answer('Ann', 'Bob', true)
+    expect(await ask('Ann', 'Bob')).toEqual(link)
     expect(await answer('Bob', 'Ann', true)).toEqual(link)
-    expect(await links()).toEqual(['Bob>Ann approved'])
+    expect([await links(), await inbox('Bob')]).toEqual([['Bob>Ann approved'], []])
+  })
+
+  verifies('mail.contact.lasting', 'contact that made itself can be made to last, whoever wrote first', async () => {
+    for (const [first, second] of [
+      ['Ann', 'Bob'],
+      ['Bob', 'Ann'],
+    ] as const) {
+      const { clock, people, mail, ask, answer, inbox } = await start()
+      await people({ Ann: 'auto', Bob: 'auto' })
+      await mail(first, second, { handshake: true })
+      await ask('Ann', 'Bob')
+      expect(await inbox('Bob')).toContain('Contact request from Ann')
+      await ask('Ann', 'Bob')
+      expect((await inbox('Bob')).filter((subject) => subject.startsWith('Contact'))).toHaveLength(1)
+      // Meanwhile it goes on, and once it is agreed it holds as long as was said.
+      expect(await mail('Ann', 'Bob')).toBe('delivered')
+      expect(await answer('Bob', 'Ann', true, 30 * day)).toMatchObject({
+        status: 'approved',
+        expiresAt: clock.now() + 30 * day,
+      })
+      clock.advance(29 * day)
+      expect(await mail('Ann', 'Bob')).toBe('delivered')
+    }
   })
 
   verifies(['mail.contact.denied', 'mail.contact.respond'], 'a denial holds until it is taken back', async () => {
@@ -113,7 +136,8 @@ eachEngine('Answers to contact requests', (open) => {
     const bob = as('Bob', '/srv/other')
     await expect(respondContact(hub, bob, { from: { name: 'Ann' }, accept: true })).rejects.toMatchObject({
       code: 'CONTACT_NOT_FOUND',
-      hint: expect.stringContaining(`from_project: "${from.project}"`),
+      reason: 'asked_elsewhere',
+      hint: expect.stringContaining(`of the project ${from.project}`),
     })
     const answered = await respondContact(hub, bob, { from: { name: 'Ann', project: from.project }, accept: true })
     expect(answered).toMatchObject({ status: 'approved', from })

@@ -7,7 +7,7 @@ import { commit } from './commit.ts'
 import { type Standing, standingOf } from './contact-standing.ts'
 import type { Hub } from './hub.ts'
 import { type Profile, whois } from './profiles.ts'
-import { needProject } from './projects.ts'
+import { needProject, needProjectElsewhere } from './projects.ts'
 
 export interface Contact {
   readonly id: number
@@ -68,11 +68,20 @@ export const toContact = (row: NamedContactRow, now: number): Contact => ({
   expiresAt: row.expires_at ?? undefined,
 })
 
-export async function needOther(hub: Hub, { project }: Acting, other: Other, argument: string): Promise<Agent> {
-  const { id, slug } = await needProject(hub, other.project ?? project)
+/** Whom a call names beside the caller: the one it asks, or the one who asked. */
+export async function needOther(
+  hub: Hub,
+  { project }: Acting,
+  other: Other,
+  reason: 'no_target' | 'no_asker',
+): Promise<Agent> {
+  const { id, slug } = await (other.project === undefined
+    ? needProject(hub, project)
+    : needProjectElsewhere(hub, other.project))
   const agent = await findIn(hub, id, other.name)
   if (agent !== undefined) return agent
   throw new HubError('AGENT_NOT_FOUND', `There is no agent ${JSON.stringify(other.name)} in the project ${slug}.`, {
-    hint: `project_key is your own project; if ${other.name} is at home in another, name that one in ${argument}. list_agents shows who is where.`,
+    reason,
+    hint: `If ${other.name} is at home in another project than yours, name that one.`,
   })
 }

@@ -11,14 +11,15 @@ export const blocksAll = ({ name }: Agent): Refusal => ({
 export const declined = ({ name }: Agent, sender: Agent): Refusal => ({
   code: 'CONTACT_BLOCKED',
   message: `${name} has declined contact with ${sender.name}.`,
-  hint: `Do not ask again. ${name} can still change its mind: respond_contact with accept: true.`,
+  hint: `Do not ask again. ${name} can still change its mind and accept.`,
 })
 
 /** Towards `auto`, where contact is not to be made by itself. */
 export const contactFirst = ({ name }: Agent): Refusal => ({
   code: 'CONTACT_REQUIRED',
+  reason: 'contact_first',
   message: `${name} wants contact first: you share no thread, reservation, or recent message.`,
-  hint: `Send again with auto_contact_if_blocked: true, or call request_contact with to_agent: "${name}".`,
+  hint: `Ask ${name} for contact, and send again.`,
 })
 
 /** Towards `auto`, where contact was made and the send does not go on by itself. */
@@ -31,13 +32,14 @@ export const contactMade = ({ name }: Agent): Refusal => ({
 export const onlyContacts = ({ name }: Agent, waiting: boolean): Refusal => ({
   code: 'CONTACT_REQUIRED',
   message: `${name} takes messages from its contacts only${waiting ? ', and has not answered your request yet' : ''}.`,
-  hint: waiting
-    ? `Send again once ${name} has accepted (respond_contact); list_contacts tells.`
-    : `Call request_contact with to_agent: "${name}", and send again once it has accepted.`,
+  ...(waiting
+    ? { reason: 'contact_asked', hint: `Send again once ${name} has accepted.` }
+    : { reason: 'contact_only', hint: `Ask ${name} for contact, and send again once it has accepted.` }),
 })
 
 export const requestFiled = ({ name }: Agent): Refusal => ({
   code: 'CONTACT_REQUIRED',
+  reason: 'contact_asked',
   message: `${name} takes messages from its contacts only. A contact request is filed and waits for its answer.`,
-  hint: `Send again once ${name} has accepted (respond_contact); list_contacts tells. request_contact also writes to it.`,
+  hint: `Send again once ${name} has accepted.`,
 })

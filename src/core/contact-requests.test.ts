@@ -100,10 +100,10 @@ eachEngine('Contact requests', (open) => {
     await people({ Ann: 'auto', Bob: 'auto' })
     await expect(ask('Ann', 'Nobody')).rejects.toMatchObject({
       code: 'AGENT_NOT_FOUND',
-      hint: expect.stringContaining('to_project'),
+      reason: 'no_target',
     })
     const lost = requestContact(hub, as('Ann'), { to: { name: 'Bob', project: '/srv/nowhere' } })
-    expect(await outcome(lost)).toBe('PROJECT_NOT_FOUND')
+    await expect(lost).rejects.toMatchObject({ code: 'PROJECT_NOT_FOUND', reason: 'elsewhere' })
     expect(await outcome(ask('Nobody', 'Ann'))).toBe('AGENT_NOT_FOUND')
     expect(await outcome(ask('Ann', 'ann'))).toBe('INVALID_ARGUMENT')
     await hub.db.tx((tx) => tx.all(sql`UPDATE agents SET unread = 10000 WHERE name = 'Bob'`))

@@ -8,7 +8,7 @@ import {
   findNamedContact,
   insertContact,
   listNamesakes,
-  lockContact,
+  lockContacts,
   updateContact,
 } from '../store/contacts.ts'
 import { type Acting, type Agent, actAs } from './agents.ts'
@@ -32,7 +32,7 @@ const quietMs = 86_400_000
 
 /**
  * Makes or renews a request and puts a letter about it into the other's inbox, past the policy: that is how a stranger
- * gets to be known. It never passes `block_all`, nor a denial. Contact that is approved stays as it is.
+ * gets to be known. It never passes `block_all`, nor a denial. Contact that was approved stays as it is.
  */
 export async function requestContact(
   hub: Hub,
@@ -40,10 +40,11 @@ export async function requestContact(
   { to, reason: given, ttlMs = usualTtlMs }: ContactRequest,
 ): Promise<Contact> {
   const sender = await actAs(hub, acting)
-  const target = await needOther(hub, acting, to, 'to_project')
+  const target = await needOther(hub, acting, to, 'no_target')
   if (target.id === sender.id)
     throw new HubError('INVALID_ARGUMENT', `${sender.name} needs no contact with itself.`, {
-      hint: 'Name somebody else in to_agent.',
+      reason: 'oneself',
+      hint: 'Name somebody else.',
     })
   const slug = await slugOfProject(hub, sender.projectId)
   const reason = given?.trim() || 'No reason was given.'
@@ -52,12 +53,16 @@ export async function requestContact(
     const [recipient] = await listRecipients(tx, [target.id])
     if (hub.rules.contacts.enforced && recipient?.contact_policy === 'block_all') throw refusalError(blocksAll(target))
     const now = hub.clock.now()
-    const change = { status: 'pending', reason, now, expiresAt: endAfter(now, ttlMs) } as const
-    const back = await lockContact(tx, target.id, sender.id)
-    const own = await lockContact(tx, sender.id, target.id)
+    const { own, back } = await lockContacts(tx, sender.id, target.id)
     const link = linkBetween(sender, [own, back], now)
     if (link?.standing === 'denied') throw refusalError(declined(target, sender))
-    if (link?.standing === 'approved') return toContact(await findNamedContact(tx, link.row.id), now)
+    if (link?.standing === 'approved' && link.row.reason !== '')
+      return toContact(await findNamedContact(tx, link.row.id), now)
+    // Contact that made itself goes on meanwhile; that it should last is what the other is asked now.
+    const change =
+      link?.standing === 'approved' && link.row === own
+        ? ({ status: 'approved', reason, now, expiresAt: own.expires_at ?? undefined } as const)
+        : ({ status: 'pending', reason, now, expiresAt: endAfter(now, ttlMs) } as const)
 
     // Whoever asks has thought better of what it declined.
     if (back?.status === 'denied') await updateContact(tx, back.id, { ...back, now, expiresAt: now })
@@ -83,7 +88,7 @@ function letter({ sender, slug, target, reason }: { sender: Agent; slug: string;
   const elsewhere = sender.projectId === target.projectId ? '' : `, from_project: "${slug}"`
   return {
     subject: `Contact request from ${sender.name}`,
-    body: `${sender.name} (project ${slug}) asks for contact. Its reason: ${reason}\n\nTo answer, call respond_contact with to_agent: "${target.name}", from_agent: "${sender.name}"${elsewhere} and accept: true or false.`,
+    body: `${sender.name} (project ${slug}) asks for contact. Its reason: ${reason}\n\nTo answer, call respond_contact at the mail door with to_agent: "${target.name}", from_agent: "${sender.name}"${elsewhere} and accept: true or false.`,
     ackRequired: true,
   }
 }
@@ -105,11 +110,10 @@ export async function respondContact(
   { from, accept, ttlMs }: ContactAnswer,
 ): Promise<Contact> {
   const me = await actAs(hub, acting)
-  const other = await needOther(hub, acting, from, 'from_project')
+  const other = await needOther(hub, acting, from, 'no_asker')
   return commit(hub, async (tx, note) => {
     const now = hub.clock.now()
-    const back = await lockContact(tx, me.id, other.id)
-    const asked = await lockContact(tx, other.id, me.id)
+    const { own: back, back: asked } = await lockContacts(tx, me.id, other.id)
     const toldNow = async (id: number) => toContact(await findNamedContact(tx, id), now)
     const answerable = accept ? asked && standingOf(asked, now) !== 'expired' : (asked ?? back)
     if (!answerable) {
@@ -141,11 +145,14 @@ const sending = 'Asked by sending a message.'
 
 async function notAsked(tx: Tx, { me, other, from }: { me: Agent; other: Agent; from: Other }): Promise<HubError> {
   const askers = await listNamesakes(tx, { toId: me.id, nameKey: nameKey(other.name), notId: other.id })
-  const where = askers.map(({ name, slug }) => `${name} of the project ${slug} (from_project: "${slug}")`)
+  const where = askers.map(({ name, slug }) => `${name} of the project ${slug}`)
   const message = `No contact request of ${other.name} waits for an answer of ${me.name}.`
   if (where.length > 0 && from.project === undefined)
-    return new HubError('CONTACT_NOT_FOUND', message, { hint: `The request came from ${where.join(' and ')}.` })
+    return new HubError('CONTACT_NOT_FOUND', message, {
+      reason: 'asked_elsewhere',
+      hint: `The request came from ${where.join(' and ')}: name its project as well.`,
+    })
   return new HubError('CONTACT_NOT_FOUND', message, {
-    hint: 'Call list_contacts to see who asked; project_key is your own project, from_project the one of who asked. To ask yourself, call request_contact.',
+    hint: 'See among your contacts who asked; name the project of who asked, if it is not yours. To ask yourself, request contact.',
   })
 }

@@ -1,14 +1,12 @@
 /** How things stand between two agents: which of two links decides, and until when it does. */
+import { latestTime } from '../base/clock.ts'
 import type { ContactRow } from '../store/contacts.ts'
 import type { Agent } from './agents.ts'
 
 /** How long a request waits for its answer, and an approval lasts, unless somebody says otherwise. */
 export const usualTtlMs = 7 * 86_400_000
 
-/** The end of the year 9999: every time up to here can be written down. */
-const latest = 253_402_300_799_999
-
-export const endAfter = (now: number, ms: number): number => Math.min(now + ms, latest)
+export const endAfter = (now: number, ms: number): number => Math.min(now + ms, latestTime)
 
 /** What is between the sender and another: the row that decides, and what it says now. */
 export interface Link {

@@ -218,7 +218,8 @@ eachEngine('Contact policies', (open) => {
     await expect(send(hub, as('Ann'), { to: [{ name: 'Bob' }], body: 'x' })).rejects.toMatchObject({
       code: 'CONTACT_REQUIRED',
       message: expect.stringContaining('A contact request is filed'),
-      hint: expect.stringContaining('respond_contact'),
+      reason: 'contact_asked',
+      hint: 'Send again once Bob has accepted.',
     })
     await mail('Ann', 'Bob', { handshake: true })
     expect([await links(), await inbox('Bob')]).toEqual([['Ann>Bob pending'], []])

@@ -1,5 +1,5 @@
 /** Contacts: who may write to whom, asked before every addressed send at every door (DECISIONS, mail.md 5). */
-import { type Code, HubError } from '../base/errors.ts'
+import { type Code, HubError, type Reason } from '../base/errors.ts'
 import { nameKey } from '../base/names.ts'
 import type { Tx } from '../db/port.ts'
 import type { RecipientRow } from '../store/agents.ts'
@@ -22,6 +22,7 @@ export interface Judging {
   readonly tx: Tx
   readonly note: Note
   readonly sender: Agent
+  /** Those who are not open to all. */
   readonly recipients: readonly { readonly agent: Agent; readonly row: RecipientRow }[]
   /** The thread that the message joins, if there is one. */
   readonly threadId: number | undefined
@@ -31,6 +32,7 @@ export interface Judging {
 
 export interface Refusal {
   readonly code: Code
+  readonly reason?: Reason
   readonly message: string
   readonly hint: string
 }
@@ -46,7 +48,7 @@ export async function judge(hub: Hub, judging: Judging): Promise<Refusals> {
   const policies = new Map(judging.recipients.map(({ agent, row }) => [agent.id, row.contact_policy]))
   for (const { agent, row } of judging.recipients) {
     if (row.contact_policy === 'block_all') refusals.set(agent.id, blocksAll(agent))
-    else if (row.contact_policy !== 'open') asked.push(agent)
+    else asked.push(agent)
   }
   if (asked.length === 0) return refusals
 

@@ -11,6 +11,8 @@ import { type Activity, keepActivity } from './activity.ts'
 import type { Agent } from './agents.ts'
 import { followChanges } from './feed.ts'
 import type { Project } from './projects.ts'
+import type { Counted } from './quota.ts'
+import type { Digested } from './thread-digests.ts'
 import { Wakes } from './wakes.ts'
 
 /** What whoever runs Parley has settled for all agents. */
@@ -56,6 +58,10 @@ export interface Hub extends HubParts {
   readonly activity: Activity
   /** Agents that were given mail when they last asked. A guess that only saves work. */
   readonly fruitful: Set<number>
+  /** How full the inboxes were when they were last counted. */
+  readonly counted: Map<number, Counted>
+  /** The summaries of threads that were made last, the newest at the end. */
+  readonly digests: Map<string, Digested>
   /** How many commits this process has made: work that can wait waits while it grows. */
   readonly pulse: { commits: number }
   /** What went wrong with the last write, if it was the storage's fault. */
@@ -77,6 +83,8 @@ export async function openHub(parts: HubParts): Promise<Hub> {
     wakes,
     known: { agents: new Map(), projects: new Map(), slugs: new Map() },
     fruitful: new Set(),
+    counted: new Map(),
+    digests: new Map(),
     pulse: { commits: 0 },
     trouble,
     async ready() {
@@ -93,7 +101,7 @@ export async function openHub(parts: HubParts): Promise<Hub> {
 }
 
 /** Remembers at most some thousand: past that it is cheaper to ask again than to grow. */
-export function remember<Value>(map: Map<string, Value>, key: string, value: Value): Value {
+export function remember<Key, Value>(map: Map<Key, Value>, key: Key, value: Value): Value {
   if (map.size >= 10_000) map.clear()
   map.set(key, value)
   return value

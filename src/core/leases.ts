@@ -1,4 +1,5 @@
 /** Leases: claims on paths until a time, exclusive or shared. They tell others what is being worked on; nothing is locked. */
+import { latestTime } from '../base/clock.ts'
 import { HubError } from '../base/errors.ts'
 import { type Glob, OverBudget, parseGlob } from '../base/globs.ts'
 import type { Tx } from '../db/port.ts'
@@ -65,11 +66,10 @@ export interface Conflict {
 
 export interface Reserved {
   readonly granted: readonly Lease[]
+  /** The ids of those among them that the agent did not hold before. */
+  readonly made: readonly number[]
   readonly conflicts: readonly Conflict[]
 }
-
-/** The end of the year 9999: no lease is meant for longer, and every time up to here can be written down. */
-const latest = 253_402_300_799_999
 
 /** How many expired leases a reservation puts away: more than it makes, so that they never pile up. */
 const tidied = 200
@@ -91,6 +91,7 @@ export async function reserve(
     const now = hub.clock.now()
     await expire(tx, note, now, tidied)
     const granted: Lease[] = []
+    const made: number[] = []
     const conflicts: Conflict[] = []
     const claim = { projectId: agent.projectId, agentId: agent.id, exclusive, now, budget: { steps: mostSteps } }
     for (const glob of globs) {
@@ -98,11 +99,14 @@ export async function reserve(
       if (rows.length > 0) conflicts.push({ pattern: glob.text, holders: rows.map(fromNamed), more })
       if (rows.length > 0 && onConflict === 'refuse') continue
       const { text: pattern, prefix } = glob
-      const lease = { ...claim, pattern, prefix, reason, expiresAt: Math.min(now + ttlMs, latest) }
-      granted.push(toLease((await updateSameLease(tx, lease)) ?? (await insertLease(tx, lease)), agent.name))
+      const lease = { ...claim, pattern, prefix, reason, expiresAt: Math.min(now + ttlMs, latestTime) }
+      const held = await updateSameLease(tx, lease)
+      const row = held ?? (await insertLease(tx, lease))
+      if (held === undefined) made.push(row.id)
+      granted.push(toLease(row, agent.name))
     }
     if (granted.length > 0) note(changed('lease.granted', agent))
-    return { granted, conflicts }
+    return { granted, made, conflicts }
   })
 }
 
@@ -112,7 +116,7 @@ const mostSteps = 1_000_000
 function tooHard(error: unknown): never {
   if (!(error instanceof OverBudget)) throw error
   throw new HubError('INVALID_ARGUMENT', 'These patterns are too hard to compare with what others hold.', {
-    hint: 'Nothing was changed. Call file_reservation_paths again with fewer wildcards, or with fewer paths at once.',
+    hint: 'Nothing was changed. Ask again with fewer wildcards, or with fewer paths at once.',
   })
 }
 
@@ -124,7 +128,10 @@ export interface Choice {
   readonly ids?: readonly number[] | undefined
 }
 
-/** Patterns are those that were reserved; what else they overlap stays. */
+/**
+ * Patterns are those that were reserved; what else they overlap stays. This waits for those who reserve, so that nobody
+ * is granted a path as of a time at which another still held it.
+ */
 export async function release(
   hub: Hub,
   acting: Acting,
@@ -133,6 +140,7 @@ export async function release(
   const agent = await actAs(hub, acting)
   const patterns = choice.patterns && (await readGlobs(hub, acting, choice.patterns)).map(({ text }) => text)
   return commit(hub, async (tx, note) => {
+    await lockProject(tx, agent.projectId)
     const now = hub.clock.now()
     const ids = await updateReleased(tx, { agentId: agent.id, ids: choice.ids, patterns, now })
     if (ids.length > 0) note(changed('lease.released', agent))
@@ -150,8 +158,12 @@ export async function renew(hub: Hub, acting: Acting, choice: Choice & { readonl
   return commit(hub, async (tx, note) => {
     await lockProject(tx, agent.projectId)
     const now = hub.clock.now()
-    const by = Math.min(choice.byMs, latest)
-    const rows = await updateExtended(tx, { agentId: agent.id, ids: choice.ids, patterns, now }, { by, latest })
+    const by = Math.min(choice.byMs, latestTime)
+    const rows = await updateExtended(
+      tx,
+      { agentId: agent.id, ids: choice.ids, patterns, now },
+      { by, latest: latestTime },
+    )
     if (rows.length > 0) note(changed('lease.renewed', agent))
     return rows.sort((a, b) => a.id - b.id).map((row) => toLease(row, agent.name))
   })

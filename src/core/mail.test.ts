@@ -148,6 +148,47 @@ eachEngine('Mail', (open) => {
     expect(Object.values(await unread(hubs[0]))).toEqual(Array(8).fill(40))
   })
 
+  test('sends to one and to many into one thread, on two nodes, do not lock each other out', async () => {
+    const database = await open()
+    const hubs = [await openTestHub(await database.connect()), await openTestHub(await database.connect())] as const
+    const names = Array.from({ length: 6 }, (_, n) => `agent-${n}`)
+    for (const name of names) await ensureAgent(hubs[0], 'one', name, 'auto')
+    await send(hubs[0], registered('agent-0', 'one'), { ...letter({ name: 'agent-1' }), thread: 'T' })
+    const sent = await Promise.all(
+      Array.from({ length: 60 }, (_, n) => {
+        const to = n % 2 === 0 ? [{ name: names[n % 6] ?? '' }] : names.map((name) => ({ name }))
+        return send(hubs[n % 4 < 2 ? 0 : 1], registered(names[(n + 1) % 6] ?? '', 'one'), {
+          ...letter(...to),
+          thread: 'T',
+        })
+      }),
+    )
+    expect(sent.every(({ blocked }) => blocked.length === 0)).toBe(true)
+    expect((await readThread(hubs[1], 'one', 'T', { limit: 100 })).messages).toHaveLength(61)
+  })
+
+  test('a number that names a message joins its thread only for those who have part in it', async () => {
+    const hub = await begin()
+    const { messageId } = await send(hub, ann, letter({ name: 'Bob' }))
+    const key = String(messageId)
+    expect(await send(hub, cleo, { ...letter({ name: 'Bob' }), thread: key })).toMatchObject({ thread: key })
+    const rows = () => hub.db.all<{ n: number }>(sql`SELECT COUNT(*) AS n FROM threads`)
+    expect(await rows()).toEqual([{ n: 2 }])
+    await send(hub, bob, { ...letter({ name: 'Ann' }), thread: key })
+    expect(await rows()).toEqual([{ n: 2 }])
+  })
+
+  test('a copy does not demote whom a reply goes to', async () => {
+    const hub = await begin()
+    const { messageId } = await send(hub, ann, letter({ name: 'Bob' }))
+    const copies = [
+      { name: 'Ann', kind: 'bcc' as const },
+      { name: 'Cleo', kind: 'cc' as const },
+    ]
+    const { deliveries } = await reply(hub, bob, { messageId, body: 'x', copies })
+    expect(deliveries.map(({ agent, kind }) => `${agent.name} ${kind}`)).toEqual(['Ann to', 'Cleo cc'])
+  })
+
   test('a full mailbox is left out, and the others get the message', async () => {
     const hub = await begin({ mailboxDepth: 1 })
     await send(hub, ann, letter({ name: 'Bob' }))

@@ -50,7 +50,7 @@ eachEngine('Profiles', (open) => {
     expect((await whois(hub, project, 'ann')).activeAt).toBe(at)
     clock.advance(1_000)
     expect((await whois(hub, project, 'ann')).activeAt).toBe(at)
-    const writing = hub.activity.write()
+    const writing = hub.activity.close()
     const later = clock.now()
     await actAs(hub, as('ann', project))
     await writing

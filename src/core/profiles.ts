@@ -1,6 +1,13 @@
 /** Profiles: who an agent is, for others to see; looked up one by one or as the directory of a project. */
 import { nameKey } from '../base/names.ts'
-import { countByProject, findProfile, listByName, listRecent, type ProfileRow } from '../store/profiles.ts'
+import {
+  countByProject,
+  findProfile,
+  listByName,
+  listProfiles,
+  listRecent,
+  type ProfileRow,
+} from '../store/profiles.ts'
 import { type Agent, type ContactPolicy, noAgent } from './agents.ts'
 import type { Hub } from './hub.ts'
 import { needProject, type Project } from './projects.ts'
@@ -44,17 +51,33 @@ export interface Listing {
   readonly limit: number
 }
 
-/** The agents of a project, the one active last first. */
+/**
+ * The agents of a project, the one active last first. When some were is not written yet; these are read besides those
+ * that the database takes for the latest, which are as many as are asked for: nobody else can be among them.
+ */
 export async function listAgents(
   hub: Hub,
   slugOrKey: string,
   { activeWithinMs, limit }: Listing,
 ): Promise<{ project: Project; agents: Profile[] }> {
   const project = await needProject(hub, slugOrKey)
-  await hub.activity.write()
-  const rows = await listRecent(hub.db, project.id, { since: sinceOf(hub, activeWithinMs), limit })
-  return { project, agents: rows.map((row) => toProfile(hub, project, row)) }
+  const since = sinceOf(hub, activeWithinMs)
+  const unwritten = hub.activity.unwritten()
+  const rows = [
+    ...(await listRecent(hub.db, project.id, { since, limit })),
+    ...(await listProfiles(hub.db, project.id, [...unwritten.keys()])),
+  ]
+  const latest = new Map(rows.map((row) => [row.id, toProfile(hub, project, later(row, unwritten))]))
+  const agents = [...latest.values()].filter(({ activeAt }) => activeAt >= since)
+  agents.sort((a, b) => b.activeAt - a.activeAt || b.id - a.id)
+  return { project, agents: agents.slice(0, limit) }
 }
+
+/** What was not written when the reading began may be by now, and then it is in neither place. */
+const later = (row: ProfileRow, unwritten: ReadonlyMap<number, number>): ProfileRow => ({
+  ...row,
+  active_at: Math.max(row.active_at, unwritten.get(row.id) ?? 0),
+})
 
 /** The same by name, a page at a time: `next` is the name after which the next page begins, if there is one. */
 export async function pageAgents(
@@ -63,13 +86,15 @@ export async function pageAgents(
   { activeWithinMs, limit, after }: Listing & { after?: string | undefined },
 ): Promise<{ project: Project; agents: Profile[]; next: string | undefined }> {
   const project = await needProject(hub, slugOrKey)
-  if (activeWithinMs !== undefined) await hub.activity.write()
+  const since = sinceOf(hub, activeWithinMs)
+  const unwritten = hub.activity.unwritten()
   const rows = await listByName(hub.db, project.id, {
-    since: sinceOf(hub, activeWithinMs),
+    since,
+    active: [...unwritten].filter(([, at]) => at >= since).map(([id]) => id),
     after: after === undefined ? undefined : nameKey(after),
     limit: limit + 1,
   })
-  const agents = rows.slice(0, limit).map((row) => toProfile(hub, project, row))
+  const agents = rows.slice(0, limit).map((row) => toProfile(hub, project, later(row, unwritten)))
   return { project, agents, next: rows.length > limit ? agents.at(-1)?.name : undefined }
 }
 

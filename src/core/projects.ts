@@ -59,9 +59,17 @@ export async function findProjectCalled(hub: Hub, slugOrKey: string): Promise<Pr
 
 /** A project that is only looked at is not made by it. */
 export async function needProject(hub: Hub, slugOrKey: string): Promise<Project> {
-  const found = await findProjectCalled(hub, slugOrKey)
-  if (found !== undefined) return found
+  return (await findProjectCalled(hub, slugOrKey)) ?? missing(slugOrKey)
+}
+
+/** The project of somebody else: to make it, as one would one's own, helps nobody. */
+export async function needProjectElsewhere(hub: Hub, slugOrKey: string): Promise<Project> {
+  return (await findProjectCalled(hub, slugOrKey)) ?? missing(slugOrKey, 'elsewhere')
+}
+
+function missing(slugOrKey: string, reason?: 'elsewhere'): never {
   throw new HubError('PROJECT_NOT_FOUND', `There is no project ${JSON.stringify(slugOrKey)}.`, {
+    reason,
     hint: 'Name it by its key (usually the absolute path of the repository) or its slug.',
   })
 }
@@ -76,7 +84,5 @@ export async function listProjects(
 
 /** Slugs never change: each is asked for once. */
 export async function slugOfProject(hub: Hub, id: number): Promise<string> {
-  const slug = hub.known.slugs.get(id) ?? (await findSlug(hub.db, id))
-  hub.known.slugs.set(id, slug)
-  return slug
+  return hub.known.slugs.get(id) ?? remember(hub.known.slugs, id, await findSlug(hub.db, id))
 }

@@ -1,14 +1,12 @@
 /** Whether an inbox has room under its quota: counted on from where it was counted last, for what it holds only grows. */
 import type { Tx } from '../db/port.ts'
-import { countInboxAfter, findInboxPlace, type InboxPlace, inboxStart } from '../store/retention.ts'
+import { countInboxAfter, findInboxPlace, type Place, start } from '../store/retention.ts'
 import { type Hub, remember } from './hub.ts'
 
-interface Counted {
-  readonly place: InboxPlace
+export interface Counted {
+  readonly place: Place
   readonly count: number
 }
-
-const counted = new WeakMap<Hub, Map<string, Counted>>()
 
 /** The count goes on in steps of so many. To count 100,000 with every send would cost it 3.5 ms; this costs 0.05. */
 const stride = 256
@@ -22,11 +20,9 @@ export async function hasInboxRoom(
   tx: Tx,
   { agentId, quota }: { agentId: number; quota: number },
 ): Promise<boolean> {
-  const known = counted.get(hub) ?? new Map<string, Counted>()
-  counted.set(hub, known)
-  const before = known.get(String(agentId)) ?? { place: inboxStart, count: 0 }
+  const before = hub.counted.get(agentId) ?? { place: start, count: 0 }
   const { place, count } = await countOn(tx, agentId, { ...before, until: hub.clock.now() - settledMs })
-  if (count > before.count) remember(known, String(agentId), { place, count })
+  if (count > before.count) remember(hub.counted, agentId, { place, count })
   const left = quota - count
   return left > 0 && (await countInboxAfter(tx, { recipientId: agentId, after: place, most: left })) < left
 }
@@ -37,6 +33,6 @@ async function countOn(
   { place, count, until }: Counted & { until: number },
 ): Promise<Counted> {
   const next = await findInboxPlace(tx, agentId, { after: place, steps: stride })
-  if (next === undefined || next.sentAt > until) return { place, count }
+  if (next === undefined || next.at > until) return { place, count }
   return countOn(tx, agentId, { place: next, count: count + stride, until })
 }

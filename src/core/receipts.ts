@@ -51,5 +51,5 @@ async function sign(hub: Hub, acting: Acting, { messageId, ack }: Signing): Prom
 
 const toReceipt = (readAt: number, ackedAt: number | null): Receipt => ({ readAt, ackedAt: ackedAt ?? undefined })
 
-const notAddressed = ({ name }: Agent, messageId: number): HubError =>
+export const notAddressed = ({ name }: Agent, messageId: number): HubError =>
   new HubError('MESSAGE_NOT_FOUND', `${name} has no message ${messageId}.`)

@@ -4,7 +4,7 @@ import type { DeliveryKind } from '../store/deliveries.ts'
 import { type Acting, type Agent, ensureAgent, findIn } from './agents.ts'
 import { findContactElsewhere } from './contacts.ts'
 import type { Hub } from './hub.ts'
-import { needProject } from './projects.ts'
+import { needProjectElsewhere } from './projects.ts'
 
 export interface Address {
   readonly name: string
@@ -50,7 +50,7 @@ export async function resolve(hub: Hub, { acting, sender, addresses }: Resolving
  * this project (DECISIONS, mail.md 5), which starts as agents of its door do.
  */
 async function find(hub: Hub, sender: Agent, { name, project }: Address): Promise<Agent | undefined> {
-  if (project !== undefined) return findIn(hub, (await needProject(hub, project)).id, name)
+  if (project !== undefined) return findIn(hub, (await needProjectElsewhere(hub, project)).id, name)
   return (await findIn(hub, sender.projectId, name)) ?? (await findContactElsewhere(hub, sender, name))
 }
 

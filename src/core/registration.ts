@@ -108,7 +108,7 @@ async function badName(hub: Hub, slugOrKey: string, name: string): Promise<HubEr
   return new HubError(
     'INVALID_ARGUMENT',
     `The name ${JSON.stringify(name)} is not two capitalised words, and nobody is called so yet.`,
-    { hint: `Call register_agent with a name such as ${free}, which is free, or leave the name out to be given one.` },
+    { hint: `Register with a name such as ${free}, which is free, or leave the name out to be given one.` },
   )
 }
 

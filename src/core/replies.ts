@@ -36,7 +36,11 @@ export async function reply(
     )
   const named = await resolve(hub, { acting, sender, addresses: [...(to ?? []), ...copies] })
   const usual = to === undefined ? await usualRecipients(hub, sender, original) : []
-  const recipients = [...new Map([...usual, ...named].map((recipient) => [recipient.agent.id, recipient])).values()]
+  // Who is named twice is reached as the first way says.
+  const byId = new Map(
+    [...named.toReversed(), ...usual.toReversed()].map((recipient) => [recipient.agent.id, recipient]),
+  )
+  const recipients = [...byId.values()].reverse()
   const { importance, ack_required, own_subject } = original
   const draft = {
     body,

@@ -3,11 +3,9 @@ import {
   countInboxAfter,
   countSent,
   findInboxPlace,
-  findLastMessage,
-  findMessageFrom,
   type InboxOwnerRow,
-  inboxStart,
   listInboxOwners,
+  start,
 } from '../store/retention.ts'
 import type { Chore, Turn } from './chores.ts'
 import type { Hub } from './hub.ts'
@@ -33,31 +31,17 @@ export const retentionChore = (rules: RetentionRules): Chore => ({
   everyMs: rules.everyMs,
   async run(hub, turn) {
     const ignored = rules.ignored.map(wildcard)
-    const lastOld = await findLastBefore(hub, turn, hub.clock.now() - rules.maxAgeDays * 86_400_000)
+    const time = hub.clock.now() - rules.maxAgeDays * 86_400_000
     for (let after = 0; ; ) {
       const projects = await listProjects(hub, { after, limit: page })
       for (const project of projects)
-        if (!isIgnored(project, ignored)) tell(hub, rules, await survey(hub, turn, { project, lastOld, ...rules }))
+        if (!isIgnored(project, ignored)) tell(hub, rules, await survey(hub, turn, { project, time, ...rules }))
       const last = projects.at(-1)
       if (last === undefined || projects.length < page) return
       after = last.id
     }
   },
 })
-
-/** The newest message that was sent before a time, found by halves: ids grow with the time. */
-async function findLastBefore(hub: Hub, turn: Turn, time: number): Promise<number> {
-  let low = 0
-  let high = await findLastMessage(hub.db)
-  while (low < high) {
-    await turn.goOn()
-    const middle = Math.ceil((low + high) / 2)
-    const message = await findMessageFrom(hub.db, middle)
-    if (message !== undefined && message.created_at < time) low = Math.min(high, message.id)
-    else high = middle - 1
-  }
-  return low
-}
 
 interface Survey {
   project: string
@@ -73,10 +57,11 @@ interface Survey {
 
 interface Surveying extends Pick<RetentionRules, 'inboxLimit'> {
   readonly project: Project
-  readonly lastOld: number
+  /** What was sent before it is old. */
+  readonly time: number
 }
 
-async function survey(hub: Hub, turn: Turn, { project, lastOld, inboxLimit }: Surveying): Promise<Survey> {
+async function survey(hub: Hub, turn: Turn, { project, time, inboxLimit }: Surveying): Promise<Survey> {
   const found: Survey = {
     project: project.slug,
     agents: 0,
@@ -90,7 +75,7 @@ async function survey(hub: Hub, turn: Turn, { project, lastOld, inboxLimit }: Su
     await turn.goOn()
     const owners = await listInboxOwners(hub.db, project.id, { after, limit: page })
     for (const owner of owners) {
-      const sent = await countAllSent(hub, turn, owner, lastOld)
+      const sent = await countAllSent(hub, turn, owner, time)
       const size = await countInbox(hub, turn, owner)
       found.agents++
       found.messages += sent.count
@@ -105,11 +90,11 @@ async function survey(hub: Hub, turn: Turn, { project, lastOld, inboxLimit }: Su
   }
 }
 
-async function countAllSent(hub: Hub, turn: Turn, { id: senderId }: InboxOwnerRow, lastOld: number) {
+async function countAllSent(hub: Hub, turn: Turn, { id: senderId }: InboxOwnerRow, time: number) {
   const all = { count: 0, old: 0 }
-  for (let after = 0; ; ) {
+  for (let after = start; ; ) {
     await turn.goOn()
-    const part = await countSent(hub.db, { senderId, after, lastOld, most: atOnce })
+    const part = await countSent(hub.db, { senderId, after, time, most: atOnce })
     all.count += part.count
     all.old += part.old
     if (part.count < atOnce) return all
@@ -118,7 +103,7 @@ async function countAllSent(hub: Hub, turn: Turn, { id: senderId }: InboxOwnerRo
 }
 
 async function countInbox(hub: Hub, turn: Turn, { id: recipientId }: InboxOwnerRow): Promise<number> {
-  for (let after = inboxStart, count = 0; ; count += atOnce) {
+  for (let after = start, count = 0; ; count += atOnce) {
     await turn.goOn()
     const next = await findInboxPlace(hub.db, recipientId, { after, steps: atOnce })
     if (next === undefined) return count + (await countInboxAfter(hub.db, { recipientId, after, most: atOnce }))

@@ -46,9 +46,8 @@ const exampleLength = 300
 /** Of what stands in for a subject. */
 const subjectLength = 120
 
-/** The digests that were made last. */
+/** So many digests are kept. */
 const remembered = 100
-const known = new WeakMap<Hub, Map<string, Digested>>()
 
 /** Rejects with THREAD_NOT_FOUND if the project sees nothing of such a thread. */
 export async function digestThread(hub: Hub, { project, key, limit }: DigestWish): Promise<Digested> {
@@ -56,8 +55,7 @@ export async function digestThread(hub: Hub, { project, key, limit }: DigestWish
   const states = await listThreadStates(hub.db, home.id, key)
   if (states.length === 0) throw noThread(home, key)
   const state = JSON.stringify([home.id, key, limit, states.map(({ id, total, last_id }) => [id, total, last_id])])
-  const digests = known.get(hub) ?? new Map<string, Digested>()
-  known.set(hub, digests)
+  const { digests } = hub
   const digested = digests.get(state) ?? (await digest(hub, { home: home.id, key, limit, states }))
   digests.delete(state)
   const [oldest] = digests.keys()
@@ -108,8 +106,8 @@ const toExample = ({ id, from, subject, createdAt, body }: Told): Example => ({
 async function readEnds(hub: Hub, { home, limit, states }: Reading): Promise<Told[]> {
   const first: ToldRow[] = []
   const newest: ToldRow[] = []
-  for (const { id: threadId } of states) {
-    const thread = { threadId, projectId: home, length: readLength }
+  for (const { id: threadId, project_id } of states) {
+    const thread = { threadId, guestId: project_id === home ? undefined : home, length: readLength }
     first.push(...(await listTold(hub.db, { ...thread, oldestFirst: true, limit: 1 })))
     let before: number | undefined
     for (let left = limit; left > 0; left -= page) {

@@ -2,7 +2,7 @@
 import { HubError } from '../base/errors.ts'
 import { findMail, listThread } from '../store/mail.ts'
 import type { Hub } from './hub.ts'
-import { inlineLimit, withBodies } from './inbox.ts'
+import { inlineBytes, withBodies } from './inbox.ts'
 import { type Letter, lettersOf } from './letters.ts'
 import { needProject, type Project } from './projects.ts'
 
@@ -32,11 +32,10 @@ export async function readThread(
   { after = 0, bodies = false, limit }: ThreadWish,
 ): Promise<ThreadPage> {
   const home = await needProject(hub, project)
-  const inline = bodies && limit <= inlineLimit
-  const query = { projectId: home.id, key, after, bodies: inline, limit: limit + 1 }
+  const query = { projectId: home.id, key, after, bodies: inlineBytes(bodies, limit), limit: limit + 1 }
   const found = await listThread(hub.db, query)
   if (found.length === 0 && after === 0) throw noThread(home, key)
-  const rows = await withBodies(hub, found.slice(0, limit), bodies && !inline)
+  const rows = await withBodies(hub, found.slice(0, limit), bodies)
   return { project: home, messages: await lettersOf(hub, { rows, home: home.id }), more: found.length > limit }
 }
 

@@ -43,26 +43,27 @@ export async function insertAgent(tx: Tx, { projectId, name, nameKey, policy, no
 export interface RecipientRow {
   id: number
   contact_policy: 'open' | 'auto' | 'contacts_only' | 'block_all'
-  unread: number
 }
 
-/** Several are locked in one order, whoever asks: two sends can then wait for each other in one direction only. */
 export function listRecipients(tx: Tx, ids: readonly number[]): Promise<RecipientRow[]> {
-  if (ids.length === 1) return tx.all(sql`SELECT id, contact_policy, unread FROM agents WHERE id = ${ids[0]}`)
-  return tx.all(sql`
-    SELECT id, contact_policy, unread FROM agents WHERE id IN (${join([...ids])}) ORDER BY id ${forUpdate(tx)}`)
+  return tx.all(sql`SELECT id, contact_policy FROM agents WHERE id IN (${join([...ids])})`)
 }
 
-/** Counts one more unread delivery, unless the agent has `limit` of them already: then false. */
-export async function raiseUnread(tx: Tx, agentId: number, limit: number): Promise<boolean> {
-  const rows = await tx.all(sql`
-    UPDATE agents SET unread = unread + 1 WHERE id = ${agentId} AND unread < ${limit} RETURNING id`)
-  return rows.length > 0
-}
-
-/** The same for several, whose counters are known to be below it. */
-export async function raiseAllUnread(tx: Tx, ids: readonly number[]): Promise<void> {
-  await tx.all(sql`UPDATE agents SET unread = unread + 1 WHERE id IN (${join([...ids])})`)
+/**
+ * Counts one more unread delivery for each that has fewer than `limit` of them, and returns those. Several are locked in
+ * the order of their ids, whoever asks: two sends can then wait for each other in one direction only.
+ */
+export async function raiseUnread(tx: Tx, ids: readonly number[], limit: number): Promise<number[]> {
+  const rows =
+    ids.length === 1
+      ? await tx.all<{ id: number }>(sql`
+          UPDATE agents SET unread = unread + 1 WHERE id = ${ids[0]} AND unread < ${limit} RETURNING id`)
+      : await tx.all<{ id: number }>(sql`
+          WITH locked AS MATERIALIZED (
+            SELECT id FROM agents WHERE id IN (${join([...ids])}) ORDER BY id ${forUpdate(tx)})
+          UPDATE agents SET unread = unread + 1
+          WHERE id IN (SELECT id FROM locked) AND unread < ${limit} RETURNING id`)
+  return rows.map(({ id }) => id)
 }
 
 export async function updateUnread(tx: Tx, agentId: number, by: 1 | -1): Promise<void> {

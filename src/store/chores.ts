@@ -56,7 +56,7 @@ export async function updateFreed(
     WHERE name = ${name} AND holder = ${holder}`)
 }
 
-export function listHeld(db: Reader, now: number): Promise<ChoreRow[]> {
+export function listClaimed(db: Reader, now: number): Promise<ChoreRow[]> {
   return db.all<ChoreRow>(sql`
     SELECT name, holder, held_until, done_at FROM chores WHERE held_until > ${now} ORDER BY name`)
 }

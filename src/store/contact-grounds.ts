@@ -60,7 +60,10 @@ export async function listThreadMates(
   )
 }
 
-/** Those whom the sender has written to, or who have written to it, after a time. */
+/**
+ * Those whom the sender has written to, or who have written to it, after a time. The plus keeps both engines from reading
+ * all that the others ever got or wrote: what was found first is looked up one by one.
+ */
 export async function listRecentPartners(
   db: Reader,
   { senderId, ids, since }: Pairs & { since: number },
@@ -69,14 +72,14 @@ export async function listRecentPartners(
   return idsOf(
     await db.all<{ id: number }>(sql`
     SELECT d.recipient_id AS id
-    FROM (SELECT id, kind, created_at FROM messages WHERE sender_id = ${senderId}
-      ORDER BY id DESC LIMIT ${reach.recent}) m
-    JOIN deliveries d ON d.message_id = m.id AND d.recipient_id IN (${others})
-    WHERE m.created_at > ${since} AND m.kind <> ${requestKind}
+    FROM (SELECT id, kind FROM messages WHERE sender_id = ${senderId} AND created_at > ${since}
+      ORDER BY created_at DESC, id DESC LIMIT ${reach.recent}) m
+    JOIN deliveries d ON d.message_id = m.id
+    WHERE m.kind <> ${requestKind} AND +d.recipient_id IN (${others})
     UNION SELECT m.sender_id
     FROM (SELECT message_id FROM deliveries WHERE recipient_id = ${senderId} AND sent_at > ${since}
       ORDER BY sent_at DESC, id DESC LIMIT ${reach.recent}) d
     JOIN messages m ON m.id = d.message_id
-    WHERE m.sender_id IN (${others})`),
+    WHERE +m.sender_id IN (${others})`),
   )
 }

@@ -26,11 +26,22 @@ export function listContactsBetween(db: Reader, agentId: number, others: readonl
     UNION ALL SELECT ${columns} FROM contacts WHERE from_id IN (${ids}) AND to_id = ${agentId}`)
 }
 
-/** The row stays locked until the transaction ends. */
-export async function lockContact(tx: Tx, fromId: number, toId: number): Promise<ContactRow | undefined> {
-  const [row] = await tx.all<ContactRow>(sql`
-    SELECT ${columns} FROM contacts WHERE from_id = ${fromId} AND to_id = ${toId} ${forUpdate(tx)}`)
-  return row
+/**
+ * What there is between two agents, each way; locked until the transaction ends, in one order, so that two who ask each
+ * other at once do not wait for each other for ever.
+ */
+export async function lockContacts(
+  tx: Tx,
+  agentId: number,
+  otherId: number,
+): Promise<{ own: ContactRow | undefined; back: ContactRow | undefined }> {
+  const rows = await tx.all<ContactRow>(sql`
+    SELECT ${columns} FROM contacts
+    WHERE from_id IN (${agentId}, ${otherId}) AND to_id IN (${agentId}, ${otherId}) ORDER BY id ${forUpdate(tx)}`)
+  return {
+    own: rows.find(({ from_id }) => from_id === agentId),
+    back: rows.find(({ from_id }) => from_id === otherId),
+  }
 }
 
 export interface NewContact {

@@ -3,10 +3,12 @@ import sql, { join, type Sql } from 'sql-template-tag'
 import type { Tx } from '../db/port.ts'
 
 export async function insertGuests(tx: Tx, messageId: number, projectIds: readonly number[]): Promise<void> {
-  const rows = projectIds.map((projectId) => sql`(${projectId}, ${messageId})`)
-  await tx.all(sql`INSERT INTO message_guests (project_id, message_id) VALUES ${join(rows)}`)
+  const thread = sql`(SELECT thread_id FROM messages WHERE id = ${messageId})`
+  const rows = projectIds.map((projectId) => sql`(${projectId}, ${thread}, ${messageId})`)
+  await tx.all(sql`INSERT INTO message_guests (project_id, thread_id, message_id) VALUES ${join(rows)}`)
 }
 
 /** Whether a project may see the message `m` of the thread `t`. */
 export const visibleIn = (projectId: number): Sql => sql`(t.project_id = ${projectId} OR EXISTS (
-  SELECT 1 FROM message_guests g WHERE g.message_id = m.id AND g.project_id = ${projectId}))`
+  SELECT 1 FROM message_guests g
+  WHERE g.project_id = ${projectId} AND g.thread_id = m.thread_id AND g.message_id = m.id))`

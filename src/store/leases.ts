@@ -42,7 +42,10 @@ export async function insertLease(tx: Tx, lease: NewLease): Promise<LeaseRow> {
   return row as LeaseRow
 }
 
-/** The agent's active lease on the same pattern, kept for longer: it does not end sooner than it would have. */
+/**
+ * The agent's active lease on the same pattern, kept for longer: it does not end sooner than it would have. That it is
+ * active is asked twice: on PostgreSQL who waits for a row looks only at the outer condition again.
+ */
 export async function updateSameLease(tx: Tx, lease: NewLease): Promise<LeaseRow | undefined> {
   const { projectId, agentId, pattern, prefix, exclusive, reason, now, expiresAt } = lease
   const [row] = await tx.all<LeaseRow>(sql`
@@ -53,6 +56,7 @@ export async function updateSameLease(tx: Tx, lease: NewLease): Promise<LeaseRow
       SELECT MAX(id) FROM leases
       WHERE project_id = ${projectId} AND prefix = ${prefix} AND released_at IS NULL
         AND pattern = ${pattern} AND agent_id = ${agentId} AND exclusive = ${exclusive ? 1 : 0} AND expires_at > ${now})
+      AND released_at IS NULL AND expires_at > ${now}
     RETURNING ${columns}`)
   return row
 }
@@ -171,12 +175,12 @@ export interface Listing {
   limit: number
 }
 
-/** The newest first. */
+/** The newest first. The plus keeps both engines from sorting all that are active: those past are put away soon. */
 export async function listLeases(
   db: Reader,
   { projectId, activeAt, before, limit }: Listing,
 ): Promise<NamedLeaseRow[]> {
-  const active = activeAt === undefined ? empty : sql`AND l.released_at IS NULL AND l.expires_at > ${activeAt}`
+  const active = activeAt === undefined ? empty : sql`AND l.released_at IS NULL AND +l.expires_at > ${activeAt}`
   const older = before === undefined ? empty : sql`AND l.id < ${before}`
   return db.all<NamedLeaseRow>(sql`
     SELECT ${named} FROM leases l JOIN agents a ON a.id = l.agent_id

@@ -6,18 +6,29 @@ import type { Reader, Tx } from '../db/port.ts'
 const firstMessage = (key: string): number => (/^[1-9]\d{0,14}$/.test(key) ? Number(key) : 0)
 
 /** The ids of the threads that go by a name: their key, their uid, or the id of their first message. */
-export const threadsCalled = (key: string): Sql => sql`
+const threadsCalled = (key: string): Sql => sql`
   SELECT id FROM threads WHERE key = ${key}
   UNION SELECT id FROM threads WHERE uid = ${key}
   UNION SELECT thread_id FROM messages WHERE id = ${firstMessage(key)} AND seq = 1`
 
 /** More threads of one name than this are not read. */
-export const mostThreads = 50
+const mostThreads = 50
 
-export function listThreadsCalled(db: Reader, key: string): Promise<{ id: number; project_id: number }[]> {
-  return db.all(sql`
-    SELECT id, project_id FROM threads WHERE status <> 'deleted' AND id IN (${threadsCalled(key)})
-    ORDER BY id LIMIT ${mostThreads}`)
+/**
+ * Threads `t` that go by a name, as far as a project sees anything of them: its own first, so that no number of others
+ * keeps it from being read.
+ */
+export const seenThreads = (projectId: number, key: string): Sql => sql`
+  FROM threads t WHERE t.status <> 'deleted' AND t.id IN (${threadsCalled(key)}) AND (t.project_id = ${projectId}
+    OR EXISTS (SELECT 1 FROM message_guests g WHERE g.project_id = ${projectId} AND g.thread_id = t.id))
+  ORDER BY CASE WHEN t.project_id = ${projectId} THEN 0 ELSE 1 END, t.id LIMIT ${mostThreads}`
+
+export function listThreadsCalled(
+  db: Reader,
+  projectId: number,
+  key: string,
+): Promise<{ id: number; project_id: number }[]> {
+  return db.all(sql`SELECT t.id, t.project_id ${seenThreads(projectId, key)}`)
 }
 
 export interface MailThreadRow {
@@ -30,16 +41,23 @@ export interface MailThreadRow {
 const columns = sql`t.id, t.project_id, t.key, (SELECT r.id FROM messages r WHERE r.thread_id = t.id AND r.seq = 1) AS root_id`
 
 /**
- * The thread of this project that a sender means by a key: the one called so, else the one that this message began. It
- * stays locked until the message is in it: threads before agents, whoever sends.
+ * The thread of the sender's project that it means by a key: the one called so, else the one that this message began, if
+ * the sender has part in it; a number may as well be that of a ticket. It stays locked until the message is in it:
+ * threads before agents, whoever sends.
  */
-export async function findMailThread(tx: Tx, projectId: number, key: string): Promise<MailThreadRow | undefined> {
+export async function findMailThread(
+  tx: Tx,
+  { projectId, senderId, key }: { projectId: number; senderId: number; key: string },
+): Promise<MailThreadRow | undefined> {
   const [named] = await tx.all<MailThreadRow>(sql`
     SELECT ${columns} FROM threads t WHERE t.key = ${key} AND t.project_id = ${projectId} ${forUpdate(tx, 't')}`)
-  if (named !== undefined || firstMessage(key) === 0) return named
+  const first = firstMessage(key)
+  if (named !== undefined || first === 0) return named
   const [begun] = await tx.all<MailThreadRow>(sql`
     SELECT ${columns} FROM messages m JOIN threads t ON t.id = m.thread_id
-    WHERE m.id = ${firstMessage(key)} AND m.seq = 1 AND t.project_id = ${projectId} AND t.key IS NULL AND t.name IS NULL
+    WHERE m.id = ${first} AND m.seq = 1 AND t.project_id = ${projectId} AND t.key IS NULL AND t.name IS NULL
+      AND EXISTS (SELECT 1 FROM messages x WHERE x.thread_id = t.id AND (x.sender_id = ${senderId} OR EXISTS (
+        SELECT 1 FROM deliveries d WHERE d.message_id = x.id AND d.recipient_id = ${senderId})))
     ${forUpdate(tx, 't')}`)
   return begun
 }

@@ -6,6 +6,9 @@ import { visibleIn } from './guests.ts'
 import { listThreadsCalled } from './mail-threads.ts'
 import { listed } from './search-documents.ts'
 
+/** Every body there is. */
+const longest = 2 ** 31 - 1
+
 /** So much of the body stands in for a subject that is not there. */
 const headLength = 120
 
@@ -26,9 +29,11 @@ export interface MailRow {
 const threadKey = sql`COALESCE(t.key, CASE WHEN t.name IS NULL AND t.next_seq > 2 THEN
   (SELECT CAST(r.id AS TEXT) FROM messages r WHERE r.thread_id = t.id AND r.seq = 1) END)`
 
-const columns = (bodies: boolean): Sql => sql`
+/** `bodies` is how long a body may be to come along: 0 for none. */
+const columns = (bodies: number): Sql => sql`
   m.id, ${threadKey} AS thread_key, a.name AS sender, a.project_id AS sender_project,
-  COALESCE(m.subject, substr(m.body, 1, ${headLength})) AS subject, m.importance, m.ack_required, m.created_at, ${bodies ? sql`m.body` : sql`NULL`} AS body`
+  COALESCE(m.subject, substr(m.body, 1, ${headLength})) AS subject, m.importance, m.ack_required, m.created_at,
+  ${bodies === 0 ? sql`NULL` : sql`CASE WHEN octet_length(m.body) <= ${bodies} THEN m.body END`} AS body`
 
 const joined = sql`JOIN threads t ON t.id = m.thread_id JOIN agents a ON a.id = m.sender_id`
 
@@ -52,50 +57,62 @@ export interface InboxQuery {
   recipientId: number
   part: InboxPart
   /** Only what was sent after this time. */
+  since?: number | undefined
+  /** Only what came after the message with this id. */
   after?: number | undefined
   /** Only what was sent up to this time. */
   until?: number | undefined
   /** Only what is older than the message with this id. */
   before?: number | undefined
   oldestFirst?: boolean
-  bodies: boolean
+  /** How long a body may be to come along; 0 for none. */
+  bodies: number
   limit: number
 }
 
 export function listInbox(db: Reader, query: InboxQuery): Promise<InboxRow[]> {
-  const { recipientId, part, after, until, before, oldestFirst = false, bodies, limit } = query
+  const { recipientId, part, since, after, until, before, oldestFirst = false, bodies, limit } = query
   const direction = oldestFirst ? empty : sql`DESC`
   return db.all<InboxRow>(sql`
     SELECT d.kind, d.read_at, d.acked_at, ${columns(bodies)}
     FROM deliveries d JOIN messages m ON m.id = d.message_id ${joined}
     WHERE d.recipient_id = ${recipientId} ${parts[part]}
-      ${after === undefined ? empty : sql`AND d.sent_at > ${after}`}
+      ${since === undefined ? empty : sql`AND d.sent_at > ${since}`}
       ${until === undefined ? empty : sql`AND d.sent_at <= ${until}`}
-      ${
-        before === undefined
-          ? empty
-          : sql`AND (d.sent_at, d.id) < (
-              SELECT b.sent_at, b.id FROM deliveries b WHERE b.message_id = ${before} AND b.recipient_id = ${recipientId})`
-      }
+      ${after === undefined ? empty : sql`AND (d.sent_at, d.id) > ${placeOf(after, recipientId)}`}
+      ${before === undefined ? empty : sql`AND (d.sent_at, d.id) < ${placeOf(before, recipientId)}`}
     ORDER BY d.sent_at ${direction}, d.id ${direction} LIMIT ${limit}`)
 }
+
+/** Where a message stands in an inbox; nowhere if it was not sent there, and then nothing comes before or after it. */
+const placeOf = (messageId: number, recipientId: number): Sql => sql`(
+  SELECT b.sent_at, b.id FROM deliveries b WHERE b.message_id = ${messageId} AND b.recipient_id = ${recipientId})`
 
 export interface OutboxQuery {
   senderId: number
   after?: number | undefined
   before?: number | undefined
-  bodies: boolean
+  /** How long a body may be to come along; 0 for none. */
+  bodies: number
   limit: number
 }
 
-/** What an agent sent to somebody, newest first; what it said in topics is not mail. */
+/**
+ * What an agent sent to somebody, newest first; what it said in topics is not mail. The order is that of the time, as an
+ * index has it.
+ */
 export function listOutbox(db: Reader, { senderId, after, before, bodies, limit }: OutboxQuery): Promise<MailRow[]> {
   return db.all<MailRow>(sql`
     SELECT ${columns(bodies)} FROM messages m ${joined}
     WHERE m.sender_id = ${senderId} AND t.name IS NULL
       ${after === undefined ? empty : sql`AND m.created_at > ${after}`}
-      ${before === undefined ? empty : sql`AND m.id < ${before}`}
-    ORDER BY m.id DESC LIMIT ${limit}`)
+      ${
+        before === undefined
+          ? empty
+          : sql`AND (m.created_at, m.id) < (
+              SELECT b.created_at, b.id FROM messages b WHERE b.id = ${before} AND b.sender_id = ${senderId})`
+      }
+    ORDER BY m.created_at DESC, m.id DESC LIMIT ${limit}`)
 }
 
 export interface Sight {
@@ -115,7 +132,7 @@ export interface SeenRow extends MailRow {
 /** A message that the project, or this agent, may see. */
 export async function findMail(db: Reader, { id, projectId, recipientId = 0 }: Sight): Promise<SeenRow | undefined> {
   const [row] = await db.all<SeenRow>(sql`
-    SELECT m.sender_id, m.subject AS own_subject, t.name AS topic, ${columns(true)} FROM messages m ${joined}
+    SELECT m.sender_id, m.subject AS own_subject, t.name AS topic, ${columns(longest)} FROM messages m ${joined}
     WHERE m.id = ${id} AND t.status <> 'deleted' AND (${visibleIn(projectId)} OR EXISTS (
       SELECT 1 FROM deliveries d WHERE d.message_id = m.id AND d.recipient_id = ${recipientId}))`)
   return row
@@ -135,7 +152,8 @@ export interface ThreadQuery {
   key: string
   /** Only what comes after the message with this id. */
   after: number
-  bodies: boolean
+  /** How long a body may be to come along; 0 for none. */
+  bodies: number
   limit: number
 }
 
@@ -144,7 +162,7 @@ export interface ThreadQuery {
  * may be a topic of a million: each is read from its place on, by an index of its own.
  */
 export async function listThread(db: Reader, { projectId, key, ...page }: ThreadQuery): Promise<MailRow[]> {
-  const threads = await listThreadsCalled(db, key)
+  const threads = await listThreadsCalled(db, projectId, key)
   const parts: MailRow[][] = []
   for (const { id, project_id } of threads)
     parts.push(await (project_id === projectId ? ownPart(db, id, page) : guestPart(db, id, { projectId, ...page })))
@@ -177,7 +195,7 @@ function guestPart(
 ): Promise<MailRow[]> {
   return db.all<MailRow>(sql`
     SELECT ${columns(bodies)} FROM message_guests g JOIN messages m ON m.id = g.message_id ${joined}
-    WHERE g.project_id = ${projectId} AND g.message_id > ${after} AND m.thread_id = ${threadId}
+    WHERE g.project_id = ${projectId} AND g.thread_id = ${threadId} AND g.message_id > ${after}
     ORDER BY g.message_id LIMIT ${limit}`)
 }
 

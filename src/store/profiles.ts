@@ -2,6 +2,7 @@
 import sql, { empty, join, raw } from 'sql-template-tag'
 import type { Reader, Tx } from '../db/port.ts'
 import type { RecipientRow } from './agents.ts'
+import { listed } from './search-documents.ts'
 
 export interface ProfileRow {
   id: number
@@ -81,14 +82,30 @@ export function listRecent(
     ORDER BY active_at DESC, id DESC LIMIT ${limit}`)
 }
 
+/** Those of the project with these ids, in any order. */
+export async function listProfiles(db: Reader, projectId: number, ids: readonly number[]): Promise<ProfileRow[]> {
+  if (ids.length === 0) return []
+  return db.all<ProfileRow>(sql`
+    SELECT ${columns} FROM agents WHERE id IN ${listed(db, ids)} AND project_id = ${projectId}`)
+}
+
+export interface ByName {
+  since: number
+  /** They are active too, whatever is stored of them. */
+  active: readonly number[]
+  after: string | undefined
+  limit: number
+}
+
 /** Those active since then by name, after this one: who becomes active in between is not passed over. */
 export function listByName(
   db: Reader,
   projectId: number,
-  { since, after, limit }: { since: number; after: string | undefined; limit: number },
+  { since, active, after, limit }: ByName,
 ): Promise<ProfileRow[]> {
+  const also = active.length === 0 ? empty : sql`OR id IN ${listed(db, active)}`
   return db.all<ProfileRow>(sql`
-    SELECT ${columns} FROM agents WHERE project_id = ${projectId} AND active_at >= ${since}
+    SELECT ${columns} FROM agents WHERE project_id = ${projectId} AND (active_at >= ${since} ${also})
       ${after === undefined ? empty : sql`AND name_key > ${after}`}
     ORDER BY name_key LIMIT ${limit}`)
 }

@@ -20,65 +20,57 @@ export function listInboxOwners(
     ORDER BY name_key LIMIT ${limit}`)
 }
 
-export async function findLastMessage(db: Reader): Promise<number> {
-  const [row] = await db.all<{ id: number | null }>(sql`SELECT MAX(id) AS id FROM messages`)
-  return row?.id ?? 0
-}
-
-/** The message with this id, else the next one. */
-export async function findMessageFrom(db: Reader, id: number): Promise<{ id: number; created_at: number } | undefined> {
-  const [row] = await db.all<{ id: number; created_at: number }>(sql`
-    SELECT id, created_at FROM messages WHERE id >= ${id} ORDER BY id LIMIT 1`)
-  return row
-}
-
-export interface SentPart {
-  count: number
-  /** How many of them have an id of at most `lastOld`. */
-  old: number
-  last: number
-}
-
-/** Of what an agent sent, the next `most` messages after the one with the id `after`. */
-export async function countSent(
-  db: Reader,
-  { senderId, after, lastOld, most }: { senderId: number; after: number; lastOld: number; most: number },
-): Promise<SentPart> {
-  const [row] = await db.all<{ count: number; old: number | null; last: number | null }>(sql`
-    SELECT COUNT(*) AS count, SUM(CASE WHEN id <= ${lastOld} THEN 1 ELSE 0 END) AS old, MAX(id) AS last FROM (
-      SELECT id FROM messages WHERE sender_id = ${senderId} AND id > ${after} ORDER BY id LIMIT ${most}) AS part`)
-  return { count: Number(row?.count ?? 0), old: Number(row?.old ?? 0), last: row?.last ?? after }
-}
-
-/** A place in an inbox: behind the delivery with this time and id. */
-export interface InboxPlace {
-  readonly sentAt: number
+/** A place in what is ordered by time: behind the row with this time and id. */
+export interface Place {
+  readonly at: number
   readonly id: number
 }
 
-export const inboxStart: InboxPlace = { sentAt: -1, id: 0 }
+export const start: Place = { at: -1, id: 0 }
+
+export interface SentPart {
+  count: number
+  /** How many of them were sent before `time`. */
+  old: number
+  last: Place
+}
+
+/** Of what an agent sent, the next `most` messages after a place. */
+export async function countSent(
+  db: Reader,
+  { senderId, after, time, most }: { senderId: number; after: Place; time: number; most: number },
+): Promise<SentPart> {
+  const [row] = await db.all<{ count: number; old: number; created_at: number; id: number }>(sql`
+    WITH part AS MATERIALIZED (
+      SELECT created_at, id, CASE WHEN created_at < ${time} THEN 1 ELSE 0 END AS old FROM messages
+      WHERE sender_id = ${senderId} AND (created_at, id) > (${after.at}, ${after.id}) ORDER BY created_at, id LIMIT ${most})
+    SELECT (SELECT COUNT(*) FROM part) AS count, (SELECT SUM(old) FROM part) AS old, created_at, id
+    FROM part ORDER BY created_at DESC, id DESC LIMIT 1`)
+  if (row === undefined) return { count: 0, old: 0, last: after }
+  return { count: Number(row.count), old: Number(row.old), last: { at: row.created_at, id: row.id } }
+}
 
 /** Where an inbox is `steps` deliveries further on; undefined if it ends before that. */
 export async function findInboxPlace(
   db: Reader,
   recipientId: number,
-  { after, steps }: { after: InboxPlace; steps: number },
-): Promise<InboxPlace | undefined> {
+  { after, steps }: { after: Place; steps: number },
+): Promise<Place | undefined> {
   const [row] = await db.all<{ sent_at: number; id: number }>(sql`
     SELECT sent_at, id FROM deliveries
-    WHERE recipient_id = ${recipientId} AND (sent_at, id) > (${after.sentAt}, ${after.id})
+    WHERE recipient_id = ${recipientId} AND (sent_at, id) > (${after.at}, ${after.id})
     ORDER BY sent_at, id LIMIT 1 OFFSET ${steps - 1}`)
-  return row && { sentAt: row.sent_at, id: row.id }
+  return row && { at: row.sent_at, id: row.id }
 }
 
 /** How many deliveries come after a place, up to `most`. */
 export async function countInboxAfter(
   db: Reader,
-  { recipientId, after, most }: { recipientId: number; after: InboxPlace; most: number },
+  { recipientId, after, most }: { recipientId: number; after: Place; most: number },
 ): Promise<number> {
   const [row] = await db.all<{ count: number }>(sql`
     SELECT COUNT(*) AS count FROM (
       SELECT 1 AS one FROM deliveries
-      WHERE recipient_id = ${recipientId} AND (sent_at, id) > (${after.sentAt}, ${after.id}) LIMIT ${most}) AS part`)
+      WHERE recipient_id = ${recipientId} AND (sent_at, id) > (${after.at}, ${after.id}) LIMIT ${most}) AS part`)
   return Number(row?.count ?? 0)
 }

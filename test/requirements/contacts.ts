@@ -23,4 +23,5 @@ export const contacts = [
   { id: 'mail.contact.elsewhere', spec: 'DECISIONS mail 5', says: 'A plain name may be the one approved contact of that name in another project.' },
   { id: 'mail.contact.policy', spec: 'mail.md API', says: 'set_contact_policy holds from the next message on, and answers with the profile.' },
   { id: 'mail.contact.one-row', spec: 'DESIGN Two engines', says: 'Handshakes and requests that race each other leave one link and one letter.' },
+  { id: 'mail.contact.lasting', spec: 'mail.md Request/approve contact', says: 'Contact that made itself can be asked and agreed to last.' },
 ] as const satisfies readonly Requirement[]

@@ -21,7 +21,7 @@ export const finding = [
   { id: 'mail.macro.start', spec: 'mail.md Tools', says: 'macro_start_session makes the project, registers, reserves and shows the inbox.' },
   { id: 'mail.macro.start-checked', spec: 'DESIGN Nothing lost', says: 'macro_start_session writes nothing if one of its patterns is bad.' },
   { id: 'mail.macro.prepare', spec: 'mail.md Tools', says: 'macro_prepare_thread registers, summarises a thread and shows the inbox.' },
-  { id: 'mail.macro.prepare-missing', spec: 'mail.md Tools', says: 'macro_prepare_thread registers nobody for a thread that is not there.' },
-  { id: 'mail.macro.cycle', spec: 'mail.md Tools', says: 'macro_file_reservation_cycle reserves and, if told so, releases.' },
-  { id: 'mail.macro.handshake', spec: 'mail.md Tools', says: 'macro_contact_handshake asks, answers if told so, and sends the welcome.' },
+  { id: 'mail.macro.prepare-missing', spec: 'mail.md Tools', says: 'macro_prepare_thread also prepares for a thread that nobody has written to, and registers nobody if told so.' },
+  { id: 'mail.macro.cycle', spec: 'mail.md Tools', says: 'macro_file_reservation_cycle reserves and, if told so, releases what was not held before.' },
+  { id: 'mail.macro.handshake', spec: 'mail.md Tools', says: 'macro_contact_handshake asks, answers if told so, and sends the welcome; the other is not active by it.' },
 ] as const satisfies readonly Requirement[]

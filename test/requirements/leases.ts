@@ -10,6 +10,7 @@ export const leases = [
   { id: 'mail.lease.expired', spec: 'DECISIONS mail 7', says: 'An expired lease is free for every reader, cleaned up or not.' },
   { id: 'mail.lease.again', spec: 'mail Semantics & invariants', says: 'Who reserves the same pattern again keeps the same lease for longer.' },
   { id: 'mail.lease.release', spec: 'mail API release_file_reservations', says: 'Release ends the own active leases, by pattern or id, or all of them.' },
+  { id: 'mail.lease.released', spec: 'mail Semantics & invariants', says: 'What was released is never granted again as the same lease, whichever node does what at the same time.' },
   { id: 'mail.lease.renew', spec: 'mail API renew_file_reservations', says: 'Renew adds to the time of the own active leases; what has expired stays free.' },
   { id: 'mail.lease.sweep', spec: 'mail FILE_RESERVATIONS_CLEANUP_ENABLED', says: 'Cleaning up marks expired leases as released when they expired, in batches.' },
   { id: 'mail.lease.meeting', spec: 'mail Contact model', says: 'Two agents work on the same files when active leases of theirs overlap.' },

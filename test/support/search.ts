@@ -45,7 +45,9 @@ export async function writeMessages(hub: Hub, messages: readonly TestMessage[]):
             ${body}, CAST(${hub.clock.now()} AS BIGINT)
           FROM place RETURNING id`)
         for (const guest of guests)
-          await tx.all(sql`INSERT INTO message_guests (project_id, message_id) VALUES (${guest}, ${made?.id})`)
+          await tx.all(sql`
+            INSERT INTO message_guests (project_id, thread_id, message_id)
+            SELECT CAST(${guest} AS BIGINT), thread_id, id FROM messages WHERE id = ${made?.id}`)
         await tx.all(sql`UPDATE threads SET next_seq = next_seq + 1 WHERE uid = ${uid}`)
         return made?.id ?? 0
       }),

@@ -20,17 +20,20 @@ export const mail: Migration = {
     'ALTER TABLE messages ADD COLUMN subject TEXT',
     "ALTER TABLE messages ADD COLUMN importance TEXT NOT NULL DEFAULT 'normal'",
     'ALTER TABLE messages ADD COLUMN ack_required INTEGER NOT NULL DEFAULT 0',
-    'CREATE INDEX messages_sender ON messages (sender_id, id)',
+    'CREATE INDEX messages_sender ON messages (sender_id, created_at, id)',
 
     // A message that another project than its thread's may see, because one of its agents sent or openly received it.
+    // thread_id repeats what the message says, so that one thread is found among all that a project is a guest of.
     `CREATE TABLE message_guests (
       project_id BIGINT NOT NULL REFERENCES projects (id),
+      thread_id  BIGINT NOT NULL,
       message_id BIGINT NOT NULL REFERENCES messages (id),
-      PRIMARY KEY (project_id, message_id)
+      PRIMARY KEY (project_id, thread_id, message_id)
     )`,
     'CREATE INDEX message_guests_message ON message_guests (message_id)',
 
     // sent_at, urgent and ack_wanted repeat what the message says, so that an inbox is read from an index of its own.
+    // Where two of the same columns would do, SQLite takes the one made last: the smaller comes after the larger.
     "ALTER TABLE deliveries ADD COLUMN kind TEXT NOT NULL DEFAULT 'to'",
     'ALTER TABLE deliveries ADD COLUMN sent_at BIGINT NOT NULL DEFAULT 0',
     'ALTER TABLE deliveries ADD COLUMN urgent INTEGER NOT NULL DEFAULT 0',
@@ -40,6 +43,8 @@ export const mail: Migration = {
     'UPDATE deliveries SET sent_at = (SELECT m.created_at FROM messages m WHERE m.id = deliveries.message_id)',
     'CREATE INDEX deliveries_inbox ON deliveries (recipient_id, sent_at, id)',
     'CREATE INDEX deliveries_urgent ON deliveries (recipient_id, sent_at, id) WHERE urgent = 1',
+    `CREATE INDEX deliveries_urgent_unread ON deliveries (recipient_id, sent_at, id)
+      WHERE urgent = 1 AND read_at IS NULL`,
     'CREATE INDEX deliveries_unacked ON deliveries (recipient_id, sent_at, id) WHERE ack_wanted = 1 AND acked_at IS NULL',
     `CREATE INDEX deliveries_overdue ON deliveries (sent_at)
       WHERE ack_wanted = 1 AND acked_at IS NULL AND escalated_at IS NULL`,
@@ -75,6 +80,8 @@ export const mail: Migration = {
     'CREATE INDEX leases_due ON leases (expires_at) WHERE released_at IS NULL',
     'CREATE INDEX leases_agent ON leases (agent_id, expires_at) WHERE released_at IS NULL',
     'CREATE INDEX leases_project ON leases (project_id, id)',
+    'CREATE INDEX leases_active ON leases (project_id, id) WHERE released_at IS NULL',
+    'CREATE INDEX leases_ending ON leases (project_id, expires_at, id) WHERE released_at IS NULL',
 
     // Which process does a piece of housekeeping, and until when it may; another takes over from one that died.
     `CREATE TABLE chores (

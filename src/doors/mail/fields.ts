@@ -48,13 +48,16 @@ export const since = z
   .string()
   .check(check((text) => (parseTime(text) === undefined ? 'must be a time such as 2026-01-31T12:00:00Z' : undefined)))
 
-const isoTime = /^\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:?\d{2})?)?$/
+/** A `+` that nobody escaped in a URI is read as a space. */
+const isoTime = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)(?:Z|([+ -])(\d{2}):?(\d{2}))?)?$/
 
 export function parseTime(text: string): number | undefined {
-  if (!isoTime.test(text)) return undefined
-  const zoned = /(Z|[+-]\d{2}:?\d{2})$/.test(text.slice(10)) ? text : `${text}${text.length === 10 ? 'T00:00' : ''}Z`
-  const time = Date.parse(zoned.replace(' ', 'T').replace(/([+-]\d{2})(\d{2})$/, '$1:$2'))
-  return Number.isNaN(time) ? undefined : time
+  const found = isoTime.exec(text)
+  if (found === null) return undefined
+  const [, day, time = '00:00', sign, hours, minutes] = found
+  const zone = sign === undefined ? 'Z' : `${sign === '-' ? '-' : '+'}${hours}:${minutes}`
+  const ms = Date.parse(`${day}T${time}${zone}`)
+  return Number.isNaN(ms) ? undefined : ms
 }
 
 export const toIso = (ms: number): string => new Date(ms).toISOString()
@@ -118,8 +121,26 @@ function addressFault(address: string): string | undefined {
   return found[1] === undefined ? undefined : keyFault(found[1]) && 'must be name@project, with a slug or key'
 }
 
+/** How many one message may go to, in all: whoever lists it reads them all. */
+const mostRecipients = 100
+
 /** Names, or addresses such as `BlueLake@frontend-3f9a1c`. */
-export const recipients = z.array(z.string().check(check(addressFault))).max(100)
+export const recipients = z.array(z.string().check(check(addressFault))).max(mostRecipients)
+
+interface Addressed {
+  readonly to?: readonly string[] | undefined
+  readonly cc?: readonly string[] | undefined
+  readonly bcc?: readonly string[] | undefined
+}
+
+/** For the arguments as a whole. Who is not named, whoever wrote what is replied to, counts as one. */
+export function checkRecipients({ value, issues }: z.core.ParsePayload<Addressed>): void {
+  const { to, cc = [], bcc = [] } = value
+  const count = (to?.length ?? 1) + cc.length + bcc.length
+  if (count <= mostRecipients) return
+  const message = `must have at most ${mostRecipients} names together with cc and bcc; there are ${count}`
+  issues.push({ code: 'custom', message, path: ['to'], input: to })
+}
 
 export function toAddresses(addresses: readonly string[], kind: 'to' | 'cc' | 'bcc'): Address[] {
   return addresses.map((address) => {

@@ -4,7 +4,8 @@ import type { Hub } from '../../core/hub.ts'
 import type { Received } from '../../core/inbox.ts'
 import type { Letter, Party } from '../../core/letters.ts'
 import type { Sent } from '../../core/messages.ts'
-import { slugOfProject } from '../../core/projects.ts'
+import { needProject, slugOfProject } from '../../core/projects.ts'
+import { refusalHint } from './calls.ts'
 import { isoOrNull, toIso } from './fields.ts'
 
 const nullableTime = z.string().nullable()
@@ -81,13 +82,21 @@ export const receiptShape = z.object({
   deliveries: z.array(delivery),
   count: z.int(),
   blocked: z.array(z.object({ recipient: z.string(), code: z.string(), hint: z.string() })),
+  duplicate: z.literal(true).optional(),
 })
 
-/** What a send answers: never the body. */
-export async function toReceipt(hub: Hub, sent: Sent): Promise<z.output<typeof receiptShape>> {
+/** What a send answers: never the body. `project` is the sender's. */
+export async function toReceipt(hub: Hub, sent: Sent, project: string): Promise<z.output<typeof receiptShape>> {
+  const home = await needProject(hub, project)
   const deliveries: z.output<typeof delivery>[] = []
   for (const { agent, kind } of sent.deliveries)
     deliveries.push({ recipient: agent.name, project: await slugOfProject(hub, agent.projectId), kind })
+  const blocked: z.output<typeof receiptShape>['blocked'] = []
+  for (const refusal of sent.blocked) {
+    const { name, projectId } = refusal.recipient.agent
+    const project = projectId === home.id ? undefined : await slugOfProject(hub, projectId)
+    blocked.push({ recipient: address({ name, project }), code: refusal.code, hint: refusalHint(refusal) })
+  }
   return {
     message_id: sent.messageId,
     thread_id: sent.thread ?? null,
@@ -95,6 +104,7 @@ export async function toReceipt(hub: Hub, sent: Sent): Promise<z.output<typeof r
     created_ts: toIso(sent.createdAt),
     deliveries,
     count: deliveries.length,
-    blocked: sent.blocked.map(({ recipient, code, hint }) => ({ recipient: recipient.agent.name, code, hint })),
+    blocked,
+    ...(sent.duplicate && { duplicate: true as const }),
   }
 }

@@ -54,6 +54,18 @@ export function toSummary(thread: ThreadSummary, withExamples: boolean): z.outpu
   }
 }
 
+/** A thread that nobody has written to yet. */
+export const toNothingSaid = (key: string): z.output<typeof summaryShape> => ({
+  thread_id: key,
+  summary: {
+    participants: [],
+    total_messages: 0,
+    ...items({ totalMessages: 0, keyPoints: [], decisions: [], actionItems: [], openQuestions: [] }),
+    code_references: [],
+  },
+  examples: [],
+})
+
 export function toMany({ threads, aggregate }: ManySummaries): z.output<typeof manyShape> {
   return {
     threads: threads.map((thread) =>

@@ -48,7 +48,7 @@ export function legacyMethods<Scope>(service: Service<Scope>): Methods<Scope> {
         protocolVersion: known ? params.protocolVersion : legacyVersions[0],
         capabilities: { ...capabilities(service), logging: {} },
         serverInfo: service.serverInfo,
-        instructions: service.door.instructions,
+        instructions: service.offered(exchange.scope).instructions,
       }
     }),
     ping: encoded(() => ({})),
@@ -65,10 +65,10 @@ export function legacyMethods<Scope>(service: Service<Scope>): Methods<Scope> {
 export function modernMethods<Scope>(service: Service<Scope>): Methods<Scope> {
   return {
     ...sharedMethods(service),
-    'server/discover': encoded(() => ({
+    'server/discover': encoded(({ exchange }) => ({
       supportedVersions: modernVersions,
       capabilities: capabilities(service),
-      instructions: service.door.instructions,
+      instructions: service.offered(exchange.scope).instructions,
     })),
     'subscriptions/listen': encoded((incoming) => listen(service, incoming)),
   }

@@ -7,6 +7,7 @@ export interface Offering<Scope> {
   readonly tools: ReadonlyMap<string, ToolRow<Scope>>
   /** What `tools/list` answers. */
   readonly list: readonly object[]
+  readonly instructions: string
   /** How to be offered more, where that is possible. */
   readonly more?: string
 }
@@ -17,7 +18,7 @@ export function createOfferings<Scope>(
   tools: Offering<Scope>['tools'],
   list: Offering<Scope>['list'],
 ): (scope: Scope) => Offering<Scope> {
-  const all: Offering<Scope> = { tools, list }
+  const all: Offering<Scope> = { tools, list, instructions: door.instructions }
   const parts = new Map<Offer, Offering<Scope>>()
   return (scope) => {
     const offer = door.offer?.(scope)
@@ -27,6 +28,7 @@ export function createOfferings<Scope>(
     const part = {
       tools: new Map([...tools].filter(([name]) => offer.tools.has(name))),
       list: list.filter((_, index) => offer.tools.has(door.tools[index]?.name ?? '')),
+      instructions: offer.instructions ?? door.instructions,
       more: offer.more,
     }
     parts.set(offer, part)

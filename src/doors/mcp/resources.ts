@@ -1,4 +1,4 @@
-/** `resources/read`: the first resource whose URI or template matches. */
+/** `resources/read`: the first resource whose URI or template matches, with its parameters. */
 import { ProtocolError, ResourceNotFoundError } from '@modelcontextprotocol/server'
 import { HubError } from '../../base/errors.ts'
 import type { Json } from './json.ts'
@@ -21,7 +21,22 @@ export async function readResource<Scope>(
     })
     return { contents: [{ uri, mimeType: 'application/json', text: JSON.stringify(value) }] }
   }
-  throw new ResourceNotFoundError(uri)
+  throw misnamed(service, uri) ?? new ResourceNotFoundError(uri)
+}
+
+/** A resource that there is, asked for with a parameter that it has not. */
+function misnamed<Scope>({ resources }: Service<Scope>, uri: string): HubError | undefined {
+  const [path = '', query = ''] = uri.split(/\?(.*)/s)
+  const { resource, template } = resources.find(({ template }) => template.match(path) !== undefined) ?? {}
+  if (resource === undefined || template === undefined) return undefined
+  const { parameters } = template
+  const unknown = [...new URLSearchParams(query).keys()].find((name) => !parameters.includes(name)) ?? ''
+  const taken = parameters.length === 0 ? 'It takes none.' : `Parameters of this resource: ${parameters.join(', ')}.`
+  return new HubError(
+    'INVALID_ARGUMENT',
+    `The resource ${resource.name} has no parameter ${JSON.stringify(unknown.slice(0, 64))}.`,
+    { hint: taken },
+  )
 }
 
 /**

@@ -4,7 +4,7 @@ import { type Ended, openAccount } from './accounts.ts'
 import type { Engine } from './engine.ts'
 import { createOfferings, type Offering } from './offers.ts'
 import { brief, inputSchema, outputSchema, shallow } from './schema.ts'
-import type { Door, Resource, Tool } from './table.ts'
+import { type Door, hintOf, type Resource, type Tool } from './table.ts'
 import { isTemplate, parseTemplate, type UriTemplate } from './uri.ts'
 
 export interface Service<Scope> {
@@ -65,10 +65,10 @@ export function createService<Scope>(door: Door<Scope>, engine: Engine): Service
 }
 
 function withHint<Scope>({ hints }: Door<Scope>, error: HubError): HubError {
-  const hint = hints?.[error.code]
-  if (hint === undefined) return error
-  const { code, message, cause } = error
-  return new HubError(code, message, { hint: typeof hint === 'string' ? hint : hint(error), cause })
+  const hint = hintOf(hints, error)
+  if (hint === undefined || hint === error.hint) return error
+  const { code, message, reason, cause } = error
+  return new HubError(code, message, { hint, reason, cause })
 }
 
 export function advertise<Scope>(tool: Tool<Scope>, terse = false): object {

@@ -1,6 +1,6 @@
 /** What an MCP door is: a table of tools and resources, each declared once. Everything on the wire comes from it. */
 import type { z } from 'zod'
-import type { Code, HubError } from '../../base/errors.ts'
+import type { Code, HubError, Reason } from '../../base/errors.ts'
 import type { Caller } from '../../core/callers.ts'
 
 /** What a running tool or resource knows of its call. `Scope` is what the door read from the URL (agent, project …). */
@@ -54,12 +54,19 @@ export interface Resource<Scope> {
 /** A part of a door's tools, for callers who want a short list. */
 export interface Offer {
   readonly tools: ReadonlySet<string>
+  /** What a model should know before its first call, if the door's own instructions name tools that are not among these. */
+  readonly instructions?: string
   /** What a caller does to be offered the others: the end of the error about one of them. */
   readonly more: string
 }
 
-/** The next call, for errors that core cannot word because each door has calls of its own. */
-export type Hints = Partial<Readonly<Record<Code, string | ((error: HubError) => string)>>>
+/** The next call, for errors that core cannot word because each door has calls of its own; the reason goes before the code. */
+export type Hints = Partial<Readonly<Record<Code | Reason, string | ((error: HubError) => string)>>>
+
+export function hintOf(hints: Hints | undefined, error: HubError): string | undefined {
+  const hint = (error.reason && hints?.[error.reason]) ?? hints?.[error.code]
+  return typeof hint === 'function' ? hint(error) : (hint ?? error.hint)
+}
 
 /** Whom a call concerns, as its arguments say it: not checked, and only text is kept of it. */
 export interface Subject {
@@ -82,7 +89,7 @@ export interface Door<Scope> {
    * bounds of texts and lists are read in errors, and results are advertised one level deep.
    */
   readonly terse?: boolean
-  /** Stand in for the hints of errors with these codes. */
+  /** Stand in for the hints of errors with these codes and reasons. */
   readonly hints?: Hints
   /** What this scope is offered of the tools; undefined is all of them. One offer is the same object every time. */
   offer?(scope: Scope): Offer | undefined

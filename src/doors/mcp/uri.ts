@@ -2,6 +2,8 @@
 
 export interface UriTemplate {
   readonly variables: readonly string[]
+  /** Those of the variables that come in the query. */
+  readonly parameters: readonly string[]
   /** The decoded variables, or undefined when the URI is not of this template. */
   match(uri: string): Record<string, string> | undefined
 }
@@ -19,6 +21,7 @@ export function parseTemplate(template: string): UriTemplate {
 
   return {
     variables: [...names, ...allowed],
+    parameters: [...allowed],
     match(uri) {
       const mark = uri.indexOf('?')
       const found = pattern.exec(mark < 0 ? uri : uri.slice(0, mark))

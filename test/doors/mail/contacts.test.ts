@@ -102,6 +102,23 @@ describe.each(eras)('In %s', (era) => {
     },
   )
 
+  verifies('mail.contact.partial', 'who was not reached in another project is told with that project', async () => {
+    const other = newProject()
+    await desk.door.call('register_agent', { project_key: other, name: 'BlueLake' })
+    const { slug } = await desk.door.call<{ slug: string }>('ensure_project', { human_key: other })
+    await desk.door.call('set_contact_policy', { project_key: other, agent_name: 'BlueLake', policy: 'contacts_only' })
+    const receipt = await desk.send({ to: ['GreenCastle', `BlueLake@${other}`], auto_contact_if_blocked: false })
+    expect(receipt.blocked).toEqual([
+      {
+        recipient: `BlueLake@${slug}`,
+        code: 'CONTACT_REQUIRED',
+        hint: expect.stringMatching(/^Ask BlueLake for contact.*request_contact/),
+      },
+    ])
+    await my.policy('RedStone', 'block_all')
+    expect((await desk.send({ to: ['GreenCastle', 'RedStone'] })).blocked).toMatchObject([{ recipient: 'RedStone' }])
+  })
+
   verifies('mail.contact.block-all', 'neither a reply nor a request reaches block_all', async () => {
     const { message_id } = await desk.send({ to: ['GreenCastle'], sender_name: 'BlueLake', ack_required: true })
     await my.policy('BlueLake', 'block_all')

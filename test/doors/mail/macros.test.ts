@@ -92,19 +92,36 @@ describe('macro_prepare_thread', () => {
     expect((await prepare({ agent_name: 'WhiteOwl', include_examples: false })).thread.examples).toEqual([])
   })
 
-  verifies(
-    'mail.macro.prepare-missing',
-    'registers nobody for a thread that is not there, nor where it is told not to',
-    async () => {
-      await expect(prepare({ agent_name: 'GreyWolf' })).rejects.toMatchObject({ code: 'THREAD_NOT_FOUND' })
-      await desk.send({ thread_id: 'T-1' })
-      await expect(prepare({ agent_name: 'GreyWolf', register_if_missing: false })).rejects.toMatchObject({
-        code: 'AGENT_NOT_FOUND',
-      })
-      const agents = await desk.door.call<{ name: string }[]>('list_agents', { project_key: desk.project })
-      expect(agents.map(({ name }) => name)).not.toContain('GreyWolf')
-    },
-  )
+  verifies('mail.macro.prepare-missing', 'prepares for a thread that nobody has written to yet', async () => {
+    const project_key = newProject()
+    const prepared = await prepare({ project_key, agent_name: 'GreyWolf' })
+    expect(prepared).toMatchObject({
+      project: { human_key: project_key },
+      agent: { name: 'GreyWolf' },
+      thread: { thread_id: 'T-1', summary: { total_messages: 0, participants: [], key_points: [] }, examples: [] },
+      inbox: [],
+    })
+    expect(prepared.thread.summary).not.toHaveProperty('last_activity_ts')
+    const known = { project_key, agent_name: 'GreyWolf', register_if_missing: false }
+    expect(await prepare(known)).toMatchObject({ thread: { summary: { total_messages: 0 } } })
+  })
+
+  verifies('mail.macro.prepare-missing', 'registers nobody where it is told not to', async () => {
+    await desk.send({ thread_id: 'T-1' })
+    await expect(prepare({ agent_name: 'GreyWolf', register_if_missing: false })).rejects.toMatchObject({
+      code: 'AGENT_NOT_FOUND',
+    })
+    await expect(prepare({ register_if_missing: false })).rejects.toMatchObject({
+      code: 'INVALID_ARGUMENT',
+      message: 'Argument "agent_name" must name you if register_if_missing is false.',
+    })
+    const project_key = newProject()
+    await expect(prepare({ project_key, agent_name: 'GreyWolf', register_if_missing: false })).rejects.toMatchObject({
+      code: 'PROJECT_NOT_FOUND',
+    })
+    const agents = await desk.door.call<{ name: string }[]>('list_agents', { project_key: desk.project })
+    expect(agents.map(({ name }) => name).sort()).toEqual(['BlueLake', 'GreenCastle', 'RedStone'])
+  })
 })
 
 describe('macro_file_reservation_cycle', () => {
@@ -119,6 +136,12 @@ describe('macro_file_reservation_cycle', () => {
     expect(await cycle('BlueLake')).toMatchObject({ file_reservations: { conflicts: [] }, released: null })
     const second = await cycle('RedStone', { exclusive: false, ttl_seconds: 5, reason: 'a look' })
     expect(second.file_reservations.conflicts).toMatchObject([{ holders: [{ agent: 'BlueLake' }] }])
+    expect((await active(desk.project)).map(({ agent }) => agent).sort()).toEqual(['BlueLake', 'RedStone'])
+    // What was held before the look stays.
+    expect(await cycle('BlueLake', { auto_release: true })).toMatchObject({
+      file_reservations: { granted: [{ path_pattern: 'src/**' }] },
+      released: { released: 0 },
+    })
     expect((await active(desk.project)).map(({ agent }) => agent).sort()).toEqual(['BlueLake', 'RedStone'])
   })
 })
@@ -156,6 +179,25 @@ describe('macro_contact_handshake', () => {
       'Hello',
       expect.stringContaining('Contact'),
     ])
+  })
+
+  test('wants both parts of a welcome, or none', async () => {
+    for (const [given, missing] of [
+      ['welcome_subject', 'welcome_body'],
+      ['welcome_body', 'welcome_subject'],
+    ] as const)
+      await expect(
+        desk.door.call('macro_contact_handshake', {
+          project_key: desk.project,
+          requester: 'GreenCastle',
+          target: 'BlueLake',
+          [given]: 'Hello',
+        }),
+      ).rejects.toMatchObject({
+        code: 'INVALID_ARGUMENT',
+        message: `Argument "${missing}" must be given with ${given}: a welcome has both.`,
+      })
+    expect(await desk.inbox('BlueLake')).toEqual([])
   })
 
   test('works across projects', async () => {

@@ -1,5 +1,6 @@
 /** The resources that show mail (spec/mail.md, Resources). */
 import { beforeEach, describe, expect, test } from 'vitest'
+import { parseTime } from '../../../src/doors/mail/fields.ts'
 import { type Desk, type Message, newDesk, newProject, type Page } from '../../support/mail.ts'
 import { shareParley } from '../../support/parley.ts'
 import { verifies } from '../../support/verifies.ts'
@@ -115,6 +116,44 @@ describe('Resources', () => {
       [],
       [],
     ])
+  })
+
+  verifies('mail.resource.parameters', 'a parameter that a resource has not is told, with those it has', async () => {
+    const told = (hint: string) => ({ code: -32602, data: { code: 'INVALID_ARGUMENT', hint } })
+    await expect(desk.resource('mailbox/BlueLake', '&limit=5&colour=red')).rejects.toMatchObject({
+      message: expect.stringContaining('no parameter "colour"'),
+      ...told('Parameters of this resource: project, limit, before.'),
+    })
+    await expect(desk.door.read('resource://tooling/locks?all=true')).rejects.toMatchObject(told('It takes none.'))
+    await expect(desk.door.read('resource://nothing?colour=red')).rejects.toMatchObject({
+      message: expect.stringContaining('not found'),
+    })
+  })
+
+  test.each([
+    ['2026-01-31', '2026-01-31T00:00:00.000Z'],
+    ['2026-01-31 12:00', '2026-01-31T12:00:00.000Z'],
+    ['2026-01-31T12:00:00.123456Z', '2026-01-31T12:00:00.123Z'],
+    ['2026-01-31T12:00:00+02:00', '2026-01-31T10:00:00.000Z'],
+    ['2026-01-31T12:00:00-0530', '2026-01-31T17:30:00.000Z'],
+    // A "+" that was not escaped in a URI.
+    ['2026-01-31T12:00:00 02:00', '2026-01-31T10:00:00.000Z'],
+    ['2026-01-31 12:00 0200', '2026-01-31T10:00:00.000Z'],
+  ])('%s is %s', (text, time) => {
+    expect(new Date(parseTime(text) ?? 0).toISOString()).toBe(time)
+  })
+
+  test.each(['', 'soon', '2026-13-01', '2026-01-31T25:00', '2026-01-31T12:00 2', '2026-01-31T12:00+99:99'])(
+    '%j is no time',
+    (text) => {
+      expect(parseTime(text)).toBeUndefined()
+    },
+  )
+
+  verifies('mail.inbox.since', 'since_ts of a resource may have a "+" that nobody escaped', async () => {
+    await desk.send()
+    const { count } = await desk.resource('inbox/BlueLake', '&since_ts=2026-01-01T00:00:00+00:00')
+    expect(count).toBe(1)
   })
 
   test.each(['limit=0', 'limit=-1', 'limit=x', 'since_ts=soon', 'before=x'])(

@@ -65,11 +65,13 @@ describe('Sending', () => {
     'a retry with the same client_message_id stores nothing and gets the same receipt',
     async () => {
       const first = await desk.send({ client_message_id: 'x-1', thread_id: 'T', cc: ['RedStone'] })
+      const again = { ...first, duplicate: true }
+      expect(first).not.toHaveProperty('duplicate')
       expect(await desk.send({ client_message_id: 'x-1', thread_id: 'T', cc: ['RedStone'], body_md: 'other' })).toEqual(
-        first,
+        again,
       )
       // Into the same thread it is a retry too, though somebody else was named.
-      expect(await desk.send({ client_message_id: 'x-1', thread_id: 'T', to: ['GreenCastle'] })).toEqual(first)
+      expect(await desk.send({ client_message_id: 'x-1', thread_id: 'T', to: ['GreenCastle'] })).toEqual(again)
       expect(await desk.inbox('BlueLake', { include_bodies: true })).toMatchObject([{ body_md: 'hello' }])
       expect((await desk.send({ client_message_id: 'x-2' })).message_id).not.toBe(first.message_id)
     },
@@ -111,6 +113,23 @@ describe('Sending', () => {
         code: 'PROJECT_NOT_FOUND',
         hint: expect.stringContaining('ensure_project'),
       })
+    })
+
+    verifies('mail.errors.project-elsewhere', "a recipient's project that does not exist, to be checked", async () => {
+      const check = {
+        code: 'PROJECT_NOT_FOUND',
+        hint: expect.stringMatching(
+          /^Check the address(?!.*(ensure_project|macro_start_session)).*resource:\/\/projects/,
+        ),
+      }
+      await expect(desk.send({ to: ['BlueLake@frontend'] })).rejects.toMatchObject(check)
+      const contact = { project_key: desk.project, from_agent: 'GreenCastle', to_agent: 'BlueLake' }
+      await expect(desk.door.call('request_contact', { ...contact, to_project: 'frontend' })).rejects.toMatchObject(
+        check,
+      )
+      await expect(
+        desk.door.call('respond_contact', { ...contact, from_project: 'frontend', accept: true }),
+      ).rejects.toMatchObject(check)
     })
 
     test.each([

@@ -90,6 +90,9 @@ describe.each(eras)('in %s', (era) => {
       const listed = (await client.listTools()).tools.map((tool) => tool.name)
       expect(listed.sort()).toEqual([...offered].sort())
       expect(listed.length).toBeLessThanOrEqual(12)
+      const named = tools.filter((tool) => new RegExp(`\\b${tool}\\b`).test(client.getInstructions() ?? ''))
+      expect(named).toContain('macro_start_session')
+      expect(listed, 'the instructions name what is offered').toEqual(expect.arrayContaining(named))
       await expect(client.callTool({ name: 'whois' })).rejects.toThrow(
         'The tool "whois" is not offered here. Leave ?tools= out of the URL to be offered every tool.',
       )

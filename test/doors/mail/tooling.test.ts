@@ -4,8 +4,10 @@ import { describe, expect } from 'vitest'
 import type { Hub } from '../../../src/core/hub.ts'
 import type { About } from '../../../src/doors/mail/about.ts'
 import { playbooks } from '../../../src/doors/mail/clusters.ts'
+import { mailDoor } from '../../../src/doors/mail/door.ts'
 import { toolingTools } from '../../../src/doors/mail/tools/tooling.ts'
 import { connectClient, eras, mailbox, shareParley, startParley } from '../../support/parley.ts'
+import { repositoryFiles, withoutComments } from '../../support/sources.ts'
 import { verifies } from '../../support/verifies.ts'
 
 const parley = shareParley({ env: { APP_ENVIRONMENT: 'testing' } })
@@ -183,6 +185,14 @@ verifies('mail.hints.own', 'Who is no contact reads at the mailbox door where co
     code: 'CONTACT_REQUIRED',
     hint: expect.stringContaining('at the mail door'),
   })
+})
+
+verifies('mail.hints.own', 'Core names no tool of the mail door but in the letter that asks for contact', () => {
+  const tools = mailDoor({} as Hub, {} as About).tools.map(({ name }) => name)
+  const names = new RegExp([...tools.filter((name) => name.includes('_')), 'project_key', 'auto_contact'].join('|'))
+  const core = repositoryFiles().filter(({ path }) => /^src\/core\/[^.]+\.ts$/.test(path))
+  const named = core.filter(({ text }) => names.test(withoutComments(text)))
+  expect(named.map(({ path }) => path)).toEqual(['src/core/contact-requests.ts'])
 })
 
 verifies(

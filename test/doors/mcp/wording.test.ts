@@ -1,12 +1,12 @@
 /** What a door makes of the engine: it offers some of its tools to some, and its errors name its own calls. */
 import { expect, test } from 'vitest'
 import { HubError } from '../../../src/base/errors.ts'
-import type { Offer } from '../../../src/doors/mcp/table.ts'
+import { hintOf, type Offer } from '../../../src/doors/mcp/table.ts'
 import { verifies } from '../../support/verifies.ts'
 import { fixtureDoor, type World } from './door.ts'
 import { call, connect, eras, http, rpc, useFixture } from './use.ts'
 
-const few: Offer = { tools: new Set(['echo', 'text']), more: 'Go to /agents/alice/mcp for all.' }
+const few: Offer = { tools: new Set(['echo', 'text']), instructions: 'Echo.', more: 'Go to /agents/alice/mcp for all.' }
 
 /** Bob is offered less than the others. */
 const doorOf = (world: World) => {
@@ -28,6 +28,12 @@ const doorOf = (world: World) => {
           throw new HubError(code as 'MAILBOX_FULL', 'Refused.', { hint: 'As core says it.' })
         },
       },
+      ...['test://shared/{id}{?one,two}', 'test://shared/{name}{?three}'].map((uri) => ({
+        uri,
+        name: uri,
+        description: 'One of two with the same path.',
+        read: async (params: Readonly<Record<string, string>>) => params,
+      })),
     ],
   }
 }
@@ -42,6 +48,7 @@ for (const era of eras)
     const { all, some } = await useDoor()
     const { client } = await connect(some, era)
     const { client: other } = await connect(all, era)
+    expect([client.getInstructions(), other.getInstructions()]).toEqual(['Echo.', 'A door for tests.'])
     const names = async (of: typeof client) => (await of.listTools()).tools.map(({ name }) => name)
     for (let round = 0; round < 2; round++) {
       expect(await names(client)).toEqual(['echo', 'text'])
@@ -91,6 +98,40 @@ verifies(
     expect(await read('test://refused/TOPIC_CLOSED')).toMatchObject({ data: { hint: 'As core says it.' } })
   },
 )
+
+test('A reason has a hint of its own, and without one that of its code', () => {
+  const hints = { CONTACT_REQUIRED: 'By code.', contact_first: 'By reason.' }
+  const error = (reason?: 'contact_first' | 'contact_only') =>
+    new HubError('CONTACT_REQUIRED', 'Refused.', { hint: 'As core says it.', reason })
+  expect([error('contact_first'), error('contact_only'), error()].map((one) => hintOf(hints, one))).toEqual([
+    'By reason.',
+    'By code.',
+    'By code.',
+  ])
+  expect(hintOf({ contact_only: 'Other.' }, error())).toBe('As core says it.')
+})
+
+for (const era of eras)
+  verifies('mail.resource.parameters', `Resources with one path are told apart by parameters in ${era}`, async () => {
+    const { all } = await useDoor()
+    const { client } = await connect(all, era)
+    const read = async (uri: string) => {
+      const [content] = (await client.readResource({ uri })).contents
+      return JSON.parse((content as { text: string }).text)
+    }
+    expect(await read('test://shared/7?two=2')).toEqual({ id: '7', two: '2' })
+    expect(await read('test://shared/7?three=3')).toEqual({ name: '7', three: '3' })
+    for (const [uri, unknown] of [
+      ['test://shared/7?four=4', 'four'],
+      ['test://shared/7?one=1&three=3', 'three'],
+      ['test://shared/7?id=1', 'id'],
+    ] as const)
+      await expect(read(uri), uri).rejects.toMatchObject({
+        code: -32602,
+        message: expect.stringContaining(`has no parameter "${unknown}"`),
+        data: { code: 'INVALID_ARGUMENT', hint: 'Parameters of this resource: one, two.' },
+      })
+  })
 
 verifies(
   'mail.resources.errors',

@@ -1,0 +1,120 @@
+/** How the engines read mail: what is asked with a request is found by an index, however much there is beside it. */
+import sql, { raw, type Sql } from 'sql-template-tag'
+import { expect } from 'vitest'
+import { eachEngine } from '../../test/support/engines.ts'
+import { verifies } from '../../test/support/verifies.ts'
+import type { Db, Reader } from '../db/port.ts'
+import { listRecentPartners } from './contact-grounds.ts'
+import { listExpiring, listLeases } from './leases.ts'
+import { type InboxPart, listInbox, listOutbox, listThread } from './mail.ts'
+import { countSent, start } from './retention.ts'
+import { listThreadStates, listTold } from './summaries.ts'
+
+const many = 20_000
+
+/** Ann writes everything, Bob gets everything and has read it; one project sees all of it, another some. All leases are past. */
+async function fill(db: Db): Promise<void> {
+  const numbers = sql`(WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${many}) SELECT i FROM n) AS numbers`
+  await db.tx(async (tx) => {
+    await tx.all(
+      sql`INSERT INTO projects (id, slug, human_key, created_at) VALUES (7, 'own', 'own', 0), (8, 'guest', 'guest', 0), (9, 'all', 'all', 0)`,
+    )
+    for (const [id, name] of [
+      [1, 'ann'],
+      [2, 'bob'],
+    ] as const)
+      await tx.all(
+        sql`INSERT INTO agents (id, project_id, name, name_key, created_at) VALUES (${id}, 7, ${name}, ${name}, 0)`,
+      )
+    await tx.all(
+      sql`INSERT INTO threads (id, uid, project_id, next_seq, created_at, key) VALUES (1, 'one', 7, ${many + 1}, 0, 'T-1')`,
+    )
+    await tx.all(sql`
+      INSERT INTO threads (id, uid, project_id, next_seq, created_at, key)
+      SELECT i + 1, 'uid' || i, 7, 2, 0, 'K-' || i FROM ${numbers}`)
+    await tx.all(sql`
+      INSERT INTO messages (id, uid, thread_id, seq, sender_id, body, created_at)
+      SELECT i, 'm' || i, CASE WHEN i % 2 = 0 THEN 1 ELSE i + 1 END, CASE WHEN i % 2 = 0 THEN i ELSE 1 END, 1, 'text', i FROM ${numbers}`)
+    await tx.all(sql`
+      INSERT INTO deliveries (id, message_id, recipient_id, sent_at, urgent, read_at)
+      SELECT i, i, 2, i, i % 2, CASE WHEN i % 1000 = 1 THEN NULL ELSE i END FROM ${numbers}`)
+    await tx.all(sql`
+      INSERT INTO message_guests (project_id, thread_id, message_id) SELECT 9, thread_id, id FROM messages
+      UNION ALL SELECT 8, thread_id, id FROM messages WHERE id % 100 < 2`)
+    await tx.all(sql`
+      INSERT INTO leases (project_id, agent_id, pattern, prefix, exclusive, reason, created_at, expires_at, released_at)
+      SELECT 7, 1, 'f' || i, 'f' || i, 1, '', 0, i, CASE WHEN i % 100 = 0 THEN NULL ELSE i END FROM ${numbers}`)
+  })
+  if (db.dialect === 'postgres') await db.all(sql`ANALYZE`)
+}
+
+async function planOf(db: Db, ask: (reader: Reader) => Promise<unknown>): Promise<string> {
+  const asked: Sql[] = []
+  await ask({
+    dialect: db.dialect,
+    all(query) {
+      asked.push(query)
+      return db.all(query)
+    },
+  })
+  const explain = raw(db.dialect === 'sqlite' ? 'EXPLAIN QUERY PLAN ' : 'EXPLAIN ')
+  const steps: string[] = []
+  for (const query of asked)
+    for (const row of await db.all<Record<string, string>>(sql`${explain}${query}`))
+      steps.push(row.detail ?? row['QUERY PLAN'] ?? '')
+  return steps.join('\n')
+}
+
+/** From one place on, back to a time. */
+const outboxPlace =
+  /messages_sender (?:\(sender_id=\? AND created_at>\? AND created_at<\?\)|on messages m .*\n.*created_at > .*ROW\(created_at, id\) <)/
+
+eachEngine('Plans', (open, dialect) => {
+  verifies('mail.reads.bounded', 'what a request asks for is found by an index', async () => {
+    const db = await (await open()).connect()
+    await fill(db)
+    const page = { bodies: 0, limit: 20 }
+    const inbox = (part: InboxPart) => (reader: Reader) => listInbox(reader, { recipientId: 2, part, ...page })
+    const guests = /message_guests_(?:1|pkey)/
+    const asked: [RegExp, (reader: Reader) => Promise<unknown>][] = [
+      [/deliveries_urgent\b/, inbox('urgent')],
+      [/deliveries_urgent_unread/, inbox('urgent-unread')],
+      [/messages_sender/, (reader) => listOutbox(reader, { senderId: 1, ...page })],
+      [outboxPlace, (reader) => listOutbox(reader, { senderId: 1, after: 100, before: 1000, ...page })],
+      [
+        /leases_active|Index Scan using leases_due/,
+        (reader) => listLeases(reader, { projectId: 7, activeAt: 100, before: undefined, limit: 20 }),
+      ],
+      [
+        /leases_ending|Index Scan using leases_due/,
+        (reader) => listExpiring(reader, { projectId: 7, now: 100, until: 9000, limit: 20 }),
+      ],
+      [guests, (reader) => listThreadStates(reader, 8, 'T-1')],
+      [guests, (reader) => listTold(reader, { threadId: 1, guestId: 8, before: 900, length: 10, limit: 20 })],
+      [guests, (reader) => listThread(reader, { projectId: 8, key: 'T-1', after: 50, ...page })],
+      [/messages_sender/, (reader) => countSent(reader, { senderId: 1, after: start, time: 50, most: 100 })],
+    ]
+    for (const [index, ask] of asked) {
+      const plan = await planOf(db, ask)
+      expect(plan).toMatch(index)
+      expect(plan).not.toMatch(/Seq Scan on (?!agents|projects)|SCAN (?!part)/)
+    }
+  })
+
+  if (dialect === 'sqlite')
+    verifies(
+      'mail.reads.bounded',
+      'recent contact is looked up message by message, not in all mail of the other',
+      async () => {
+        const db = await (await open()).connect()
+        await fill(db)
+        const plan = await planOf(db, (reader) => listRecentPartners(reader, { senderId: 1, ids: [2], since: 0 }))
+        expect(plan.match(/SEARCH .*/g)).toEqual([
+          'SEARCH messages USING INDEX messages_sender (sender_id=? AND created_at>?)',
+          'SEARCH d USING COVERING INDEX sqlite_autoindex_deliveries_1 (message_id=?)',
+          'SEARCH deliveries USING INDEX deliveries_inbox (recipient_id=? AND sent_at>?)',
+          'SEARCH m USING INTEGER PRIMARY KEY (rowid=?)',
+        ])
+      },
+    )
+})
