@@ -177,9 +177,25 @@ test('Any text can be read, and no item is longer than allowed', () => {
   )
 })
 
-test('No text takes long to read', () => {
-  const began = performance.now()
-  for (const unit of ['[', '[a](', '`', 'a/', 'a.', '> ', '- ', '*', 'I will ', '? ', 'TODO ', '(', '\n', '# ', 'A'])
-    readMarkdown(unit.repeat(1_000_000 / unit.length))
-  expect(performance.now() - began).toBeLessThan(3000)
+verifies('mail.summary.bounded', 'Of a long sentence only its beginning is looked at, and how it ends', () => {
+  const long = 'word '.repeat(120)
+  expect(readMarkdown(`Now ${long} Bob will do it.`)).toMatchObject({ actions: [], points: [expect.any(String)] })
+  expect(readMarkdown(`- [ ] ${long} [Bob](http://bob) **will**`).actions[0]).toMatch(/^word .*…$/)
+  expect(readMarkdown(`Now ${long} is it **done?**`)).toMatchObject({ questions: [expect.any(String)], points: [] })
+  expect(readMarkdown('Now Bob will do it.').actions).toHaveLength(1)
+})
+
+test('A name is looked for where a word begins, in any script', () => {
+  for (const text of ['So éBob will do it.', 'So 界Bob will do it.', 'So it-Bob will do it.'])
+    expect(readMarkdown(text).actions, text).toEqual([])
+  for (const text of ['So @Bob will do it.', 'So Émile will do it.', 'So (Bob will do it).', 'So Bob-2 will do it.'])
+    expect(readMarkdown(text).actions, text).toHaveLength(1)
+})
+
+test('A line ends at any break', () => {
+  for (const end of ['\n', '\r\n', '\r', '\u2028', '\u2029'])
+    expect(readMarkdown(`- [ ] one task${end}- [x] another`), JSON.stringify(end)).toMatchObject({
+      actions: ['one task'],
+      done: ['another'],
+    })
 })

@@ -1,4 +1,5 @@
 /** The directory of a project: who is there, when each was last active, page by page. */
+import sql from 'sql-template-tag'
 import { expect } from 'vitest'
 import { TestClock } from '../../test/support/clock.ts'
 import { eachEngine } from '../../test/support/engines.ts'
@@ -38,6 +39,41 @@ eachEngine('Profiles', (open) => {
     for (const activeWithinMs of [0.5, 1e300])
       expect(names(await listAgents(hub, project, { limit: 2, activeWithinMs }))).toEqual(['bob', 'ann'])
     await expect(listAgents(hub, '/srv/none', { limit: 1 })).rejects.toMatchObject({ code: 'PROJECT_NOT_FOUND' })
+    await hub.close()
+  })
+
+  verifies('mail.agent.list', 'are listed without a write, and as exactly as if all were written', async () => {
+    const { clock, hub } = await start()
+    const all = Array.from({ length: 12 }, (_, n) => `agent${String.fromCharCode(97 + n)}`)
+    for (const name of all) await ensureAgent(hub, project, name)
+    await ensureAgent(hub, '/srv/code/other', 'stranger')
+    await hub.activity.close()
+    const begin = clock.now()
+    // What is stored is out of order with what is known here: three of the oldest were active since.
+    for (const name of ['agenta', 'agentc', 'agentb']) {
+      clock.advance(1000)
+      await actAs(hub, as(name, project))
+    }
+    await actAs(hub, as('stranger', '/srv/code/other'))
+    const look = async () => [
+      names(await listAgents(hub, project, { limit: 2 })),
+      names(await listAgents(hub, project, { limit: 5 })),
+      names(await listAgents(hub, project, { limit: 9, activeWithinMs: 1000 })),
+      names(await pageAgents(hub, project, { limit: 2, activeWithinMs: 2000 })),
+      (await pageAgents(hub, project, { limit: 2, activeWithinMs: 2000 })).next,
+    ]
+    const seen = await look()
+    expect(seen).toEqual([
+      ['agentb', 'agentc'],
+      ['agentb', 'agentc', 'agenta', 'agentl', 'agentk'],
+      ['agentb', 'agentc'],
+      ['agenta', 'agentb'],
+      'agentb',
+    ])
+    expect(await hub.db.all(sql`SELECT name FROM agents WHERE active_at > ${begin}`)).toEqual([])
+    await hub.activity.close()
+    expect(await hub.db.all(sql`SELECT name FROM agents WHERE active_at > ${begin}`)).toHaveLength(4)
+    expect(await look()).toEqual(seen)
     await hub.close()
   })
 

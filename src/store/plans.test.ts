@@ -5,7 +5,7 @@ import { eachEngine } from '../../test/support/engines.ts'
 import { verifies } from '../../test/support/verifies.ts'
 import type { Db, Reader } from '../db/port.ts'
 import { listRecentPartners } from './contact-grounds.ts'
-import { listExpiring, listLeases } from './leases.ts'
+import { listExpiring, listLeases, listNearby } from './leases.ts'
 import { type InboxPart, listInbox, listOutbox, listThread } from './mail.ts'
 import { countSent, start } from './retention.ts'
 import { listThreadStates, listTold } from './summaries.ts'
@@ -100,6 +100,17 @@ eachEngine('Plans', (open, dialect) => {
       expect(plan).not.toMatch(/Seq Scan on (?!agents|projects)|SCAN (?!part)/)
     }
   })
+
+  if (dialect === 'sqlite')
+    verifies('mail.reads.bounded', 'leases that may overlap a pattern are found by its prefix', async () => {
+      const db = await (await open()).connect()
+      await fill(db)
+      const near = { projectId: 7, agentId: 2, exclusiveOnly: false, now: 100, after: undefined, limit: 20 }
+      for (const prefix of [{ below: 'f1' }, ['', 'f1']])
+        expect(await planOf(db, (reader) => listNearby(reader, { ...near, prefix }))).toMatch(
+          /leases_open \(project_id=\? AND prefix/,
+        )
+    })
 
   if (dialect === 'sqlite')
     verifies(

@@ -105,7 +105,7 @@ export function mailResources(hub: Hub): Resource<MailScope>[] {
       thread_id: threadKey,
       project: projectParameter,
       include_bodies: flagParameter(false),
-      limit: limitParameter(100, 500),
+      limit: limitParameter(100, 200),
       after: idParameter.optional(),
     }),
     async read({ thread_id, project, include_bodies, limit, after }) {
