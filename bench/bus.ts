@@ -215,8 +215,8 @@ function seedTopic(storage: string, topic: string, count: number): void {
     BEGIN;
     INSERT INTO agents (project_id, name, name_key, created_at) SELECT id, 'seed', 'seed', 0 FROM projects WHERE true ON CONFLICT DO NOTHING;
     CREATE TEMP TABLE numbers AS WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${count}) SELECT i FROM n;
-    INSERT INTO messages (uid, thread_id, seq, sender_id, body, created_at)
-      SELECT t.uid || '-' || i, t.id, i, a.id, 'message ' || i || ' that waits with many others to be read', 0
+    INSERT INTO messages (uid, thread_id, seq, sender_id, mail, body, created_at)
+      SELECT t.uid || '-' || i, t.id, i, a.id, 0, 'message ' || i || ' that waits with many others to be read', 0
       FROM numbers, threads t, agents a WHERE t.uid = '${topic}' AND a.name = 'seed';
     UPDATE threads SET next_seq = ${count + 1} WHERE uid = '${topic}';
     COMMIT;

@@ -12,7 +12,7 @@ db.exec('PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA temp_store 
 
 const seq = db.prepare('UPDATE threads SET next_seq = next_seq + 1 WHERE id = 1 RETURNING next_seq - 1 AS seq')
 const message = db.prepare(
-  "INSERT INTO messages (uid, thread_id, seq, sender_id, kind, body, created_at) VALUES (?, 1, ?, ?, 'message', ?, ?) RETURNING id",
+  "INSERT INTO messages (uid, thread_id, seq, sender_id, kind, mail, body, created_at) VALUES (?, 1, ?, ?, 'message', 0, ?, ?) RETURNING id",
 )
 const cursor = db.prepare(
   'UPDATE cursors SET last_seq = ?, scanned_seq = ?, synced_at = ?, waiting_until = NULL WHERE thread_id = 1 AND agent_id = ?',

@@ -85,6 +85,7 @@ async function append(
   if (seq === undefined) throw topicClosed(topic)
   const [uid, now] = [hub.ids.short(), hub.clock.now()]
   const messageId = await insertMessage(tx, {
+    mail: false,
     uid,
     threadId: topic.id,
     seq,

@@ -72,7 +72,7 @@ export async function listRecentPartners(
   return idsOf(
     await db.all<{ id: number }>(sql`
     SELECT d.recipient_id AS id
-    FROM (SELECT id, kind FROM messages WHERE sender_id = ${senderId} AND created_at > ${since}
+    FROM (SELECT id, kind FROM messages WHERE sender_id = ${senderId} AND mail = 1 AND created_at > ${since}
       ORDER BY created_at DESC, id DESC LIMIT ${reach.recent}) m
     JOIN deliveries d ON d.message_id = m.id
     WHERE m.kind <> ${requestKind} AND +d.recipient_id IN (${others})

@@ -104,7 +104,7 @@ export interface OutboxQuery {
 export function listOutbox(db: Reader, { senderId, after, before, bodies, limit }: OutboxQuery): Promise<MailRow[]> {
   return db.all<MailRow>(sql`
     SELECT ${columns(bodies)} FROM messages m ${joined}
-    WHERE m.sender_id = ${senderId} AND t.name IS NULL
+    WHERE m.sender_id = ${senderId} AND m.mail = 1
       ${after === undefined ? empty : sql`AND m.created_at > ${after}`}
       ${
         before === undefined

@@ -12,6 +12,8 @@ export interface NewMessage {
   replyTo?: number | undefined
   subject?: string | undefined
   importance?: string
+  /** Whether it is addressed to somebody: what is said in a topic is not. */
+  mail?: boolean
   ackRequired?: boolean
   body: string
   /** JSON. */
@@ -21,12 +23,12 @@ export interface NewMessage {
 
 export async function insertMessage(tx: Tx, message: NewMessage): Promise<number> {
   const { uid, threadId, seq, senderId, clientId, kind = 'message', replyTo, body, metadata, now } = message
-  const { subject, importance = 'normal', ackRequired = false } = message
+  const { subject, importance = 'normal', ackRequired = false, mail = true } = message
   const [row] = await tx.all<{ id: number }>(sql`
     INSERT INTO messages (uid, thread_id, seq, sender_id, client_id, kind, reply_to, subject, importance, ack_required,
-      body, metadata, created_at)
+      mail, body, metadata, created_at)
     VALUES (${uid}, ${threadId}, ${seq}, ${senderId}, ${clientId ?? null}, ${kind}, ${replyTo ?? null},
-      ${subject ?? null}, ${importance}, ${ackRequired ? 1 : 0}, ${body}, ${metadata ?? null}, ${now})
+      ${subject ?? null}, ${importance}, ${ackRequired ? 1 : 0}, ${mail ? 1 : 0}, ${body}, ${metadata ?? null}, ${now})
     RETURNING id`)
   return (row as { id: number }).id
 }

@@ -43,7 +43,7 @@ export async function countSent(
   const [row] = await db.all<{ count: number; old: number; created_at: number; id: number }>(sql`
     WITH part AS MATERIALIZED (
       SELECT created_at, id, CASE WHEN created_at < ${time} THEN 1 ELSE 0 END AS old FROM messages
-      WHERE sender_id = ${senderId} AND (created_at, id) > (${after.at}, ${after.id}) ORDER BY created_at, id LIMIT ${most})
+      WHERE sender_id = ${senderId} AND mail = 1 AND (created_at, id) > (${after.at}, ${after.id}) ORDER BY created_at, id LIMIT ${most})
     SELECT (SELECT COUNT(*) FROM part) AS count, (SELECT SUM(old) FROM part) AS old, created_at, id
     FROM part ORDER BY created_at DESC, id DESC LIMIT 1`)
   if (row === undefined) return { count: 0, old: 0, last: after }

@@ -131,6 +131,8 @@ verifies('mail.interplay.topics', 'A topic of the bus is read and searched as a 
     query: 'quokka',
   })
   expect(found).toMatchObject([{ id: messages[0]?.id, from: 'curator' }])
+  // It was addressed to nobody, so that it is no mail.
+  expect(await door().read('resource://outbox/curator?project=commons')).toMatchObject({ count: 0 })
   // No other project sees it.
   const project_key = newProject()
   await door().call('ensure_project', { human_key: project_key })

@@ -20,7 +20,10 @@ export const mail: Migration = {
     'ALTER TABLE messages ADD COLUMN subject TEXT',
     "ALTER TABLE messages ADD COLUMN importance TEXT NOT NULL DEFAULT 'normal'",
     'ALTER TABLE messages ADD COLUMN ack_required INTEGER NOT NULL DEFAULT 0',
-    'CREATE INDEX messages_sender ON messages (sender_id, created_at, id)',
+    // 0 for what is said in topics: it is in no outbox, and need not pay for the index of one.
+    'ALTER TABLE messages ADD COLUMN mail INTEGER NOT NULL DEFAULT 1',
+    'UPDATE messages SET mail = 0 WHERE thread_id IN (SELECT id FROM threads WHERE name IS NOT NULL)',
+    'CREATE INDEX messages_sender ON messages (sender_id, created_at, id) WHERE mail = 1',
 
     // A message that another project than its thread's may see, because one of its agents sent or openly received it.
     // thread_id repeats what the message says, so that one thread is found among all that a project is a guest of.
