@@ -89,7 +89,10 @@ async function outcome(folder: string, folders: readonly string[], scenario: str
 }
 
 /** The product as a user starts it, on a free port and with a folder of its own. */
-async function startParley(): Promise<{ url: string; stop(): Promise<void> }> {
+/** The door without resources, and the one with all of them. */
+const doors = ['agents/conformance/mcp', 'mcp']
+
+async function startParley(): Promise<{ urls: string[]; stop(): Promise<void> }> {
   const storage = await mkdtemp(join(tmpdir(), 'parley-conformance-'))
   const env = { PATH: process.env.PATH, HOME: storage, STORAGE_ROOT: storage, LOG_LEVEL: 'warn' }
   const child = spawn(process.execPath, [join(root, 'bin/parley.js'), 'serve', '--port', '0'], {
@@ -100,7 +103,7 @@ async function startParley(): Promise<{ url: string; stop(): Promise<void> }> {
     const base = /ready at (http:\/\/\S+)/.exec(line)?.[1]
     if (base === undefined) continue
     return {
-      url: `${base}/agents/conformance/mcp`,
+      urls: doors.map((door) => `${base}/${door}`),
       async stop() {
         child.kill()
         await once(child, 'close')
@@ -113,17 +116,18 @@ async function startParley(): Promise<{ url: string; stop(): Promise<void> }> {
 
 async function main(): Promise<void> {
   const { values } = parseArgs({ options: { url: { type: 'string' } } })
-  const server = values.url === undefined ? await startParley() : { url: values.url, stop: async () => {} }
+  const server = values.url === undefined ? await startParley() : { urls: [values.url], stop: async () => {} }
   let bad = 0
-  for (const [revision, wanted] of Object.entries(required)) {
-    console.log(`\nMCP ${revision} at ${server.url}`)
-    for (const { scenario, passed, failed, untestable } of await runConformance(server.url, revision, wanted)) {
-      const note = untestable === 0 ? '' : `, ${untestable} not testable without fixtures`
-      console.log(`  ${failed.length === 0 ? 'pass' : 'FAIL'}  ${scenario.padEnd(44)} ${passed} checks${note}`)
-      for (const failure of failed) console.log(`        ${failure}`)
-      bad += failed.length === 0 ? 0 : 1
+  for (const url of server.urls)
+    for (const [revision, wanted] of Object.entries(required)) {
+      console.log(`\nMCP ${revision} at ${url}`)
+      for (const { scenario, passed, failed, untestable } of await runConformance(url, revision, wanted)) {
+        const note = untestable === 0 ? '' : `, ${untestable} not testable without fixtures`
+        console.log(`  ${failed.length === 0 ? 'pass' : 'FAIL'}  ${scenario.padEnd(44)} ${passed} checks${note}`)
+        for (const failure of failed) console.log(`        ${failure}`)
+        bad += failed.length === 0 ? 0 : 1
+      }
     }
-  }
   await server.stop()
   console.log(bad === 0 ? '\nEvery scenario that needs no fixture passes.' : `\n${bad} scenarios fail.`)
   process.exitCode = bad === 0 ? 0 : 1

@@ -3,23 +3,13 @@ import { expect } from 'vitest'
 import { TestClock } from '../../../test/support/clock.ts'
 import { eachEngine } from '../../../test/support/engines.ts'
 import { as, openTestHub } from '../../../test/support/hub.ts'
+import { testScreen } from '../../../test/support/screen.ts'
 import { verifies } from '../../../test/support/verifies.ts'
 import { release, reserve } from '../../core/leases.ts'
 import { ensureProject } from '../../core/projects.ts'
 import { leasesCommand } from './leases.ts'
 
 const project = '/srv/code/web'
-
-/** A terminal of 100 columns, or a pipe. */
-function screenOf(tty: boolean) {
-  const seen = { out: '', err: '' }
-  const write = (to: 'out' | 'err') => async (text: string) => {
-    seen[to] += text
-  }
-  const input = { tty, async *read() {}, ask: async () => '' }
-  const note = (line: string) => write('err')(`${line}\n`)
-  return { seen, screen: { tty, color: false, width: 100, out: write('out'), err: write('err'), note, input } }
-}
 
 eachEngine('file_reservations', (open) => {
   /** GreenCastle holds src/** for an hour and had a.ts; BlueLake shares docs for ten minutes; ten seconds have passed. */
@@ -48,7 +38,7 @@ eachEngine('file_reservations', (open) => {
     return {
       slug,
       async run(args: string[], tty = false) {
-        const { seen, screen } = screenOf(tty)
+        const { seen, screen } = testScreen({ tty, width: 100 })
         await leasesCommand(connect, screen).parseAsync(args, { from: 'user' })
         return seen
       },

@@ -3,22 +3,12 @@ import { expect } from 'vitest'
 import { TestClock } from '../../../test/support/clock.ts'
 import { eachEngine } from '../../../test/support/engines.ts'
 import { openTestHub } from '../../../test/support/hub.ts'
+import { testScreen } from '../../../test/support/screen.ts'
 import { verifies } from '../../../test/support/verifies.ts'
 import { local } from '../../core/callers.ts'
 import { ensureProject } from '../../core/projects.ts'
 import { register } from '../../core/registration.ts'
 import { listProjectsCommand } from './projects.ts'
-
-/** A terminal of 80 columns, or a pipe. */
-function screenOf(tty: boolean) {
-  const seen = { out: '', err: '' }
-  const write = (to: 'out' | 'err') => async (text: string) => {
-    seen[to] += text
-  }
-  const input = { tty, async *read() {}, ask: async () => '' }
-  const note = (line: string) => write('err')(`${line}\n`)
-  return { seen, screen: { tty, color: false, width: 80, out: write('out'), err: write('err'), note, input } }
-}
 
 eachEngine('list-projects', (open) => {
   const start = async () => {
@@ -36,7 +26,7 @@ eachEngine('list-projects', (open) => {
       web,
       empty,
       async run(args: string[], tty = false) {
-        const { seen, screen } = screenOf(tty)
+        const { seen, screen } = testScreen({ tty })
         await listProjectsCommand(connect, screen).parseAsync(args, { from: 'user' })
         return seen
       },
