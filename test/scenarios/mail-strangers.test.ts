@@ -1,7 +1,7 @@
 /** Strangers at the mail door: agents of other projects, names that lead astray, and whoever poses as a person. */
 import { describe, expect } from 'vitest'
 import { countRows } from '../support/counting.ts'
-import { type Message, newProject, type Page, plainMail, type Receipt } from '../support/mail.ts'
+import { correspond, type Message, newProject, type Page, plainMail } from '../support/mail.ts'
 import { mailbox, shareParley } from '../support/parley.ts'
 import { verifies } from '../support/verifies.ts'
 
@@ -10,12 +10,7 @@ const door = () => plainMail(parley())
 
 type Json = Record<string, unknown>
 
-async function people(project_key: string, ...names: string[]): Promise<void> {
-  for (const name of names) await door().call('register_agent', { project_key, program: 'test', model: 'none', name })
-}
-
-const send = (project_key: string, sender_name: string, to: string[], more: Json = {}) =>
-  door().call<Receipt>('send_message', { project_key, sender_name, to, subject: 'Plan', body_md: 'hello', ...more })
+const { people, send } = correspond(door)
 
 /** The code of an error, wherever the door puts it. */
 const codeOf = (work: Promise<unknown>): Promise<unknown> =>

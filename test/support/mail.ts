@@ -136,3 +136,12 @@ export async function newDesk(at: { url: string }, door: MailDoor = plainMail(at
 }
 
 export type Desk = Awaited<ReturnType<typeof newDesk>>
+
+/** Registering and writing at a door, for stories with projects and people of their own. */
+export const correspond = (door: () => MailDoor) => ({
+  async people(project_key: string, ...names: string[]): Promise<void> {
+    for (const name of names) await door().call('register_agent', { project_key, program: 'test', model: 'none', name })
+  },
+  send: (project_key: string, sender_name: string, to: string[], more: Json = {}) =>
+    door().call<Receipt>('send_message', { project_key, sender_name, to, subject: 'Plan', body_md: 'hello', ...more }),
+})
