@@ -1,6 +1,5 @@
 /** `parley bus`: the bus door over stdin and stdout, for one client. It ends when stdin does. */
 import { HubError } from './base/errors.ts'
-import { Usage } from './base/usage.ts'
 import type { Config } from './config.ts'
 import { processHolder, releaseNames } from './core/holders.ts'
 import { refusingDb } from './db/refusing.ts'
@@ -8,6 +7,7 @@ import { busDoor } from './doors/bus/door.ts'
 import { processScope } from './doors/bus/holder.ts'
 import { createEngine } from './doors/mcp/engine.ts'
 import { serveStdio } from './doors/mcp/stdio.ts'
+import { Usage } from './doors/mcp/usage.ts'
 import { openDatabase, openLog, openOn } from './open.ts'
 import { version } from './version.ts'
 

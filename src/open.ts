@@ -3,7 +3,6 @@ import { join } from 'node:path'
 import { systemClock } from './base/clock.ts'
 import { HubError } from './base/errors.ts'
 import { createIds } from './base/ids.ts'
-import { createLlm, type Llm } from './base/llm.ts'
 import { createLog, type Log } from './base/log.ts'
 import { createMetrics } from './base/metrics.ts'
 import type { Config } from './config.ts'
@@ -13,6 +12,7 @@ import { migrations } from './db/migrations/all.ts'
 import { openDb } from './db/open.ts'
 import type { Db } from './db/port.ts'
 import { parseDatabaseUrl, shownUrl } from './db/url.ts'
+import { createLlm, type Llm } from './llm/llm.ts'
 
 /** On stderr, because stdout may carry a protocol; for people on a terminal, for machines elsewhere. */
 export const openLog = ({ LOG_LEVEL, LOG_JSON_ENABLED }: Config): Log =>

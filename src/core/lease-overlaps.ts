@@ -1,7 +1,7 @@
 /** Whose leases overlap a pattern: candidates come by an index of prefixes, the patterns themselves decide. */
 import { setImmediate } from 'node:timers/promises'
-import { type Budget, type Glob, leadingTo, OverBudget, overlaps, parseGlob } from '../base/globs.ts'
 import type { Reader } from '../db/port.ts'
+import { type Budget, type Glob, leadingTo, OverBudget, overlaps, parseGlob } from '../globs/globs.ts'
 import { listHeld, listLeasesById, listNearby, type NamedLeaseRow, type NearbyRow } from '../store/leases.ts'
 import { remember } from './hub.ts'
 

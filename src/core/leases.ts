@@ -1,8 +1,8 @@
 /** Leases: claims on paths until a time, exclusive or shared. They tell others what is being worked on; nothing is locked. */
 import { latestTime } from '../base/clock.ts'
 import { HubError } from '../base/errors.ts'
-import { type Glob, OverBudget, parseGlob } from '../base/globs.ts'
 import type { Tx } from '../db/port.ts'
+import { type Glob, OverBudget, parseGlob } from '../globs/globs.ts'
 import {
   insertLease,
   type LeaseRow,

@@ -1,9 +1,9 @@
-/** Search: messages by their words, the best first. The language is that of base/query.ts. */
+/** Search: messages by their words, the best first. The language is that of fulltext/query.ts. */
 import { setImmediate } from 'node:timers/promises'
 import { HubError } from '../base/errors.ts'
-import { type Excerpt, excerpt } from '../base/excerpt.ts'
-import { type Phrase, parseQuery, phrasesOf } from '../base/query.ts'
-import { type Counted, rank, tally } from '../base/relevance.ts'
+import { type Excerpt, excerpt } from '../fulltext/excerpt.ts'
+import { type Phrase, parseQuery, phrasesOf } from '../fulltext/query.ts'
+import { type Counted, rank, tally } from '../fulltext/relevance.ts'
 import { type HitRow, listFound, listHits, listTexts, type Scope } from '../store/search.ts'
 import type { Hub } from './hub.ts'
 import { firstLine } from './letters.ts'

@@ -1,8 +1,8 @@
 /** Summaries of threads: drawn from the messages themselves, and refined by a language model where there is one. */
 import { asHubError, type HubError } from '../base/errors.ts'
-import { LlmFailure } from '../base/llm.ts'
-import type { Participant, Summary } from '../base/summary.ts'
-import { digestPrompt, instructions, parseRefined, type Refined } from '../base/summary-prompt.ts'
+import { digestPrompt, instructions, parseRefined, type Refined } from '../digest/prompt.ts'
+import type { Participant, Summary } from '../digest/summary.ts'
+import { LlmFailure } from '../llm/llm.ts'
 import type { Hub } from './hub.ts'
 import { type Digested, digestThread, type Example } from './thread-digests.ts'
 

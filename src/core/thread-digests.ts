@@ -1,8 +1,8 @@
 /** Reads a thread for its summary: the first message and the newest, once for each state of the thread. */
 import { setImmediate } from 'node:timers/promises'
-import { type Summary, startDigest, type Told } from '../base/summary.ts'
-import { cut, readLength } from '../base/summary-lines.ts'
-import { startExcerpts } from '../base/summary-prompt.ts'
+import { cut, readLength } from '../digest/lines.ts'
+import { startExcerpts } from '../digest/prompt.ts'
+import { type Summary, startDigest, type Told } from '../digest/summary.ts'
 import {
   listOpenRecipients,
   listThreadStates,

@@ -1,8 +1,8 @@
 /** What is indexed of a message, on either engine. */
 import sql, { type Sql } from 'sql-template-tag'
-import type { Field } from '../base/query.ts'
-import { searchedLength, wordsOf } from '../base/words.ts'
 import type { Reader } from '../db/port.ts'
+import type { Field } from '../fulltext/query.ts'
+import { searchedLength, wordsOf } from '../fulltext/words.ts'
 
 export interface Document {
   readonly id: number

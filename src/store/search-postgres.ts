@@ -1,7 +1,7 @@
 /** The search index on PostgreSQL: a vector of words for each message, made from what a trigger has noted. */
 import sql from 'sql-template-tag'
-import type { Field, Phrase, Query } from '../base/query.ts'
 import type { Reader, Tx } from '../db/port.ts'
+import type { Field, Phrase, Query } from '../fulltext/query.ts'
 import { type Document, listDocuments, listed, listWithin } from './search-documents.ts'
 
 /** Which field of a message a word stands in is its weight. */
@@ -16,7 +16,7 @@ export async function listFound(
   return rows.map(({ id }) => id)
 }
 
-/** Words are letters and digits (base/words.ts): nothing in them could end the quotes. */
+/** Words are letters and digits (fulltext/words.ts): nothing in them could end the quotes. */
 function expression(query: Query): string {
   switch (query.kind) {
     case 'phrase':

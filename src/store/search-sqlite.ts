@@ -1,8 +1,8 @@
 /** The search index on SQLite: a row of FTS5 tables that a projection fills, each small enough to be searched in one go. */
 import { setImmediate } from 'node:timers/promises'
 import sql, { raw, type Sql } from 'sql-template-tag'
-import type { Field, Phrase, Query } from '../base/query.ts'
 import type { Reader, Tx } from '../db/port.ts'
+import type { Field, Phrase, Query } from '../fulltext/query.ts'
 import { type Document, listDocuments, listWithin } from './search-documents.ts'
 
 /**
@@ -42,11 +42,11 @@ export async function listFound(
 
 /**
  * FTS5 moves on through all that AND joins with every step, also through a scope that has everything. What may as well be
- * this, which base/words.ts leaves out of every text, is found before the scope is asked: two thirds of the time.
+ * this, which fulltext/words.ts leaves out of every text, is found before the scope is asked: two thirds of the time.
  */
 const noWord = '\u00ad'
 
-/** Words are letters and digits (base/words.ts): nothing in them could end the quotes. */
+/** Words are letters and digits (fulltext/words.ts): nothing in them could end the quotes. */
 function expression(query: Query): string {
   switch (query.kind) {
     case 'phrase':
@@ -96,7 +96,7 @@ export async function indexNext(tx: Tx): Promise<boolean> {
 }
 
 /**
- * The words come as base/words.ts has cut them: `ascii` parts them at the spaces and leaves the letters as they are.
+ * The words come as fulltext/words.ts has cut them: `ascii` parts them at the spaces and leaves the letters as they are.
  * FTS5 merges by pages; with pages of a quarter of the usual size the longest commit takes 14 ms instead of 25.
  */
 async function insertPart(tx: Tx, last: Part | undefined): Promise<Part> {

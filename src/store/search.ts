@@ -1,8 +1,8 @@
 /** Finding messages by their words: what both engines share of it. */
 import sql, { type Sql } from 'sql-template-tag'
-import type { Query } from '../base/query.ts'
-import { searchedLength } from '../base/words.ts'
 import type { Reader, Tx } from '../db/port.ts'
+import type { Query } from '../fulltext/query.ts'
+import { searchedLength } from '../fulltext/words.ts'
 import { visibleIn } from './guests.ts'
 import { listed, subjectOf, threadKeyOf } from './search-documents.ts'
 import * as postgres from './search-postgres.ts'

@@ -2,14 +2,23 @@
 import { posix } from 'node:path'
 import { type Source, withoutComments } from './sources.ts'
 
+/** Pure rooms on the floor of base: they see base, and `digest` splits words as `fulltext` does. */
+const pure = ['globs', 'fulltext', 'digest', 'llm']
+
 /** What each layer may import besides itself. */
 const below: Readonly<Record<string, readonly string[]>> = {
-  main: ['doors', 'core', 'store', 'archive', 'db', 'base'],
-  doors: ['core', 'base'],
-  core: ['store', 'archive', 'db', 'base'],
-  store: ['db', 'base'],
-  archive: ['db', 'base'],
+  main: ['app', 'settings', 'doors', 'core', 'store', 'archive', 'db', ...pure, 'base'],
+  app: ['settings', 'doors', 'core', 'store', 'archive', 'db', ...pure, 'base'],
+  settings: ['db', 'base'],
+  doors: ['core', ...pure, 'base'],
+  core: ['store', 'archive', 'db', ...pure, 'base'],
+  store: ['db', ...pure, 'base'],
+  archive: ['db', ...pure, 'base'],
   db: ['base'],
+  globs: ['base'],
+  fulltext: ['base'],
+  digest: ['fulltext', 'base'],
+  llm: ['base'],
   base: [],
 }
 

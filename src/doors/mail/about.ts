@@ -1,5 +1,5 @@
 /** What the mail door tells of the server it is served by: facts, never a secret. */
-import type { Usage } from '../../base/usage.ts'
+import type { Usage } from '../mcp/usage.ts'
 
 export interface About {
   /** APP_ENVIRONMENT. */

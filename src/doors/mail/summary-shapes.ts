@@ -1,8 +1,8 @@
 /** The mail door's words for summaries. */
 import { z } from 'zod'
 import { errorShape } from '../../base/errors.ts'
-import type { Summary } from '../../base/summary.ts'
 import type { ManySummaries, ThreadSummary } from '../../core/summaries.ts'
+import type { Summary } from '../../digest/summary.ts'
 import { toIso } from './fields.ts'
 
 const record = z.record(z.string(), z.unknown())

@@ -5,9 +5,9 @@ import { HubError } from '../../base/errors.ts'
 import type { Ids } from '../../base/ids.ts'
 import type { Log } from '../../base/log.ts'
 import type { Metrics } from '../../base/metrics.ts'
-import { Usage } from '../../base/usage.ts'
 import { createSessions, type SessionOptions, type Sessions } from './sessions.ts'
 import { createStreams, type Streams } from './streams.ts'
+import { Usage } from './usage.ts'
 
 export interface EngineOptions {
   readonly clock: Clock

@@ -93,7 +93,7 @@ export interface Door<Scope> {
   readonly hints?: Hints
   /** What this scope is offered of the tools; undefined is all of them. One offer is the same object every time. */
   offer?(scope: Scope): Offer | undefined
-  /** Makes the calls of this door known one by one (`base/usage.ts`); without it they are only counted. */
+  /** Makes the calls of this door known one by one (`doors/mcp/usage.ts`); without it they are only counted. */
   subject?(tool: string, args: Readonly<Record<string, unknown>>): Subject
   /** Calls `changed` whenever what `uri` shows has changed, until the returned function is called. Unknown or foreign URIs stay silent. */
   watch?(uri: string, context: Pick<CallContext<Scope>, 'caller' | 'scope'>, changed: () => void): () => void

@@ -1,9 +1,9 @@
 /** `messages_search`: finding what was said in the topics. */
 import { z } from 'zod'
-import { marked } from '../../../base/excerpt.ts'
 import type { Hub } from '../../../core/hub.ts'
 import { searchLimits } from '../../../core/search.ts'
 import { searchTopics } from '../../../core/topic-search.ts'
+import { marked } from '../../../fulltext/excerpt.ts'
 import { text } from '../../fields.ts'
 import { defineTool } from '../../mcp/table.ts'
 import type { BusScope } from '../holder.ts'

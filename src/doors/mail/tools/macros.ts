@@ -1,9 +1,9 @@
 /** The macros: whole steps of work in one call. */
 import { z } from 'zod'
-import { modelPattern } from '../../../base/llm.ts'
 import type { Hub } from '../../../core/hub.ts'
 import { type Reserved, reserve } from '../../../core/leases.ts'
 import { lookForConflicts, prepareForThread, shakeHands, startWork } from '../../../core/work.ts'
+import { modelPattern } from '../../../llm/llm.ts'
 import { body, text, title } from '../../fields.ts'
 import { defineTool } from '../../mcp/table.ts'
 import { aliases } from '../clusters.ts'

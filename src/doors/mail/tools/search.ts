@@ -1,9 +1,9 @@
 /** `search_messages`: finding mail of a project by its words. */
 import { z } from 'zod'
-import { marked } from '../../../base/excerpt.ts'
 import type { Hub } from '../../../core/hub.ts'
 import { searchLimits } from '../../../core/search.ts'
 import { searchProject } from '../../../core/search-project.ts'
+import { marked } from '../../../fulltext/excerpt.ts'
 import { defineTool } from '../../mcp/table.ts'
 import { projectKey, toIso } from '../fields.ts'
 import type { MailScope } from '../scope.ts'

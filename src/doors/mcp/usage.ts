@@ -1,7 +1,7 @@
 /** How the tools of this process are used: how often, how well, and the last calls. In memory only; never a body. */
-import type { Clock } from './clock.ts'
-import type { Log } from './log.ts'
-import type { Outcome } from './metrics.ts'
+import type { Clock } from '../../base/clock.ts'
+import type { Log } from '../../base/log.ts'
+import type { Outcome } from '../../base/metrics.ts'
 
 export interface ToolUse {
   readonly door: string

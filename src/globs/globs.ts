@@ -1,8 +1,8 @@
 /** Path patterns of leases (DECISIONS, mail.md 7): read, put in one form, and whether two overlap. */
-import { GlobFault, type Parsed, type Part, parseParts } from './glob-parts.ts'
-import { type Automaton, automaton, type Budget, sharedPath } from './glob-paths.ts'
+import { GlobFault, type Parsed, type Part, parseParts } from './parts.ts'
+import { type Automaton, automaton, type Budget, sharedPath } from './paths.ts'
 
-export { type Budget, OverBudget } from './glob-paths.ts'
+export { type Budget, OverBudget } from './paths.ts'
 
 /** Small, so that many can be kept: the rest is read from the text again where it is needed. */
 export interface Glob {

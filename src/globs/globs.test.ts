@@ -3,9 +3,9 @@ import fc from 'fast-check'
 import picomatch from 'picomatch'
 import { describe, expect, test } from 'vitest'
 import { verifies } from '../../test/support/verifies.ts'
-import { literally } from './glob-parts.ts'
-import { automaton, sharedPath } from './glob-paths.ts'
 import { automatonOf, type Glob, leadingTo, overlaps, parseGlob } from './globs.ts'
+import { literally } from './parts.ts'
+import { automaton, sharedPath } from './paths.ts'
 
 function glob(text: string, root?: string): Glob {
   const parsed = parseGlob(text, root)

@@ -2,8 +2,8 @@
 import { Writable } from 'node:stream'
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
-import { TestClock } from '../../test/support/clock.ts'
-import { verifies } from '../../test/support/verifies.ts'
+import { TestClock } from '../../../test/support/clock.ts'
+import { verifies } from '../../../test/support/verifies.ts'
 import { briefly, emitUsage, Usage } from './usage.ts'
 
 const noted = (usage: Usage, count: number) => {

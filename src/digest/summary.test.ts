@@ -2,8 +2,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { verifies } from '../../test/support/verifies.ts'
+import { itemLength, readMarkdown } from './lines.ts'
 import { startDigest, summaryLimits, type Told } from './summary.ts'
-import { itemLength, readMarkdown } from './summary-lines.ts'
 
 const start = Date.UTC(2026, 0, 1)
 

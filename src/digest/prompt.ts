@@ -1,8 +1,8 @@
 /** How a language model is asked to refine a summary: what others wrote goes in as fenced data, little of the answer is trusted. */
 import { z } from 'zod'
+import { cut, itemLength, plain } from './lines.ts'
 import type { Summary, Told } from './summary.ts'
 import { summaryLimits } from './summary.ts'
-import { cut, itemLength, plain } from './summary-lines.ts'
 
 /** What a model may say; whatever else it says is dropped. */
 export interface Refined {

@@ -1,5 +1,5 @@
 /** What a message in Markdown says, read without understanding it: points, questions, actions, decisions, code. */
-import { wordsOf } from './words.ts'
+import { wordsOf } from '../fulltext/words.ts'
 
 export interface Reading {
   readonly points: readonly string[]

@@ -1,6 +1,6 @@
 /** One question to an OpenAI-compatible endpoint: what is sent, what is read of the answer, when it is asked again. */
 import { z } from 'zod'
-import type { Clock } from './clock.ts'
+import type { Clock } from '../base/clock.ts'
 
 /** Why there is no answer. The message ends the sentence "The language model …" and names no secret. */
 export class LlmFailure extends Error {

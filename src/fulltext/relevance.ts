@@ -44,7 +44,7 @@ export interface Tally {
 const ascii = /^[\0-\x7f]*$/
 
 /**
- * Looks for the phrases in a text as base/words.ts cuts it. Nearly all texts are ASCII, and to look through one takes
+ * Looks for the phrases in a text as fulltext/words.ts cuts it. Nearly all texts are ASCII, and to look through one takes
  * three quarters of the time of cutting it into words, and leaves no words behind to be cleared away.
  */
 export function tally(text: string, phrases: readonly Phrase[]): Tally {

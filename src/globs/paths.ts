@@ -1,5 +1,5 @@
 /** Whether some path is matched by two patterns: both are walked as automata, side by side, on the same characters. */
-import { anyCharacter, type Characters, common, type Part } from './glob-parts.ts'
+import { anyCharacter, type Characters, common, type Part } from './parts.ts'
 
 /**
  * A path is read with a slash behind each segment, `src/a.ts/`, and a pattern likewise. So `**` and the slash behind it

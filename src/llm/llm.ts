@@ -1,10 +1,10 @@
 /** A language model behind an OpenAI-compatible endpoint: bounded in time and size, and never needed. */
 import { createHash } from 'node:crypto'
-import type { Clock } from './clock.ts'
-import { type Answer, type Endpoint, LlmFailure, post, type Question } from './llm-wire.ts'
-import type { Log } from './log.ts'
+import type { Clock } from '../base/clock.ts'
+import type { Log } from '../base/log.ts'
+import { type Answer, type Endpoint, LlmFailure, post, type Question } from './wire.ts'
 
-export { LlmFailure } from './llm-wire.ts'
+export { LlmFailure } from './wire.ts'
 
 export interface LlmOptions {
   /** Such as `https://api.openai.com/v1`; `/chat/completions` is added. */

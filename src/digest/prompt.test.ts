@@ -1,7 +1,7 @@
 /** What is put before a language model, and what is taken from its answer. */
 import { expect, test } from 'vitest'
 import { verifies } from '../../test/support/verifies.ts'
-import { instructions, parseRefined, startExcerpts } from './summary-prompt.ts'
+import { instructions, parseRefined, startExcerpts } from './prompt.ts'
 
 const told = (body: string, from = 'GreenCastle') => ({ id: 1, from, to: [], subject: 'Plan', body, createdAt: 0 })
 

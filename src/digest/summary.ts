@@ -1,6 +1,7 @@
 /** What a thread is about, told from its messages alone: collected one by one, and short however many there are. */
-import { cut, itemLength, plain, readLength, readMarkdown } from './summary-lines.ts'
-import { wordsOf } from './words.ts'
+
+import { wordsOf } from '../fulltext/words.ts'
+import { cut, itemLength, plain, readLength, readMarkdown } from './lines.ts'
 
 export interface Told {
   readonly id: number
