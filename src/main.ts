@@ -1,9 +1,9 @@
 /** The command line: reads what is asked for, and turns failures into one message and an exit code. */
 import { Command, CommanderError } from 'commander'
+import { version } from './app/version.ts'
 import { HubError } from './base/errors.ts'
-import { ConfigError, loadConfig } from './config.ts'
 import { Fault } from './db/faults.ts'
-import { version } from './version.ts'
+import { ConfigError, loadConfig } from './settings/config.ts'
 
 /** What keeps a folder from being used as storage. */
 const storageFaults: ReadonlySet<string | undefined> = new Set(
@@ -24,7 +24,7 @@ program
   .option('--port <number>', 'the port to listen on, 0 for any free one (HTTP_PORT)')
   .action(async ({ host, port }: { host?: string; port?: string }) => {
     const flags = { ...(host !== undefined && { HTTP_HOST: host }), ...(port !== undefined && { HTTP_PORT: port }) }
-    const { serve } = await import('./serve.ts')
+    const { serve } = await import('./app/serve.ts')
     await serve(loadConfig(process.env, { flags, workingFolder: true }))
   })
 
@@ -33,12 +33,12 @@ program
   .description('speak MCP over stdin and stdout, for a client that starts it: topics for peers on one machine')
   .option('--project <slug or key>', 'the project whose topics to use (default: commons)')
   .action(async ({ project }: { project?: string }) => {
-    const { bus } = await import('./bus.ts')
+    const { bus } = await import('./app/bus.ts')
     await bus(loadConfig(process.env), project)
   })
 
 const config = () => loadConfig(process.env)
-const open = async () => (await import('./open.ts')).openParley(config())
+const open = async () => (await import('./app/open.ts')).openParley(config())
 
 /** The commands for people: each is loaded only where it is asked for, and the others start without it. */
 const commands: readonly { name: string; says: string; load: () => Promise<Command> }[] = [
@@ -72,7 +72,7 @@ const commands: readonly { name: string; says: string; load: () => Promise<Comma
     says: 'bring the database up to date',
     load: async () => {
       const { migrateCommand } = await import('./doors/cli/migrate.ts')
-      return migrateCommand(async () => (await import('./open.ts')).migrateDatabase(config()))
+      return migrateCommand(async () => (await import('./app/open.ts')).migrateDatabase(config()))
     },
   },
 ]

@@ -26,19 +26,21 @@ describe('The layers', () => {
     ['src/store/agents.ts', '../archive/git.ts', 'sideways'],
     ['src/archive/git.ts', '../store/agents.ts', 'sideways'],
     ['src/core/wait.ts', '../doors/mcp/table.ts', 'upward'],
-    ['src/core/wait.ts', '../config.ts', 'the settings'],
+    ['src/core/wait.ts', '../settings/config.ts', 'the settings'],
     ['src/doors/mail/door.ts', '../../store/agents.ts', 'past core'],
     ['src/doors/mcp/call.ts', '../../db/port.ts', 'past core'],
     ['src/doors/mail/door.ts', '../bus/door.ts', 'another door'],
     ['src/doors/http/app.ts', '../mail/door.ts', 'a door from what doors share'],
     ['src/doors/fields.ts', './mail/door.ts', 'a door from what doors share'],
-    ['src/serve.ts', './main.ts', 'main'],
+    ['src/app/serve.ts', '../main.ts', 'main'],
+    ['src/settings/config.ts', '../app/serve.ts', 'upward'],
+    ['src/globs/globs.ts', '../fulltext/words.ts', 'sideways'],
   ])('refuse %s importing %s: %s', (path, specifier) => {
     expect(violations([importing(path, specifier)])).toHaveLength(1)
   })
 
   test.each([
-    ['src/serve.ts', ['./config.ts', './doors/mail/door.ts', './db/open.ts', './base/log.ts']],
+    ['src/app/serve.ts', ['../settings/config.ts', '../doors/mail/door.ts', '../db/open.ts', '../base/log.ts']],
     [
       'src/doors/mail/tools/leases.ts',
       ['../shapes.ts', '../../mcp/table.ts', '../../fields.ts', '../../../core/hub.ts'],
@@ -129,10 +131,10 @@ describe('The style', () => {
   })
 
   test.each(['new Date()', 'Math.random()', 'process.env.HOME', 'console.log(1)'])(
-    '%s stands in base, config and main only',
+    '%s stands in base, the settings and main only',
     (text) => {
-      expect(style.noAmbient({ path: 'src/serve.ts', text })).toHaveLength(1)
-      for (const path of ['src/base/a.ts', 'src/config.ts', 'src/main.ts'])
+      expect(style.noAmbient({ path: 'src/app/serve.ts', text })).toHaveLength(1)
+      for (const path of ['src/base/a.ts', 'src/settings/config.ts', 'src/main.ts'])
         expect(style.noAmbient({ path, text })).toEqual([])
     },
   )

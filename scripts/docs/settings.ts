@@ -1,4 +1,4 @@
-/** docs/config.md and .env.example: the settings, from src/config.ts. */
+/** docs/config.md and .env.example: the settings, from src/settings/config.ts. */
 import { code, generatedFrom, page, table } from './markdown.ts'
 
 export interface Setting {
@@ -15,7 +15,7 @@ export function renderSettings(settings: Settings): string {
     row.says,
   ])
   return page(
-    generatedFrom('src/config.ts'),
+    generatedFrom('src/settings/config.ts'),
     '# Settings',
     'Settings are environment variables, or lines of a `.env` file in the working folder (`.env.example` is one to start from). ' +
       'Options of the command line win over the environment, the environment over the file. ' +
@@ -27,5 +27,8 @@ export function renderSettings(settings: Settings): string {
 /** Everything is commented out: copied as it is, it changes nothing. */
 export function renderEnvExample(settings: Settings): string {
   const entries = Object.entries(settings).map(([name, row]) => `# ${row.says}\n# ${name}=${row.default}`)
-  return page('# Generated from src/config.ts by `npm run docs`. Copy it to .env and edit the copy.', ...entries)
+  return page(
+    '# Generated from src/settings/config.ts by `npm run docs`. Copy it to .env and edit the copy.',
+    ...entries,
+  )
 }

@@ -3,7 +3,7 @@ import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, test } from 'vitest'
-import { version } from '../../src/version.ts'
+import { version } from '../../src/app/version.ts'
 import { bareEnv, mailbox, runParley, startParley, temporaryFolder } from '../support/parley.ts'
 import { verifies } from '../support/verifies.ts'
 

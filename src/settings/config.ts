@@ -1,9 +1,9 @@
 /** Every setting there is: name, default, sentence, check. docs/config.md and .env.example are made from this table. */
 import { existsSync, readFileSync } from 'node:fs'
 import { parseEnv } from 'node:util'
-import { parseDatabaseUrl } from './db/url.ts'
-import { mailSettings } from './mail-settings.ts'
-import { flag, folder, list, number, oneOf, optional, type Setting, setting, text } from './settings.ts'
+import { parseDatabaseUrl } from '../db/url.ts'
+import { flag, folder, list, number, oneOf, optional, type Setting, setting, text } from './kinds.ts'
+import { mailSettings } from './mail.ts'
 
 function databaseUrl(raw: string): string | undefined {
   if (raw === '') return undefined

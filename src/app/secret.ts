@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { linkSync, mkdirSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { HubError } from './base/errors.ts'
+import { HubError } from '../base/errors.ts'
 
 export function keepSecret(storageRoot: string): string {
   mkdirSync(storageRoot, { recursive: true, mode: 0o700 })

@@ -1,5 +1,5 @@
 /** The settings of mail: contacts, names, acknowledgements, leases, retention, quota, the language model, the log of tools. */
-import { flag, list, number, oneOf, optional, setting, text } from './settings.ts'
+import { flag, list, number, oneOf, optional, setting, text } from './kinds.ts'
 
 const seconds = number({ min: 1, max: 10 * 365 * 86400 })
 const count = number({ min: 0, max: Number.MAX_SAFE_INTEGER })

@@ -1,10 +1,11 @@
 /** Settings → the chores that a server does in the background; by default there are none. */
-import type { Config } from './config.ts'
-import type { Chore } from './core/chores.ts'
-import { claimInbox } from './core/escalation.ts'
-import { leaseCleanupChore } from './core/lease-cleanup.ts'
-import { overdueChore } from './core/overdue.ts'
-import { retentionChore } from './core/retention.ts'
+
+import type { Chore } from '../core/chores.ts'
+import { claimInbox } from '../core/escalation.ts'
+import { leaseCleanupChore } from '../core/lease-cleanup.ts'
+import { overdueChore } from '../core/overdue.ts'
+import { retentionChore } from '../core/retention.ts'
+import type { Config } from '../settings/config.ts'
 
 export const choresOf = (config: Config): readonly Chore[] => [
   ...(config.ACK_TTL_ENABLED ? [overdue(config)] : []),
