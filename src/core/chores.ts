@@ -24,7 +24,7 @@ export interface Turn {
 /** Whoever has died is taken over from after this. It is far longer than a batch takes. */
 export const choreLeaseMs = 30_000
 
-/** Between two batches others must come to write, also of another process (db/busy.ts). */
+/** Between two batches others must come to write, also of another process (db/sqlite/busy.ts). */
 const breath = 5
 
 /** A timer of the system takes no more than 24 days; looking once a day costs nothing. */

@@ -15,7 +15,7 @@ import { type Topic, threadTopic, topicNotFound } from './topics.ts'
 /** So many messages go in one transaction: others wait for it. */
 const atOnce = 500
 
-/** Between two parts another process must come to write; it looks again every few milliseconds (db/busy.ts). */
+/** Between two parts another process must come to write; it looks again every few milliseconds (db/sqlite/busy.ts). */
 const breath = 5
 
 /** Past the last message there can be. */

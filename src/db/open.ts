@@ -3,8 +3,8 @@ import { closeSync, mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { HubError } from '../base/errors.ts'
 import type { Db } from './port.ts'
-import { openPostgres } from './postgres.ts'
-import { openSqlite } from './sqlite.ts'
+import { openPostgres } from './postgres/postgres.ts'
+import { openSqlite } from './sqlite/sqlite.ts'
 import { parseDatabaseUrl } from './url.ts'
 
 export async function openDb(databaseUrl: string): Promise<Db> {

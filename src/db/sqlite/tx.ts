@@ -1,8 +1,8 @@
 /** What a unit of work sees of the writing connection, until it ends or one of its statements fails. */
 import type { Sql } from 'sql-template-tag'
-import { sqliteFault } from './faults.ts'
-import type { Tx } from './port.ts'
-import type { SqliteConnection } from './sqlite-connection.ts'
+import { sqliteFault } from '../faults.ts'
+import type { Tx } from '../port.ts'
+import type { SqliteConnection } from './connection.ts'
 
 export class SqliteTx implements Tx {
   readonly dialect = 'sqlite'

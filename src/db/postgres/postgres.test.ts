@@ -3,9 +3,9 @@ import { randomBytes } from 'node:crypto'
 import { Client } from 'pg'
 import sql from 'sql-template-tag'
 import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest'
-import type { Db, Hint } from './port.ts'
+import type { Db, Hint } from '../port.ts'
+import { payloadsOf, topicsIn } from './notices.ts'
 import { openPostgres } from './postgres.ts'
-import { payloadsOf, topicsIn } from './postgres-notices.ts'
 
 const server = () => new URL(inject('postgresUrl'))
 let admin: Client

@@ -1,7 +1,7 @@
 /** Names for the statements that PostgreSQL keeps prepared on each connection. */
 import type { QueryConfig } from 'pg'
 import type { Sql } from 'sql-template-tag'
-import { Statements } from './statements.ts'
+import { Statements } from '../statements.ts'
 
 /** The server keeps a named statement as long as the connection lives, so only so many get a name. */
 const limit = 500

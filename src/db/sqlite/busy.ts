@@ -1,7 +1,7 @@
 /** Trying again while another process holds the SQLite file, without holding up this one. */
 import { randomInt } from 'node:crypto'
 import { setImmediate, setTimeout } from 'node:timers/promises'
-import { isSqliteBusy, sqliteFault } from './faults.ts'
+import { isSqliteBusy, sqliteFault } from '../faults.ts'
 
 /** How long to try before the caller is told DB_BUSY, in milliseconds. */
 export const defaultPatience = 10_000

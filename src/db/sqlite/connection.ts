@@ -1,7 +1,7 @@
 /** One connection to a SQLite file, which keeps its prepared statements. */
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
 import type { Sql } from 'sql-template-tag'
-import { Statements } from './statements.ts'
+import { Statements } from '../statements.ts'
 
 export class SqliteConnection {
   readonly #db: DatabaseSync

@@ -6,9 +6,9 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import sql from 'sql-template-tag'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { systemClock } from '../base/clock.ts'
-import { migrate } from './migrate.ts'
-import { openDb } from './open.ts'
+import { systemClock } from '../../base/clock.ts'
+import { migrate } from '../migrate.ts'
+import { openDb } from '../open.ts'
 
 let folder: string
 let file: string

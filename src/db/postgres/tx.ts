@@ -1,9 +1,9 @@
 /** What a unit of work sees of its PostgreSQL connection, until it ends or one of its statements fails. */
 import type { PoolClient } from 'pg'
 import type { Sql } from 'sql-template-tag'
-import { postgresFault } from './faults.ts'
-import type { Tx } from './port.ts'
-import type { PostgresStatements } from './postgres-statements.ts'
+import { postgresFault } from '../faults.ts'
+import type { Tx } from '../port.ts'
+import type { PostgresStatements } from './statements.ts'
 
 export class PostgresTx implements Tx {
   readonly dialect = 'postgres'

@@ -2,10 +2,10 @@
 import { closeSync, openSync, readSync, statSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
-import { HubError } from '../base/errors.ts'
-import { tableNames } from './dialect.ts'
-import { migrationsTable } from './migrate.ts'
-import { migrations } from './migrations/all.ts'
+import { HubError } from '../../base/errors.ts'
+import { tableNames } from '../dialect.ts'
+import { migrationsTable } from '../migrate.ts'
+import { migrations } from '../migrations/all.ts'
 
 /** "Parl" in ASCII: SQLite keeps it in the file's header for programs to know their own files by. */
 export const applicationId = 0x5061726c

@@ -1,6 +1,6 @@
 /** How to connect to a PostgreSQL server, and what to say when that fails. */
 import { Client, type ClientConfig, types } from 'pg'
-import { HubError } from '../base/errors.ts'
+import { HubError } from '../../base/errors.ts'
 
 const connectTimeout = 10_000
 

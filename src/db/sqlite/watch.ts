@@ -2,8 +2,8 @@
 import { type FSWatcher, watch } from 'node:fs'
 import { basename, dirname } from 'node:path'
 import type { StatementSync } from 'node:sqlite'
-import type { Hint } from './port.ts'
-import type { SqliteConnection } from './sqlite-connection.ts'
+import type { Hint } from '../port.ts'
+import type { SqliteConnection } from './connection.ts'
 
 /** For file systems that report no changes; the second one if there is nothing else. */
 const safetyInterval = 1_000

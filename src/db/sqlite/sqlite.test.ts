@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import sql from 'sql-template-tag'
 import { afterAll, afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
-import type { Tx } from './port.ts'
+import type { Tx } from '../port.ts'
 import { openSqlite, type SqliteDb } from './sqlite.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'parley-sqlite-'))

@@ -1,9 +1,10 @@
 /** The one writing connection of a process: whatever waits is committed at once, with one fsync. */
+
+import { shuttingDown, sqliteFault } from '../faults.ts'
+import type { Tx } from '../port.ts'
 import { whileBusy } from './busy.ts'
-import { shuttingDown, sqliteFault } from './faults.ts'
-import type { Tx } from './port.ts'
-import type { SqliteConnection } from './sqlite-connection.ts'
-import { SqliteTx } from './sqlite-tx.ts'
+import type { SqliteConnection } from './connection.ts'
+import { SqliteTx } from './tx.ts'
 
 /** So that a burst does not hold up the event loop for long: 512 small units take about 20 ms. */
 const groupLimit = 512

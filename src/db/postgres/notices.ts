@@ -1,8 +1,8 @@
 /** The connection over which the nodes on one PostgreSQL database wake each other. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Client, type ClientConfig } from 'pg'
-import { shuttingDown } from './faults.ts'
-import type { Hint } from './port.ts'
+import { shuttingDown } from '../faults.ts'
+import type { Hint } from '../port.ts'
 
 /** A connection that died in silence is noticed after a heartbeat and the time its answer may take. */
 const heartbeat = 15_000

@@ -1,13 +1,13 @@
 /** The database port on one SQLite file: a writing and a reading connection, and a look-out for other processes. */
 import type { Sql } from 'sql-template-tag'
-import { HubError } from '../base/errors.ts'
+import { HubError } from '../../base/errors.ts'
+import { shuttingDown, sqliteFault } from '../faults.ts'
+import type { Db, Hint, Tx } from '../port.ts'
 import { defaultPatience, whileBusy } from './busy.ts'
-import { shuttingDown, sqliteFault } from './faults.ts'
-import type { Db, Hint, Tx } from './port.ts'
-import { SqliteConnection } from './sqlite-connection.ts'
-import { applicationId, refuseForeign } from './sqlite-owner.ts'
-import { SqliteWatch } from './sqlite-watch.ts'
-import { SqliteWriter } from './sqlite-writer.ts'
+import { SqliteConnection } from './connection.ts'
+import { applicationId, refuseForeign } from './owner.ts'
+import { SqliteWatch } from './watch.ts'
+import { SqliteWriter } from './writer.ts'
 
 /** How long a read waits inside SQLite. In WAL mode that happens only while another process recovers or closes the file. */
 const readTimeout = 5_000
