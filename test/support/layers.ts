@@ -22,8 +22,8 @@ const below: Readonly<Record<string, readonly string[]>> = {
   base: [],
 }
 
-/** Folders of `doors` that serve every door. Files that stand in `doors` itself are shared too. */
-const sharedDoors = ['mcp', 'http']
+/** Folders of `doors` that serve every door. */
+const sharedDoors = ['mcp', 'http', 'words']
 
 /** Each forbidden import as `file imports file`. */
 export function violations(sources: readonly Source[]): string[] {

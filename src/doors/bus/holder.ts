@@ -4,8 +4,8 @@ import { commons, nameKey } from '../../base/names.ts'
 import { thisProcess } from '../../base/processes.ts'
 import { processHolder, sessionHolder, urlHolder } from '../../core/holders.ts'
 import type { Holder } from '../../core/members.ts'
-import { busNameFault, projectParameter } from '../fields.ts'
 import type { CallContext } from '../mcp/table.ts'
+import { busNameFault, projectParameter } from '../words/fields.ts'
 
 export interface BusScope {
   readonly project: string

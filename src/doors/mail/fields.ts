@@ -4,8 +4,8 @@ import { HubError } from '../../base/errors.ts'
 import { textFault } from '../../base/text.ts'
 import type { Acting } from '../../core/agents.ts'
 import type { Address } from '../../core/messages.ts'
-import { agentName, check } from '../fields.ts'
 import type { CallContext } from '../mcp/table.ts'
+import { agentName, check } from '../words/fields.ts'
 import type { MailScope } from './scope.ts'
 
 function keyFault(key: string): string | undefined {

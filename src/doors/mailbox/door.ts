@@ -5,8 +5,8 @@ import { agentNamePattern, nameKey } from '../../base/names.ts'
 import { acknowledge, take } from '../../core/deliveries.ts'
 import type { Hub } from '../../core/hub.ts'
 import { send } from '../../core/messages.ts'
-import { agentName, body, clientId, projectParameter, waitSeconds } from '../fields.ts'
 import { type CallContext, type Door, defineTool, type Hints } from '../mcp/table.ts'
+import { agentName, body, clientId, projectParameter, waitSeconds } from '../words/fields.ts'
 import { mailShape, toMail } from './shapes.ts'
 
 /** Whose mailbox the URL names, and in which project. */

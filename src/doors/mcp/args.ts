@@ -1,7 +1,7 @@
 /** Reads a tool's arguments and words what is wrong with them, so that a model can put it right. */
 import type { z } from 'zod'
 import { HubError } from '../../base/errors.ts'
-import { isRecord, type Json } from './json.ts'
+import { isRecord, type Json } from './protocol/json.ts'
 import { inputSchema } from './schema.ts'
 import type { Tool } from './table.ts'
 

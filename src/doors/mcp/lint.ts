@@ -1,5 +1,5 @@
 /** What real clients drop or rename without a word, found before they do; used by the tests of every door. */
-import { isRecord, type Json } from './json.ts'
+import { isRecord, type Json } from './protocol/json.ts'
 import { inputSchema, outputSchema } from './schema.ts'
 import type { Door } from './table.ts'
 import { parseTemplate } from './uri.ts'

@@ -1,6 +1,6 @@
 /** Which of a door's tools a scope is offered, and what is said of those it is not. */
 
-import type { ToolRow } from './service.ts'
+import type { ToolRow } from './protocol/service.ts'
 import type { Door, Offer } from './table.ts'
 
 export interface Offering<Scope> {

@@ -1,6 +1,6 @@
 /** The JSON schemas a tool advertises, derived from its zod schemas once, when its door is served. */
 import { z } from 'zod'
-import { isRecord, type Json } from './json.ts'
+import { isRecord, type Json } from './protocol/json.ts'
 import type { Tool } from './table.ts'
 
 type AnyTool = Pick<Tool<never>, 'input' | 'output' | 'wrapped'>

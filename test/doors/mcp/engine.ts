@@ -4,8 +4,8 @@ import { type Clock, systemClock } from '../../../src/base/clock.ts'
 import { createIds } from '../../../src/base/ids.ts'
 import type { Log } from '../../../src/base/log.ts'
 import { createMetrics } from '../../../src/base/metrics.ts'
-import type { EngineOptions } from '../../../src/doors/mcp/engine.ts'
-import type { EndedSessions } from '../../../src/doors/mcp/sessions.ts'
+import type { EngineOptions } from '../../../src/doors/mcp/protocol/engine.ts'
+import type { EndedSessions } from '../../../src/doors/mcp/protocol/sessions.ts'
 
 /** Ended sessions as several processes would share them. */
 export class SharedEnds implements EndedSessions {

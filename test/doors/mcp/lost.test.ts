@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import { connect as open, type Socket } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
-import type { EndedSessions } from '../../../src/doors/mcp/sessions.ts'
+import type { EndedSessions } from '../../../src/doors/mcp/protocol/sessions.ts'
 import type { Fixture } from './fixture.ts'
 import { both, call, http, openSession, rpc, useFixture } from './use.ts'
 

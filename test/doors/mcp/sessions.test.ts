@@ -1,7 +1,7 @@
 /** Sessions: a token that any process honours, bound to who opened it and where. */
 import { expect, onTestFinished, test } from 'vitest'
 import { createIds } from '../../../src/base/ids.ts'
-import { type Claims, createSessions } from '../../../src/doors/mcp/sessions.ts'
+import { type Claims, createSessions } from '../../../src/doors/mcp/protocol/sessions.ts'
 import { TestClock } from '../../support/clock.ts'
 import { verifies } from '../../support/verifies.ts'
 import { SharedEnds } from './engine.ts'

@@ -1,6 +1,6 @@
 /** The fixture served on stdin and stdout, as a client would start it. */
-import { createEngine } from '../../../src/doors/mcp/engine.ts'
-import { serveStdio } from '../../../src/doors/mcp/stdio.ts'
+import { createEngine } from '../../../src/doors/mcp/protocol/engine.ts'
+import { serveStdio } from '../../../src/doors/mcp/stdio/serve.ts'
 import { fixtureDoor, World } from './door.ts'
 import { engineOptions, hastyClock } from './engine.ts'
 

@@ -5,8 +5,8 @@ import { listInbox } from '../../../core/inbox.ts'
 import { type Address, send } from '../../../core/messages.ts'
 import { acknowledgeMessage, markRead } from '../../../core/receipts.ts'
 import { reply } from '../../../core/replies.ts'
-import { body, clientId, title } from '../../fields.ts'
 import { defineTool, type Tool } from '../../mcp/table.ts'
+import { body, clientId, title } from '../../words/fields.ts'
 import {
   acting,
   checkRecipients,

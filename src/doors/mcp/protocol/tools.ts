@@ -1,9 +1,9 @@
 /** `tools/call`: finds the tool, runs it, and writes its result so that text and structure cannot differ. */
 import type { ProgressToken } from '@modelcontextprotocol/server'
+import { unknownTool } from '../offers.ts'
 import { resultText, runTool, startProgress } from './call.ts'
 import type { Json } from './json.ts'
 import { type Incoming, invalid } from './methods.ts'
-import { unknownTool } from './offers.ts'
 import type { Service } from './service.ts'
 
 export async function callTool<Scope>(

@@ -7,12 +7,12 @@ import {
   ProtocolErrorCode,
 } from '@modelcontextprotocol/server'
 import type { FastifyReply } from 'fastify'
+import { isReachable, isWritten, withReplyHeaders } from '../http/exchange.ts'
+import { peerOf, takeNotification } from '../http/incoming.ts'
+import type { Mount, Place } from '../http/mount.ts'
 import { dispatch } from './dispatch.ts'
 import type { Engine } from './engine.ts'
 import { Exchange, type Peer } from './exchange.ts'
-import { isReachable, isWritten, withReplyHeaders } from './http-exchange.ts'
-import type { Mount, Place } from './mount.ts'
-import { peerOf, takeNotification } from './post.ts'
 import { Refusal } from './refusal.ts'
 import type { Session } from './sessions.ts'
 

@@ -1,11 +1,11 @@
 /** A door made ready to be served: looked up by name, its lists derived once, its counters bound. */
-import { asHubError, HubError } from '../../base/errors.ts'
+import { asHubError, HubError } from '../../../base/errors.ts'
+import { createOfferings, type Offering } from '../offers.ts'
+import { brief, inputSchema, outputSchema, shallow } from '../schema.ts'
+import { type Door, hintOf, type Resource, type Tool } from '../table.ts'
+import { isTemplate, parseTemplate, type UriTemplate } from '../uri.ts'
 import { type Ended, openAccount } from './accounts.ts'
 import type { Engine } from './engine.ts'
-import { createOfferings, type Offering } from './offers.ts'
-import { brief, inputSchema, outputSchema, shallow } from './schema.ts'
-import { type Door, hintOf, type Resource, type Tool } from './table.ts'
-import { isTemplate, parseTemplate, type UriTemplate } from './uri.ts'
 
 export interface Service<Scope> {
   readonly door: Door<Scope>

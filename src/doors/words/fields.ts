@@ -1,8 +1,8 @@
 /** The fields that several doors take from outside, each checked by one schema in one wording. */
 import { z } from 'zod'
-import { HubError } from '../base/errors.ts'
-import { agentNamePattern, commons } from '../base/names.ts'
-import { bodyFault, clientIdFault, metadataFault, textFault } from '../base/text.ts'
+import { HubError } from '../../base/errors.ts'
+import { agentNamePattern, commons } from '../../base/names.ts'
+import { bodyFault, clientIdFault, metadataFault, textFault } from '../../base/text.ts'
 
 /** Makes a function that tells what is wrong with a text into a check of a schema. */
 export const check = (faultOf: (text: string) => string | undefined) => (context: z.core.ParsePayload<string>) => {

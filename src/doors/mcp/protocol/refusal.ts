@@ -1,6 +1,6 @@
 /** A request that is refused before any handler sees it: the HTTP status and the JSON-RPC error it is answered with. */
 import { ProtocolError } from '@modelcontextprotocol/server'
-import { type HubError, kinds } from '../../base/errors.ts'
+import { type HubError, kinds } from '../../../base/errors.ts'
 
 /** Codes that JSON-RPC leaves to implementations, as the reference implementation uses them. */
 export const rpcCodes = { transport: -32000, unknownSession: -32001, headerMismatch: -32020 } as const

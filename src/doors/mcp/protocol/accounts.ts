@@ -1,9 +1,9 @@
 /** What is kept of a call once it has ended: the metrics, the counts, and for some doors whom it concerned. */
-import type { Outcome } from '../../base/metrics.ts'
+import type { Outcome } from '../../../base/metrics.ts'
+import type { Door, Tool } from '../table.ts'
+import { briefly } from '../usage.ts'
 import type { Engine } from './engine.ts'
 import { isRecord } from './json.ts'
-import type { Door, Tool } from './table.ts'
-import { briefly } from './usage.ts'
 
 export interface Ended {
   readonly outcome: Outcome

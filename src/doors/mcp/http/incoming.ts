@@ -6,17 +6,17 @@ import {
   type RequestId,
 } from '@modelcontextprotocol/server'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { postBatch } from './batch.ts'
-import { dispatch } from './dispatch.ts'
-import type { ClientInfo, Peer } from './exchange.ts'
+import { postBatch } from '../protocol/batch.ts'
+import { dispatch } from '../protocol/dispatch.ts'
+import type { ClientInfo, Peer } from '../protocol/exchange.ts'
+import { readInbound } from '../protocol/inbound.ts'
+import { wrongType } from '../protocol/refusal.ts'
+import type { Session } from '../protocol/sessions.ts'
+import type { EraName } from '../protocol/versions.ts'
+import { HttpExchange } from './exchange.ts'
 import type { StandardHeaders } from './headers.ts'
-import { HttpExchange } from './http-exchange.ts'
-import { readInbound } from './inbound.ts'
 import { issueToken, type Mount, type Place, placeOf, sessionOf } from './mount.ts'
-import { wrongType } from './refusal.ts'
-import type { Session } from './sessions.ts'
 import { isShortForm, postShortForm } from './short-form.ts'
-import type { EraName } from './versions.ts'
 
 /** Returns a promise only where it has to wait; the way of almost every request has none. */
 export function post<Scope>(mount: Mount<Scope>, request: FastifyRequest, reply: FastifyReply): void | Promise<void> {

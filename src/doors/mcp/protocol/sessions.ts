@@ -1,8 +1,8 @@
 /** Sessions of clients before 2026-07-28: a signed token that any process honours, and what this process keeps for it. */
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
-import type { Clock } from '../../base/clock.ts'
-import type { Ids } from '../../base/ids.ts'
+import type { Clock } from '../../../base/clock.ts'
+import type { Ids } from '../../../base/ids.ts'
 import { Conversation } from './conversation.ts'
 import type { ClientInfo } from './exchange.ts'
 import { event, writeEvent } from './streams.ts'

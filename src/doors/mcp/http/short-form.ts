@@ -1,13 +1,13 @@
 /** The short form of a tool call, for `curl` and scripts: `{"tool": …, "args": {…}}` is answered with the bare value. */
 import type { FastifyReply } from 'fastify'
-import { asHubError, errorShape, HubError, kinds } from '../../base/errors.ts'
-import { runTool } from './call.ts'
-import { HttpExchange } from './http-exchange.ts'
-import { isRecord, type Json } from './json.ts'
+import { asHubError, errorShape, HubError, kinds } from '../../../base/errors.ts'
+import { unknownTool } from '../offers.ts'
+import { runTool } from '../protocol/call.ts'
+import { isRecord, type Json } from '../protocol/json.ts'
+import type { Service } from '../protocol/service.ts'
+import { HttpExchange } from './exchange.ts'
+import { peerOf } from './incoming.ts'
 import type { Mount, Place } from './mount.ts'
-import { unknownTool } from './offers.ts'
-import { peerOf } from './post.ts'
-import type { Service } from './service.ts'
 
 export const isShortForm = (body: unknown): body is Json => isRecord(body) && 'tool' in body && !('jsonrpc' in body)
 

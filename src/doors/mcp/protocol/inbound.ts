@@ -11,7 +11,7 @@ import {
   RELATED_TASK_META_KEY,
   UnsupportedProtocolVersionError,
 } from '@modelcontextprotocol/server'
-import { agrees, checkHeaders, checkLegacyVersion, type StandardHeaders } from './headers.ts'
+import { agrees, checkHeaders, checkLegacyVersion, type StandardHeaders } from '../http/headers.ts'
 import { isRecord, type Json } from './json.ts'
 import { Refusal } from './refusal.ts'
 import { type EraName, isModern, modernVersions } from './versions.ts'

@@ -1,11 +1,11 @@
 /** What the HTTP methods of one mounted door share: whose request it is, in which scope, in which session. */
 import type { FastifyRequest } from 'fastify'
-import { type Caller, callerKey } from '../../core/callers.ts'
-import type { Eras } from './eras.ts'
-import type { ClientInfo } from './exchange.ts'
-import { Refusal, rpcCodes } from './refusal.ts'
-import type { Service } from './service.ts'
-import type { Session } from './sessions.ts'
+import { type Caller, callerKey } from '../../../core/callers.ts'
+import type { Eras } from '../protocol/eras.ts'
+import type { ClientInfo } from '../protocol/exchange.ts'
+import { Refusal, rpcCodes } from '../protocol/refusal.ts'
+import type { Service } from '../protocol/service.ts'
+import type { Session } from '../protocol/sessions.ts'
 
 /** What a door reads from the URL. `key` names the path in one spelling: sessions are bound to it. */
 export type ReadScope<Scope> = (

@@ -1,7 +1,7 @@
 /** Runs a tool: arguments in, value or error out, with progress while it takes its time. */
 import type { ProgressToken } from '@modelcontextprotocol/server'
-import { errorShape, type HubError } from '../../base/errors.ts'
-import { readArguments } from './args.ts'
+import { errorShape, type HubError } from '../../../base/errors.ts'
+import { readArguments } from '../args.ts'
 import type { Exchange } from './exchange.ts'
 import type { Service, ToolRow } from './service.ts'
 

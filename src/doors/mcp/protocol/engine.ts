@@ -1,13 +1,13 @@
 /** What all doors share while they are served over MCP: clock, log, sessions, open exchanges and streams, and the way to stop. */
 import { setMaxListeners } from 'node:events'
-import type { Clock } from '../../base/clock.ts'
-import { HubError } from '../../base/errors.ts'
-import type { Ids } from '../../base/ids.ts'
-import type { Log } from '../../base/log.ts'
-import type { Metrics } from '../../base/metrics.ts'
+import type { Clock } from '../../../base/clock.ts'
+import { HubError } from '../../../base/errors.ts'
+import type { Ids } from '../../../base/ids.ts'
+import type { Log } from '../../../base/log.ts'
+import type { Metrics } from '../../../base/metrics.ts'
+import { Usage } from '../usage.ts'
 import { createSessions, type SessionOptions, type Sessions } from './sessions.ts'
 import { createStreams, type Streams } from './streams.ts'
-import { Usage } from './usage.ts'
 
 export interface EngineOptions {
   readonly clock: Clock

@@ -1,7 +1,7 @@
 /** The headers of 2026-07-28 that repeat what the body says, so that proxies need not read it. */
 import type { JSONRPCRequest } from '@modelcontextprotocol/server'
-import { Refusal, rpcCodes } from './refusal.ts'
-import { legacyVersions, modernVersions } from './versions.ts'
+import { Refusal, rpcCodes } from '../protocol/refusal.ts'
+import { legacyVersions, modernVersions } from '../protocol/versions.ts'
 
 export interface StandardHeaders {
   readonly version: string | undefined

@@ -3,9 +3,9 @@ import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { RequestId } from '@modelcontextprotocol/server'
 import type { FastifyReply } from 'fastify'
-import type { Engine } from './engine.ts'
-import { type ClientInfo, Exchange, type Peer } from './exchange.ts'
-import { event, streamHeaders, writeEvent } from './streams.ts'
+import type { Engine } from '../protocol/engine.ts'
+import { type ClientInfo, Exchange, type Peer } from '../protocol/exchange.ts'
+import { event, streamHeaders, writeEvent } from '../protocol/streams.ts'
 
 export interface HttpOptions<Scope> {
   readonly id: RequestId | null

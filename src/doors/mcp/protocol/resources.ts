@@ -1,6 +1,6 @@
 /** `resources/read`: the first resource whose URI or template matches, with its parameters. */
 import { ProtocolError, ResourceNotFoundError } from '@modelcontextprotocol/server'
-import { HubError } from '../../base/errors.ts'
+import { HubError } from '../../../base/errors.ts'
 import type { Json } from './json.ts'
 import { type Incoming, invalid } from './methods.ts'
 import { rpcError } from './refusal.ts'

@@ -1,6 +1,6 @@
 /** Server-sent events: how they are written, and the one timer that keeps every open stream alive. */
 import type { ServerResponse } from 'node:http'
-import type { Clock } from '../../base/clock.ts'
+import type { Clock } from '../../../base/clock.ts'
 
 export const streamHeaders = {
   'content-type': 'text/event-stream',
