@@ -31,7 +31,7 @@ describe('The layers', () => {
     ['src/doors/mcp/protocol/call.ts', '../../db/port.ts', 'past core'],
     ['src/doors/mail/door.ts', '../bus/door.ts', 'another door'],
     ['src/doors/http/app.ts', '../mail/door.ts', 'a door from what doors share'],
-    ['src/doors/words/fields.ts', './mail/door.ts', 'a door from what doors share'],
+    ['src/doors/words/fields.ts', '../mail/door.ts', 'a door from what doors share'],
     ['src/app/serve.ts', '../main.ts', 'main'],
     ['src/settings/config.ts', '../app/serve.ts', 'upward'],
     ['src/globs/globs.ts', '../fulltext/words.ts', 'sideways'],
