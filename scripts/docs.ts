@@ -2,7 +2,7 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { version } from '../src/app/version.ts'
-import type { Hub } from '../src/core/hub.ts'
+import type { Hub } from '../src/core/hub/hub.ts'
 import { busDoor } from '../src/doors/bus/door.ts'
 import { busPath } from '../src/doors/bus/holder.ts'
 import type { About } from '../src/doors/mail/about.ts'

@@ -22,13 +22,13 @@ describe('The layers', () => {
   test.each([
     ['src/base/ids.ts', '../db/port.ts', 'upward'],
     ['src/db/open.ts', '../store/agents.ts', 'upward'],
-    ['src/store/agents.ts', '../core/agents.ts', 'upward'],
+    ['src/store/agents.ts', '../core/agents/agents.ts', 'upward'],
     ['src/store/agents.ts', '../archive/git.ts', 'sideways'],
     ['src/archive/git.ts', '../store/agents.ts', 'sideways'],
-    ['src/core/wait.ts', '../doors/mcp/table.ts', 'upward'],
-    ['src/core/wait.ts', '../settings/config.ts', 'the settings'],
+    ['src/core/hub/wait.ts', '../../doors/mcp/table.ts', 'upward'],
+    ['src/core/hub/wait.ts', '../../settings/config.ts', 'the settings'],
     ['src/doors/mail/door.ts', '../../store/agents.ts', 'past core'],
-    ['src/doors/mcp/protocol/call.ts', '../../db/port.ts', 'past core'],
+    ['src/doors/mcp/protocol/call.ts', '../../../db/port.ts', 'past core'],
     ['src/doors/mail/door.ts', '../bus/door.ts', 'another door'],
     ['src/doors/http/app.ts', '../mail/door.ts', 'a door from what doors share'],
     ['src/doors/words/fields.ts', '../mail/door.ts', 'a door from what doors share'],
@@ -43,10 +43,11 @@ describe('The layers', () => {
     ['src/app/serve.ts', ['../settings/config.ts', '../doors/mail/door.ts', '../db/open.ts', '../base/log.ts']],
     [
       'src/doors/mail/tools/leases.ts',
-      ['../shapes.ts', '../../mcp/table.ts', '../../words/fields.ts', '../../../core/hub.ts'],
+      ['../shapes.ts', '../../mcp/table.ts', '../../words/fields.ts', '../../../core/hub/hub.ts'],
     ],
-    ['src/doors/http/app.ts', ['../mcp/engine.ts', '../../base/errors.ts']],
-    ['src/core/commit.ts', ['../store/changes.ts', '../archive/git.ts', '../db/port.ts', './wait.ts']],
+    ['src/doors/http/app.ts', ['../mcp/protocol/engine.ts', '../../base/errors.ts']],
+    ['src/core/hub/commit.ts', ['../../store/changes.ts', '../../archive/git.ts', '../../db/port.ts', './wait.ts']],
+    ['src/core/requests/requests.ts', ['../messages/send.ts', '../contacts/standing.ts', '../hub/commit.ts']],
     ['src/store/agents.ts', ['../db/port.ts', '../base/names.ts', './projects.ts']],
   ])('let %s import %j', (path, specifiers) => {
     expect(violations([importing(path, ...specifiers)])).toEqual([])

@@ -1,6 +1,6 @@
 /** `parley bus`: the bus door over stdin and stdout, for one client. It ends when stdin does. */
 import { HubError } from '../base/errors.ts'
-import { processHolder, releaseNames } from '../core/holders.ts'
+import { processHolder, releaseNames } from '../core/access/holders.ts'
 import { refusingDb } from '../db/refusing.ts'
 import { busDoor } from '../doors/bus/door.ts'
 import { processScope } from '../doors/bus/holder.ts'

@@ -1,10 +1,10 @@
 /** Settings → the chores that a server does in the background; by default there are none. */
 
-import type { Chore } from '../core/chores.ts'
-import { claimInbox } from '../core/escalation.ts'
-import { leaseCleanupChore } from '../core/lease-cleanup.ts'
-import { overdueChore } from '../core/overdue.ts'
-import { retentionChore } from '../core/retention.ts'
+import type { Chore } from '../core/hub/chores.ts'
+import { leaseCleanupChore } from '../core/leases/cleanup.ts'
+import { claimInbox } from '../core/mail/escalation.ts'
+import { overdueChore } from '../core/mail/overdue.ts'
+import { retentionChore } from '../core/mail/retention.ts'
 import type { Config } from '../settings/config.ts'
 
 export const choresOf = (config: Config): readonly Chore[] => [

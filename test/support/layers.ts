@@ -41,7 +41,7 @@ function mayImport(from: string, to: string): boolean {
   return lower !== 'doors' || doorOf(to) === undefined || doorOf(to) === doorOf(from)
 }
 
-/** `src/core/wait.ts` is of `core`; what stands in `src` itself is of `main`. */
+/** `src/core/hub/wait.ts` is of `core`; what stands in `src` itself is of `main`. */
 function layerOf(path: string): string {
   const [, folder, ...rest] = path.split('/')
   return folder === undefined || rest.length === 0 ? 'main' : folder

@@ -1,8 +1,8 @@
 /** A project with three agents who reserve paths in it, seen by two nodes on one clock. */
 import sql from 'sql-template-tag'
-import type { Acting } from '../../src/core/agents.ts'
-import type { Hub } from '../../src/core/hub.ts'
-import { listLeases, type Reserving, reserve } from '../../src/core/leases.ts'
+import type { Acting } from '../../src/core/agents/agents.ts'
+import type { Hub } from '../../src/core/hub/hub.ts'
+import { listLeases, type Reserving, reserve } from '../../src/core/leases/leases.ts'
 import { TestClock } from './clock.ts'
 import type { OpenDatabase } from './engines.ts'
 import { as, openTestHub } from './hub.ts'

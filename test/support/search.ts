@@ -1,9 +1,9 @@
 /** Messages for tests of search, written as rows: which door they came through is not its matter. */
 import sql from 'sql-template-tag'
 import { commons } from '../../src/base/names.ts'
-import { ensureAgent } from '../../src/core/agents.ts'
-import type { Hub } from '../../src/core/hub.ts'
-import { ensureProject } from '../../src/core/projects.ts'
+import { ensureAgent } from '../../src/core/agents/agents.ts'
+import type { Hub } from '../../src/core/hub/hub.ts'
+import { ensureProject } from '../../src/core/projects/projects.ts'
 import type { Db } from '../../src/db/port.ts'
 import { TestClock } from './clock.ts'
 import type { TestDatabase } from './engines.ts'

@@ -1,12 +1,12 @@
 /** Topics as the core knows them, for tests without a door: who calls, how a sync is asked for. */
 import { commons } from '../../src/base/names.ts'
-import { local } from '../../src/core/callers.ts'
-import { sessionHolder } from '../../src/core/holders.ts'
-import type { Hub } from '../../src/core/hub.ts'
-import { type Holder, join } from '../../src/core/members.ts'
-import type { Outgoing } from '../../src/core/posts.ts'
-import type { Syncing } from '../../src/core/sync.ts'
-import { createTopic } from '../../src/core/topics.ts'
+import { local } from '../../src/core/access/callers.ts'
+import { sessionHolder } from '../../src/core/access/holders.ts'
+import type { Hub } from '../../src/core/hub/hub.ts'
+import { type Holder, join } from '../../src/core/topics/members.ts'
+import type { Outgoing } from '../../src/core/topics/saying.ts'
+import type { Syncing } from '../../src/core/topics/sync.ts'
+import { createTopic } from '../../src/core/topics/topics.ts'
 
 /** A sync that asks for nothing special, and does not wait. */
 export const plain: Syncing = {

@@ -1,6 +1,6 @@
 /** The bus door, over stdio (`parley bus`) and at /bus/mcp: topics with server-side cursors for peers. */
 import { z } from 'zod'
-import type { Hub } from '../../core/hub.ts'
+import type { Hub } from '../../core/hub/hub.ts'
 import { type Door, defineTool } from '../mcp/table.ts'
 import type { BusScope } from './holder.ts'
 import { searchTools } from './tools/search.ts'

@@ -2,8 +2,8 @@
 import { HubError } from '../../base/errors.ts'
 import { commons, nameKey } from '../../base/names.ts'
 import { thisProcess } from '../../base/processes.ts'
-import { processHolder, sessionHolder, urlHolder } from '../../core/holders.ts'
-import type { Holder } from '../../core/members.ts'
+import { processHolder, sessionHolder, urlHolder } from '../../core/access/holders.ts'
+import type { Holder } from '../../core/topics/members.ts'
 import type { CallContext } from '../mcp/table.ts'
 import { busNameFault, projectParameter } from '../words/fields.ts'
 

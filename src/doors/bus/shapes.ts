@@ -1,8 +1,8 @@
 /** The bus door's words for the hub's things (spec/bus.md §3, §4; DECISIONS "bus.md"). Times are unix seconds. */
 import { z } from 'zod'
-import type { Posted, ThreadMessage } from '../../core/posts.ts'
-import type { Synced } from '../../core/sync.ts'
-import type { Topic } from '../../core/topics.ts'
+import type { Posted, ThreadMessage } from '../../core/topics/saying.ts'
+import type { Synced } from '../../core/topics/sync.ts'
+import type { Topic } from '../../core/topics/topics.ts'
 
 export const seconds = (ms: number): number => ms / 1000
 

@@ -6,8 +6,8 @@ import { eachEngine } from '../../../test/support/engines.ts'
 import { as, openTestHub } from '../../../test/support/hub.ts'
 import { testScreen } from '../../../test/support/screen.ts'
 import { verifies } from '../../../test/support/verifies.ts'
-import { send } from '../../core/messages.ts'
-import { acknowledgeMessage, markRead } from '../../core/receipts.ts'
+import { acknowledgeMessage, markRead } from '../../core/mail/receipts.ts'
+import { send } from '../../core/messages/send.ts'
 import { acksCommand, listAcksCommand } from './acks.ts'
 
 const minute = 60_000

@@ -1,6 +1,6 @@
 /** What all commands for people have in common: where they write, how they fail, what their help shows. */
 import { Command, InvalidArgumentError } from 'commander'
-import type { Hub } from '../../core/hub.ts'
+import type { Hub } from '../../core/hub/hub.ts'
 import { forPeople, UsageError } from './failures.ts'
 import type { Screen } from './screen.ts'
 

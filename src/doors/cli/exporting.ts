@@ -1,8 +1,8 @@
 /** `parley topics export`: a whole topic as a page to read, or as lines of JSON. */
 import { type FileHandle, open } from 'node:fs/promises'
 import { HubError } from '../../base/errors.ts'
-import { needTopicCalled, type TopicSummary } from '../../core/topic-care.ts'
-import { type Entry, findLastSeq, readEntries } from '../../core/transcript.ts'
+import { needTopicCalled, type TopicSummary } from '../../core/topics/care.ts'
+import { type Entry, findLastSeq, readEntries } from '../../core/topics/transcript.ts'
 import { harmlessJson, harmlessLine } from './harmless.ts'
 import { messageMarkdown, titleMarkdown } from './messages.ts'
 import { count, type Desk, writeDocument } from './reading.ts'

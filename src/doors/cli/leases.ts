@@ -1,8 +1,8 @@
 /** `parley file_reservations`: which paths agents have reserved, and until when. */
 import type { Command } from 'commander'
-import type { Hub } from '../../core/hub.ts'
-import { type Lease, listExpiring, listLeases } from '../../core/leases.ts'
-import { needProject } from '../../core/projects.ts'
+import type { Hub } from '../../core/hub/hub.ts'
+import { type Lease, listExpiring, listLeases } from '../../core/leases/leases.ts'
+import { needProject } from '../../core/projects/projects.ts'
 import { atLeast, examples, newCommand, type Open, withHub } from './commands.ts'
 import { harmlessJson, word } from './harmless.ts'
 import { processScreen, type Screen } from './screen.ts'

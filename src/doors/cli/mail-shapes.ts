@@ -1,6 +1,6 @@
 /** The words of `--json` for mail: those of its tools (spec/mail.md), times in ISO 8601. */
-import type { Received } from '../../core/inbox.ts'
-import type { Party } from '../../core/letters.ts'
+import type { Received } from '../../core/mail/inbox.ts'
+import type { Party } from '../../core/mail/letters.ts'
 import { iso } from './times.ts'
 
 /** A name that can be written to: of another project, with its slug. */

@@ -5,9 +5,9 @@ import { eachEngine } from '../../../test/support/engines.ts'
 import { openTestHub } from '../../../test/support/hub.ts'
 import { testScreen } from '../../../test/support/screen.ts'
 import { verifies } from '../../../test/support/verifies.ts'
-import { local } from '../../core/callers.ts'
-import { ensureProject } from '../../core/projects.ts'
-import { register } from '../../core/registration.ts'
+import { local } from '../../core/access/callers.ts'
+import { register } from '../../core/agents/registration.ts'
+import { ensureProject } from '../../core/projects/projects.ts'
 import { listProjectsCommand } from './projects.ts'
 
 eachEngine('list-projects', (open) => {

@@ -1,8 +1,8 @@
 /** `parley list-projects`: which projects there are, and who works in them. */
 import type { Command } from 'commander'
-import type { Hub } from '../../core/hub.ts'
-import { countAgents, type Profile, pageAgents } from '../../core/profiles.ts'
-import { listProjects, type Project } from '../../core/projects.ts'
+import { countAgents, type Profile, pageAgents } from '../../core/agents/profiles.ts'
+import type { Hub } from '../../core/hub/hub.ts'
+import { listProjects, type Project } from '../../core/projects/projects.ts'
 import { atLeast, examples, newCommand, type Open, withHub } from './commands.ts'
 import { harmlessJson } from './harmless.ts'
 import { processScreen, type Screen } from './screen.ts'

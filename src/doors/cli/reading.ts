@@ -1,8 +1,8 @@
 /** `parley topics list`, `show` and `presence`: what there is, what was said, who is there. */
-import type { Hub } from '../../core/hub.ts'
-import { listPresent } from '../../core/members.ts'
-import { needTopicCalled, summarizeTopics, type TopicSummary } from '../../core/topic-care.ts'
-import { type Entry, findStart, readEntries } from '../../core/transcript.ts'
+import type { Hub } from '../../core/hub/hub.ts'
+import { needTopicCalled, summarizeTopics, type TopicSummary } from '../../core/topics/care.ts'
+import { listPresent } from '../../core/topics/members.ts'
+import { type Entry, findStart, readEntries } from '../../core/topics/transcript.ts'
 import { harmlessJson, harmlessLine } from './harmless.ts'
 import { messageText } from './messages.ts'
 import type { Screen } from './screen.ts'

@@ -1,8 +1,9 @@
 /** The words of `--json`: those of the bus (spec/bus.md §3), times in ISO 8601. */
-import type { Peer } from '../../core/members.ts'
-import type { TopicSummary } from '../../core/topic-care.ts'
-import type { Topic } from '../../core/topics.ts'
-import type { Entry } from '../../core/transcript.ts'
+
+import type { TopicSummary } from '../../core/topics/care.ts'
+import type { Peer } from '../../core/topics/members.ts'
+import type { Topic } from '../../core/topics/topics.ts'
+import type { Entry } from '../../core/topics/transcript.ts'
 import { iso } from './times.ts'
 
 export const toTopic = ({ uid, name, status, createdAt, closedAt, closeReason, metadata }: Topic) => ({

@@ -1,7 +1,7 @@
 /** What the commands print: harmless, aligned, and as wide as the terminal. */
 import { describe, expect, test } from 'vitest'
 import { verifies } from '../../../test/support/verifies.ts'
-import type { Entry } from '../../core/transcript.ts'
+import type { Entry } from '../../core/topics/transcript.ts'
 import { harmlessJson, harmlessLine, harmlessText, word } from './harmless.ts'
 import { messageMarkdown, messageText } from './messages.ts'
 import { table } from './tables.ts'

@@ -5,8 +5,8 @@ import { eachEngine } from '../../../test/support/engines.ts'
 import { as, openTestHub } from '../../../test/support/hub.ts'
 import { verifies } from '../../../test/support/verifies.ts'
 import { commons } from '../../base/names.ts'
-import { remark } from '../../core/remarks.ts'
-import { createTopic } from '../../core/topics.ts'
+import { remark } from '../../core/topics/remarks.ts'
+import { createTopic } from '../../core/topics/topics.ts'
 import { topicsCommand } from './topics.ts'
 
 /** A terminal of 60 columns at which somebody types `typed`. */

@@ -1,8 +1,8 @@
 /** `parley topics watch`: what was said, and then what is being said, until Ctrl-C. */
 import { HubError } from '../../base/errors.ts'
-import { needTopicCalled } from '../../core/topic-care.ts'
-import type { Topic } from '../../core/topics.ts'
-import { awaitNews, type Entry, findLastSeq, findStart, readEntries } from '../../core/transcript.ts'
+import { needTopicCalled } from '../../core/topics/care.ts'
+import type { Topic } from '../../core/topics/topics.ts'
+import { awaitNews, type Entry, findLastSeq, findStart, readEntries } from '../../core/topics/transcript.ts'
 import { harmlessJson, harmlessLine } from './harmless.ts'
 import { messageText } from './messages.ts'
 import type { Desk } from './reading.ts'

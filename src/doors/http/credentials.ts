@@ -2,7 +2,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import { HubError } from '../../base/errors.ts'
-import { type Caller, local, operator } from '../../core/callers.ts'
+import { type Caller, local, operator } from '../../core/access/callers.ts'
 
 export interface CredentialOptions {
   readonly bearerToken: string | undefined

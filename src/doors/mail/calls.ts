@@ -1,7 +1,7 @@
 /** What the mail door adds to any call: the hints of its errors, and whom a call concerns. */
 import type { HubError } from '../../base/errors.ts'
-import type { Refusal } from '../../core/contacts.ts'
-import { refusalError } from '../../core/messages.ts'
+import type { Refusal } from '../../core/contacts/judging.ts'
+import { refusalError } from '../../core/messages/send.ts'
 import { type Hints, hintOf, type Subject } from '../mcp/table.ts'
 
 /** Where core has nothing more to the point to say. */

@@ -1,6 +1,6 @@
 /** The mail door's words for contacts: links between agents, with ISO times. */
 import { z } from 'zod'
-import type { Contact } from '../../core/contact-links.ts'
+import type { Contact } from '../../core/contacts/links.ts'
 import { isoOrNull, toIso } from './fields.ts'
 
 /** Says little, because several tools carry it in their schemas. */

@@ -1,5 +1,5 @@
 /** The mail door at /mcp: mail for coding agents in a repository, with identities, threads, contacts, leases and search. */
-import type { Hub } from '../../core/hub.ts'
+import type { Hub } from '../../core/hub/hub.ts'
 import type { Door } from '../mcp/table.ts'
 import type { About } from './about.ts'
 import { hints, subject } from './calls.ts'

@@ -1,6 +1,6 @@
 /** The mail door's words for leases: file reservations, with ISO times. */
 import { z } from 'zod'
-import type { Conflict, Lease } from '../../core/leases.ts'
+import type { Conflict, Lease } from '../../core/leases/leases.ts'
 import { isoOrNull, toIso } from './fields.ts'
 
 /** As whoever reserved it sees it. */

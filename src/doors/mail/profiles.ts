@@ -1,9 +1,9 @@
 /** Projects and agents in the words of the mail door, and the fields in which an agent introduces itself. */
 import { z } from 'zod'
 import { textFault } from '../../base/text.ts'
-import type { Profile } from '../../core/profiles.ts'
-import type { Project } from '../../core/projects.ts'
-import type { Introduction, Registered } from '../../core/registration.ts'
+import type { Profile } from '../../core/agents/profiles.ts'
+import type { Introduction, Registered } from '../../core/agents/registration.ts'
+import type { Project } from '../../core/projects/projects.ts'
 import type { CallContext } from '../mcp/table.ts'
 import { check } from '../words/fields.ts'
 import { toIso } from './fields.ts'

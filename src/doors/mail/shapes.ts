@@ -1,10 +1,10 @@
 /** The mail door's words for messages (DECISIONS, mail.md 5): snake_case, ISO times, names as others address them. */
 import { z } from 'zod'
-import type { Hub } from '../../core/hub.ts'
-import type { Received } from '../../core/inbox.ts'
-import type { Letter, Party } from '../../core/letters.ts'
-import type { Sent } from '../../core/messages.ts'
-import { needProject, slugOfProject } from '../../core/projects.ts'
+import type { Hub } from '../../core/hub/hub.ts'
+import type { Received } from '../../core/mail/inbox.ts'
+import type { Letter, Party } from '../../core/mail/letters.ts'
+import type { Sent } from '../../core/messages/send.ts'
+import { needProject, slugOfProject } from '../../core/projects/projects.ts'
 import { refusalHint } from './calls.ts'
 import { isoOrNull, toIso } from './fields.ts'
 

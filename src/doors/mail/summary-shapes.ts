@@ -1,7 +1,7 @@
 /** The mail door's words for summaries. */
 import { z } from 'zod'
 import { errorShape } from '../../base/errors.ts'
-import type { ManySummaries, ThreadSummary } from '../../core/summaries.ts'
+import type { ManySummaries, ThreadSummary } from '../../core/threads/summaries.ts'
 import type { Summary } from '../../digest/summary.ts'
 import { toIso } from './fields.ts'
 

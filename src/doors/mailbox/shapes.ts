@@ -1,6 +1,6 @@
 /** The mailbox door's words for the hub's things (spec/mailbox.md §4.2, DECISIONS "mailbox.md" 3). */
 import { z } from 'zod'
-import type { Mail } from '../../core/deliveries.ts'
+import type { Mail } from '../../core/mail/take.ts'
 
 export const mailShape = z.object({
   id: z.string().describe("The sender's msg_id, or one made for it; answer with the same one."),

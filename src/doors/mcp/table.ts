@@ -1,7 +1,7 @@
 /** What an MCP door is: a table of tools and resources, each declared once. Everything on the wire comes from it. */
 import type { z } from 'zod'
 import type { Code, HubError, Reason } from '../../base/errors.ts'
-import type { Caller } from '../../core/callers.ts'
+import type { Caller } from '../../core/access/callers.ts'
 
 /** What a running tool or resource knows of its call. `Scope` is what the door read from the URL (agent, project …). */
 export interface CallContext<Scope> {

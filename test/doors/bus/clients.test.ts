@@ -1,6 +1,6 @@
 /** The bus door as the official client meets it, over stdio in both eras: its tools, their schemas, their results. */
 import { describe, expect } from 'vitest'
-import type { Hub } from '../../../src/core/hub.ts'
+import type { Hub } from '../../../src/core/hub/hub.ts'
 import { busDoor } from '../../../src/doors/bus/door.ts'
 import { lintDoor } from '../../../src/doors/mcp/lint.ts'
 import { shareBus } from '../../support/bus.ts'

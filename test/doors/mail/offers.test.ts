@@ -1,6 +1,6 @@
 /** What the mail door offers: all of its tools in few characters, or a short list of them. */
 import { describe, expect } from 'vitest'
-import type { Hub } from '../../../src/core/hub.ts'
+import type { Hub } from '../../../src/core/hub/hub.ts'
 import type { About } from '../../../src/doors/mail/about.ts'
 import { clusters, offers } from '../../../src/doors/mail/clusters.ts'
 import { mailDoor } from '../../../src/doors/mail/door.ts'

@@ -1,7 +1,7 @@
 /** What the mail door tells of itself: its health, its tools, how they are used, and what goes wrong. */
 import type { Client } from '@modelcontextprotocol/client'
 import { describe, expect } from 'vitest'
-import type { Hub } from '../../../src/core/hub.ts'
+import type { Hub } from '../../../src/core/hub/hub.ts'
 import type { About } from '../../../src/doors/mail/about.ts'
 import { playbooks } from '../../../src/doors/mail/clusters.ts'
 import { mailDoor } from '../../../src/doors/mail/door.ts'
@@ -192,7 +192,7 @@ verifies('mail.hints.own', 'Core names no tool of the mail door but in the lette
   const names = new RegExp([...tools.filter((name) => name.includes('_')), 'project_key', 'auto_contact'].join('|'))
   const core = repositoryFiles().filter(({ path }) => /^src\/core\/[^.]+\.ts$/.test(path))
   const named = core.filter(({ text }) => names.test(withoutComments(text)))
-  expect(named.map(({ path }) => path)).toEqual(['src/core/contact-requests.ts'])
+  expect(named.map(({ path }) => path)).toEqual(['src/core/requests/requests.ts'])
 })
 
 verifies(

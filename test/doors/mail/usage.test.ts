@@ -1,7 +1,7 @@
 /** What is noted of calls at the mail door: the recent ones, the log, the snapshots, the locks. */
 import { expect } from 'vitest'
-import { type Chore, keepChores } from '../../../src/core/chores.ts'
-import type { Hub } from '../../../src/core/hub.ts'
+import { type Chore, keepChores } from '../../../src/core/hub/chores.ts'
+import type { Hub } from '../../../src/core/hub/hub.ts'
 import type { About } from '../../../src/doors/mail/about.ts'
 import { mailDoor } from '../../../src/doors/mail/door.ts'
 import { Usage } from '../../../src/doors/mcp/usage.ts'

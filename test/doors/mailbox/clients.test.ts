@@ -1,6 +1,6 @@
 /** The mailbox door through the official client, in both eras of the protocol. */
 import { describe, expect } from 'vitest'
-import type { Hub } from '../../../src/core/hub.ts'
+import type { Hub } from '../../../src/core/hub/hub.ts'
 import { mailboxDoor } from '../../../src/doors/mailbox/door.ts'
 import { lintDoor } from '../../../src/doors/mcp/lint.ts'
 import { connectClient, eras, mailbox, shareParley, waitingCalls } from '../../support/parley.ts'

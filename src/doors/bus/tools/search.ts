@@ -1,8 +1,8 @@
 /** `messages_search`: finding what was said in the topics. */
 import { z } from 'zod'
-import type { Hub } from '../../../core/hub.ts'
-import { searchLimits } from '../../../core/search.ts'
-import { searchTopics } from '../../../core/topic-search.ts'
+import type { Hub } from '../../../core/hub/hub.ts'
+import { searchLimits } from '../../../core/search/search.ts'
+import { searchTopics } from '../../../core/search/topics.ts'
 import { marked } from '../../../fulltext/excerpt.ts'
 import { defineTool } from '../../mcp/table.ts'
 import { text } from '../../words/fields.ts'

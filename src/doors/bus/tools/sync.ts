@@ -1,9 +1,9 @@
 /** `sync`, the one tool by which peers talk, and `cursor_reset`. */
 import { z } from 'zod'
 import { HubError } from '../../../base/errors.ts'
-import type { Hub } from '../../../core/hub.ts'
-import { resetCursor } from '../../../core/members.ts'
-import { sync } from '../../../core/sync.ts'
+import type { Hub } from '../../../core/hub/hub.ts'
+import { resetCursor } from '../../../core/topics/members.ts'
+import { sync } from '../../../core/topics/sync.ts'
 import { defineTool } from '../../mcp/table.ts'
 import { clientId, metadata, text, waitSeconds } from '../../words/fields.ts'
 import { type BusScope, holderOf } from '../holder.ts'

@@ -1,9 +1,16 @@
 /** The tools of the bus for topics: make, find, close, reopen, join; who is there. */
 import { z } from 'zod'
 import { HubError } from '../../../base/errors.ts'
-import type { Hub } from '../../../core/hub.ts'
-import { join, listPresent } from '../../../core/members.ts'
-import { closeTopic, createTopic, listTopics, needTopic, reopenTopic, resolveTopic } from '../../../core/topics.ts'
+import type { Hub } from '../../../core/hub/hub.ts'
+import { join, listPresent } from '../../../core/topics/members.ts'
+import {
+  closeTopic,
+  createTopic,
+  listTopics,
+  needTopic,
+  reopenTopic,
+  resolveTopic,
+} from '../../../core/topics/topics.ts'
 import { defineTool } from '../../mcp/table.ts'
 import { busName, clientId, metadata, text, title } from '../../words/fields.ts'
 import { type BusScope, holderOf } from '../holder.ts'

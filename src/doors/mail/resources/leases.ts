@@ -1,7 +1,7 @@
 /** The resource of the mail door about leases. */
 import { z } from 'zod'
-import type { Hub } from '../../../core/hub.ts'
-import { listLeases } from '../../../core/leases.ts'
+import type { Hub } from '../../../core/hub/hub.ts'
+import { listLeases } from '../../../core/leases/leases.ts'
 import type { Resource } from '../../mcp/table.ts'
 import { flagParameter, idParameter, limitParameter, projectParameter } from '../fields.ts'
 import { toReservation } from '../lease-shapes.ts'

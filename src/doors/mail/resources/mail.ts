@@ -1,10 +1,10 @@
 /** The resources that show mail: inbox, outbox, mailbox, a message, a thread, and what waits for an agent. */
 import { z } from 'zod'
-import { needHome } from '../../../core/agents.ts'
-import type { Hub } from '../../../core/hub.ts'
-import { listInbox, listOutbox } from '../../../core/inbox.ts'
-import { needProject } from '../../../core/projects.ts'
-import { needMessage, readThread } from '../../../core/threads.ts'
+import { needHome } from '../../../core/agents/agents.ts'
+import type { Hub } from '../../../core/hub/hub.ts'
+import { listInbox, listOutbox } from '../../../core/mail/inbox.ts'
+import { needProject } from '../../../core/projects/projects.ts'
+import { needMessage, readThread } from '../../../core/threads/threads.ts'
 import type { CallContext, Resource } from '../../mcp/table.ts'
 import {
   acting,

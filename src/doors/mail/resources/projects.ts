@@ -1,8 +1,8 @@
 /** The resources of the mail door about projects and who works in them. */
 import { z } from 'zod'
-import type { Hub } from '../../../core/hub.ts'
-import { pageAgents } from '../../../core/profiles.ts'
-import { listProjects } from '../../../core/projects.ts'
+import { pageAgents } from '../../../core/agents/profiles.ts'
+import type { Hub } from '../../../core/hub/hub.ts'
+import { listProjects } from '../../../core/projects/projects.ts'
 import type { Resource } from '../../mcp/table.ts'
 import { limitParameter, projectKey } from '../fields.ts'
 import { toProfile, toProject, wish } from '../profiles.ts'

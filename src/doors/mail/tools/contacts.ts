@@ -1,9 +1,9 @@
 /** The tools of the mail door about contacts: asking, answering, listing, and the policy of an agent. */
 import { z } from 'zod'
-import { contactPolicies } from '../../../core/agents.ts'
-import { listContacts, setContactPolicy } from '../../../core/contact-links.ts'
-import { requestContact, respondContact } from '../../../core/contact-requests.ts'
-import type { Hub } from '../../../core/hub.ts'
+import { contactPolicies } from '../../../core/agents/agents.ts'
+import { listContacts, setContactPolicy } from '../../../core/contacts/links.ts'
+import type { Hub } from '../../../core/hub/hub.ts'
+import { requestContact, respondContact } from '../../../core/requests/requests.ts'
 import { defineTool } from '../../mcp/table.ts'
 import { text } from '../../words/fields.ts'
 import { linkShape, toLink } from '../contact-shapes.ts'

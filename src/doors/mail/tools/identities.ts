@@ -1,9 +1,9 @@
 /** The tools of the mail door about projects and identities: who works where, and as whom. */
 import { z } from 'zod'
-import type { Hub } from '../../../core/hub.ts'
-import { listAgents, whois } from '../../../core/profiles.ts'
-import { ensureProject } from '../../../core/projects.ts'
-import { createIdentity, register } from '../../../core/registration.ts'
+import { listAgents, whois } from '../../../core/agents/profiles.ts'
+import { createIdentity, register } from '../../../core/agents/registration.ts'
+import type { Hub } from '../../../core/hub/hub.ts'
+import { ensureProject } from '../../../core/projects/projects.ts'
 import { defineTool } from '../../mcp/table.ts'
 import { name, projectKey } from '../fields.ts'
 import {

@@ -1,8 +1,8 @@
 /** The tools of the mail door about leases: reserve paths, release them, keep them for longer. */
 import { z } from 'zod'
 import { textFault } from '../../../base/text.ts'
-import type { Hub } from '../../../core/hub.ts'
-import { type Choice, release, renew, reserve } from '../../../core/leases.ts'
+import type { Hub } from '../../../core/hub/hub.ts'
+import { type Choice, release, renew, reserve } from '../../../core/leases/leases.ts'
 import { defineTool } from '../../mcp/table.ts'
 import { check } from '../../words/fields.ts'
 import { acting, id, name, projectKey, toIso } from '../fields.ts'

@@ -1,8 +1,8 @@
 /** The macros: whole steps of work in one call. */
 import { z } from 'zod'
-import type { Hub } from '../../../core/hub.ts'
-import { type Reserved, reserve } from '../../../core/leases.ts'
-import { lookForConflicts, prepareForThread, shakeHands, startWork } from '../../../core/work.ts'
+import type { Hub } from '../../../core/hub/hub.ts'
+import { type Reserved, reserve } from '../../../core/leases/leases.ts'
+import { lookForConflicts, prepareForThread, shakeHands, startWork } from '../../../core/macros/work.ts'
 import { modelPattern } from '../../../llm/llm.ts'
 import { defineTool } from '../../mcp/table.ts'
 import { body, text, title } from '../../words/fields.ts'

@@ -1,10 +1,10 @@
 /** The tools for sending, replying, reading the inbox and receipts. */
 import { z } from 'zod'
-import type { Hub } from '../../../core/hub.ts'
-import { listInbox } from '../../../core/inbox.ts'
-import { type Address, send } from '../../../core/messages.ts'
-import { acknowledgeMessage, markRead } from '../../../core/receipts.ts'
-import { reply } from '../../../core/replies.ts'
+import type { Hub } from '../../../core/hub/hub.ts'
+import { listInbox } from '../../../core/mail/inbox.ts'
+import { acknowledgeMessage, markRead } from '../../../core/mail/receipts.ts'
+import { reply } from '../../../core/messages/reply.ts'
+import { type Address, send } from '../../../core/messages/send.ts'
 import { defineTool, type Tool } from '../../mcp/table.ts'
 import { body, clientId, title } from '../../words/fields.ts'
 import {

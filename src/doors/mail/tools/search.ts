@@ -1,8 +1,8 @@
 /** `search_messages`: finding mail of a project by its words. */
 import { z } from 'zod'
-import type { Hub } from '../../../core/hub.ts'
-import { searchLimits } from '../../../core/search.ts'
-import { searchProject } from '../../../core/search-project.ts'
+import type { Hub } from '../../../core/hub/hub.ts'
+import { searchProject } from '../../../core/search/project.ts'
+import { searchLimits } from '../../../core/search/search.ts'
 import { marked } from '../../../fulltext/excerpt.ts'
 import { defineTool } from '../../mcp/table.ts'
 import { projectKey, toIso } from '../fields.ts'

@@ -1,7 +1,7 @@
 /** `summarize_thread` and `summarize_threads`: what was said, in few words. */
 import { z } from 'zod'
-import type { Hub } from '../../../core/hub.ts'
-import { readLimits, summarizeThread, summarizeThreads } from '../../../core/summaries.ts'
+import type { Hub } from '../../../core/hub/hub.ts'
+import { readLimits, summarizeThread, summarizeThreads } from '../../../core/threads/summaries.ts'
 import { modelPattern } from '../../../llm/llm.ts'
 import { type CallContext, defineTool } from '../../mcp/table.ts'
 import { projectKey, threadKey } from '../fields.ts'

@@ -1,6 +1,6 @@
 /** The tools of the mail door about the server itself. */
 import { z } from 'zod'
-import type { Hub } from '../../../core/hub.ts'
+import type { Hub } from '../../../core/hub/hub.ts'
 import { defineTool } from '../../mcp/table.ts'
 import type { About } from '../about.ts'
 import type { MailScope } from '../scope.ts'

@@ -1,6 +1,6 @@
 /** What the HTTP methods of one mounted door share: whose request it is, in which scope, in which session. */
 import type { FastifyRequest } from 'fastify'
-import { type Caller, callerKey } from '../../../core/callers.ts'
+import { type Caller, callerKey } from '../../../core/access/callers.ts'
 import type { Eras } from '../protocol/eras.ts'
 import type { ClientInfo } from '../protocol/exchange.ts'
 import { Refusal, rpcCodes } from '../protocol/refusal.ts'

@@ -1,6 +1,6 @@
 /** One request waiting for its answer, whatever wire it came by; also the context its tool runs in. */
 import type { RequestId } from '@modelcontextprotocol/server'
-import type { Caller } from '../../../core/callers.ts'
+import type { Caller } from '../../../core/access/callers.ts'
 import type { CallContext } from '../table.ts'
 import type { Conversation } from './conversation.ts'
 import type { Engine } from './engine.ts'

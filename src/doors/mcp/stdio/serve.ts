@@ -1,7 +1,7 @@
 /** Serves one door on stdin and stdout, a message a line. */
 import type { Readable, Writable } from 'node:stream'
 import { type JSONRPCRequest, ProtocolErrorCode, type RequestId } from '@modelcontextprotocol/server'
-import { local } from '../../../core/callers.ts'
+import { local } from '../../../core/access/callers.ts'
 import { clientOf, takeNotification } from '../http/incoming.ts'
 import { Conversation } from '../protocol/conversation.ts'
 import { dispatch } from '../protocol/dispatch.ts'

@@ -1,0 +1,66 @@
+/** Who acts under an agent's name: a process, a session or a URL. A second one is told, unless it brings the token. */
+import { HubError } from '../../base/errors.ts'
+import { nameKey } from '../../base/names.ts'
+import { isRunning } from '../../base/processes.ts'
+import type { Tx } from '../../db/port.ts'
+import { findAgent } from '../../store/agents.ts'
+import { claimHolder, deleteHolder, deleteJoins, type HolderRow, updateHolder } from '../../store/holders.ts'
+import type { Agent } from '../agents/agents.ts'
+import { commit } from '../hub/commit.ts'
+import type { Hub } from '../hub/hub.ts'
+
+/** The three who can hold a name, as the store knows them. */
+export const processHolder = (name: string): string => `${processPrefix}${name}`
+export const sessionHolder = (nonce: string): string => `session:${nonce}`
+export const urlHolder = (name: string): string => `url:${nameKey(name)}`
+
+const processPrefix = 'process:'
+
+/** What is not a process of this machine counts as gone when it was silent for this long. */
+const silentMs = 5 * 60_000
+
+/** A process of this machine can be looked for; anything else is known only by when it was heard of last. */
+function isAlive({ holder, seen_at }: HolderRow, now: number): boolean {
+  const running = holder.startsWith(processPrefix) ? isRunning(holder.slice(processPrefix.length)) : undefined
+  return running ?? now - seen_at < silentMs
+}
+
+/** Makes `holder` the one who acts as `agent`, and returns the token that lets another one take over. */
+export async function holdName(
+  hub: Hub,
+  tx: Tx,
+  { agent, holder, token }: { agent: Agent; holder: string; token: string | undefined },
+): Promise<string> {
+  const now = hub.clock.now()
+  const fresh = hub.ids.token()
+  const current = await claimHolder(tx, agent.id, { holder, reclaim_token: fresh, seen_at: now })
+  const [mine, alive] = [current.holder === holder, isAlive(current, now)]
+  if (!mine && alive && current.reclaim_token !== token)
+    throw new HubError('AGENT_NAME_IN_USE', `Somebody else takes part as ${JSON.stringify(agent.name)} right now.`, {
+      hint: `Join under another name, for example ${(await freeNames(tx, agent)).join(' or ')}; or pass the reclaim_token that the first join returned. ${whenFree(current, now)}`,
+    })
+  const reclaimToken = mine || current.reclaim_token === token ? current.reclaim_token : fresh
+  await updateHolder(tx, agent.id, { holder, reclaim_token: reclaimToken, seen_at: now })
+  // Only this name: the others of one who is gone are taken by whoever asks for them.
+  if (!mine && !alive) await deleteJoins(tx, current.holder, agent.id)
+  return reclaimToken
+}
+
+function whenFree({ holder, seen_at }: HolderRow, now: number): string {
+  if (holder.startsWith(processPrefix)) return 'The name is free once that process ends.'
+  return `The name is free when that session ends, or if it stays silent, in ${Math.ceil((seen_at + silentMs - now) / 1000)} s.`
+}
+
+async function freeNames(tx: Tx, { name, projectId }: Agent): Promise<string[]> {
+  const free: string[] = []
+  for (let n = 2; free.length < 2; n++) {
+    const candidate = `${[...name].slice(0, 60).join('')}-${n}`
+    if ((await findAgent(tx, projectId, nameKey(candidate))) === undefined) free.push(JSON.stringify(candidate))
+  }
+  return free
+}
+
+/** A process or session that ends frees its names. */
+export async function releaseNames(hub: Hub, holder: string): Promise<void> {
+  await commit(hub, (tx) => deleteHolder(tx, holder))
+}

@@ -1,0 +1,27 @@
+/** MCP sessions that were ended: remembered in the store, so that every process refuses their tokens. */
+import { deleteHolder } from '../../store/holders.ts'
+import { deleteEndedSessions, findEndedSession, insertEndedSession } from '../../store/sessions.ts'
+import { commit } from '../hub/commit.ts'
+import type { Hub } from '../hub/hub.ts'
+import { sessionHolder } from './holders.ts'
+
+const prefix = 'session:'
+
+export const isSessionEnded = (hub: Hub, nonce: string): Promise<boolean> => findEndedSession(hub.db, nonce)
+
+export async function endSession(hub: Hub, nonce: string, expiresAt: number): Promise<void> {
+  await commit(hub, async (tx, note) => {
+    await deleteEndedSessions(tx, hub.clock.now())
+    await insertEndedSession(tx, nonce, expiresAt)
+    await deleteHolder(tx, sessionHolder(nonce))
+    note({ kind: 'session.ended', wakes: [prefix + nonce] })
+  })
+}
+
+/** Calls `fn` with the nonce of each session that is ended, by this process or another; with none if some may have been missed. */
+export const onSessionEnded = (hub: Hub, fn: (nonce: string | undefined) => void): (() => void) =>
+  hub.wakes.onEvery(
+    prefix,
+    (topic) => fn(topic.slice(prefix.length)),
+    () => fn(undefined),
+  )

@@ -1,0 +1,45 @@
+/** When each agent was last active: kept in memory and written every few seconds, because looking at one's mail must not cost a write. */
+import { updateActive } from '../../store/agents.ts'
+import { commit } from '../hub/commit.ts'
+import type { Hub } from '../hub/hub.ts'
+
+const writtenAfterMs = 5000
+
+export interface Activity {
+  touch(agentId: number): void
+  /** The later of what is stored and what is known here. */
+  latest(agentId: number, stored: number): number
+  /** What is not written yet, by the ids of the agents. */
+  unwritten(): ReadonlyMap<number, number>
+  close(): Promise<void>
+}
+
+export function keepActivity(hubOf: () => Hub): Activity {
+  const seen = new Map<number, number>()
+  let cancel: (() => void) | undefined
+
+  async function write(): Promise<void> {
+    cancel?.()
+    cancel = undefined
+    if (seen.size === 0) return
+    // In the order of their ids, as sends lock them: two transactions can then wait for each other in one direction only.
+    const rows = [...seen].sort(([a], [b]) => a - b)
+    await commit(hubOf(), async (tx) => {
+      for (const [agentId, at] of rows) await updateActive(tx, agentId, at)
+    })
+    for (const [agentId, at] of rows) if (seen.get(agentId) === at) seen.delete(agentId)
+  }
+
+  const complain = (error: unknown) => hubOf().log.warn({ err: error }, 'when agents were last active is not written')
+
+  return {
+    touch(agentId) {
+      const { clock } = hubOf()
+      seen.set(agentId, clock.now())
+      cancel ??= clock.after(writtenAfterMs, () => write().catch(complain))
+    },
+    latest: (agentId, stored) => Math.max(seen.get(agentId) ?? 0, stored),
+    unwritten: () => new Map(seen),
+    close: () => write().catch(complain),
+  }
+}

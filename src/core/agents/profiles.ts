@@ -1,0 +1,109 @@
+/** Profiles: who an agent is, for others to see; looked up one by one or as the directory of a project. */
+import { nameKey } from '../../base/names.ts'
+import {
+  countByProject,
+  findProfile,
+  listByName,
+  listProfiles,
+  listRecent,
+  type ProfileRow,
+} from '../../store/profiles.ts'
+import type { Hub } from '../hub/hub.ts'
+import { needProject, type Project } from '../projects/projects.ts'
+import { type Agent, type ContactPolicy, noAgent } from './agents.ts'
+
+export interface Profile extends Agent {
+  /** The slug of its project. */
+  readonly project: string
+  readonly program: string
+  readonly model: string
+  readonly task: string
+  readonly contactPolicy: ContactPolicy
+  readonly unread: number
+  readonly createdAt: number
+  readonly activeAt: number
+}
+
+export const toProfile = (hub: Hub, { slug }: Project, row: ProfileRow): Profile => ({
+  id: row.id,
+  projectId: row.project_id,
+  project: slug,
+  name: row.name,
+  program: row.program,
+  model: row.model,
+  task: row.task,
+  contactPolicy: row.contact_policy,
+  unread: row.unread,
+  createdAt: row.created_at,
+  activeAt: hub.activity.latest(row.id, row.active_at),
+})
+
+export async function whois(hub: Hub, slugOrKey: string, name: string): Promise<Profile> {
+  const project = await needProject(hub, slugOrKey)
+  const row = await findProfile(hub.db, project.id, nameKey(name))
+  if (row !== undefined) return toProfile(hub, project, row)
+  throw noAgent(name, project.slug)
+}
+
+export interface Listing {
+  /** Only those active within this time. */
+  readonly activeWithinMs?: number | undefined
+  readonly limit: number
+}
+
+/**
+ * The agents of a project, the one active last first. When some were is not written yet; these are read besides those
+ * that the database takes for the latest, which are as many as are asked for: nobody else can be among them.
+ */
+export async function listAgents(
+  hub: Hub,
+  slugOrKey: string,
+  { activeWithinMs, limit }: Listing,
+): Promise<{ project: Project; agents: Profile[] }> {
+  const project = await needProject(hub, slugOrKey)
+  const since = sinceOf(hub, activeWithinMs)
+  const unwritten = hub.activity.unwritten()
+  const rows = [
+    ...(await listRecent(hub.db, project.id, { since, limit })),
+    ...(await listProfiles(hub.db, project.id, [...unwritten.keys()])),
+  ]
+  const latest = new Map(rows.map((row) => [row.id, toProfile(hub, project, later(row, unwritten))]))
+  const agents = [...latest.values()].filter(({ activeAt }) => activeAt >= since)
+  agents.sort((a, b) => b.activeAt - a.activeAt || b.id - a.id)
+  return { project, agents: agents.slice(0, limit) }
+}
+
+/** What was not written when the reading began may be by now, and then it is in neither place. */
+const later = (row: ProfileRow, unwritten: ReadonlyMap<number, number>): ProfileRow => ({
+  ...row,
+  active_at: Math.max(row.active_at, unwritten.get(row.id) ?? 0),
+})
+
+/** The same by name, a page at a time: `next` is the name after which the next page begins, if there is one. */
+export async function pageAgents(
+  hub: Hub,
+  slugOrKey: string,
+  { activeWithinMs, limit, after }: Listing & { after?: string | undefined },
+): Promise<{ project: Project; agents: Profile[]; next: string | undefined }> {
+  const project = await needProject(hub, slugOrKey)
+  const since = sinceOf(hub, activeWithinMs)
+  const unwritten = hub.activity.unwritten()
+  const rows = await listByName(hub.db, project.id, {
+    since,
+    active: [...unwritten].filter(([, at]) => at >= since).map(([id]) => id),
+    after: after === undefined ? undefined : nameKey(after),
+    limit: limit + 1,
+  })
+  const agents = rows.slice(0, limit).map((row) => toProfile(hub, project, later(row, unwritten)))
+  return { project, agents, next: rows.length > limit ? agents.at(-1)?.name : undefined }
+}
+
+const sinceOf = ({ clock }: Hub, withinMs: number | undefined): number =>
+  withinMs === undefined ? 0 : Math.max(0, Math.floor(clock.now() - withinMs))
+
+/** How many agents each of these projects has. */
+export const countAgents = (hub: Hub, projects: readonly Project[]): Promise<ReadonlyMap<number, number>> =>
+  countByProject(
+    hub.db,
+    projects.map(({ id }) => id),
+  )

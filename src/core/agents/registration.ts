@@ -1,0 +1,161 @@
+/** How an agent of the mail door gets its identity: under a name of its own, or one that is made for it. */
+import { HubError } from '../../base/errors.ts'
+import { isMemorable, joinWords, memorableName } from '../../base/memorable.ts'
+import { isReserved, nameKey, overseer } from '../../base/names.ts'
+import type { Reader } from '../../db/port.ts'
+import { findProfile, insertProfile, listTaken, type ProfileRow, updateProfile } from '../../store/profiles.ts'
+import type { Caller } from '../access/callers.ts'
+import { commit } from '../hub/commit.ts'
+import type { Hub } from '../hub/hub.ts'
+import { ensureProject, findProjectCalled, type Project } from '../projects/projects.ts'
+import { actAs, known } from './agents.ts'
+import { type Profile, toProfile } from './profiles.ts'
+
+/** What an agent says of itself. */
+export interface Introduction {
+  readonly caller: Caller
+  /** A project that is new is made. */
+  readonly project: string
+  readonly program?: string | undefined
+  readonly model?: string | undefined
+  readonly task?: string | undefined
+  /** What its client calls itself: the program of an agent that names none. */
+  readonly client?: string | undefined
+}
+
+export interface Registered {
+  readonly profile: Profile
+  /** It has not got the name it asked for: which one that was, and why. */
+  readonly renamed?: { readonly requested: string; readonly note: string }
+}
+
+const unknown = 'unknown'
+
+/**
+ * Whoever has this name already is that agent again, in every mode: otherwise nobody could be the same after a restart.
+ * The mode decides on new names only (DECISIONS, mail.md 4). Without a name the agent is new, under a generated one.
+ */
+export async function register(
+  hub: Hub,
+  { name: asked, ...intro }: Introduction & { readonly name?: string | undefined },
+): Promise<Registered> {
+  const name = asked?.trim()
+  refuseReserved(name)
+  const fault = name === undefined ? undefined : newNameFault(hub, name)
+  const there = name === undefined ? undefined : await findExisting(hub, intro.project, name)
+  // Refused before anything is made: no project is left behind.
+  if (there === undefined && fault !== undefined && hub.rules.names === 'strict')
+    throw await badName(hub, intro.project, name ?? '')
+  const project = await ensureProject(hub, intro.project)
+  if (there !== undefined) return { profile: await renew(hub, project, there, intro) }
+  const { row, made } = await commit(hub, async (tx, note) => {
+    const found = name === undefined ? undefined : await findProfile(tx, project.id, nameKey(name))
+    if (found !== undefined) return { row: found, made: false }
+    const own = name === undefined || fault !== undefined ? await freeName(hub, tx, project.id) : name
+    const row = await insertProfile(tx, newProfile(hub, project, { ...intro, name: own }))
+    note({ kind: 'agent.created', projectId: project.id, agentId: row.id, wakes: [] })
+    return { row, made: true }
+  })
+  if (!made) return { profile: await renew(hub, project, row, intro) }
+  known(hub, row)
+  const profile = toProfile(hub, project, row)
+  return asked === undefined || fault === undefined ? { profile } : renamed(profile, asked, fault)
+}
+
+/** Always a new agent. The hint is a wish: it is used if it makes a well-formed name that nobody has. */
+export async function createIdentity(
+  hub: Hub,
+  { hint, ...intro }: Introduction & { readonly hint?: string | undefined },
+): Promise<Registered> {
+  const wish = hint === undefined ? undefined : joinWords(hint)
+  refuseReserved(wish)
+  const project = await ensureProject(hub, intro.project)
+  const { row, fault } = await commit(hub, async (tx, note) => {
+    let fault = wish === undefined ? undefined : newNameFault(hub, wish)
+    if (wish !== undefined && fault === undefined && (await listTaken(tx, project.id, [nameKey(wish)])).length > 0)
+      fault = 'is somebody else already'
+    const name = wish === undefined || fault !== undefined ? await freeName(hub, tx, project.id) : wish
+    const row = await insertProfile(tx, newProfile(hub, project, { ...intro, name }))
+    note({ kind: 'agent.created', projectId: project.id, agentId: row.id, wakes: [] })
+    return { row, fault }
+  })
+  known(hub, row)
+  const profile = toProfile(hub, project, row)
+  return hint === undefined || fault === undefined ? { profile } : renamed(profile, hint, fault)
+}
+
+function refuseReserved(name: string | undefined): void {
+  if (name === undefined || !isReserved(name)) return
+  throw new HubError('INVALID_ARGUMENT', `The name ${overseer} is reserved for people.`, {
+    hint: 'Choose another name of two capitalised words, such as GreenCastle, or leave it out to be given one.',
+  })
+}
+
+/** Why a name that nobody has yet cannot be taken as it is; continues the sentence `"x" …`. */
+function newNameFault({ rules }: Hub, name: string): string | undefined {
+  if (rules.names === 'always_auto') return 'is a new name, and new names are generated here'
+  return isMemorable(name) ? undefined : 'is not two capitalised words'
+}
+
+async function findExisting(hub: Hub, slugOrKey: string, name: string): Promise<ProfileRow | undefined> {
+  const project = await findProjectCalled(hub, slugOrKey)
+  return project && findProfile(hub.db, project.id, nameKey(name))
+}
+
+async function badName(hub: Hub, slugOrKey: string, name: string): Promise<HubError> {
+  const project = await findProjectCalled(hub, slugOrKey)
+  const free = project === undefined ? memorableName(hub.ids.below) : await freeName(hub, hub.db, project.id)
+  return new HubError(
+    'INVALID_ARGUMENT',
+    `The name ${JSON.stringify(name)} is not two capitalised words, and nobody is called so yet.`,
+    { hint: `Register with a name such as ${free}, which is free, or leave the name out to be given one.` },
+  )
+}
+
+const candidates = 8
+
+/** A name that nobody has. Two nodes that choose the same at once are told apart by the index, and one chooses again. */
+async function freeName({ ids }: Hub, db: Reader, projectId: number): Promise<string> {
+  for (let attempt = 0; ; attempt++) {
+    const names = Array.from({ length: candidates }, () => memorableName(ids.below, attempt))
+    const taken = new Set(await listTaken(db, projectId, names.map(nameKey)))
+    const free = names.find((name) => !taken.has(nameKey(name)))
+    if (free !== undefined) return free
+  }
+}
+
+const newProfile = (
+  hub: Hub,
+  { id }: Project,
+  { name, program, model, task, client }: Introduction & { name: string },
+) => ({
+  projectId: id,
+  name,
+  nameKey: nameKey(name),
+  program: program ?? client ?? unknown,
+  model: model ?? unknown,
+  task: task ?? '',
+  policy: 'auto',
+  now: hub.clock.now(),
+})
+
+/** The agent is there again: what it says of itself replaces what is stored, the rest stays. */
+async function renew(hub: Hub, project: Project, row: ProfileRow, intro: Introduction): Promise<Profile> {
+  await actAs(hub, { caller: intro.caller, project: project.slug, name: row.name, registered: true })
+  const { program = row.program === unknown ? intro.client : undefined, model, task } = intro
+  const same = (given: string | undefined, stored: string) => given === undefined || given === stored
+  if (same(program, row.program) && same(model, row.model) && same(task, row.task)) return toProfile(hub, project, row)
+  const next = await commit(hub, async (tx, note) => {
+    note({ kind: 'agent.updated', projectId: project.id, agentId: row.id, wakes: [] })
+    return updateProfile(tx, row.id, { program, model, task })
+  })
+  return toProfile(hub, project, next)
+}
+
+const renamed = (profile: Profile, requested: string, fault: string): Registered => ({
+  profile,
+  renamed: {
+    requested,
+    note: `${JSON.stringify(requested)} ${fault}. You are ${profile.name}: use that name from now on.`,
+  },
+})

@@ -1,0 +1,41 @@
+/** What speaks for a message to an agent with the policy `auto`: a shared thread, overlapping leases, recent contact. */
+import type { Tx } from '../../db/port.ts'
+import { listRecentPartners, listThreadMates } from '../../store/contact-grounds.ts'
+import { listHeld } from '../../store/leases.ts'
+import type { Agent } from '../agents/agents.ts'
+import type { Hub } from '../hub/hub.ts'
+import { haveOverlappingLeases } from '../leases/leases.ts'
+
+interface Looking {
+  readonly tx: Tx
+  readonly sender: Agent
+  readonly recipients: readonly Agent[]
+  readonly threadId: number | undefined
+}
+
+export interface Grounds {
+  /** The ids of all for whom something speaks. */
+  readonly found: ReadonlySet<number>
+  /** Of those, the ones with whom there was contact of late. */
+  readonly recent: readonly number[]
+}
+
+/** What costs least is asked first, and nobody is asked about twice. */
+export async function findGrounds(hub: Hub, { tx, sender, recipients, threadId }: Looking): Promise<Grounds> {
+  const found = new Set<number>()
+  const left = () => recipients.filter(({ id }) => !found.has(id))
+  const pairs = () => ({ senderId: sender.id, ids: left().map(({ id }) => id) })
+  const add = (ids: readonly number[]) => {
+    for (const id of ids) found.add(id)
+  }
+  const now = hub.clock.now()
+  if (threadId !== undefined && left().length > 0) add(await listThreadMates(tx, { ...pairs(), threadId }))
+  const neighbours = left().filter(({ projectId }) => projectId === sender.projectId)
+  // Who holds no lease shares none with anybody: one look instead of one for each.
+  if (neighbours.length > 0 && (await listHeld(tx, sender.id, now)).length > 0)
+    for (const { id } of neighbours) if (await haveOverlappingLeases(tx, sender.id, id, now)) add([id])
+  const since = now - hub.rules.contacts.autoMs
+  const recent = left().length > 0 ? await listRecentPartners(tx, { ...pairs(), since }) : []
+  add(recent)
+  return { found, recent }
+}

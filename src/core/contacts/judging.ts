@@ -1,0 +1,158 @@
+/** Contacts: who may write to whom, asked before every addressed send at every door (DECISIONS, mail.md 5). */
+import { type Code, HubError, type Reason } from '../../base/errors.ts'
+import { nameKey } from '../../base/names.ts'
+import type { Tx } from '../../db/port.ts'
+import type { RecipientRow } from '../../store/agents.ts'
+import { listAnswerable } from '../../store/contact-grounds.ts'
+import {
+  approveContacts,
+  extendContacts,
+  fileContacts,
+  listContactsBetween,
+  listContactsElsewhere,
+} from '../../store/contacts.ts'
+import type { Agent } from '../agents/agents.ts'
+import type { Note } from '../hub/commit.ts'
+import type { Hub } from '../hub/hub.ts'
+import { findGrounds } from './grounds.ts'
+import { blocksAll, contactFirst, contactMade, declined, onlyContacts, requestFiled } from './refusals.ts'
+import { endAfter, endOf, type Link, linksOf, usualTtlMs } from './standing.ts'
+
+export interface Judging {
+  readonly tx: Tx
+  readonly note: Note
+  readonly sender: Agent
+  /** Those who are not open to all. */
+  readonly recipients: readonly { readonly agent: Agent; readonly row: RecipientRow }[]
+  /** The thread that the message joins, if there is one. */
+  readonly threadId: number | undefined
+  /** Whether contact is made where a policy wants it first. */
+  readonly handshake: boolean
+}
+
+export interface Refusal {
+  readonly code: Code
+  readonly reason?: Reason
+  readonly message: string
+  readonly hint: string
+}
+
+/** Why a message may not reach some of its recipients, by the id of the agent; whoever is not in it is reached. */
+export type Refusals = ReadonlyMap<number, Refusal>
+
+/** Whoever is above the policies (a request for contact, a person who watches over all) is let through before this. */
+export async function judge(hub: Hub, judging: Judging): Promise<Refusals> {
+  const { tx, sender, threadId } = judging
+  const refusals = new Map<number, Refusal>()
+  const asked: Agent[] = []
+  const policies = new Map(judging.recipients.map(({ agent, row }) => [agent.id, row.contact_policy]))
+  for (const { agent, row } of judging.recipients) {
+    if (row.contact_policy === 'block_all') refusals.set(agent.id, blocksAll(agent))
+    else asked.push(agent)
+  }
+  if (asked.length === 0) return refusals
+
+  const now = hub.clock.now()
+  const links = linksOf(sender, await listContactsBetween(tx, sender.id, idsOf(asked)), now)
+  await keepAlive(hub, judging, links)
+  const unknown = asked.filter(({ id }) => links.get(id)?.standing !== 'approved')
+  if (unknown.length === 0) return refusals
+
+  const answerable =
+    threadId === undefined ? [] : await listAnswerable(tx, { senderId: sender.id, ids: idsOf(unknown), threadId })
+  const strangers: Agent[] = []
+  const reserved: Agent[] = []
+  for (const agent of unknown) {
+    if (answerable.includes(agent.id)) continue
+    if (links.get(agent.id)?.standing === 'denied') refusals.set(agent.id, declined(agent, sender))
+    else (policies.get(agent.id) === 'auto' ? strangers : reserved).push(agent)
+  }
+  const { found, recent } = await findGrounds(hub, { tx, sender, recipients: strangers, threadId })
+  // Recent contact is written down as what it is, so that the next message finds it at once.
+  if (judging.handshake && recent.length > 0)
+    await approveContacts(tx, {
+      fromId: sender.id,
+      toIds: recent,
+      now,
+      expiresAt: endAfter(now, hub.rules.contacts.autoMs),
+    })
+  const groundless = strangers.filter(({ id }) => !found.has(id))
+  await shakeHands(hub, judging, { groundless, reserved, links, refusals })
+  return refusals
+}
+
+interface Unsettled {
+  /** Those with the policy `auto` for whom nothing speaks. */
+  readonly groundless: readonly Agent[]
+  /** Those who take mail from contacts only. */
+  readonly reserved: readonly Agent[]
+  readonly links: ReadonlyMap<number, Link>
+  readonly refusals: Map<number, Refusal>
+}
+
+async function shakeHands(
+  hub: Hub,
+  { tx, note, sender, handshake }: Judging,
+  { groundless, reserved, links, refusals }: Unsettled,
+): Promise<void> {
+  const { autoMs, retry } = hub.rules.contacts
+  const now = hub.clock.now()
+  if (!handshake) {
+    for (const agent of groundless) refusals.set(agent.id, contactFirst(agent))
+    for (const agent of reserved) refusals.set(agent.id, onlyContacts(agent, isWaiting(links.get(agent.id))))
+    return
+  }
+  if (groundless.length > 0) {
+    const handshakes = { fromId: sender.id, toIds: idsOf(groundless), now, expiresAt: endAfter(now, autoMs) }
+    const made = await approveContacts(tx, handshakes)
+    for (const agent of groundless) {
+      if (!made.includes(agent.id)) refusals.set(agent.id, declined(agent, sender))
+      else {
+        note({ kind: 'contact.approved', projectId: agent.projectId, agentId: agent.id, wakes: [] })
+        if (!retry) refusals.set(agent.id, contactMade(agent))
+      }
+    }
+  }
+  if (reserved.length > 0) {
+    const handshakes = { fromId: sender.id, toIds: idsOf(reserved), now, expiresAt: endAfter(now, usualTtlMs) }
+    const filed = await fileContacts(tx, handshakes)
+    for (const agent of reserved) {
+      refusals.set(agent.id, requestFiled(agent))
+      if (filed.includes(agent.id))
+        note({ kind: 'contact.requested', projectId: agent.projectId, agentId: agent.id, wakes: [] })
+    }
+  }
+}
+
+const isWaiting = (link: Link | undefined): boolean => link?.standing === 'pending'
+
+/** A contact that made itself lasts as long as it is used; that is written down now and then, not with every message. */
+async function keepAlive(
+  hub: Hub,
+  { tx, handshake, recipients }: Judging,
+  links: ReadonlyMap<number, Link>,
+): Promise<void> {
+  if (!handshake) return
+  const { autoMs } = hub.rules.contacts
+  const now = hub.clock.now()
+  const ending = recipients.flatMap(({ agent, row }) => {
+    const link = links.get(agent.id)
+    if (link?.standing !== 'approved' || link.row.reason !== '' || row.contact_policy !== 'auto') return []
+    return endOf(link) - now < autoMs / 4 ? [link.row.id] : []
+  })
+  if (ending.length > 0) await extendContacts(tx, ending, now + autoMs)
+}
+
+/** The one approved contact of this name in another project. */
+export async function findContactElsewhere(hub: Hub, agent: Agent, name: string): Promise<Agent | undefined> {
+  const { id: agentId, projectId } = agent
+  const rows = await listContactsElsewhere(hub.db, { agentId, projectId, nameKey: nameKey(name), now: hub.clock.now() })
+  const [row, ...others] = rows
+  if (row === undefined) return undefined
+  if (others.length === 0) return { id: row.id, projectId: row.project_id, name: row.name }
+  throw new HubError('INVALID_ARGUMENT', `You have several contacts called ${row.name}.`, {
+    hint: `Nothing was sent. Say which one: ${rows.map(({ name, slug }) => `${name}@${slug}`).join(', ')}.`,
+  })
+}
+
+const idsOf = (agents: readonly Agent[]): number[] => agents.map(({ id }) => id)

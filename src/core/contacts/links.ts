@@ -1,0 +1,87 @@
+/** What there is between agents, as they see it, and what each says of who may write to it. */
+import { HubError } from '../../base/errors.ts'
+import { updateContactPolicy } from '../../store/agents.ts'
+import { listNamedContacts, type NamedContactRow } from '../../store/contacts.ts'
+import { type Acting, type Agent, actAs, type ContactPolicy, findIn } from '../agents/agents.ts'
+import { type Profile, whois } from '../agents/profiles.ts'
+import { commit } from '../hub/commit.ts'
+import type { Hub } from '../hub/hub.ts'
+import { needProject, needProjectElsewhere } from '../projects/projects.ts'
+import { type Standing, standingOf } from './standing.ts'
+
+export interface Contact {
+  readonly id: number
+  /** Who asked. */
+  readonly from: ContactParty
+  readonly to: ContactParty
+  readonly status: Standing
+  readonly reason: string
+  readonly createdAt: number
+  readonly updatedAt: number
+  readonly expiresAt: number | undefined
+}
+
+export interface ContactParty {
+  readonly name: string
+  /** The slug of its project. */
+  readonly project: string
+}
+
+/** The other of two agents: by its name, and its project where that is not the caller's. */
+export interface Other {
+  readonly name: string
+  readonly project?: string | undefined
+}
+
+/** What there is with others, whoever began it; what changed last comes first. */
+export async function listContacts(hub: Hub, acting: Acting): Promise<(Contact & { direction: Direction })[]> {
+  const agent = await actAs(hub, acting)
+  const now = hub.clock.now()
+  const rows = await listNamedContacts(hub.db, agent.id, mostListed)
+  return rows.map((row) => ({
+    ...toContact(row, now),
+    direction: row.from_id === agent.id ? ('outgoing' as const) : ('incoming' as const),
+  }))
+}
+
+export type Direction = 'outgoing' | 'incoming'
+
+const mostListed = 1000
+
+export async function setContactPolicy(hub: Hub, acting: Acting, policy: ContactPolicy): Promise<Profile> {
+  const agent = await actAs(hub, acting)
+  await commit(hub, async (tx, note) => {
+    await updateContactPolicy(tx, agent.id, policy)
+    note({ kind: 'agent.policy', projectId: agent.projectId, agentId: agent.id, wakes: [] })
+  })
+  return whois(hub, acting.project, agent.name)
+}
+
+export const toContact = (row: NamedContactRow, now: number): Contact => ({
+  id: row.id,
+  from: { name: row.from_name, project: row.from_project },
+  to: { name: row.to_name, project: row.to_project },
+  status: standingOf(row, now),
+  reason: row.reason,
+  createdAt: row.created_at,
+  updatedAt: row.updated_at,
+  expiresAt: row.expires_at ?? undefined,
+})
+
+/** Whom a call names beside the caller: the one it asks, or the one who asked. */
+export async function needOther(
+  hub: Hub,
+  { project }: Acting,
+  other: Other,
+  reason: 'no_target' | 'no_asker',
+): Promise<Agent> {
+  const { id, slug } = await (other.project === undefined
+    ? needProject(hub, project)
+    : needProjectElsewhere(hub, other.project))
+  const agent = await findIn(hub, id, other.name)
+  if (agent !== undefined) return agent
+  throw new HubError('AGENT_NOT_FOUND', `There is no agent ${JSON.stringify(other.name)} in the project ${slug}.`, {
+    reason,
+    hint: `If ${other.name} is at home in another project than yours, name that one.`,
+  })
+}

@@ -1,0 +1,54 @@
+/** How things stand between two agents: which of two links decides, and until when it does. */
+import { latestTime } from '../../base/clock.ts'
+import type { ContactRow } from '../../store/contacts.ts'
+import type { Agent } from '../agents/agents.ts'
+
+/** How long a request waits for its answer, and an approval lasts, unless somebody says otherwise. */
+export const usualTtlMs = 7 * 86_400_000
+
+export const endAfter = (now: number, ms: number): number => Math.min(now + ms, latestTime)
+
+/** What is between the sender and another: the row that decides, and what it says now. */
+export interface Link {
+  readonly row: ContactRow
+  readonly standing: Standing
+}
+
+export type Standing = ContactRow['status'] | 'expired'
+
+export const standingOf = ({ status, expires_at }: ContactRow, now: number): Standing =>
+  expires_at !== null && expires_at <= now ? 'expired' : status
+
+/** An approved contact holds both ways, whoever asked; that the other has declined the sender outweighs it. */
+export function linksOf(sender: Agent, rows: readonly ContactRow[], now: number): ReadonlyMap<number, Link> {
+  const links = new Map<number, Link>()
+  for (const row of rows) {
+    const own = row.from_id === sender.id
+    const other = own ? row.to_id : row.from_id
+    const link = { row, standing: standingOf(row, now) }
+    // What the sender itself has declined or left unanswered is nothing that holds it back.
+    if (!own && link.standing !== 'approved') continue
+    const rival = links.get(other)
+    if (rival === undefined || weightier(link, rival, sender)) links.set(other, link)
+  }
+  return links
+}
+
+/** The same with one other. */
+export function linkBetween(sender: Agent, rows: readonly (ContactRow | undefined)[], now: number): Link | undefined {
+  const [link] = linksOf(
+    sender,
+    rows.filter((row) => row !== undefined),
+    now,
+  ).values()
+  return link
+}
+
+function weightier(link: Link, rival: Link, sender: Agent): boolean {
+  const [own, back] = link.row.from_id === sender.id ? [link, rival] : [rival, link]
+  if (own.standing === 'denied') return link === own
+  if (own.standing !== 'approved') return link === back
+  return endOf(link) > endOf(rival)
+}
+
+export const endOf = ({ row }: Link): number => row.expires_at ?? Number.POSITIVE_INFINITY

@@ -1,0 +1,273 @@
+/** Chores of several processes on one database. */
+import sql from 'sql-template-tag'
+import { expect, onTestFinished, test } from 'vitest'
+import { TestClock } from '../../../test/support/clock.ts'
+import { eachEngine } from '../../../test/support/engines.ts'
+import { openTestHub } from '../../../test/support/hub.ts'
+import { verifies } from '../../../test/support/verifies.ts'
+import type { Tx } from '../../db/port.ts'
+import { type Chore, choreLeaseMs, keepChores, listHeldChores, type Turn } from './chores.ts'
+import type { Hub } from './hub.ts'
+
+const minute = 60_000
+
+/** A gate at which a run waits until it is opened. */
+function gate() {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const reached = Promise.withResolvers<void>()
+  return {
+    open: resolve,
+    reached: reached.promise,
+    pass: () => {
+      reached.resolve()
+      return promise
+    },
+  }
+}
+
+eachEngine('Chores', (open) => {
+  const start = async () => {
+    const database = await open()
+    const clock = new TestClock()
+    const hub = async () => openTestHub(await database.connect(), { clock })
+    return { clock, hub }
+  }
+
+  const keep = (hub: Hub, chore: Chore, holder: string) => {
+    const stop = keepChores(hub, [chore], holder)
+    onTestFinished(stop)
+    return stop
+  }
+
+  /** Lets what a turn of the clock has begun come to its end: the next timer is set then. */
+  const settle = async (clock: TestClock, timers: number) => {
+    await expect.poll(() => clock.pending, { interval: 1, timeout: 10_000 }).toBe(timers)
+  }
+
+  verifies('mail.chore.one-process', 'only one of two processes does it, and once in its interval', async () => {
+    const { clock, hub } = await start()
+    const [one, two] = [await hub(), await hub()]
+    const runs: { by: string; at: number }[] = []
+    const chore = (by: string): Chore => ({
+      name: 'sweep',
+      everyMs: minute,
+      async run() {
+        runs.push({ by, at: clock.now() })
+      },
+    })
+    keep(one, chore('one'), 'one')
+    keep(two, chore('two'), 'two')
+    const began = clock.now()
+    // Ten intervals, in steps smaller than they are.
+    for (let step = 0; step < 60; step++) {
+      clock.advance(10_000)
+      await settle(clock, 2)
+    }
+    const gaps = runs.map(({ at }, index) => at - (runs[index - 1]?.at ?? began))
+    expect(runs.length).toBeGreaterThanOrEqual(9)
+    expect(runs.length).toBeLessThanOrEqual(10)
+    expect(gaps.slice(1).every((gap) => gap >= minute)).toBe(true)
+  })
+
+  verifies(
+    'mail.chore.one-process',
+    'while one does it another that is asked at the same moment does not',
+    async () => {
+      const { clock, hub } = await start()
+      const hubs = [await hub(), await hub(), await hub()]
+      const wait = gate()
+      let running = 0
+      for (const [index, each] of hubs.entries())
+        keep(
+          each,
+          {
+            name: 'sweep',
+            everyMs: 1000,
+            async run() {
+              running++
+              await wait.pass()
+            },
+          },
+          `p${index}`,
+        )
+      clock.advance(5000)
+      await wait.reached
+      await settle(clock, 2)
+      expect(running).toBe(1)
+      const [held, ...others] = await listHeldChores(hubs[0] as Hub)
+      expect(others).toEqual([])
+      expect(held).toEqual({
+        name: 'sweep',
+        holder: expect.stringMatching(/^p\d$/),
+        until: clock.now() + choreLeaseMs,
+      })
+      // Others look while it is held, and leave it.
+      clock.advance(1000)
+      await settle(clock, 2)
+      expect(running).toBe(1)
+      wait.open()
+      await settle(clock, 3)
+      expect(await listHeldChores(hubs[0] as Hub)).toEqual([])
+    },
+  )
+
+  /** A queue of numbers that a chore moves to a list, a few at a time. */
+  const prepareQueue = async (hub: Hub, size: number) => {
+    await hub.db.tx(async (tx) => {
+      await tx.all(sql`CREATE TABLE queue (n INTEGER PRIMARY KEY)`)
+      await tx.all(sql`CREATE TABLE taken (n INTEGER NOT NULL, holder TEXT NOT NULL)`)
+      for (let n = 1; n <= size; n++) await tx.all(sql`INSERT INTO queue (n) VALUES (${n})`)
+    })
+  }
+
+  const takeSome = async (tx: Tx, holder: string): Promise<number> => {
+    const rows = await tx.all<{ n: number }>(sql`SELECT n FROM queue ORDER BY n LIMIT 3`)
+    for (const { n } of rows) {
+      await tx.all(sql`DELETE FROM queue WHERE n = ${n}`)
+      await tx.all(sql`INSERT INTO taken (n, holder) VALUES (${n}, ${holder})`)
+    }
+    return rows.length
+  }
+
+  verifies(
+    'mail.chore.taken-over',
+    'what a dead process left is taken over, nothing twice and nothing missed',
+    async () => {
+      const { clock, hub } = await start()
+      const [dying, heir] = [await hub(), await hub()]
+      await prepareQueue(heir, 20)
+      const emptied = (holder: string, between: (done: number) => Promise<void>): Chore => ({
+        name: 'queue',
+        everyMs: 1000,
+        async run(_hub, turn) {
+          for (let done = 1; (await turn.batch((tx) => takeSome(tx, holder))) > 0; done++) await between(done)
+        },
+      })
+      const [stuck, between] = [gate(), gate()]
+      // It does two batches and is heard of no more, until another is at work.
+      keep(
+        dying,
+        emptied('dying', async (done) => {
+          if (done === 2) await stuck.pass()
+        }),
+        'dying',
+      )
+      clock.advance(5000)
+      await stuck.reached
+      keep(
+        heir,
+        emptied('heir', async (done) => {
+          if (done === 1) await between.pass()
+        }),
+        'heir',
+      )
+      const takenBy = (holder: string) =>
+        heir.db.all<{ n: number }>(sql`SELECT n FROM taken WHERE holder = ${holder} ORDER BY n`)
+      clock.advance(choreLeaseMs - 2000)
+      await settle(clock, 1)
+      expect(await takenBy('heir')).toEqual([])
+      clock.advance(4000)
+      await between.reached
+      // The one that was thought dead comes back and finds that it is no longer its turn.
+      stuck.open()
+      await settle(clock, 1)
+      expect(await listHeldChores(heir)).toMatchObject([{ holder: 'heir' }])
+      between.open()
+      await settle(clock, 2)
+      const all = await heir.db.all<{ n: number }>(sql`SELECT n FROM taken ORDER BY n`)
+      expect(all.map(({ n }) => n)).toEqual(Array.from({ length: 20 }, (_, index) => index + 1))
+      expect((await takenBy('dying')).length).toBe(6)
+    },
+  )
+
+  verifies('mail.chore.taken-over', 'a run that fails is tried again, by whoever is next', async () => {
+    const { clock, hub } = await start()
+    const only = await hub()
+    let runs = 0
+    keep(
+      only,
+      {
+        name: 'sweep',
+        everyMs: minute,
+        async run(_hub, turn) {
+          await turn.batch(async () => {
+            if (++runs === 1) throw new Error('not today')
+          })
+        },
+      },
+      'only',
+    )
+    clock.advance(5000)
+    await settle(clock, 1)
+    expect(await listHeldChores(only)).toEqual([])
+    clock.advance(minute)
+    await settle(clock, 1)
+    expect(runs).toBe(2)
+  })
+
+  verifies('mail.chore.stops', 'stopping waits for the batch that runs, and lets another go on at once', async () => {
+    const { clock, hub } = await start()
+    const [one, two] = [await hub(), await hub()]
+    await prepareQueue(two, 9)
+    const inside = gate()
+    const stop = keep(
+      one,
+      {
+        name: 'queue',
+        everyMs: 1000,
+        async run(_hub, turn: Turn) {
+          for (let done = 0; (await turn.batch((tx) => takeSome(tx, 'one'))) > 0; done++)
+            if (done === 0) await inside.pass()
+        },
+      },
+      'one',
+    )
+    clock.advance(5000)
+    await inside.reached
+    let stopped = false
+    const stopping = stop().then(() => {
+      stopped = true
+    })
+    expect(stopped).toBe(false)
+    inside.open()
+    await stopping
+    expect((await two.db.all(sql`SELECT n FROM taken`)).length).toBe(3)
+    expect(clock.pending).toBe(0)
+    keep(
+      two,
+      {
+        name: 'queue',
+        everyMs: 1000,
+        async run(_hub, turn: Turn) {
+          while ((await turn.batch((tx) => takeSome(tx, 'two'))) > 0);
+        },
+      },
+      'two',
+    )
+    clock.advance(1000)
+    await settle(clock, 1)
+    expect((await two.db.all(sql`SELECT n FROM taken WHERE holder = 'two'`)).length).toBe(6)
+  })
+
+  test('a clock that went wrong does not stop a chore for longer than its interval', async () => {
+    const { clock, hub } = await start()
+    const only = await hub()
+    const year = 365 * 86_400_000
+    await only.db.tx((tx) =>
+      tx.all(sql`INSERT INTO chores (name, holder, held_until, done_at)
+        VALUES ('sweep', 'gone', ${clock.now() + year}, ${clock.now() + year})`),
+    )
+    let runs = 0
+    keep(only, { name: 'sweep', everyMs: minute, run: async () => void runs++ }, 'only')
+    clock.advance(5000)
+    await settle(clock, 1)
+    expect(runs).toBe(1)
+  })
+
+  verifies('mail.chore.off', 'nothing is enabled, nothing runs', async () => {
+    const { clock, hub } = await start()
+    const stop = keepChores(await hub(), [])
+    expect(clock.pending).toBe(0)
+    await stop()
+  })
+})

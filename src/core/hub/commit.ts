@@ -1,0 +1,61 @@
+/** The one place that opens a write transaction: store calls, their changes, COMMIT, and only then the wake-ups. */
+import { HubError } from '../../base/errors.ts'
+import { Fault, isFault } from '../../db/faults.ts'
+import type { Tx } from '../../db/port.ts'
+import { type Change, insertChanges } from '../../store/changes.ts'
+import type { Hub } from './hub.ts'
+
+/** Notes what a piece of work changed, and whom that wakes. */
+export type Note = (change: Change) => void
+
+const attempts = 5
+
+/**
+ * Runs `work` in a transaction. A unique row that somebody else wrote first (only PostgreSQL has two writers at a time)
+ * makes it run again: then it finds that row.
+ */
+export async function commit<T>(hub: Hub, work: (tx: Tx, note: Note) => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    let changes: Change[] = []
+    try {
+      const value = await hub.db.tx(async (tx) => {
+        changes = []
+        const value = await work(tx, (change) => changes.push(change))
+        if (changes.length > 0) await insertChanges(tx, changes, hub.clock.now())
+        return value
+      })
+      hub.trouble.storage = undefined
+      hub.pulse.commits++
+      publish(hub, changes)
+      return value
+    } catch (error) {
+      if (attempt === attempts || !isFault(error, 'unique')) throw explain(hub, error)
+    }
+  }
+}
+
+function publish(hub: Hub, changes: readonly Change[]): void {
+  const topics = new Set<string>()
+  for (const { wakes } of changes) for (const topic of wakes) topics.add(topic)
+  if (topics.size === 0) return
+  hub.wakes.wake(topics)
+  hub.db.announce([...topics])
+}
+
+const storageFaults = {
+  full: [
+    'The disk is full: nothing can be stored.',
+    'Nothing was stored. Whoever runs Parley must make room; then send again.',
+  ],
+  readonly: ['The database can only be read.', 'Whoever runs Parley must make its file writable.'],
+  io: ['The database cannot be read or written.', 'The server log has the cause.'],
+  corrupt: ['The database is damaged.', 'Whoever runs Parley must bring back a copy of it.'],
+} as const
+
+/** What is wrong with the storage is told to those who call, and keeps the hub from being ready until a write succeeds. */
+function explain(hub: Hub, error: unknown): unknown {
+  if (!(error instanceof Fault) || !(error.kind in storageFaults)) return error
+  const [message, hint] = storageFaults[error.kind as keyof typeof storageFaults]
+  hub.trouble.storage = new HubError('STORAGE_FAILED', message, { hint, cause: error })
+  return hub.trouble.storage
+}

@@ -1,0 +1,53 @@
+/** Follows what other processes commit, so that those who wait here are woken by it. */
+import { findLastChange, listWakesAfter } from '../../store/changes.ts'
+import type { HubParts } from './hub.ts'
+import type { Wakes } from './wakes.ts'
+
+const page = 1000
+
+/**
+ * PostgreSQL brings the topics with the hint; without topics it has just reconnected and everybody asks again.
+ * SQLite only tells that the file has changed: the feed says what.
+ */
+export async function followChanges(
+  { db, log }: Pick<HubParts, 'db' | 'log'>,
+  wakes: Wakes,
+): Promise<() => Promise<void>> {
+  if (db.dialect === 'postgres')
+    return db.listen((topics) => (topics === undefined ? wakes.wakeAll() : wakes.wake(topics)))
+
+  let last = await findLastChange(db)
+  let looking: Promise<void> | undefined
+  let again = false
+
+  async function look(): Promise<void> {
+    do {
+      again = false
+      // What this process wrote itself is in the feed too. Where much has gathered, waking everybody costs less than reading.
+      const newest = await findLastChange(db)
+      if (newest - last > page) wakes.wakeAll()
+      else
+        for (const { wakes: topics } of await listWakesAfter(db, last, page))
+          if (topics !== '') wakes.wake(topics.split(' '))
+      last = Math.max(last, newest)
+    } while (again)
+  }
+
+  const unlisten = await db.listen(() => {
+    // Whoever comes to wait asks for itself first. Of eight processes that only write, none reads what the others wrote.
+    if (wakes.idle) return
+    again = true
+    looking ??= look()
+      .catch((error: unknown) => {
+        log.warn({ err: error }, 'the feed of changes could not be read; those who wait ask again')
+        wakes.wakeAll()
+      })
+      .finally(() => {
+        looking = undefined
+      })
+  })
+  return async () => {
+    await unlisten()
+    await looking
+  }
+}

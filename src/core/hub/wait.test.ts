@@ -1,0 +1,99 @@
+/** Waiting: the query is the truth, a hint only its occasion. */
+import { expect, test } from 'vitest'
+import { TestClock } from '../../../test/support/clock.ts'
+import { eachEngine } from '../../../test/support/engines.ts'
+import { as, now, openTestHub } from '../../../test/support/hub.ts'
+import { verifies } from '../../../test/support/verifies.ts'
+import { take } from '../mail/take.ts'
+import { send } from '../messages/send.ts'
+import type { Hub } from './hub.ts'
+import { wait } from './wait.ts'
+
+/** Lets everything run that is ready to. */
+const settle = async (hub: Hub, waiters: number) => {
+  await expect.poll(() => hub.wakes.size).toBe(waiters)
+}
+
+eachEngine('A wait', (open) => {
+  const start = async () => {
+    const clock = new TestClock()
+    const hub = await openTestHub(await (await open()).connect(), { clock, waitMs: 10_000 })
+    return { clock, hub }
+  }
+
+  test('asks before it sleeps, and again for each hint, false ones too', async () => {
+    const { hub } = await start()
+    let asked = 0
+    const answer = wait(hub, { topic: 't', ms: 5000, signals: [] }, async () => ({
+      found: ++asked === 3 ? 'there' : undefined,
+    }))
+    await settle(hub, 1)
+    expect(asked).toBe(1)
+    hub.wakes.wake(['other', 't'])
+    await expect.poll(() => asked).toBe(2)
+    hub.wakes.wakeAll()
+    expect(await answer).toBe('there')
+    expect(hub.wakes.size).toBe(0)
+  })
+
+  test('does not miss what happens while it asks', async () => {
+    const { hub } = await start()
+    let asked = 0
+    const answer = await wait(hub, { topic: 't', ms: 5000, signals: [] }, async () => {
+      if (++asked === 1) hub.wakes.wake(['t'])
+      return { found: asked === 2 ? 'there' : undefined }
+    })
+    expect(answer).toBe('there')
+  })
+
+  test('ends at its deadline, at the limit of the hub, and at once when it is told to', async () => {
+    const { hub, clock } = await start()
+    const never = async () => ({})
+    const short = wait(hub, { topic: 't', ms: 1000, signals: [] }, never)
+    const long = wait(hub, { topic: 't', ms: 99_000, signals: [] }, never)
+    const stop = new AbortController()
+    const stopped = wait(hub, { topic: 't', ms: 99_000, signals: [new AbortController().signal, stop.signal] }, never)
+    await settle(hub, 3)
+    clock.advance(1000)
+    expect(await short).toBeUndefined()
+    stop.abort()
+    expect(await stopped).toBeUndefined()
+    clock.advance(9000)
+    expect(await long).toBeUndefined()
+    expect(hub.wakes.size).toBe(0)
+    expect(clock.pending).toBe(0)
+  })
+
+  verifies(
+    ['mailbox.wait.wakes', 'all.engines.alike'],
+    'for mail ends when it is sent, by the hub’s own clock when a lease ends',
+    async () => {
+      const { hub, clock } = await start()
+      const first = take(hub, as('bob'), { ...now, waitMs: 5000 })
+      await settle(hub, 1)
+      await send(hub, as('alice'), { to: [{ name: 'bob' }], body: 'one' })
+      expect((await first)?.mail.body).toBe('one')
+
+      await send(hub, as('alice'), { to: [{ name: 'bob' }], body: 'two' })
+      await take(hub, as('bob'), { ...now, leaseMs: 3000 })
+      const second = take(hub, as('bob'), { ...now, waitMs: 5000 })
+      // The wait, and the note of who was active.
+      await expect.poll(() => clock.pending).toBe(2)
+      clock.advance(3000)
+      expect((await second)?.mail.body).toBe('two')
+    },
+  )
+
+  verifies('all.wait.other-process', 'is woken by what another connection commits', async () => {
+    const database = await open()
+    const [here, there] = [await openTestHub(await database.connect()), await openTestHub(await database.connect())]
+    for (let n = 0; n < 5; n++) {
+      const mail = take(here, as('bob'), { ...now, waitMs: 50_000 })
+      await settle(here, 1)
+      await send(there, as('alice'), { to: [{ name: 'bob' }], body: `number ${n}` })
+      expect((await mail)?.mail.body).toBe(`number ${n}`)
+    }
+    await there.close()
+    await here.close()
+  })
+})

@@ -1,0 +1,224 @@
+/** Leases: claims on paths until a time, exclusive or shared. They tell others what is being worked on; nothing is locked. */
+import { latestTime } from '../../base/clock.ts'
+import { HubError } from '../../base/errors.ts'
+import type { Tx } from '../../db/port.ts'
+import { type Glob, OverBudget, parseGlob } from '../../globs/globs.ts'
+import {
+  insertLease,
+  type LeaseRow,
+  listExpiring as listExpiringRows,
+  listLeases as listRows,
+  type NamedLeaseRow,
+  updateExpired,
+  updateExtended,
+  updateReleased,
+  updateSameLease,
+} from '../../store/leases.ts'
+import { lockProject } from '../../store/projects.ts'
+import { type Acting, type Agent, actAs } from '../agents/agents.ts'
+import { commit, type Note } from '../hub/commit.ts'
+import type { Hub } from '../hub/hub.ts'
+import { needProject } from '../projects/projects.ts'
+import { listInTheWay } from './overlaps.ts'
+
+export { haveOverlappingLeases } from './overlaps.ts'
+
+export interface Lease {
+  readonly id: number
+  /** Whose it is. */
+  readonly agent: string
+  readonly pattern: string
+  readonly exclusive: boolean
+  readonly reason: string
+  readonly createdAt: number
+  readonly expiresAt: number
+  readonly releasedAt: number | undefined
+}
+
+const toLease = (row: LeaseRow, agent: string): Lease => ({
+  id: row.id,
+  agent,
+  pattern: row.pattern,
+  exclusive: row.exclusive === 1,
+  reason: row.reason,
+  createdAt: row.created_at,
+  expiresAt: row.expires_at,
+  releasedAt: row.released_at ?? undefined,
+})
+
+const fromNamed = (row: NamedLeaseRow): Lease => toLease(row, row.agent)
+
+export interface Reserving {
+  readonly patterns: readonly string[]
+  readonly exclusive: boolean
+  readonly reason: string
+  readonly ttlMs: number
+  /** Whether what others hold is granted all the same, as advice, or refused. */
+  readonly onConflict: 'grant' | 'refuse'
+}
+
+export interface Conflict {
+  readonly pattern: string
+  readonly holders: readonly Lease[]
+  /** Whether there are more holders than these. */
+  readonly more: boolean
+}
+
+export interface Reserved {
+  readonly granted: readonly Lease[]
+  /** The ids of those among them that the agent did not hold before. */
+  readonly made: readonly number[]
+  readonly conflicts: readonly Conflict[]
+}
+
+/** How many expired leases a reservation puts away: more than it makes, so that they never pile up. */
+const tidied = 200
+
+/**
+ * Of all that ask in a project at once, one after the other is answered: else two could both find a path free, or
+ * neither hear of the other. An agent that reserves a pattern again, in the same way, keeps its lease for longer instead
+ * of getting a second one; it never ends sooner by that, and a new reason replaces the old one.
+ */
+export async function reserve(
+  hub: Hub,
+  acting: Acting,
+  { patterns, exclusive, reason, ttlMs, onConflict }: Reserving,
+): Promise<Reserved> {
+  const agent = await actAs(hub, acting)
+  const globs = await readGlobs(hub, acting, patterns)
+  return commit(hub, async (tx, note) => {
+    await lockProject(tx, agent.projectId)
+    const now = hub.clock.now()
+    await expire(tx, note, now, tidied)
+    const granted: Lease[] = []
+    const made: number[] = []
+    const conflicts: Conflict[] = []
+    const claim = { projectId: agent.projectId, agentId: agent.id, exclusive, now, budget: { steps: mostSteps } }
+    for (const glob of globs) {
+      const { rows, more } = await listInTheWay(tx, { ...claim, glob }).catch(tooHard)
+      if (rows.length > 0) conflicts.push({ pattern: glob.text, holders: rows.map(fromNamed), more })
+      if (rows.length > 0 && onConflict === 'refuse') continue
+      const { text: pattern, prefix } = glob
+      const lease = { ...claim, pattern, prefix, reason, expiresAt: Math.min(now + ttlMs, latestTime) }
+      const held = await updateSameLease(tx, lease)
+      const row = held ?? (await insertLease(tx, lease))
+      if (held === undefined) made.push(row.id)
+      granted.push(toLease(row, agent.name))
+    }
+    if (granted.length > 0) note(changed('lease.granted', agent))
+    return { granted, made, conflicts }
+  })
+}
+
+/** Some 150 ms of comparing: patterns that people write take a thousandth of it. */
+const mostSteps = 1_000_000
+
+function tooHard(error: unknown): never {
+  if (!(error instanceof OverBudget)) throw error
+  throw new HubError('INVALID_ARGUMENT', 'These patterns are too hard to compare with what others hold.', {
+    hint: 'Nothing was changed. Ask again with fewer wildcards, or with fewer paths at once.',
+  })
+}
+
+const changed = (kind: string, { projectId, id: agentId }: Agent) => ({ kind, projectId, agentId, wakes: [] })
+
+/** Which of the caller's own active leases; all of them if neither is given. */
+export interface Choice {
+  readonly patterns?: readonly string[] | undefined
+  readonly ids?: readonly number[] | undefined
+}
+
+/**
+ * Patterns are those that were reserved; what else they overlap stays. This waits for those who reserve, so that nobody
+ * is granted a path as of a time at which another still held it.
+ */
+export async function release(
+  hub: Hub,
+  acting: Acting,
+  choice: Choice,
+): Promise<{ released: number; releasedAt: number }> {
+  const agent = await actAs(hub, acting)
+  const patterns = choice.patterns && (await readGlobs(hub, acting, choice.patterns)).map(({ text }) => text)
+  return commit(hub, async (tx, note) => {
+    await lockProject(tx, agent.projectId)
+    const now = hub.clock.now()
+    const ids = await updateReleased(tx, { agentId: agent.id, ids: choice.ids, patterns, now })
+    if (ids.length > 0) note(changed('lease.released', agent))
+    return { released: ids.length, releasedAt: now }
+  })
+}
+
+/**
+ * Adds to the time that is left. What has expired is free and stays so: it is reserved again, not renewed. This too
+ * waits for those who reserve, lest one of them take for expired what is just being renewed.
+ */
+export async function renew(hub: Hub, acting: Acting, choice: Choice & { readonly byMs: number }): Promise<Lease[]> {
+  const agent = await actAs(hub, acting)
+  const patterns = choice.patterns && (await readGlobs(hub, acting, choice.patterns)).map(({ text }) => text)
+  return commit(hub, async (tx, note) => {
+    await lockProject(tx, agent.projectId)
+    const now = hub.clock.now()
+    const by = Math.min(choice.byMs, latestTime)
+    const rows = await updateExtended(
+      tx,
+      { agentId: agent.id, ids: choice.ids, patterns, now },
+      { by, latest: latestTime },
+    )
+    if (rows.length > 0) note(changed('lease.renewed', agent))
+    return rows.sort((a, b) => a.id - b.id).map((row) => toLease(row, agent.name))
+  })
+}
+
+const readGlobs = async (hub: Hub, { project }: Acting, patterns: readonly string[]): Promise<Glob[]> =>
+  readPatterns((await needProject(hub, project)).key, patterns)
+
+/** All are read before anything is done; what says the same twice is done once. The key is the folder of the project. */
+export function readPatterns(key: string, patterns: readonly string[]): Glob[] {
+  const globs = new Map<string, Glob>()
+  for (const pattern of patterns) {
+    const parsed = parseGlob(pattern, key)
+    if ('fault' in parsed)
+      throw new HubError('INVALID_ARGUMENT', `The pattern ${JSON.stringify(pattern.slice(0, 100))} ${parsed.fault}.`, {
+        hint: 'Nothing was changed. Call it again with paths relative to the project, such as src/api/*.ts, docs/** or {a,b}.json.',
+      })
+    globs.set(parsed.glob.text, parsed.glob)
+  }
+  return [...globs.values()]
+}
+
+async function expire(tx: Tx, note: Note, now: number, limit: number): Promise<number> {
+  const rows = await updateExpired(tx, now, limit)
+  for (const projectId of new Set(rows.map(({ project_id }) => project_id)))
+    note({ kind: 'lease.expired', projectId, wakes: [] })
+  return rows.length
+}
+
+/** Puts away at most `limit` expired leases and returns how many. Nobody needs it to be right: what has expired is free. */
+export function sweepLeases(hub: Hub, limit: number): Promise<number> {
+  return commit(hub, (tx, note) => expire(tx, note, hub.clock.now(), limit))
+}
+
+/** The newest first; with `before`, those made before that one. */
+export async function listLeases(
+  hub: Hub,
+  project: string,
+  { activeOnly, limit, before }: { activeOnly: boolean; limit: number; before?: number | undefined },
+): Promise<{ leases: Lease[]; hasMore: boolean; now: number }> {
+  const { id: projectId } = await needProject(hub, project)
+  const now = hub.clock.now()
+  const activeAt = activeOnly ? now : undefined
+  const rows = await listRows(hub.db, { projectId, activeAt, before, limit: limit + 1 })
+  return { leases: rows.slice(0, limit).map(fromNamed), hasMore: rows.length > limit, now }
+}
+
+/** Active leases that end within this time, the next one first. */
+export async function listExpiring(
+  hub: Hub,
+  project: string,
+  { withinMs, limit }: { withinMs: number; limit: number },
+): Promise<{ leases: Lease[]; hasMore: boolean; now: number }> {
+  const { id: projectId } = await needProject(hub, project)
+  const now = hub.clock.now()
+  const rows = await listExpiringRows(hub.db, { projectId, now, until: now + withinMs, limit: limit + 1 })
+  return { leases: rows.slice(0, limit).map(fromNamed), hasMore: rows.length > limit, now }
+}

@@ -1,0 +1,85 @@
+/** Whose leases overlap a pattern: candidates come by an index of prefixes, the patterns themselves decide. */
+import { setImmediate } from 'node:timers/promises'
+import type { Reader } from '../../db/port.ts'
+import { type Budget, type Glob, leadingTo, OverBudget, overlaps, parseGlob } from '../../globs/globs.ts'
+import { listHeld, listLeasesById, listNearby, type NamedLeaseRow, type NearbyRow } from '../../store/leases.ts'
+import { remember } from '../hub/hub.ts'
+
+/** How many holders are told for one pattern: whoever conflicts with more learns nothing new from them. */
+const mostHolders = 50
+/** How many candidates are read at once: who asks for all of a project stops after the first. */
+const page = 200
+/** After so many steps of comparing, some 5 ms, others have their turn. */
+const atOnce = 30_000
+
+export interface Claim {
+  readonly projectId: number
+  readonly agentId: number
+  readonly glob: Glob
+  readonly exclusive: boolean
+  readonly now: number
+  /** For all comparisons of one call; OverBudget is thrown past it. */
+  readonly budget: Budget
+}
+
+/** The active leases of others that stand in the way: of all kinds for an exclusive claim, else exclusive ones only. */
+export async function listInTheWay(db: Reader, claim: Claim): Promise<{ rows: NamedLeaseRow[]; more: boolean }> {
+  const { glob, exclusive, budget, ...whose } = claim
+  let next = budget.steps - atOnce
+  const ids: number[] = []
+  for (const prefix of [leadingTo(glob.prefix), { below: glob.prefix }]) {
+    let after: NearbyRow | undefined
+    do {
+      const near = await listNearby(db, { ...whose, prefix, exclusiveOnly: !exclusive, after, limit: page })
+      for (const { id, pattern } of near) {
+        if (ids.length <= mostHolders && overlaps(glob, stored(pattern), budget)) ids.push(id)
+        if (budget.steps >= next) continue
+        next = budget.steps - atOnce
+        await setImmediate()
+      }
+      after = near.length === page && ids.length <= mostHolders ? near.at(-1) : undefined
+    } while (after !== undefined)
+  }
+  return { rows: await listLeasesById(db, ids.slice(0, mostHolders)), more: ids.length > mostHolders }
+}
+
+type Held = Awaited<ReturnType<typeof listHeld>>
+
+/** Whether two agents hold active leases in one project that overlap, shared or not: they work on the same files. */
+export async function haveOverlappingLeases(db: Reader, agentA: number, agentB: number, now: number): Promise<boolean> {
+  const held = await listHeld(db, agentA, now)
+  if (held.length === 0) return false
+  const others = await listHeld(db, agentB, now)
+  const budget = { steps: atOnce }
+  try {
+    return meet(held, others, budget) || meet(others, held, budget)
+  } catch (error) {
+    // What is too hard to tell speaks for nobody.
+    if (error instanceof OverBudget) return false
+    throw error
+  }
+}
+
+/** Whether one of these is led to by one of the others that overlaps it. */
+function meet(held: Held, others: Held, budget: Budget): boolean {
+  const place = (projectId: number, prefix: string): string => `${projectId}/${prefix}`
+  const byPlace = Map.groupBy(others, ({ project_id, prefix }) => place(project_id, prefix))
+  return held.some(({ project_id, pattern, prefix }) =>
+    leadingTo(prefix).some((leading) =>
+      byPlace
+        .get(place(project_id, leading))
+        ?.some((other) => overlaps(stored(pattern), stored(other.pattern), budget)),
+    ),
+  )
+}
+
+const readBefore = new Map<string, Glob>()
+
+/** A pattern that was read before it was stored. Those in use are few, and reading one costs more than to compare it. */
+function stored(pattern: string): Glob {
+  const known = readBefore.get(pattern)
+  if (known !== undefined) return known
+  const parsed = parseGlob(pattern)
+  if ('fault' in parsed) throw new Error(`A stored pattern ${parsed.fault}: ${pattern}`)
+  return remember(readBefore, pattern, parsed.glob)
+}

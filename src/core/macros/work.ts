@@ -1,0 +1,139 @@
+/** Whole steps of an agent's work, made of the other verbs in an order in which nothing is done for nothing. */
+import { HubError } from '../../base/errors.ts'
+import type { Acting } from '../agents/agents.ts'
+import { type Profile, whois } from '../agents/profiles.ts'
+import { type Introduction, type Registered, register } from '../agents/registration.ts'
+import type { Contact, Other } from '../contacts/links.ts'
+import type { Hub } from '../hub/hub.ts'
+import { type Reserved, type Reserving, readPatterns, release, reserve } from '../leases/leases.ts'
+import { type InboxWish, listInbox, type Received } from '../mail/inbox.ts'
+import { type Draft, type Sent, send } from '../messages/send.ts'
+import { findProjectCalled, needProject, type Project } from '../projects/projects.ts'
+import { requestContact, respondContact } from '../requests/requests.ts'
+import { type Refining, summarizeThread, type ThreadSummary } from '../threads/summaries.ts'
+
+/** An agent under the name it had before, or a new one. */
+export type Newcomer = Introduction & { readonly name?: string | undefined }
+
+type Claim = Omit<Reserving, 'onConflict'>
+type Page = Pick<InboxWish, 'limit' | 'bodies'>
+
+const as = (caller: Acting['caller'], { project, name }: Profile): Acting => ({
+  caller,
+  project,
+  name,
+  registered: true,
+})
+
+export interface Started {
+  readonly project: Project
+  readonly registered: Registered
+  readonly reserved: Reserved
+  readonly inbox: readonly Received[]
+}
+
+/** The project is made where it is new, the agent registered; it reserves what it is about to edit and sees its mail. */
+export async function startWork(
+  hub: Hub,
+  newcomer: Newcomer,
+  { claim, inbox }: { claim: Claim; inbox: Page },
+): Promise<Started> {
+  // Patterns that cannot be read are told before anybody is registered.
+  readPatterns((await findProjectCalled(hub, newcomer.project))?.key ?? newcomer.project, claim.patterns)
+  const registered = await register(hub, newcomer)
+  const me = as(newcomer.caller, registered.profile)
+  return {
+    project: await needProject(hub, me.project),
+    registered,
+    reserved:
+      claim.patterns.length === 0
+        ? { granted: [], made: [], conflicts: [] }
+        : await reserve(hub, me, { ...claim, onConflict: 'grant' }),
+    inbox: await listInbox(hub, me, inbox),
+  }
+}
+
+export interface Preparation {
+  /** Who prepares: one who is registered by it, or who has to be there already. */
+  readonly who: { readonly newcomer: Newcomer } | { readonly known: Acting }
+  readonly thread: string
+  readonly refining: Refining
+  readonly inbox: Page
+}
+
+export interface Prepared {
+  readonly project: Project
+  readonly registered: Registered
+  /** Undefined if nobody has written to it yet: an agent may come before the first message. */
+  readonly thread: ThreadSummary | undefined
+  readonly inbox: readonly Received[]
+}
+
+export async function prepareForThread(hub: Hub, { who, thread, refining, inbox }: Preparation): Promise<Prepared> {
+  const registered =
+    'known' in who
+      ? { profile: await whois(hub, who.known.project, who.known.name) }
+      : await register(hub, who.newcomer)
+  const me = as('known' in who ? who.known.caller : who.newcomer.caller, registered.profile)
+  return {
+    project: await needProject(hub, me.project),
+    registered,
+    thread: await summarizeThread(hub, { project: me.project, key: thread, ...refining }).catch(noneYet),
+    inbox: await listInbox(hub, me, inbox),
+  }
+}
+
+function noneYet(error: unknown): undefined {
+  if (!(error instanceof HubError) || error.code !== 'THREAD_NOT_FOUND') throw error
+}
+
+/** Reserves only to see who is in the way: what the agent held before stays with it. */
+export async function lookForConflicts(
+  hub: Hub,
+  acting: Acting,
+  claim: Claim,
+): Promise<{ reserved: Reserved; released: Awaited<ReturnType<typeof release>> }> {
+  const reserved = await reserve(hub, acting, { ...claim, onConflict: 'grant' })
+  return { reserved, released: await release(hub, acting, { ids: reserved.made }) }
+}
+
+export interface Handshake {
+  readonly with: Other
+  readonly reason?: string | undefined
+  /** How long the request stands, and the contact lasts. */
+  readonly ttlMs?: number | undefined
+  /** Whether the other's answer is given for it. */
+  readonly accept: boolean
+  readonly welcome?: Pick<Draft, 'subject' | 'body'> | undefined
+}
+
+export interface Shaken {
+  readonly request: Contact
+  readonly answer: Contact | undefined
+  /** Sent only once contact is made. */
+  readonly welcome: Sent | undefined
+}
+
+export async function shakeHands(
+  hub: Hub,
+  asker: Acting,
+  { with: other, reason, ttlMs, accept, welcome }: Handshake,
+): Promise<Shaken> {
+  const request = await requestContact(hub, asker, { to: other, reason, ttlMs })
+  const from = { name: asker.name, project: asker.project }
+  const answer = accept ? await respondContact(hub, inPlaceOf(other, asker), { from, accept, ttlMs }) : undefined
+  const made = (answer ?? request).status === 'approved'
+  return {
+    request,
+    answer,
+    welcome: made && welcome ? await send(hub, asker, { to: [other], ...welcome }) : undefined,
+  }
+}
+
+/** The other has not done anything itself, and is not active by it. */
+const inPlaceOf = ({ name, project }: Other, asker: Acting): Acting => ({
+  ...asker,
+  project: project ?? asker.project,
+  name,
+  unnoticed: true,
+})

@@ -1,0 +1,63 @@
+/** Escalation: the inbox of whoever is late with an acknowledgement is reserved, for everybody to see. */
+import { nameKey } from '../../base/names.ts'
+import { findAgent } from '../../store/agents.ts'
+import { insertProfile } from '../../store/profiles.ts'
+import { operator } from '../access/callers.ts'
+import { type Agent, findIn, known } from '../agents/agents.ts'
+import { commit } from '../hub/commit.ts'
+import type { Hub } from '../hub/hub.ts'
+import { reserve } from '../leases/leases.ts'
+import { needProject } from '../projects/projects.ts'
+import type { Late } from './overdue.ts'
+
+export interface EscalationRules {
+  /** The agent that holds such leases, in whichever project; without one it is whoever is late. */
+  readonly holder: string | undefined
+  readonly ttlMs: number
+  readonly exclusive: boolean
+}
+
+/** Where the archive keeps the inbox of an agent. */
+const inboxPattern = (name: string): string => `agents/${name}/inbox/**`
+
+/** An inbox that is reserved already stays so for longer. Neither of the two agents is active by it. */
+export const claimInbox =
+  ({ holder, ttlMs, exclusive }: EscalationRules) =>
+  async (hub: Hub, { name: late, project }: Late): Promise<void> => {
+    const { name } = holder === undefined ? { name: late } : await ensureHolder(hub, project, holder)
+    await reserve(
+      hub,
+      { caller: operator, project, name, registered: true, unnoticed: true },
+      {
+        patterns: [inboxPattern(late)],
+        exclusive,
+        reason: `${late} is late with an acknowledgement`,
+        ttlMs,
+        onConflict: 'grant',
+      },
+    )
+  }
+
+/** Its name is the operator's choice: no rule for the names of agents binds it. */
+async function ensureHolder(hub: Hub, slug: string, name: string): Promise<Agent> {
+  const { id: projectId } = await needProject(hub, slug)
+  const found = await findIn(hub, projectId, name)
+  if (found !== undefined) return found
+  const row = await commit(hub, async (tx, note) => {
+    const found = await findAgent(tx, projectId, nameKey(name))
+    if (found !== undefined) return found
+    const made = await insertProfile(tx, {
+      projectId,
+      name,
+      nameKey: nameKey(name),
+      program: 'ops',
+      model: 'unknown',
+      task: 'holds the inboxes of those who are late with an acknowledgement',
+      policy: 'auto',
+      now: hub.clock.now(),
+    })
+    note({ kind: 'agent.created', projectId, agentId: made.id, wakes: [] })
+    return made
+  })
+  return known(hub, row)
+}

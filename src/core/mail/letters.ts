@@ -1,0 +1,89 @@
+/** A message as mail shows it: who wrote it, to whom, about what; blind copies only where they may be seen. */
+import type { Reader } from '../../db/port.ts'
+import type { DeliveryKind } from '../../store/deliveries.ts'
+import { listRecipientsOf, type MailRow, type RecipientOfRow } from '../../store/mail.ts'
+import type { Hub } from '../hub/hub.ts'
+import type { Importance } from '../messages/send.ts'
+import { slugOfProject } from '../projects/projects.ts'
+
+/** An agent as others address it: by its name, and by its project where that is another one. */
+export interface Party {
+  readonly name: string
+  /** The slug of its project, unless it is the reader's own. */
+  readonly project: string | undefined
+  readonly readAt: number | undefined
+  readonly ackedAt: number | undefined
+}
+
+export interface Letter {
+  readonly id: number
+  /** What its thread is called; undefined while it is the only message of a thread without a name. */
+  readonly thread: string | undefined
+  readonly from: Pick<Party, 'name' | 'project'>
+  readonly to: readonly Party[]
+  readonly cc: readonly Party[]
+  /** Empty for everybody but the sender. */
+  readonly bcc: readonly Party[]
+  readonly subject: string
+  readonly importance: Importance
+  readonly ackRequired: boolean
+  readonly createdAt: number
+  /** Absent where it was not asked for. */
+  readonly body: string | undefined
+}
+
+interface Reading {
+  readonly rows: readonly MailRow[]
+  /** The project of whoever reads: its agents go by their plain names. */
+  readonly home: number
+  /** Whether blind copies are shown: to the sender alone. */
+  readonly blind?: boolean
+}
+
+export async function lettersOf(
+  hub: Hub,
+  { rows, home, blind = false }: Reading,
+  db: Reader = hub.db,
+): Promise<Letter[]> {
+  if (rows.length === 0) return []
+  const ids = rows.map(({ id }) => id)
+  const recipients = Map.groupBy(await listRecipientsOf(db, ids, { blind }), (row) => row.message_id)
+  const slugs = await slugsOf(hub, home, [
+    ...rows.map((row) => row.sender_project),
+    ...[...recipients.values()].flat().map((row) => row.project_id),
+  ])
+  return rows.map((row) => {
+    const parties: Record<DeliveryKind, Party[]> = { to: [], cc: [], bcc: [] }
+    for (const recipient of recipients.get(row.id) ?? []) parties[recipient.kind].push(toParty(recipient, slugs))
+    return {
+      id: row.id,
+      thread: row.thread_key ?? undefined,
+      from: { name: row.sender, project: slugs.get(row.sender_project) },
+      ...parties,
+      subject: firstLine(row.subject),
+      importance: row.importance,
+      ackRequired: row.ack_required === 1,
+      createdAt: row.created_at,
+      body: row.body ?? undefined,
+    }
+  })
+}
+
+const toParty = (
+  { name, project_id, read_at, acked_at }: RecipientOfRow,
+  slugs: ReadonlyMap<number, string>,
+): Party => ({
+  name,
+  project: slugs.get(project_id),
+  readAt: read_at ?? undefined,
+  ackedAt: acked_at ?? undefined,
+})
+
+async function slugsOf(hub: Hub, home: number, projectIds: readonly number[]): Promise<ReadonlyMap<number, string>> {
+  const slugs = new Map<number, string>()
+  for (const id of projectIds) if (id !== home && !slugs.has(id)) slugs.set(id, await slugOfProject(hub, id))
+  return slugs
+}
+
+/** What came without a subject goes by its first line. */
+export const firstLine = (text: string): string => (text.includes('\n') ? (text.trim().split('\n', 1)[0] ?? '') : text)

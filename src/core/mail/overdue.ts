@@ -1,0 +1,83 @@
+/** Overdue acknowledgements: each is told in the log once, and escalated where that is asked for. */
+import { listOverdue, type OverdueRow, updateEscalated } from '../../store/overdue.ts'
+import type { Chore } from '../hub/chores.ts'
+import type { Hub } from '../hub/hub.ts'
+
+export interface OverdueRules {
+  readonly everyMs: number
+  /** From what age an acknowledgement is overdue. */
+  readonly ttlMs: number
+  readonly escalation: 'none' | 'log' | 'file_reservation'
+  /** Reserves the inbox of whoever is late; asked for again, it leaves what is there. */
+  readonly claim: (hub: Hub, late: Late) => Promise<void>
+}
+
+/** Whoever is late, in the project of this slug. */
+export interface Late {
+  readonly agentId: number
+  readonly name: string
+  readonly project: string
+}
+
+/** So many are marked in one transaction: others wait for it. */
+const atOnce = 100
+
+/**
+ * An inbox is reserved before its mail is marked, because the mark is what keeps it from being done again: whoever dies
+ * in between has it done once more, which changes nothing. A line in the log follows the mark, so that none comes twice.
+ */
+export const overdueChore = ({ everyMs, ttlMs, escalation, claim }: OverdueRules): Chore => ({
+  name: 'ack-overdue',
+  everyMs,
+  async run(hub, turn) {
+    const before = hub.clock.now() - ttlMs
+    for (;;) {
+      await turn.goOn()
+      const rows = await listOverdue(hub.db, before, atOnce)
+      if (rows.length === 0) return
+      const reserved = escalation === 'file_reservation' ? await claimAll(hub, rows, claim) : undefined
+      const ids = rows.map(({ id }) => id)
+      const marked = await turn.batch((tx) => updateEscalated(tx, ids, hub.clock.now()))
+      for (const row of rows) if (marked.has(row.id)) tell(hub, row, { escalation, reserved })
+      if (rows.length < atOnce) return
+    }
+  },
+})
+
+/** One inbox that cannot be reserved stops no other. */
+async function claimAll(hub: Hub, rows: readonly OverdueRow[], claim: OverdueRules['claim']): Promise<Set<number>> {
+  const reserved = new Set<number>()
+  for (const [agentId, { recipient: name, project }] of new Map(rows.map((row) => [row.recipient_id, row])))
+    try {
+      await claim(hub, { agentId, name, project })
+      reserved.add(agentId)
+    } catch (error) {
+      hub.log.warn(
+        { err: error, event: 'ack_escalation_failed', recipient: name, project },
+        'an inbox was not reserved',
+      )
+    }
+  return reserved
+}
+
+function tell(
+  hub: Hub,
+  { id, message_id, subject, sender, recipient_id, recipient, project, sent_at }: OverdueRow,
+  { escalation, reserved }: Pick<OverdueRules, 'escalation'> & { reserved: Set<number> | undefined },
+): void {
+  hub.log.warn(
+    {
+      event: 'ack_overdue',
+      message_id,
+      delivery_id: id,
+      subject,
+      from: sender,
+      recipient,
+      project,
+      age_seconds: Math.floor((hub.clock.now() - sent_at) / 1000),
+      escalation,
+      ...(reserved !== undefined && { reserved: reserved.has(recipient_id) }),
+    },
+    escalation === 'none' ? 'an acknowledgement is overdue' : 'an acknowledgement is overdue: escalated',
+  )
+}

@@ -1,0 +1,55 @@
+/** Receipts: an agent has read a message, or confirms it. */
+import { HubError } from '../../base/errors.ts'
+import { updateUnread } from '../../store/agents.ts'
+import { findReceipt, updateReceipt } from '../../store/deliveries.ts'
+import { type Acting, type Agent, actAs } from '../agents/agents.ts'
+import { commit } from '../hub/commit.ts'
+import type { Hub } from '../hub/hub.ts'
+
+export interface Receipt {
+  readonly readAt: number
+  readonly ackedAt: number | undefined
+}
+
+/** The first time stands. */
+export const markRead = (hub: Hub, acting: Acting, messageId: number): Promise<Receipt> =>
+  sign(hub, acting, { messageId, ack: false })
+
+/** Who confirms a message has read it. */
+export const acknowledgeMessage = (hub: Hub, acting: Acting, messageId: number): Promise<Receipt> =>
+  sign(hub, acting, { messageId, ack: true })
+
+interface Signing {
+  readonly messageId: number
+  readonly ack: boolean
+}
+
+async function sign(hub: Hub, acting: Acting, { messageId, ack }: Signing): Promise<Receipt> {
+  const agent = await actAs(hub, acting)
+  const before = await findReceipt(hub.db, messageId, agent.id)
+  if (before === undefined) throw notAddressed(agent, messageId)
+  // Said again, it costs no write.
+  if (before.read_at !== null && (before.acked_at !== null || !ack)) return toReceipt(before.read_at, before.acked_at)
+  return commit(hub, async (tx, note) => {
+    const now = hub.clock.now()
+    const found = await findReceipt(tx, messageId, agent.id, { lock: true })
+    if (found === undefined) throw notAddressed(agent, messageId)
+    const readAt = found.read_at ?? now
+    const ackedAt = found.acked_at ?? (ack ? now : null)
+    await updateReceipt(tx, { id: found.id, readAt, ackedAt })
+    if (found.read_at === null) await updateUnread(tx, agent.id, -1)
+    note({
+      kind: ack ? 'mail.acknowledged' : 'mail.read',
+      projectId: agent.projectId,
+      agentId: agent.id,
+      messageId,
+      wakes: [],
+    })
+    return toReceipt(readAt, ackedAt)
+  })
+}
+
+const toReceipt = (readAt: number, ackedAt: number | null): Receipt => ({ readAt, ackedAt: ackedAt ?? undefined })
+
+export const notAddressed = ({ name }: Agent, messageId: number): HubError =>
+  new HubError('MESSAGE_NOT_FOUND', `${name} has no message ${messageId}.`)

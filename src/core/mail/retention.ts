@@ -1,0 +1,136 @@
+/** The retention report: how much mail each project holds, how much of it is old, whose inbox is full. Nothing is deleted. */
+import {
+  countInboxAfter,
+  countSent,
+  findInboxPlace,
+  type InboxOwnerRow,
+  listInboxOwners,
+  start,
+} from '../../store/retention.ts'
+import type { Chore, Turn } from '../hub/chores.ts'
+import type { Hub } from '../hub/hub.ts'
+import { listProjects, type Project } from '../projects/projects.ts'
+
+export interface RetentionRules {
+  readonly everyMs: number
+  /** From what age mail is old. */
+  readonly maxAgeDays: number
+  /** Slugs, with or without the hash at their end, of projects that are left out; `*` stands for anything. */
+  readonly ignored: readonly string[]
+  /** How many messages an inbox may hold; 0 is any number. */
+  readonly inboxLimit: number
+}
+
+/** No query looks at more rows than this: that takes a millisecond. */
+const atOnce = 10_000
+const page = 100
+
+/** A run that is cut off is begun anew by the next: it only tells. */
+export const retentionChore = (rules: RetentionRules): Chore => ({
+  name: 'retention-report',
+  everyMs: rules.everyMs,
+  async run(hub, turn) {
+    const ignored = rules.ignored.map(wildcard)
+    const time = hub.clock.now() - rules.maxAgeDays * 86_400_000
+    for (let after = 0; ; ) {
+      const projects = await listProjects(hub, { after, limit: page })
+      for (const project of projects)
+        if (!isIgnored(project, ignored)) tell(hub, rules, await survey(hub, turn, { project, time, ...rules }))
+      const last = projects.at(-1)
+      if (last === undefined || projects.length < page) return
+      after = last.id
+    }
+  },
+})
+
+interface Survey {
+  project: string
+  agents: number
+  /** Sent by agents of the project. */
+  messages: number
+  oldMessages: number
+  unread: number
+  largest: { agent: string; messages: number } | undefined
+  /** How many inboxes hold as much as they may. */
+  full: number
+}
+
+interface Surveying extends Pick<RetentionRules, 'inboxLimit'> {
+  readonly project: Project
+  /** What was sent before it is old. */
+  readonly time: number
+}
+
+async function survey(hub: Hub, turn: Turn, { project, time, inboxLimit }: Surveying): Promise<Survey> {
+  const found: Survey = {
+    project: project.slug,
+    agents: 0,
+    messages: 0,
+    oldMessages: 0,
+    unread: 0,
+    largest: undefined,
+    full: 0,
+  }
+  for (let after = ''; ; ) {
+    await turn.goOn()
+    const owners = await listInboxOwners(hub.db, project.id, { after, limit: page })
+    for (const owner of owners) {
+      const sent = await countAllSent(hub, turn, owner, time)
+      const size = await countInbox(hub, turn, owner)
+      found.agents++
+      found.messages += sent.count
+      found.oldMessages += sent.old
+      found.unread += owner.unread
+      if (size > (found.largest?.messages ?? 0)) found.largest = { agent: owner.name, messages: size }
+      if (inboxLimit > 0 && size >= inboxLimit) found.full++
+    }
+    const last = owners.at(-1)
+    if (last === undefined || owners.length < page) return found
+    after = last.name_key
+  }
+}
+
+async function countAllSent(hub: Hub, turn: Turn, { id: senderId }: InboxOwnerRow, time: number) {
+  const all = { count: 0, old: 0 }
+  for (let after = start; ; ) {
+    await turn.goOn()
+    const part = await countSent(hub.db, { senderId, after, time, most: atOnce })
+    all.count += part.count
+    all.old += part.old
+    if (part.count < atOnce) return all
+    after = part.last
+  }
+}
+
+async function countInbox(hub: Hub, turn: Turn, { id: recipientId }: InboxOwnerRow): Promise<number> {
+  for (let after = start, count = 0; ; count += atOnce) {
+    await turn.goOn()
+    const next = await findInboxPlace(hub.db, recipientId, { after, steps: atOnce })
+    if (next === undefined) return count + (await countInboxAfter(hub.db, { recipientId, after, most: atOnce }))
+    after = next
+  }
+}
+
+function tell(hub: Hub, { maxAgeDays, inboxLimit }: RetentionRules, found: Survey): void {
+  hub.log[found.full > 0 ? 'warn' : 'info'](
+    {
+      event: 'retention_report',
+      project: found.project,
+      agents: found.agents,
+      messages: found.messages,
+      old_messages: found.oldMessages,
+      max_age_days: maxAgeDays,
+      unread: found.unread,
+      largest_inbox: found.largest ?? null,
+      ...(inboxLimit > 0 && { inbox_limit: inboxLimit, full_inboxes: found.full }),
+    },
+    found.full > 0 ? 'mail of a project; an inbox is full' : 'mail of a project',
+  )
+}
+
+const wildcard = (pattern: string): RegExp =>
+  new RegExp(`^${pattern.replace(/[.+?^${}()|[\]\\]/g, '\\$&').replace(/\*+/g, '.*')}$`, 'i')
+
+/** A pattern names the readable part of a slug, too: nobody knows the hash before the project is made. */
+const isIgnored = ({ slug }: Project, patterns: readonly RegExp[]): boolean =>
+  patterns.some((pattern) => pattern.test(slug) || pattern.test(slug.replace(/-[0-9a-f]{6}$/, '')))

@@ -1,0 +1,167 @@
+/** Taking mail: the oldest unread message, popped at once or lent for a while; acknowledging it; putting it back. */
+import { HubError } from '../../base/errors.ts'
+import { updateUnread } from '../../store/agents.ts'
+import {
+  claimDelivery,
+  findNextRelease,
+  type HoldRow,
+  hasFreeDelivery,
+  listDeliveriesCalled,
+  type MailRow,
+  updateRead,
+  updateUnclaimed,
+} from '../../store/deliveries.ts'
+import { type Acting, type Agent, actAs, mailTopic } from '../agents/agents.ts'
+import { commit } from '../hub/commit.ts'
+import type { Hub } from '../hub/hub.ts'
+import { wait } from '../hub/wait.ts'
+
+export interface Mail {
+  readonly id: string
+  readonly from: string
+  readonly body: string
+  readonly createdAt: number
+  /** Proves who was lent the message; absent when it was popped. */
+  readonly lease: string | undefined
+}
+
+export interface Taking {
+  /** 0 pops the message for good; more lends it for that long. */
+  readonly leaseMs: number
+  readonly waitMs: number
+  /** The message handled last: if it was lent, it counts as acknowledged. */
+  readonly after?: string | undefined
+  readonly signals: readonly AbortSignal[]
+}
+
+export interface Taken {
+  readonly mail: Mail
+  /** Puts the message back at the head of the mailbox; for answers that never reached their client. */
+  putBack(): Promise<void>
+}
+
+export async function take(
+  hub: Hub,
+  acting: Acting,
+  { leaseMs, waitMs, after, signals }: Taking,
+): Promise<Taken | undefined> {
+  const agent = await actAs(hub, acting)
+  if (after !== undefined) await settle(hub, agent, after, (row) => row.read_at === null && row.hold !== null)
+  return wait(hub, { topic: mailTopic(agent.id), ms: waitMs, signals }, async () => {
+    // A client that is gone takes nothing with it.
+    if (signals.some((signal) => signal.aborted)) return {}
+    // Who was given mail the last time is likely to find more; others look first, so that an empty mailbox costs no lock.
+    const likely = hub.fruitful.has(agent.id)
+    if (likely || (await hasFreeDelivery(hub.db, agent.id, hub.clock.now()))) {
+      const taken = await claim(hub, agent, leaseMs)
+      if (taken !== undefined) {
+        hub.fruitful.add(agent.id)
+        return { found: taken }
+      }
+      hub.fruitful.delete(agent.id)
+      // Nothing, though there was something: another node has it in hand, and may yet let go of it without a hint.
+      if (!likely) return { again: hub.clock.now() + contendedMs }
+    }
+    return { again: waitMs > 0 ? await findNextRelease(hub.db, agent.id) : undefined }
+  })
+}
+
+const contendedMs = 50
+
+async function claim(hub: Hub, agent: Agent, leaseMs: number): Promise<Taken | undefined> {
+  const hold = hub.ids.token()
+  const now = hub.clock.now()
+  const lent = leaseMs > 0
+  const row = await commit(hub, async (tx, note) => {
+    const row = await claimDelivery(tx, {
+      recipientId: agent.id,
+      now,
+      hold,
+      heldUntil: lent ? now + leaseMs : undefined,
+    })
+    if (row === undefined) return undefined
+    if (!lent) await updateUnread(tx, agent.id, -1)
+    note({
+      kind: lent ? 'mail.lent' : 'mail.taken',
+      projectId: agent.projectId,
+      agentId: agent.id,
+      messageId: row.message_id,
+      wakes: [],
+    })
+    return row
+  })
+  if (row === undefined) return undefined
+  hub.metrics.mailLatency.observe(Math.max(0, now - row.created_at) / 1000)
+  return {
+    mail: {
+      id: row.client_id ?? row.uid,
+      from: row.sender,
+      body: row.body,
+      createdAt: row.created_at,
+      lease: lent ? hold : undefined,
+    },
+    putBack: () => putBack(hub, agent, row, { hold, readAt: lent ? undefined : now }),
+  }
+}
+
+async function putBack(
+  hub: Hub,
+  agent: Agent,
+  { delivery_id, message_id }: MailRow,
+  { hold, readAt }: { hold: string; readAt: number | undefined },
+): Promise<void> {
+  await commit(hub, async (tx, note) => {
+    if (!(await updateUnclaimed(tx, { id: delivery_id, hold, readAt }))) return
+    if (readAt !== undefined) await updateUnread(tx, agent.id, 1)
+    note({
+      kind: 'mail.returned',
+      projectId: agent.projectId,
+      agentId: agent.id,
+      messageId: message_id,
+      wakes: [mailTopic(agent.id)],
+    })
+  })
+}
+
+/** Acknowledges a message that was lent: again when repeated, and also late as long as nobody else was given it. */
+export async function acknowledge(
+  hub: Hub,
+  acting: Acting,
+  { id, lease }: { id: string; lease: string },
+): Promise<void> {
+  const agent = await actAs(hub, acting)
+  const outcome = await settle(hub, agent, id, (row) => row.hold === lease)
+  if (outcome === 'unknown')
+    throw new HubError('MESSAGE_NOT_FOUND', `${agent.name} has no message with the id ${JSON.stringify(id)}.`, {
+      hint: 'Pass the id and the lease exactly as they came with the message, at the same agent.',
+    })
+  if (outcome === 'moved on')
+    throw new HubError(
+      'LEASE_EXPIRED',
+      `The lease on message ${JSON.stringify(id)} has ended and the message was given out again.`,
+      {
+        hint: 'Take mail again: unless somebody else has handled it by then, the message comes with a new lease.',
+      },
+    )
+}
+
+/**
+ * Marks as read the delivery that goes by `id` and that `chosen` picks. Only the lease proves who holds a message; but
+ * whoever says (by `after`) that it has handled one settles it too, since that is all a lease is there to ensure.
+ */
+async function settle(hub: Hub, agent: Agent, id: string, chosen: (row: HoldRow) => boolean) {
+  const rows = await listDeliveriesCalled(hub.db, agent.id, id)
+  const row = rows.findLast(chosen)
+  if (row === undefined || row.hold === null) return rows.length === 0 ? 'unknown' : 'moved on'
+  if (row.read_at !== null) return 'settled'
+  const { id: deliveryId, hold, message_id: messageId } = row
+  return commit(hub, async (tx, note) => {
+    const before = await updateRead(tx, { id: deliveryId, hold, now: hub.clock.now() })
+    if (before === 'moved on') return 'moved on'
+    if (before === 'unread') {
+      await updateUnread(tx, agent.id, -1)
+      note({ kind: 'mail.acknowledged', projectId: agent.projectId, agentId: agent.id, messageId, wakes: [] })
+    }
+    return 'settled'
+  })
+}

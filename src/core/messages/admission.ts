@@ -1,0 +1,87 @@
+/** Whether those a message is for take it: by their contact policies, and as long as there is room. */
+import type { Tx } from '../../db/port.ts'
+import { listRecipients, raiseUnread } from '../../store/agents.ts'
+import type { Agent } from '../agents/agents.ts'
+import { type Judging, judge, type Refusal, type Refusals } from '../contacts/judging.ts'
+import type { Note } from '../hub/commit.ts'
+import type { Hub } from '../hub/hub.ts'
+import { hasInboxRoom } from './quota.ts'
+import type { Recipient } from './recipients.ts'
+
+/** Somebody whom a message did not reach, and why. */
+export interface Blocked extends Refusal {
+  readonly recipient: Recipient
+}
+
+interface Admission {
+  readonly tx: Tx
+  readonly note: Note
+  readonly sender: Agent
+  readonly recipients: readonly Recipient[]
+  /** The thread that the message joins, if there is one. */
+  readonly threadId: number | undefined
+  readonly handshake: boolean | undefined
+  /** Whether the policies are not asked, only whether there is room. */
+  readonly exempt: boolean
+}
+
+/**
+ * Also counts the message as unread for those who take it. Their rows are locked from here to the commit, so that what
+ * one agent is sent gets its ids and times in the order in which it becomes visible: who reads on from the last id it
+ * knows misses nothing.
+ */
+export async function admit(
+  hub: Hub,
+  { tx, note, sender, recipients, threadId, handshake = hub.rules.contacts.handshake, exempt }: Admission,
+): Promise<{ passed: Recipient[]; blocked: Blocked[] }> {
+  const refusals = exempt ? undefined : await askPolicies(hub, { tx, note, sender, recipients, threadId, handshake })
+  const blocked: Blocked[] = []
+  const willing: Recipient[] = []
+  for (const recipient of recipients) {
+    const refusal = refusals?.get(recipient.agent.id) ?? (await overQuota(hub, tx, recipient.agent))
+    if (refusal === undefined) willing.push(recipient)
+    else blocked.push({ recipient, ...refusal })
+  }
+  const ids = willing.map(({ agent }) => agent.id)
+  const raised = ids.length === 0 ? [] : await raiseUnread(tx, ids, hub.limits.mailboxDepth)
+  if (raised.length === willing.length) return { passed: willing, blocked }
+  const full = willing.filter(({ agent }) => !raised.includes(agent.id))
+  return {
+    passed: willing.filter(({ agent }) => raised.includes(agent.id)),
+    blocked: [...blocked, ...full.map((recipient) => ({ recipient, ...mailboxFull(hub, recipient.agent) }))],
+  }
+}
+
+async function askPolicies(
+  hub: Hub,
+  { recipients, ...asking }: Omit<Judging, 'recipients'> & { recipients: readonly Recipient[] },
+): Promise<Refusals | undefined> {
+  if (!hub.rules.contacts.enforced) return undefined
+  const ids = recipients.map(({ agent }) => agent.id)
+  const rows = new Map((await listRecipients(asking.tx, ids)).map((row) => [row.id, row]))
+  const asked = recipients.flatMap(({ agent }) => {
+    const row = rows.get(agent.id)
+    // Nobody needs leave to write to oneself.
+    return row === undefined || row.contact_policy === 'open' || agent.id === asking.sender.id ? [] : [{ agent, row }]
+  })
+  return asked.length === 0 ? undefined : judge(hub, { ...asking, recipients: asked })
+}
+
+async function overQuota(hub: Hub, tx: Tx, agent: Agent): Promise<Refusal | undefined> {
+  const { inboxQuota } = hub.rules
+  if (inboxQuota === undefined || (await hasInboxRoom(hub, tx, { agentId: agent.id, quota: inboxQuota })))
+    return undefined
+  return {
+    code: 'QUOTA_EXCEEDED',
+    message: `The inbox of ${agent.name} holds ${inboxQuota} messages, as many as it may.`,
+    hint: 'Nothing was stored for it. Whoever runs Parley must raise QUOTA_INBOX_LIMIT_COUNT.',
+  }
+}
+
+function mailboxFull(hub: Hub, { name }: Agent): Refusal {
+  return {
+    code: 'MAILBOX_FULL',
+    message: `The mailbox of ${name} holds ${hub.limits.mailboxDepth} unread messages and takes no more.`,
+    hint: `Nothing was stored. Send again once ${name} has read some of them, or raise MAILBOX_MAX_DEPTH.`,
+  }
+}

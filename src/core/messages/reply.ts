@@ -1,0 +1,78 @@
+/** Replying: in the thread of the message, about the same subject, to whoever wrote it unless others are named. */
+import { HubError } from '../../base/errors.ts'
+import { findMail, listRecipientsOf } from '../../store/mail.ts'
+import { type Acting, type Agent, actAs } from '../agents/agents.ts'
+import type { Hub } from '../hub/hub.ts'
+import { type Recipient, resolve } from './recipients.ts'
+import { type Address, post, type Sent } from './send.ts'
+
+export interface Reply {
+  readonly messageId: number
+  readonly body: string
+  /** Whoever wrote the message, if left out; to one's own message, those it went to. */
+  readonly to?: readonly Address[] | undefined
+  readonly copies?: readonly Address[] | undefined
+  readonly subjectPrefix?: string | undefined
+  readonly clientId?: string | undefined
+}
+
+const longestSubject = 255
+
+export async function reply(
+  hub: Hub,
+  acting: Acting,
+  { messageId, body, to, copies = [], subjectPrefix = 'Re:', clientId }: Reply,
+): Promise<Sent> {
+  const sender = await actAs(hub, acting)
+  const original = await findMail(hub.db, { id: messageId, projectId: sender.projectId, recipientId: sender.id })
+  if (original === undefined) throw new HubError('MESSAGE_NOT_FOUND', `${sender.name} can see no message ${messageId}.`)
+  if (original.topic !== null)
+    throw new HubError(
+      'INVALID_ARGUMENT',
+      `Message ${messageId} was said in the topic ${JSON.stringify(original.topic)}.`,
+      {
+        hint: 'Answer it there: join the topic at the bus door. Or write to its sender.',
+      },
+    )
+  const named = await resolve(hub, { acting, sender, addresses: [...(to ?? []), ...copies] })
+  const usual = to === undefined ? await usualRecipients(hub, sender, original) : []
+  // Who is named twice is reached as the first way says.
+  const byId = new Map(
+    [...named.toReversed(), ...usual.toReversed()].map((recipient) => [recipient.agent.id, recipient]),
+  )
+  const recipients = [...byId.values()].reverse()
+  const { importance, ack_required, own_subject } = original
+  const draft = {
+    body,
+    subject: own_subject === null ? undefined : prefixed(own_subject, subjectPrefix),
+    importance,
+    ackRequired: ack_required === 1,
+    replyTo: messageId,
+    clientId,
+  }
+  return post(hub, { sender, recipients, draft })
+}
+
+async function usualRecipients(
+  hub: Hub,
+  sender: Agent,
+  {
+    id,
+    sender_id,
+    sender_project,
+    sender: name,
+  }: { id: number; sender_id: number; sender_project: number; sender: string },
+): Promise<Recipient[]> {
+  if (sender_id !== sender.id) return [{ agent: { id: sender_id, projectId: sender_project, name }, kind: 'to' }]
+  const recipients = await listRecipientsOf(hub.db, [id], { blind: false })
+  return recipients
+    .filter(({ kind }) => kind === 'to')
+    .map(({ id, project_id: projectId, name }) => ({ agent: { id, projectId, name }, kind: 'to' }))
+}
+
+/** Once is enough, and a subject that has no room for it goes without. */
+function prefixed(subject: string, prefix: string): string {
+  if (subject.toLowerCase().startsWith(prefix.toLowerCase())) return subject
+  const longer = `${prefix} ${subject}`.trim()
+  return [...longer].length > longestSubject ? subject : longer
+}

@@ -1,0 +1,114 @@
+/** Sending, on both engines: threads, ids, the depth of a mailbox. */
+import sql from 'sql-template-tag'
+import { expect, test } from 'vitest'
+import { eachEngine } from '../../../test/support/engines.ts'
+import { as, now, openTestHub } from '../../../test/support/hub.ts'
+import { verifies } from '../../../test/support/verifies.ts'
+import { take } from '../mail/take.ts'
+import { send } from './send.ts'
+
+interface Placed {
+  body: string
+  thread_id: number
+  seq: number
+}
+
+eachEngine('Sending', (open) => {
+  const start = async (options = {}) => {
+    const hub = await openTestHub(await (await open()).connect(), options)
+    const places = () => hub.db.all<Placed>(sql`SELECT body, thread_id, seq FROM messages ORDER BY id`)
+    const unread = async () =>
+      (await hub.db.all<{ name: string; unread: number }>(sql`SELECT name, unread FROM agents ORDER BY name`)).map(
+        ({ name, unread }) => `${name} ${unread}`,
+      )
+    return { hub, places, unread }
+  }
+
+  verifies(
+    ['mailbox.send.reply', 'all.engines.alike'],
+    'an answer under the id of a message joins its thread',
+    async () => {
+      const { hub, places } = await start()
+      await send(hub, as('alice'), { to: [{ name: 'bob' }], body: 'question', clientId: 'x' })
+      await send(hub, as('bob'), { to: [{ name: 'alice' }], body: 'answer', clientId: 'x' })
+      const [question, answer] = await places()
+      expect(answer).toEqual({ body: 'answer', thread_id: question?.thread_id, seq: 2 })
+    },
+  )
+
+  test('nobody enters a thread by guessing its id', async () => {
+    const { hub, places } = await start()
+    await send(hub, as('alice'), { to: [{ name: 'bob' }], body: 'between us', clientId: 'x' })
+    await send(hub, as('mallory'), { to: [{ name: 'bob' }], body: 'me too', clientId: 'x' })
+    await send(hub, as('alice'), { to: [{ name: 'carol' }], body: 'something else', clientId: 'x' })
+    const threads = (await places()).map(({ thread_id }) => thread_id)
+    expect(new Set(threads).size).toBe(3)
+  })
+
+  test('a message without an answer is a thread of its own', async () => {
+    const { hub, places } = await start()
+    await send(hub, as('alice'), { to: [{ name: 'bob' }], body: 'one' })
+    await send(hub, as('alice'), { to: [{ name: 'bob' }], body: 'two' })
+    const [one, two] = await places()
+    expect([one?.seq, two?.seq]).toEqual([1, 1])
+    expect(one?.thread_id).not.toBe(two?.thread_id)
+  })
+
+  verifies(
+    'mailbox.send.idempotent',
+    'retries that race each other on several connections store one message',
+    async () => {
+      const database = await open()
+      const hubs = [await openTestHub(await database.connect()), await openTestHub(await database.connect())] as const
+      const sent = await Promise.all(
+        Array.from({ length: 30 }, (_, n) =>
+          send(hubs[n % 2 === 0 ? 0 : 1], as('alice'), { to: [{ name: 'bob' }], body: `try ${n}`, clientId: 'x' }),
+        ),
+      )
+      expect(sent.filter(({ duplicate }) => !duplicate).length).toBe(1)
+      expect(await hubs[0].db.all(sql`SELECT COUNT(*) AS n FROM messages`)).toEqual([{ n: 1 }])
+      for (const hub of hubs) await hub.close()
+    },
+  )
+
+  test('agents and projects that are made at once on several connections are made once', async () => {
+    const database = await open()
+    const hubs = [await openTestHub(await database.connect()), await openTestHub(await database.connect())] as const
+    await Promise.all(
+      Array.from({ length: 30 }, (_, n) =>
+        send(hubs[n % 2 === 0 ? 0 : 1], as('Alice', 'new'), { to: [{ name: 'BOB' }], body: `${n}` }),
+      ),
+    )
+    expect(await hubs[0].db.all(sql`SELECT COUNT(*) AS n FROM agents`)).toEqual([{ n: 2 }])
+    expect(await hubs[0].db.all(sql`SELECT COUNT(*) AS n FROM projects WHERE slug <> 'commons'`)).toEqual([{ n: 1 }])
+    for (const hub of hubs) await hub.close()
+  })
+
+  verifies('mailbox.depth.refused', 'the depth is exact also when many send at once', async () => {
+    const { hub, unread } = await start({ mailboxDepth: 10 })
+    const results = await Promise.allSettled(
+      Array.from({ length: 25 }, (_, n) => send(hub, as('alice'), { to: [{ name: 'bob' }], body: `${n}` })),
+    )
+    const refused = results.filter((result) => result.status === 'rejected')
+    expect(refused.length).toBe(15)
+    for (const { reason } of refused) expect(reason).toMatchObject({ code: 'MAILBOX_FULL' })
+    expect(await unread()).toEqual(['alice 0', 'bob 10'])
+    expect(await hub.db.all(sql`SELECT COUNT(*) AS n FROM messages`)).toEqual([{ n: 10 }])
+    expect(await hub.db.all(sql`SELECT COUNT(*) AS n FROM threads`)).toEqual([{ n: 10 }])
+  })
+
+  test('every change is in the feed, in order, with the topics it wakes', async () => {
+    const { hub } = await start()
+    await send(hub, as('alice'), { to: [{ name: 'bob' }], body: 'x' })
+    await (await take(hub, as('bob'), now))?.putBack()
+    const feed = await hub.db.all<{ kind: string; wakes: string }>(sql`SELECT kind, wakes FROM changes ORDER BY id`)
+    const bob = (await hub.db.all<{ id: number }>(sql`SELECT id FROM agents WHERE name = 'bob'`))[0]?.id
+    expect(feed).toEqual([
+      { kind: 'agent.created', wakes: '' },
+      { kind: 'agent.created', wakes: '' },
+      { kind: 'message.sent', wakes: `mail:${bob}` },
+      { kind: 'mail.taken', wakes: '' },
+      { kind: 'mail.returned', wakes: `mail:${bob}` },
+    ])
+  })
+})

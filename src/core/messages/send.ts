@@ -1,0 +1,213 @@
+/** Sending: a message is appended to one thread and delivered to some agents. */
+import { HubError } from '../../base/errors.ts'
+import { isReserved } from '../../base/names.ts'
+import type { Tx } from '../../db/port.ts'
+import { requestKind } from '../../store/contact-grounds.ts'
+import { insertDeliveries } from '../../store/deliveries.ts'
+import { insertGuests } from '../../store/guests.ts'
+import { findSent, listRecipientsOf } from '../../store/mail.ts'
+import { findMailThread, findThreadOf, type MailThreadRow } from '../../store/mail-threads.ts'
+import { type ClientId, findByClientId, findInThread, insertClientIds, insertMessage } from '../../store/messages.ts'
+import { insertThread, takeSeq } from '../../store/threads.ts'
+import { type Acting, type Agent, actAs, mailTopic } from '../agents/agents.ts'
+import type { Refusal } from '../contacts/judging.ts'
+import { commit, type Note } from '../hub/commit.ts'
+import type { Hub } from '../hub/hub.ts'
+import { admit, type Blocked } from './admission.ts'
+import { type Address, type Recipient, resolve } from './recipients.ts'
+
+export type { Address } from './recipients.ts'
+export type Importance = 'low' | 'normal' | 'high' | 'urgent'
+
+export interface Draft {
+  readonly to: readonly Address[]
+  readonly body: string
+  readonly subject?: string | undefined
+  readonly importance?: Importance | undefined
+  readonly ackRequired?: boolean | undefined
+  /** The name of the thread it belongs to; without one it begins a thread of its own. */
+  readonly thread?: string | undefined
+  /** The message it answers: it joins its thread. */
+  readonly replyTo?: number | undefined
+  /** The sender's own name for the message: with it a retry stores nothing and the first content stands. */
+  readonly clientId?: string | undefined
+  /** Whether contact is made where a policy wants it first; what the hub's rules say if left out. */
+  readonly handshake?: boolean | undefined
+}
+
+export interface Sent {
+  /** The sender's own id, else the one the hub made. */
+  readonly id: string
+  readonly messageId: number
+  /** What the thread is called: its key, else the id of the message that began it, once that was answered. */
+  readonly thread: string | undefined
+  readonly subject: string | undefined
+  readonly createdAt: number
+  readonly deliveries: readonly Recipient[]
+  readonly blocked: readonly Blocked[]
+  /** A retry: nothing was stored. */
+  readonly duplicate: boolean
+}
+
+export async function send(hub: Hub, acting: Acting, draft: Draft): Promise<Sent> {
+  const sender = await actAs(hub, acting)
+  const recipients = await resolve(hub, { acting, sender, addresses: draft.to })
+  return post(hub, { sender, recipients, draft })
+}
+
+export interface Posting {
+  readonly sender: Agent
+  readonly recipients: readonly Recipient[]
+  readonly draft: Omit<Draft, 'to'>
+  /** A request for contact: whoever files it has asked the policy, and by itself it makes no contact. */
+  readonly request?: boolean
+}
+
+/** One blocked recipient does not stop the others; if all are blocked, that is an error (DECISIONS, mail.md 5). */
+export async function post(hub: Hub, posting: Posting): Promise<Sent> {
+  const uid = hub.ids.uuid()
+  // What judging writes (a contact request, say) stays also where nothing is delivered: hence no throw inside.
+  const outcome = await commit(hub, (tx, note) => append(hub, { tx, note, uid, ...posting }))
+  if ('messageId' in outcome) return outcome
+  const [first] = outcome.blocked
+  if (first === undefined)
+    throw new HubError('INVALID_ARGUMENT', 'The message has no recipient.', { hint: 'Name at least one in "to".' })
+  const message = outcome.blocked.map((blocked) => blocked.message).join(' ')
+  throw refusalError({ ...first, message })
+}
+
+export const refusalError = ({ code, message, ...details }: Refusal): HubError => new HubError(code, message, details)
+
+export interface Appending extends Posting {
+  readonly tx: Tx
+  readonly note: Note
+  readonly uid: string
+}
+
+export async function append(
+  hub: Hub,
+  { tx, note, uid, sender, recipients, draft, request = false }: Appending,
+): Promise<Sent | { blocked: readonly Blocked[] }> {
+  const { subject, importance = 'normal', ackRequired = false, clientId, body } = draft
+  const name = clientId === undefined ? undefined : { senderId: sender.id, recipientIds: idsOf(recipients), clientId }
+  const thread = await findPlace(tx, { sender, recipients, draft })
+  const stored = name && (await findStored(tx, name, thread))
+  if (stored) return storedReceipt(tx, stored.id)
+
+  // People who watch over all pass every policy (DECISIONS, mail.md 5): only the operator acts under their name.
+  const exempt = request || isReserved(sender.name)
+  const admission = { tx, note, sender, recipients, threadId: thread?.id, handshake: draft.handshake, exempt }
+  const { passed, blocked } = await admit(hub, admission)
+  if (passed.length === 0) return { blocked }
+
+  const now = hub.clock.now()
+  const place = thread
+    ? { threadId: thread.id, seq: await takeSeq(tx, thread.id) }
+    : {
+        threadId: await insertThread(tx, { uid, projectId: sender.projectId, key: draft.thread, nextSeq: 2, now }),
+        seq: 1,
+      }
+  const replyTo = draft.replyTo
+  const messageId = await insertMessage(tx, {
+    uid,
+    ...place,
+    senderId: sender.id,
+    clientId,
+    ...(request && { kind: requestKind }),
+    subject,
+    importance,
+    ackRequired,
+    replyTo,
+    body,
+    now,
+  })
+  if (name) await insertClientIds(tx, { ...name, recipientIds: idsOf(passed) }, messageId)
+  const to = passed.map(({ agent, kind }) => ({ id: agent.id, kind }))
+  const urgent = importance === 'high' || importance === 'urgent'
+  await insertDeliveries(tx, { messageId, to, urgent, ackWanted: ackRequired, now })
+  const guests = guestsOf(sender, passed, thread?.project_id ?? sender.projectId)
+  if (guests.length > 0) await insertGuests(tx, messageId, guests)
+  note({
+    kind: 'message.sent',
+    projectId: sender.projectId,
+    agentId: sender.id,
+    threadId: place.threadId,
+    messageId,
+    wakes: passed.map(({ agent }) => mailTopic(agent.id)),
+  })
+  const called = thread ? (thread.key ?? String(thread.root_id)) : draft.thread
+  return {
+    id: clientId ?? uid,
+    messageId,
+    thread: called,
+    subject,
+    createdAt: now,
+    deliveries: passed,
+    blocked,
+    duplicate: false,
+  }
+}
+
+/** A retry is told by its name: sent to one of the same recipients before, or into the same thread. */
+async function findStored(tx: Tx, name: ClientId, thread: MailThreadRow | undefined) {
+  const { senderId, clientId } = name
+  return (
+    (await findByClientId(tx, name)) ??
+    (thread && (await findInThread(tx, { threadId: thread.id, senderId, clientId })))
+  )
+}
+
+/** What a retry is told: the same as the first time, but for those who were blocked then. */
+async function storedReceipt(tx: Tx, messageId: number): Promise<Sent> {
+  const [mail, recipients] = [await findSent(tx, messageId), await listRecipientsOf(tx, [messageId], { blind: true })]
+  const deliveries = recipients.map(({ id, project_id: projectId, name, kind }) => ({
+    agent: { id, projectId, name },
+    kind,
+  }))
+  const { name, thread_key, subject, created_at } = mail
+  return {
+    id: name,
+    messageId,
+    thread: thread_key ?? undefined,
+    subject: subject ?? undefined,
+    createdAt: created_at,
+    deliveries,
+    blocked: [],
+    duplicate: true,
+  }
+}
+
+interface Placing {
+  readonly sender: Agent
+  readonly recipients: readonly Recipient[]
+  readonly draft: Omit<Draft, 'to'>
+}
+
+/** The thread that a message joins; none if it begins one. */
+async function findPlace(tx: Tx, { sender, recipients, draft }: Placing): Promise<MailThreadRow | undefined> {
+  if (draft.replyTo !== undefined) return findThreadOf(tx, draft.replyTo)
+  if (draft.thread !== undefined) {
+    const { id: senderId, projectId } = sender
+    return findMailThread(tx, { projectId, senderId, key: draft.thread })
+  }
+  const [only, ...others] = recipients
+  if (draft.clientId === undefined || only === undefined || others.length > 0) return undefined
+  return findAnswered(tx, sender, only.agent, draft.clientId)
+}
+
+/**
+ * A message that goes by the id of one the sender got from this recipient is the answer to it and joins its thread
+ * (DECISIONS, mailbox.md 2). Anybody else's use of that id joins nothing: an id is no key to a conversation.
+ */
+async function findAnswered(tx: Tx, sender: Agent, recipient: Agent, clientId: string) {
+  const asked = await findByClientId(tx, { senderId: recipient.id, recipientIds: [sender.id], clientId })
+  return asked && findThreadOf(tx, asked.id)
+}
+
+/** The projects that see a message though its thread is not theirs: the sender's, and those it openly goes to. */
+function guestsOf(sender: Agent, passed: readonly Recipient[], home: number): number[] {
+  const open = passed.filter(({ kind }) => kind !== 'bcc').map(({ agent }) => agent.projectId)
+  return [...new Set([sender.projectId, ...open])].filter((projectId) => projectId !== home)
+}
+
+const idsOf = (recipients: readonly Recipient[]): number[] => recipients.map(({ agent }) => agent.id)

@@ -1,0 +1,94 @@
+/** Projects: the namespaces of agents and threads. */
+import { HubError } from '../../base/errors.ts'
+import { slugOf, tidyKey } from '../../base/names.ts'
+import type { Reader } from '../../db/port.ts'
+import {
+  findProject,
+  findSlug,
+  insertProject,
+  listProjects as listRows,
+  type ProjectRow,
+} from '../../store/projects.ts'
+import { commit } from '../hub/commit.ts'
+import { type Hub, remember } from '../hub/hub.ts'
+
+export interface Project {
+  readonly id: number
+  readonly slug: string
+  /** What people call it: usually the absolute path of a repository. */
+  readonly key: string
+  readonly createdAt: number
+}
+
+const toProject = ({ id, slug, human_key, created_at }: ProjectRow): Project => ({
+  id,
+  slug,
+  key: human_key,
+  createdAt: created_at,
+})
+
+/** The project of this slug or human key; one that was never named before is made, as a mailbox is. */
+export async function ensureProject(hub: Hub, slugOrKey: string): Promise<Project> {
+  const found = await findProjectCalled(hub, slugOrKey)
+  if (found !== undefined) return found
+  const humanKey = tidyKey(slugOrKey)
+  const row = await commit(hub, async (tx, note) => {
+    const found = await findProject(tx, humanKey)
+    if (found !== undefined) return found
+    const made = await insertProject(tx, { slug: await freeSlug(tx, humanKey), humanKey, now: hub.clock.now() })
+    note({ kind: 'project.created', projectId: made.id, wakes: [] })
+    return made
+  })
+  return remember(hub.known.projects, slugOrKey, toProject(row))
+}
+
+/** Where two keys share the last part and the short hash, or somebody used the slug as a key, a longer hash tells them apart. */
+async function freeSlug(tx: Reader, humanKey: string): Promise<string> {
+  let slug = slugOf(humanKey)
+  for (const length of [8, 12, 16, 64]) {
+    if ((await findProject(tx, slug)) === undefined) break
+    slug = slugOf(humanKey, length)
+  }
+  return slug
+}
+
+/** Every door asks here, so that all of them mean one project whichever way its key is written. */
+export async function findProjectCalled(hub: Hub, slugOrKey: string): Promise<Project | undefined> {
+  const known = hub.known.projects.get(slugOrKey)
+  if (known !== undefined) return known
+  // First as it is written: older databases hold keys that end with a slash.
+  const tidy = tidyKey(slugOrKey)
+  const row =
+    (await findProject(hub.db, slugOrKey)) ?? (tidy === slugOrKey ? undefined : await findProject(hub.db, tidy))
+  return row && remember(hub.known.projects, slugOrKey, toProject(row))
+}
+
+/** A project that is only looked at is not made by it. */
+export async function needProject(hub: Hub, slugOrKey: string): Promise<Project> {
+  return (await findProjectCalled(hub, slugOrKey)) ?? missing(slugOrKey)
+}
+
+/** The project of somebody else: to make it, as one would one's own, helps nobody. */
+export async function needProjectElsewhere(hub: Hub, slugOrKey: string): Promise<Project> {
+  return (await findProjectCalled(hub, slugOrKey)) ?? missing(slugOrKey, 'elsewhere')
+}
+
+function missing(slugOrKey: string, reason?: 'elsewhere'): never {
+  throw new HubError('PROJECT_NOT_FOUND', `There is no project ${JSON.stringify(slugOrKey)}.`, {
+    reason,
+    hint: 'Name it by its key (usually the absolute path of the repository) or its slug.',
+  })
+}
+
+/** In the order in which they were made, those after the project with the id `after`. */
+export async function listProjects(
+  hub: Hub,
+  { after = 0, limit }: { after?: number | undefined; limit: number },
+): Promise<Project[]> {
+  return (await listRows(hub.db, { after, limit })).map(toProject)
+}
+
+/** Slugs never change: each is asked for once. */
+export async function slugOfProject(hub: Hub, id: number): Promise<string> {
+  return hub.known.slugs.get(id) ?? remember(hub.known.slugs, id, await findSlug(hub.db, id))
+}

@@ -1,0 +1,158 @@
+/** Asking for contact, and answering: how agents settle who may write to them. */
+import { HubError } from '../../base/errors.ts'
+import { nameKey } from '../../base/names.ts'
+import type { Tx } from '../../db/port.ts'
+import { listRecipients } from '../../store/agents.ts'
+import {
+  type ContactRow,
+  findNamedContact,
+  insertContact,
+  listNamesakes,
+  lockContacts,
+  updateContact,
+} from '../../store/contacts.ts'
+import { type Acting, type Agent, actAs } from '../agents/agents.ts'
+import { type Contact, needOther, type Other, toContact } from '../contacts/links.ts'
+import { blocksAll, declined } from '../contacts/refusals.ts'
+import { endAfter, linkBetween, standingOf, usualTtlMs } from '../contacts/standing.ts'
+import { commit } from '../hub/commit.ts'
+import type { Hub } from '../hub/hub.ts'
+import { append, refusalError } from '../messages/send.ts'
+import { slugOfProject } from '../projects/projects.ts'
+
+export interface ContactRequest {
+  readonly to: Other
+  readonly reason?: string | undefined
+  /** How long the request stands. */
+  readonly ttlMs?: number | undefined
+}
+
+/** Whoever asks again within this time is heard, but the other gets no second letter. */
+const quietMs = 86_400_000
+
+/**
+ * Makes or renews a request and puts a letter about it into the other's inbox, past the policy: that is how a stranger
+ * gets to be known. It never passes `block_all`, nor a denial. Contact that was approved stays as it is.
+ */
+export async function requestContact(
+  hub: Hub,
+  acting: Acting,
+  { to, reason: given, ttlMs = usualTtlMs }: ContactRequest,
+): Promise<Contact> {
+  const sender = await actAs(hub, acting)
+  const target = await needOther(hub, acting, to, 'no_target')
+  if (target.id === sender.id)
+    throw new HubError('INVALID_ARGUMENT', `${sender.name} needs no contact with itself.`, {
+      reason: 'oneself',
+      hint: 'Name somebody else.',
+    })
+  const slug = await slugOfProject(hub, sender.projectId)
+  const reason = given?.trim() || 'No reason was given.'
+  const uid = hub.ids.uuid()
+  return commit(hub, async (tx, note) => {
+    const [recipient] = await listRecipients(tx, [target.id])
+    if (hub.rules.contacts.enforced && recipient?.contact_policy === 'block_all') throw refusalError(blocksAll(target))
+    const now = hub.clock.now()
+    const { own, back } = await lockContacts(tx, sender.id, target.id)
+    const link = linkBetween(sender, [own, back], now)
+    if (link?.standing === 'denied') throw refusalError(declined(target, sender))
+    if (link?.standing === 'approved' && link.row.reason !== '')
+      return toContact(await findNamedContact(tx, link.row.id), now)
+    // Contact that made itself goes on meanwhile; that it should last is what the other is asked now.
+    const change =
+      link?.standing === 'approved' && link.row === own
+        ? ({ status: 'approved', reason, now, expiresAt: own.expires_at ?? undefined } as const)
+        : ({ status: 'pending', reason, now, expiresAt: endAfter(now, ttlMs) } as const)
+
+    // Whoever asks has thought better of what it declined.
+    if (back?.status === 'denied') await updateContact(tx, back.id, { ...back, now, expiresAt: now })
+    const { id } = own ?? (await insertContact(tx, { fromId: sender.id, toId: target.id, ...change }))
+    if (own !== undefined) await updateContact(tx, id, change)
+    note({ kind: 'contact.requested', projectId: target.projectId, agentId: target.id, wakes: [] })
+    if (own === undefined || isNews(own, now)) {
+      const recipients = [{ agent: target, kind: 'to' as const }]
+      const draft = letter({ sender, slug, target, reason })
+      const sent = await append(hub, { tx, note, uid, sender, recipients, draft, request: true })
+      // There is no room for it: then nothing is filed either.
+      if (!('messageId' in sent)) for (const refusal of sent.blocked) throw refusalError(refusal)
+    }
+    return toContact(await findNamedContact(tx, id), now)
+  })
+}
+
+/** Whether the other has not been told yet, or has answered since, or has kept silent for long. */
+const isNews = (link: ContactRow, now: number): boolean =>
+  link.status !== 'pending' || link.reason === '' || now - link.updated_at >= quietMs
+
+function letter({ sender, slug, target, reason }: { sender: Agent; slug: string; target: Agent; reason: string }) {
+  const elsewhere = sender.projectId === target.projectId ? '' : `, from_project: "${slug}"`
+  return {
+    subject: `Contact request from ${sender.name}`,
+    body: `${sender.name} (project ${slug}) asks for contact. Its reason: ${reason}\n\nTo answer, call respond_contact at the mail door with to_agent: "${target.name}", from_agent: "${sender.name}"${elsewhere} and accept: true or false.`,
+    ackRequired: true,
+  }
+}
+
+export interface ContactAnswer {
+  readonly from: Other
+  readonly accept: boolean
+  /** How long the answer holds: a week for an approval, for good for a denial, if left out. */
+  readonly ttlMs?: number | undefined
+}
+
+/**
+ * Answers who asked, and may be said again to change one's mind. Contact that there is already can be denied, whoever
+ * asked for it; but what has expired, or made itself, cannot be made to last: the other agreed to no more.
+ */
+export async function respondContact(
+  hub: Hub,
+  acting: Acting,
+  { from, accept, ttlMs }: ContactAnswer,
+): Promise<Contact> {
+  const me = await actAs(hub, acting)
+  const other = await needOther(hub, acting, from, 'no_asker')
+  return commit(hub, async (tx, note) => {
+    const now = hub.clock.now()
+    const { own: back, back: asked } = await lockContacts(tx, me.id, other.id)
+    const toldNow = async (id: number) => toContact(await findNamedContact(tx, id), now)
+    const answerable = accept ? asked && standingOf(asked, now) !== 'expired' : (asked ?? back)
+    if (!answerable) {
+      // What the caller asked for itself, and got, needs no answer of its own.
+      if (back !== undefined && standingOf(back, now) === 'approved') return toldNow(back.id)
+      throw await notAsked(tx, { me, other, from })
+    }
+    if (accept && asked?.reason === '' && asked.status !== 'pending') {
+      // The other never asked: a denial is taken back, and no more.
+      if (asked.status === 'denied') await updateContact(tx, asked.id, { ...asked, now, expiresAt: now })
+      return toldNow(asked.id)
+    }
+    const lasting = ttlMs ?? (accept ? usualTtlMs : undefined)
+    const change = {
+      status: accept ? 'approved' : 'denied',
+      reason: asked?.reason || (asked?.status === 'pending' ? sending : ''),
+      now,
+      expiresAt: lasting === undefined ? undefined : endAfter(now, lasting),
+    } as const
+    const { id } = asked ?? (await insertContact(tx, { fromId: other.id, toId: me.id, ...change }))
+    if (asked !== undefined) await updateContact(tx, id, change)
+    note({ kind: accept ? 'contact.approved' : 'contact.denied', projectId: me.projectId, agentId: me.id, wakes: [] })
+    return toldNow(id)
+  })
+}
+
+/** What is written for a request that filed itself, once it is answered: from then on it is as good as any other. */
+const sending = 'Asked by sending a message.'
+
+async function notAsked(tx: Tx, { me, other, from }: { me: Agent; other: Agent; from: Other }): Promise<HubError> {
+  const askers = await listNamesakes(tx, { toId: me.id, nameKey: nameKey(other.name), notId: other.id })
+  const where = askers.map(({ name, slug }) => `${name} of the project ${slug}`)
+  const message = `No contact request of ${other.name} waits for an answer of ${me.name}.`
+  if (where.length > 0 && from.project === undefined)
+    return new HubError('CONTACT_NOT_FOUND', message, {
+      reason: 'asked_elsewhere',
+      hint: `The request came from ${where.join(' and ')}: name its project as well.`,
+    })
+  return new HubError('CONTACT_NOT_FOUND', message, {
+    hint: 'See among your contacts who asked; name the project of who asked, if it is not yours. To ask yourself, request contact.',
+  })
+}

@@ -1,0 +1,23 @@
+/** Searching all that a project may see: its threads, and what others' agents openly exchanged with its own. */
+import type { Hub } from '../hub/hub.ts'
+import type { Letter } from '../mail/letters.ts'
+import { needProject, slugOfProject } from '../projects/projects.ts'
+import { type Hit, type Searching, search } from './search.ts'
+
+/** No query is too long, but of a long one only the beginning is read: its first words are all that counts. */
+const queryLength = 10_000
+
+export interface ProjectHit extends Hit {
+  readonly from: Letter['from']
+}
+
+export async function searchProject(hub: Hub, project: string, { query, limit }: Searching): Promise<ProjectHit[]> {
+  const { id: projectId } = await needProject(hub, project)
+  const hits: ProjectHit[] = []
+  for (const hit of await search(hub, { projectId, all: true }, { query: query.slice(0, queryLength), limit })) {
+    const { sender: name, senderProject } = hit
+    const slug = senderProject === projectId ? undefined : await slugOfProject(hub, senderProject)
+    hits.push({ ...hit, from: { name, project: slug } })
+  }
+  return hits
+}

@@ -1,0 +1,92 @@
+/** Keeps the search index up to date with the messages: before each search, and quietly in between. */
+import { findNewest, findUnmerged, indexNext, isIndexed, mergeNext, resetNext } from '../../store/search.ts'
+import { commit } from '../hub/commit.ts'
+import type { Hub } from '../hub/hub.ts'
+
+/** Steps that run: all who wait for the index of a hub share them, lest one commit hold many of them. */
+const steps = new WeakMap<Hub, Promise<boolean>>()
+
+/** Each step is a small commit of its own, and may be the last: the next process goes on from there. */
+function step(hub: Hub): Promise<boolean> {
+  const running = steps.get(hub)
+  if (running !== undefined) return running
+  const next = commit(hub, indexNext).finally(() => steps.delete(hub))
+  steps.set(hub, next)
+  return next
+}
+
+/** Returns when all that was committed before the call can be found. */
+export async function catchUp(hub: Hub): Promise<void> {
+  const newest = await findNewest(hub.db)
+  while (!(await isIndexed(hub.db, newest)) && (await step(hub)));
+}
+
+/** Makes the index anew, from the messages alone. Searches that come meanwhile wait until it is whole. */
+export async function rebuildSearch(hub: Hub): Promise<void> {
+  for (let from: number | undefined = 0; from !== undefined; ) {
+    const reached: number = from
+    from = await commit(hub, (tx) => resetNext(tx, reached))
+  }
+  await catchUp(hub)
+  while (await commit(hub, mergeNext));
+}
+
+/** How long after a commit the index looks for work, and between two steps while others are at work. */
+const afterCommit = 1000
+const whileBusy = 200
+
+/**
+ * Catches up between searches, so that none finds much to do, until the returned function is called. While messages
+ * keep coming it takes about a fiftieth of the time; what is left over is done when they cease. Every process may do
+ * this: the one that looks first does the work.
+ */
+export function keepSearchable(hub: Hub): () => Promise<void> {
+  let stopped = false
+  let busy = false
+  let seen = hub.pulse.commits
+  let cancel: (() => void) | undefined
+  let looking: Promise<void> | undefined
+
+  const lookIn = (ms: number) => {
+    if (stopped) return
+    cancel?.()
+    cancel = hub.clock.after(ms, () => {
+      cancel = undefined
+      looking ??= look().finally(() => {
+        looking = undefined
+      })
+    })
+  }
+
+  async function look(): Promise<void> {
+    // Whatever is written counts, also what wakes nobody. One commit or two since the last look were our own.
+    const others = hub.pulse.commits - seen > 2
+    seen = hub.pulse.commits
+    busy = false
+    try {
+      const more = await work()
+      if (more || busy) lookIn(more ? (busy || others ? whileBusy : 0) : afterCommit)
+    } catch (error) {
+      hub.log.warn({ err: error }, 'the search index could not be brought up to date; the next search tries again')
+    }
+  }
+
+  /** One step of whatever there is to do. Looking for it takes no lock. */
+  async function work(): Promise<boolean> {
+    if (!(await isIndexed(hub.db, await findNewest(hub.db)))) return step(hub)
+    return (await findUnmerged(hub.db)) !== undefined && commit(hub, mergeNext)
+  }
+
+  const stir = () => {
+    busy = true
+    if (cancel === undefined && looking === undefined) lookIn(afterCommit)
+  }
+  const unwatch = hub.wakes.onEvery('', stir, stir)
+  lookIn(afterCommit)
+  return async () => {
+    stopped = true
+    unwatch()
+    cancel?.()
+    await looking
+  }
+}

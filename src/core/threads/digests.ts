@@ -1,0 +1,148 @@
+/** Reads a thread for its summary: the first message and the newest, once for each state of the thread. */
+import { setImmediate } from 'node:timers/promises'
+import { cut, readLength } from '../../digest/lines.ts'
+import { startExcerpts } from '../../digest/prompt.ts'
+import { type Summary, startDigest, type Told } from '../../digest/summary.ts'
+import {
+  listOpenRecipients,
+  listThreadStates,
+  listTold,
+  type ThreadStateRow,
+  type ToldRow,
+} from '../../store/summaries.ts'
+import type { Hub } from '../hub/hub.ts'
+import { firstLine } from '../mail/letters.ts'
+import { needProject, slugOfProject } from '../projects/projects.ts'
+import { noThread } from './threads.ts'
+
+export interface Example {
+  readonly id: number
+  readonly from: string
+  readonly subject: string
+  readonly createdAt: number
+  /** The beginning of it. */
+  readonly text: string
+}
+
+export interface Digested {
+  readonly key: string
+  readonly summary: Summary
+  readonly examples: readonly Example[]
+  /** The thread as a language model is shown it. */
+  readonly prompt: string
+}
+
+export interface DigestWish {
+  readonly project: string
+  readonly key: string
+  /** So many of the newest messages are read. */
+  readonly limit: number
+}
+
+const page = 50
+/** After so many characters others have their turn: some 5 ms of work. */
+const atOnce = 50_000
+const exampleLength = 300
+/** Of what stands in for a subject. */
+const subjectLength = 120
+
+/** So many digests are kept. */
+const remembered = 100
+
+/** Rejects with THREAD_NOT_FOUND if the project sees nothing of such a thread. */
+export async function digestThread(hub: Hub, { project, key, limit }: DigestWish): Promise<Digested> {
+  const home = await needProject(hub, project)
+  const states = await listThreadStates(hub.db, home.id, key)
+  if (states.length === 0) throw noThread(home, key)
+  const state = JSON.stringify([home.id, key, limit, states.map(({ id, total, last_id }) => [id, total, last_id])])
+  const { digests } = hub
+  const digested = digests.get(state) ?? (await digest(hub, { home: home.id, key, limit, states }))
+  digests.delete(state)
+  const [oldest] = digests.keys()
+  if (digests.size >= remembered && oldest !== undefined) digests.delete(oldest)
+  digests.set(state, digested)
+  return digested
+}
+
+interface Reading {
+  readonly home: number
+  readonly key: string
+  readonly limit: number
+  readonly states: readonly ThreadStateRow[]
+}
+
+async function digest(hub: Hub, reading: Reading): Promise<Digested> {
+  const collected = startDigest()
+  const excerpts = startExcerpts()
+  const told = await readEnds(hub, reading)
+  let size = 0
+  for (const message of told) {
+    collected.add(message)
+    excerpts.add(message)
+    size += message.body.length
+    if (size < atOnce) continue
+    size = 0
+    await setImmediate()
+  }
+  const total = reading.states.reduce((sum, state) => sum + state.total, 0)
+  const shown = told.length > 3 ? [...told.slice(0, 1), ...told.slice(-2)] : told
+  return {
+    key: reading.key,
+    summary: collected.finish(total),
+    examples: shown.map(toExample),
+    prompt: excerpts.prompt(),
+  }
+}
+
+const toExample = ({ id, from, subject, createdAt, body }: Told): Example => ({
+  id,
+  from,
+  subject,
+  createdAt,
+  text: cut(body, exampleLength),
+})
+
+/** What a thread began with says what it is about: it is read, whatever the limit. */
+async function readEnds(hub: Hub, { home, limit, states }: Reading): Promise<Told[]> {
+  const first: ToldRow[] = []
+  const newest: ToldRow[] = []
+  for (const { id: threadId, project_id } of states) {
+    const thread = { threadId, guestId: project_id === home ? undefined : home, length: readLength }
+    first.push(...(await listTold(hub.db, { ...thread, oldestFirst: true, limit: 1 })))
+    let before: number | undefined
+    for (let left = limit; left > 0; left -= page) {
+      const found = await listTold(hub.db, { ...thread, before, limit: Math.min(page, left) })
+      newest.push(...found)
+      before = found.at(-1)?.id
+      if (found.length < page) break
+      await setImmediate()
+    }
+  }
+  const [oldest] = first.sort(byId)
+  const rows = newest.sort(byId).slice(-limit)
+  return toTold(hub, home, oldest === undefined || oldest.id === rows[0]?.id ? rows : [oldest, ...rows])
+}
+
+const byId = (a: ToldRow, b: ToldRow): number => a.id - b.id
+
+async function toTold(hub: Hub, home: number, rows: readonly ToldRow[]): Promise<Told[]> {
+  const recipients = Map.groupBy(
+    await listOpenRecipients(
+      hub.db,
+      rows.map(({ id }) => id),
+    ),
+    (row) => row.message_id,
+  )
+  const nameOf = async (name: string, projectId: number) =>
+    projectId === home ? name : `${name}@${await slugOfProject(hub, projectId)}`
+  const told: Told[] = []
+  for (const row of rows) {
+    const to: string[] = []
+    for (const { name, project_id } of recipients.get(row.id) ?? []) to.push(await nameOf(name, project_id))
+    const { id, body, created_at: createdAt, reply_to } = row
+    const subject = row.subject === '' ? cut(firstLine(body), subjectLength) : row.subject
+    const from = await nameOf(row.sender, row.sender_project)
+    told.push({ id, from, to, subject, body, createdAt, replyTo: reply_to ?? undefined })
+  }
+  return told
+}

@@ -1,0 +1,131 @@
+/** Summaries of threads: drawn from the messages themselves, and refined by a language model where there is one. */
+import { asHubError, type HubError } from '../../base/errors.ts'
+import { digestPrompt, instructions, parseRefined, type Refined } from '../../digest/prompt.ts'
+import type { Participant, Summary } from '../../digest/summary.ts'
+import { LlmFailure } from '../../llm/llm.ts'
+import type { Hub } from '../hub/hub.ts'
+import { type Digested, digestThread, type Example } from './digests.ts'
+
+/** Whether a language model had a part in it and, if it should have, why not. */
+export interface Refinement {
+  readonly used: boolean
+  readonly reason?: string | undefined
+}
+
+interface Told {
+  /** What the thread is about, in the words of the model. */
+  readonly overview?: string | undefined
+  /** Absent if none was asked. */
+  readonly llm?: Refinement | undefined
+}
+
+export interface ThreadSummary extends Summary, Told {
+  readonly key: string
+  readonly examples: readonly Example[]
+}
+
+export interface Refining {
+  /** Whether to ask the language model, if there is one. */
+  readonly refine: boolean
+  readonly model?: string | undefined
+  /** When nobody waits for the model any more. */
+  readonly signal?: AbortSignal | undefined
+}
+
+/** How many messages of a thread are read, the newest ones. */
+export const readLimits = { one: 1000, usual: 50, most: 500 } as const
+
+export interface SummaryWish extends Refining {
+  readonly project: string
+  readonly key: string
+}
+
+export async function summarizeThread(hub: Hub, { project, key, ...wish }: SummaryWish): Promise<ThreadSummary> {
+  const { summary, examples, prompt } = await digestThread(hub, { project, key, limit: readLimits.one })
+  const { refined, llm } = await refine(hub, prompt, wish)
+  return { key, ...summary, ...refined, examples, llm }
+}
+
+/** What several threads say together. Items begin with the name of their thread. */
+export interface Aggregate extends Told {
+  readonly threads: number
+  readonly totalMessages: number
+  readonly participants: readonly Participant[]
+  readonly keyPoints: readonly string[]
+  readonly decisions: readonly string[]
+  readonly actionItems: readonly string[]
+  readonly openQuestions: readonly string[]
+}
+
+export interface ManySummaries {
+  readonly threads: readonly (Digested | { readonly key: string; readonly error: HubError })[]
+  readonly aggregate: Aggregate
+}
+
+export interface ManyWish extends Refining {
+  readonly project: string
+  readonly keys: readonly string[]
+  readonly limit: number
+}
+
+/** One question to the model for all of them: what it refines is what they say together. */
+export async function summarizeThreads(hub: Hub, { project, keys, limit, ...wish }: ManyWish): Promise<ManySummaries> {
+  const threads: (Digested | { key: string; error: HubError })[] = []
+  for (const key of new Set(keys)) threads.push(await digestOrError(hub, { project, key, limit }))
+  const found = threads.filter((thread) => 'summary' in thread)
+  const { refined, llm } = found.length === 0 ? {} : await refine(hub, digestPrompt(found), wish)
+  return { threads, aggregate: { ...aggregate(found), ...refined, llm } }
+}
+
+async function digestOrError(hub: Hub, wish: { project: string; key: string; limit: number }) {
+  try {
+    return await digestThread(hub, wish)
+  } catch (cause) {
+    const error = asHubError(cause)
+    if (error.code !== 'THREAD_NOT_FOUND') throw cause
+    return { key: wish.key, error }
+  }
+}
+
+const most = { items: 30, participants: 10 } as const
+
+function aggregate(threads: readonly Digested[]): Aggregate {
+  const written = new Map<string, number>()
+  for (const { summary } of threads)
+    for (const { name, messages } of summary.participants) written.set(name, (written.get(name) ?? 0) + messages)
+  const all = (list: 'keyPoints' | 'decisions' | 'actionItems' | 'openQuestions', share: number) =>
+    threads
+      .flatMap(({ key, summary }) => summary[list].slice(-share).map((item) => `[${key}] ${item}`))
+      .slice(0, most.items)
+  const share = Math.max(1, Math.ceil(most.items / Math.max(1, threads.length)))
+  return {
+    threads: threads.length,
+    totalMessages: threads.reduce((sum, { summary }) => sum + summary.totalMessages, 0),
+    participants: [...written]
+      .map(([name, messages]) => ({ name, messages }))
+      .sort((a, b) => b.messages - a.messages)
+      .slice(0, most.participants),
+    keyPoints: all('keyPoints', Math.min(3, share)),
+    decisions: all('decisions', share),
+    actionItems: all('actionItems', share),
+    openQuestions: all('openQuestions', share),
+  }
+}
+
+/** A model that fails costs nothing but its part: why is told in a few words. */
+async function refine(
+  hub: Hub,
+  prompt: string,
+  { refine, model, signal }: Refining,
+): Promise<{ refined?: Refined; llm?: Refinement }> {
+  if (!refine || hub.llm === undefined) return {}
+  try {
+    const refined = parseRefined(await hub.llm.complete({ system: instructions, prompt, model, signal }))
+    if (refined === undefined) throw new LlmFailure('did not answer with the JSON it was asked for')
+    return { refined, llm: { used: true } }
+  } catch (error) {
+    const reason = `The language model ${error instanceof LlmFailure ? error.message : 'failed'}.`
+    hub.log.warn({ reason }, 'a summary was not refined')
+    return { llm: { used: false, reason } }
+  }
+}

@@ -1,0 +1,52 @@
+/** Threads and single messages, as far as a project may see them. */
+import { HubError } from '../../base/errors.ts'
+import { findMail, listThread } from '../../store/mail.ts'
+import type { Hub } from '../hub/hub.ts'
+import { inlineBytes, withBodies } from '../mail/inbox.ts'
+import { type Letter, lettersOf } from '../mail/letters.ts'
+import { needProject, type Project } from '../projects/projects.ts'
+
+export interface ThreadWish {
+  /** Only what comes after the message with this id: the last one of the page before. */
+  readonly after?: number | undefined
+  readonly bodies?: boolean
+  readonly limit: number
+}
+
+export interface ThreadPage {
+  readonly project: Project
+  readonly messages: readonly Letter[]
+  /** Whether more follow. */
+  readonly more: boolean
+}
+
+/**
+ * What a project (slug or key) sees of a thread, oldest first. The thread goes by its key, its uid (a topic of the bus),
+ * or the id of its first message. Threads of several projects with one key are read as one: so a ticket is followed
+ * across repositories, as far as the messages of the others came here.
+ */
+export async function readThread(
+  hub: Hub,
+  project: string,
+  key: string,
+  { after = 0, bodies = false, limit }: ThreadWish,
+): Promise<ThreadPage> {
+  const home = await needProject(hub, project)
+  const query = { projectId: home.id, key, after, bodies: inlineBytes(bodies, limit), limit: limit + 1 }
+  const found = await listThread(hub.db, query)
+  if (found.length === 0 && after === 0) throw noThread(home, key)
+  const rows = await withBodies(hub, found.slice(0, limit), bodies)
+  return { project: home, messages: await lettersOf(hub, { rows, home: home.id }), more: found.length > limit }
+}
+
+/** A message with its body, if the project may see it: a foreign one and a missing one answer alike. */
+export async function needMessage(hub: Hub, project: string, id: number): Promise<Letter> {
+  const home = await needProject(hub, project)
+  const row = await findMail(hub.db, { id, projectId: home.id })
+  const [letter] = row === undefined ? [] : await lettersOf(hub, { rows: [row], home: home.id })
+  if (letter !== undefined) return letter
+  throw new HubError('MESSAGE_NOT_FOUND', `The project ${home.slug} has no message ${id}.`)
+}
+
+export const noThread = ({ slug }: Project, key: string): HubError =>
+  new HubError('THREAD_NOT_FOUND', `The project ${slug} has no thread ${JSON.stringify(key)}.`)

@@ -1,0 +1,69 @@
+/** Looking after topics: finding one as people name it, seeing how much is in each, giving it another name. */
+import { HubError } from '../../base/errors.ts'
+import { nameKey } from '../../base/names.ts'
+import { lockProject } from '../../store/projects.ts'
+import { findTopic, findTopicNamed } from '../../store/threads.ts'
+import { claimTopic, listTopicSummaries, type TopicSummaryRow, updateName } from '../../store/topic-care.ts'
+import { commit } from '../hub/commit.ts'
+import type { Hub } from '../hub/hub.ts'
+import { needProject } from '../projects/projects.ts'
+import { type Topic, threadTopic, topicNotFound, toTopic } from './topics.ts'
+
+export interface TopicSummary extends Topic {
+  readonly messages: number
+  /** How many have joined it. */
+  readonly peers: number
+  /** When its newest message was written, or it was made. */
+  readonly activeAt: number
+}
+
+const toSummary = (row: TopicSummaryRow): TopicSummary => ({
+  ...toTopic(row),
+  messages: row.next_seq - 1,
+  peers: row.peers,
+  activeAt: row.last_at ?? row.created_at,
+})
+
+/** The one with the latest activity first. */
+export async function summarizeTopics(
+  hub: Hub,
+  project: string,
+  status: 'open' | 'closed' | 'all',
+): Promise<TopicSummary[]> {
+  const { id: projectId } = await needProject(hub, project)
+  const rows = await listTopicSummaries(hub.db, { projectId, status: status === 'all' ? undefined : status })
+  return rows.map(toSummary)
+}
+
+/** By id or by name; by name, the newest open one before a closed one. */
+export async function needTopicCalled(hub: Hub, project: string, idOrName: string): Promise<TopicSummary> {
+  const { id: projectId } = await needProject(hub, project)
+  const found =
+    (await findTopic(hub.db, projectId, idOrName)) ??
+    (await findTopicNamed(hub.db, projectId, nameKey(idOrName.trim())))
+  const [row] = found === undefined ? [] : await listTopicSummaries(hub.db, { projectId, id: found.id })
+  if (row === undefined) throw topicNotFound(JSON.stringify(idOrName))
+  return toSummary(row)
+}
+
+/** Two open topics of one name can be made on purpose, but not by renaming: one of them could no longer be found. */
+export async function renameTopic(hub: Hub, { projectId, uid }: Topic, name: string): Promise<Topic> {
+  return commit(hub, async (tx, note) => {
+    await lockProject(tx, projectId)
+    const topic = await claimTopic(tx, projectId, uid)
+    if (topic === undefined) throw topicNotFound(uid)
+    const { id } = topic
+    const other = await findTopicNamed(tx, projectId, nameKey(name))
+    if (other !== undefined && other.status === 'open' && other.id !== id)
+      throw new HubError(
+        'INVALID_ARGUMENT',
+        `Another open topic is called ${JSON.stringify(other.name)}: ${other.uid}.`,
+        {
+          hint: 'Nothing was changed. Choose another name, or rename that one first.',
+        },
+      )
+    await updateName(tx, { id, name, nameKey: nameKey(name) })
+    note({ kind: 'topic.renamed', projectId, threadId: id, wakes: [threadTopic(id)] })
+    return toTopic({ ...topic, name })
+  })
+}

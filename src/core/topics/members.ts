@@ -1,0 +1,122 @@
+/** Members of a topic: joining it, how far each has read, who is there. */
+import { HubError } from '../../base/errors.ts'
+import type { Tx } from '../../db/port.ts'
+import { insertCursor, listPeers, updateCursor } from '../../store/cursors.ts'
+import { claimMember, type MemberRow, upsertJoin } from '../../store/holders.ts'
+import { findHighestSeq } from '../../store/threads.ts'
+import { claimTopic } from '../../store/topic-care.ts'
+import type { Caller } from '../access/callers.ts'
+import { holdName } from '../access/holders.ts'
+import { actAs } from '../agents/agents.ts'
+import { commit } from '../hub/commit.ts'
+import type { Hub } from '../hub/hub.ts'
+import { needTopic, type Topic, threadTopic, topicNotFound } from './topics.ts'
+
+/** Who calls: the project it works in, and what tells its calls from those of others. */
+export interface Holder {
+  readonly caller: Caller
+  readonly project: string
+  readonly key: string
+}
+
+export interface Joined {
+  readonly topic: Topic
+  readonly name: string
+  readonly reclaimToken: string
+}
+
+export async function join(
+  hub: Hub,
+  { caller, project, key }: Holder,
+  { topic, name, token }: { topic: Topic; name: string; token: string | undefined },
+): Promise<Joined> {
+  const agent = await actAs(hub, { caller, project, name })
+  return commit(hub, async (tx, note) => {
+    // It may have been deleted since it was found.
+    if ((await claimTopic(tx, topic.projectId, topic.uid)) === undefined) throw topicNotFound(topic.uid)
+    const reclaimToken = await holdName(hub, tx, { agent, holder: key, token })
+    await insertCursor(tx, topic.id, agent.id, hub.clock.now())
+    await upsertJoin(tx, key, topic.id, agent.id)
+    note({ kind: 'topic.joined', projectId: topic.projectId, threadId: topic.id, agentId: agent.id, wakes: [] })
+    return { topic, name: agent.name, reclaimToken }
+  })
+}
+
+/** As whom a holder takes part, or an error that says how to. */
+export async function needMember(tx: Tx, { key }: Holder, topic: Pick<Topic, 'id' | 'name'>): Promise<MemberRow> {
+  const member = await claimMember(tx, key, topic.id)
+  if (member === undefined)
+    throw new HubError('AGENT_NOT_JOINED', `You have not joined the topic ${JSON.stringify(topic.name)}.`, {
+      hint: 'Call topic_join with your agent_name and this topic first; over HTTP without a session, put ?agent=<name> on the URL.',
+    })
+  if (member.holder !== key)
+    throw new HubError(
+      'AGENT_NOT_JOINED',
+      `The name ${JSON.stringify(member.name)} was taken over by another process.`,
+      {
+        hint: 'Call topic_join under another name, or with the reclaim_token.',
+      },
+    )
+  return member
+}
+
+export interface Cursor {
+  readonly lastSeq: number
+  readonly updatedAt: number
+}
+
+/** Sets how far the caller has read, forward or back. */
+export async function resetCursor(hub: Hub, holder: Holder, uid: string, lastSeq: number) {
+  const { id, projectId, ...topic } = await needTopic(hub, holder.project, uid)
+  return commit(hub, async (tx, note) => {
+    const { agent_id: agentId, name } = await needMember(tx, holder, { id, ...topic })
+    const highest = await findHighestSeq(tx, id)
+    if (lastSeq > highest) throw beyondTheEnd('last_seq', lastSeq, highest)
+    const now = hub.clock.now()
+    await updateCursor(tx, {
+      threadId: id,
+      agentId,
+      lastSeq,
+      scannedSeq: lastSeq,
+      floorSeq: lastSeq,
+      syncedAt: now,
+      waitingUntil: undefined,
+    })
+    // Another call of the same agent may wait for what is unread again.
+    note({ kind: 'cursor.reset', projectId, threadId: id, agentId, wakes: [threadTopic(id)] })
+    return { name, cursor: { lastSeq, updatedAt: now } satisfies Cursor }
+  })
+}
+
+export function beyondTheEnd(argument: string, given: number, highest: number): HubError {
+  return new HubError(
+    'INVALID_ARGUMENT',
+    `Argument "${argument}" must be at most ${highest}, the topic's highest seq; got ${given}.`,
+    {
+      hint: 'Call sync first to see how far the topic goes.',
+    },
+  )
+}
+
+export interface Peer {
+  readonly name: string
+  readonly lastSeq: number
+  readonly seenAt: number
+}
+
+/** One answer names no more than this, however many are asked for. */
+const mostPeers = 1000
+
+/** Who synced within the window, or waits now. */
+export async function listPresent(
+  hub: Hub,
+  project: string,
+  uid: string,
+  { windowMs, limit }: { windowMs: number; limit: number },
+) {
+  const { id } = await needTopic(hub, project, uid)
+  const now = hub.clock.now()
+  const rows = await listPeers(hub.db, { threadId: id, since: now - windowMs, now, limit: Math.min(limit, mostPeers) })
+  const peers: Peer[] = rows.map((row) => ({ name: row.name, lastSeq: row.last_seq, seenAt: row.seen_at }))
+  return { now, peers }
+}

@@ -1,0 +1,116 @@
+/** Posting to a topic: messages that are for whoever has joined it, in the order of its `seq`. */
+import { HubError } from '../../base/errors.ts'
+import type { Tx } from '../../db/port.ts'
+import { findInThread, findMessageId, insertMessage, type ThreadMessageRow } from '../../store/messages.ts'
+import { type TopicRow, takeOpenSeq } from '../../store/threads.ts'
+import type { Note } from '../hub/commit.ts'
+import type { Hub } from '../hub/hub.ts'
+import { threadTopic } from './topics.ts'
+
+export interface Outgoing {
+  readonly body: string
+  readonly kind: string
+  /** The uid of a message of the same topic. */
+  readonly replyTo?: string | undefined
+  readonly metadata?: Record<string, unknown> | undefined
+  /** The sender's own name for the message: repeated, it returns the stored one and takes no `seq`. */
+  readonly clientId?: string | undefined
+}
+
+export interface ThreadMessage {
+  readonly uid: string
+  readonly seq: number
+  readonly sender: string
+  readonly kind: string
+  readonly replyTo: string | undefined
+  readonly body: string
+  readonly metadata: Record<string, unknown> | undefined
+  readonly clientId: string | undefined
+  readonly createdAt: number
+}
+
+export interface Posted {
+  readonly message: ThreadMessage
+  readonly duplicate: boolean
+}
+
+export const toThreadMessage = (row: ThreadMessageRow): ThreadMessage => ({
+  uid: row.uid,
+  seq: row.seq,
+  sender: row.sender,
+  kind: row.kind,
+  replyTo: row.reply_to ?? undefined,
+  body: row.body,
+  metadata: row.metadata === null ? undefined : (JSON.parse(row.metadata) as Record<string, unknown>),
+  clientId: row.client_id ?? undefined,
+  createdAt: row.created_at,
+})
+
+export interface Posting {
+  readonly topic: TopicRow
+  readonly sender: { readonly id: number; readonly name: string }
+  readonly outbox: readonly Outgoing[]
+  readonly note: Note
+}
+
+/** All or nothing: whatever is wrong with one of them, the transaction of the caller undoes the others. */
+export async function post(hub: Hub, tx: Tx, { topic, sender, outbox, note }: Posting): Promise<Posted[]> {
+  const posted: Posted[] = []
+  for (const outgoing of outbox) {
+    const { clientId } = outgoing
+    const known =
+      clientId === undefined ? undefined : await findInThread(tx, { threadId: topic.id, senderId: sender.id, clientId })
+    if (known !== undefined) {
+      posted.push({ message: toThreadMessage(known), duplicate: true })
+      continue
+    }
+    posted.push({ message: await append(hub, tx, { topic, sender, outgoing, note }), duplicate: false })
+  }
+  return posted
+}
+
+async function append(
+  hub: Hub,
+  tx: Tx,
+  { topic, sender, outgoing, note }: Omit<Posting, 'outbox'> & { outgoing: Outgoing },
+): Promise<ThreadMessage> {
+  const { body, kind, replyTo, metadata, clientId } = outgoing
+  if (topic.status === 'closed') throw topicClosed(topic)
+  const replied = replyTo === undefined ? undefined : await findMessageId(tx, topic.id, replyTo)
+  if (replyTo !== undefined && replied === undefined)
+    throw new HubError('INVALID_ARGUMENT', `reply_to names no message of this topic: ${JSON.stringify(replyTo)}.`, {
+      hint: 'Nothing was sent. Pass the message_id of a message that sync returned from the same topic.',
+    })
+  const seq = await takeOpenSeq(tx, topic.id)
+  if (seq === undefined) throw topicClosed(topic)
+  const [uid, now] = [hub.ids.short(), hub.clock.now()]
+  const messageId = await insertMessage(tx, {
+    mail: false,
+    uid,
+    threadId: topic.id,
+    seq,
+    senderId: sender.id,
+    clientId,
+    kind,
+    replyTo: replied,
+    body,
+    metadata: metadata === undefined ? undefined : JSON.stringify(metadata),
+    now,
+  })
+  note({
+    kind: 'message.posted',
+    projectId: topic.project_id,
+    agentId: sender.id,
+    threadId: topic.id,
+    messageId,
+    wakes: [threadTopic(topic.id)],
+  })
+  return { uid, seq, sender: sender.name, kind, replyTo, body, metadata, clientId, createdAt: now }
+}
+
+/** A retry of what was stored before the close is none of it: it writes nothing. */
+function topicClosed({ name }: TopicRow): HubError {
+  return new HubError('TOPIC_CLOSED', `The topic ${JSON.stringify(name)} is closed: it can be read, not written to.`, {
+    hint: 'Nothing was sent. Call topic_reopen, or topic_create for a new one.',
+  })
+}

@@ -1,0 +1,162 @@
+/** Syncing with a topic: what goes out, what comes in and how far one has read, in one transaction; then, perhaps, a wait. */
+import type { Tx } from '../../db/port.ts'
+import { updateCursor, updateCursorBack, updateNotWaiting } from '../../store/cursors.ts'
+import { type MemberRow, updateHolderSeen } from '../../store/holders.ts'
+import { hasUnread, listMessagesAfter, type ThreadMessageRow } from '../../store/messages.ts'
+import { findTopic, type TopicRow } from '../../store/threads.ts'
+import { commit } from '../hub/commit.ts'
+import type { Hub } from '../hub/hub.ts'
+import { wait } from '../hub/wait.ts'
+import { ensureProject } from '../projects/projects.ts'
+import { beyondTheEnd, type Cursor, type Holder, needMember } from './members.ts'
+import { type Outgoing, type Posted, post, type ThreadMessage, toThreadMessage } from './saying.ts'
+import { type Topic, threadTopic, topicNotFound, toTopic } from './topics.ts'
+
+export interface Syncing {
+  readonly outbox: readonly Outgoing[]
+  readonly maxItems: number
+  readonly includeSelf: boolean
+  /** Whether what is received counts as read. */
+  readonly autoAdvance: boolean
+  /** Up to where the caller has read, said by itself. */
+  readonly ackThrough: number | undefined
+  readonly waitMs: number
+  readonly signals: readonly AbortSignal[]
+}
+
+/** What one look at the topic brought. */
+interface Round {
+  readonly topic: Topic
+  readonly name: string
+  readonly agentId: number
+  readonly cursor: Cursor
+  readonly received: readonly ThreadMessage[]
+  readonly hasMore: boolean
+  /** Where the cursor stood before anything was received. */
+  readonly start: number
+}
+
+export interface Synced extends Round {
+  readonly sent: readonly Posted[]
+  /** Whether it waited in vain until its time was up. */
+  readonly timedOut: boolean
+  /** Moves the cursor back; for answers that never reached their client. What was sent stays sent. */
+  undo(): Promise<void>
+}
+
+export async function sync(hub: Hub, holder: Holder, uid: string, request: Syncing): Promise<Synced> {
+  const { id: projectId } = await ensureProject(hub, holder.project)
+  const waitMs = Math.min(request.waitMs, hub.limits.waitMs)
+  const { sent, round } = await commit(hub, async (tx, note) => {
+    const topic = await readTopic(tx, projectId, uid)
+    const member = await needMember(tx, holder, topic)
+    const sender = { id: member.agent_id, name: member.name }
+    const sent = await post(hub, tx, { topic, sender, outbox: request.outbox, note })
+    const round = await receive(hub, tx, { topic, member, sent, request, waitMs })
+    return { sent, round }
+  })
+  const waits = round.received.length === 0 && round.topic.status === 'open' && waitMs > 0
+  const later = waits ? await receiveLater(hub, { holder, round, request, waitMs }) : round
+  const last = later ?? round
+  return { ...last, sent, timedOut: later === undefined, undo: () => moveBack(hub, last) }
+}
+
+interface Receiving {
+  topic: TopicRow
+  member: MemberRow
+  sent: readonly Posted[]
+  request: Syncing
+  waitMs: number
+}
+
+/** Reads what is new and moves the cursor, in the transaction of the caller. */
+async function receive(hub: Hub, tx: Tx, { topic, member, sent, request, waitMs }: Receiving): Promise<Round> {
+  const { agent_id: agentId, name, last_seq, scanned_seq, seen_at } = member
+  const { maxItems, includeSelf, autoAdvance, ackThrough } = request
+  const highest = Math.max(topic.next_seq - 1, ...sent.map(({ message }) => message.seq))
+  if (ackThrough !== undefined && ackThrough > highest) throw beyondTheEnd('ack_through', ackThrough, highest)
+  const start = Math.max(last_seq, ackThrough ?? 0)
+  const part = {
+    threadId: topic.id,
+    after: includeSelf ? start : Math.max(start, scanned_seq),
+    except: includeSelf ? undefined : agentId,
+  }
+  const rows = await listMessagesAfter(tx, part, maxItems + 1)
+  const received = rows.slice(0, Math.min(maxItems, countThatFit(rows))).map(toThreadMessage)
+  const lastSeq = autoAdvance ? (received.at(-1)?.seq ?? start) : start
+  // Own messages are passed over. Remembering how far saves looking at them again with every call.
+  const all = !includeSelf && rows.length === received.length && (autoAdvance || received.length === 0)
+  const scannedSeq = all ? Math.max(highest, lastSeq) : Math.max(scanned_seq, lastSeq)
+  const now = hub.clock.now()
+  const waitingUntil = received.length === 0 && topic.status === 'open' ? now + waitMs : undefined
+  const floorSeq = ackThrough === undefined ? undefined : start
+  await updateCursor(tx, { threadId: topic.id, agentId, lastSeq, scannedSeq, floorSeq, syncedAt: now, waitingUntil })
+  if (now - (seen_at ?? 0) > seenEveryMs) await updateHolderSeen(tx, agentId, now)
+  return {
+    topic: toTopic(topic),
+    name,
+    agentId,
+    cursor: { lastSeq, updatedAt: now },
+    received,
+    hasMore: rows.length > received.length,
+    start,
+  }
+}
+
+/** No answer grows much beyond this many characters: the next call brings the rest. */
+const answerLimit = 2 * 1024 * 1024
+
+/** How many of the messages fit into one answer; one always does. */
+function countThatFit(rows: readonly ThreadMessageRow[]): number {
+  let size = 0
+  const first = rows.findIndex(({ body, metadata }, index) => {
+    size += body.length + (metadata?.length ?? 0)
+    return index > 0 && size > answerLimit
+  })
+  return first < 0 ? rows.length : first
+}
+
+/** Often enough to tell who is gone after five minutes of silence, seldom enough to cost nothing. */
+const seenEveryMs = 60_000
+
+/** Waits for something to read or for the topic to close. The wait itself writes nothing. */
+async function receiveLater(
+  hub: Hub,
+  { holder, round, request, waitMs }: { holder: Holder; round: Round; request: Syncing; waitMs: number },
+): Promise<Round | undefined> {
+  const { signals, includeSelf } = request
+  const { id, projectId, uid } = round.topic
+  const reader = { threadId: id, agentId: round.agentId, includeSelf }
+  return wait<Round>(hub, { topic: threadTopic(id), ms: waitMs, signals }, async () => {
+    // A client that is gone takes nothing with it.
+    if (signals.some((signal) => signal.aborted)) return {}
+    if (await hasUnread(hub.db, reader)) {
+      const found = await commit(hub, async (tx) => {
+        const topic = await readTopic(tx, projectId, uid)
+        const member = await needMember(tx, holder, topic)
+        return receive(hub, tx, { topic, member, sent: [], request, waitMs: 0 })
+      })
+      if (found.received.length > 0) return { found }
+    }
+    const topic = await findTopic(hub.db, projectId, uid)
+    if (topic === undefined) throw topicNotFound(uid)
+    return topic.status === 'closed' ? { found: { ...round, topic: toTopic(topic) } } : {}
+  })
+}
+
+async function readTopic(tx: Tx, projectId: number, uid: string): Promise<TopicRow> {
+  const topic = await findTopic(tx, projectId, uid)
+  if (topic === undefined) throw topicNotFound(uid)
+  return topic
+}
+
+async function moveBack(hub: Hub, { topic, agentId, cursor, start }: Round): Promise<void> {
+  const { id: threadId, projectId } = topic
+  await commit(hub, async (tx, note) => {
+    await updateNotWaiting(tx, threadId, agentId)
+    if (cursor.lastSeq === start) return
+    if (!(await updateCursorBack(tx, { threadId, agentId, from: cursor.lastSeq, to: start }))) return
+    // Another call of the same agent may wait for what is unread again.
+    note({ kind: 'cursor.returned', projectId, threadId, agentId, wakes: [threadTopic(threadId)] })
+  })
+}

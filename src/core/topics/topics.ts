@@ -1,0 +1,135 @@
+/** Topics: threads with a name, which peers find, join, close and open again. */
+import { HubError } from '../../base/errors.ts'
+import { nameKey } from '../../base/names.ts'
+import { lockProject } from '../../store/projects.ts'
+import {
+  findTopic,
+  findTopicNamed,
+  insertTopic,
+  listTopics as listRows,
+  type TopicRow,
+  updateStatus,
+} from '../../store/threads.ts'
+import { commit } from '../hub/commit.ts'
+import type { Hub } from '../hub/hub.ts'
+import { ensureProject, needProject } from '../projects/projects.ts'
+
+export interface Topic {
+  readonly id: number
+  readonly uid: string
+  readonly projectId: number
+  readonly name: string
+  readonly status: 'open' | 'closed'
+  readonly createdAt: number
+  readonly closedAt: number | undefined
+  readonly closeReason: string | undefined
+  readonly metadata: Record<string, unknown> | undefined
+}
+
+/** The topic that what happens in a thread wakes. */
+export const threadTopic = (threadId: number): string => `thread:${threadId}`
+
+export const toTopic = (row: TopicRow): Topic => ({
+  id: row.id,
+  uid: row.uid,
+  projectId: row.project_id,
+  name: row.name,
+  status: row.status,
+  createdAt: row.created_at,
+  closedAt: row.closed_at ?? undefined,
+  closeReason: row.close_reason ?? undefined,
+  metadata: row.metadata === null ? undefined : (JSON.parse(row.metadata) as Record<string, unknown>),
+})
+
+export interface TopicMaking {
+  readonly name?: string | undefined
+  readonly metadata?: Record<string, unknown> | undefined
+  /** `reuse` returns the newest open topic of that name, if there is one. */
+  readonly mode: 'reuse' | 'new'
+}
+
+export async function createTopic(hub: Hub, project: string, { name, metadata, mode }: TopicMaking): Promise<Topic> {
+  const { id: projectId } = await ensureProject(hub, project)
+  const uid = hub.ids.short()
+  const called = name ?? `topic-${uid}`
+  return commit(hub, async (tx, note) => {
+    // Two who make the same name at once must not both find that there is none.
+    await lockProject(tx, projectId)
+    const found =
+      mode === 'reuse' && name !== undefined ? await findTopicNamed(tx, projectId, nameKey(name)) : undefined
+    if (found?.status === 'open') return toTopic(found)
+    const text = metadata === undefined ? undefined : JSON.stringify(metadata)
+    const now = hub.clock.now()
+    const made = await insertTopic(tx, { uid, projectId, name: called, nameKey: nameKey(called), metadata: text, now })
+    note({ kind: 'topic.created', projectId, threadId: made.id, wakes: [] })
+    return toTopic(made)
+  })
+}
+
+/** The newest first, at most `limit` of them. */
+export async function listTopics(
+  hub: Hub,
+  project: string,
+  { status, limit }: { status: 'open' | 'closed' | 'all'; limit: number },
+): Promise<{ topics: Topic[]; hasMore: boolean }> {
+  const { id: projectId } = await needProject(hub, project)
+  const rows = await listRows(hub.db, { projectId, status: status === 'all' ? undefined : status, limit: limit + 1 })
+  return { topics: rows.slice(0, limit).map(toTopic), hasMore: rows.length > limit }
+}
+
+/** By name, the newest open one before a closed one. */
+export async function resolveTopic(hub: Hub, project: string, name: string, allowClosed: boolean): Promise<Topic> {
+  const { id: projectId } = await needProject(hub, project)
+  const row = await findTopicNamed(hub.db, projectId, nameKey(name))
+  if (row === undefined) throw topicNotFound(JSON.stringify(name))
+  // TOPIC_CLOSED is for writers (spec/bus.md §4.1).
+  if (row.status === 'closed' && !allowClosed)
+    throw new HubError('TOPIC_NOT_FOUND', `There is no open topic ${JSON.stringify(row.name)}; one is closed.`, {
+      hint: 'Pass allow_closed: true to find it all the same, topic_reopen to open it, or topic_create for a new one.',
+    })
+  return toTopic(row)
+}
+
+export async function needTopic(hub: Hub, project: string, uid: string): Promise<Topic> {
+  const row = await findTopic(hub.db, (await needProject(hub, project)).id, uid)
+  if (row === undefined) throw topicNotFound(uid)
+  return toTopic(row)
+}
+
+/** The second time changes nothing and tells so: the first time and reason stand. */
+export async function closeTopic(
+  hub: Hub,
+  project: string,
+  uid: string,
+  reason: string | undefined,
+): Promise<{ topic: Topic; already: boolean }> {
+  return setStatus(hub, await needTopic(hub, project, uid), { status: 'closed', closedAt: hub.clock.now(), reason })
+}
+
+export async function reopenTopic(hub: Hub, project: string, uid: string): Promise<{ topic: Topic; already: boolean }> {
+  return setStatus(hub, await needTopic(hub, project, uid), { status: 'open', closedAt: undefined, reason: undefined })
+}
+
+async function setStatus(hub: Hub, { id, uid, projectId }: Topic, to: Parameters<typeof updateStatus>[2]) {
+  return commit(hub, async (tx, note) => {
+    const changed = await updateStatus(tx, id, to)
+    if (changed === undefined) {
+      const row = await findTopic(tx, projectId, uid)
+      if (row === undefined) throw topicNotFound(uid)
+      return { topic: toTopic(row), already: true }
+    }
+    note({
+      kind: to.status === 'open' ? 'topic.reopened' : 'topic.closed',
+      projectId,
+      threadId: id,
+      wakes: [threadTopic(id)],
+    })
+    return { topic: toTopic(changed), already: false }
+  })
+}
+
+export function topicNotFound(what: string): HubError {
+  return new HubError('TOPIC_NOT_FOUND', `There is no topic ${what}.`, {
+    hint: 'topic_list shows the topics there are; topic_create makes one.',
+  })
+}
