@@ -8,6 +8,7 @@ import { collectProcessMetrics } from '../base/metrics.ts'
 import { endSession, isSessionEnded, onSessionEnded } from '../core/access/sessions.ts'
 import { countUnread } from '../core/agents/agents.ts'
 import { keepChores } from '../core/hub/chores.ts'
+import { countWaiters } from '../core/hub/hub.ts'
 import { keepSearchable } from '../core/search/projection.ts'
 import { finishRemovals } from '../core/topics/removal.ts'
 import { busDoor } from '../doors/bus/door.ts'
@@ -82,7 +83,7 @@ export async function startServer(config: Config, log: Log) {
       metrics,
       ready: () => hub.ready(),
       refresh: async () => {
-        metrics.waiting.set(hub.wakes.size)
+        metrics.waiting.set(countWaiters(hub))
         metrics.unread.set(await countUnread(hub))
       },
     })

@@ -1,4 +1,4 @@
-/** The port to a database: SQL in, rows out, work in transactions, hints that somebody else has committed. */
+/** The port to a database: SQL in, rows out, work in transactions, wake-ups when somebody else has committed. */
 import type { Sql } from 'sql-template-tag'
 
 export type Dialect = 'sqlite' | 'postgres'
@@ -8,8 +8,8 @@ export interface Reader {
   all<Row>(query: Sql): Promise<Row[]>
 }
 
-/** Told after another process may have committed: the topics it announced, or undefined when only the fact is known. */
-export type Hint = (topics: readonly string[] | undefined) => void
+/** Told after another process may have committed: the channels it announced, or undefined when only the fact is known. */
+export type Wake = (channels: readonly string[] | undefined) => void
 
 /** One unit of work. It awaits nothing but its own statements: others wait behind it. */
 export interface Tx extends Reader {
@@ -24,11 +24,11 @@ export interface Db extends Reader {
    */
   tx<T>(work: (tx: Tx) => Promise<T>): Promise<T>
   /**
-   * Calls `hint` until the returned function is called. A hint may be lost or false, and must not throw. Resolves once
+   * Calls `wake` until the returned function is called. A wake-up may be lost or false, and must not throw. Resolves once
    * listening.
    */
-  listen(hint: Hint): Promise<() => Promise<void>>
+  listen(wake: Wake): Promise<() => Promise<void>>
   /** Tells other processes what was committed, where the engine cannot tell by itself (PostgreSQL). Never waits. */
-  announce(topics: readonly string[]): void
+  announce(channels: readonly string[]): void
   close(): Promise<void>
 }

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { steps } from '../../test/support/db-steps.ts'
 import { eachEngine } from '../../test/support/engines.ts'
 import { startChild } from '../../test/support/processes.ts'
-import type { Db, Hint } from './port.ts'
+import type { Db, Wake } from './port.ts'
 
 eachEngine('Several processes', (open, dialect) => {
   async function withEntries(): Promise<{ url: string; db: Db }> {
@@ -17,15 +17,15 @@ eachEngine('Several processes', (open, dialect) => {
     return { url: database.url, db }
   }
 
-  /** Listens, and resolves `next` with the topics of the next hint. */
+  /** Listens, and resolves `next` with the topics of the next wake-up. */
   async function listen(db: Db): Promise<{ all: (readonly string[] | undefined)[]; next: () => Promise<void> }> {
     const all: (readonly string[] | undefined)[] = []
     let woken = () => {}
-    const hint: Hint = (topics) => {
+    const wake: Wake = (topics) => {
       all.push(topics)
       woken()
     }
-    await db.listen(hint)
+    await db.listen(wake)
     return {
       all,
       next: () =>
@@ -62,16 +62,16 @@ eachEngine('Several processes', (open, dialect) => {
 
   test('hear of each other’s commits, not of their own', async () => {
     const { url, db } = await withEntries()
-    const hints = await listen(db)
+    const wakes = await listen(db)
     for (let n = 0; n < 10; n++) {
       await db.tx((tx) => tx.all(sql`INSERT INTO entries (author, n) VALUES ('me', ${n})`))
       db.announce(['mine'])
     }
-    const woken = hints.next()
+    const woken = wakes.next()
     const child = startChild('announce', url, 'other', 'room/7')
     await woken
     await child.ended
-    const known = hints.all.filter((topics) => topics !== undefined)
+    const known = wakes.all.filter((topics) => topics !== undefined)
     expect(known).toEqual(dialect === 'postgres' ? [['room/7']] : [])
     expect(await db.all(sql`SELECT n FROM entries WHERE author = 'other'`)).toHaveLength(1)
   })
@@ -80,9 +80,9 @@ eachEngine('Several processes', (open, dialect) => {
     const { url, db } = await withEntries()
     const stopped: unknown[] = []
     const stop = await db.listen((topics) => stopped.push(topics))
-    const hints = await listen(db)
+    const wakes = await listen(db)
     await stop()
-    const woken = hints.next()
+    const woken = wakes.next()
     await Promise.all([woken, startChild('announce', url, 'other', 'room/7').ended])
     expect(stopped).toEqual([])
   })

@@ -3,7 +3,7 @@ import type { HubError } from '../base/errors.ts'
 import type { Db } from './port.ts'
 
 export const refusingDb = (error: HubError): Db => ({
-  // On this engine hints come by themselves: nobody asks first how far the feed of changes goes.
+  // On this engine wake-ups come by themselves: nobody asks first how far the feed of changes goes.
   dialect: 'postgres',
   all: () => Promise.reject(error),
   tx: () => Promise.reject(error),

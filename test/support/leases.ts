@@ -1,7 +1,7 @@
 /** A project with three agents who reserve paths in it, seen by two nodes on one clock. */
 import sql from 'sql-template-tag'
 import type { Acting } from '../../src/core/agents/agents.ts'
-import type { Hub } from '../../src/core/hub/hub.ts'
+import { type Hub, inside } from '../../src/core/hub/hub.ts'
 import { listLeases, type Reserving, reserve } from '../../src/core/leases/leases.ts'
 import { TestClock } from './clock.ts'
 import type { OpenDatabase } from './engines.ts'
@@ -31,7 +31,9 @@ export async function openLeases(open: OpenDatabase) {
       ({ agent, pattern }) => `${agent} ${pattern}`,
     )
   const stored = async () =>
-    (await hub.db.all<{ pattern: string }>(sql`SELECT pattern FROM leases ORDER BY id`)).map(({ pattern }) => pattern)
+    (await hub[inside].db.all<{ pattern: string }>(sql`SELECT pattern FROM leases ORDER BY id`)).map(
+      ({ pattern }) => pattern,
+    )
   const close = async () => {
     await hub.close()
     await other.close()

@@ -2,7 +2,7 @@
 import sql from 'sql-template-tag'
 import { commons } from '../../src/base/names.ts'
 import { ensureAgent } from '../../src/core/agents/agents.ts'
-import type { Hub } from '../../src/core/hub/hub.ts'
+import { type Hub, inside } from '../../src/core/hub/hub.ts'
 import { ensureProject } from '../../src/core/projects/projects.ts'
 import type { Db } from '../../src/db/port.ts'
 import { TestClock } from './clock.ts'
@@ -34,7 +34,7 @@ export async function writeMessages(hub: Hub, messages: readonly TestMessage[]):
     const uid = own === undefined ? `uid-${project}-${topic}` : `mail-${project}-${own}`
     const name = own === undefined ? topic : null
     ids.push(
-      await hub.db.tx(async (tx) => {
+      await hub[inside].db.tx(async (tx) => {
         await tx.all(sql`
           INSERT INTO threads (uid, project_id, next_seq, created_at, name, name_key, key)
           VALUES (${uid}, ${sender.projectId}, 1, 0, ${name}, ${name}, ${mail?.key ?? null}) ON CONFLICT DO NOTHING`)

@@ -5,7 +5,6 @@ import { isRunning } from '../../base/processes.ts'
 import type { Tx } from '../../db/port.ts'
 import { findAgent } from '../../store/agents.ts'
 import { claimHolder, deleteHolder, deleteJoins, type HolderRow, updateHolder } from '../../store/holders.ts'
-import type { Agent } from '../agents/agents.ts'
 import { commit } from '../hub/commit.ts'
 import type { Hub } from '../hub/hub.ts'
 
@@ -25,11 +24,18 @@ function isAlive({ holder, seen_at }: HolderRow, now: number): boolean {
   return running ?? now - seen_at < silentMs
 }
 
+/** The agent whose name it is. */
+interface Named {
+  readonly id: number
+  readonly projectId: number
+  readonly name: string
+}
+
 /** Makes `holder` the one who acts as `agent`, and returns the token that lets another one take over. */
 export async function holdName(
   hub: Hub,
   tx: Tx,
-  { agent, holder, token }: { agent: Agent; holder: string; token: string | undefined },
+  { agent, holder, token }: { agent: Named; holder: string; token: string | undefined },
 ): Promise<string> {
   const now = hub.clock.now()
   const fresh = hub.ids.token()
@@ -51,7 +57,7 @@ function whenFree({ holder, seen_at }: HolderRow, now: number): string {
   return `The name is free when that session ends, or if it stays silent, in ${Math.ceil((seen_at + silentMs - now) / 1000)} s.`
 }
 
-async function freeNames(tx: Tx, { name, projectId }: Agent): Promise<string[]> {
+async function freeNames(tx: Tx, { name, projectId }: Named): Promise<string[]> {
   const free: string[] = []
   for (let n = 2; free.length < 2; n++) {
     const candidate = `${[...name].slice(0, 60).join('')}-${n}`

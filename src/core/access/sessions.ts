@@ -2,12 +2,12 @@
 import { deleteHolder } from '../../store/holders.ts'
 import { deleteEndedSessions, findEndedSession, insertEndedSession } from '../../store/sessions.ts'
 import { commit } from '../hub/commit.ts'
-import type { Hub } from '../hub/hub.ts'
+import { type Hub, onWake, reader } from '../hub/hub.ts'
 import { sessionHolder } from './holders.ts'
 
 const prefix = 'session:'
 
-export const isSessionEnded = (hub: Hub, nonce: string): Promise<boolean> => findEndedSession(hub.db, nonce)
+export const isSessionEnded = (hub: Hub, nonce: string): Promise<boolean> => findEndedSession(reader(hub), nonce)
 
 export async function endSession(hub: Hub, nonce: string, expiresAt: number): Promise<void> {
   await commit(hub, async (tx, note) => {
@@ -20,7 +20,8 @@ export async function endSession(hub: Hub, nonce: string, expiresAt: number): Pr
 
 /** Calls `fn` with the nonce of each session that is ended, by this process or another; with none if some may have been missed. */
 export const onSessionEnded = (hub: Hub, fn: (nonce: string | undefined) => void): (() => void) =>
-  hub.wakes.onEvery(
+  onWake(
+    hub,
     prefix,
     (topic) => fn(topic.slice(prefix.length)),
     () => fn(undefined),

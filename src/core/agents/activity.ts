@@ -1,7 +1,8 @@
 /** When each agent was last active: kept in memory and written every few seconds, because looking at one's mail must not cost a write. */
 import { updateActive } from '../../store/agents.ts'
 import { commit } from '../hub/commit.ts'
-import type { Hub } from '../hub/hub.ts'
+import { type Hub, onClose } from '../hub/hub.ts'
+import { memory } from '../hub/memory.ts'
 
 const writtenAfterMs = 5000
 
@@ -11,10 +12,16 @@ export interface Activity {
   latest(agentId: number, stored: number): number
   /** What is not written yet, by the ids of the agents. */
   unwritten(): ReadonlyMap<number, number>
-  close(): Promise<void>
+  write(): Promise<void>
 }
 
-export function keepActivity(hubOf: () => Hub): Activity {
+export const activity = memory((hub): Activity => {
+  const kept = keepActivity(hub)
+  onClose(hub, kept.write)
+  return kept
+})
+
+function keepActivity(hub: Hub): Activity {
   const seen = new Map<number, number>()
   let cancel: (() => void) | undefined
 
@@ -24,22 +31,21 @@ export function keepActivity(hubOf: () => Hub): Activity {
     if (seen.size === 0) return
     // In the order of their ids, as sends lock them: two transactions can then wait for each other in one direction only.
     const rows = [...seen].sort(([a], [b]) => a - b)
-    await commit(hubOf(), async (tx) => {
+    await commit(hub, async (tx) => {
       for (const [agentId, at] of rows) await updateActive(tx, agentId, at)
     })
     for (const [agentId, at] of rows) if (seen.get(agentId) === at) seen.delete(agentId)
   }
 
-  const complain = (error: unknown) => hubOf().log.warn({ err: error }, 'when agents were last active is not written')
+  const complain = (error: unknown) => hub.log.warn({ err: error }, 'when agents were last active is not written')
 
   return {
     touch(agentId) {
-      const { clock } = hubOf()
-      seen.set(agentId, clock.now())
-      cancel ??= clock.after(writtenAfterMs, () => write().catch(complain))
+      seen.set(agentId, hub.clock.now())
+      cancel ??= hub.clock.after(writtenAfterMs, () => write().catch(complain))
     },
     latest: (agentId, stored) => Math.max(seen.get(agentId) ?? 0, stored),
     unwritten: () => new Map(seen),
-    close: () => write().catch(complain),
+    write: () => write().catch(complain),
   }
 }

@@ -1,11 +1,14 @@
 /** Agents: the named identities of a project, and who may act as one. */
+
 import { HubError } from '../../base/errors.ts'
 import { isReserved, nameKey, overseer } from '../../base/names.ts'
 import { type AgentRow, findAgent, insertAgent, listHomes, sumUnread } from '../../store/agents.ts'
 import type { Caller } from '../access/callers.ts'
 import { commit } from '../hub/commit.ts'
-import { type Hub, remember } from '../hub/hub.ts'
+import { type Hub, reader } from '../hub/hub.ts'
+import { memory, remember } from '../hub/memory.ts'
 import { ensureProject, needProject } from '../projects/projects.ts'
+import { activity } from './activity.ts'
 
 export interface Agent {
   readonly id: number
@@ -19,8 +22,11 @@ export const contactPolicies = ['open', 'auto', 'contacts_only', 'block_all'] as
 /** Who may write to an agent; core/contacts/judging.ts says what each means. */
 export type ContactPolicy = (typeof contactPolicies)[number]
 
-/** The topic that mail for an agent wakes. */
-export const mailTopic = (agentId: number): string => `mail:${agentId}`
+/** Agents seen before. They are never renamed, so that this stays true. */
+const knownAgents = memory(() => new Map<string, Agent>())
+
+/** The wake-up channel of an agent's mail. */
+export const mailChannel = (agentId: number): string => `mail:${agentId}`
 
 /**
  * An agent by name in a project (slug or key). One that was never seen before is made: it needs no set-up. What it
@@ -49,15 +55,15 @@ export async function ensureAgent(
 /** An agent that is there already, or undefined. */
 export async function findIn(hub: Hub, projectId: number, name: string): Promise<Agent | undefined> {
   const key = nameKey(name)
-  const agent = hub.known.agents.get(`${projectId}/${key}`)
+  const agent = knownAgents(hub).get(`${projectId}/${key}`)
   if (agent !== undefined) return agent
-  const row = await findAgent(hub.db, projectId, key)
+  const row = await findAgent(reader(hub), projectId, key)
   return row && known(hub, row)
 }
 
 /** Remembers an agent that was read or made. */
 export const known = (hub: Hub, { id, project_id, name }: AgentRow): Agent =>
-  remember(hub.known.agents, `${project_id}/${nameKey(name)}`, { id, projectId: project_id, name })
+  remember(knownAgents(hub), `${project_id}/${nameKey(name)}`, { id, projectId: project_id, name })
 
 /** An agent that is only looked at, or that has to be there first, is not made by it. */
 export async function needAgent(hub: Hub, project: string, name: string): Promise<Agent> {
@@ -72,7 +78,7 @@ export const noAgent = (name: string, slug: string): HubError =>
 
 /** The project of an agent whose name only one project has: for callers that name none. */
 export async function needHome(hub: Hub, name: string): Promise<string> {
-  const homes = await listHomes(hub.db, nameKey(name), 6)
+  const homes = await listHomes(reader(hub), nameKey(name), 6)
   const [home, ...others] = homes
   if (home !== undefined && others.length === 0) return home
   if (home === undefined) throw new HubError('AGENT_NOT_FOUND', `No project has an agent ${JSON.stringify(name)}.`)
@@ -106,9 +112,9 @@ export async function actAs(hub: Hub, acting: Acting): Promise<Agent> {
   switch (caller.kind) {
     case 'operator':
     case 'local':
-      if (!unnoticed) hub.activity.touch(agent.id)
+      if (!unnoticed) activity(hub).touch(agent.id)
       return agent
   }
 }
 
-export const countUnread = (hub: Hub): Promise<number> => sumUnread(hub.db)
+export const countUnread = (hub: Hub): Promise<number> => sumUnread(reader(hub))

@@ -1,12 +1,15 @@
 /** The directory of a project: who is there, when each was last active, page by page. */
+
 import sql from 'sql-template-tag'
 import { expect } from 'vitest'
 import { TestClock } from '../../../test/support/clock.ts'
 import { eachEngine } from '../../../test/support/engines.ts'
 import { as, openTestHub } from '../../../test/support/hub.ts'
 import { verifies } from '../../../test/support/verifies.ts'
+import { inside } from '../hub/hub.ts'
 import { send } from '../messages/send.ts'
 import { ensureProject } from '../projects/projects.ts'
+import { activity } from './activity.ts'
 import { actAs, ensureAgent } from './agents.ts'
 import { countAgents, listAgents, pageAgents, whois } from './profiles.ts'
 
@@ -47,7 +50,7 @@ eachEngine('Profiles', (open) => {
     const all = Array.from({ length: 12 }, (_, n) => `agent${String.fromCharCode(97 + n)}`)
     for (const name of all) await ensureAgent(hub, project, name)
     await ensureAgent(hub, '/srv/code/other', 'stranger')
-    await hub.activity.close()
+    await activity(hub).write()
     const begin = clock.now()
     // What is stored is out of order with what is known here: three of the oldest were active since.
     for (const name of ['agenta', 'agentc', 'agentb']) {
@@ -70,9 +73,9 @@ eachEngine('Profiles', (open) => {
       ['agenta', 'agentb'],
       'agentb',
     ])
-    expect(await hub.db.all(sql`SELECT name FROM agents WHERE active_at > ${begin}`)).toEqual([])
-    await hub.activity.close()
-    expect(await hub.db.all(sql`SELECT name FROM agents WHERE active_at > ${begin}`)).toHaveLength(4)
+    expect(await hub[inside].db.all(sql`SELECT name FROM agents WHERE active_at > ${begin}`)).toEqual([])
+    await activity(hub).write()
+    expect(await hub[inside].db.all(sql`SELECT name FROM agents WHERE active_at > ${begin}`)).toHaveLength(4)
     expect(await look()).toEqual(seen)
     await hub.close()
   })
@@ -86,7 +89,7 @@ eachEngine('Profiles', (open) => {
     expect((await whois(hub, project, 'ann')).activeAt).toBe(at)
     clock.advance(1_000)
     expect((await whois(hub, project, 'ann')).activeAt).toBe(at)
-    const writing = hub.activity.close()
+    const writing = activity(hub).write()
     const later = clock.now()
     await actAs(hub, as('ann', project))
     await writing

@@ -1,4 +1,5 @@
 /** Profiles: who an agent is, for others to see; looked up one by one or as the directory of a project. */
+
 import { nameKey } from '../../base/names.ts'
 import {
   countByProject,
@@ -8,8 +9,9 @@ import {
   listRecent,
   type ProfileRow,
 } from '../../store/profiles.ts'
-import type { Hub } from '../hub/hub.ts'
+import { type Hub, reader } from '../hub/hub.ts'
 import { needProject, type Project } from '../projects/projects.ts'
+import { activity } from './activity.ts'
 import { type Agent, type ContactPolicy, noAgent } from './agents.ts'
 
 export interface Profile extends Agent {
@@ -35,12 +37,12 @@ export const toProfile = (hub: Hub, { slug }: Project, row: ProfileRow): Profile
   contactPolicy: row.contact_policy,
   unread: row.unread,
   createdAt: row.created_at,
-  activeAt: hub.activity.latest(row.id, row.active_at),
+  activeAt: activity(hub).latest(row.id, row.active_at),
 })
 
 export async function whois(hub: Hub, slugOrKey: string, name: string): Promise<Profile> {
   const project = await needProject(hub, slugOrKey)
-  const row = await findProfile(hub.db, project.id, nameKey(name))
+  const row = await findProfile(reader(hub), project.id, nameKey(name))
   if (row !== undefined) return toProfile(hub, project, row)
   throw noAgent(name, project.slug)
 }
@@ -62,10 +64,10 @@ export async function listAgents(
 ): Promise<{ project: Project; agents: Profile[] }> {
   const project = await needProject(hub, slugOrKey)
   const since = sinceOf(hub, activeWithinMs)
-  const unwritten = hub.activity.unwritten()
+  const unwritten = activity(hub).unwritten()
   const rows = [
-    ...(await listRecent(hub.db, project.id, { since, limit })),
-    ...(await listProfiles(hub.db, project.id, [...unwritten.keys()])),
+    ...(await listRecent(reader(hub), project.id, { since, limit })),
+    ...(await listProfiles(reader(hub), project.id, [...unwritten.keys()])),
   ]
   const latest = new Map(rows.map((row) => [row.id, toProfile(hub, project, later(row, unwritten))]))
   const agents = [...latest.values()].filter(({ activeAt }) => activeAt >= since)
@@ -87,8 +89,8 @@ export async function pageAgents(
 ): Promise<{ project: Project; agents: Profile[]; next: string | undefined }> {
   const project = await needProject(hub, slugOrKey)
   const since = sinceOf(hub, activeWithinMs)
-  const unwritten = hub.activity.unwritten()
-  const rows = await listByName(hub.db, project.id, {
+  const unwritten = activity(hub).unwritten()
+  const rows = await listByName(reader(hub), project.id, {
     since,
     active: [...unwritten].filter(([, at]) => at >= since).map(([id]) => id),
     after: after === undefined ? undefined : nameKey(after),
@@ -104,6 +106,6 @@ const sinceOf = ({ clock }: Hub, withinMs: number | undefined): number =>
 /** How many agents each of these projects has. */
 export const countAgents = (hub: Hub, projects: readonly Project[]): Promise<ReadonlyMap<number, number>> =>
   countByProject(
-    hub.db,
+    reader(hub),
     projects.map(({ id }) => id),
   )

@@ -6,7 +6,7 @@ import type { Reader } from '../../db/port.ts'
 import { findProfile, insertProfile, listTaken, type ProfileRow, updateProfile } from '../../store/profiles.ts'
 import type { Caller } from '../access/callers.ts'
 import { commit } from '../hub/commit.ts'
-import type { Hub } from '../hub/hub.ts'
+import { type Hub, reader } from '../hub/hub.ts'
 import { ensureProject, findProjectCalled, type Project } from '../projects/projects.ts'
 import { actAs, known } from './agents.ts'
 import { type Profile, toProfile } from './profiles.ts'
@@ -99,12 +99,12 @@ function newNameFault({ rules }: Hub, name: string): string | undefined {
 
 async function findExisting(hub: Hub, slugOrKey: string, name: string): Promise<ProfileRow | undefined> {
   const project = await findProjectCalled(hub, slugOrKey)
-  return project && findProfile(hub.db, project.id, nameKey(name))
+  return project && findProfile(reader(hub), project.id, nameKey(name))
 }
 
 async function badName(hub: Hub, slugOrKey: string, name: string): Promise<HubError> {
   const project = await findProjectCalled(hub, slugOrKey)
-  const free = project === undefined ? memorableName(hub.ids.below) : await freeName(hub, hub.db, project.id)
+  const free = project === undefined ? memorableName(hub.ids.below) : await freeName(hub, reader(hub), project.id)
   return new HubError(
     'INVALID_ARGUMENT',
     `The name ${JSON.stringify(name)} is not two capitalised words, and nobody is called so yet.`,

@@ -1,4 +1,5 @@
 /** Contact policies, on both engines: every policy with every kind of link, with and without a handshake. */
+
 import sql from 'sql-template-tag'
 import { expect, test } from 'vitest'
 import { day, openContacts } from '../../../test/support/contacts.ts'
@@ -6,6 +7,7 @@ import { eachEngine } from '../../../test/support/engines.ts'
 import { verifies } from '../../../test/support/verifies.ts'
 import type { Db } from '../../db/port.ts'
 import type { ContactPolicy } from '../agents/agents.ts'
+import { inside } from '../hub/hub.ts'
 import { send } from '../messages/send.ts'
 import { setContactPolicy } from './links.ts'
 
@@ -144,7 +146,8 @@ eachEngine('Contact policies', (open) => {
   verifies('mail.contact.handshake', 'contact that made itself lasts as long as it is used', async () => {
     const { hub, clock, people, mail } = await start()
     await people({ Ann: 'auto', Bob: 'auto' })
-    const ends = async () => (await hub.db.all<{ at: number }>(sql`SELECT expires_at AS at FROM contacts`))[0]?.at
+    const ends = async () =>
+      (await hub[inside].db.all<{ at: number }>(sql`SELECT expires_at AS at FROM contacts`))[0]?.at
     const begun = clock.now()
     await mail('Ann', 'Bob')
     expect(await ends()).toBe(begun + day)
@@ -164,7 +167,7 @@ eachEngine('Contact policies', (open) => {
     const { expiresAt } = await answer('Bob', 'Ann', true, 60_000)
     clock.advance(59_900)
     expect(await mail('Ann', 'Bob')).toBe('delivered')
-    expect(await hub.db.all(sql`SELECT expires_at FROM contacts`)).toEqual([{ expires_at: expiresAt }])
+    expect(await hub[inside].db.all(sql`SELECT expires_at FROM contacts`)).toEqual([{ expires_at: expiresAt }])
     clock.advance(5000)
     expect(await mail('Ann', 'Bob', { handshake: false })).toBe('CONTACT_REQUIRED')
   })
@@ -200,7 +203,7 @@ eachEngine('Contact policies', (open) => {
     await people({ Ann: 'auto' })
     await people(Object.fromEntries(open10.map((name) => [name, 'open' as const])))
     await people(Object.fromEntries(auto10.map((name) => [name, 'auto' as const])))
-    const statements = countStatements(hub.db)
+    const statements = countStatements(hub[inside].db)
     const sending = async (names: string[]) => {
       const before = statements()
       await send(hub, as('Ann'), { to: names.map((name) => ({ name })), body: 'x' })
@@ -250,7 +253,7 @@ eachEngine('Contact policies', (open) => {
     const sending = send(hub, as('Ann'), { to: [{ name: 'Bob' }, { name: 'Cid' }], body: 'x', thread: 'T' })
     await expect(sending).rejects.toMatchObject({ code: 'CONTACT_BLOCKED', message: expect.stringMatching(/Bob.*Cid/) })
     expect([await links(), await stored()]).toEqual([['Ann>Cid pending'], 0])
-    expect(await hub.db.all(sql`SELECT id FROM threads`)).toEqual([])
+    expect(await hub[inside].db.all(sql`SELECT id FROM threads`)).toEqual([])
   })
 
   verifies('mail.contact.one-row', 'handshakes that race each other on two connections make one link', async () => {

@@ -13,7 +13,7 @@ import {
 } from '../../store/contacts.ts'
 import type { Agent } from '../agents/agents.ts'
 import type { Note } from '../hub/commit.ts'
-import type { Hub } from '../hub/hub.ts'
+import { type Hub, reader } from '../hub/hub.ts'
 import { findGrounds } from './grounds.ts'
 import { blocksAll, contactFirst, contactMade, declined, onlyContacts, requestFiled } from './refusals.ts'
 import { endAfter, endOf, type Link, linksOf, usualTtlMs } from './standing.ts'
@@ -146,7 +146,12 @@ async function keepAlive(
 /** The one approved contact of this name in another project. */
 export async function findContactElsewhere(hub: Hub, agent: Agent, name: string): Promise<Agent | undefined> {
   const { id: agentId, projectId } = agent
-  const rows = await listContactsElsewhere(hub.db, { agentId, projectId, nameKey: nameKey(name), now: hub.clock.now() })
+  const rows = await listContactsElsewhere(reader(hub), {
+    agentId,
+    projectId,
+    nameKey: nameKey(name),
+    now: hub.clock.now(),
+  })
   const [row, ...others] = rows
   if (row === undefined) return undefined
   if (others.length === 0) return { id: row.id, projectId: row.project_id, name: row.name }

@@ -5,7 +5,7 @@ import { listNamedContacts, type NamedContactRow } from '../../store/contacts.ts
 import { type Acting, type Agent, actAs, type ContactPolicy, findIn } from '../agents/agents.ts'
 import { type Profile, whois } from '../agents/profiles.ts'
 import { commit } from '../hub/commit.ts'
-import type { Hub } from '../hub/hub.ts'
+import { type Hub, reader } from '../hub/hub.ts'
 import { needProject, needProjectElsewhere } from '../projects/projects.ts'
 import { type Standing, standingOf } from './standing.ts'
 
@@ -37,7 +37,7 @@ export interface Other {
 export async function listContacts(hub: Hub, acting: Acting): Promise<(Contact & { direction: Direction })[]> {
   const agent = await actAs(hub, acting)
   const now = hub.clock.now()
-  const rows = await listNamedContacts(hub.db, agent.id, mostListed)
+  const rows = await listNamedContacts(reader(hub), agent.id, mostListed)
   return rows.map((row) => ({
     ...toContact(row, now),
     direction: row.from_id === agent.id ? ('outgoing' as const) : ('incoming' as const),

@@ -7,7 +7,7 @@ import { openTestHub } from '../../../test/support/hub.ts'
 import { verifies } from '../../../test/support/verifies.ts'
 import type { Tx } from '../../db/port.ts'
 import { type Chore, choreLeaseMs, keepChores, listHeldChores, type Turn } from './chores.ts'
-import type { Hub } from './hub.ts'
+import { type Hub, inside } from './hub.ts'
 
 const minute = 60_000
 
@@ -113,7 +113,7 @@ eachEngine('Chores', (open) => {
 
   /** A queue of numbers that a chore moves to a list, a few at a time. */
   const prepareQueue = async (hub: Hub, size: number) => {
-    await hub.db.tx(async (tx) => {
+    await hub[inside].db.tx(async (tx) => {
       await tx.all(sql`CREATE TABLE queue (n INTEGER PRIMARY KEY)`)
       await tx.all(sql`CREATE TABLE taken (n INTEGER NOT NULL, holder TEXT NOT NULL)`)
       for (let n = 1; n <= size; n++) await tx.all(sql`INSERT INTO queue (n) VALUES (${n})`)
@@ -162,7 +162,7 @@ eachEngine('Chores', (open) => {
         'heir',
       )
       const takenBy = (holder: string) =>
-        heir.db.all<{ n: number }>(sql`SELECT n FROM taken WHERE holder = ${holder} ORDER BY n`)
+        heir[inside].db.all<{ n: number }>(sql`SELECT n FROM taken WHERE holder = ${holder} ORDER BY n`)
       clock.advance(choreLeaseMs - 2000)
       await settle(clock, 1)
       expect(await takenBy('heir')).toEqual([])
@@ -174,7 +174,7 @@ eachEngine('Chores', (open) => {
       expect(await listHeldChores(heir)).toMatchObject([{ holder: 'heir' }])
       between.open()
       await settle(clock, 2)
-      const all = await heir.db.all<{ n: number }>(sql`SELECT n FROM taken ORDER BY n`)
+      const all = await heir[inside].db.all<{ n: number }>(sql`SELECT n FROM taken ORDER BY n`)
       expect(all.map(({ n }) => n)).toEqual(Array.from({ length: 20 }, (_, index) => index + 1))
       expect((await takenBy('dying')).length).toBe(6)
     },
@@ -209,7 +209,7 @@ eachEngine('Chores', (open) => {
     const { clock, hub } = await start()
     const [one, two] = [await hub(), await hub()]
     await prepareQueue(two, 9)
-    const inside = gate()
+    const midway = gate()
     const stop = keep(
       one,
       {
@@ -217,21 +217,21 @@ eachEngine('Chores', (open) => {
         everyMs: 1000,
         async run(_hub, turn: Turn) {
           for (let done = 0; (await turn.batch((tx) => takeSome(tx, 'one'))) > 0; done++)
-            if (done === 0) await inside.pass()
+            if (done === 0) await midway.pass()
         },
       },
       'one',
     )
     clock.advance(5000)
-    await inside.reached
+    await midway.reached
     let stopped = false
     const stopping = stop().then(() => {
       stopped = true
     })
     expect(stopped).toBe(false)
-    inside.open()
+    midway.open()
     await stopping
-    expect((await two.db.all(sql`SELECT n FROM taken`)).length).toBe(3)
+    expect((await two[inside].db.all(sql`SELECT n FROM taken`)).length).toBe(3)
     expect(clock.pending).toBe(0)
     keep(
       two,
@@ -246,14 +246,14 @@ eachEngine('Chores', (open) => {
     )
     clock.advance(1000)
     await settle(clock, 1)
-    expect((await two.db.all(sql`SELECT n FROM taken WHERE holder = 'two'`)).length).toBe(6)
+    expect((await two[inside].db.all(sql`SELECT n FROM taken WHERE holder = 'two'`)).length).toBe(6)
   })
 
   test('a clock that went wrong does not stop a chore for longer than its interval', async () => {
     const { clock, hub } = await start()
     const only = await hub()
     const year = 365 * 86_400_000
-    await only.db.tx((tx) =>
+    await only[inside].db.tx((tx) =>
       tx.all(sql`INSERT INTO chores (name, holder, held_until, done_at)
         VALUES ('sweep', 'gone', ${clock.now() + year}, ${clock.now() + year})`),
     )

@@ -4,7 +4,7 @@ import { thisProcess } from '../../base/processes.ts'
 import type { Tx } from '../../db/port.ts'
 import { type ChoreRow, claimChore, findChore, listClaimed, updateFreed, updateHeld } from '../../store/chores.ts'
 import { commit, type Note } from './commit.ts'
-import type { Hub } from './hub.ts'
+import { type Hub, reader } from './hub.ts'
 
 export interface Chore {
   readonly name: string
@@ -73,7 +73,7 @@ function keepChore(hub: Hub, chore: Chore, holder: string): () => Promise<void> 
   /** Returns when to look again. Looking takes no lock: only what is due is claimed. */
   async function tend(): Promise<number> {
     const now = hub.clock.now()
-    const wait = dueIn(await findChore(hub.db, name), chore, now)
+    const wait = dueIn(await findChore(reader(hub), name), chore, now)
     if (wait > 0) return wait
     const claimed = await commit(hub, (tx) => claimChore(tx, { name, holder, now, leaseMs: choreLeaseMs, everyMs }))
     if (!claimed) return Math.min(everyMs, choreLeaseMs)
@@ -148,6 +148,6 @@ export interface HeldChore {
 
 /** What is being done now, by any process. */
 export async function listHeldChores(hub: Hub): Promise<HeldChore[]> {
-  const rows = await listClaimed(hub.db, hub.clock.now())
+  const rows = await listClaimed(reader(hub), hub.clock.now())
   return rows.map(({ name, holder, held_until }) => ({ name, holder, until: held_until }))
 }

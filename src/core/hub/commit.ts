@@ -3,7 +3,7 @@ import { HubError } from '../../base/errors.ts'
 import { Fault, isFault } from '../../db/faults.ts'
 import type { Tx } from '../../db/port.ts'
 import { type Change, insertChanges } from '../../store/changes.ts'
-import type { Hub } from './hub.ts'
+import { type Hub, inside } from './hub.ts'
 
 /** Notes what a piece of work changed, and whom that wakes. */
 export type Note = (change: Change) => void
@@ -18,14 +18,14 @@ export async function commit<T>(hub: Hub, work: (tx: Tx, note: Note) => Promise<
   for (let attempt = 1; ; attempt++) {
     let changes: Change[] = []
     try {
-      const value = await hub.db.tx(async (tx) => {
+      const value = await hub[inside].db.tx(async (tx) => {
         changes = []
         const value = await work(tx, (change) => changes.push(change))
         if (changes.length > 0) await insertChanges(tx, changes, hub.clock.now())
         return value
       })
-      hub.trouble.storage = undefined
-      hub.pulse.commits++
+      hub[inside].trouble = undefined
+      hub[inside].commits++
       publish(hub, changes)
       return value
     } catch (error) {
@@ -35,11 +35,12 @@ export async function commit<T>(hub: Hub, work: (tx: Tx, note: Note) => Promise<
 }
 
 function publish(hub: Hub, changes: readonly Change[]): void {
-  const topics = new Set<string>()
-  for (const { wakes } of changes) for (const topic of wakes) topics.add(topic)
-  if (topics.size === 0) return
-  hub.wakes.wake(topics)
-  hub.db.announce([...topics])
+  const channels = new Set<string>()
+  for (const { wakes } of changes) for (const channel of wakes) channels.add(channel)
+  if (channels.size === 0) return
+  const { wakes, db } = hub[inside]
+  wakes.wake(channels)
+  db.announce([...channels])
 }
 
 const storageFaults = {
@@ -56,6 +57,7 @@ const storageFaults = {
 function explain(hub: Hub, error: unknown): unknown {
   if (!(error instanceof Fault) || !(error.kind in storageFaults)) return error
   const [message, hint] = storageFaults[error.kind as keyof typeof storageFaults]
-  hub.trouble.storage = new HubError('STORAGE_FAILED', message, { hint, cause: error })
-  return hub.trouble.storage
+  const trouble = new HubError('STORAGE_FAILED', message, { hint, cause: error })
+  hub[inside].trouble = trouble
+  return trouble
 }

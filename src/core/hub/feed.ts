@@ -6,15 +6,15 @@ import type { Wakes } from './wakes.ts'
 const page = 1000
 
 /**
- * PostgreSQL brings the topics with the hint; without topics it has just reconnected and everybody asks again.
+ * PostgreSQL brings the channels with the wake-up; without channels it has just reconnected and everybody asks again.
  * SQLite only tells that the file has changed: the feed says what.
  */
-export async function followChanges(
+export async function followWakes(
   { db, log }: Pick<HubParts, 'db' | 'log'>,
   wakes: Wakes,
 ): Promise<() => Promise<void>> {
   if (db.dialect === 'postgres')
-    return db.listen((topics) => (topics === undefined ? wakes.wakeAll() : wakes.wake(topics)))
+    return db.listen((channels) => (channels === undefined ? wakes.wakeAll() : wakes.wake(channels)))
 
   let last = await findLastChange(db)
   let looking: Promise<void> | undefined
@@ -27,8 +27,8 @@ export async function followChanges(
       const newest = await findLastChange(db)
       if (newest - last > page) wakes.wakeAll()
       else
-        for (const { wakes: topics } of await listWakesAfter(db, last, page))
-          if (topics !== '') wakes.wake(topics.split(' '))
+        for (const { wakes: channels } of await listWakesAfter(db, last, page))
+          if (channels !== '') wakes.wake(channels.split(' '))
       last = Math.max(last, newest)
     } while (again)
   }

@@ -1,18 +1,13 @@
-/** The hub: the database, the clock, the limits and the wake-ups that every verb works with. */
+/** The hub that every verb works with. Doors hold it and pass it on; what is inside of it belongs to core. */
 import type { Clock } from '../../base/clock.ts'
 import type { HubError } from '../../base/errors.ts'
 import type { Ids } from '../../base/ids.ts'
 import type { Log } from '../../base/log.ts'
 import type { Metrics } from '../../base/metrics.ts'
-import type { Db } from '../../db/port.ts'
+import type { Db, Reader } from '../../db/port.ts'
 import type { Llm } from '../../llm/llm.ts'
 import { findLastChange } from '../../store/changes.ts'
-import { type Activity, keepActivity } from '../agents/activity.ts'
-import type { Agent } from '../agents/agents.ts'
-import type { Counted } from '../messages/quota.ts'
-import type { Project } from '../projects/projects.ts'
-import type { Digested } from '../threads/digests.ts'
-import { followChanges } from './feed.ts'
+import { followWakes } from './feed.ts'
 import { Wakes } from './wakes.ts'
 
 /** What whoever runs Parley has settled for all agents. */
@@ -20,11 +15,11 @@ export interface Rules {
   readonly contacts: {
     /** Whether policies are asked at all. */
     readonly enforced: boolean
-    /** How long a contact lasts that was made by itself, and how long a message counts as recent contact. */
+    /** How long an automatic contact lasts, and how long a message counts as recent contact. */
     readonly autoMs: number
-    /** Whether contact is made by itself where a policy wants it first. */
+    /** Whether contact is made automatically where a policy wants it first. */
     readonly handshake: boolean
-    /** Whether the send goes on once contact was made so. */
+    /** Whether the send goes on once contact was made automatically. */
     readonly retry: boolean
   }
   /** Whether mail to a name that nobody has makes that agent, at doors where one registers first. */
@@ -34,8 +29,8 @@ export interface Rules {
   readonly inboxQuota: number | undefined
 }
 
-export interface HubParts {
-  readonly db: Db
+/** What doors may see of a hub too. */
+interface Shown {
   readonly clock: Clock
   readonly ids: Ids
   readonly log: Log
@@ -46,63 +41,63 @@ export interface HubParts {
   readonly llm?: Llm | undefined
 }
 
-export interface Hub extends HubParts {
-  readonly wakes: Wakes
-  /** Agents and projects seen before. They are never renamed, so that what is here stays true. */
-  readonly known: {
-    readonly agents: Map<string, Agent>
-    readonly projects: Map<string, Project>
-    readonly slugs: Map<number, string>
-  }
-  /** When agents were last active, as far as the database does not know it yet. */
-  readonly activity: Activity
-  /** Agents that were given mail when they last asked. A guess that only saves work. */
-  readonly fruitful: Set<number>
-  /** How full the inboxes were when they were last counted. */
-  readonly counted: Map<number, Counted>
-  /** The summaries of threads that were made last, the newest at the end. */
-  readonly digests: Map<string, Digested>
-  /** How many commits this process has made: work that can wait waits while it grows. */
-  readonly pulse: { commits: number }
-  /** What went wrong with the last write, if it was the storage's fault. */
-  readonly trouble: { storage: HubError | undefined }
+export interface HubParts extends Shown {
+  readonly db: Db
+}
+
+/** The key to the inside of a hub. The rooms behind this one ask `reader`, `commit` and `wait` instead. */
+export const inside: unique symbol = Symbol('inside')
+
+export interface Hub extends Shown {
+  readonly [inside]: Inside
   /** Rejects while the database does not answer or cannot be written; takes the same time however much is in it. */
   ready(): Promise<void>
   /** Ends the wake-ups and closes the database. */
   close(): Promise<void>
 }
 
-export async function openHub(parts: HubParts): Promise<Hub> {
-  const wakes = new Wakes()
-  const trouble: Hub['trouble'] = { storage: undefined }
-  const unfollow = await followChanges(parts, wakes)
-  const activity = keepActivity(() => hub)
-  const hub: Hub = {
-    ...parts,
-    activity,
-    wakes,
-    known: { agents: new Map(), projects: new Map(), slugs: new Map() },
-    fruitful: new Set(),
-    counted: new Map(),
-    digests: new Map(),
-    pulse: { commits: 0 },
-    trouble,
-    async ready() {
-      if (trouble.storage !== undefined) throw trouble.storage
-      await findLastChange(parts.db)
-    },
-    async close() {
-      await activity.close()
-      await unfollow()
-      await parts.db.close()
-    },
-  }
-  return hub
+interface Inside {
+  readonly db: Db
+  readonly wakes: Wakes
+  /** Called before the database is closed, in the order in which they came. */
+  readonly closers: (() => Promise<void>)[]
+  /** How many commits this process has made: work that can wait waits while it grows. */
+  commits: number
+  /** What went wrong with the last write, if it was the storage's fault. */
+  trouble: HubError | undefined
 }
 
-/** Remembers at most some thousand: past that it is cheaper to ask again than to grow. */
-export function remember<Key, Value>(map: Map<Key, Value>, key: Key, value: Value): Value {
-  if (map.size >= 10_000) map.clear()
-  map.set(key, value)
-  return value
+export async function openHub({ db, ...shown }: HubParts): Promise<Hub> {
+  const wakes = new Wakes()
+  const unfollow = await followWakes({ db, log: shown.log }, wakes)
+  const kept: Inside = { db, wakes, closers: [], commits: 0, trouble: undefined }
+  return {
+    ...shown,
+    [inside]: kept,
+    async ready() {
+      if (kept.trouble !== undefined) throw kept.trouble
+      await findLastChange(db)
+    },
+    async close() {
+      for (const close of kept.closers) await close()
+      await unfollow()
+      await db.close()
+    },
+  }
 }
+
+/** For verbs that only look: what is committed, and no way to write. */
+export const reader = (hub: Hub): Reader => hub[inside].db
+
+export const countCommits = (hub: Hub): number => hub[inside].commits
+
+export const countWaiters = (hub: Hub): number => hub[inside].wakes.size
+
+/** Called when the hub is closed, while it can still be written to. */
+export const onClose = (hub: Hub, close: () => Promise<void>): void => {
+  hub[inside].closers.push(close)
+}
+
+/** Calls `fn` with every wake-up channel that starts with `prefix`, and `missed` when some of them may have been lost. */
+export const onWake = (hub: Hub, prefix: string, fn: (channel: string) => void, missed: () => void): (() => void) =>
+  hub[inside].wakes.onEvery(prefix, fn, missed)

@@ -6,12 +6,12 @@ import { as, now, openTestHub } from '../../../test/support/hub.ts'
 import { verifies } from '../../../test/support/verifies.ts'
 import { take } from '../mail/take.ts'
 import { send } from '../messages/send.ts'
-import type { Hub } from './hub.ts'
+import { type Hub, inside } from './hub.ts'
 import { wait } from './wait.ts'
 
 /** Lets everything run that is ready to. */
 const settle = async (hub: Hub, waiters: number) => {
-  await expect.poll(() => hub.wakes.size).toBe(waiters)
+  await expect.poll(() => hub[inside].wakes.size).toBe(waiters)
 }
 
 eachEngine('A wait', (open) => {
@@ -24,23 +24,23 @@ eachEngine('A wait', (open) => {
   test('asks before it sleeps, and again for each hint, false ones too', async () => {
     const { hub } = await start()
     let asked = 0
-    const answer = wait(hub, { topic: 't', ms: 5000, signals: [] }, async () => ({
+    const answer = wait(hub, { channel: 't', ms: 5000, signals: [] }, async () => ({
       found: ++asked === 3 ? 'there' : undefined,
     }))
     await settle(hub, 1)
     expect(asked).toBe(1)
-    hub.wakes.wake(['other', 't'])
+    hub[inside].wakes.wake(['other', 't'])
     await expect.poll(() => asked).toBe(2)
-    hub.wakes.wakeAll()
+    hub[inside].wakes.wakeAll()
     expect(await answer).toBe('there')
-    expect(hub.wakes.size).toBe(0)
+    expect(hub[inside].wakes.size).toBe(0)
   })
 
   test('does not miss what happens while it asks', async () => {
     const { hub } = await start()
     let asked = 0
-    const answer = await wait(hub, { topic: 't', ms: 5000, signals: [] }, async () => {
-      if (++asked === 1) hub.wakes.wake(['t'])
+    const answer = await wait(hub, { channel: 't', ms: 5000, signals: [] }, async () => {
+      if (++asked === 1) hub[inside].wakes.wake(['t'])
       return { found: asked === 2 ? 'there' : undefined }
     })
     expect(answer).toBe('there')
@@ -49,10 +49,10 @@ eachEngine('A wait', (open) => {
   test('ends at its deadline, at the limit of the hub, and at once when it is told to', async () => {
     const { hub, clock } = await start()
     const never = async () => ({})
-    const short = wait(hub, { topic: 't', ms: 1000, signals: [] }, never)
-    const long = wait(hub, { topic: 't', ms: 99_000, signals: [] }, never)
+    const short = wait(hub, { channel: 't', ms: 1000, signals: [] }, never)
+    const long = wait(hub, { channel: 't', ms: 99_000, signals: [] }, never)
     const stop = new AbortController()
-    const stopped = wait(hub, { topic: 't', ms: 99_000, signals: [new AbortController().signal, stop.signal] }, never)
+    const stopped = wait(hub, { channel: 't', ms: 99_000, signals: [new AbortController().signal, stop.signal] }, never)
     await settle(hub, 3)
     clock.advance(1000)
     expect(await short).toBeUndefined()
@@ -60,7 +60,7 @@ eachEngine('A wait', (open) => {
     expect(await stopped).toBeUndefined()
     clock.advance(9000)
     expect(await long).toBeUndefined()
-    expect(hub.wakes.size).toBe(0)
+    expect(hub[inside].wakes.size).toBe(0)
     expect(clock.pending).toBe(0)
   })
 

@@ -1,8 +1,8 @@
-/** The wake-ups of this process: who waits on a topic is told that it may have changed. A hint, never the truth. */
+/** The wake-ups of this process: whoever waits on a channel is told that it may have changed. They may be lost or false. */
 
 interface Watcher {
   readonly prefix: string
-  readonly fn: (topic: string) => void
+  readonly fn: (channel: string) => void
   readonly missed: () => void
 }
 
@@ -10,31 +10,31 @@ export class Wakes {
   readonly #sleepers = new Map<string, Set<() => void>>()
   readonly #watchers = new Set<Watcher>()
 
-  /** Calls `fn` whenever `topic` may have changed, until the returned function is called. */
-  on(topic: string, fn: () => void): () => void {
-    const set = this.#sleepers.get(topic) ?? new Set()
-    this.#sleepers.set(topic, set.add(fn))
+  /** Calls `fn` whenever `channel` may have changed, until the returned function is called. */
+  on(channel: string, fn: () => void): () => void {
+    const set = this.#sleepers.get(channel) ?? new Set()
+    this.#sleepers.set(channel, set.add(fn))
     return () => {
       set.delete(fn)
-      if (set.size === 0 && this.#sleepers.get(topic) === set) this.#sleepers.delete(topic)
+      if (set.size === 0 && this.#sleepers.get(channel) === set) this.#sleepers.delete(channel)
     }
   }
 
-  /** Calls `fn` with every topic that starts with `prefix`, and `missed` when some of them may have been lost. */
-  onEvery(prefix: string, fn: (topic: string) => void, missed: () => void): () => void {
+  /** Calls `fn` with every channel that starts with `prefix`, and `missed` when some of them may have been lost. */
+  onEvery(prefix: string, fn: (channel: string) => void, missed: () => void): () => void {
     const watcher = { prefix, fn, missed }
     this.#watchers.add(watcher)
     return () => this.#watchers.delete(watcher)
   }
 
-  wake(topics: Iterable<string>): void {
-    for (const topic of topics) {
-      for (const fn of this.#sleepers.get(topic) ?? []) fn()
-      for (const { prefix, fn } of this.#watchers) if (topic.startsWith(prefix)) fn(topic)
+  wake(channels: Iterable<string>): void {
+    for (const channel of channels) {
+      for (const fn of this.#sleepers.get(channel) ?? []) fn()
+      for (const { prefix, fn } of this.#watchers) if (channel.startsWith(prefix)) fn(channel)
     }
   }
 
-  /** When hints may have been lost: everybody asks again. */
+  /** When wake-ups may have been lost: everybody asks again. */
   wakeAll(): void {
     for (const sleepers of [...this.#sleepers.values()]) for (const fn of sleepers) fn()
     for (const { missed } of this.#watchers) missed()

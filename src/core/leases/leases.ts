@@ -17,7 +17,7 @@ import {
 import { lockProject } from '../../store/projects.ts'
 import { type Acting, type Agent, actAs } from '../agents/agents.ts'
 import { commit, type Note } from '../hub/commit.ts'
-import type { Hub } from '../hub/hub.ts'
+import { type Hub, reader } from '../hub/hub.ts'
 import { needProject } from '../projects/projects.ts'
 import { listInTheWay } from './overlaps.ts'
 
@@ -207,7 +207,7 @@ export async function listLeases(
   const { id: projectId } = await needProject(hub, project)
   const now = hub.clock.now()
   const activeAt = activeOnly ? now : undefined
-  const rows = await listRows(hub.db, { projectId, activeAt, before, limit: limit + 1 })
+  const rows = await listRows(reader(hub), { projectId, activeAt, before, limit: limit + 1 })
   return { leases: rows.slice(0, limit).map(fromNamed), hasMore: rows.length > limit, now }
 }
 
@@ -219,6 +219,6 @@ export async function listExpiring(
 ): Promise<{ leases: Lease[]; hasMore: boolean; now: number }> {
   const { id: projectId } = await needProject(hub, project)
   const now = hub.clock.now()
-  const rows = await listExpiringRows(hub.db, { projectId, now, until: now + withinMs, limit: limit + 1 })
+  const rows = await listExpiringRows(reader(hub), { projectId, now, until: now + withinMs, limit: limit + 1 })
   return { leases: rows.slice(0, limit).map(fromNamed), hasMore: rows.length > limit, now }
 }

@@ -1,4 +1,5 @@
 /** Leases where several nodes work at once: one waits for the other, and then looks again. */
+
 import sql from 'sql-template-tag'
 import { expect } from 'vitest'
 import { TestClock } from '../../../test/support/clock.ts'
@@ -7,6 +8,7 @@ import { as, openTestHub } from '../../../test/support/hub.ts'
 import { verifies } from '../../../test/support/verifies.ts'
 import type { Db, Tx } from '../../db/port.ts'
 import { lockProject } from '../../store/projects.ts'
+import { activity } from '../agents/activity.ts'
 import { actAs } from '../agents/agents.ts'
 import { listLeases, type Reserving, release, reserve } from './leases.ts'
 
@@ -31,7 +33,7 @@ eachEngine('Leases on two nodes', (open) => {
     const other = await database.connect()
     const agent = await actAs(hub, ann)
     // Settled first: activity that waits to be written would be one more who waits for a row.
-    await hub.activity.close()
+    await activity(hub).write()
     /** What another node does, and what is begun here before that ends. */
     const meanwhile = async <Value>(work: (tx: Tx) => Promise<unknown>, begin: () => Promise<Value>) => {
       let begun: Promise<Value> | undefined

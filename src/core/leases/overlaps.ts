@@ -1,9 +1,10 @@
 /** Whose leases overlap a pattern: candidates come by an index of prefixes, the patterns themselves decide. */
+
 import { setImmediate } from 'node:timers/promises'
 import type { Reader } from '../../db/port.ts'
 import { type Budget, type Glob, leadingTo, OverBudget, overlaps, parseGlob } from '../../globs/globs.ts'
 import { listHeld, listLeasesById, listNearby, type NamedLeaseRow, type NearbyRow } from '../../store/leases.ts'
-import { remember } from '../hub/hub.ts'
+import { remember } from '../hub/memory.ts'
 
 /** How many holders are told for one pattern: whoever conflicts with more learns nothing new from them. */
 const mostHolders = 50

@@ -1,4 +1,5 @@
 /** Leases in time, on both engines: how they end, last longer, are put away and listed. */
+
 import sql from 'sql-template-tag'
 import { expect, test } from 'vitest'
 import { eachEngine } from '../../../test/support/engines.ts'
@@ -6,6 +7,7 @@ import { as } from '../../../test/support/hub.ts'
 import { ann, bob, cid, openLeases, project } from '../../../test/support/leases.ts'
 import { verifies } from '../../../test/support/verifies.ts'
 import { actAs } from '../agents/agents.ts'
+import { inside } from '../hub/hub.ts'
 import { haveOverlappingLeases, listExpiring, listLeases, release, renew, sweepLeases } from './leases.ts'
 
 eachEngine('Leases in time', (open) => {
@@ -28,7 +30,7 @@ eachEngine('Leases in time', (open) => {
       granted: ['src/a.ts'],
       conflicts: [],
     })
-    expect(await haveOverlappingLeases(hub.db, annId, bobId, clock.now())).toBe(false)
+    expect(await haveOverlappingLeases(hub[inside].db, annId, bobId, clock.now())).toBe(false)
     expect(await stored()).toEqual(['src/**', 'src/a.ts'])
     await close()
   })
@@ -44,7 +46,9 @@ eachEngine('Leases in time', (open) => {
     clock.advance(1001)
     expect(await claim(bob, ['old/**'], { onConflict: 'refuse' })).toMatchObject({ granted: ['old/**'], conflicts: [] })
     expect((await claim(ann, ['old/last'])).ids).not.toEqual(ids)
-    expect(await hub.db.all(sql`SELECT id FROM leases WHERE released_at IS NULL AND id = ${ids[0]}`)).toHaveLength(1)
+    expect(
+      await hub[inside].db.all(sql`SELECT id FROM leases WHERE released_at IS NULL AND id = ${ids[0]}`),
+    ).toHaveLength(1)
     await close()
   })
 
@@ -139,14 +143,16 @@ eachEngine('Leases in time', (open) => {
     await claim(ann, ['a', 'b', 'c'], { ttlMs: 1000 })
     clock.advance(1000)
     await claim(bob, ['z'])
-    expect(await hub.db.all(sql`SELECT pattern FROM leases WHERE released_at IS NULL`)).toEqual([{ pattern: 'z' }])
+    expect(await hub[inside].db.all(sql`SELECT pattern FROM leases WHERE released_at IS NULL`)).toEqual([
+      { pattern: 'z' },
+    ])
     await close()
   })
 
   verifies('mail.lease.meeting', 'of two agents that overlap, shared or not, show that they meet', async () => {
     const { hub, clock, claim, close } = await openLeases(open)
     const [a, b] = [await actAs(hub, ann), await actAs(hub, bob)]
-    const meet = async (one = a.id, other = b.id) => haveOverlappingLeases(hub.db, one, other, clock.now())
+    const meet = async (one = a.id, other = b.id) => haveOverlappingLeases(hub[inside].db, one, other, clock.now())
     expect(await meet()).toBe(false)
     await claim(ann, ['src/api', 'docs/*.md'], { exclusive: false })
     expect(await meet()).toBe(false)

@@ -10,7 +10,7 @@ import {
   type MailRow,
 } from '../../store/mail.ts'
 import { type Acting, actAs } from '../agents/agents.ts'
-import type { Hub } from '../hub/hub.ts'
+import { type Hub, reader } from '../hub/hub.ts'
 import { type Letter, lettersOf } from './letters.ts'
 import { notAddressed } from './receipts.ts'
 
@@ -44,12 +44,12 @@ export interface InboxWish {
 export async function listInbox(hub: Hub, acting: Acting, wish: InboxWish): Promise<Received[]> {
   const agent = await actAs(hub, acting)
   const { part = 'all', since, after, until, before, oldestFirst = false, bodies = false, limit } = wish
-  if (after !== undefined && (await findReceipt(hub.db, after, agent.id)) === undefined)
+  if (after !== undefined && (await findReceipt(reader(hub), after, agent.id)) === undefined)
     throw notAddressed(agent, after)
   // Who reads on gets what comes next, not what is newest: otherwise more news than fit would be lost.
   const onwards = since !== undefined || after !== undefined
   const query = { recipientId: agent.id, part, since, after, until, before, bodies: inlineBytes(bodies, limit), limit }
-  const found = await listInboxRows(hub.db, { ...query, oldestFirst: oldestFirst || onwards })
+  const found = await listInboxRows(reader(hub), { ...query, oldestFirst: oldestFirst || onwards })
   const rows = await withBodies(hub, onwards && !oldestFirst ? found.reverse() : found, bodies)
   const letters = await lettersOf(hub, { rows, home: agent.projectId })
   return letters.map((letter, index) => ({ ...letter, ...receipt(rows[index] as InboxRow) }))
@@ -73,7 +73,7 @@ export async function listOutbox(hub: Hub, acting: Acting, wish: OutboxWish): Pr
   const agent = await actAs(hub, acting)
   const { since, before, bodies = false, limit } = wish
   const query = { senderId: agent.id, after: since, before, bodies: inlineBytes(bodies, limit), limit }
-  const rows = await withBodies(hub, await listOutboxRows(hub.db, query), bodies)
+  const rows = await withBodies(hub, await listOutboxRows(reader(hub), query), bodies)
   return lettersOf(hub, { rows, home: agent.projectId, blind: true })
 }
 
@@ -87,7 +87,7 @@ export async function withBodies<Row extends MailRow>(hub: Hub, rows: Row[], wan
   const missing = wanted ? rows.filter(({ body }) => body === null).map(({ id }) => id) : []
   if (missing.length === 0) return rows
   const used = rows.reduce((sum, { body }) => sum + Buffer.byteLength(body ?? ''), 0)
-  const found = await listBodies(hub.db, missing, mostBytes - used)
+  const found = await listBodies(reader(hub), missing, mostBytes - used)
   const bodies = new Map(found.map(({ id, body }) => [id, body]))
   return rows.map((row) => (row.body === null ? { ...row, body: bodies.get(row.id) ?? null } : row))
 }

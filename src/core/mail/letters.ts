@@ -2,7 +2,7 @@
 import type { Reader } from '../../db/port.ts'
 import type { DeliveryKind } from '../../store/deliveries.ts'
 import { listRecipientsOf, type MailRow, type RecipientOfRow } from '../../store/mail.ts'
-import type { Hub } from '../hub/hub.ts'
+import { type Hub, reader } from '../hub/hub.ts'
 import type { Importance } from '../messages/send.ts'
 import { slugOfProject } from '../projects/projects.ts'
 
@@ -43,7 +43,7 @@ interface Reading {
 export async function lettersOf(
   hub: Hub,
   { rows, home, blind = false }: Reading,
-  db: Reader = hub.db,
+  db: Reader = reader(hub),
 ): Promise<Letter[]> {
   if (rows.length === 0) return []
   const ids = rows.map(({ id }) => id)

@@ -1,11 +1,13 @@
 /** Mail in the core, on both engines: recipients, threads across projects, blind copies, receipts, counters. */
+
 import sql from 'sql-template-tag'
 import { expect, test } from 'vitest'
 import { eachEngine } from '../../../test/support/engines.ts'
 import { as, now, openTestHub, registered, type TestHubOptions } from '../../../test/support/hub.ts'
 import { verifies } from '../../../test/support/verifies.ts'
+import { activity } from '../agents/activity.ts'
 import { ensureAgent } from '../agents/agents.ts'
-import type { Hub } from '../hub/hub.ts'
+import { type Hub, inside } from '../hub/hub.ts'
 import { reply } from '../messages/reply.ts'
 import { type Draft, send } from '../messages/send.ts'
 import { needMessage, readThread } from '../threads/threads.ts'
@@ -31,7 +33,7 @@ eachEngine('Mail', (open) => {
   const all = { limit: 100, bodies: true }
 
   const unread = async (hub: Hub): Promise<Record<string, number>> => {
-    const rows = await hub.db.all<{ name: string; unread: number }>(
+    const rows = await hub[inside].db.all<{ name: string; unread: number }>(
       sql`SELECT a.name || '@' || p.human_key AS name, a.unread FROM agents a JOIN projects p ON p.id = a.project_id
         WHERE a.unread <> 0`,
     )
@@ -99,7 +101,7 @@ eachEngine('Mail', (open) => {
       code: 'AGENT_NOT_FOUND',
       message: expect.stringContaining('"Nobody"'),
     })
-    expect(await hub.db.all(sql`SELECT 1 FROM messages`)).toEqual([])
+    expect(await hub[inside].db.all(sql`SELECT 1 FROM messages`)).toEqual([])
     // At the mailbox door a new agent needs no set-up, whatever the setting says.
     await send(hub, as('Ann', 'back'), { to: [{ name: 'Nobody' }], body: 'x' })
     expect(await listInbox(hub, registered('Nobody', 'back'), all)).toHaveLength(1)
@@ -172,7 +174,7 @@ eachEngine('Mail', (open) => {
     const { messageId } = await send(hub, ann, letter({ name: 'Bob' }))
     const key = String(messageId)
     expect(await send(hub, cleo, { ...letter({ name: 'Bob' }), thread: key })).toMatchObject({ thread: key })
-    const rows = () => hub.db.all<{ n: number }>(sql`SELECT COUNT(*) AS n FROM threads`)
+    const rows = () => hub[inside].db.all<{ n: number }>(sql`SELECT COUNT(*) AS n FROM threads`)
     expect(await rows()).toEqual([{ n: 2 }])
     await send(hub, bob, { ...letter({ name: 'Ann' }), thread: key })
     expect(await rows()).toEqual([{ n: 2 }])
@@ -204,7 +206,7 @@ eachEngine('Mail', (open) => {
   test('what was said in a topic is answered there', async () => {
     const hub = await begin()
     const { messageId } = await send(hub, ann, letter({ name: 'Bob' }))
-    await hub.db.tx((tx) => tx.all(sql`UPDATE threads SET name = 'planning', name_key = 'planning'`))
+    await hub[inside].db.tx((tx) => tx.all(sql`UPDATE threads SET name = 'planning', name_key = 'planning'`))
     await expect(reply(hub, bob, { messageId, body: 'x' })).rejects.toMatchObject({
       code: 'INVALID_ARGUMENT',
       hint: expect.stringContaining('bus'),
@@ -221,7 +223,7 @@ eachEngine('Mail', (open) => {
       const clock = hub.clock as unknown as { advance(ms: number): void; now(): number }
       clock.advance(60_000)
       await listInbox(hub, bob, all)
-      expect(hub.activity.latest(bobs.id, 0)).toBe(clock.now())
+      expect(activity(hub).latest(bobs.id, 0)).toBe(clock.now())
       await hub.close()
       const db = await database.connect()
       expect(await db.all(sql`SELECT active_at FROM agents WHERE id = ${bobs.id}`)).toEqual([

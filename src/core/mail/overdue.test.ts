@@ -1,4 +1,5 @@
 /** Overdue acknowledgements, told and escalated once. */
+
 import sql from 'sql-template-tag'
 import { expect, onTestFinished, test } from 'vitest'
 import { TestClock } from '../../../test/support/clock.ts'
@@ -6,9 +7,10 @@ import { eachEngine } from '../../../test/support/engines.ts'
 import { as, openTestHub } from '../../../test/support/hub.ts'
 import { type Line, readableLog } from '../../../test/support/logged.ts'
 import { verifies } from '../../../test/support/verifies.ts'
+import { activity } from '../agents/activity.ts'
 import { whois } from '../agents/profiles.ts'
 import { keepChores } from '../hub/chores.ts'
-import type { Hub } from '../hub/hub.ts'
+import { type Hub, inside } from '../hub/hub.ts'
 import { listLeases } from '../leases/leases.ts'
 import { send } from '../messages/send.ts'
 import { claimInbox } from './escalation.ts'
@@ -54,7 +56,7 @@ eachEngine('Overdue acknowledgements', (open) => {
     await ask(one, ['bob'], 'fresh')
     // Activity is written after a while: its timer goes, too.
     clock.advance(1)
-    await one.activity.close()
+    await activity(one).write()
     keep(one, 'one')
     const stopTwo = keep(two, 'two')
     clock.advance(5000)
@@ -92,13 +94,13 @@ eachEngine('Overdue acknowledgements', (open) => {
     const names = Array.from({ length: 30 }, (_, n) => `agent-${n}`)
     for (let round = 0; round < 7; round++) await ask(only, names, `round ${round}`)
     clock.advance(ttlMs)
-    await only.activity.close()
+    await activity(only).write()
     keep(only, 'only')
     clock.advance(5000)
     await settle(clock, 1)
     expect(new Set(overdue().map(({ delivery_id }) => delivery_id)).size).toBe(210)
     expect(overdue()).toHaveLength(210)
-    const left = await only.db.all(sql`SELECT id FROM deliveries WHERE escalated_at IS NULL`)
+    const left = await only[inside].db.all(sql`SELECT id FROM deliveries WHERE escalated_at IS NULL`)
     expect(left).toEqual([])
   })
 
@@ -107,7 +109,7 @@ eachEngine('Overdue acknowledgements', (open) => {
     const only = await hub()
     await ask(only, ['bob'], 'late')
     clock.advance(ttlMs)
-    await only.activity.close()
+    await activity(only).write()
     keep(only, 'only', { escalation: 'log' })
     clock.advance(5000)
     await settle(clock, 1)
@@ -124,7 +126,7 @@ eachEngine('Overdue acknowledgements', (open) => {
     const confirmed = await ask(only, ['dave'], 'confirmed', { project })
     await acknowledgeMessage(only, as('dave', project), confirmed.messageId)
     clock.advance(ttlMs)
-    await only.activity.close()
+    await activity(only).write()
     const seen = (await whois(only, project, 'bob')).activeAt
     const claim = claimInbox({ holder: 'ops', ttlMs: 2 * 60 * minute, exclusive: true })
     keep(only, 'only', { escalation: 'file_reservation', claim })
@@ -142,7 +144,7 @@ eachEngine('Overdue acknowledgements', (open) => {
     expect((await whois(only, project, 'bob')).activeAt).toBe(seen)
     // Later, another one is late: the reservation lasts longer, and there is still one.
     await ask(only, ['bob'], 'the next', { project })
-    await only.activity.close()
+    await activity(only).write()
     clock.advance(ttlMs + minute)
     await settle(clock, 1)
     expect(overdue()).toHaveLength(3)
@@ -158,7 +160,7 @@ eachEngine('Overdue acknowledgements', (open) => {
       const only = await hub()
       await ask(only, ['bob'], 'late')
       clock.advance(ttlMs)
-      await only.activity.close()
+      await activity(only).write()
       keep(only, 'only', {
         escalation: 'file_reservation',
         claim: claimInbox({ holder: undefined, ttlMs: minute, exclusive: false }),
@@ -175,7 +177,7 @@ eachEngine('Overdue acknowledgements', (open) => {
     const [dying, heir] = [await hub(), await hub()]
     await ask(heir, ['bob'], 'late')
     clock.advance(ttlMs)
-    await heir.activity.close()
+    await activity(heir).write()
     const claim = claimInbox({ holder: 'ops', ttlMs: 60 * minute, exclusive: false })
     const cut = Promise.withResolvers<void>()
     const reserved = Promise.withResolvers<void>()
@@ -205,7 +207,7 @@ eachEngine('Overdue acknowledgements', (open) => {
     const only = await hub()
     await ask(only, ['bob', 'carol'], 'late')
     clock.advance(ttlMs)
-    await only.activity.close()
+    await activity(only).write()
     keep(only, 'only', {
       escalation: 'file_reservation',
       claim: async (_hub, { name }) => {

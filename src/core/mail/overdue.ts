@@ -1,7 +1,7 @@
 /** Overdue acknowledgements: each is told in the log once, and escalated where that is asked for. */
 import { listOverdue, type OverdueRow, updateEscalated } from '../../store/overdue.ts'
 import type { Chore } from '../hub/chores.ts'
-import type { Hub } from '../hub/hub.ts'
+import { type Hub, reader } from '../hub/hub.ts'
 
 export interface OverdueRules {
   readonly everyMs: number
@@ -33,7 +33,7 @@ export const overdueChore = ({ everyMs, ttlMs, escalation, claim }: OverdueRules
     const before = hub.clock.now() - ttlMs
     for (;;) {
       await turn.goOn()
-      const rows = await listOverdue(hub.db, before, atOnce)
+      const rows = await listOverdue(reader(hub), before, atOnce)
       if (rows.length === 0) return
       const reserved = escalation === 'file_reservation' ? await claimAll(hub, rows, claim) : undefined
       const ids = rows.map(({ id }) => id)

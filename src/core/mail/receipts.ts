@@ -4,7 +4,7 @@ import { updateUnread } from '../../store/agents.ts'
 import { findReceipt, updateReceipt } from '../../store/deliveries.ts'
 import { type Acting, type Agent, actAs } from '../agents/agents.ts'
 import { commit } from '../hub/commit.ts'
-import type { Hub } from '../hub/hub.ts'
+import { type Hub, reader } from '../hub/hub.ts'
 
 export interface Receipt {
   readonly readAt: number
@@ -26,7 +26,7 @@ interface Signing {
 
 async function sign(hub: Hub, acting: Acting, { messageId, ack }: Signing): Promise<Receipt> {
   const agent = await actAs(hub, acting)
-  const before = await findReceipt(hub.db, messageId, agent.id)
+  const before = await findReceipt(reader(hub), messageId, agent.id)
   if (before === undefined) throw notAddressed(agent, messageId)
   // Said again, it costs no write.
   if (before.read_at !== null && (before.acked_at !== null || !ack)) return toReceipt(before.read_at, before.acked_at)

@@ -1,4 +1,5 @@
 /** The retention report and the cleanup of leases. */
+
 import sql, { type Sql } from 'sql-template-tag'
 import { expect, onTestFinished } from 'vitest'
 import { TestClock } from '../../../test/support/clock.ts'
@@ -7,8 +8,9 @@ import { as, now, openTestHub } from '../../../test/support/hub.ts'
 import { readableLog } from '../../../test/support/logged.ts'
 import { verifies } from '../../../test/support/verifies.ts'
 import type { Db } from '../../db/port.ts'
+import { activity } from '../agents/activity.ts'
 import { type Chore, keepChores } from '../hub/chores.ts'
-import type { Hub } from '../hub/hub.ts'
+import { type Hub, inside } from '../hub/hub.ts'
 import { leaseCleanupChore } from '../leases/cleanup.ts'
 import { listLeases, reserve } from '../leases/leases.ts'
 import { send } from '../messages/send.ts'
@@ -27,7 +29,7 @@ eachEngine('The retention report', (open) => {
 
   /** Runs a chore once, as soon as it is due. */
   const run = async (hub: Hub, clock: TestClock, chore: Chore) => {
-    await hub.activity.close()
+    await activity(hub).write()
     const stop = keepChores(hub, [chore], 'only')
     onTestFinished(stop)
     clock.advance(5000)
@@ -65,7 +67,7 @@ eachEngine('The retention report', (open) => {
       },
       { level: 30, project: expect.stringMatching(/^frontend-/), messages: 1, old_messages: 0, full_inboxes: 0 },
     ])
-    const [count] = await hub.db.all<{ count: number }>(sql`SELECT COUNT(*) AS count FROM messages`)
+    const [count] = await hub[inside].db.all<{ count: number }>(sql`SELECT COUNT(*) AS count FROM messages`)
     expect(Number(count?.count)).toBe(5)
   })
 
@@ -92,7 +94,7 @@ eachEngine('The retention report', (open) => {
     }))
     const { messageId } = await mail(hub, 'commons', ['bob'])
     const total = 25_000
-    await hub.db.tx(async (tx) => {
+    await hub[inside].db.tx(async (tx) => {
       await tx.all(sql`
         INSERT INTO messages (uid, thread_id, seq, sender_id, body, created_at)
         SELECT 'm' || n.n, m.thread_id, n.n, m.sender_id, '', m.created_at
@@ -130,7 +132,7 @@ eachEngine('The retention report', (open) => {
     await claim('bob', 1000)
     await claim('carol', day)
     clock.advance(2000)
-    const released = () => hub.db.all(sql`SELECT id FROM leases WHERE released_at IS NOT NULL`)
+    const released = () => hub[inside].db.all(sql`SELECT id FROM leases WHERE released_at IS NOT NULL`)
     expect(await released()).toEqual([])
     await run(hub, clock, leaseCleanupChore(60_000))
     expect((await released()).length).toBe(300)

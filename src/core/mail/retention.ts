@@ -8,7 +8,7 @@ import {
   start,
 } from '../../store/retention.ts'
 import type { Chore, Turn } from '../hub/chores.ts'
-import type { Hub } from '../hub/hub.ts'
+import { type Hub, reader } from '../hub/hub.ts'
 import { listProjects, type Project } from '../projects/projects.ts'
 
 export interface RetentionRules {
@@ -73,7 +73,7 @@ async function survey(hub: Hub, turn: Turn, { project, time, inboxLimit }: Surve
   }
   for (let after = ''; ; ) {
     await turn.goOn()
-    const owners = await listInboxOwners(hub.db, project.id, { after, limit: page })
+    const owners = await listInboxOwners(reader(hub), project.id, { after, limit: page })
     for (const owner of owners) {
       const sent = await countAllSent(hub, turn, owner, time)
       const size = await countInbox(hub, turn, owner)
@@ -94,7 +94,7 @@ async function countAllSent(hub: Hub, turn: Turn, { id: senderId }: InboxOwnerRo
   const all = { count: 0, old: 0 }
   for (let after = start; ; ) {
     await turn.goOn()
-    const part = await countSent(hub.db, { senderId, after, time, most: atOnce })
+    const part = await countSent(reader(hub), { senderId, after, time, most: atOnce })
     all.count += part.count
     all.old += part.old
     if (part.count < atOnce) return all
@@ -105,8 +105,8 @@ async function countAllSent(hub: Hub, turn: Turn, { id: senderId }: InboxOwnerRo
 async function countInbox(hub: Hub, turn: Turn, { id: recipientId }: InboxOwnerRow): Promise<number> {
   for (let after = start, count = 0; ; count += atOnce) {
     await turn.goOn()
-    const next = await findInboxPlace(hub.db, recipientId, { after, steps: atOnce })
-    if (next === undefined) return count + (await countInboxAfter(hub.db, { recipientId, after, most: atOnce }))
+    const next = await findInboxPlace(reader(hub), recipientId, { after, steps: atOnce })
+    if (next === undefined) return count + (await countInboxAfter(reader(hub), { recipientId, after, most: atOnce }))
     after = next
   }
 }

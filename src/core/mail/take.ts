@@ -1,4 +1,5 @@
 /** Taking mail: the oldest unread message, popped at once or lent for a while; acknowledging it; putting it back. */
+
 import { HubError } from '../../base/errors.ts'
 import { updateUnread } from '../../store/agents.ts'
 import {
@@ -11,9 +12,10 @@ import {
   updateRead,
   updateUnclaimed,
 } from '../../store/deliveries.ts'
-import { type Acting, type Agent, actAs, mailTopic } from '../agents/agents.ts'
+import { type Acting, type Agent, actAs, mailChannel } from '../agents/agents.ts'
 import { commit } from '../hub/commit.ts'
-import type { Hub } from '../hub/hub.ts'
+import { type Hub, reader } from '../hub/hub.ts'
+import { memory } from '../hub/memory.ts'
 import { wait } from '../hub/wait.ts'
 
 export interface Mail {
@@ -40,6 +42,9 @@ export interface Taken {
   putBack(): Promise<void>
 }
 
+/** Agents that were given mail when they last asked. A guess that only saves work. */
+const mailLikely = memory(() => new Set<number>())
+
 export async function take(
   hub: Hub,
   acting: Acting,
@@ -47,22 +52,22 @@ export async function take(
 ): Promise<Taken | undefined> {
   const agent = await actAs(hub, acting)
   if (after !== undefined) await settle(hub, agent, after, (row) => row.read_at === null && row.hold !== null)
-  return wait(hub, { topic: mailTopic(agent.id), ms: waitMs, signals }, async () => {
+  return wait(hub, { channel: mailChannel(agent.id), ms: waitMs, signals }, async () => {
     // A client that is gone takes nothing with it.
     if (signals.some((signal) => signal.aborted)) return {}
     // Who was given mail the last time is likely to find more; others look first, so that an empty mailbox costs no lock.
-    const likely = hub.fruitful.has(agent.id)
-    if (likely || (await hasFreeDelivery(hub.db, agent.id, hub.clock.now()))) {
+    const likely = mailLikely(hub).has(agent.id)
+    if (likely || (await hasFreeDelivery(reader(hub), agent.id, hub.clock.now()))) {
       const taken = await claim(hub, agent, leaseMs)
       if (taken !== undefined) {
-        hub.fruitful.add(agent.id)
+        mailLikely(hub).add(agent.id)
         return { found: taken }
       }
-      hub.fruitful.delete(agent.id)
-      // Nothing, though there was something: another node has it in hand, and may yet let go of it without a hint.
+      mailLikely(hub).delete(agent.id)
+      // Nothing, though there was something: another node has it in hand, and may yet let go of it without a wake-up.
       if (!likely) return { again: hub.clock.now() + contendedMs }
     }
-    return { again: waitMs > 0 ? await findNextRelease(hub.db, agent.id) : undefined }
+    return { again: waitMs > 0 ? await findNextRelease(reader(hub), agent.id) : undefined }
   })
 }
 
@@ -118,7 +123,7 @@ async function putBack(
       projectId: agent.projectId,
       agentId: agent.id,
       messageId: message_id,
-      wakes: [mailTopic(agent.id)],
+      wakes: [mailChannel(agent.id)],
     })
   })
 }
@@ -150,7 +155,7 @@ export async function acknowledge(
  * whoever says (by `after`) that it has handled one settles it too, since that is all a lease is there to ensure.
  */
 async function settle(hub: Hub, agent: Agent, id: string, chosen: (row: HoldRow) => boolean) {
-  const rows = await listDeliveriesCalled(hub.db, agent.id, id)
+  const rows = await listDeliveriesCalled(reader(hub), agent.id, id)
   const row = rows.findLast(chosen)
   if (row === undefined || row.hold === null) return rows.length === 0 ? 'unknown' : 'moved on'
   if (row.read_at !== null) return 'settled'

@@ -5,7 +5,7 @@ import { TestClock } from '../../../test/support/clock.ts'
 import { eachEngine } from '../../../test/support/engines.ts'
 import { as, now, openTestHub } from '../../../test/support/hub.ts'
 import { verifies } from '../../../test/support/verifies.ts'
-import type { Hub } from '../hub/hub.ts'
+import { type Hub, inside } from '../hub/hub.ts'
 import { take } from '../mail/take.ts'
 import { send } from './send.ts'
 
@@ -20,7 +20,7 @@ eachEngine('The quota of an inbox', (open) => {
   const mail = (hub: Hub, ...to: string[]) => send(hub, as('ann'), { to: to.map((name) => ({ name })), body: 'hello' })
 
   const held = async (hub: Hub, name: string): Promise<number> => {
-    const rows = await hub.db.all(sql`
+    const rows = await hub[inside].db.all(sql`
       SELECT d.id FROM deliveries d JOIN agents a ON a.id = d.recipient_id WHERE a.name = ${name}`)
     return rows.length
   }

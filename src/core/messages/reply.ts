@@ -2,7 +2,7 @@
 import { HubError } from '../../base/errors.ts'
 import { findMail, listRecipientsOf } from '../../store/mail.ts'
 import { type Acting, type Agent, actAs } from '../agents/agents.ts'
-import type { Hub } from '../hub/hub.ts'
+import { type Hub, reader } from '../hub/hub.ts'
 import { type Recipient, resolve } from './recipients.ts'
 import { type Address, post, type Sent } from './send.ts'
 
@@ -24,7 +24,7 @@ export async function reply(
   { messageId, body, to, copies = [], subjectPrefix = 'Re:', clientId }: Reply,
 ): Promise<Sent> {
   const sender = await actAs(hub, acting)
-  const original = await findMail(hub.db, { id: messageId, projectId: sender.projectId, recipientId: sender.id })
+  const original = await findMail(reader(hub), { id: messageId, projectId: sender.projectId, recipientId: sender.id })
   if (original === undefined) throw new HubError('MESSAGE_NOT_FOUND', `${sender.name} can see no message ${messageId}.`)
   if (original.topic !== null)
     throw new HubError(
@@ -64,7 +64,7 @@ async function usualRecipients(
   }: { id: number; sender_id: number; sender_project: number; sender: string },
 ): Promise<Recipient[]> {
   if (sender_id !== sender.id) return [{ agent: { id: sender_id, projectId: sender_project, name }, kind: 'to' }]
-  const recipients = await listRecipientsOf(hub.db, [id], { blind: false })
+  const recipients = await listRecipientsOf(reader(hub), [id], { blind: false })
   return recipients
     .filter(({ kind }) => kind === 'to')
     .map(({ id, project_id: projectId, name }) => ({ agent: { id, projectId, name }, kind: 'to' }))

@@ -1,9 +1,11 @@
 /** Sending, on both engines: threads, ids, the depth of a mailbox. */
+
 import sql from 'sql-template-tag'
 import { expect, test } from 'vitest'
 import { eachEngine } from '../../../test/support/engines.ts'
 import { as, now, openTestHub } from '../../../test/support/hub.ts'
 import { verifies } from '../../../test/support/verifies.ts'
+import { inside } from '../hub/hub.ts'
 import { take } from '../mail/take.ts'
 import { send } from './send.ts'
 
@@ -16,11 +18,11 @@ interface Placed {
 eachEngine('Sending', (open) => {
   const start = async (options = {}) => {
     const hub = await openTestHub(await (await open()).connect(), options)
-    const places = () => hub.db.all<Placed>(sql`SELECT body, thread_id, seq FROM messages ORDER BY id`)
+    const places = () => hub[inside].db.all<Placed>(sql`SELECT body, thread_id, seq FROM messages ORDER BY id`)
     const unread = async () =>
-      (await hub.db.all<{ name: string; unread: number }>(sql`SELECT name, unread FROM agents ORDER BY name`)).map(
-        ({ name, unread }) => `${name} ${unread}`,
-      )
+      (
+        await hub[inside].db.all<{ name: string; unread: number }>(sql`SELECT name, unread FROM agents ORDER BY name`)
+      ).map(({ name, unread }) => `${name} ${unread}`)
     return { hub, places, unread }
   }
 
@@ -66,7 +68,7 @@ eachEngine('Sending', (open) => {
         ),
       )
       expect(sent.filter(({ duplicate }) => !duplicate).length).toBe(1)
-      expect(await hubs[0].db.all(sql`SELECT COUNT(*) AS n FROM messages`)).toEqual([{ n: 1 }])
+      expect(await hubs[0][inside].db.all(sql`SELECT COUNT(*) AS n FROM messages`)).toEqual([{ n: 1 }])
       for (const hub of hubs) await hub.close()
     },
   )
@@ -79,8 +81,10 @@ eachEngine('Sending', (open) => {
         send(hubs[n % 2 === 0 ? 0 : 1], as('Alice', 'new'), { to: [{ name: 'BOB' }], body: `${n}` }),
       ),
     )
-    expect(await hubs[0].db.all(sql`SELECT COUNT(*) AS n FROM agents`)).toEqual([{ n: 2 }])
-    expect(await hubs[0].db.all(sql`SELECT COUNT(*) AS n FROM projects WHERE slug <> 'commons'`)).toEqual([{ n: 1 }])
+    expect(await hubs[0][inside].db.all(sql`SELECT COUNT(*) AS n FROM agents`)).toEqual([{ n: 2 }])
+    expect(await hubs[0][inside].db.all(sql`SELECT COUNT(*) AS n FROM projects WHERE slug <> 'commons'`)).toEqual([
+      { n: 1 },
+    ])
     for (const hub of hubs) await hub.close()
   })
 
@@ -93,16 +97,18 @@ eachEngine('Sending', (open) => {
     expect(refused.length).toBe(15)
     for (const { reason } of refused) expect(reason).toMatchObject({ code: 'MAILBOX_FULL' })
     expect(await unread()).toEqual(['alice 0', 'bob 10'])
-    expect(await hub.db.all(sql`SELECT COUNT(*) AS n FROM messages`)).toEqual([{ n: 10 }])
-    expect(await hub.db.all(sql`SELECT COUNT(*) AS n FROM threads`)).toEqual([{ n: 10 }])
+    expect(await hub[inside].db.all(sql`SELECT COUNT(*) AS n FROM messages`)).toEqual([{ n: 10 }])
+    expect(await hub[inside].db.all(sql`SELECT COUNT(*) AS n FROM threads`)).toEqual([{ n: 10 }])
   })
 
   test('every change is in the feed, in order, with the topics it wakes', async () => {
     const { hub } = await start()
     await send(hub, as('alice'), { to: [{ name: 'bob' }], body: 'x' })
     await (await take(hub, as('bob'), now))?.putBack()
-    const feed = await hub.db.all<{ kind: string; wakes: string }>(sql`SELECT kind, wakes FROM changes ORDER BY id`)
-    const bob = (await hub.db.all<{ id: number }>(sql`SELECT id FROM agents WHERE name = 'bob'`))[0]?.id
+    const feed = await hub[inside].db.all<{ kind: string; wakes: string }>(
+      sql`SELECT kind, wakes FROM changes ORDER BY id`,
+    )
+    const bob = (await hub[inside].db.all<{ id: number }>(sql`SELECT id FROM agents WHERE name = 'bob'`))[0]?.id
     expect(feed).toEqual([
       { kind: 'agent.created', wakes: '' },
       { kind: 'agent.created', wakes: '' },

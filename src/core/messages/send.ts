@@ -9,7 +9,7 @@ import { findSent, listRecipientsOf } from '../../store/mail.ts'
 import { findMailThread, findThreadOf, type MailThreadRow } from '../../store/mail-threads.ts'
 import { type ClientId, findByClientId, findInThread, insertClientIds, insertMessage } from '../../store/messages.ts'
 import { insertThread, takeSeq } from '../../store/threads.ts'
-import { type Acting, type Agent, actAs, mailTopic } from '../agents/agents.ts'
+import { type Acting, type Agent, actAs, mailChannel } from '../agents/agents.ts'
 import type { Refusal } from '../contacts/judging.ts'
 import { commit, type Note } from '../hub/commit.ts'
 import type { Hub } from '../hub/hub.ts'
@@ -133,7 +133,7 @@ export async function append(
     agentId: sender.id,
     threadId: place.threadId,
     messageId,
-    wakes: passed.map(({ agent }) => mailTopic(agent.id)),
+    wakes: passed.map(({ agent }) => mailChannel(agent.id)),
   })
   const called = thread ? (thread.key ?? String(thread.root_id)) : draft.thread
   return {

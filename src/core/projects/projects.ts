@@ -1,4 +1,5 @@
 /** Projects: the namespaces of agents and threads. */
+
 import { HubError } from '../../base/errors.ts'
 import { slugOf, tidyKey } from '../../base/names.ts'
 import type { Reader } from '../../db/port.ts'
@@ -10,7 +11,8 @@ import {
   type ProjectRow,
 } from '../../store/projects.ts'
 import { commit } from '../hub/commit.ts'
-import { type Hub, remember } from '../hub/hub.ts'
+import { type Hub, reader } from '../hub/hub.ts'
+import { memory, remember } from '../hub/memory.ts'
 
 export interface Project {
   readonly id: number
@@ -19,6 +21,9 @@ export interface Project {
   readonly key: string
   readonly createdAt: number
 }
+
+/** Projects seen before. They are never renamed, so that this stays true. */
+export const known = memory(() => ({ projects: new Map<string, Project>(), slugs: new Map<number, string>() }))
 
 const toProject = ({ id, slug, human_key, created_at }: ProjectRow): Project => ({
   id,
@@ -39,7 +44,7 @@ export async function ensureProject(hub: Hub, slugOrKey: string): Promise<Projec
     note({ kind: 'project.created', projectId: made.id, wakes: [] })
     return made
   })
-  return remember(hub.known.projects, slugOrKey, toProject(row))
+  return remember(known(hub).projects, slugOrKey, toProject(row))
 }
 
 /** Where two keys share the last part and the short hash, or somebody used the slug as a key, a longer hash tells them apart. */
@@ -54,13 +59,14 @@ async function freeSlug(tx: Reader, humanKey: string): Promise<string> {
 
 /** Every door asks here, so that all of them mean one project whichever way its key is written. */
 export async function findProjectCalled(hub: Hub, slugOrKey: string): Promise<Project | undefined> {
-  const known = hub.known.projects.get(slugOrKey)
-  if (known !== undefined) return known
+  const before = known(hub).projects.get(slugOrKey)
+  if (before !== undefined) return before
   // First as it is written: older databases hold keys that end with a slash.
   const tidy = tidyKey(slugOrKey)
   const row =
-    (await findProject(hub.db, slugOrKey)) ?? (tidy === slugOrKey ? undefined : await findProject(hub.db, tidy))
-  return row && remember(hub.known.projects, slugOrKey, toProject(row))
+    (await findProject(reader(hub), slugOrKey)) ??
+    (tidy === slugOrKey ? undefined : await findProject(reader(hub), tidy))
+  return row && remember(known(hub).projects, slugOrKey, toProject(row))
 }
 
 /** A project that is only looked at is not made by it. */
@@ -85,10 +91,10 @@ export async function listProjects(
   hub: Hub,
   { after = 0, limit }: { after?: number | undefined; limit: number },
 ): Promise<Project[]> {
-  return (await listRows(hub.db, { after, limit })).map(toProject)
+  return (await listRows(reader(hub), { after, limit })).map(toProject)
 }
 
 /** Slugs never change: each is asked for once. */
 export async function slugOfProject(hub: Hub, id: number): Promise<string> {
-  return hub.known.slugs.get(id) ?? remember(hub.known.slugs, id, await findSlug(hub.db, id))
+  return known(hub).slugs.get(id) ?? remember(known(hub).slugs, id, await findSlug(reader(hub), id))
 }

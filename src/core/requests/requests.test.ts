@@ -1,10 +1,12 @@
 /** Asking for contact, on both engines: letters, what is listed, other projects, races. */
+
 import sql from 'sql-template-tag'
 import { expect } from 'vitest'
 import { day, openContacts, outcome } from '../../../test/support/contacts.ts'
 import { eachEngine } from '../../../test/support/engines.ts'
 import { verifies } from '../../../test/support/verifies.ts'
 import { listContacts, setContactPolicy } from '../contacts/links.ts'
+import { inside } from '../hub/hub.ts'
 import { listInbox } from '../mail/inbox.ts'
 import { send } from '../messages/send.ts'
 import { requestContact, respondContact } from './requests.ts'
@@ -68,7 +70,7 @@ eachEngine('Contact requests', (open) => {
     const { hub, clock, people, ask, mail } = await start()
     await people({ Ann: 'auto', Bob: 'contacts_only' })
     await ask('Ann', 'Bob')
-    const rows = () => hub.db.all(sql`SELECT * FROM contacts`)
+    const rows = () => hub[inside].db.all(sql`SELECT * FROM contacts`)
     const before = await rows()
     clock.advance(1000)
     expect(await mail('Ann', 'Bob')).toBe('CONTACT_REQUIRED')
@@ -106,7 +108,7 @@ eachEngine('Contact requests', (open) => {
     await expect(lost).rejects.toMatchObject({ code: 'PROJECT_NOT_FOUND', reason: 'elsewhere' })
     expect(await outcome(ask('Nobody', 'Ann'))).toBe('AGENT_NOT_FOUND')
     expect(await outcome(ask('Ann', 'ann'))).toBe('INVALID_ARGUMENT')
-    await hub.db.tx((tx) => tx.all(sql`UPDATE agents SET unread = 10000 WHERE name = 'Bob'`))
+    await hub[inside].db.tx((tx) => tx.all(sql`UPDATE agents SET unread = 10000 WHERE name = 'Bob'`))
     expect(await outcome(ask('Ann', 'Bob'))).toBe('MAILBOX_FULL')
     expect(await links()).toEqual([])
   })
@@ -149,7 +151,9 @@ eachEngine('Contact requests', (open) => {
       const { deliveries } = await send(hub, as('Ann'), { to: [{ name }], body: 'x' })
       return deliveries[0]?.agent.projectId
     }
-    const projects = await hub.db.all<{ id: number; slug: string }>(sql`SELECT id, slug FROM projects ORDER BY id`)
+    const projects = await hub[inside].db.all<{ id: number; slug: string }>(
+      sql`SELECT id, slug FROM projects ORDER BY id`,
+    )
     const idOf = (slug: string) => projects.find((project) => project.slug === slug)?.id
     expect(await reached('bob')).toBe(idOf(link.to.project))
     // One's own project comes first.

@@ -10,7 +10,7 @@ import { migrate } from '../../db/migrate.ts'
 import { migrations } from '../../db/migrations/all.ts'
 import type { Db } from '../../db/port.ts'
 import { findNewest, indexNext, isIndexed } from '../../store/search.ts'
-import type { Hub } from '../hub/hub.ts'
+import { type Hub, inside } from '../hub/hub.ts'
 import { send } from '../messages/send.ts'
 import { catchUp, keepSearchable, rebuildSearch } from './projection.ts'
 import { search } from './search.ts'
@@ -23,7 +23,7 @@ eachEngine('The search index', (open, dialect) => {
 
   /** How many messages the index itself holds, and how often they say `note`. */
   const contents = (hub: Hub) =>
-    hub.db.tx(async (tx) => {
+    hub[inside].db.tx(async (tx) => {
       if (dialect === 'postgres')
         return (
           await tx.all<{ messages: number; notes: number }>(sql`
@@ -94,8 +94,8 @@ eachEngine('The search index', (open, dialect) => {
     const database = await open()
     const gone = await connectHub(database)
     await writeMessages(gone, notes(500))
-    await gone.db.tx(indexNext)
-    const stopped = gone.db.tx(async (tx) => {
+    await gone[inside].db.tx(indexNext)
+    const stopped = gone[inside].db.tx(async (tx) => {
       await indexNext(tx)
       throw new Error('stopped')
     })
@@ -103,7 +103,7 @@ eachEngine('The search index', (open, dialect) => {
     await gone.close()
 
     const hub = await connectHub(database)
-    expect(await isIndexed(hub.db, 500)).toBe(false)
+    expect(await isIndexed(hub[inside].db, 500)).toBe(false)
     expect(await find(hub, 'number0 OR number250 OR number499')).toHaveLength(3)
     expect(await contents(hub)).toEqual({ messages: 500, notes: 500 })
   })
@@ -167,12 +167,13 @@ eachEngine('The search index', (open, dialect) => {
     )
     expect(await find(hub, 'number0 OR number99')).toHaveLength(2)
     expect((await find(hub, 'note'))[0]).toMatch(/^note number99 /)
-    if (dialect === 'sqlite') expect(await hub.db.all(sql`SELECT COUNT(*) AS n FROM search_parts`)).toEqual([{ n: 2 }])
+    if (dialect === 'sqlite')
+      expect(await hub[inside].db.all(sql`SELECT COUNT(*) AS n FROM search_parts`)).toEqual([{ n: 2 }])
     await rebuildSearch(hub)
     expect(await find(hub, 'number0 OR number99')).toHaveLength(2)
     expect(await contents(hub)).toEqual({ messages: 100, notes: 100 })
     if (dialect === 'sqlite')
-      expect(await hub.db.all(sql`SELECT merged FROM search_parts ORDER BY part`)).toEqual([
+      expect(await hub[inside].db.all(sql`SELECT merged FROM search_parts ORDER BY part`)).toEqual([
         { merged: 1 },
         { merged: 0 },
       ])
@@ -183,7 +184,7 @@ eachEngine('The search index', (open, dialect) => {
     // One of its own: the hub sets timers for other reasons too.
     const clock = new TestClock()
     const stop = keepSearchable({ ...hub, clock })
-    const indexed = async () => isIndexed(hub.db, await findNewest(hub.db))
+    const indexed = async () => isIndexed(hub[inside].db, await findNewest(hub[inside].db))
     await writeMessages(hub, notes(450))
     for (let turn = 0; turn < 20; turn++) {
       await expect.poll(() => clock.pending > 0 || indexed()).toBe(true)

@@ -1,7 +1,7 @@
 /** Keeps the search index up to date with the messages: before each search, and quietly in between. */
 import { findNewest, findUnmerged, indexNext, isIndexed, mergeNext, resetNext } from '../../store/search.ts'
 import { commit } from '../hub/commit.ts'
-import type { Hub } from '../hub/hub.ts'
+import { countCommits, type Hub, onWake, reader } from '../hub/hub.ts'
 
 /** Steps that run: all who wait for the index of a hub share them, lest one commit hold many of them. */
 const steps = new WeakMap<Hub, Promise<boolean>>()
@@ -17,8 +17,8 @@ function step(hub: Hub): Promise<boolean> {
 
 /** Returns when all that was committed before the call can be found. */
 export async function catchUp(hub: Hub): Promise<void> {
-  const newest = await findNewest(hub.db)
-  while (!(await isIndexed(hub.db, newest)) && (await step(hub)));
+  const newest = await findNewest(reader(hub))
+  while (!(await isIndexed(reader(hub), newest)) && (await step(hub)));
 }
 
 /** Makes the index anew, from the messages alone. Searches that come meanwhile wait until it is whole. */
@@ -43,7 +43,7 @@ const whileBusy = 200
 export function keepSearchable(hub: Hub): () => Promise<void> {
   let stopped = false
   let busy = false
-  let seen = hub.pulse.commits
+  let seen = countCommits(hub)
   let cancel: (() => void) | undefined
   let looking: Promise<void> | undefined
 
@@ -60,8 +60,8 @@ export function keepSearchable(hub: Hub): () => Promise<void> {
 
   async function look(): Promise<void> {
     // Whatever is written counts, also what wakes nobody. One commit or two since the last look were our own.
-    const others = hub.pulse.commits - seen > 2
-    seen = hub.pulse.commits
+    const others = countCommits(hub) - seen > 2
+    seen = countCommits(hub)
     busy = false
     try {
       const more = await work()
@@ -73,15 +73,15 @@ export function keepSearchable(hub: Hub): () => Promise<void> {
 
   /** One step of whatever there is to do. Looking for it takes no lock. */
   async function work(): Promise<boolean> {
-    if (!(await isIndexed(hub.db, await findNewest(hub.db)))) return step(hub)
-    return (await findUnmerged(hub.db)) !== undefined && commit(hub, mergeNext)
+    if (!(await isIndexed(reader(hub), await findNewest(reader(hub))))) return step(hub)
+    return (await findUnmerged(reader(hub))) !== undefined && commit(hub, mergeNext)
   }
 
   const stir = () => {
     busy = true
     if (cancel === undefined && looking === undefined) lookIn(afterCommit)
   }
-  const unwatch = hub.wakes.onEvery('', stir, stir)
+  const unwatch = onWake(hub, '', stir, stir)
   lookIn(afterCommit)
   return async () => {
     stopped = true

@@ -6,7 +6,7 @@ import { eachEngine } from '../../../test/support/engines.ts'
 import { as } from '../../../test/support/hub.ts'
 import { connectHub, inProject, inTopics, writeMessages } from '../../../test/support/search.ts'
 import { verifies } from '../../../test/support/verifies.ts'
-import type { Hub } from '../hub/hub.ts'
+import { type Hub, inside } from '../hub/hub.ts'
 import { send } from '../messages/send.ts'
 import { search } from './search.ts'
 
@@ -41,7 +41,7 @@ eachEngine('A search', (open) => {
     const hub = await start()
     await writeMessages(hub, [{ body: 'secret of the topic' }, { body: 'secret of the other', topic: 'other' }])
     await send(hub, as('alice'), { to: [{ name: 'bob' }], body: 'secret between us' })
-    const threads = await hub.db.all<{ id: number }>(sql`SELECT id FROM threads ORDER BY id`)
+    const threads = await hub[inside].db.all<{ id: number }>(sql`SELECT id FROM threads ORDER BY id`)
     const perThread: string[][] = []
     for (const { id: threadId } of threads)
       perThread.push((await search(hub, { threadId }, { query: 'secret' })).map(({ snippet }) => snippet.text))
@@ -79,7 +79,7 @@ eachEngine('A search', (open) => {
       expect(await inAll(hub, 'thread:TKT-1')).toEqual(['secret for both'])
       expect(await inAll(hub, 'secret', 'a fourth')).toEqual([])
       expect(await bodies(hub, 'secret')).toEqual(['secret topic'])
-      await hub.db.tx((tx) => tx.all(sql`DELETE FROM message_guests`))
+      await hub[inside].db.tx((tx) => tx.all(sql`DELETE FROM message_guests`))
       expect(await inAll(hub, 'thread:TKT-1')).toEqual([])
     },
   )
@@ -88,7 +88,7 @@ eachEngine('A search', (open) => {
     const hub = await start()
     await writeMessages(hub, [{ body: 'secret' }])
     expect(await inAll(hub, 'secret')).toEqual(['secret'])
-    await hub.db.tx((tx) => tx.all(sql`UPDATE threads SET name = NULL, name_key = NULL, status = 'deleted'`))
+    await hub[inside].db.tx((tx) => tx.all(sql`UPDATE threads SET name = NULL, name_key = NULL, status = 'deleted'`))
     expect(await inAll(hub, 'secret')).toEqual([])
   })
 
@@ -141,7 +141,7 @@ eachEngine('A search', (open) => {
     const hub = await start()
     await writeMessages(hub, [{ body: 'secret' }])
     expect(await bodies(hub, 'secret')).toEqual(['secret'])
-    await hub.db.tx((tx) => tx.all(sql`UPDATE threads SET name = NULL, name_key = NULL`))
+    await hub[inside].db.tx((tx) => tx.all(sql`UPDATE threads SET name = NULL, name_key = NULL`))
     expect(await bodies(hub, 'secret')).toEqual([])
   })
 })

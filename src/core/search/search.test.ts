@@ -7,7 +7,7 @@ import { connectHub, inTopics, writeMessages } from '../../../test/support/searc
 import { marked } from '../../fulltext/excerpt.ts'
 import { fitsAt, parseQuery, type Query } from '../../fulltext/query.ts'
 import { wordsOf } from '../../fulltext/words.ts'
-import type { Hub } from '../hub/hub.ts'
+import { type Hub, inside } from '../hub/hub.ts'
 import { search } from './search.ts'
 
 /** Name → text; the name is found again as the sequence of the message. */
@@ -245,7 +245,7 @@ eachEngine('Search', (open) => {
     const [hit] = await search(hub, await inTopics(hub), { query: 'needle' })
     expect(hit).toMatchObject({ id, threadUid: 'uid-commons-Plans', threadName: 'Plans', seq: 2, sender: 'Bob' })
     expect(hit).toMatchObject({ kind: 'message', createdAt: hub.clock.now(), score: expect.any(Number) })
-    const [row] = await hub.db.all<{ uid: string }>(sql`SELECT uid FROM messages WHERE id = ${id}`)
+    const [row] = await hub[inside].db.all<{ uid: string }>(sql`SELECT uid FROM messages WHERE id = ${id}`)
     expect(hit?.messageId).toBe(row?.uid)
     expect(hit && marked(hit.snippet, (match) => `[${match}]`)).toMatch(
       /^…before .* the \*\*\[needle\]\*\* <b>here<\/b> after .* after…$/,

@@ -5,7 +5,7 @@ import { type Excerpt, excerpt } from '../../fulltext/excerpt.ts'
 import { type Phrase, parseQuery, phrasesOf } from '../../fulltext/query.ts'
 import { type Counted, rank, tally } from '../../fulltext/relevance.ts'
 import { type HitRow, listFound, listHits, listTexts, type Scope } from '../../store/search.ts'
-import type { Hub } from '../hub/hub.ts'
+import { type Hub, reader } from '../hub/hub.ts'
 import { firstLine } from '../mail/letters.ts'
 import { catchUp } from './projection.ts'
 
@@ -70,12 +70,12 @@ export async function search(
   const query = parseQuery(text)
   if (query === undefined) return []
   await catchUp(hub)
-  const found = await listFound(hub.db, { query, scope }, ranked)
+  const found = await listFound(reader(hub), { query, scope }, ranked)
   if (found.length === 0) return []
   const phrases = phrasesOf(query)
   const best = rank(await countAll(hub, found, phrases)).slice(0, limit)
   const rows = await listHits(
-    hub.db,
+    reader(hub),
     best.map(({ id }) => id),
     scope,
   )
@@ -96,7 +96,7 @@ async function countAll(hub: Hub, ids: readonly number[], phrases: readonly Phra
   const counted: Counted[] = []
   for (let at = 0; at < ids.length; at += page) {
     if (at > 0) await setImmediate()
-    for (const { id, ...row } of await listTexts(hub.db, ids.slice(at, at + page), rankedLength)) {
+    for (const { id, ...row } of await listTexts(reader(hub), ids.slice(at, at + page), rankedLength)) {
       const [subject, body] = [tally(row.subject, phrases), tally(row.body, phrases)]
       const counts = phrases.map(({ field }, n) => {
         const inSubject = field === undefined || field === 'subject' ? (subject.counts[n] ?? 0) : 0

@@ -1,4 +1,5 @@
 /** Reads a thread for its summary: the first message and the newest, once for each state of the thread. */
+
 import { setImmediate } from 'node:timers/promises'
 import { cut, readLength } from '../../digest/lines.ts'
 import { startExcerpts } from '../../digest/prompt.ts'
@@ -10,7 +11,8 @@ import {
   type ThreadStateRow,
   type ToldRow,
 } from '../../store/summaries.ts'
-import type { Hub } from '../hub/hub.ts'
+import { type Hub, reader } from '../hub/hub.ts'
+import { memory } from '../hub/memory.ts'
 import { firstLine } from '../mail/letters.ts'
 import { needProject, slugOfProject } from '../projects/projects.ts'
 import { noThread } from './threads.ts'
@@ -46,16 +48,19 @@ const exampleLength = 300
 /** Of what stands in for a subject. */
 const subjectLength = 120
 
+/** The digests that were made last, the newest at the end. */
+const madeLast = memory(() => new Map<string, Digested>())
+
 /** So many digests are kept. */
 const remembered = 100
 
 /** Rejects with THREAD_NOT_FOUND if the project sees nothing of such a thread. */
 export async function digestThread(hub: Hub, { project, key, limit }: DigestWish): Promise<Digested> {
   const home = await needProject(hub, project)
-  const states = await listThreadStates(hub.db, home.id, key)
+  const states = await listThreadStates(reader(hub), home.id, key)
   if (states.length === 0) throw noThread(home, key)
   const state = JSON.stringify([home.id, key, limit, states.map(({ id, total, last_id }) => [id, total, last_id])])
-  const { digests } = hub
+  const digests = madeLast(hub)
   const digested = digests.get(state) ?? (await digest(hub, { home: home.id, key, limit, states }))
   digests.delete(state)
   const [oldest] = digests.keys()
@@ -108,10 +113,10 @@ async function readEnds(hub: Hub, { home, limit, states }: Reading): Promise<Tol
   const newest: ToldRow[] = []
   for (const { id: threadId, project_id } of states) {
     const thread = { threadId, guestId: project_id === home ? undefined : home, length: readLength }
-    first.push(...(await listTold(hub.db, { ...thread, oldestFirst: true, limit: 1 })))
+    first.push(...(await listTold(reader(hub), { ...thread, oldestFirst: true, limit: 1 })))
     let before: number | undefined
     for (let left = limit; left > 0; left -= page) {
-      const found = await listTold(hub.db, { ...thread, before, limit: Math.min(page, left) })
+      const found = await listTold(reader(hub), { ...thread, before, limit: Math.min(page, left) })
       newest.push(...found)
       before = found.at(-1)?.id
       if (found.length < page) break
@@ -128,7 +133,7 @@ const byId = (a: ToldRow, b: ToldRow): number => a.id - b.id
 async function toTold(hub: Hub, home: number, rows: readonly ToldRow[]): Promise<Told[]> {
   const recipients = Map.groupBy(
     await listOpenRecipients(
-      hub.db,
+      reader(hub),
       rows.map(({ id }) => id),
     ),
     (row) => row.message_id,

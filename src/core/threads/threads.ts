@@ -1,7 +1,7 @@
 /** Threads and single messages, as far as a project may see them. */
 import { HubError } from '../../base/errors.ts'
 import { findMail, listThread } from '../../store/mail.ts'
-import type { Hub } from '../hub/hub.ts'
+import { type Hub, reader } from '../hub/hub.ts'
 import { inlineBytes, withBodies } from '../mail/inbox.ts'
 import { type Letter, lettersOf } from '../mail/letters.ts'
 import { needProject, type Project } from '../projects/projects.ts'
@@ -33,7 +33,7 @@ export async function readThread(
 ): Promise<ThreadPage> {
   const home = await needProject(hub, project)
   const query = { projectId: home.id, key, after, bodies: inlineBytes(bodies, limit), limit: limit + 1 }
-  const found = await listThread(hub.db, query)
+  const found = await listThread(reader(hub), query)
   if (found.length === 0 && after === 0) throw noThread(home, key)
   const rows = await withBodies(hub, found.slice(0, limit), bodies)
   return { project: home, messages: await lettersOf(hub, { rows, home: home.id }), more: found.length > limit }
@@ -42,7 +42,7 @@ export async function readThread(
 /** A message with its body, if the project may see it: a foreign one and a missing one answer alike. */
 export async function needMessage(hub: Hub, project: string, id: number): Promise<Letter> {
   const home = await needProject(hub, project)
-  const row = await findMail(hub.db, { id, projectId: home.id })
+  const row = await findMail(reader(hub), { id, projectId: home.id })
   const [letter] = row === undefined ? [] : await lettersOf(hub, { rows: [row], home: home.id })
   if (letter !== undefined) return letter
   throw new HubError('MESSAGE_NOT_FOUND', `The project ${home.slug} has no message ${id}.`)

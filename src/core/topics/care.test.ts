@@ -10,7 +10,7 @@ import { commons } from '../../base/names.ts'
 import { local } from '../access/callers.ts'
 import { countUnread, ensureAgent } from '../agents/agents.ts'
 import { commit } from '../hub/commit.ts'
-import type { Hub } from '../hub/hub.ts'
+import { type Hub, inside } from '../hub/hub.ts'
 import { send } from '../messages/send.ts'
 import { needTopicCalled, renameTopic, summarizeTopics } from './care.ts'
 import { type Holder, join } from './members.ts'
@@ -39,12 +39,16 @@ eachEngine('Looking after topics', (open) => {
   }
 
   const rows = async (hub: Hub, table: string, where = '1 = 1') => {
-    const [row] = await hub.db.all<{ n: number }>(sql`SELECT COUNT(*) AS n FROM ${raw(table)} WHERE ${raw(where)}`)
+    const [row] = await hub[inside].db.all<{ n: number }>(
+      sql`SELECT COUNT(*) AS n FROM ${raw(table)} WHERE ${raw(where)}`,
+    )
     return row?.n
   }
 
   const kinds = async (hub: Hub) =>
-    (await hub.db.all<{ kind: string; wakes: string }>(sql`SELECT kind, wakes FROM changes ORDER BY id`)).slice(-1)
+    (await hub[inside].db.all<{ kind: string; wakes: string }>(sql`SELECT kind, wakes FROM changes ORDER BY id`)).slice(
+      -1,
+    )
 
   verifies('cli.topics.named', 'one is found by id or by name, an open one before a closed one', async () => {
     const { hub, topic: first } = await start()
@@ -123,7 +127,7 @@ eachEngine('Looking after topics', (open) => {
       const stop = new AbortController()
       const next = async (topic: Topic, after: number, act: () => Promise<unknown>) => {
         const news = awaitNews(hub, { topic, after, signal: stop.signal })
-        await expect.poll(() => hub.wakes.size).toBe(1)
+        await expect.poll(() => hub[inside].wakes.size).toBe(1)
         await act()
         return news
       }
@@ -138,7 +142,7 @@ eachEngine('Looking after topics', (open) => {
       await expect(deleted).rejects.toMatchObject({ code: 'TOPIC_NOT_FOUND' })
       const last = await createTopic(hub, commons, { name: 'last', mode: 'new' })
       expect(await next(last, 0, async () => stop.abort())).toBeUndefined()
-      expect(hub.wakes.size).toBe(0)
+      expect(hub[inside].wakes.size).toBe(0)
       await there.close()
       await hub.close()
     },
@@ -147,10 +151,10 @@ eachEngine('Looking after topics', (open) => {
   verifies('cli.topics.send', 'a remark wakes peers, and leaves cursors and names alone', async () => {
     const { hub, topic } = await start()
     const bob = await peer(hub, topic, 'bob')
-    const holders = () => hub.db.all(sql`SELECT agent_id, holder, reclaim_token FROM name_holders`)
+    const holders = () => hub[inside].db.all(sql`SELECT agent_id, holder, reclaim_token FROM name_holders`)
     const before = await holders()
     const waiting = sync(hub, bob, topic.uid, { ...syncing, waitMs: 30_000 })
-    await expect.poll(() => hub.wakes.size).toBe(1)
+    await expect.poll(() => hub[inside].wakes.size).toBe(1)
     await say(hub, topic, 'stop, please')
     expect(await waiting).toMatchObject({ received: [{ seq: 1, sender: 'ann', body: 'stop, please' }] })
     // Under the name of a peer that is there: the peer goes on, and does not get it.
@@ -202,7 +206,7 @@ eachEngine('Looking after topics', (open) => {
     const there = await openTestHub(await database.connect())
     const waiting = sync(hub, await peer(hub, topic, 'bob'), topic.uid, { ...syncing, waitMs: 30_000 })
     const outcome = expect(waiting).rejects.toMatchObject({ code: 'TOPIC_NOT_FOUND' })
-    await expect.poll(() => hub.wakes.size).toBe(1)
+    await expect.poll(() => hub[inside].wakes.size).toBe(1)
     await deleteTopic(there, topic)
     await outcome
     await there.close()

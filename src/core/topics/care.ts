@@ -5,9 +5,9 @@ import { lockProject } from '../../store/projects.ts'
 import { findTopic, findTopicNamed } from '../../store/threads.ts'
 import { claimTopic, listTopicSummaries, type TopicSummaryRow, updateName } from '../../store/topic-care.ts'
 import { commit } from '../hub/commit.ts'
-import type { Hub } from '../hub/hub.ts'
+import { type Hub, reader } from '../hub/hub.ts'
 import { needProject } from '../projects/projects.ts'
-import { type Topic, threadTopic, topicNotFound, toTopic } from './topics.ts'
+import { type Topic, threadChannel, topicNotFound, toTopic } from './topics.ts'
 
 export interface TopicSummary extends Topic {
   readonly messages: number
@@ -31,7 +31,7 @@ export async function summarizeTopics(
   status: 'open' | 'closed' | 'all',
 ): Promise<TopicSummary[]> {
   const { id: projectId } = await needProject(hub, project)
-  const rows = await listTopicSummaries(hub.db, { projectId, status: status === 'all' ? undefined : status })
+  const rows = await listTopicSummaries(reader(hub), { projectId, status: status === 'all' ? undefined : status })
   return rows.map(toSummary)
 }
 
@@ -39,9 +39,9 @@ export async function summarizeTopics(
 export async function needTopicCalled(hub: Hub, project: string, idOrName: string): Promise<TopicSummary> {
   const { id: projectId } = await needProject(hub, project)
   const found =
-    (await findTopic(hub.db, projectId, idOrName)) ??
-    (await findTopicNamed(hub.db, projectId, nameKey(idOrName.trim())))
-  const [row] = found === undefined ? [] : await listTopicSummaries(hub.db, { projectId, id: found.id })
+    (await findTopic(reader(hub), projectId, idOrName)) ??
+    (await findTopicNamed(reader(hub), projectId, nameKey(idOrName.trim())))
+  const [row] = found === undefined ? [] : await listTopicSummaries(reader(hub), { projectId, id: found.id })
   if (row === undefined) throw topicNotFound(JSON.stringify(idOrName))
   return toSummary(row)
 }
@@ -63,7 +63,7 @@ export async function renameTopic(hub: Hub, { projectId, uid }: Topic, name: str
         },
       )
     await updateName(tx, { id, name, nameKey: nameKey(name) })
-    note({ kind: 'topic.renamed', projectId, threadId: id, wakes: [threadTopic(id)] })
+    note({ kind: 'topic.renamed', projectId, threadId: id, wakes: [threadChannel(id)] })
     return toTopic({ ...topic, name })
   })
 }

@@ -9,8 +9,8 @@ import type { Caller } from '../access/callers.ts'
 import { holdName } from '../access/holders.ts'
 import { actAs } from '../agents/agents.ts'
 import { commit } from '../hub/commit.ts'
-import type { Hub } from '../hub/hub.ts'
-import { needTopic, type Topic, threadTopic, topicNotFound } from './topics.ts'
+import { type Hub, reader } from '../hub/hub.ts'
+import { needTopic, type Topic, threadChannel, topicNotFound } from './topics.ts'
 
 /** Who calls: the project it works in, and what tells its calls from those of others. */
 export interface Holder {
@@ -83,7 +83,7 @@ export async function resetCursor(hub: Hub, holder: Holder, uid: string, lastSeq
       waitingUntil: undefined,
     })
     // Another call of the same agent may wait for what is unread again.
-    note({ kind: 'cursor.reset', projectId, threadId: id, agentId, wakes: [threadTopic(id)] })
+    note({ kind: 'cursor.reset', projectId, threadId: id, agentId, wakes: [threadChannel(id)] })
     return { name, cursor: { lastSeq, updatedAt: now } satisfies Cursor }
   })
 }
@@ -116,7 +116,12 @@ export async function listPresent(
 ) {
   const { id } = await needTopic(hub, project, uid)
   const now = hub.clock.now()
-  const rows = await listPeers(hub.db, { threadId: id, since: now - windowMs, now, limit: Math.min(limit, mostPeers) })
+  const rows = await listPeers(reader(hub), {
+    threadId: id,
+    since: now - windowMs,
+    now,
+    limit: Math.min(limit, mostPeers),
+  })
   const peers: Peer[] = rows.map((row) => ({ name: row.name, lastSeq: row.last_seq, seenAt: row.seen_at }))
   return { now, peers }
 }

@@ -9,8 +9,8 @@ import {
   updateAsDeleted,
 } from '../../store/topic-removal.ts'
 import { commit } from '../hub/commit.ts'
-import type { Hub } from '../hub/hub.ts'
-import { type Topic, threadTopic, topicNotFound } from './topics.ts'
+import { type Hub, reader } from '../hub/hub.ts'
+import { type Topic, threadChannel, topicNotFound } from './topics.ts'
 
 /** So many messages go in one transaction: others wait for it. */
 const atOnce = 500
@@ -34,7 +34,7 @@ export async function deleteTopic(hub: Hub, { id, uid, projectId }: Topic): Prom
     const rest = length === atOnce
     if (rest) await updateAsDeleted(tx, id)
     else await deleteThread(tx, id)
-    note({ kind: 'topic.deleted', projectId, threadId: id, wakes: [threadTopic(id)] })
+    note({ kind: 'topic.deleted', projectId, threadId: id, wakes: [threadChannel(id)] })
     return rest
   })
   if (rest) await finishRemovals(hub)
@@ -42,7 +42,7 @@ export async function deleteTopic(hub: Hub, { id, uid, projectId }: Topic): Prom
 
 /** Does what is left to do of removals, also of those that were cut off. */
 export async function finishRemovals(hub: Hub): Promise<void> {
-  for (const threadId of await listDeletedThreads(hub.db)) {
+  for (const threadId of await listDeletedThreads(reader(hub))) {
     for (let before: number | undefined = end; before !== undefined; ) {
       before = await removePart(hub, threadId, before)
       if (before !== undefined) await pause(breath)

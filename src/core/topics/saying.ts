@@ -5,7 +5,7 @@ import { findInThread, findMessageId, insertMessage, type ThreadMessageRow } fro
 import { type TopicRow, takeOpenSeq } from '../../store/threads.ts'
 import type { Note } from '../hub/commit.ts'
 import type { Hub } from '../hub/hub.ts'
-import { threadTopic } from './topics.ts'
+import { threadChannel } from './topics.ts'
 
 export interface Outgoing {
   readonly body: string
@@ -103,7 +103,7 @@ async function append(
     agentId: sender.id,
     threadId: topic.id,
     messageId,
-    wakes: [threadTopic(topic.id)],
+    wakes: [threadChannel(topic.id)],
   })
   return { uid, seq, sender: sender.name, kind, replyTo, body, metadata, clientId, createdAt: now }
 }

@@ -8,7 +8,7 @@ import { codeOf, enter, plain, post, session } from '../../../test/support/topic
 import { verifies } from '../../../test/support/verifies.ts'
 import { commons } from '../../base/names.ts'
 import { updateStatus } from '../../store/threads.ts'
-import type { Hub } from '../hub/hub.ts'
+import { type Hub, inside } from '../hub/hub.ts'
 import { listPresent, resetCursor } from './members.ts'
 import { type Syncing, sync } from './sync.ts'
 import { closeTopic, needTopic } from './topics.ts'
@@ -66,7 +66,7 @@ eachEngine('A sync', (open) => {
     await say(uid, 'alice', 'baton')
     const lost = await sync(hub, session('bob'), uid, plain)
     const next = sync(hub, session('bob'), uid, { ...plain, waitMs: 10_000 })
-    await expect.poll(() => hub.wakes.size).toBe(1)
+    await expect.poll(() => hub[inside].wakes.size).toBe(1)
     await lost.undo()
     expect((await next).received.map(({ body }) => body)).toEqual(['baton'])
     await close()
@@ -111,7 +111,7 @@ eachEngine('A sync', (open) => {
     for (let n = 0; n < 10; n++)
       await Promise.all(names.map((name, i) => turn(i % 2 === 0 ? hub : other, name, [`${n}`, `${n}`])))
     for (const name of names) await turn(hub, name, [])
-    const all = await hub.db.all<{ seq: number; name: string }>(
+    const all = await hub[inside].db.all<{ seq: number; name: string }>(
       sql`SELECT m.seq, a.name FROM messages m JOIN agents a ON a.id = m.sender_id ORDER BY m.seq`,
     )
     expect(all.map(({ seq }) => seq)).toEqual(Array.from({ length: 80 }, (_, n) => n + 1))
@@ -126,13 +126,13 @@ eachEngine('A sync', (open) => {
     const { id } = await needTopic(hub, commons, uid)
     // The close is written but not committed when the post looks at the topic, and committed before the post is written.
     let posted: Promise<unknown> | undefined
-    await other.db.tx(async (tx) => {
+    await other[inside].db.tx(async (tx) => {
       await updateStatus(tx, id, { status: 'closed', closedAt: 1, reason: undefined })
       posted = codeOf(sync(hub, session('alice'), uid, { ...plain, outbox: [post('too late')] }))
       await atLock(other)
     })
     expect(await posted).toBe('TOPIC_CLOSED')
-    expect(await hub.db.all(sql`SELECT COUNT(*) AS n FROM messages`)).toEqual([{ n: 0 }])
+    expect(await hub[inside].db.all(sql`SELECT COUNT(*) AS n FROM messages`)).toEqual([{ n: 0 }])
     await close()
   })
 
@@ -143,14 +143,14 @@ eachEngine('A sync', (open) => {
       const { hub, other, close } = await start()
       const uid = await enter(hub, 'woken', 'alice', 'bob')
       const first = sync(hub, session('bob'), uid, { ...plain, waitMs: 10_000 })
-      await expect.poll(() => hub.wakes.size).toBe(1)
+      await expect.poll(() => hub[inside].wakes.size).toBe(1)
       await sync(other, session('alice'), uid, { ...plain, outbox: [post('hello')] })
       expect(await first).toMatchObject({ timedOut: false, received: [{ body: 'hello' }] })
       const second = sync(hub, session('bob'), uid, { ...plain, waitMs: 10_000 })
-      await expect.poll(() => hub.wakes.size).toBe(1)
+      await expect.poll(() => hub[inside].wakes.size).toBe(1)
       await closeTopic(other, commons, uid, undefined)
       expect(await second).toMatchObject({ timedOut: false, received: [], topic: { status: 'closed' } })
-      expect(hub.wakes.size).toBe(0)
+      expect(hub[inside].wakes.size).toBe(0)
       await close()
     },
   )
@@ -183,7 +183,7 @@ eachEngine('A sync', (open) => {
     await say(uid, 'alice', 'again')
     await read(uid, 'bob')
     const waits = sync(hub, session('bob'), uid, { ...plain, waitMs: 10_000 })
-    await expect.poll(() => hub.wakes.size).toBe(1)
+    await expect.poll(() => hub[inside].wakes.size).toBe(1)
     await resetCursor(other, session('bob'), uid, 0)
     expect((await waits).received.map(({ body }) => body)).toEqual(['again'])
     await close()
@@ -191,7 +191,7 @@ eachEngine('A sync', (open) => {
 })
 
 /** Resolves once another transaction on this database waits for the lock that this one holds. SQLite's look before they lock. */
-async function atLock({ db }: Hub): Promise<void> {
+async function atLock({ [inside]: { db } }: Hub): Promise<void> {
   if (db.dialect === 'sqlite') return
   await expect
     .poll(() =>

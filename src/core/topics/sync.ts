@@ -5,12 +5,12 @@ import { type MemberRow, updateHolderSeen } from '../../store/holders.ts'
 import { hasUnread, listMessagesAfter, type ThreadMessageRow } from '../../store/messages.ts'
 import { findTopic, type TopicRow } from '../../store/threads.ts'
 import { commit } from '../hub/commit.ts'
-import type { Hub } from '../hub/hub.ts'
+import { type Hub, reader } from '../hub/hub.ts'
 import { wait } from '../hub/wait.ts'
 import { ensureProject } from '../projects/projects.ts'
 import { beyondTheEnd, type Cursor, type Holder, needMember } from './members.ts'
 import { type Outgoing, type Posted, post, type ThreadMessage, toThreadMessage } from './saying.ts'
-import { type Topic, threadTopic, topicNotFound, toTopic } from './topics.ts'
+import { type Topic, threadChannel, topicNotFound, toTopic } from './topics.ts'
 
 export interface Syncing {
   readonly outbox: readonly Outgoing[]
@@ -126,11 +126,11 @@ async function receiveLater(
 ): Promise<Round | undefined> {
   const { signals, includeSelf } = request
   const { id, projectId, uid } = round.topic
-  const reader = { threadId: id, agentId: round.agentId, includeSelf }
-  return wait<Round>(hub, { topic: threadTopic(id), ms: waitMs, signals }, async () => {
+  const unread = { threadId: id, agentId: round.agentId, includeSelf }
+  return wait<Round>(hub, { channel: threadChannel(id), ms: waitMs, signals }, async () => {
     // A client that is gone takes nothing with it.
     if (signals.some((signal) => signal.aborted)) return {}
-    if (await hasUnread(hub.db, reader)) {
+    if (await hasUnread(reader(hub), unread)) {
       const found = await commit(hub, async (tx) => {
         const topic = await readTopic(tx, projectId, uid)
         const member = await needMember(tx, holder, topic)
@@ -138,7 +138,7 @@ async function receiveLater(
       })
       if (found.received.length > 0) return { found }
     }
-    const topic = await findTopic(hub.db, projectId, uid)
+    const topic = await findTopic(reader(hub), projectId, uid)
     if (topic === undefined) throw topicNotFound(uid)
     return topic.status === 'closed' ? { found: { ...round, topic: toTopic(topic) } } : {}
   })
@@ -157,6 +157,6 @@ async function moveBack(hub: Hub, { topic, agentId, cursor, start }: Round): Pro
     if (cursor.lastSeq === start) return
     if (!(await updateCursorBack(tx, { threadId, agentId, from: cursor.lastSeq, to: start }))) return
     // Another call of the same agent may wait for what is unread again.
-    note({ kind: 'cursor.returned', projectId, threadId, agentId, wakes: [threadTopic(threadId)] })
+    note({ kind: 'cursor.returned', projectId, threadId, agentId, wakes: [threadChannel(threadId)] })
   })
 }

@@ -11,7 +11,7 @@ import {
   updateStatus,
 } from '../../store/threads.ts'
 import { commit } from '../hub/commit.ts'
-import type { Hub } from '../hub/hub.ts'
+import { type Hub, reader } from '../hub/hub.ts'
 import { ensureProject, needProject } from '../projects/projects.ts'
 
 export interface Topic {
@@ -26,8 +26,8 @@ export interface Topic {
   readonly metadata: Record<string, unknown> | undefined
 }
 
-/** The topic that what happens in a thread wakes. */
-export const threadTopic = (threadId: number): string => `thread:${threadId}`
+/** The wake-up channel of a thread. */
+export const threadChannel = (threadId: number): string => `thread:${threadId}`
 
 export const toTopic = (row: TopicRow): Topic => ({
   id: row.id,
@@ -73,14 +73,18 @@ export async function listTopics(
   { status, limit }: { status: 'open' | 'closed' | 'all'; limit: number },
 ): Promise<{ topics: Topic[]; hasMore: boolean }> {
   const { id: projectId } = await needProject(hub, project)
-  const rows = await listRows(hub.db, { projectId, status: status === 'all' ? undefined : status, limit: limit + 1 })
+  const rows = await listRows(reader(hub), {
+    projectId,
+    status: status === 'all' ? undefined : status,
+    limit: limit + 1,
+  })
   return { topics: rows.slice(0, limit).map(toTopic), hasMore: rows.length > limit }
 }
 
 /** By name, the newest open one before a closed one. */
 export async function resolveTopic(hub: Hub, project: string, name: string, allowClosed: boolean): Promise<Topic> {
   const { id: projectId } = await needProject(hub, project)
-  const row = await findTopicNamed(hub.db, projectId, nameKey(name))
+  const row = await findTopicNamed(reader(hub), projectId, nameKey(name))
   if (row === undefined) throw topicNotFound(JSON.stringify(name))
   // TOPIC_CLOSED is for writers (spec/bus.md §4.1).
   if (row.status === 'closed' && !allowClosed)
@@ -91,7 +95,7 @@ export async function resolveTopic(hub: Hub, project: string, name: string, allo
 }
 
 export async function needTopic(hub: Hub, project: string, uid: string): Promise<Topic> {
-  const row = await findTopic(hub.db, (await needProject(hub, project)).id, uid)
+  const row = await findTopic(reader(hub), (await needProject(hub, project)).id, uid)
   if (row === undefined) throw topicNotFound(uid)
   return toTopic(row)
 }
@@ -122,7 +126,7 @@ async function setStatus(hub: Hub, { id, uid, projectId }: Topic, to: Parameters
       kind: to.status === 'open' ? 'topic.reopened' : 'topic.closed',
       projectId,
       threadId: id,
-      wakes: [threadTopic(id)],
+      wakes: [threadChannel(id)],
     })
     return { topic: toTopic(changed), already: false }
   })

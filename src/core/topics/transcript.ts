@@ -1,10 +1,10 @@
 /** Reading a topic from outside: nobody joins, no cursor moves. */
 import { findHighestSeq, findTopic } from '../../store/threads.ts'
 import { type EntryRow, findPlace, listEntries } from '../../store/transcript.ts'
-import type { Hub } from '../hub/hub.ts'
+import { type Hub, reader } from '../hub/hub.ts'
 import { wait } from '../hub/wait.ts'
 import { type ThreadMessage, toThreadMessage } from './saying.ts'
-import { type Topic, threadTopic, topicNotFound, toTopic } from './topics.ts'
+import { type Topic, threadChannel, topicNotFound, toTopic } from './topics.ts'
 
 export interface Entry extends ThreadMessage {
   /** The `seq` of the message that `replyTo` names. */
@@ -15,7 +15,7 @@ const toEntry = (row: EntryRow): Entry => ({ ...toThreadMessage(row), replyToSeq
 
 const page = 100
 
-export const findLastSeq = (hub: Hub, { id }: Topic): Promise<number> => findHighestSeq(hub.db, id)
+export const findLastSeq = (hub: Hub, { id }: Topic): Promise<number> => findHighestSeq(reader(hub), id)
 
 /** The `seq` after which the last `count` messages begin, of all or of those before `before`. */
 export function findStart(
@@ -23,11 +23,11 @@ export function findStart(
   { id }: Topic,
   { count, before = Number.MAX_SAFE_INTEGER }: { count: number; before?: number | undefined },
 ): Promise<number> {
-  return findPlace(hub.db, { threadId: id, before, count })
+  return findPlace(reader(hub), { threadId: id, before, count })
 }
 
 export async function findEntry(hub: Hub, { id }: Topic, seq: number): Promise<Entry | undefined> {
-  const [row] = await listEntries(hub.db, { threadId: id, after: seq - 1, through: seq }, 1)
+  const [row] = await listEntries(reader(hub), { threadId: id, after: seq - 1, through: seq }, 1)
   return row && toEntry(row)
 }
 
@@ -38,7 +38,7 @@ export async function* readEntries(
   { after, through }: { after: number; through: number },
 ): AsyncGenerator<Entry> {
   for (let place = after; place < through; ) {
-    const rows = await listEntries(hub.db, { threadId: id, after: place, through }, page)
+    const rows = await listEntries(reader(hub), { threadId: id, after: place, through }, page)
     for (const row of rows) yield toEntry(row)
     place = rows.at(-1)?.seq ?? through
   }
@@ -50,7 +50,7 @@ export interface News {
   readonly entries: readonly Entry[]
 }
 
-/** Hints can be lost; after this long a reader looks again. It is no client's call, so that the hub's limit does not hold. */
+/** Wake-ups can be lost; after this long a reader looks again. It is no client's call, so that the hub's limit does not hold. */
 const lookAgainMs = 50_000
 
 /** Waits for what comes after `after`, or for the topic to change; undefined when the signal came first. */
@@ -59,12 +59,11 @@ export async function awaitNews(
   { topic, after, signal }: { topic: Topic; after: number; signal: AbortSignal },
 ): Promise<News | undefined> {
   const { id, uid, projectId, name, status } = topic
-  const patient = { ...hub, limits: { ...hub.limits, waitMs: lookAgainMs } }
-  const waiting = { topic: threadTopic(id), ms: lookAgainMs, signals: [signal] }
+  const waiting = { channel: threadChannel(id), ms: lookAgainMs, limitMs: lookAgainMs, signals: [signal] }
   while (!signal.aborted) {
-    const news = await wait<News>(patient, waiting, async () => {
-      const rows = await listEntries(hub.db, { threadId: id, after }, page)
-      const row = await findTopic(hub.db, projectId, uid)
+    const news = await wait<News>(hub, waiting, async () => {
+      const rows = await listEntries(reader(hub), { threadId: id, after }, page)
+      const row = await findTopic(reader(hub), projectId, uid)
       if (row === undefined) throw topicNotFound(uid)
       const changed = row.name !== name || row.status !== status
       return rows.length > 0 || changed ? { found: { topic: toTopic(row), entries: rows.map(toEntry) } } : {}

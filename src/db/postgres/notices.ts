@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Client, type ClientConfig } from 'pg'
 import { shuttingDown } from '../faults.ts'
-import type { Hint } from '../port.ts'
+import type { Wake } from '../port.ts'
 
 /** A connection that died in silence is noticed after a heartbeat and the time its answer may take. */
 const heartbeat = 15_000
@@ -18,7 +18,7 @@ const longestPause = 5_000
 export class PostgresNotices {
   readonly #settings: ClientConfig
   readonly #channel: string
-  readonly #hints = new Set<Hint>()
+  readonly #wakes = new Set<Wake>()
   readonly #announced = new Set<string>()
   readonly #listening = Promise.withResolvers<void>()
   readonly #closing = new AbortController()
@@ -33,17 +33,17 @@ export class PostgresNotices {
     this.#listening.promise.catch(() => {})
   }
 
-  async add(hint: Hint): Promise<() => void> {
+  async add(wake: Wake): Promise<() => void> {
     if (this.#closing.signal.aborted) throw shuttingDown()
-    this.#hints.add(hint)
+    this.#wakes.add(wake)
     this.#start()
     await this.#listening.promise
-    return () => this.#hints.delete(hint)
+    return () => this.#wakes.delete(wake)
   }
 
-  announce(topics: readonly string[]): void {
+  announce(channels: readonly string[]): void {
     if (this.#closing.signal.aborted) return
-    if (this.#announced.size <= topicLimit) for (const topic of topics) this.#announced.add(topic)
+    if (this.#announced.size <= channelLimit) for (const channel of channels) this.#announced.add(channel)
     this.#start()
     this.#wake()
   }
@@ -70,7 +70,7 @@ export class PostgresNotices {
         pause = firstPause
         await this.#serve(client)
       } catch {
-        // Hints may get lost. Whoever listens is told to look, once there is a connection again.
+        // Wake-ups may get lost. Whoever listens is told to look, once there is a connection again.
       } finally {
         await client.end().catch(() => {})
       }
@@ -84,7 +84,7 @@ export class PostgresNotices {
     const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')
     const own = rows[0]?.pid
     client.on('notification', ({ processId, payload }) => {
-      if (processId !== own) this.#tell(topicsIn(payload))
+      if (processId !== own) this.#tell(channelsIn(payload))
     })
     // A notice is not worth an fsync.
     await client.query('SET synchronous_commit = off')
@@ -106,15 +106,15 @@ export class PostgresNotices {
   }
 
   async #send(client: Client): Promise<void> {
-    const topics = [...this.#announced]
+    const channels = [...this.#announced]
     this.#announced.clear()
     try {
       await client.query('SELECT pg_notify($1, payload) FROM unnest($2::text[]) payload', [
         this.#channel,
-        payloadsOf(topics),
+        payloadsOf(channels),
       ])
     } catch (error) {
-      for (const topic of topics) this.#announced.add(topic)
+      for (const channel of channels) this.#announced.add(channel)
       throw error
     }
   }
@@ -130,8 +130,8 @@ export class PostgresNotices {
     })
   }
 
-  #tell(topics: readonly string[] | undefined): void {
-    for (const hint of this.#hints) hint(topics)
+  #tell(channels: readonly string[] | undefined): void {
+    for (const wake of this.#wakes) wake(channels)
   }
 }
 
@@ -139,19 +139,19 @@ export class PostgresNotices {
 const payloadLimit = 7_900
 
 /** Beyond this, waking everybody is cheaper than saying whom. */
-const topicLimit = 1_000
+const channelLimit = 1_000
 
 /** For everybody: an empty payload. */
 const everything = ''
 
 /** JSON arrays that fit into a notice each. */
-export function payloadsOf(topics: readonly string[]): string[] {
-  if (topics.length > topicLimit) return [everything]
+export function payloadsOf(channels: readonly string[]): string[] {
+  if (channels.length > channelLimit) return [everything]
   const payloads: string[] = []
   let parts: string[] = []
   let size = 2
-  for (const topic of topics) {
-    const part = JSON.stringify(topic)
+  for (const channel of channels) {
+    const part = JSON.stringify(channel)
     const bytes = Buffer.byteLength(part) + 1
     if (bytes + 2 > payloadLimit) return [everything]
     if (size + bytes > payloadLimit) {
@@ -167,10 +167,10 @@ export function payloadsOf(topics: readonly string[]): string[] {
 }
 
 /** Undefined also for what is not ours: anybody may send a notice. */
-export function topicsIn(payload: string | undefined): string[] | undefined {
+export function channelsIn(payload: string | undefined): string[] | undefined {
   try {
-    const topics: unknown = JSON.parse(payload ?? everything)
-    return Array.isArray(topics) ? topics.filter((topic) => typeof topic === 'string') : undefined
+    const channels: unknown = JSON.parse(payload ?? everything)
+    return Array.isArray(channels) ? channels.filter((channel) => typeof channel === 'string') : undefined
   } catch {
     return undefined
   }

@@ -3,8 +3,8 @@ import { randomBytes } from 'node:crypto'
 import { Client } from 'pg'
 import sql from 'sql-template-tag'
 import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest'
-import type { Db, Hint } from '../port.ts'
-import { payloadsOf, topicsIn } from './notices.ts'
+import type { Db, Wake } from '../port.ts'
+import { channelsIn, payloadsOf } from './notices.ts'
 import { openPostgres } from './postgres.ts'
 
 const server = () => new URL(inject('postgresUrl'))
@@ -37,11 +37,11 @@ async function connect(schema: string): Promise<Db> {
 async function listen(db: Db) {
   const heard: (string | undefined)[] = []
   let check = () => {}
-  const hint: Hint = (topics) => {
+  const wake: Wake = (topics) => {
     heard.push(...(topics ?? [undefined]))
     check()
   }
-  const stop = await db.listen(hint)
+  const stop = await db.listen(wake)
   const until = (topic: string | undefined) =>
     new Promise<void>((resolve) => {
       check = () => {
@@ -222,11 +222,11 @@ describe('A payload', () => {
     const topics = Array.from({ length: 1000 }, (_, i) => `${i}-"\\${'🦜'.repeat(i % 90)}`)
     const payloads = payloadsOf(topics)
     expect(Math.max(...payloads.map((payload) => Buffer.byteLength(payload)))).toBeLessThan(8000)
-    expect(payloads.flatMap(topicsIn)).toEqual(topics)
+    expect(payloads.flatMap(channelsIn)).toEqual(topics)
   })
 
   test('is for everybody when the topics are too many or too long', () => {
-    expect(payloadsOf(['x'.repeat(9000)]).map(topicsIn)).toEqual([undefined])
-    expect(payloadsOf(Array.from({ length: 2000 }, (_, i) => `${i}`)).map(topicsIn)).toEqual([undefined])
+    expect(payloadsOf(['x'.repeat(9000)]).map(channelsIn)).toEqual([undefined])
+    expect(payloadsOf(Array.from({ length: 2000 }, (_, i) => `${i}`)).map(channelsIn)).toEqual([undefined])
   })
 })

@@ -5,7 +5,7 @@ import { Pool, type PoolClient } from 'pg'
 import type { Sql } from 'sql-template-tag'
 import { HubError } from '../../base/errors.ts'
 import { isPostgresRace, postgresFault, shuttingDown } from '../faults.ts'
-import type { Db, Hint, Tx } from '../port.ts'
+import type { Db, Tx, Wake } from '../port.ts'
 import { PostgresNotices } from './notices.ts'
 import { clientSettings, connectionError } from './settings.ts'
 import { PostgresStatements } from './statements.ts'
@@ -101,13 +101,13 @@ class PostgresDb implements Db {
     }
   }
 
-  async listen(hint: Hint): Promise<() => Promise<void>> {
-    const stop = await this.#notices.add(hint)
+  async listen(wake: Wake): Promise<() => Promise<void>> {
+    const stop = await this.#notices.add(wake)
     return async () => stop()
   }
 
-  announce(topics: readonly string[]): void {
-    this.#notices.announce(topics)
+  announce(channels: readonly string[]): void {
+    this.#notices.announce(channels)
   }
 
   /** Refuses new work, finishes what runs, sends the last announcements, ends every connection. */

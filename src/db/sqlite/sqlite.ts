@@ -2,7 +2,7 @@
 import type { Sql } from 'sql-template-tag'
 import { HubError } from '../../base/errors.ts'
 import { shuttingDown, sqliteFault } from '../faults.ts'
-import type { Db, Hint, Tx } from '../port.ts'
+import type { Db, Tx, Wake } from '../port.ts'
 import { defaultPatience, whileBusy } from './busy.ts'
 import { SqliteConnection } from './connection.ts'
 import { applicationId, refuseForeign } from './owner.ts'
@@ -84,9 +84,9 @@ export class SqliteDb implements Db {
     return this.#writer.tx(work)
   }
 
-  async listen(hint: Hint): Promise<() => Promise<void>> {
+  async listen(wake: Wake): Promise<() => Promise<void>> {
     if (this.#closing !== undefined) throw shuttingDown()
-    const stop = this.#watch.add(hint)
+    const stop = this.#watch.add(wake)
     return async () => stop()
   }
 

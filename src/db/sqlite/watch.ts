@@ -2,7 +2,7 @@
 import { type FSWatcher, watch } from 'node:fs'
 import { basename, dirname } from 'node:path'
 import type { StatementSync } from 'node:sqlite'
-import type { Hint } from '../port.ts'
+import type { Wake } from '../port.ts'
 import type { SqliteConnection } from './connection.ts'
 
 /** For file systems that report no changes; the second one if there is nothing else. */
@@ -21,7 +21,7 @@ export class SqliteWatch {
   readonly #folder: string
   readonly #walName: string
   readonly #version: StatementSync
-  readonly #hints = new Set<Hint>()
+  readonly #wakes = new Set<Wake>()
   #seen: unknown
   #watcher: FSWatcher | undefined
   #safety: NodeJS.Timeout | undefined
@@ -35,17 +35,17 @@ export class SqliteWatch {
     this.#version = connection.prepare('PRAGMA data_version')
   }
 
-  add(hint: Hint): () => void {
-    this.#hints.add(hint)
+  add(wake: Wake): () => void {
+    this.#wakes.add(wake)
     if (this.#safety === undefined) this.#start()
     return () => {
-      this.#hints.delete(hint)
-      if (this.#hints.size === 0) this.close()
+      this.#wakes.delete(wake)
+      if (this.#wakes.size === 0) this.close()
     }
   }
 
   close(): void {
-    this.#hints.clear()
+    this.#wakes.clear()
     this.#watcher?.close()
     this.#watcher = undefined
     clearInterval(this.#safety)
@@ -95,7 +95,7 @@ export class SqliteWatch {
     const version = this.#read()
     if (version === undefined || version === this.#seen) return
     this.#seen = version
-    for (const hint of this.#hints) hint(undefined)
+    for (const wake of this.#wakes) wake(undefined)
   }
 
   #read(): unknown {

@@ -1,4 +1,5 @@
 /** `parley acks` and `parley list-acks`, for a person at a terminal and for a program. */
+
 import sql from 'sql-template-tag'
 import { expect, test } from 'vitest'
 import { TestClock } from '../../../test/support/clock.ts'
@@ -6,6 +7,7 @@ import { eachEngine } from '../../../test/support/engines.ts'
 import { as, openTestHub } from '../../../test/support/hub.ts'
 import { testScreen } from '../../../test/support/screen.ts'
 import { verifies } from '../../../test/support/verifies.ts'
+import { inside } from '../../core/hub/hub.ts'
 import { acknowledgeMessage, markRead } from '../../core/mail/receipts.ts'
 import { send } from '../../core/messages/send.ts'
 import { acksCommand, listAcksCommand } from './acks.ts'
@@ -122,8 +124,8 @@ eachEngine('acks', (open) => {
     const { connect, run, clock } = await start()
     const hub = await connect()
     const state = async () => [
-      await hub.db.all(sql`SELECT name, active_at, unread FROM agents ORDER BY id`),
-      await hub.db.all(sql`SELECT id, read_at, acked_at FROM deliveries ORDER BY id`),
+      await hub[inside].db.all(sql`SELECT name, active_at, unread FROM agents ORDER BY id`),
+      await hub[inside].db.all(sql`SELECT id, read_at, acked_at FROM deliveries ORDER BY id`),
     ]
     const before = await state()
     clock.advance(minute)
