@@ -1,5 +1,6 @@
 /** `parley bus`: the bus door over stdin and stdout, for one client. It ends when stdin does. */
 import { HubError } from '../base/errors.ts'
+import { local } from '../core/access/callers.ts'
 import { processHolder, releaseNames } from '../core/access/holders.ts'
 import { refusingDb } from '../db/refusing.ts'
 import { busDoor } from '../doors/bus/door.ts'
@@ -27,7 +28,7 @@ export async function bus(config: Config, project: string | undefined): Promise<
   // A signal ends it as the end of stdin does: waits end, names are freed.
   process.once('SIGINT', () => process.stdin.destroy()).once('SIGTERM', () => process.stdin.destroy())
   await serveStdio(busDoor(hub, version), scope, { engine })
-  await releaseNames(hub, processHolder(scope.process)).catch((error: unknown) =>
+  await releaseNames(hub, local, processHolder(scope.process)).catch((error: unknown) =>
     log.debug({ err: error }, 'names were not freed'),
   )
   await hub.close()

@@ -44,11 +44,17 @@ export type Code = keyof typeof codes
 /** What a code means more exactly, where the next step depends on it: a door words the hint with calls of its own. */
 export type Reason =
   | 'asked_elsewhere'
+  | 'beyond_end'
+  | 'closed_topic'
   | 'contact_asked'
   | 'contact_first'
   | 'contact_only'
   | 'elsewhere'
+  | 'keyed'
+  | 'name_taken_over'
+  | 'nameless'
   | 'no_asker'
+  | 'no_reply_target'
   | 'no_target'
   | 'oneself'
 

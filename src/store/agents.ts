@@ -7,20 +7,21 @@ export interface AgentRow {
   id: number
   project_id: number
   name: string
+  /** Whether it has or had a key. */
+  keyed: number
 }
 
 export async function findAgent(db: Reader, projectId: number, nameKey: string): Promise<AgentRow | undefined> {
   const rows = await db.all<AgentRow>(sql`
-    SELECT id, project_id, name FROM agents WHERE project_id = ${projectId} AND name_key = ${nameKey}`)
+    SELECT id, project_id, name, keyed FROM agents WHERE project_id = ${projectId} AND name_key = ${nameKey}`)
   return rows[0]
 }
 
 /** The projects that have an agent of this name. */
-export async function listHomes(db: Reader, nameKey: string, limit: number): Promise<string[]> {
-  const rows = await db.all<{ slug: string }>(sql`
-    SELECT p.slug FROM projects p WHERE EXISTS (
+export async function listHomes(db: Reader, nameKey: string, limit: number): Promise<{ id: number; slug: string }[]> {
+  return db.all(sql`
+    SELECT p.id, p.slug FROM projects p WHERE EXISTS (
       SELECT 1 FROM agents a WHERE a.project_id = p.id AND a.name_key = ${nameKey}) ORDER BY p.id LIMIT ${limit}`)
-  return rows.map(({ slug }) => slug)
 }
 
 export interface NewAgent {
@@ -35,7 +36,7 @@ export async function insertAgent(tx: Tx, { projectId, name, nameKey, policy, no
   const [row] = await tx.all<AgentRow>(sql`
     INSERT INTO agents (project_id, name, name_key, contact_policy, active_at, created_at)
     VALUES (${projectId}, ${name}, ${nameKey}, ${policy}, ${now}, ${now})
-    RETURNING id, project_id, name`)
+    RETURNING id, project_id, name, keyed`)
   return row as AgentRow
 }
 

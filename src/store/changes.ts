@@ -2,24 +2,75 @@
 import sql, { join } from 'sql-template-tag'
 import type { Reader, Tx } from '../db/port.ts'
 
-export interface Change {
-  kind: string
+/** Everything that can happen, each with the ids that a follower needs to look it up. */
+export type Event =
+  | { kind: 'project.created'; projectId: number }
+  | {
+      kind: 'agent.created' | 'agent.updated' | 'agent.policy' | 'agent.keyed'
+      projectId: number
+      agentId: number
+    }
+  | {
+      /** To somebody, or in a topic. The agent wrote it; the project is the agent's, or the topic's. */
+      kind: 'message.sent' | 'message.said'
+      projectId: number
+      agentId: number
+      threadId: number
+      messageId: number
+    }
+  | {
+      /** What the agent did with a message it was sent. */
+      kind: 'mail.taken' | 'mail.lent' | 'mail.returned' | 'mail.read' | 'mail.acknowledged'
+      projectId: number
+      agentId: number
+      messageId: number
+    }
+  | {
+      /** The agent is the one who was asked. */
+      kind: 'contact.requested' | 'contact.approved' | 'contact.denied'
+      projectId: number
+      agentId: number
+      contactId: number
+    }
+  | {
+      kind: 'lease.granted' | 'lease.renewed' | 'lease.released' | 'lease.expired'
+      projectId: number
+      agentId: number
+      leaseId: number
+    }
+  | {
+      kind: 'topic.created' | 'topic.closed' | 'topic.reopened' | 'topic.renamed' | 'topic.deleted'
+      projectId: number
+      threadId: number
+    }
+  | { kind: 'topic.joined' | 'cursor.reset' | 'cursor.returned'; projectId: number; threadId: number; agentId: number }
+  | { kind: 'session.ended' }
+
+/** An event, and the wake-up channels of those who wait for it. */
+export type Change = Event & { wakes?: readonly string[] }
+
+interface Columns {
   projectId?: number
   agentId?: number
   threadId?: number
   messageId?: number
-  /** The topics of those who wait for this. */
-  wakes: readonly string[]
+  leaseId?: number
+  contactId?: number
 }
 
-export async function insertChanges(tx: Tx, changes: readonly Change[], now: number): Promise<void> {
-  const rows = changes.map(
-    ({ kind, projectId = null, agentId = null, threadId = null, messageId = null, wakes }) =>
-      sql`(${now}, ${kind}, ${projectId}, ${agentId}, ${threadId}, ${messageId}, ${wakes.join(' ')})`,
-  )
-  await tx.all(
-    sql`INSERT INTO changes (at, kind, project_id, agent_id, thread_id, message_id, wakes) VALUES ${join(rows)}`,
-  )
+export async function insertChanges(
+  tx: Tx,
+  changes: readonly Change[],
+  { actor, now }: { actor: string; now: number },
+): Promise<void> {
+  const rows = changes.map(({ kind, wakes = [], ...ids }) => {
+    const { projectId, agentId, threadId, messageId, leaseId, contactId }: Columns = ids
+    return sql`(${now}, ${actor}, ${kind}, ${projectId ?? null}, ${agentId ?? null}, ${threadId ?? null}, ${messageId ?? null},
+      ${leaseId ?? null}, ${contactId ?? null}, ${wakes.join(' ')})`
+  })
+  await tx.all(sql`
+    INSERT INTO changes (at, actor, kind, project_id, agent_id, thread_id, message_id, lease_id, contact_id, wakes)
+    VALUES ${join(rows)}`)
 }
 
 export async function findLastChange(db: Reader): Promise<number> {

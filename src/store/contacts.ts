@@ -8,7 +8,9 @@ export interface ContactRow {
   from_id: number
   to_id: number
   status: 'pending' | 'approved' | 'denied'
-  /** Empty where nobody asked: contact made itself, or was declined before. Whoever asks gives a reason. */
+  /** Whether somebody asked for it; else a send made or filed it, or it was declined before anybody asked. */
+  origin: 'asked' | 'automatic'
+  /** Empty where nobody asked. */
   reason: string
   created_at: number
   updated_at: number
@@ -16,7 +18,7 @@ export interface ContactRow {
   expires_at: number | null
 }
 
-const columns = sql`id, from_id, to_id, status, reason, created_at, updated_at, expires_at`
+const columns = sql`id, from_id, to_id, status, origin, reason, created_at, updated_at, expires_at`
 
 /** What there is between one agent and some others, whoever began it. */
 export function listContactsBetween(db: Reader, agentId: number, others: readonly number[]): Promise<ContactRow[]> {
@@ -48,22 +50,24 @@ export interface NewContact {
   fromId: number
   toId: number
   status: ContactRow['status']
+  origin: ContactRow['origin']
   reason: string
   now: number
   expiresAt: number | undefined
 }
 
 export async function insertContact(tx: Tx, contact: NewContact): Promise<ContactRow> {
-  const { fromId, toId, status, reason, now, expiresAt } = contact
+  const { fromId, toId, status, origin, reason, now, expiresAt } = contact
   const [row] = await tx.all<ContactRow>(sql`
-    INSERT INTO contacts (from_id, to_id, status, reason, created_at, updated_at, expires_at)
-    VALUES (${fromId}, ${toId}, ${status}, ${reason}, ${now}, ${now}, ${expiresAt ?? null})
+    INSERT INTO contacts (from_id, to_id, status, origin, reason, created_at, updated_at, expires_at)
+    VALUES (${fromId}, ${toId}, ${status}, ${origin}, ${reason}, ${now}, ${now}, ${expiresAt ?? null})
     RETURNING ${columns}`)
   return row as ContactRow
 }
 
 export interface ContactChange {
   status: ContactRow['status']
+  origin: ContactRow['origin']
   reason: string
   now: number
   expiresAt: number | undefined
@@ -72,10 +76,11 @@ export interface ContactChange {
 export async function updateContact(
   tx: Tx,
   id: number,
-  { status, reason, now, expiresAt }: ContactChange,
+  { status, origin, reason, now, expiresAt }: ContactChange,
 ): Promise<void> {
   await tx.all(sql`
-    UPDATE contacts SET status = ${status}, reason = ${reason}, updated_at = ${now}, expires_at = ${expiresAt ?? null}
+    UPDATE contacts SET status = ${status}, origin = ${origin}, reason = ${reason}, updated_at = ${now},
+      expires_at = ${expiresAt ?? null}
     WHERE id = ${id}`)
 }
 
@@ -86,37 +91,46 @@ interface Handshakes {
   expiresAt: number
 }
 
-/** Contact that makes itself. A denial that stands is left alone; returned are those with whom there is contact now. */
-export async function approveContacts(tx: Tx, handshakes: Handshakes): Promise<number[]> {
+/** The ids of contacts by the agent they are with. */
+export type MadeContacts = ReadonlyMap<number, number>
+
+const made = (rows: readonly { id: number; to_id: number }[]): MadeContacts =>
+  new Map(rows.map(({ id, to_id }) => [to_id, id]))
+
+/** Automatic contact. A denial that stands is left alone; returned are those with whom there is contact now. */
+export async function approveContacts(tx: Tx, handshakes: Handshakes): Promise<MadeContacts> {
   const { now, expiresAt } = handshakes
-  const rows = await tx.all<{ to_id: number }>(sql`
-    ${insertAll(handshakes, 'approved')} DO UPDATE
-    SET status = 'approved', reason = '', updated_at = ${now}, expires_at = ${expiresAt}
-    WHERE contacts.status <> 'denied' OR contacts.expires_at <= ${now} RETURNING to_id`)
-  return rows.map(({ to_id }) => to_id)
+  return made(
+    await tx.all(sql`
+      ${insertAll(handshakes, 'approved')} DO UPDATE
+      SET status = 'approved', origin = 'automatic', reason = '', updated_at = ${now}, expires_at = ${expiresAt}
+      WHERE contacts.status <> 'denied' OR contacts.expires_at <= ${now} RETURNING id, to_id`),
+  )
 }
 
 /**
- * Requests that file themselves: one that stands, answered or not, is left alone. One that was asked for and never
- * answered keeps its reason. Returned are those who were asked anew.
+ * Automatic requests: one that stands, answered or not, is left alone. One that was asked for and never answered stays
+ * asked for, with its reason. Returned are those who were asked anew.
  */
-export async function fileContacts(tx: Tx, handshakes: Handshakes): Promise<number[]> {
+export async function fileContacts(tx: Tx, handshakes: Handshakes): Promise<MadeContacts> {
   const { now, expiresAt } = handshakes
-  const rows = await tx.all<{ to_id: number }>(sql`
-    ${insertAll(handshakes, 'pending')} DO UPDATE
-    SET status = 'pending', reason = CASE WHEN contacts.status = 'pending' THEN contacts.reason ELSE '' END,
-      updated_at = ${now}, expires_at = ${expiresAt}
-    WHERE contacts.expires_at <= ${now} RETURNING to_id`)
-  return rows.map(({ to_id }) => to_id)
+  return made(
+    await tx.all(sql`
+      ${insertAll(handshakes, 'pending')} DO UPDATE
+      SET status = 'pending', origin = CASE WHEN contacts.status = 'pending' THEN contacts.origin ELSE 'automatic' END,
+        reason = CASE WHEN contacts.status = 'pending' THEN contacts.reason ELSE '' END,
+        updated_at = ${now}, expires_at = ${expiresAt}
+      WHERE contacts.expires_at <= ${now} RETURNING id, to_id`),
+  )
 }
 
 /** In one order, whoever writes: two that write the same rows then wait in one direction only. */
 function insertAll({ fromId, toIds, now, expiresAt }: Handshakes, status: string): Sql {
   const rows = toIds
     .toSorted((a, b) => a - b)
-    .map((toId) => sql`(${fromId}, ${toId}, ${status}, '', ${now}, ${now}, ${expiresAt})`)
+    .map((toId) => sql`(${fromId}, ${toId}, ${status}, 'automatic', '', ${now}, ${now}, ${expiresAt})`)
   return sql`
-    INSERT INTO contacts (from_id, to_id, status, reason, created_at, updated_at, expires_at) VALUES ${join(rows)}
+    INSERT INTO contacts (from_id, to_id, status, origin, reason, created_at, updated_at, expires_at) VALUES ${join(rows)}
     ON CONFLICT (from_id, to_id)`
 }
 
@@ -136,7 +150,7 @@ export interface NamedContactRow extends ContactRow {
 }
 
 const named = sql`
-  SELECT c.id, c.from_id, c.to_id, c.status, c.reason, c.created_at, c.updated_at, c.expires_at,
+  SELECT c.id, c.from_id, c.to_id, c.status, c.origin, c.reason, c.created_at, c.updated_at, c.expires_at,
     f.name AS from_name, fp.slug AS from_project, t.name AS to_name, tp.slug AS to_project
   FROM contacts c
   JOIN agents f ON f.id = c.from_id JOIN projects fp ON fp.id = f.project_id

@@ -1,5 +1,5 @@
 /** Rows of `message_guests`: the projects, besides its thread's own, that may see a message. */
-import sql, { join, type Sql } from 'sql-template-tag'
+import sql, { join } from 'sql-template-tag'
 import type { Tx } from '../db/port.ts'
 
 export async function insertGuests(tx: Tx, messageId: number, projectIds: readonly number[]): Promise<void> {
@@ -7,8 +7,3 @@ export async function insertGuests(tx: Tx, messageId: number, projectIds: readon
   const rows = projectIds.map((projectId) => sql`(${projectId}, ${thread}, ${messageId})`)
   await tx.all(sql`INSERT INTO message_guests (project_id, thread_id, message_id) VALUES ${join(rows)}`)
 }
-
-/** Whether a project may see the message `m` of the thread `t`. */
-export const visibleIn = (projectId: number): Sql => sql`(t.project_id = ${projectId} OR EXISTS (
-  SELECT 1 FROM message_guests g
-  WHERE g.project_id = ${projectId} AND g.thread_id = m.thread_id AND g.message_id = m.id))`

@@ -101,12 +101,17 @@ export async function updateExtended(
  * Marks as released what has expired, as of when it did; returns a row for each, with its project. PostgreSQL would ask
  * for the due ones again and again, and find others each time, were they not named in front.
  */
-export async function updateExpired(tx: Tx, now: number, limit: number): Promise<{ project_id: number }[]> {
-  return tx.all<{ project_id: number }>(sql`
+export async function updateExpired(
+  tx: Tx,
+  now: number,
+  limit: number,
+): Promise<{ id: number; project_id: number; agent_id: number }[]> {
+  return tx.all(sql`
     WITH due AS MATERIALIZED (
       SELECT id FROM leases WHERE released_at IS NULL AND expires_at <= ${now}
       ORDER BY expires_at LIMIT ${limit} ${skipLocked(tx)})
-    UPDATE leases SET released_at = expires_at WHERE id IN (SELECT id FROM due) RETURNING project_id`)
+    UPDATE leases SET released_at = expires_at WHERE id IN (SELECT id FROM due)
+    RETURNING id, project_id, agent_id`)
 }
 
 export interface Nearby {

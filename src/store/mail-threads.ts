@@ -2,6 +2,7 @@
 import sql, { type Sql } from 'sql-template-tag'
 import { forUpdate } from '../db/dialect.ts'
 import type { Reader, Tx } from '../db/port.ts'
+import { type Sight, seenThread } from './visibility.ts'
 
 const firstMessage = (key: string): number => (/^[1-9]\d{0,14}$/.test(key) ? Number(key) : 0)
 
@@ -15,30 +16,30 @@ const threadsCalled = (key: string): Sql => sql`
 const mostThreads = 50
 
 /**
- * Threads `t` that go by a name, as far as a project sees anything of them: its own first, so that no number of others
- * keeps it from being read.
+ * Threads `t` that go by a name, as far as anything is seen of them: those of the project first, so that no number of
+ * others keeps them from being read.
  */
-export const seenThreads = (projectId: number, key: string): Sql => sql`
-  FROM threads t WHERE t.status <> 'deleted' AND t.id IN (${threadsCalled(key)}) AND (t.project_id = ${projectId}
-    OR EXISTS (SELECT 1 FROM message_guests g WHERE g.project_id = ${projectId} AND g.thread_id = t.id))
-  ORDER BY CASE WHEN t.project_id = ${projectId} THEN 0 ELSE 1 END, t.id LIMIT ${mostThreads}`
+export const threadsSeen = (sight: Sight, key: string): Sql => sql`
+  FROM threads t WHERE t.id IN (${threadsCalled(key)}) AND ${seenThread(sight)}
+  ORDER BY CASE WHEN t.project_id = ${sight.projectId} THEN 0 ELSE 1 END, t.id LIMIT ${mostThreads}`
 
 export function listThreadsCalled(
   db: Reader,
-  projectId: number,
+  sight: Sight,
   key: string,
 ): Promise<{ id: number; project_id: number }[]> {
-  return db.all(sql`SELECT t.id, t.project_id ${seenThreads(projectId, key)}`)
+  return db.all(sql`SELECT t.id, t.project_id ${threadsSeen(sight, key)}`)
 }
 
 export interface MailThreadRow {
   id: number
   project_id: number
-  key: string | null
-  root_id: number
+  /** What it is called once one more message is in it. */
+  called: string
 }
 
-const columns = sql`t.id, t.project_id, t.key, (SELECT r.id FROM messages r WHERE r.thread_id = t.id AND r.seq = 1) AS root_id`
+const columns = sql`t.id, t.project_id,
+  COALESCE(t.key, (SELECT CAST(r.id AS TEXT) FROM messages r WHERE r.thread_id = t.id AND r.seq = 1)) AS called`
 
 /**
  * The thread of the sender's project that it means by a key: the one called so, else the one that this message began, if

@@ -2,15 +2,12 @@
 import sql, { empty, type Sql } from 'sql-template-tag'
 import type { Reader } from '../db/port.ts'
 import type { DeliveryKind } from './deliveries.ts'
-import { visibleIn } from './guests.ts'
 import { listThreadsCalled } from './mail-threads.ts'
 import { listed } from './search-documents.ts'
+import { type Sight, seen, seenInside, shownSubject, threadName } from './visibility.ts'
 
 /** Every body there is. */
 const longest = 2 ** 31 - 1
-
-/** So much of the body stands in for a subject that is not there. */
-const headLength = 120
 
 export interface MailRow {
   id: number
@@ -26,13 +23,10 @@ export interface MailRow {
   body: string | null
 }
 
-const threadKey = sql`COALESCE(t.key, CASE WHEN t.name IS NULL AND t.next_seq > 2 THEN
-  (SELECT CAST(r.id AS TEXT) FROM messages r WHERE r.thread_id = t.id AND r.seq = 1) END)`
-
 /** `bodies` is how long a body may be to come along: 0 for none. */
 const columns = (bodies: number): Sql => sql`
-  m.id, ${threadKey} AS thread_key, a.name AS sender, a.project_id AS sender_project,
-  COALESCE(m.subject, substr(m.body, 1, ${headLength})) AS subject, m.importance, m.ack_required, m.created_at,
+  m.id, ${threadName} AS thread_key, a.name AS sender, a.project_id AS sender_project,
+  ${shownSubject} AS subject, m.importance, m.ack_required, m.created_at,
   ${bodies === 0 ? sql`NULL` : sql`CASE WHEN octet_length(m.body) <= ${bodies} THEN m.body END`} AS body`
 
 const joined = sql`JOIN threads t ON t.id = m.thread_id JOIN agents a ON a.id = m.sender_id`
@@ -115,9 +109,9 @@ export function listOutbox(db: Reader, { senderId, after, before, bodies, limit 
     ORDER BY m.created_at DESC, m.id DESC LIMIT ${limit}`)
 }
 
-export interface Sight {
+export interface Looked {
   id: number
-  projectId: number
+  sight: Sight
   /** An agent who may see what it was sent, also in blind copy. */
   recipientId?: number
 }
@@ -129,11 +123,11 @@ export interface SeenRow extends MailRow {
   topic: string | null
 }
 
-/** A message that the project, or this agent, may see. */
-export async function findMail(db: Reader, { id, projectId, recipientId = 0 }: Sight): Promise<SeenRow | undefined> {
+/** A message that is in sight, or that this agent was sent. */
+export async function findMail(db: Reader, { id, sight, recipientId = 0 }: Looked): Promise<SeenRow | undefined> {
   const [row] = await db.all<SeenRow>(sql`
     SELECT m.sender_id, m.subject AS own_subject, t.name AS topic, ${columns(longest)} FROM messages m ${joined}
-    WHERE m.id = ${id} AND t.status <> 'deleted' AND (${visibleIn(projectId)} OR EXISTS (
+    WHERE m.id = ${id} AND ((${seen(sight)}) OR EXISTS (
       SELECT 1 FROM deliveries d WHERE d.message_id = m.id AND d.recipient_id = ${recipientId}))`)
   return row
 }
@@ -147,7 +141,7 @@ export function listBodies(db: Reader, ids: readonly number[], bytes: number): P
 }
 
 export interface ThreadQuery {
-  projectId: number
+  sight: Sight
   /** The key of a thread, its uid, or the id of its first message. */
   key: string
   /** Only what comes after the message with this id. */
@@ -161,11 +155,11 @@ export interface ThreadQuery {
  * What a project may see of all threads that go by a name, in the order of the messages. Nearly always it is one, and it
  * may be a topic of a million: each is read from its place on, by an index of its own.
  */
-export async function listThread(db: Reader, { projectId, key, ...page }: ThreadQuery): Promise<MailRow[]> {
-  const threads = await listThreadsCalled(db, projectId, key)
+export async function listThread(db: Reader, { key, ...page }: ThreadQuery): Promise<MailRow[]> {
+  const threads = await listThreadsCalled(db, page.sight, key)
   const parts: MailRow[][] = []
   for (const { id, project_id } of threads)
-    parts.push(await (project_id === projectId ? ownPart(db, id, page) : guestPart(db, id, { projectId, ...page })))
+    parts.push(await (project_id === page.sight.projectId ? ownPart(db, id, page) : guestPart(db, id, page)))
   return parts.length === 1
     ? (parts[0] ?? [])
     : parts
@@ -174,10 +168,10 @@ export async function listThread(db: Reader, { projectId, key, ...page }: Thread
         .slice(0, page.limit)
 }
 
-type Page = Omit<ThreadQuery, 'projectId' | 'key'>
+type Page = Omit<ThreadQuery, 'key'>
 
 /** Within a thread ids and `seq` are in the same order: both are taken while the thread's row is locked. */
-function ownPart(db: Reader, threadId: number, { after, bodies, limit }: Page): Promise<MailRow[]> {
+function ownPart(db: Reader, threadId: number, { sight, after, bodies, limit }: Page): Promise<MailRow[]> {
   const place =
     after === 0
       ? sql`0`
@@ -185,17 +179,13 @@ function ownPart(db: Reader, threadId: number, { after, bodies, limit }: Page): 
           (SELECT seq FROM messages WHERE thread_id = ${threadId} AND id <= ${after} ORDER BY seq DESC LIMIT 1), 0)`
   return db.all<MailRow>(sql`
     SELECT ${columns(bodies)} FROM messages m ${joined}
-    WHERE m.thread_id = ${threadId} AND m.seq > ${place} ORDER BY m.seq LIMIT ${limit}`)
+    WHERE m.thread_id = ${threadId} AND m.seq > ${place} ${seenInside(sight)} ORDER BY m.seq LIMIT ${limit}`)
 }
 
-function guestPart(
-  db: Reader,
-  threadId: number,
-  { projectId, after, bodies, limit }: Page & { projectId: number },
-): Promise<MailRow[]> {
+function guestPart(db: Reader, threadId: number, { sight, after, bodies, limit }: Page): Promise<MailRow[]> {
   return db.all<MailRow>(sql`
     SELECT ${columns(bodies)} FROM message_guests g JOIN messages m ON m.id = g.message_id ${joined}
-    WHERE g.project_id = ${projectId} AND g.thread_id = ${threadId} AND g.message_id > ${after}
+    WHERE g.project_id = ${sight.projectId} AND g.thread_id = ${threadId} AND g.message_id > ${after} ${seenInside(sight)}
     ORDER BY g.message_id LIMIT ${limit}`)
 }
 
@@ -210,7 +200,7 @@ export interface SentRow {
 /** What its sender is told of a message. */
 export async function findSent(db: Reader, id: number): Promise<SentRow> {
   const [row] = await db.all<SentRow>(sql`
-    SELECT COALESCE(m.client_id, m.uid) AS name, m.subject, ${threadKey} AS thread_key, m.created_at
+    SELECT COALESCE(m.client_id, m.uid) AS name, m.subject, ${threadName} AS thread_key, m.created_at
     FROM messages m JOIN threads t ON t.id = m.thread_id WHERE m.id = ${id}`)
   return row as SentRow
 }

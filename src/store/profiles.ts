@@ -12,12 +12,13 @@ export interface ProfileRow {
   model: string
   task: string
   contact_policy: RecipientRow['contact_policy']
+  keyed: number
   unread: number
   active_at: number
   created_at: number
 }
 
-const columns = raw('id, project_id, name, program, model, task, contact_policy, unread, active_at, created_at')
+const columns = raw('id, project_id, name, program, model, task, contact_policy, keyed, unread, active_at, created_at')
 
 export async function findProfile(db: Reader, projectId: number, nameKey: string): Promise<ProfileRow | undefined> {
   const rows = await db.all<ProfileRow>(sql`

@@ -1,5 +1,5 @@
 /** Rows of `projects`. */
-import sql from 'sql-template-tag'
+import sql, { empty } from 'sql-template-tag'
 import { forUpdate } from '../db/dialect.ts'
 import type { Reader, Tx } from '../db/port.ts'
 
@@ -33,9 +33,13 @@ export async function insertProject(
   return row as ProjectRow
 }
 
-export function listProjects(db: Reader, { after, limit }: { after: number; limit: number }): Promise<ProjectRow[]> {
+export function listProjects(
+  db: Reader,
+  { only, after, limit }: { only: number | undefined; after: number; limit: number },
+): Promise<ProjectRow[]> {
   return db.all<ProjectRow>(sql`
-    SELECT id, slug, human_key, created_at FROM projects WHERE id > ${after} ORDER BY id LIMIT ${limit}`)
+    SELECT id, slug, human_key, created_at FROM projects
+    WHERE id > ${after} ${only === undefined ? empty : sql`AND id = ${only}`} ORDER BY id LIMIT ${limit}`)
 }
 
 /** Lets one transaction at a time decide what is made in a project. */

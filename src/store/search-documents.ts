@@ -3,6 +3,7 @@ import sql, { type Sql } from 'sql-template-tag'
 import type { Reader } from '../db/port.ts'
 import type { Field } from '../fulltext/query.ts'
 import { searchedLength, wordsOf } from '../fulltext/words.ts'
+import { subject, threadNames } from './visibility.ts'
 
 export interface Document {
   readonly id: number
@@ -11,21 +12,14 @@ export interface Document {
   readonly scopes: readonly string[]
 }
 
-/** Of the messages `m` in threads `t`. A topic's name is the subject of what was said there. */
-export const subjectOf = sql`COALESCE(m.subject, t.name, '')`
-
-/** What mail calls the thread: its key, or the id of its first message. */
-export const threadKeyOf = sql`COALESCE(t.key, CAST((
-  SELECT f.id FROM messages f WHERE f.thread_id = t.id AND f.seq = 1) AS TEXT), '')`
-
 /**
  * Names are indexed as they are at that time: messages that were indexed before a topic was renamed are found by its old
  * name. Who got a message is not indexed at all, so that no search can tell whom it was secretly copied to.
  */
 export async function listDocuments(db: Reader, ids: readonly number[]): Promise<Document[]> {
   const rows = await db.all<{ id: number; scopes: string } & Record<Field, string>>(sql`
-    SELECT m.id, ${subjectOf} AS subject, substr(m.body, 1, ${searchedLength}) AS body, a.name AS "from",
-      t.uid || ' ' || COALESCE(t.name || ' ', '') || ${threadKeyOf} AS thread,
+    SELECT m.id, ${subject} AS subject, substr(m.body, 1, ${searchedLength}) AS body, a.name AS "from",
+      ${threadNames} AS thread,
       'thread' || t.id || ' project' || t.project_id || CASE WHEN t.name IS NULL THEN '' ELSE ' topics' || t.project_id END
         || COALESCE((SELECT string_agg(' project' || g.project_id, '') FROM message_guests g
                      WHERE g.message_id = m.id AND g.project_id <> t.project_id), '') AS scopes

@@ -3,18 +3,18 @@ import sql, { type Sql } from 'sql-template-tag'
 import type { Reader, Tx } from '../db/port.ts'
 import type { Query } from '../fulltext/query.ts'
 import { searchedLength } from '../fulltext/words.ts'
-import { visibleIn } from './guests.ts'
-import { listed, subjectOf, threadKeyOf } from './search-documents.ts'
+import { listed } from './search-documents.ts'
 import * as postgres from './search-postgres.ts'
 import * as sqlite from './search-sqlite.ts'
+import { type Sight, seen, shownSubject, subject, threadName } from './visibility.ts'
 
 /**
- * Where to look: in the topics of a project, in all that a project may see, or in one thread. Another reason to see a
+ * Where to look: in the topics of a project, in all that is in somebody's sight, or in one thread. Another reason to see a
  * message is another scope: a word in `scopeWord`, a condition in `inScope`, and the word in `listDocuments`.
  */
 export type Scope =
   | { readonly projectId: number; readonly topics: true }
-  | { readonly projectId: number; readonly all: true }
+  | { readonly sight: Sight }
   | { readonly threadId: number }
 
 export interface Search {
@@ -33,11 +33,15 @@ export interface TextRow {
   body: string
 }
 
-/** The beginnings of messages, by which they are ranked. */
-export async function listTexts(db: Reader, ids: readonly number[], length: number): Promise<TextRow[]> {
+/** The beginnings of messages, by which they are ranked; those out of scope are left out. */
+export async function listTexts(
+  db: Reader,
+  { ids, scope, length }: { ids: readonly number[]; scope: Scope; length: number },
+): Promise<TextRow[]> {
   return db.all<TextRow>(sql`
-    SELECT m.id, ${subjectOf} AS subject, substr(m.body, 1, ${length}) AS body
-    FROM messages m JOIN threads t ON t.id = m.thread_id WHERE m.id IN ${listed(db, ids)}`)
+    SELECT m.id, ${subject} AS subject, substr(m.body, 1, ${length}) AS body
+    FROM messages m JOIN threads t ON t.id = m.thread_id JOIN agents a ON a.id = m.sender_id
+    WHERE m.id IN ${listed(db, ids)} AND ${inScope(scope)}`)
 }
 
 export interface HitRow {
@@ -45,7 +49,7 @@ export interface HitRow {
   uid: string
   thread_uid: string
   thread_name: string | null
-  /** As mail names it: a topic by its uid; a message that nobody has answered has none. */
+  /** As visibility.ts names it; a message that nobody has answered has none. */
   thread_key: string | null
   seq: number
   subject: string
@@ -63,9 +67,7 @@ export interface HitRow {
 export async function listHits(db: Reader, ids: readonly number[], scope: Scope): Promise<HitRow[]> {
   return db.all<HitRow>(sql`
     SELECT m.id, m.uid, t.uid AS thread_uid, t.name AS thread_name, m.seq,
-      CASE WHEN t.key IS NULL AND t.name IS NOT NULL THEN t.uid WHEN t.key IS NULL AND t.next_seq = 2 THEN NULL
-        ELSE ${threadKeyOf} END AS thread_key,
-      ${subjectOf} AS subject, a.name AS sender, a.project_id AS sender_project, m.kind, m.importance, m.ack_required, m.created_at,
+      ${threadName} AS thread_key, ${shownSubject} AS subject, a.name AS sender, a.project_id AS sender_project, m.kind, m.importance, m.ack_required, m.created_at,
       substr(m.body, 1, ${searchedLength}) AS body
     FROM messages m JOIN threads t ON t.id = m.thread_id JOIN agents a ON a.id = m.sender_id
     WHERE m.id IN ${listed(db, ids)} AND ${inScope(scope)}`)
@@ -105,11 +107,11 @@ const engine = ({ dialect }: Reader) => (dialect === 'sqlite' ? sqlite : postgre
 
 function scopeWord(scope: Scope): string {
   if ('threadId' in scope) return `thread${scope.threadId}`
-  return `${'topics' in scope ? 'topics' : 'project'}${scope.projectId}`
+  return 'sight' in scope ? `project${scope.sight.projectId}` : `topics${scope.projectId}`
 }
 
 function inScope(scope: Scope): Sql {
   if ('threadId' in scope) return sql`t.id = ${scope.threadId}`
   if ('topics' in scope) return sql`t.project_id = ${scope.projectId} AND t.name IS NOT NULL`
-  return sql`t.status <> 'deleted' AND ${visibleIn(scope.projectId)}`
+  return seen(scope.sight)
 }

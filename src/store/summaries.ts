@@ -1,8 +1,9 @@
 /** What summaries read: which threads go by a name, and the newest of what a project may see of them. */
 import sql, { empty } from 'sql-template-tag'
 import type { Reader } from '../db/port.ts'
-import { seenThreads } from './mail-threads.ts'
-import { listed, subjectOf } from './search-documents.ts'
+import { threadsSeen } from './mail-threads.ts'
+import { listed } from './search-documents.ts'
+import { countSeen, type Sight, seenInside, shownSubject } from './visibility.ts'
 
 export interface ThreadStateRow {
   id: number
@@ -13,12 +14,11 @@ export interface ThreadStateRow {
 }
 
 /** Threads by their key, their uid, or the id of their first message, as far as the project sees anything of them. */
-export async function listThreadStates(db: Reader, projectId: number, key: string): Promise<ThreadStateRow[]> {
+export async function listThreadStates(db: Reader, sight: Sight, key: string): Promise<ThreadStateRow[]> {
   const rows = await db.all<ThreadStateRow>(sql`
     SELECT t.id, t.project_id, (SELECT l.id FROM messages l WHERE l.thread_id = t.id ORDER BY l.seq DESC LIMIT 1) AS last_id,
-      CASE WHEN t.project_id = ${projectId} THEN t.next_seq - 1 ELSE (
-        SELECT COUNT(*) FROM message_guests c WHERE c.project_id = ${projectId} AND c.thread_id = t.id) END AS total
-    ${seenThreads(projectId, key)}`)
+      ${countSeen(sight)} AS total
+    ${threadsSeen(sight, key)}`)
   return rows.filter(({ total }) => total > 0)
 }
 
@@ -35,8 +35,9 @@ export interface ToldRow {
 
 export interface ToldQuery {
   threadId: number
-  /** The project that sees some of the thread; absent if the thread is its own. */
-  guestId?: number | undefined
+  sight: Sight
+  /** Whether the thread is another project's, which shows some of it to the one that looks. */
+  guest: boolean
   /** Only what stands before the message with this id. */
   before?: number | undefined
   /** From the beginning instead of the end. */
@@ -47,20 +48,20 @@ export interface ToldQuery {
 
 /** Newest first, unless told otherwise. */
 export function listTold(db: Reader, query: ToldQuery): Promise<ToldRow[]> {
-  const { threadId, guestId, before, oldestFirst = false, length, limit } = query
+  const { threadId, sight, guest, before, oldestFirst = false, length, limit } = query
   const direction = oldestFirst ? empty : sql`DESC`
   return db.all<ToldRow>(sql`
-    SELECT m.id, a.name AS sender, a.project_id AS sender_project, ${subjectOf} AS subject,
+    SELECT m.id, a.name AS sender, a.project_id AS sender_project, ${shownSubject} AS subject,
       substr(m.body, 1, ${length}) AS body, m.reply_to, m.created_at
-    ${guestId === undefined ? sql`FROM messages m` : sql`FROM message_guests g JOIN messages m ON m.id = g.message_id`}
+    ${guest ? sql`FROM message_guests g JOIN messages m ON m.id = g.message_id` : sql`FROM messages m`}
     JOIN threads t ON t.id = m.thread_id JOIN agents a ON a.id = m.sender_id
     ${
-      guestId === undefined
-        ? sql`WHERE m.thread_id = ${threadId}
+      guest
+        ? sql`WHERE g.project_id = ${sight.projectId} AND g.thread_id = ${threadId} ${seenInside(sight)}
+          ${before === undefined ? empty : sql`AND g.message_id < ${before}`} ORDER BY g.message_id ${direction}`
+        : sql`WHERE m.thread_id = ${threadId} ${seenInside(sight)}
           ${before === undefined ? empty : sql`AND m.seq < (SELECT b.seq FROM messages b WHERE b.id = ${before})`}
           ORDER BY m.seq ${direction}`
-        : sql`WHERE g.project_id = ${guestId} AND g.thread_id = ${threadId}
-          ${before === undefined ? empty : sql`AND g.message_id < ${before}`} ORDER BY g.message_id ${direction}`
     } LIMIT ${limit}`)
 }
 

@@ -1,7 +1,9 @@
 /** Topics against a model of them: any sequence of syncs, retries, acknowledgements, lost answers, resets, closes and crashes. */
+
 import fc from 'fast-check'
 import { expect } from 'vitest'
 import { commons } from '../../src/base/names.ts'
+import { local } from '../../src/core/access/callers.ts'
 import type { Hub } from '../../src/core/hub/hub.ts'
 import { resetCursor } from '../../src/core/topics/members.ts'
 import { type Synced, sync } from '../../src/core/topics/sync.ts'
@@ -162,7 +164,7 @@ const resetting = fc
 const closing = fc.record({ hub: at, reopen: fc.boolean() }).map(({ hub, reopen }) =>
   command(`${reopen ? 'reopen' : 'close'} at ${hub}`, async (model, { hubs, uid }) => {
     const topicHub = hubs[hub] as Hub
-    const done = reopen ? reopenTopic(topicHub, commons, uid) : closeTopic(topicHub, commons, uid, undefined)
+    const done = reopen ? reopenTopic(topicHub, local, commons, uid) : closeTopic(topicHub, local, commons, { uid })
     expect((await done).already).toBe(model.closed !== reopen)
     model.closed = !reopen
   }),

@@ -1,6 +1,8 @@
 /** Agents with contact policies for tests, what they send each other, and what came of it in one word. */
+
 import sql from 'sql-template-tag'
 import { HubError } from '../../src/base/errors.ts'
+import { local } from '../../src/core/access/callers.ts'
 import { type ContactPolicy, ensureAgent } from '../../src/core/agents/agents.ts'
 import type { Rules } from '../../src/core/hub/hub.ts'
 import { type Draft, send } from '../../src/core/messages/send.ts'
@@ -23,7 +25,7 @@ export async function openContacts(db: Db, contacts: Partial<Rules['contacts']> 
     as,
     /** Agents by name, each with its policy. */
     async people(policies: Record<string, ContactPolicy>, project = home) {
-      for (const [name, policy] of Object.entries(policies)) await ensureAgent(hub, project, name, policy)
+      for (const [name, policy] of Object.entries(policies)) await ensureAgent(hub, local, { project, name, policy })
     },
     /** `delivered`, or the code of the error. */
     async mail(from: string, to: string, draft: Partial<Draft> = {}): Promise<string> {

@@ -1,6 +1,8 @@
 /** A project with three agents who reserve paths in it, seen by two nodes on one clock. */
+
 import sql from 'sql-template-tag'
-import type { Acting } from '../../src/core/agents/agents.ts'
+import { local } from '../../src/core/access/callers.ts'
+import type { Acting } from '../../src/core/agents/acting.ts'
 import { type Hub, inside } from '../../src/core/hub/hub.ts'
 import { listLeases, type Reserving, reserve } from '../../src/core/leases/leases.ts'
 import { TestClock } from './clock.ts'
@@ -27,7 +29,7 @@ export async function openLeases(open: OpenDatabase) {
     }
   }
   const active = async (at: Hub = hub) =>
-    (await listLeases(at, project, { activeOnly: true, limit: 100 })).leases.map(
+    (await listLeases(at, local, project, { activeOnly: true, limit: 100 })).leases.map(
       ({ agent, pattern }) => `${agent} ${pattern}`,
     )
   const stored = async () =>

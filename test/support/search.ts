@@ -1,6 +1,9 @@
 /** Messages for tests of search, written as rows: which door they came through is not its matter. */
+
 import sql from 'sql-template-tag'
 import { commons } from '../../src/base/names.ts'
+import { local } from '../../src/core/access/callers.ts'
+import { sightOf } from '../../src/core/access/rules.ts'
 import { ensureAgent } from '../../src/core/agents/agents.ts'
 import { type Hub, inside } from '../../src/core/hub/hub.ts'
 import { ensureProject } from '../../src/core/projects/projects.ts'
@@ -27,9 +30,9 @@ export interface TestMessage {
 export async function writeMessages(hub: Hub, messages: readonly TestMessage[]): Promise<number[]> {
   const ids: number[] = []
   for (const { body, from = 'alice', topic = 'general', project = commons, mail } of messages) {
-    const sender = await ensureAgent(hub, project, from)
+    const sender = await ensureAgent(hub, local, { project, name: from })
     const guests: number[] = []
-    for (const guest of mail?.guests ?? []) guests.push((await ensureProject(hub, guest)).id)
+    for (const guest of mail?.guests ?? []) guests.push((await ensureProject(hub, local, guest)).id)
     const own = mail && (mail.key ?? hub.ids.uuid())
     const uid = own === undefined ? `uid-${project}-${topic}` : `mail-${project}-${own}`
     const name = own === undefined ? topic : null
@@ -73,7 +76,7 @@ export function writeOldMessages(db: Db, bodies: readonly string[]): Promise<voi
 }
 
 export const inTopics = async (hub: Hub, project: string = commons) =>
-  ({ projectId: (await ensureProject(hub, project)).id, topics: true }) as const
+  ({ projectId: (await ensureProject(hub, local, project)).id, topics: true }) as const
 
 export const inProject = async (hub: Hub, project: string = commons) =>
-  ({ projectId: (await ensureProject(hub, project)).id, all: true }) as const
+  ({ sight: sightOf(local, (await ensureProject(hub, local, project)).id) }) as const

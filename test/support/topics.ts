@@ -25,7 +25,7 @@ export const post = (body: string, clientId?: string): Outgoing => ({ body, kind
 
 /** Makes a topic in which each of these takes part, by a session of the same name. */
 export async function enter(hub: Hub, topicName: string, ...names: string[]): Promise<string> {
-  const topic = await createTopic(hub, commons, { name: topicName, mode: 'reuse' })
+  const topic = await createTopic(hub, local, commons, { name: topicName, mode: 'reuse' })
   for (const name of names) await join(hub, session(name), { topic, name, token: undefined })
   return topic.uid
 }

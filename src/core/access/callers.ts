@@ -1,13 +1,22 @@
-/** Who is calling (DESIGN, "Callers"); as whom a caller may act is asked in `agents.ts`. */
+/** Who is calling; what each may do is in `rules.ts`. */
+import { type Actor, itself } from '../hub/commit.ts'
 
-export type Caller =
-  | { readonly kind: 'local' } // loopback or stdio without credentials
-  | { readonly kind: 'operator' } // HTTP_BEARER_TOKEN
+/** `key` is a short stable text: the feed names the caller by it, and a session is bound to it. */
+export type Caller = Actor &
+  (
+    | { readonly kind: 'local' } // loopback or stdio without credentials
+    | { readonly kind: 'operator' } // HTTP_BEARER_TOKEN
+    | { readonly kind: 'agent'; readonly agentId: number; readonly projectId: number } // the key of an agent
+    | { readonly kind: 'hub' } // Parley itself, which no request can be
+  )
 
-export const local: Caller = { kind: 'local' }
-export const operator: Caller = { kind: 'operator' }
+export const local: Caller = { kind: 'local', key: 'local' }
+export const operator: Caller = { kind: 'operator', key: 'operator' }
+export const housekeeper: Caller = { kind: 'hub', ...itself }
 
-/** A short stable text for what a caller is: sessions are bound to it. */
-export function callerKey(caller: Caller): string {
-  return caller.kind
-}
+export const agentCaller = ({ id, projectId }: { id: number; projectId: number }): Caller => ({
+  kind: 'agent',
+  key: `agent:${id}`,
+  agentId: id,
+  projectId,
+})

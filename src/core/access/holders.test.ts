@@ -20,10 +20,10 @@ eachEngine('A name', (open) => {
     const clock = new TestClock()
     const hubs: Hub[] = []
     for (let n = 0; n < count; n++) hubs.push(await openTestHub(await database.connect(), { clock }))
-    const topic = await createTopic(hubs[0] as Hub, commons, { name: 'names', mode: 'reuse' })
+    const topic = await createTopic(hubs[0] as Hub, local, commons, { name: 'names', mode: 'reuse' })
     // Each connection joins a topic of its own: those who join the same one wait for each other anyway.
     const topics = new Map<Hub, Topic>()
-    for (const hub of hubs) topics.set(hub, await createTopic(hub, commons, { mode: 'new' }))
+    for (const hub of hubs) topics.set(hub, await createTopic(hub, local, commons, { mode: 'new' }))
     const take = (hub: Hub, holder: Holder, name: string, into = topics.get(hub) ?? topic) =>
       codeOf(join(hub, holder, { topic: into, name, token: undefined }))
     const close = async () => {
@@ -70,7 +70,7 @@ eachEngine('A name', (open) => {
       expect(await take(hub, alive, 'owl', topic)).toBe('ok')
       clock.advance(10 * 60_000)
       expect(await take(hub, session('other'), 'owl', topic)).toBe('AGENT_NAME_IN_USE')
-      await releaseNames(hub, alive.key)
+      await releaseNames(hub, local, alive.key)
       expect(await take(hub, session('other'), 'owl', topic)).toBe('ok')
 
       clock.advance(4 * 60_000)

@@ -7,6 +7,7 @@ import { findAgent } from '../../store/agents.ts'
 import { claimHolder, deleteHolder, deleteJoins, type HolderRow, updateHolder } from '../../store/holders.ts'
 import { commit } from '../hub/commit.ts'
 import type { Hub } from '../hub/hub.ts'
+import type { Caller } from './callers.ts'
 
 /** The three who can hold a name, as the store knows them. */
 export const processHolder = (name: string): string => `${processPrefix}${name}`
@@ -43,7 +44,7 @@ export async function holdName(
   const [mine, alive] = [current.holder === holder, isAlive(current, now)]
   if (!mine && alive && current.reclaim_token !== token)
     throw new HubError('AGENT_NAME_IN_USE', `Somebody else takes part as ${JSON.stringify(agent.name)} right now.`, {
-      hint: `Join under another name, for example ${(await freeNames(tx, agent)).join(' or ')}; or pass the reclaim_token that the first join returned. ${whenFree(current, now)}`,
+      hint: `Join under another name, for example ${(await freeNames(tx, agent)).join(' or ')}; or bring the token that the first join returned. ${whenFree(current, now)}`,
     })
   const reclaimToken = mine || current.reclaim_token === token ? current.reclaim_token : fresh
   await updateHolder(tx, agent.id, { holder, reclaim_token: reclaimToken, seen_at: now })
@@ -67,6 +68,6 @@ async function freeNames(tx: Tx, { name, projectId }: Named): Promise<string[]> 
 }
 
 /** A process or session that ends frees its names. */
-export async function releaseNames(hub: Hub, holder: string): Promise<void> {
-  await commit(hub, (tx) => deleteHolder(tx, holder))
+export async function releaseNames(hub: Hub, caller: Caller, holder: string): Promise<void> {
+  await commit(hub, caller, (tx) => deleteHolder(tx, holder))
 }

@@ -1,6 +1,6 @@
 /** When each agent was last active: kept in memory and written every few seconds, because looking at one's mail must not cost a write. */
 import { updateActive } from '../../store/agents.ts'
-import { commit } from '../hub/commit.ts'
+import { commit, itself } from '../hub/commit.ts'
 import { type Hub, onClose } from '../hub/hub.ts'
 import { memory } from '../hub/memory.ts'
 
@@ -31,7 +31,7 @@ function keepActivity(hub: Hub): Activity {
     if (seen.size === 0) return
     // In the order of their ids, as sends lock them: two transactions can then wait for each other in one direction only.
     const rows = [...seen].sort(([a], [b]) => a - b)
-    await commit(hub, async (tx) => {
+    await commit(hub, itself, async (tx) => {
       for (const [agentId, at] of rows) await updateActive(tx, agentId, at)
     })
     for (const [agentId, at] of rows) if (seen.get(agentId) === at) seen.delete(agentId)

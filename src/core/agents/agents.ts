@@ -1,14 +1,13 @@
-/** Agents: the named identities of a project, and who may act as one. */
-
+/** Agents: the named identities of a project. */
 import { HubError } from '../../base/errors.ts'
-import { isReserved, nameKey, overseer } from '../../base/names.ts'
+import { nameKey } from '../../base/names.ts'
 import { type AgentRow, findAgent, insertAgent, listHomes, sumUnread } from '../../store/agents.ts'
 import type { Caller } from '../access/callers.ts'
+import { mayEnter } from '../access/rules.ts'
 import { commit } from '../hub/commit.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import { memory, remember } from '../hub/memory.ts'
 import { ensureProject, needProject } from '../projects/projects.ts'
-import { activity } from './activity.ts'
 
 export interface Agent {
   readonly id: number
@@ -22,31 +21,43 @@ export const contactPolicies = ['open', 'auto', 'contacts_only', 'block_all'] as
 /** Who may write to an agent; core/contacts/judging.ts says what each means. */
 export type ContactPolicy = (typeof contactPolicies)[number]
 
-/** Agents seen before. They are never renamed, so that this stays true. */
-const knownAgents = memory(() => new Map<string, Agent>())
-
 /** The wake-up channel of an agent's mail. */
 export const mailChannel = (agentId: number): string => `mail:${agentId}`
 
-/**
- * An agent by name in a project (slug or key). One that was never seen before is made: it needs no set-up. What it
- * starts with depends on the door it came by (DECISIONS, "All doors" 12).
- */
+interface Known extends Agent {
+  readonly keyed: boolean
+  /** When it was read. */
+  readonly at: number
+}
+
+/** Agents seen before. They are never renamed, and keep a key once they have one. */
+const agentsSeen = memory(() => new Map<string, Known>())
+
+const placeOf = (projectId: number, key: string): string => `${projectId}/${key}`
+
+export interface Wanted {
+  /** Its slug or key. */
+  readonly project: string
+  readonly name: string
+  /** What a new agent starts with depends on the door it came by (all.policies.start). */
+  readonly policy?: ContactPolicy
+}
+
+/** An agent that was never seen before is made: it needs no set-up. */
 export async function ensureAgent(
   hub: Hub,
-  project: string,
-  name: string,
-  policy: ContactPolicy = 'open',
+  caller: Caller,
+  { project, name, policy = 'open' }: Wanted,
 ): Promise<Agent> {
-  const { id: projectId } = await ensureProject(hub, project)
+  const { id: projectId } = await ensureProject(hub, caller, project)
   const found = await findIn(hub, projectId, name)
   if (found !== undefined) return found
   const key = nameKey(name)
-  const row = await commit(hub, async (tx, note) => {
+  const row = await commit(hub, caller, async (tx, note) => {
     const found = await findAgent(tx, projectId, key)
     if (found !== undefined) return found
     const made = await insertAgent(tx, { projectId, name, nameKey: key, policy, now: hub.clock.now() })
-    note({ kind: 'agent.created', projectId, agentId: made.id, wakes: [] })
+    note({ kind: 'agent.created', projectId, agentId: made.id })
     return made
   })
   return known(hub, row)
@@ -55,19 +66,39 @@ export async function ensureAgent(
 /** An agent that is there already, or undefined. */
 export async function findIn(hub: Hub, projectId: number, name: string): Promise<Agent | undefined> {
   const key = nameKey(name)
-  const agent = knownAgents(hub).get(`${projectId}/${key}`)
+  const agent = agentsSeen(hub).get(placeOf(projectId, key))
   if (agent !== undefined) return agent
   const row = await findAgent(reader(hub), projectId, key)
   return row && known(hub, row)
 }
 
 /** Remembers an agent that was read or made. */
-export const known = (hub: Hub, { id, project_id, name }: AgentRow): Agent =>
-  remember(knownAgents(hub), `${project_id}/${nameKey(name)}`, { id, projectId: project_id, name })
+export const known = (hub: Hub, { id, project_id, name, keyed }: AgentRow): Agent =>
+  remember(agentsSeen(hub), placeOf(project_id, nameKey(name)), {
+    id,
+    projectId: project_id,
+    name,
+    keyed: keyed === 1,
+    at: hub.clock.now(),
+  })
+
+/** That an agent has no key is believed for so long: another process may give it one. Asking each time would cost a query a call. */
+const keylessMs = 1000
+
+/** Whether an agent has or had a key. */
+export async function isKeyed(hub: Hub, { projectId, name }: Agent): Promise<boolean> {
+  const key = nameKey(name)
+  const seen = agentsSeen(hub).get(placeOf(projectId, key))
+  if (seen !== undefined && (seen.keyed || Math.abs(hub.clock.now() - seen.at) < keylessMs)) return seen.keyed
+  const row = await findAgent(reader(hub), projectId, key)
+  if (row === undefined) return false
+  known(hub, row)
+  return row.keyed === 1
+}
 
 /** An agent that is only looked at, or that has to be there first, is not made by it. */
-export async function needAgent(hub: Hub, project: string, name: string): Promise<Agent> {
-  const { id, slug } = await needProject(hub, project)
+export async function needAgent(hub: Hub, caller: Caller, project: string, name: string): Promise<Agent> {
+  const { id, slug } = await needProject(hub, caller, project)
   const agent = await findIn(hub, id, name)
   if (agent !== undefined) return agent
   throw noAgent(name, slug)
@@ -77,44 +108,15 @@ export const noAgent = (name: string, slug: string): HubError =>
   new HubError('AGENT_NOT_FOUND', `There is no agent ${JSON.stringify(name)} in the project ${slug}.`)
 
 /** The project of an agent whose name only one project has: for callers that name none. */
-export async function needHome(hub: Hub, name: string): Promise<string> {
-  const homes = await listHomes(reader(hub), nameKey(name), 6)
+export async function needHome(hub: Hub, caller: Caller, name: string): Promise<string> {
+  const rows = await listHomes(reader(hub), nameKey(name), 6)
+  const homes = rows.filter(({ id }) => mayEnter(caller, id)).map(({ slug }) => slug)
   const [home, ...others] = homes
   if (home !== undefined && others.length === 0) return home
   if (home === undefined) throw new HubError('AGENT_NOT_FOUND', `No project has an agent ${JSON.stringify(name)}.`)
   throw new HubError('INVALID_ARGUMENT', `Several projects have an agent ${JSON.stringify(name)}.`, {
     hint: `Name the project as well: ${homes.slice(0, 5).join(', or ')}.`,
   })
-}
-
-/** Whom a caller wants to act as. */
-export interface Acting {
-  readonly caller: Caller
-  readonly project: string
-  readonly name: string
-  /** At doors where an agent registers before it acts, a name that nobody has is an error. */
-  readonly registered?: boolean
-  /** Somebody else looks for it, or acts in its place: it is not active by that. */
-  readonly unnoticed?: boolean
-}
-
-/**
- * The agent a caller acts as, if it may: the operator as any, a local caller as any that has no key. No agent has one
- * before keys are handed out, so that both pass today; every verb asks here.
- */
-export async function actAs(hub: Hub, acting: Acting): Promise<Agent> {
-  const { caller, project, name, registered = false, unnoticed = false } = acting
-  if (caller.kind === 'local' && isReserved(name))
-    throw new HubError('FORBIDDEN', `${overseer} is the name of people: no agent acts as it.`, {
-      hint: 'Use a name of your own.',
-    })
-  const agent = registered ? await needAgent(hub, project, name) : await ensureAgent(hub, project, name)
-  switch (caller.kind) {
-    case 'operator':
-    case 'local':
-      if (!unnoticed) activity(hub).touch(agent.id)
-      return agent
-  }
 }
 
 export const countUnread = (hub: Hub): Promise<number> => sumUnread(reader(hub))

@@ -9,6 +9,8 @@ import {
   listRecent,
   type ProfileRow,
 } from '../../store/profiles.ts'
+import type { Caller } from '../access/callers.ts'
+import { mayEnter } from '../access/rules.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import { needProject, type Project } from '../projects/projects.ts'
 import { activity } from './activity.ts'
@@ -40,8 +42,8 @@ export const toProfile = (hub: Hub, { slug }: Project, row: ProfileRow): Profile
   activeAt: activity(hub).latest(row.id, row.active_at),
 })
 
-export async function whois(hub: Hub, slugOrKey: string, name: string): Promise<Profile> {
-  const project = await needProject(hub, slugOrKey)
+export async function whois(hub: Hub, caller: Caller, slugOrKey: string, name: string): Promise<Profile> {
+  const project = await needProject(hub, caller, slugOrKey)
   const row = await findProfile(reader(hub), project.id, nameKey(name))
   if (row !== undefined) return toProfile(hub, project, row)
   throw noAgent(name, project.slug)
@@ -59,10 +61,11 @@ export interface Listing {
  */
 export async function listAgents(
   hub: Hub,
+  caller: Caller,
   slugOrKey: string,
   { activeWithinMs, limit }: Listing,
 ): Promise<{ project: Project; agents: Profile[] }> {
-  const project = await needProject(hub, slugOrKey)
+  const project = await needProject(hub, caller, slugOrKey)
   const since = sinceOf(hub, activeWithinMs)
   const unwritten = activity(hub).unwritten()
   const rows = [
@@ -84,10 +87,11 @@ const later = (row: ProfileRow, unwritten: ReadonlyMap<number, number>): Profile
 /** The same by name, a page at a time: `next` is the name after which the next page begins, if there is one. */
 export async function pageAgents(
   hub: Hub,
+  caller: Caller,
   slugOrKey: string,
   { activeWithinMs, limit, after }: Listing & { after?: string | undefined },
 ): Promise<{ project: Project; agents: Profile[]; next: string | undefined }> {
-  const project = await needProject(hub, slugOrKey)
+  const project = await needProject(hub, caller, slugOrKey)
   const since = sinceOf(hub, activeWithinMs)
   const unwritten = activity(hub).unwritten()
   const rows = await listByName(reader(hub), project.id, {
@@ -104,8 +108,12 @@ const sinceOf = ({ clock }: Hub, withinMs: number | undefined): number =>
   withinMs === undefined ? 0 : Math.max(0, Math.floor(clock.now() - withinMs))
 
 /** How many agents each of these projects has. */
-export const countAgents = (hub: Hub, projects: readonly Project[]): Promise<ReadonlyMap<number, number>> =>
+export const countAgents = (
+  hub: Hub,
+  caller: Caller,
+  projects: readonly Project[],
+): Promise<ReadonlyMap<number, number>> =>
   countByProject(
     reader(hub),
-    projects.map(({ id }) => id),
+    projects.map(({ id }) => id).filter((id) => mayEnter(caller, id)),
   )

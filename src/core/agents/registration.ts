@@ -5,15 +5,16 @@ import { isReserved, nameKey, overseer } from '../../base/names.ts'
 import type { Reader } from '../../db/port.ts'
 import { findProfile, insertProfile, listTaken, type ProfileRow, updateProfile } from '../../store/profiles.ts'
 import type { Caller } from '../access/callers.ts'
+import { maySteer } from '../access/rules.ts'
 import { commit } from '../hub/commit.ts'
 import { type Hub, reader } from '../hub/hub.ts'
-import { ensureProject, findProjectCalled, type Project } from '../projects/projects.ts'
-import { actAs, known } from './agents.ts'
+import { ensureProject, findProjectCalled, needProject, type Project } from '../projects/projects.ts'
+import { actAs } from './acting.ts'
+import { known, noAgent } from './agents.ts'
 import { type Profile, toProfile } from './profiles.ts'
 
 /** What an agent says of itself. */
 export interface Introduction {
-  readonly caller: Caller
   /** A project that is new is made. */
   readonly project: string
   readonly program?: string | undefined
@@ -37,26 +38,28 @@ const unknown = 'unknown'
  */
 export async function register(
   hub: Hub,
+  caller: Caller,
   { name: asked, ...intro }: Introduction & { readonly name?: string | undefined },
 ): Promise<Registered> {
   const name = asked?.trim()
   refuseReserved(name)
+  if (!maySteer(caller)) return { profile: await renewOwn(hub, caller, intro, name) }
   const fault = name === undefined ? undefined : newNameFault(hub, name)
   const there = name === undefined ? undefined : await findExisting(hub, intro.project, name)
   // Refused before anything is made: no project is left behind.
   if (there === undefined && fault !== undefined && hub.rules.names === 'strict')
     throw await badName(hub, intro.project, name ?? '')
-  const project = await ensureProject(hub, intro.project)
-  if (there !== undefined) return { profile: await renew(hub, project, there, intro) }
-  const { row, made } = await commit(hub, async (tx, note) => {
+  const project = await ensureProject(hub, caller, intro.project)
+  if (there !== undefined) return { profile: await renew(hub, caller, { project, row: there, intro }) }
+  const { row, made } = await commit(hub, caller, async (tx, note) => {
     const found = name === undefined ? undefined : await findProfile(tx, project.id, nameKey(name))
     if (found !== undefined) return { row: found, made: false }
     const own = name === undefined || fault !== undefined ? await freeName(hub, tx, project.id) : name
     const row = await insertProfile(tx, newProfile(hub, project, { ...intro, name: own }))
-    note({ kind: 'agent.created', projectId: project.id, agentId: row.id, wakes: [] })
+    note({ kind: 'agent.created', projectId: project.id, agentId: row.id })
     return { row, made: true }
   })
-  if (!made) return { profile: await renew(hub, project, row, intro) }
+  if (!made) return { profile: await renew(hub, caller, { project, row, intro }) }
   known(hub, row)
   const profile = toProfile(hub, project, row)
   return asked === undefined || fault === undefined ? { profile } : renamed(profile, asked, fault)
@@ -65,24 +68,42 @@ export async function register(
 /** Always a new agent. The hint is a wish: it is used if it makes a well-formed name that nobody has. */
 export async function createIdentity(
   hub: Hub,
+  caller: Caller,
   { hint, ...intro }: Introduction & { readonly hint?: string | undefined },
 ): Promise<Registered> {
+  if (!maySteer(caller)) throw oneIdentity()
   const wish = hint === undefined ? undefined : joinWords(hint)
   refuseReserved(wish)
-  const project = await ensureProject(hub, intro.project)
-  const { row, fault } = await commit(hub, async (tx, note) => {
+  const project = await ensureProject(hub, caller, intro.project)
+  const { row, fault } = await commit(hub, caller, async (tx, note) => {
     let fault = wish === undefined ? undefined : newNameFault(hub, wish)
     if (wish !== undefined && fault === undefined && (await listTaken(tx, project.id, [nameKey(wish)])).length > 0)
       fault = 'is somebody else already'
     const name = wish === undefined || fault !== undefined ? await freeName(hub, tx, project.id) : wish
     const row = await insertProfile(tx, newProfile(hub, project, { ...intro, name }))
-    note({ kind: 'agent.created', projectId: project.id, agentId: row.id, wakes: [] })
+    note({ kind: 'agent.created', projectId: project.id, agentId: row.id })
     return { row, fault }
   })
   known(hub, row)
   const profile = toProfile(hub, project, row)
   return hint === undefined || fault === undefined ? { profile } : renamed(profile, hint, fault)
 }
+
+/** Who has a key is one agent: it can only be that one again. */
+async function renewOwn(hub: Hub, caller: Caller, intro: Introduction, name: string | undefined): Promise<Profile> {
+  if (name === undefined) throw oneIdentity()
+  const agent = await actAs(hub, { caller, project: intro.project, name })
+  const project = await needProject(hub, caller, intro.project)
+  const row = await findProfile(reader(hub), project.id, nameKey(agent.name))
+  if (row === undefined) throw noAgent(name, project.slug)
+  return renew(hub, caller, { project, row, intro })
+}
+
+const oneIdentity = (): HubError =>
+  new HubError('FORBIDDEN', 'A key belongs to one agent, and makes no others.', {
+    reason: 'keyed',
+    hint: 'Act under the name that the key was made for.',
+  })
 
 function refuseReserved(name: string | undefined): void {
   if (name === undefined || !isReserved(name)) return
@@ -140,13 +161,17 @@ const newProfile = (
 })
 
 /** The agent is there again: what it says of itself replaces what is stored, the rest stays. */
-async function renew(hub: Hub, project: Project, row: ProfileRow, intro: Introduction): Promise<Profile> {
-  await actAs(hub, { caller: intro.caller, project: project.slug, name: row.name, registered: true })
+async function renew(
+  hub: Hub,
+  caller: Caller,
+  { project, row, intro }: { project: Project; row: ProfileRow; intro: Introduction },
+): Promise<Profile> {
+  await actAs(hub, { caller, project: project.slug, name: row.name, registered: true })
   const { program = row.program === unknown ? intro.client : undefined, model, task } = intro
   const same = (given: string | undefined, stored: string) => given === undefined || given === stored
   if (same(program, row.program) && same(model, row.model) && same(task, row.task)) return toProfile(hub, project, row)
-  const next = await commit(hub, async (tx, note) => {
-    note({ kind: 'agent.updated', projectId: project.id, agentId: row.id, wakes: [] })
+  const next = await commit(hub, caller, async (tx, note) => {
+    note({ kind: 'agent.updated', projectId: project.id, agentId: row.id })
     return updateProfile(tx, row.id, { program, model, task })
   })
   return toProfile(hub, project, next)

@@ -106,9 +106,10 @@ async function shakeHands(
     const handshakes = { fromId: sender.id, toIds: idsOf(groundless), now, expiresAt: endAfter(now, autoMs) }
     const made = await approveContacts(tx, handshakes)
     for (const agent of groundless) {
-      if (!made.includes(agent.id)) refusals.set(agent.id, declined(agent, sender))
+      const contactId = made.get(agent.id)
+      if (contactId === undefined) refusals.set(agent.id, declined(agent, sender))
       else {
-        note({ kind: 'contact.approved', projectId: agent.projectId, agentId: agent.id, wakes: [] })
+        note({ kind: 'contact.approved', projectId: agent.projectId, agentId: agent.id, contactId })
         if (!retry) refusals.set(agent.id, contactMade(agent))
       }
     }
@@ -118,15 +119,16 @@ async function shakeHands(
     const filed = await fileContacts(tx, handshakes)
     for (const agent of reserved) {
       refusals.set(agent.id, requestFiled(agent))
-      if (filed.includes(agent.id))
-        note({ kind: 'contact.requested', projectId: agent.projectId, agentId: agent.id, wakes: [] })
+      const contactId = filed.get(agent.id)
+      if (contactId !== undefined)
+        note({ kind: 'contact.requested', projectId: agent.projectId, agentId: agent.id, contactId })
     }
   }
 }
 
 const isWaiting = (link: Link | undefined): boolean => link?.standing === 'pending'
 
-/** A contact that made itself lasts as long as it is used; that is written down now and then, not with every message. */
+/** An automatic contact lasts as long as it is used; that is written down now and then, not with every message. */
 async function keepAlive(
   hub: Hub,
   { tx, handshake, recipients }: Judging,
@@ -137,7 +139,7 @@ async function keepAlive(
   const now = hub.clock.now()
   const ending = recipients.flatMap(({ agent, row }) => {
     const link = links.get(agent.id)
-    if (link?.standing !== 'approved' || link.row.reason !== '' || row.contact_policy !== 'auto') return []
+    if (link?.standing !== 'approved' || link.row.origin === 'asked' || row.contact_policy !== 'auto') return []
     return endOf(link) - now < autoMs / 4 ? [link.row.id] : []
   })
   if (ending.length > 0) await extendContacts(tx, ending, now + autoMs)

@@ -2,7 +2,8 @@
 import { HubError } from '../../base/errors.ts'
 import { updateContactPolicy } from '../../store/agents.ts'
 import { listNamedContacts, type NamedContactRow } from '../../store/contacts.ts'
-import { type Acting, type Agent, actAs, type ContactPolicy, findIn } from '../agents/agents.ts'
+import { type Acting, actAs } from '../agents/acting.ts'
+import { type Agent, type ContactPolicy, findIn } from '../agents/agents.ts'
 import { type Profile, whois } from '../agents/profiles.ts'
 import { commit } from '../hub/commit.ts'
 import { type Hub, reader } from '../hub/hub.ts'
@@ -50,11 +51,11 @@ const mostListed = 1000
 
 export async function setContactPolicy(hub: Hub, acting: Acting, policy: ContactPolicy): Promise<Profile> {
   const agent = await actAs(hub, acting)
-  await commit(hub, async (tx, note) => {
+  await commit(hub, acting.caller, async (tx, note) => {
     await updateContactPolicy(tx, agent.id, policy)
-    note({ kind: 'agent.policy', projectId: agent.projectId, agentId: agent.id, wakes: [] })
+    note({ kind: 'agent.policy', projectId: agent.projectId, agentId: agent.id })
   })
-  return whois(hub, acting.project, agent.name)
+  return whois(hub, acting.caller, acting.project, agent.name)
 }
 
 export const toContact = (row: NamedContactRow, now: number): Contact => ({
@@ -71,12 +72,12 @@ export const toContact = (row: NamedContactRow, now: number): Contact => ({
 /** Whom a call names beside the caller: the one it asks, or the one who asked. */
 export async function needOther(
   hub: Hub,
-  { project }: Acting,
+  { caller, project }: Acting,
   other: Other,
   reason: 'no_target' | 'no_asker',
 ): Promise<Agent> {
   const { id, slug } = await (other.project === undefined
-    ? needProject(hub, project)
+    ? needProject(hub, caller, project)
     : needProjectElsewhere(hub, other.project))
   const agent = await findIn(hub, id, other.name)
   if (agent !== undefined) return agent

@@ -1,4 +1,5 @@
 /** Chores of several processes on one database. */
+
 import sql from 'sql-template-tag'
 import { expect, onTestFinished, test } from 'vitest'
 import { TestClock } from '../../../test/support/clock.ts'
@@ -6,7 +7,9 @@ import { eachEngine } from '../../../test/support/engines.ts'
 import { openTestHub } from '../../../test/support/hub.ts'
 import { verifies } from '../../../test/support/verifies.ts'
 import type { Tx } from '../../db/port.ts'
-import { type Chore, choreLeaseMs, keepChores, listHeldChores, type Turn } from './chores.ts'
+import { local } from '../access/callers.ts'
+import { listHeldChores } from '../access/oversight.ts'
+import { type Chore, choreLeaseMs, keepChores, type Turn } from './chores.ts'
 import { type Hub, inside } from './hub.ts'
 
 const minute = 60_000
@@ -94,7 +97,7 @@ eachEngine('Chores', (open) => {
       await wait.reached
       await settle(clock, 2)
       expect(running).toBe(1)
-      const [held, ...others] = await listHeldChores(hubs[0] as Hub)
+      const [held, ...others] = await listHeldChores(hubs[0] as Hub, local)
       expect(others).toEqual([])
       expect(held).toEqual({
         name: 'sweep',
@@ -107,7 +110,7 @@ eachEngine('Chores', (open) => {
       expect(running).toBe(1)
       wait.open()
       await settle(clock, 3)
-      expect(await listHeldChores(hubs[0] as Hub)).toEqual([])
+      expect(await listHeldChores(hubs[0] as Hub, local)).toEqual([])
     },
   )
 
@@ -171,7 +174,7 @@ eachEngine('Chores', (open) => {
       // The one that was thought dead comes back and finds that it is no longer its turn.
       stuck.open()
       await settle(clock, 1)
-      expect(await listHeldChores(heir)).toMatchObject([{ holder: 'heir' }])
+      expect(await listHeldChores(heir, local)).toMatchObject([{ holder: 'heir' }])
       between.open()
       await settle(clock, 2)
       const all = await heir[inside].db.all<{ n: number }>(sql`SELECT n FROM taken ORDER BY n`)
@@ -199,7 +202,7 @@ eachEngine('Chores', (open) => {
     )
     clock.advance(5000)
     await settle(clock, 1)
-    expect(await listHeldChores(only)).toEqual([])
+    expect(await listHeldChores(only, local)).toEqual([])
     clock.advance(minute)
     await settle(clock, 1)
     expect(runs).toBe(2)

@@ -2,8 +2,8 @@
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises'
 import { thisProcess } from '../../base/processes.ts'
 import type { Tx } from '../../db/port.ts'
-import { type ChoreRow, claimChore, findChore, listClaimed, updateFreed, updateHeld } from '../../store/chores.ts'
-import { commit, type Note } from './commit.ts'
+import { type ChoreRow, claimChore, findChore, updateFreed, updateHeld } from '../../store/chores.ts'
+import { commit, itself, type Note } from './commit.ts'
 import { type Hub, reader } from './hub.ts'
 
 export interface Chore {
@@ -75,7 +75,9 @@ function keepChore(hub: Hub, chore: Chore, holder: string): () => Promise<void> 
     const now = hub.clock.now()
     const wait = dueIn(await findChore(reader(hub), name), chore, now)
     if (wait > 0) return wait
-    const claimed = await commit(hub, (tx) => claimChore(tx, { name, holder, now, leaseMs: choreLeaseMs, everyMs }))
+    const claimed = await commit(hub, itself, (tx) =>
+      claimChore(tx, { name, holder, now, leaseMs: choreLeaseMs, everyMs }),
+    )
     if (!claimed) return Math.min(everyMs, choreLeaseMs)
     let done = false
     try {
@@ -85,7 +87,7 @@ function keepChore(hub: Hub, chore: Chore, holder: string): () => Promise<void> 
       if (!(error instanceof TurnOver)) throw error
     } finally {
       const doneAt = done ? hub.clock.now() : undefined
-      await commit(hub, (tx) => updateFreed(tx, { name, holder, doneAt }))
+      await commit(hub, itself, (tx) => updateFreed(tx, { name, holder, doneAt }))
     }
     return everyMs
   }
@@ -104,7 +106,7 @@ function keepChore(hub: Hub, chore: Chore, holder: string): () => Promise<void> 
     return {
       async batch(work) {
         if (batches++ > 0) await pause(breath)
-        return commit(hub, async (tx, note) => {
+        return commit(hub, itself, async (tx, note) => {
           await hold(tx)
           return work(tx, note)
         })
@@ -112,7 +114,7 @@ function keepChore(hub: Hub, chore: Chore, holder: string): () => Promise<void> 
       async goOn() {
         await nextTurn()
         if (stopped) throw new TurnOver()
-        if (heldUntil - hub.clock.now() < choreLeaseMs / 2) await commit(hub, hold)
+        if (heldUntil - hub.clock.now() < choreLeaseMs / 2) await commit(hub, itself, hold)
       },
     }
   }
@@ -138,16 +140,4 @@ function shareOf(text: string): number {
   let hash = 0
   for (const character of text) hash = (hash * 31 + character.charCodeAt(0)) % 9973
   return hash / 9973
-}
-
-export interface HeldChore {
-  readonly name: string
-  readonly holder: string
-  readonly until: number
-}
-
-/** What is being done now, by any process. */
-export async function listHeldChores(hub: Hub): Promise<HeldChore[]> {
-  const rows = await listClaimed(reader(hub), hub.clock.now())
-  return rows.map(({ name, holder, held_until }) => ({ name, holder, until: held_until }))
 }

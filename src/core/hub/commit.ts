@@ -5,6 +5,14 @@ import type { Tx } from '../../db/port.ts'
 import { type Change, insertChanges } from '../../store/changes.ts'
 import { type Hub, inside } from './hub.ts'
 
+/** Who does it, as the feed names it. */
+export interface Actor {
+  readonly key: string
+}
+
+/** Parley itself: housekeeping and projections. */
+export const itself: Actor = { key: 'hub' }
+
 /** Notes what a piece of work changed, and whom that wakes. */
 export type Note = (change: Change) => void
 
@@ -14,14 +22,14 @@ const attempts = 5
  * Runs `work` in a transaction. A unique row that somebody else wrote first (only PostgreSQL has two writers at a time)
  * makes it run again: then it finds that row.
  */
-export async function commit<T>(hub: Hub, work: (tx: Tx, note: Note) => Promise<T>): Promise<T> {
+export async function commit<T>(hub: Hub, by: Actor, work: (tx: Tx, note: Note) => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     let changes: Change[] = []
     try {
       const value = await hub[inside].db.tx(async (tx) => {
         changes = []
         const value = await work(tx, (change) => changes.push(change))
-        if (changes.length > 0) await insertChanges(tx, changes, hub.clock.now())
+        if (changes.length > 0) await insertChanges(tx, changes, { actor: by.key, now: hub.clock.now() })
         return value
       })
       hub[inside].trouble = undefined
@@ -36,7 +44,7 @@ export async function commit<T>(hub: Hub, work: (tx: Tx, note: Note) => Promise<
 
 function publish(hub: Hub, changes: readonly Change[]): void {
   const channels = new Set<string>()
-  for (const { wakes } of changes) for (const channel of wakes) channels.add(channel)
+  for (const { wakes = [] } of changes) for (const channel of wakes) channels.add(channel)
   if (channels.size === 0) return
   const { wakes, db } = hub[inside]
   wakes.wake(channels)

@@ -4,7 +4,7 @@ import { eachEngine } from '../../../test/support/engines.ts'
 import { as } from '../../../test/support/hub.ts'
 import { ann, asked, bob, cid, openLeases } from '../../../test/support/leases.ts'
 import { verifies } from '../../../test/support/verifies.ts'
-import { actAs } from '../agents/agents.ts'
+import { actAs } from '../agents/acting.ts'
 import { reserve } from './leases.ts'
 
 eachEngine('Leases', (open) => {

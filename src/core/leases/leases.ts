@@ -15,8 +15,10 @@ import {
   updateSameLease,
 } from '../../store/leases.ts'
 import { lockProject } from '../../store/projects.ts'
-import { type Acting, type Agent, actAs } from '../agents/agents.ts'
-import { commit, type Note } from '../hub/commit.ts'
+import type { Caller } from '../access/callers.ts'
+import { type Acting, actAs } from '../agents/acting.ts'
+import type { Agent } from '../agents/agents.ts'
+import { commit, itself, type Note } from '../hub/commit.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import { needProject } from '../projects/projects.ts'
 import { listInTheWay } from './overlaps.ts'
@@ -86,7 +88,7 @@ export async function reserve(
 ): Promise<Reserved> {
   const agent = await actAs(hub, acting)
   const globs = await readGlobs(hub, acting, patterns)
-  return commit(hub, async (tx, note) => {
+  return commit(hub, acting.caller, async (tx, note) => {
     await lockProject(tx, agent.projectId)
     const now = hub.clock.now()
     await expire(tx, note, now, tidied)
@@ -105,7 +107,7 @@ export async function reserve(
       if (held === undefined) made.push(row.id)
       granted.push(toLease(row, agent.name))
     }
-    if (granted.length > 0) note(changed('lease.granted', agent))
+    for (const { id } of granted) note(changed('lease.granted', agent, id))
     return { granted, made, conflicts }
   })
 }
@@ -120,7 +122,11 @@ function tooHard(error: unknown): never {
   })
 }
 
-const changed = (kind: string, { projectId, id: agentId }: Agent) => ({ kind, projectId, agentId, wakes: [] })
+const changed = (
+  kind: 'lease.granted' | 'lease.renewed' | 'lease.released',
+  { projectId, id: agentId }: Agent,
+  leaseId: number,
+) => ({ kind, projectId, agentId, leaseId })
 
 /** Which of the caller's own active leases; all of them if neither is given. */
 export interface Choice {
@@ -139,11 +145,11 @@ export async function release(
 ): Promise<{ released: number; releasedAt: number }> {
   const agent = await actAs(hub, acting)
   const patterns = choice.patterns && (await readGlobs(hub, acting, choice.patterns)).map(({ text }) => text)
-  return commit(hub, async (tx, note) => {
+  return commit(hub, acting.caller, async (tx, note) => {
     await lockProject(tx, agent.projectId)
     const now = hub.clock.now()
     const ids = await updateReleased(tx, { agentId: agent.id, ids: choice.ids, patterns, now })
-    if (ids.length > 0) note(changed('lease.released', agent))
+    for (const id of ids) note(changed('lease.released', agent, id))
     return { released: ids.length, releasedAt: now }
   })
 }
@@ -155,7 +161,7 @@ export async function release(
 export async function renew(hub: Hub, acting: Acting, choice: Choice & { readonly byMs: number }): Promise<Lease[]> {
   const agent = await actAs(hub, acting)
   const patterns = choice.patterns && (await readGlobs(hub, acting, choice.patterns)).map(({ text }) => text)
-  return commit(hub, async (tx, note) => {
+  return commit(hub, acting.caller, async (tx, note) => {
     await lockProject(tx, agent.projectId)
     const now = hub.clock.now()
     const by = Math.min(choice.byMs, latestTime)
@@ -164,13 +170,13 @@ export async function renew(hub: Hub, acting: Acting, choice: Choice & { readonl
       { agentId: agent.id, ids: choice.ids, patterns, now },
       { by, latest: latestTime },
     )
-    if (rows.length > 0) note(changed('lease.renewed', agent))
+    for (const { id } of rows) note(changed('lease.renewed', agent, id))
     return rows.sort((a, b) => a.id - b.id).map((row) => toLease(row, agent.name))
   })
 }
 
-const readGlobs = async (hub: Hub, { project }: Acting, patterns: readonly string[]): Promise<Glob[]> =>
-  readPatterns((await needProject(hub, project)).key, patterns)
+const readGlobs = async (hub: Hub, { caller, project }: Acting, patterns: readonly string[]): Promise<Glob[]> =>
+  readPatterns((await needProject(hub, caller, project)).key, patterns)
 
 /** All are read before anything is done; what says the same twice is done once. The key is the folder of the project. */
 export function readPatterns(key: string, patterns: readonly string[]): Glob[] {
@@ -188,23 +194,24 @@ export function readPatterns(key: string, patterns: readonly string[]): Glob[] {
 
 async function expire(tx: Tx, note: Note, now: number, limit: number): Promise<number> {
   const rows = await updateExpired(tx, now, limit)
-  for (const projectId of new Set(rows.map(({ project_id }) => project_id)))
-    note({ kind: 'lease.expired', projectId, wakes: [] })
+  for (const { id: leaseId, project_id: projectId, agent_id: agentId } of rows)
+    note({ kind: 'lease.expired', projectId, agentId, leaseId })
   return rows.length
 }
 
 /** Puts away at most `limit` expired leases and returns how many. Nobody needs it to be right: what has expired is free. */
 export function sweepLeases(hub: Hub, limit: number): Promise<number> {
-  return commit(hub, (tx, note) => expire(tx, note, hub.clock.now(), limit))
+  return commit(hub, itself, (tx, note) => expire(tx, note, hub.clock.now(), limit))
 }
 
 /** The newest first; with `before`, those made before that one. */
 export async function listLeases(
   hub: Hub,
+  caller: Caller,
   project: string,
   { activeOnly, limit, before }: { activeOnly: boolean; limit: number; before?: number | undefined },
 ): Promise<{ leases: Lease[]; hasMore: boolean; now: number }> {
-  const { id: projectId } = await needProject(hub, project)
+  const { id: projectId } = await needProject(hub, caller, project)
   const now = hub.clock.now()
   const activeAt = activeOnly ? now : undefined
   const rows = await listRows(reader(hub), { projectId, activeAt, before, limit: limit + 1 })
@@ -214,10 +221,11 @@ export async function listLeases(
 /** Active leases that end within this time, the next one first. */
 export async function listExpiring(
   hub: Hub,
+  caller: Caller,
   project: string,
   { withinMs, limit }: { withinMs: number; limit: number },
 ): Promise<{ leases: Lease[]; hasMore: boolean; now: number }> {
-  const { id: projectId } = await needProject(hub, project)
+  const { id: projectId } = await needProject(hub, caller, project)
   const now = hub.clock.now()
   const rows = await listExpiringRows(reader(hub), { projectId, now, until: now + withinMs, limit: limit + 1 })
   return { leases: rows.slice(0, limit).map(fromNamed), hasMore: rows.length > limit, now }

@@ -8,8 +8,9 @@ import { as, openTestHub } from '../../../test/support/hub.ts'
 import { verifies } from '../../../test/support/verifies.ts'
 import type { Db, Tx } from '../../db/port.ts'
 import { lockProject } from '../../store/projects.ts'
+import { local } from '../access/callers.ts'
+import { actAs } from '../agents/acting.ts'
 import { activity } from '../agents/activity.ts'
-import { actAs } from '../agents/agents.ts'
 import { listLeases, type Reserving, release, reserve } from './leases.ts'
 
 const project = '/srv/code/app'
@@ -57,7 +58,7 @@ eachEngine('Leases on two nodes', (open) => {
     )
     expect(again.granted).toHaveLength(1)
     expect(again.granted[0]).not.toMatchObject({ id: granted[0]?.id })
-    expect((await listLeases(hub, project, { activeOnly: true, limit: 9 })).leases).toMatchObject([
+    expect((await listLeases(hub, local, project, { activeOnly: true, limit: 9 })).leases).toMatchObject([
       { id: again.granted[0]?.id, releasedAt: undefined },
     ])
     await hub.close()

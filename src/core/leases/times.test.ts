@@ -6,7 +6,8 @@ import { eachEngine } from '../../../test/support/engines.ts'
 import { as } from '../../../test/support/hub.ts'
 import { ann, bob, cid, openLeases, project } from '../../../test/support/leases.ts'
 import { verifies } from '../../../test/support/verifies.ts'
-import { actAs } from '../agents/agents.ts'
+import { local } from '../access/callers.ts'
+import { actAs } from '../agents/acting.ts'
 import { inside } from '../hub/hub.ts'
 import { haveOverlappingLeases, listExpiring, listLeases, release, renew, sweepLeases } from './leases.ts'
 
@@ -20,8 +21,8 @@ eachEngine('Leases in time', (open) => {
     expect(await active(other)).toEqual(['ann src/**'])
     clock.advance(1)
     expect(await active(other)).toEqual([])
-    expect((await listExpiring(hub, project, { withinMs: 1e9, limit: 10 })).leases).toEqual([])
-    expect((await listLeases(hub, project, { activeOnly: false, limit: 10 })).leases).toMatchObject([
+    expect((await listExpiring(hub, local, project, { withinMs: 1e9, limit: 10 })).leases).toEqual([])
+    expect((await listLeases(hub, local, project, { activeOnly: false, limit: 10 })).leases).toMatchObject([
       { agent: 'ann', releasedAt: undefined },
     ])
     expect(await release(hub, ann, {})).toMatchObject({ released: 0 })
@@ -64,7 +65,9 @@ eachEngine('Leases in time', (open) => {
     const longer = await claim(ann, ['/srv/code/app/src/**'], { ttlMs: 9_000_000, reason: 'two' })
     expect(longer).toMatchObject({ ids: first.ids, expiresAt: clock.now() + 9_000_000 })
     expect(await stored()).toEqual(['src/**'])
-    expect((await listLeases(hub, project, { activeOnly: true, limit: 1 })).leases).toMatchObject([{ reason: 'two' }])
+    expect((await listLeases(hub, local, project, { activeOnly: true, limit: 1 })).leases).toMatchObject([
+      { reason: 'two' },
+    ])
     // Another kind is another lease; so is one after the end of the first, and that of another agent.
     expect((await claim(ann, ['src/**'], { exclusive: false })).ids).not.toEqual(first.ids)
     clock.advance(9_000_000)
@@ -129,7 +132,7 @@ eachEngine('Leases in time', (open) => {
     await claim(bob, ['e'])
     clock.advance(2000)
     expect([await sweepLeases(hub, 3), await sweepLeases(hub, 3), await sweepLeases(hub, 3)]).toEqual([3, 1, 0])
-    const { leases } = await listLeases(hub, project, { activeOnly: false, limit: 2, before: undefined })
+    const { leases } = await listLeases(hub, local, project, { activeOnly: false, limit: 2, before: undefined })
     expect(leases).toMatchObject([
       { pattern: 'e', releasedAt: undefined },
       { pattern: 'd', releasedAt: expiresAt },
@@ -174,7 +177,7 @@ eachEngine('Leases in time', (open) => {
     await release(hub, ann, { ids })
     await claim(bob, ['d'], { ttlMs: 300_000, reason: 'why' })
     const list = async (activeOnly: boolean, limit: number, before?: number) => {
-      const { leases, hasMore } = await listLeases(hub, project, { activeOnly, limit, before })
+      const { leases, hasMore } = await listLeases(hub, local, project, { activeOnly, limit, before })
       return [leases.map(({ pattern }) => pattern).join(' '), hasMore, leases.at(-1)?.id] as const
     }
     const [first, more, last] = await list(false, 2)
@@ -182,12 +185,12 @@ eachEngine('Leases in time', (open) => {
     expect((await list(false, 2, last)).slice(0, 2)).toEqual(['b a', false])
     expect((await list(true, 9)).slice(0, 2)).toEqual(['d b a', false])
     const soon = async (withinMs: number) =>
-      (await listExpiring(hub, project, { withinMs, limit: 9 })).leases.map(({ pattern }) => pattern)
+      (await listExpiring(hub, local, project, { withinMs, limit: 9 })).leases.map(({ pattern }) => pattern)
     expect(await soon(300_000)).toEqual(['b', 'd'])
     expect(await soon(59_999)).toEqual([])
     clock.advance(60_000)
     expect(await soon(600_000)).toEqual(['d', 'a'])
-    await expect(listLeases(hub, 'nowhere', { activeOnly: true, limit: 1 })).rejects.toMatchObject({
+    await expect(listLeases(hub, local, 'nowhere', { activeOnly: true, limit: 1 })).rejects.toMatchObject({
       code: 'PROJECT_NOT_FOUND',
     })
     await close()

@@ -14,7 +14,7 @@ import { findProjectCalled } from '../projects/projects.ts'
 import { lookForConflicts, prepareForThread, shakeHands, startWork } from './work.ts'
 
 const project = '/srv/code/app'
-const me = { caller: local, project }
+const me = { project }
 const claim = { patterns: ['src/**'], exclusive: true, reason: '', ttlMs: 60_000 }
 const inbox = { limit: 10 }
 
@@ -22,16 +22,18 @@ eachEngine('Work', (open) => {
   const start = async (...names: string[]) => {
     const clock = new TestClock()
     const hub = await openTestHub(await (await open()).connect(), { clock })
-    for (const name of names) await register(hub, { ...me, name })
+    for (const name of names) await register(hub, local, { ...me, name })
     return { hub, clock, as: (name: string) => registered(name, project) }
   }
 
   verifies('mail.macro.start-checked', 'begins with what may be wrong, and then leaves nothing behind', async () => {
     const { hub } = await start()
     const bad = { ...claim, patterns: ['src/**', '{a'] }
-    await expect(startWork(hub, me, { claim: bad, inbox })).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' })
+    await expect(startWork(hub, local, { newcomer: me, claim: bad, inbox })).rejects.toMatchObject({
+      code: 'INVALID_ARGUMENT',
+    })
     expect(await findProjectCalled(hub, project)).toBeUndefined()
-    const { registered, reserved } = await startWork(hub, me, { claim, inbox })
+    const { registered, reserved } = await startWork(hub, local, { newcomer: me, claim, inbox })
     expect(reserved.granted).toMatchObject([{ agent: registered.profile.name, pattern: 'src/**' }])
     await hub.close()
   })
@@ -39,20 +41,20 @@ eachEngine('Work', (open) => {
   verifies('mail.macro.prepare-missing', 'is prepared for also before the first message', async () => {
     const { hub, as } = await start()
     const wish = { thread: 'T-1', refining: { refine: false }, inbox }
-    const early = prepareForThread(hub, { ...wish, who: { known: as('BlueLake') } })
+    const early = prepareForThread(hub, local, { ...wish, who: { known: as('BlueLake') } })
     await expect(early).rejects.toMatchObject({ code: 'PROJECT_NOT_FOUND' })
-    const { thread } = await prepareForThread(hub, { ...wish, who: { newcomer: { ...me, name: 'BlueLake' } } })
+    const { thread } = await prepareForThread(hub, local, { ...wish, who: { ...me, name: 'BlueLake' } })
     expect(thread).toBeUndefined()
-    const again = await prepareForThread(hub, { ...wish, who: { known: as('BlueLake') } })
+    const again = await prepareForThread(hub, local, { ...wish, who: { known: as('BlueLake') } })
     expect(again.registered.profile.name).toBe('BlueLake')
-    expect((await listAgents(hub, project, { limit: 10 })).agents).toHaveLength(1)
+    expect((await listAgents(hub, local, project, { limit: 10 })).agents).toHaveLength(1)
     await hub.close()
   })
 
   verifies('mail.macro.cycle', 'looks for conflicts without ending what was held before', async () => {
     const { hub, as } = await start('GreenCastle')
     const active = async () =>
-      (await listLeases(hub, project, { activeOnly: true, limit: 10 })).leases.map(({ pattern }) => pattern)
+      (await listLeases(hub, local, project, { activeOnly: true, limit: 10 })).leases.map(({ pattern }) => pattern)
     // In the same millisecond, so that the time of a lease does not tell whether it is new.
     await reserve(hub, as('GreenCastle'), { ...claim, onConflict: 'grant' })
     const looked = await lookForConflicts(hub, as('GreenCastle'), { ...claim, patterns: ['src/**', 'docs/**'] })
@@ -65,15 +67,15 @@ eachEngine('Work', (open) => {
   verifies('mail.macro.handshake', 'is done for somebody who is not active by it', async () => {
     const { hub, clock, as } = await start('GreenCastle', 'BlueLake')
     await setContactPolicy(hub, as('BlueLake'), 'contacts_only')
-    const { activeAt } = await whois(hub, project, 'BlueLake')
+    const { activeAt } = await whois(hub, local, project, 'BlueLake')
     clock.advance(60_000)
     const welcome = { subject: 'Hello', body: 'at last' }
     const asked = await shakeHands(hub, as('GreenCastle'), { with: { name: 'BlueLake' }, accept: false, welcome })
     expect(asked).toMatchObject({ request: { status: 'pending' }, answer: undefined, welcome: undefined })
     const made = await shakeHands(hub, as('GreenCastle'), { with: { name: 'BlueLake' }, accept: true, welcome })
     expect(made).toMatchObject({ answer: { status: 'approved' }, welcome: { subject: 'Hello' } })
-    expect((await whois(hub, project, 'BlueLake')).activeAt).toBe(activeAt)
-    expect((await whois(hub, project, 'GreenCastle')).activeAt).toBe(clock.now())
+    expect((await whois(hub, local, project, 'BlueLake')).activeAt).toBe(activeAt)
+    expect((await whois(hub, local, project, 'GreenCastle')).activeAt).toBe(clock.now())
     expect(await listInbox(hub, as('BlueLake'), inbox)).toHaveLength(2)
     await hub.close()
   })

@@ -1,6 +1,7 @@
 /** Whole steps of an agent's work, made of the other verbs in an order in which nothing is done for nothing. */
 import { HubError } from '../../base/errors.ts'
-import type { Acting } from '../agents/agents.ts'
+import type { Caller } from '../access/callers.ts'
+import type { Acting } from '../agents/acting.ts'
 import { type Profile, whois } from '../agents/profiles.ts'
 import { type Introduction, type Registered, register } from '../agents/registration.ts'
 import type { Contact, Other } from '../contacts/links.ts'
@@ -18,7 +19,7 @@ export type Newcomer = Introduction & { readonly name?: string | undefined }
 type Claim = Omit<Reserving, 'onConflict'>
 type Page = Pick<InboxWish, 'limit' | 'bodies'>
 
-const as = (caller: Acting['caller'], { project, name }: Profile): Acting => ({
+const as = (caller: Caller, { project, name }: Profile): Acting => ({
   caller,
   project,
   name,
@@ -35,15 +36,15 @@ export interface Started {
 /** The project is made where it is new, the agent registered; it reserves what it is about to edit and sees its mail. */
 export async function startWork(
   hub: Hub,
-  newcomer: Newcomer,
-  { claim, inbox }: { claim: Claim; inbox: Page },
+  caller: Caller,
+  { newcomer, claim, inbox }: { newcomer: Newcomer; claim: Claim; inbox: Page },
 ): Promise<Started> {
   // Patterns that cannot be read are told before anybody is registered.
   readPatterns((await findProjectCalled(hub, newcomer.project))?.key ?? newcomer.project, claim.patterns)
-  const registered = await register(hub, newcomer)
-  const me = as(newcomer.caller, registered.profile)
+  const registered = await register(hub, caller, newcomer)
+  const me = as(caller, registered.profile)
   return {
-    project: await needProject(hub, me.project),
+    project: await needProject(hub, caller, me.project),
     registered,
     reserved:
       claim.patterns.length === 0
@@ -55,7 +56,7 @@ export async function startWork(
 
 export interface Preparation {
   /** Who prepares: one who is registered by it, or who has to be there already. */
-  readonly who: { readonly newcomer: Newcomer } | { readonly known: Acting }
+  readonly who: Newcomer | { readonly known: Pick<Acting, 'project' | 'name'> }
   readonly thread: string
   readonly refining: Refining
   readonly inbox: Page
@@ -69,16 +70,20 @@ export interface Prepared {
   readonly inbox: readonly Received[]
 }
 
-export async function prepareForThread(hub: Hub, { who, thread, refining, inbox }: Preparation): Promise<Prepared> {
+export async function prepareForThread(
+  hub: Hub,
+  caller: Caller,
+  { who, thread, refining, inbox }: Preparation,
+): Promise<Prepared> {
   const registered =
     'known' in who
-      ? { profile: await whois(hub, who.known.project, who.known.name) }
-      : await register(hub, who.newcomer)
-  const me = as('known' in who ? who.known.caller : who.newcomer.caller, registered.profile)
+      ? { profile: await whois(hub, caller, who.known.project, who.known.name) }
+      : await register(hub, caller, who)
+  const me = as(caller, registered.profile)
   return {
-    project: await needProject(hub, me.project),
+    project: await needProject(hub, caller, me.project),
     registered,
-    thread: await summarizeThread(hub, { project: me.project, key: thread, ...refining }).catch(noneYet),
+    thread: await summarizeThread(hub, caller, { project: me.project, key: thread, ...refining }).catch(noneYet),
     inbox: await listInbox(hub, me, inbox),
   }
 }

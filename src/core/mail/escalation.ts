@@ -2,7 +2,7 @@
 import { nameKey } from '../../base/names.ts'
 import { findAgent } from '../../store/agents.ts'
 import { insertProfile } from '../../store/profiles.ts'
-import { operator } from '../access/callers.ts'
+import { housekeeper } from '../access/callers.ts'
 import { type Agent, findIn, known } from '../agents/agents.ts'
 import { commit } from '../hub/commit.ts'
 import type { Hub } from '../hub/hub.ts'
@@ -27,7 +27,7 @@ export const claimInbox =
     const { name } = holder === undefined ? { name: late } : await ensureHolder(hub, project, holder)
     await reserve(
       hub,
-      { caller: operator, project, name, registered: true, unnoticed: true },
+      { caller: housekeeper, project, name, registered: true, unnoticed: true },
       {
         patterns: [inboxPattern(late)],
         exclusive,
@@ -40,10 +40,10 @@ export const claimInbox =
 
 /** Its name is the operator's choice: no rule for the names of agents binds it. */
 async function ensureHolder(hub: Hub, slug: string, name: string): Promise<Agent> {
-  const { id: projectId } = await needProject(hub, slug)
+  const { id: projectId } = await needProject(hub, housekeeper, slug)
   const found = await findIn(hub, projectId, name)
   if (found !== undefined) return found
-  const row = await commit(hub, async (tx, note) => {
+  const row = await commit(hub, housekeeper, async (tx, note) => {
     const found = await findAgent(tx, projectId, nameKey(name))
     if (found !== undefined) return found
     const made = await insertProfile(tx, {
@@ -56,7 +56,7 @@ async function ensureHolder(hub: Hub, slug: string, name: string): Promise<Agent
       policy: 'auto',
       now: hub.clock.now(),
     })
-    note({ kind: 'agent.created', projectId, agentId: made.id, wakes: [] })
+    note({ kind: 'agent.created', projectId, agentId: made.id })
     return made
   })
   return known(hub, row)

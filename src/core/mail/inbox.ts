@@ -9,7 +9,7 @@ import {
   listOutbox as listOutboxRows,
   type MailRow,
 } from '../../store/mail.ts'
-import { type Acting, actAs } from '../agents/agents.ts'
+import { type Acting, actAs } from '../agents/acting.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import { type Letter, lettersOf } from './letters.ts'
 import { notAddressed } from './receipts.ts'

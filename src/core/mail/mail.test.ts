@@ -5,6 +5,7 @@ import { expect, test } from 'vitest'
 import { eachEngine } from '../../../test/support/engines.ts'
 import { as, now, openTestHub, registered, type TestHubOptions } from '../../../test/support/hub.ts'
 import { verifies } from '../../../test/support/verifies.ts'
+import { local } from '../access/callers.ts'
 import { activity } from '../agents/activity.ts'
 import { ensureAgent } from '../agents/agents.ts'
 import { type Hub, inside } from '../hub/hub.ts'
@@ -18,8 +19,8 @@ import { acknowledge, take } from './take.ts'
 eachEngine('Mail', (open) => {
   async function begin(options: TestHubOptions = {}): Promise<Hub> {
     const hub = await openTestHub(await (await open()).connect(), options)
-    for (const name of ['Ann', 'Bob', 'Cleo']) await ensureAgent(hub, 'back', name)
-    for (const name of ['Bob', 'Dora']) await ensureAgent(hub, 'front', name)
+    for (const name of ['Ann', 'Bob', 'Cleo']) await ensureAgent(hub, local, { project: 'back', name })
+    for (const name of ['Bob', 'Dora']) await ensureAgent(hub, local, { project: 'front', name })
     return hub
   }
 
@@ -56,11 +57,13 @@ eachEngine('Mail', (open) => {
     }
     expect(await listInbox(hub, dora, all)).toMatchObject([{ kind: 'bcc', body: 'hello', bcc: [] }])
     expect((await listOutbox(hub, ann, all)).map(({ bcc }) => names(bcc))).toEqual([['Dora']])
-    expect((await needMessage(hub, 'back', messageId)).bcc).toEqual([])
-    expect((await readThread(hub, 'back', 'T-1', all)).messages[0]?.bcc).toEqual([])
+    expect((await needMessage(hub, local, 'back', messageId)).bcc).toEqual([])
+    expect((await readThread(hub, local, 'back', { key: 'T-1', ...all })).messages[0]?.bcc).toEqual([])
     // The project of whoever got a blind copy knows nothing of it; only that agent does.
-    await expect(needMessage(hub, 'front', messageId)).rejects.toMatchObject({ code: 'MESSAGE_NOT_FOUND' })
-    await expect(readThread(hub, 'front', 'T-1', all)).rejects.toMatchObject({ code: 'THREAD_NOT_FOUND' })
+    await expect(needMessage(hub, local, 'front', messageId)).rejects.toMatchObject({ code: 'MESSAGE_NOT_FOUND' })
+    await expect(readThread(hub, local, 'front', { key: 'T-1', ...all })).rejects.toMatchObject({
+      code: 'THREAD_NOT_FOUND',
+    })
     await expect(reply(hub, registered('Bob', 'front'), { messageId, body: 'x' })).rejects.toMatchObject({
       code: 'MESSAGE_NOT_FOUND',
     })
@@ -83,7 +86,7 @@ eachEngine('Mail', (open) => {
       await reply(hub, dora, { messageId, body: 'back' })
       await send(hub, dora, { ...letter({ name: 'Bob' }), thread: 'T-1', body: 'at home' })
       const bodies = async (project: string) =>
-        (await readThread(hub, project, 'T-1', all)).messages.map(({ body }) => body)
+        (await readThread(hub, local, project, { key: 'T-1', ...all })).messages.map(({ body }) => body)
       expect(await bodies('back')).toEqual(['inside', 'across', 'back'])
       expect(await bodies('front')).toEqual(['across', 'back', 'at home'])
       const [answer] = await listInbox(hub, ann, all)
@@ -136,7 +139,7 @@ eachEngine('Mail', (open) => {
     const database = await open()
     const hubs = [await openTestHub(await database.connect()), await openTestHub(await database.connect())] as const
     const names = Array.from({ length: 8 }, (_, n) => `agent-${n}`)
-    for (const name of names) await ensureAgent(hubs[0], 'many', name)
+    for (const name of names) await ensureAgent(hubs[0], local, { project: 'many', name })
     await Promise.all(
       Array.from({ length: 40 }, (_, n) => {
         const to = [...names.slice(n % 8), ...names.slice(0, n % 8)].map((name) => ({ name }))
@@ -154,7 +157,7 @@ eachEngine('Mail', (open) => {
     const database = await open()
     const hubs = [await openTestHub(await database.connect()), await openTestHub(await database.connect())] as const
     const names = Array.from({ length: 6 }, (_, n) => `agent-${n}`)
-    for (const name of names) await ensureAgent(hubs[0], 'one', name, 'auto')
+    for (const name of names) await ensureAgent(hubs[0], local, { project: 'one', name, policy: 'auto' })
     await send(hubs[0], registered('agent-0', 'one'), { ...letter({ name: 'agent-1' }), thread: 'T' })
     const sent = await Promise.all(
       Array.from({ length: 60 }, (_, n) => {
@@ -166,7 +169,7 @@ eachEngine('Mail', (open) => {
       }),
     )
     expect(sent.every(({ blocked }) => blocked.length === 0)).toBe(true)
-    expect((await readThread(hubs[1], 'one', 'T', { limit: 100 })).messages).toHaveLength(61)
+    expect((await readThread(hubs[1], local, 'one', { key: 'T', limit: 100 })).messages).toHaveLength(61)
   })
 
   test('a number that names a message joins its thread only for those who have part in it', async () => {
@@ -219,7 +222,7 @@ eachEngine('Mail', (open) => {
     async () => {
       const database = await open()
       const hub = await openTestHub(await database.connect())
-      const bobs = await ensureAgent(hub, 'back', 'Bob')
+      const bobs = await ensureAgent(hub, local, { project: 'back', name: 'Bob' })
       const clock = hub.clock as unknown as { advance(ms: number): void; now(): number }
       clock.advance(60_000)
       await listInbox(hub, bob, all)

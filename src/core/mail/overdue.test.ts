@@ -7,6 +7,7 @@ import { eachEngine } from '../../../test/support/engines.ts'
 import { as, openTestHub } from '../../../test/support/hub.ts'
 import { type Line, readableLog } from '../../../test/support/logged.ts'
 import { verifies } from '../../../test/support/verifies.ts'
+import { local } from '../access/callers.ts'
 import { activity } from '../agents/activity.ts'
 import { whois } from '../agents/profiles.ts'
 import { keepChores } from '../hub/chores.ts'
@@ -114,7 +115,7 @@ eachEngine('Overdue acknowledgements', (open) => {
     clock.advance(5000)
     await settle(clock, 1)
     expect(overdue()).toMatchObject([{ escalation: 'log', msg: 'an acknowledgement is overdue: escalated' }])
-    expect((await listLeases(only, 'commons', { activeOnly: false, limit: 10 })).leases).toEqual([])
+    expect((await listLeases(only, local, 'commons', { activeOnly: false, limit: 10 })).leases).toEqual([])
   })
 
   verifies('mail.ack.escalated', 'by a reservation of the inbox, held by an agent that is made for it', async () => {
@@ -127,7 +128,7 @@ eachEngine('Overdue acknowledgements', (open) => {
     await acknowledgeMessage(only, as('dave', project), confirmed.messageId)
     clock.advance(ttlMs)
     await activity(only).write()
-    const seen = (await whois(only, project, 'bob')).activeAt
+    const seen = (await whois(only, local, project, 'bob')).activeAt
     const claim = claimInbox({ holder: 'ops', ttlMs: 2 * 60 * minute, exclusive: true })
     keep(only, 'only', { escalation: 'file_reservation', claim })
     clock.advance(5000)
@@ -136,19 +137,19 @@ eachEngine('Overdue acknowledgements', (open) => {
       { subject: 'late', escalation: 'file_reservation', reserved: true },
       { subject: 'late too', escalation: 'file_reservation', reserved: true },
     ])
-    const { leases } = await listLeases(only, project, { activeOnly: true, limit: 10 })
+    const { leases } = await listLeases(only, local, project, { activeOnly: true, limit: 10 })
     expect(leases).toMatchObject([
       { agent: 'ops', pattern: 'agents/bob/inbox/**', exclusive: true, expiresAt: clock.now() + 2 * 60 * minute },
     ])
-    expect(await whois(only, project, 'ops')).toMatchObject({ program: 'ops' })
-    expect((await whois(only, project, 'bob')).activeAt).toBe(seen)
+    expect(await whois(only, local, project, 'ops')).toMatchObject({ program: 'ops' })
+    expect((await whois(only, local, project, 'bob')).activeAt).toBe(seen)
     // Later, another one is late: the reservation lasts longer, and there is still one.
     await ask(only, ['bob'], 'the next', { project })
     await activity(only).write()
     clock.advance(ttlMs + minute)
     await settle(clock, 1)
     expect(overdue()).toHaveLength(3)
-    const later = (await listLeases(only, project, { activeOnly: true, limit: 10 })).leases
+    const later = (await listLeases(only, local, project, { activeOnly: true, limit: 10 })).leases
     expect(later).toMatchObject([{ id: leases[0]?.id, expiresAt: clock.now() + 2 * 60 * minute }])
   })
 
@@ -167,7 +168,7 @@ eachEngine('Overdue acknowledgements', (open) => {
       })
       clock.advance(5000)
       await settle(clock, 1)
-      const { leases } = await listLeases(only, 'commons', { activeOnly: true, limit: 10 })
+      const { leases } = await listLeases(only, local, 'commons', { activeOnly: true, limit: 10 })
       expect(leases).toMatchObject([{ agent: 'bob', pattern: 'agents/bob/inbox/**', exclusive: false }])
     },
   )
@@ -196,7 +197,7 @@ eachEngine('Overdue acknowledgements', (open) => {
     clock.advance(minute)
     await settle(clock, 1)
     expect(overdue()).toHaveLength(1)
-    expect((await listLeases(heir, 'commons', { activeOnly: true, limit: 10 })).leases).toHaveLength(1)
+    expect((await listLeases(heir, local, 'commons', { activeOnly: true, limit: 10 })).leases).toHaveLength(1)
     cut.resolve()
     await settle(clock, 2)
     expect(overdue()).toHaveLength(1)

@@ -2,7 +2,8 @@
 import { HubError } from '../../base/errors.ts'
 import { updateUnread } from '../../store/agents.ts'
 import { findReceipt, updateReceipt } from '../../store/deliveries.ts'
-import { type Acting, type Agent, actAs } from '../agents/agents.ts'
+import { type Acting, actAs } from '../agents/acting.ts'
+import type { Agent } from '../agents/agents.ts'
 import { commit } from '../hub/commit.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 
@@ -30,7 +31,7 @@ async function sign(hub: Hub, acting: Acting, { messageId, ack }: Signing): Prom
   if (before === undefined) throw notAddressed(agent, messageId)
   // Said again, it costs no write.
   if (before.read_at !== null && (before.acked_at !== null || !ack)) return toReceipt(before.read_at, before.acked_at)
-  return commit(hub, async (tx, note) => {
+  return commit(hub, acting.caller, async (tx, note) => {
     const now = hub.clock.now()
     const found = await findReceipt(tx, messageId, agent.id, { lock: true })
     if (found === undefined) throw notAddressed(agent, messageId)
@@ -43,7 +44,6 @@ async function sign(hub: Hub, acting: Acting, { messageId, ack }: Signing): Prom
       projectId: agent.projectId,
       agentId: agent.id,
       messageId,
-      wakes: [],
     })
     return toReceipt(readAt, ackedAt)
   })

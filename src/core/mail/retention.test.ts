@@ -8,6 +8,7 @@ import { as, now, openTestHub } from '../../../test/support/hub.ts'
 import { readableLog } from '../../../test/support/logged.ts'
 import { verifies } from '../../../test/support/verifies.ts'
 import type { Db } from '../../db/port.ts'
+import { local } from '../access/callers.ts'
 import { activity } from '../agents/activity.ts'
 import { type Chore, keepChores } from '../hub/chores.ts'
 import { type Hub, inside } from '../hub/hub.ts'
@@ -136,6 +137,6 @@ eachEngine('The retention report', (open) => {
     expect(await released()).toEqual([])
     await run(hub, clock, leaseCleanupChore(60_000))
     expect((await released()).length).toBe(300)
-    expect((await listLeases(hub, 'commons', { activeOnly: true, limit: 1000 })).leases).toHaveLength(150)
+    expect((await listLeases(hub, local, 'commons', { activeOnly: true, limit: 1000 })).leases).toHaveLength(150)
   })
 })

@@ -7,6 +7,7 @@ import {
   listInboxOwners,
   start,
 } from '../../store/retention.ts'
+import { housekeeper } from '../access/callers.ts'
 import type { Chore, Turn } from '../hub/chores.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import { listProjects, type Project } from '../projects/projects.ts'
@@ -33,7 +34,7 @@ export const retentionChore = (rules: RetentionRules): Chore => ({
     const ignored = rules.ignored.map(wildcard)
     const time = hub.clock.now() - rules.maxAgeDays * 86_400_000
     for (let after = 0; ; ) {
-      const projects = await listProjects(hub, { after, limit: page })
+      const projects = await listProjects(hub, housekeeper, { after, limit: page })
       for (const project of projects)
         if (!isIgnored(project, ignored)) tell(hub, rules, await survey(hub, turn, { project, time, ...rules }))
       const last = projects.at(-1)

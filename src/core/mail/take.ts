@@ -12,7 +12,9 @@ import {
   updateRead,
   updateUnclaimed,
 } from '../../store/deliveries.ts'
-import { type Acting, type Agent, actAs, mailChannel } from '../agents/agents.ts'
+import type { Caller } from '../access/callers.ts'
+import { type Acting, actAs } from '../agents/acting.ts'
+import { type Agent, mailChannel } from '../agents/agents.ts'
 import { commit } from '../hub/commit.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import { memory } from '../hub/memory.ts'
@@ -51,14 +53,15 @@ export async function take(
   { leaseMs, waitMs, after, signals }: Taking,
 ): Promise<Taken | undefined> {
   const agent = await actAs(hub, acting)
-  if (after !== undefined) await settle(hub, agent, after, (row) => row.read_at === null && row.hold !== null)
+  if (after !== undefined)
+    await settle(hub, acting.caller, { agent, id: after }, (row) => row.read_at === null && row.hold !== null)
   return wait(hub, { channel: mailChannel(agent.id), ms: waitMs, signals }, async () => {
     // A client that is gone takes nothing with it.
     if (signals.some((signal) => signal.aborted)) return {}
     // Who was given mail the last time is likely to find more; others look first, so that an empty mailbox costs no lock.
     const likely = mailLikely(hub).has(agent.id)
     if (likely || (await hasFreeDelivery(reader(hub), agent.id, hub.clock.now()))) {
-      const taken = await claim(hub, agent, leaseMs)
+      const taken = await claim(hub, acting.caller, agent, leaseMs)
       if (taken !== undefined) {
         mailLikely(hub).add(agent.id)
         return { found: taken }
@@ -73,11 +76,11 @@ export async function take(
 
 const contendedMs = 50
 
-async function claim(hub: Hub, agent: Agent, leaseMs: number): Promise<Taken | undefined> {
+async function claim(hub: Hub, caller: Caller, agent: Agent, leaseMs: number): Promise<Taken | undefined> {
   const hold = hub.ids.token()
   const now = hub.clock.now()
   const lent = leaseMs > 0
-  const row = await commit(hub, async (tx, note) => {
+  const row = await commit(hub, caller, async (tx, note) => {
     const row = await claimDelivery(tx, {
       recipientId: agent.id,
       now,
@@ -91,7 +94,6 @@ async function claim(hub: Hub, agent: Agent, leaseMs: number): Promise<Taken | u
       projectId: agent.projectId,
       agentId: agent.id,
       messageId: row.message_id,
-      wakes: [],
     })
     return row
   })
@@ -105,24 +107,23 @@ async function claim(hub: Hub, agent: Agent, leaseMs: number): Promise<Taken | u
       createdAt: row.created_at,
       lease: lent ? hold : undefined,
     },
-    putBack: () => putBack(hub, agent, row, { hold, readAt: lent ? undefined : now }),
+    putBack: () => putBack(hub, caller, { agent, row, hold, readAt: lent ? undefined : now }),
   }
 }
 
 async function putBack(
   hub: Hub,
-  agent: Agent,
-  { delivery_id, message_id }: MailRow,
-  { hold, readAt }: { hold: string; readAt: number | undefined },
+  caller: Caller,
+  { agent, row, hold, readAt }: { agent: Agent; row: MailRow; hold: string; readAt: number | undefined },
 ): Promise<void> {
-  await commit(hub, async (tx, note) => {
-    if (!(await updateUnclaimed(tx, { id: delivery_id, hold, readAt }))) return
+  await commit(hub, caller, async (tx, note) => {
+    if (!(await updateUnclaimed(tx, { id: row.delivery_id, hold, readAt }))) return
     if (readAt !== undefined) await updateUnread(tx, agent.id, 1)
     note({
       kind: 'mail.returned',
       projectId: agent.projectId,
       agentId: agent.id,
-      messageId: message_id,
+      messageId: row.message_id,
       wakes: [mailChannel(agent.id)],
     })
   })
@@ -135,7 +136,7 @@ export async function acknowledge(
   { id, lease }: { id: string; lease: string },
 ): Promise<void> {
   const agent = await actAs(hub, acting)
-  const outcome = await settle(hub, agent, id, (row) => row.hold === lease)
+  const outcome = await settle(hub, acting.caller, { agent, id }, (row) => row.hold === lease)
   if (outcome === 'unknown')
     throw new HubError('MESSAGE_NOT_FOUND', `${agent.name} has no message with the id ${JSON.stringify(id)}.`, {
       hint: 'Pass the id and the lease exactly as they came with the message, at the same agent.',
@@ -154,18 +155,23 @@ export async function acknowledge(
  * Marks as read the delivery that goes by `id` and that `chosen` picks. Only the lease proves who holds a message; but
  * whoever says (by `after`) that it has handled one settles it too, since that is all a lease is there to ensure.
  */
-async function settle(hub: Hub, agent: Agent, id: string, chosen: (row: HoldRow) => boolean) {
+async function settle(
+  hub: Hub,
+  caller: Caller,
+  { agent, id }: { agent: Agent; id: string },
+  chosen: (row: HoldRow) => boolean,
+) {
   const rows = await listDeliveriesCalled(reader(hub), agent.id, id)
   const row = rows.findLast(chosen)
   if (row === undefined || row.hold === null) return rows.length === 0 ? 'unknown' : 'moved on'
   if (row.read_at !== null) return 'settled'
   const { id: deliveryId, hold, message_id: messageId } = row
-  return commit(hub, async (tx, note) => {
+  return commit(hub, caller, async (tx, note) => {
     const before = await updateRead(tx, { id: deliveryId, hold, now: hub.clock.now() })
     if (before === 'moved on') return 'moved on'
     if (before === 'unread') {
       await updateUnread(tx, agent.id, -1)
-      note({ kind: 'mail.acknowledged', projectId: agent.projectId, agentId: agent.id, messageId, wakes: [] })
+      note({ kind: 'mail.acknowledged', projectId: agent.projectId, agentId: agent.id, messageId })
     }
     return 'settled'
   })

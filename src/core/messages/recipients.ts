@@ -1,7 +1,8 @@
 /** Whom a message goes to: names and addresses made into agents. */
 import { HubError } from '../../base/errors.ts'
 import type { DeliveryKind } from '../../store/deliveries.ts'
-import { type Acting, type Agent, ensureAgent, findIn } from '../agents/agents.ts'
+import type { Acting } from '../agents/acting.ts'
+import { type Agent, ensureAgent, findIn } from '../agents/agents.ts'
 import { findContactElsewhere } from '../contacts/judging.ts'
 import type { Hub } from '../hub/hub.ts'
 import { needProjectElsewhere } from '../projects/projects.ts'
@@ -39,7 +40,13 @@ export async function resolve(hub: Hub, { acting, sender, addresses }: Resolving
   }
   const byId = new Map<number, Recipient>()
   for (const { address, agent: known } of found) {
-    const agent = known ?? (await ensureAgent(hub, acting.project, address.name, acting.registered ? 'auto' : 'open'))
+    const agent =
+      known ??
+      (await ensureAgent(hub, acting.caller, {
+        project: acting.project,
+        name: address.name,
+        policy: acting.registered ? 'auto' : 'open',
+      }))
     if (!byId.has(agent.id)) byId.set(agent.id, { agent, kind: address.kind ?? 'to' })
   }
   return [...byId.values()]

@@ -1,10 +1,12 @@
 /** Replying: in the thread of the message, about the same subject, to whoever wrote it unless others are named. */
 import { HubError } from '../../base/errors.ts'
 import { findMail, listRecipientsOf } from '../../store/mail.ts'
-import { type Acting, type Agent, actAs } from '../agents/agents.ts'
+import { sightOf } from '../access/rules.ts'
+import { type Acting, actAs } from '../agents/acting.ts'
+import type { Agent } from '../agents/agents.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import { type Recipient, resolve } from './recipients.ts'
-import { type Address, post, type Sent } from './send.ts'
+import { type Address, dispatch, type Sent } from './send.ts'
 
 export interface Reply {
   readonly messageId: number
@@ -24,7 +26,8 @@ export async function reply(
   { messageId, body, to, copies = [], subjectPrefix = 'Re:', clientId }: Reply,
 ): Promise<Sent> {
   const sender = await actAs(hub, acting)
-  const original = await findMail(reader(hub), { id: messageId, projectId: sender.projectId, recipientId: sender.id })
+  const sight = sightOf(acting.caller, sender.projectId)
+  const original = await findMail(reader(hub), { id: messageId, sight, recipientId: sender.id })
   if (original === undefined) throw new HubError('MESSAGE_NOT_FOUND', `${sender.name} can see no message ${messageId}.`)
   if (original.topic !== null)
     throw new HubError(
@@ -50,7 +53,7 @@ export async function reply(
     replyTo: messageId,
     clientId,
   }
-  return post(hub, { sender, recipients, draft })
+  return dispatch(hub, acting.caller, { sender, recipients, draft })
 }
 
 async function usualRecipients(

@@ -9,10 +9,13 @@ import { findSent, listRecipientsOf } from '../../store/mail.ts'
 import { findMailThread, findThreadOf, type MailThreadRow } from '../../store/mail-threads.ts'
 import { type ClientId, findByClientId, findInThread, insertClientIds, insertMessage } from '../../store/messages.ts'
 import { insertThread, takeSeq } from '../../store/threads.ts'
-import { type Acting, type Agent, actAs, mailChannel } from '../agents/agents.ts'
+import type { Caller } from '../access/callers.ts'
+import { type Acting, actAs } from '../agents/acting.ts'
+import { type Agent, mailChannel } from '../agents/agents.ts'
 import type { Refusal } from '../contacts/judging.ts'
 import { commit, type Note } from '../hub/commit.ts'
 import type { Hub } from '../hub/hub.ts'
+import { slugOfProject } from '../projects/projects.ts'
 import { admit, type Blocked } from './admission.ts'
 import { type Address, type Recipient, resolve } from './recipients.ts'
 
@@ -43,19 +46,32 @@ export interface Sent {
   readonly thread: string | undefined
   readonly subject: string | undefined
   readonly createdAt: number
-  readonly deliveries: readonly Recipient[]
-  readonly blocked: readonly Blocked[]
+  /** The slug of the sender's project. */
+  readonly home: string
+  readonly deliveries: readonly (Recipient & AtHome)[]
+  readonly blocked: readonly (Blocked & AtHome)[]
   /** A retry: nothing was stored. */
   readonly duplicate: boolean
+}
+
+/** With the slug of the recipient's project. */
+interface AtHome {
+  readonly project: string
+}
+
+/** The same as the store knows it: projects are ids there. */
+type Stored = Omit<Sent, 'home' | 'deliveries' | 'blocked'> & {
+  readonly deliveries: readonly Recipient[]
+  readonly blocked: readonly Blocked[]
 }
 
 export async function send(hub: Hub, acting: Acting, draft: Draft): Promise<Sent> {
   const sender = await actAs(hub, acting)
   const recipients = await resolve(hub, { acting, sender, addresses: draft.to })
-  return post(hub, { sender, recipients, draft })
+  return dispatch(hub, acting.caller, { sender, recipients, draft })
 }
 
-export interface Posting {
+export interface Dispatch {
   readonly sender: Agent
   readonly recipients: readonly Recipient[]
   readonly draft: Omit<Draft, 'to'>
@@ -64,11 +80,11 @@ export interface Posting {
 }
 
 /** One blocked recipient does not stop the others; if all are blocked, that is an error (DECISIONS, mail.md 5). */
-export async function post(hub: Hub, posting: Posting): Promise<Sent> {
+export async function dispatch(hub: Hub, caller: Caller, what: Dispatch): Promise<Sent> {
   const uid = hub.ids.uuid()
   // What judging writes (a contact request, say) stays also where nothing is delivered: hence no throw inside.
-  const outcome = await commit(hub, (tx, note) => append(hub, { tx, note, uid, ...posting }))
-  if ('messageId' in outcome) return outcome
+  const outcome = await commit(hub, caller, (tx, note) => append(hub, { tx, note, uid, ...what }))
+  if ('messageId' in outcome) return withProjects(hub, what.sender, outcome)
   const [first] = outcome.blocked
   if (first === undefined)
     throw new HubError('INVALID_ARGUMENT', 'The message has no recipient.', { hint: 'Name at least one in "to".' })
@@ -76,9 +92,18 @@ export async function post(hub: Hub, posting: Posting): Promise<Sent> {
   throw refusalError({ ...first, message })
 }
 
+async function withProjects(hub: Hub, sender: Agent, stored: Stored): Promise<Sent> {
+  const slugOf = ({ projectId }: Agent) => slugOfProject(hub, projectId)
+  const deliveries: Sent['deliveries'][number][] = []
+  for (const one of stored.deliveries) deliveries.push({ ...one, project: await slugOf(one.agent) })
+  const blocked: Sent['blocked'][number][] = []
+  for (const one of stored.blocked) blocked.push({ ...one, project: await slugOf(one.recipient.agent) })
+  return { ...stored, home: await slugOf(sender), deliveries, blocked }
+}
+
 export const refusalError = ({ code, message, ...details }: Refusal): HubError => new HubError(code, message, details)
 
-export interface Appending extends Posting {
+export interface Appending extends Dispatch {
   readonly tx: Tx
   readonly note: Note
   readonly uid: string
@@ -87,7 +112,7 @@ export interface Appending extends Posting {
 export async function append(
   hub: Hub,
   { tx, note, uid, sender, recipients, draft, request = false }: Appending,
-): Promise<Sent | { blocked: readonly Blocked[] }> {
+): Promise<Stored | { blocked: readonly Blocked[] }> {
   const { subject, importance = 'normal', ackRequired = false, clientId, body } = draft
   const name = clientId === undefined ? undefined : { senderId: sender.id, recipientIds: idsOf(recipients), clientId }
   const thread = await findPlace(tx, { sender, recipients, draft })
@@ -135,11 +160,10 @@ export async function append(
     messageId,
     wakes: passed.map(({ agent }) => mailChannel(agent.id)),
   })
-  const called = thread ? (thread.key ?? String(thread.root_id)) : draft.thread
   return {
     id: clientId ?? uid,
     messageId,
-    thread: called,
+    thread: thread ? thread.called : draft.thread,
     subject,
     createdAt: now,
     deliveries: passed,
@@ -158,7 +182,7 @@ async function findStored(tx: Tx, name: ClientId, thread: MailThreadRow | undefi
 }
 
 /** What a retry is told: the same as the first time, but for those who were blocked then. */
-async function storedReceipt(tx: Tx, messageId: number): Promise<Sent> {
+async function storedReceipt(tx: Tx, messageId: number): Promise<Stored> {
   const [mail, recipients] = [await findSent(tx, messageId), await listRecipientsOf(tx, [messageId], { blind: true })]
   const deliveries = recipients.map(({ id, project_id: projectId, name, kind }) => ({
     agent: { id, projectId, name },

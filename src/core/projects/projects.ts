@@ -10,6 +10,8 @@ import {
   listProjects as listRows,
   type ProjectRow,
 } from '../../store/projects.ts'
+import type { Caller } from '../access/callers.ts'
+import { mayEnter, maySteer } from '../access/rules.ts'
 import { commit } from '../hub/commit.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import { memory, remember } from '../hub/memory.ts'
@@ -33,15 +35,17 @@ const toProject = ({ id, slug, human_key, created_at }: ProjectRow): Project => 
 })
 
 /** The project of this slug or human key; one that was never named before is made, as a mailbox is. */
-export async function ensureProject(hub: Hub, slugOrKey: string): Promise<Project> {
+export async function ensureProject(hub: Hub, caller: Caller, slugOrKey: string): Promise<Project> {
   const found = await findProjectCalled(hub, slugOrKey)
-  if (found !== undefined) return found
+  if (found !== undefined && mayEnter(caller, found.id)) return found
+  // A foreign project and a missing one answer alike.
+  if (found !== undefined || !maySteer(caller)) throw missing(slugOrKey)
   const humanKey = tidyKey(slugOrKey)
-  const row = await commit(hub, async (tx, note) => {
+  const row = await commit(hub, caller, async (tx, note) => {
     const found = await findProject(tx, humanKey)
     if (found !== undefined) return found
     const made = await insertProject(tx, { slug: await freeSlug(tx, humanKey), humanKey, now: hub.clock.now() })
-    note({ kind: 'project.created', projectId: made.id, wakes: [] })
+    note({ kind: 'project.created', projectId: made.id })
     return made
   })
   return remember(known(hub).projects, slugOrKey, toProject(row))
@@ -70,17 +74,21 @@ export async function findProjectCalled(hub: Hub, slugOrKey: string): Promise<Pr
 }
 
 /** A project that is only looked at is not made by it. */
-export async function needProject(hub: Hub, slugOrKey: string): Promise<Project> {
-  return (await findProjectCalled(hub, slugOrKey)) ?? missing(slugOrKey)
+export async function needProject(hub: Hub, caller: Caller, slugOrKey: string): Promise<Project> {
+  const found = await findProjectCalled(hub, slugOrKey)
+  if (found === undefined || !mayEnter(caller, found.id)) throw missing(slugOrKey)
+  return found
 }
 
 /** The project of somebody else: to make it, as one would one's own, helps nobody. */
 export async function needProjectElsewhere(hub: Hub, slugOrKey: string): Promise<Project> {
-  return (await findProjectCalled(hub, slugOrKey)) ?? missing(slugOrKey, 'elsewhere')
+  const found = await findProjectCalled(hub, slugOrKey)
+  if (found === undefined) throw missing(slugOrKey, 'elsewhere')
+  return found
 }
 
-function missing(slugOrKey: string, reason?: 'elsewhere'): never {
-  throw new HubError('PROJECT_NOT_FOUND', `There is no project ${JSON.stringify(slugOrKey)}.`, {
+function missing(slugOrKey: string, reason?: 'elsewhere'): HubError {
+  return new HubError('PROJECT_NOT_FOUND', `There is no project ${JSON.stringify(slugOrKey)}.`, {
     reason,
     hint: 'Name it by its key (usually the absolute path of the repository) or its slug.',
   })
@@ -89,9 +97,11 @@ function missing(slugOrKey: string, reason?: 'elsewhere'): never {
 /** In the order in which they were made, those after the project with the id `after`. */
 export async function listProjects(
   hub: Hub,
+  caller: Caller,
   { after = 0, limit }: { after?: number | undefined; limit: number },
 ): Promise<Project[]> {
-  return (await listRows(reader(hub), { after, limit })).map(toProject)
+  const only = caller.kind === 'agent' ? caller.projectId : undefined
+  return (await listRows(reader(hub), { only, after, limit })).map(toProject)
 }
 
 /** Slugs never change: each is asked for once. */

@@ -11,7 +11,8 @@ import {
   lockContacts,
   updateContact,
 } from '../../store/contacts.ts'
-import { type Acting, type Agent, actAs } from '../agents/agents.ts'
+import { type Acting, actAs } from '../agents/acting.ts'
+import type { Agent } from '../agents/agents.ts'
 import { type Contact, needOther, type Other, toContact } from '../contacts/links.ts'
 import { blocksAll, declined } from '../contacts/refusals.ts'
 import { endAfter, linkBetween, standingOf, usualTtlMs } from '../contacts/standing.ts'
@@ -49,26 +50,26 @@ export async function requestContact(
   const slug = await slugOfProject(hub, sender.projectId)
   const reason = given?.trim() || 'No reason was given.'
   const uid = hub.ids.uuid()
-  return commit(hub, async (tx, note) => {
+  return commit(hub, acting.caller, async (tx, note) => {
     const [recipient] = await listRecipients(tx, [target.id])
     if (hub.rules.contacts.enforced && recipient?.contact_policy === 'block_all') throw refusalError(blocksAll(target))
     const now = hub.clock.now()
     const { own, back } = await lockContacts(tx, sender.id, target.id)
     const link = linkBetween(sender, [own, back], now)
     if (link?.standing === 'denied') throw refusalError(declined(target, sender))
-    if (link?.standing === 'approved' && link.row.reason !== '')
+    if (link?.standing === 'approved' && link.row.origin === 'asked')
       return toContact(await findNamedContact(tx, link.row.id), now)
-    // Contact that made itself goes on meanwhile; that it should last is what the other is asked now.
+    // Automatic contact stays approved meanwhile; this request asks to make it last.
     const change =
       link?.standing === 'approved' && link.row === own
-        ? ({ status: 'approved', reason, now, expiresAt: own.expires_at ?? undefined } as const)
-        : ({ status: 'pending', reason, now, expiresAt: endAfter(now, ttlMs) } as const)
+        ? ({ status: 'approved', origin: 'asked', reason, now, expiresAt: own.expires_at ?? undefined } as const)
+        : ({ status: 'pending', origin: 'asked', reason, now, expiresAt: endAfter(now, ttlMs) } as const)
 
     // Whoever asks has thought better of what it declined.
     if (back?.status === 'denied') await updateContact(tx, back.id, { ...back, now, expiresAt: now })
     const { id } = own ?? (await insertContact(tx, { fromId: sender.id, toId: target.id, ...change }))
     if (own !== undefined) await updateContact(tx, id, change)
-    note({ kind: 'contact.requested', projectId: target.projectId, agentId: target.id, wakes: [] })
+    note({ kind: 'contact.requested', projectId: target.projectId, agentId: target.id, contactId: id })
     if (own === undefined || isNews(own, now)) {
       const recipients = [{ agent: target, kind: 'to' as const }]
       const draft = letter({ sender, slug, target, reason })
@@ -82,7 +83,7 @@ export async function requestContact(
 
 /** Whether the other has not been told yet, or has answered since, or has kept silent for long. */
 const isNews = (link: ContactRow, now: number): boolean =>
-  link.status !== 'pending' || link.reason === '' || now - link.updated_at >= quietMs
+  link.status !== 'pending' || link.origin === 'automatic' || now - link.updated_at >= quietMs
 
 function letter({ sender, slug, target, reason }: { sender: Agent; slug: string; target: Agent; reason: string }) {
   const elsewhere = sender.projectId === target.projectId ? '' : `, from_project: "${slug}"`
@@ -111,7 +112,7 @@ export async function respondContact(
 ): Promise<Contact> {
   const me = await actAs(hub, acting)
   const other = await needOther(hub, acting, from, 'no_asker')
-  return commit(hub, async (tx, note) => {
+  return commit(hub, acting.caller, async (tx, note) => {
     const now = hub.clock.now()
     const { own: back, back: asked } = await lockContacts(tx, me.id, other.id)
     const toldNow = async (id: number) => toContact(await findNamedContact(tx, id), now)
@@ -121,7 +122,7 @@ export async function respondContact(
       if (back !== undefined && standingOf(back, now) === 'approved') return toldNow(back.id)
       throw await notAsked(tx, { me, other, from })
     }
-    if (accept && asked?.reason === '' && asked.status !== 'pending') {
+    if (accept && asked?.origin === 'automatic' && asked.status !== 'pending') {
       // The other never asked: a denial is taken back, and no more.
       if (asked.status === 'denied') await updateContact(tx, asked.id, { ...asked, now, expiresAt: now })
       return toldNow(asked.id)
@@ -129,19 +130,20 @@ export async function respondContact(
     const lasting = ttlMs ?? (accept ? usualTtlMs : undefined)
     const change = {
       status: accept ? 'approved' : 'denied',
-      reason: asked?.reason || (asked?.status === 'pending' ? sending : ''),
+      ...(asked?.origin === 'automatic' && asked.status === 'pending'
+        ? // Once it is answered, a request that a send filed is as good as any other.
+          { origin: 'asked' as const, reason: 'Asked by sending a message.' }
+        : { origin: asked?.origin ?? ('automatic' as const), reason: asked?.reason ?? '' }),
       now,
       expiresAt: lasting === undefined ? undefined : endAfter(now, lasting),
     } as const
     const { id } = asked ?? (await insertContact(tx, { fromId: other.id, toId: me.id, ...change }))
     if (asked !== undefined) await updateContact(tx, id, change)
-    note({ kind: accept ? 'contact.approved' : 'contact.denied', projectId: me.projectId, agentId: me.id, wakes: [] })
+    const kind = accept ? 'contact.approved' : 'contact.denied'
+    note({ kind, projectId: me.projectId, agentId: me.id, contactId: id })
     return toldNow(id)
   })
 }
-
-/** What is written for a request that filed itself, once it is answered: from then on it is as good as any other. */
-const sending = 'Asked by sending a message.'
 
 async function notAsked(tx: Tx, { me, other, from }: { me: Agent; other: Agent; from: Other }): Promise<HubError> {
   const askers = await listNamesakes(tx, { toId: me.id, nameKey: nameKey(other.name), notId: other.id })

@@ -1,4 +1,6 @@
-/** Searching all that a project may see: its threads, and what others' agents openly exchanged with its own. */
+/** Searching all that is in the caller's sight: a project's threads, and what others' agents openly exchanged with its own. */
+import type { Caller } from '../access/callers.ts'
+import { sightOf } from '../access/rules.ts'
 import type { Hub } from '../hub/hub.ts'
 import type { Letter } from '../mail/letters.ts'
 import { needProject, slugOfProject } from '../projects/projects.ts'
@@ -11,10 +13,16 @@ export interface ProjectHit extends Hit {
   readonly from: Letter['from']
 }
 
-export async function searchProject(hub: Hub, project: string, { query, limit }: Searching): Promise<ProjectHit[]> {
-  const { id: projectId } = await needProject(hub, project)
+export async function searchProject(
+  hub: Hub,
+  caller: Caller,
+  project: string,
+  { query, limit }: Searching,
+): Promise<ProjectHit[]> {
+  const { id: projectId } = await needProject(hub, caller, project)
+  const scope = { sight: sightOf(caller, projectId) }
   const hits: ProjectHit[] = []
-  for (const hit of await search(hub, { projectId, all: true }, { query: query.slice(0, queryLength), limit })) {
+  for (const hit of await search(hub, scope, { query: query.slice(0, queryLength), limit })) {
     const { sender: name, senderProject } = hit
     const slug = senderProject === projectId ? undefined : await slugOfProject(hub, senderProject)
     hits.push({ ...hit, from: { name, project: slug } })

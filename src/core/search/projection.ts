@@ -1,6 +1,6 @@
 /** Keeps the search index up to date with the messages: before each search, and quietly in between. */
 import { findNewest, findUnmerged, indexNext, isIndexed, mergeNext, resetNext } from '../../store/search.ts'
-import { commit } from '../hub/commit.ts'
+import { commit, itself } from '../hub/commit.ts'
 import { countCommits, type Hub, onWake, reader } from '../hub/hub.ts'
 
 /** Steps that run: all who wait for the index of a hub share them, lest one commit hold many of them. */
@@ -10,7 +10,7 @@ const steps = new WeakMap<Hub, Promise<boolean>>()
 function step(hub: Hub): Promise<boolean> {
   const running = steps.get(hub)
   if (running !== undefined) return running
-  const next = commit(hub, indexNext).finally(() => steps.delete(hub))
+  const next = commit(hub, itself, indexNext).finally(() => steps.delete(hub))
   steps.set(hub, next)
   return next
 }
@@ -25,10 +25,10 @@ export async function catchUp(hub: Hub): Promise<void> {
 export async function rebuildSearch(hub: Hub): Promise<void> {
   for (let from: number | undefined = 0; from !== undefined; ) {
     const reached: number = from
-    from = await commit(hub, (tx) => resetNext(tx, reached))
+    from = await commit(hub, itself, (tx) => resetNext(tx, reached))
   }
   await catchUp(hub)
-  while (await commit(hub, mergeNext));
+  while (await commit(hub, itself, mergeNext));
 }
 
 /** How long after a commit the index looks for work, and between two steps while others are at work. */
@@ -74,7 +74,7 @@ export function keepSearchable(hub: Hub): () => Promise<void> {
   /** One step of whatever there is to do. Looking for it takes no lock. */
   async function work(): Promise<boolean> {
     if (!(await isIndexed(reader(hub), await findNewest(reader(hub))))) return step(hub)
-    return (await findUnmerged(reader(hub))) !== undefined && commit(hub, mergeNext)
+    return (await findUnmerged(reader(hub))) !== undefined && commit(hub, itself, mergeNext)
   }
 
   const stir = () => {

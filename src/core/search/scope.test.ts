@@ -64,7 +64,9 @@ eachEngine('A search', (open) => {
         { body: 'secret afterwards', project: 'there', mail: { key: 'TKT-1' } },
       ])
       await send(hub, as('bob'), { to: [{ name: 'carol' }], body: 'secret of mailboxes' })
-      const { projectId } = await inProject(hub)
+      const {
+        sight: { projectId },
+      } = await inProject(hub)
       await send(hub, as('eve', 'third'), {
         to: [{ name: 'eve' }],
         body: `secret project${projectId} #project${projectId}`,

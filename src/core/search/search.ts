@@ -18,6 +18,11 @@ export const searchLimits = { least: 1, most: 100, usual: 20 } as const
  * words of middling frequency among a million messages took 30 to 40 ms of CPU; with 1,000 it is half of that.
  */
 const ranked = 1000
+/** One agent may see little of what is found in its project: so many are looked through for it. */
+const sifted = 10_000
+
+const isNarrow = (scope: Scope): boolean => 'sight' in scope && typeof scope.sight.of === 'number'
+
 /** By so much of their beginning, so many in one go: some 5 ms at a time. */
 const rankedLength = 2000
 const page = 250
@@ -70,10 +75,10 @@ export async function search(
   const query = parseQuery(text)
   if (query === undefined) return []
   await catchUp(hub)
-  const found = await listFound(reader(hub), { query, scope }, ranked)
+  const found = await listFound(reader(hub), { query, scope }, isNarrow(scope) ? sifted : ranked)
   if (found.length === 0) return []
   const phrases = phrasesOf(query)
-  const best = rank(await countAll(hub, found, phrases)).slice(0, limit)
+  const best = rank(await countAll(hub, { ids: found, scope, phrases })).slice(0, limit)
   const rows = await listHits(
     reader(hub),
     best.map(({ id }) => id),
@@ -92,11 +97,15 @@ export async function search(
 }
 
 /** Others have their turn after each page. */
-async function countAll(hub: Hub, ids: readonly number[], phrases: readonly Phrase[]): Promise<Counted[]> {
+async function countAll(
+  hub: Hub,
+  { ids, scope, phrases }: { ids: readonly number[]; scope: Scope; phrases: readonly Phrase[] },
+): Promise<Counted[]> {
   const counted: Counted[] = []
-  for (let at = 0; at < ids.length; at += page) {
+  for (let at = 0; at < ids.length && counted.length < ranked; at += page) {
     if (at > 0) await setImmediate()
-    for (const { id, ...row } of await listTexts(reader(hub), ids.slice(at, at + page), rankedLength)) {
+    const part = { ids: ids.slice(at, at + page), scope, length: rankedLength }
+    for (const { id, ...row } of await listTexts(reader(hub), part)) {
       const [subject, body] = [tally(row.subject, phrases), tally(row.body, phrases)]
       const counts = phrases.map(({ field }, n) => {
         const inSubject = field === undefined || field === 'subject' ? (subject.counts[n] ?? 0) : 0
@@ -117,7 +126,7 @@ const toHit = (row: HitRow, phrases: readonly Phrase[], score: number): Hit => (
   threadName: row.thread_name ?? undefined,
   threadKey: row.thread_key ?? undefined,
   seq: row.seq,
-  subject: row.subject === '' ? firstLine([...row.body.slice(0, 240)].slice(0, 120).join('')) : row.subject,
+  subject: firstLine(row.subject),
   sender: row.sender,
   senderProject: row.sender_project,
   kind: row.kind,

@@ -1,4 +1,5 @@
 /** Searching the topics of a project, or one of them: what peers wrote there, never anybody's mail. */
+import type { Caller } from '../access/callers.ts'
 import type { Hub } from '../hub/hub.ts'
 import { needProject } from '../projects/projects.ts'
 import { needTopic } from '../topics/topics.ts'
@@ -6,9 +7,11 @@ import { type Hit, type Searching, search } from './search.ts'
 
 export async function searchTopics(
   hub: Hub,
+  caller: Caller,
   project: string,
   { topicUid, ...what }: Searching & { topicUid?: string | undefined },
 ): Promise<Hit[]> {
-  if (topicUid !== undefined) return search(hub, { threadId: (await needTopic(hub, project, topicUid)).id }, what)
-  return search(hub, { projectId: (await needProject(hub, project)).id, topics: true }, what)
+  if (topicUid !== undefined)
+    return search(hub, { threadId: (await needTopic(hub, caller, project, topicUid)).id }, what)
+  return search(hub, { projectId: (await needProject(hub, caller, project)).id, topics: true }, what)
 }

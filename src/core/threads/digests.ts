@@ -11,6 +11,9 @@ import {
   type ThreadStateRow,
   type ToldRow,
 } from '../../store/summaries.ts'
+import type { Sight } from '../../store/visibility.ts'
+import type { Caller } from '../access/callers.ts'
+import { sightOf } from '../access/rules.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import { memory } from '../hub/memory.ts'
 import { firstLine } from '../mail/letters.ts'
@@ -55,13 +58,14 @@ const madeLast = memory(() => new Map<string, Digested>())
 const remembered = 100
 
 /** Rejects with THREAD_NOT_FOUND if the project sees nothing of such a thread. */
-export async function digestThread(hub: Hub, { project, key, limit }: DigestWish): Promise<Digested> {
-  const home = await needProject(hub, project)
-  const states = await listThreadStates(reader(hub), home.id, key)
+export async function digestThread(hub: Hub, caller: Caller, { project, key, limit }: DigestWish): Promise<Digested> {
+  const home = await needProject(hub, caller, project)
+  const sight = sightOf(caller, home.id)
+  const states = await listThreadStates(reader(hub), sight, key)
   if (states.length === 0) throw noThread(home, key)
-  const state = JSON.stringify([home.id, key, limit, states.map(({ id, total, last_id }) => [id, total, last_id])])
+  const state = JSON.stringify([sight, key, limit, states.map(({ id, total, last_id }) => [id, total, last_id])])
   const digests = madeLast(hub)
-  const digested = digests.get(state) ?? (await digest(hub, { home: home.id, key, limit, states }))
+  const digested = digests.get(state) ?? (await digest(hub, { sight, key, limit, states }))
   digests.delete(state)
   const [oldest] = digests.keys()
   if (digests.size >= remembered && oldest !== undefined) digests.delete(oldest)
@@ -70,7 +74,7 @@ export async function digestThread(hub: Hub, { project, key, limit }: DigestWish
 }
 
 interface Reading {
-  readonly home: number
+  readonly sight: Sight
   readonly key: string
   readonly limit: number
   readonly states: readonly ThreadStateRow[]
@@ -108,11 +112,11 @@ const toExample = ({ id, from, subject, createdAt, body }: Told): Example => ({
 })
 
 /** What a thread began with says what it is about: it is read, whatever the limit. */
-async function readEnds(hub: Hub, { home, limit, states }: Reading): Promise<Told[]> {
+async function readEnds(hub: Hub, { sight, limit, states }: Reading): Promise<Told[]> {
   const first: ToldRow[] = []
   const newest: ToldRow[] = []
   for (const { id: threadId, project_id } of states) {
-    const thread = { threadId, guestId: project_id === home ? undefined : home, length: readLength }
+    const thread = { threadId, sight, guest: project_id !== sight.projectId, length: readLength }
     first.push(...(await listTold(reader(hub), { ...thread, oldestFirst: true, limit: 1 })))
     let before: number | undefined
     for (let left = limit; left > 0; left -= page) {
@@ -125,7 +129,7 @@ async function readEnds(hub: Hub, { home, limit, states }: Reading): Promise<Tol
   }
   const [oldest] = first.sort(byId)
   const rows = newest.sort(byId).slice(-limit)
-  return toTold(hub, home, oldest === undefined || oldest.id === rows[0]?.id ? rows : [oldest, ...rows])
+  return toTold(hub, sight.projectId, oldest === undefined || oldest.id === rows[0]?.id ? rows : [oldest, ...rows])
 }
 
 const byId = (a: ToldRow, b: ToldRow): number => a.id - b.id
@@ -145,7 +149,7 @@ async function toTold(hub: Hub, home: number, rows: readonly ToldRow[]): Promise
     const to: string[] = []
     for (const { name, project_id } of recipients.get(row.id) ?? []) to.push(await nameOf(name, project_id))
     const { id, body, created_at: createdAt, reply_to } = row
-    const subject = row.subject === '' ? cut(firstLine(body), subjectLength) : row.subject
+    const subject = cut(firstLine(row.subject), subjectLength)
     const from = await nameOf(row.sender, row.sender_project)
     told.push({ id, from, to, subject, body, createdAt, replyTo: reply_to ?? undefined })
   }

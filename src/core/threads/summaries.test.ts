@@ -1,9 +1,11 @@
 /** Summaries of threads, on both engines: what they tell, whom they must not name, and what a language model adds. */
+
 import { expect, test } from 'vitest'
 import { eachEngine } from '../../../test/support/engines.ts'
 import { as, openTestHub } from '../../../test/support/hub.ts'
 import { verifies } from '../../../test/support/verifies.ts'
 import { type Asking, type Llm, LlmFailure } from '../../llm/llm.ts'
+import { local } from '../access/callers.ts'
 import { ensureAgent } from '../agents/agents.ts'
 import type { Hub } from '../hub/hub.ts'
 import { type Address, send } from '../messages/send.ts'
@@ -43,7 +45,7 @@ function model(answer: (asking: Asking) => string): Llm & { asked: Asking[] } {
 eachEngine('A summary', (open) => {
   const start = async (llm?: Llm) => openTestHub(await (await open()).connect(), { llm })
 
-  const one = (hub: Hub, key: string, wish = plain) => summarizeThread(hub, { project: 'commons', key, ...wish })
+  const one = (hub: Hub, key: string, wish = plain) => summarizeThread(hub, local, { project: 'commons', key, ...wish })
 
   test('tells of a thread by its key, or by the id of its first message', async () => {
     const hub = await start()
@@ -87,21 +89,21 @@ eachEngine('A summary', (open) => {
 
   test('of a thread that nobody here may see is an error', async () => {
     const hub = await start()
-    await ensureAgent(hub, 'elsewhere', 'RedStone')
+    await ensureAgent(hub, local, { project: 'elsewhere', name: 'RedStone' })
     await mail(hub, 'secret', { thread: 'T' })
     await expect(one(hub, 'nothing')).rejects.toMatchObject({ code: 'THREAD_NOT_FOUND' })
     for (const project of ['elsewhere', 'nowhere'])
-      await expect(summarizeThread(hub, { project, key: 'T', ...plain })).rejects.toMatchObject({
+      await expect(summarizeThread(hub, local, { project, key: 'T', ...plain })).rejects.toMatchObject({
         code: project === 'nowhere' ? 'PROJECT_NOT_FOUND' : 'THREAD_NOT_FOUND',
       })
   })
 
   test('tells another project what came there, and no more', async () => {
     const hub = await start()
-    await ensureAgent(hub, 'elsewhere', 'RedStone')
+    await ensureAgent(hub, local, { project: 'elsewhere', name: 'RedStone' })
     await mail(hub, 'TODO: ours alone', { thread: 'T' })
     await mail(hub, 'TODO: for both', { thread: 'T', to: [{ name: 'RedStone', project: 'elsewhere' }] })
-    const there = await summarizeThread(hub, { project: 'elsewhere', key: 'T', ...plain })
+    const there = await summarizeThread(hub, local, { project: 'elsewhere', key: 'T', ...plain })
     expect(there).toMatchObject({ totalMessages: 1, actionItems: ['GreenCastle@commons: for both'] })
     expect(there.participants.map(({ name }) => name)).toEqual(['GreenCastle@commons', 'RedStone'])
     expect(there.examples.map(({ text }) => text)).toEqual(['TODO: for both'])
@@ -115,14 +117,14 @@ eachEngine('A summary', (open) => {
     const told = await one(hub, 'T')
     expect(told.participants.map(({ name }) => name)).toEqual(['GreenCastle', 'BlueLake'])
     expect(JSON.stringify(told)).not.toContain('QuietOwl')
-    const many = await summarizeThreads(hub, { project: 'commons', keys: ['T'], limit: 50, ...plain })
+    const many = await summarizeThreads(hub, local, { project: 'commons', keys: ['T'], limit: 50, ...plain })
     expect(JSON.stringify(many)).not.toContain('QuietOwl')
   })
 
   test('of a long thread reads how it began and what came last', async () => {
     const hub = await start()
     for (let n = 0; n < 120; n++) await mail(hub, `The point of number${n} is made. TODO: task${n}`, { thread: 'T' })
-    const { threads } = await summarizeThreads(hub, { project: 'commons', keys: ['T'], limit: 60, ...plain })
+    const { threads } = await summarizeThreads(hub, local, { project: 'commons', keys: ['T'], limit: 60, ...plain })
     const [thread] = threads
     if (thread === undefined || 'error' in thread) throw new Error('no summary')
     expect(thread.summary.totalMessages).toBe(120)
@@ -143,7 +145,12 @@ eachEngine('A summary', (open) => {
       await mail(hub, 'TODO: two', { thread: 'B', subject: 'Second', from: 'BlueLake', to: [{ name: 'GreenCastle' }] })
       await mail(hub, 'We agreed on Monday.', { thread: 'B', from: 'BlueLake', to: [{ name: 'GreenCastle' }] })
       const keys = ['A', 'missing', 'B', 'A']
-      const { threads, aggregate } = await summarizeThreads(hub, { project: 'commons', keys, limit: 50, ...plain })
+      const { threads, aggregate } = await summarizeThreads(hub, local, {
+        project: 'commons',
+        keys,
+        limit: 50,
+        ...plain,
+      })
       expect(threads).toMatchObject([
         { key: 'A', summary: { subject: 'First' } },
         { key: 'missing', error: { code: 'THREAD_NOT_FOUND' } },
@@ -177,7 +184,7 @@ eachEngine('A summary', (open) => {
       expect(told).toMatchObject({ overview: 'All agreed.', actionItems: [], totalMessages: 1, llm: { used: true } })
       expect(told.participants[0]).toEqual({ name: 'GreenCastle', messages: 1 })
       expect(told.keyPoints).toEqual(['GreenCastle: It is getting rather late.'])
-      const { aggregate } = await summarizeThreads(hub, { project: 'commons', keys: ['A'], limit: 50, ...wish })
+      const { aggregate } = await summarizeThreads(hub, local, { project: 'commons', keys: ['A'], limit: 50, ...wish })
       expect(aggregate).toMatchObject({ overview: 'All agreed.', threads: 1, totalMessages: 1, llm: { used: true } })
       expect(llm.asked).toMatchObject([{ model: 'gpt-9' }, { model: 'gpt-9' }])
       expect(llm.asked[0]?.prompt).toContain('"from":"GreenCastle"')

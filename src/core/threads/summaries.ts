@@ -3,6 +3,7 @@ import { asHubError, type HubError } from '../../base/errors.ts'
 import { digestPrompt, instructions, parseRefined, type Refined } from '../../digest/prompt.ts'
 import type { Participant, Summary } from '../../digest/summary.ts'
 import { LlmFailure } from '../../llm/llm.ts'
+import type { Caller } from '../access/callers.ts'
 import type { Hub } from '../hub/hub.ts'
 import { type Digested, digestThread, type Example } from './digests.ts'
 
@@ -40,8 +41,12 @@ export interface SummaryWish extends Refining {
   readonly key: string
 }
 
-export async function summarizeThread(hub: Hub, { project, key, ...wish }: SummaryWish): Promise<ThreadSummary> {
-  const { summary, examples, prompt } = await digestThread(hub, { project, key, limit: readLimits.one })
+export async function summarizeThread(
+  hub: Hub,
+  caller: Caller,
+  { project, key, ...wish }: SummaryWish,
+): Promise<ThreadSummary> {
+  const { summary, examples, prompt } = await digestThread(hub, caller, { project, key, limit: readLimits.one })
   const { refined, llm } = await refine(hub, prompt, wish)
   return { key, ...summary, ...refined, examples, llm }
 }
@@ -69,17 +74,21 @@ export interface ManyWish extends Refining {
 }
 
 /** One question to the model for all of them: what it refines is what they say together. */
-export async function summarizeThreads(hub: Hub, { project, keys, limit, ...wish }: ManyWish): Promise<ManySummaries> {
+export async function summarizeThreads(
+  hub: Hub,
+  caller: Caller,
+  { project, keys, limit, ...wish }: ManyWish,
+): Promise<ManySummaries> {
   const threads: (Digested | { key: string; error: HubError })[] = []
-  for (const key of new Set(keys)) threads.push(await digestOrError(hub, { project, key, limit }))
+  for (const key of new Set(keys)) threads.push(await digestOrError(hub, caller, { project, key, limit }))
   const found = threads.filter((thread) => 'summary' in thread)
   const { refined, llm } = found.length === 0 ? {} : await refine(hub, digestPrompt(found), wish)
   return { threads, aggregate: { ...aggregate(found), ...refined, llm } }
 }
 
-async function digestOrError(hub: Hub, wish: { project: string; key: string; limit: number }) {
+async function digestOrError(hub: Hub, caller: Caller, wish: { project: string; key: string; limit: number }) {
   try {
-    return await digestThread(hub, wish)
+    return await digestThread(hub, caller, wish)
   } catch (cause) {
     const error = asHubError(cause)
     if (error.code !== 'THREAD_NOT_FOUND') throw cause

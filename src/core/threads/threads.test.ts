@@ -1,9 +1,11 @@
 /** Threads that many projects call by one name, and the order of an outbox, on both engines. */
+
 import { expect } from 'vitest'
 import { TestClock } from '../../../test/support/clock.ts'
 import { eachEngine } from '../../../test/support/engines.ts'
 import { as, openTestHub } from '../../../test/support/hub.ts'
 import { verifies } from '../../../test/support/verifies.ts'
+import { local } from '../access/callers.ts'
 import { ensureAgent } from '../agents/agents.ts'
 import { listOutbox } from '../mail/inbox.ts'
 import { send } from '../messages/send.ts'
@@ -17,11 +19,11 @@ eachEngine('A thread', (open) => {
     const say = (project: string, body: string, to: { name: string; project?: string }) =>
       send(hub, as('ann', project), { to: [to], thread: key, subject: body, body })
     for (let n = 0; n < 51; n++) await say(`p${n}`, `from p${n}`, { name: 'bob' })
-    await ensureAgent(hub, 'guest', 'bob')
+    await ensureAgent(hub, local, { project: 'guest', name: 'bob' })
     await say('last', 'for the guest', { name: 'bob', project: 'guest' })
     const seen = async (project: string) => [
-      (await readThread(hub, project, key, { bodies: true, limit: 100 })).messages.map(({ subject }) => subject),
-      (await summarizeThread(hub, { project, key, refine: false })).totalMessages,
+      (await readThread(hub, local, project, { key, bodies: true, limit: 100 })).messages.map(({ subject }) => subject),
+      (await summarizeThread(hub, local, { project, key, refine: false })).totalMessages,
     ]
     expect(await seen('last')).toEqual([['for the guest'], 1])
     expect(await seen('guest')).toEqual([['for the guest'], 1])
@@ -39,12 +41,12 @@ eachEngine('A thread', (open) => {
     'of another project is told to a guest page by page, as far as it came there',
     async () => {
       const hub = await openTestHub(await (await open()).connect())
-      await ensureAgent(hub, 'guest', 'bob')
+      await ensureAgent(hub, local, { project: 'guest', name: 'bob' })
       for (let n = 0; n < 130; n++) {
         const to = n % 2 === 0 ? [{ name: 'bob', project: 'guest' }] : [{ name: 'bob' }]
         await send(hub, as('ann', 'home'), { to, thread: 'T', body: `The point of number${n} is made.` })
       }
-      const told = await summarizeThread(hub, { project: 'guest', key: 'T', refine: false })
+      const told = await summarizeThread(hub, local, { project: 'guest', key: 'T', refine: false })
       expect(told.totalMessages).toBe(65)
       expect(told.examples.map(({ text }) => /\d+/.exec(text)?.[0])).toEqual(['0', '126', '128'])
       expect(told.keyPoints[0]).toContain('number0 ')

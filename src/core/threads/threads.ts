@@ -1,12 +1,15 @@
-/** Threads and single messages, as far as a project may see them. */
+/** Threads and single messages, as far as they are in sight. */
 import { HubError } from '../../base/errors.ts'
 import { findMail, listThread } from '../../store/mail.ts'
+import type { Caller } from '../access/callers.ts'
+import { sightOf } from '../access/rules.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import { inlineBytes, withBodies } from '../mail/inbox.ts'
 import { type Letter, lettersOf } from '../mail/letters.ts'
 import { needProject, type Project } from '../projects/projects.ts'
 
 export interface ThreadWish {
+  readonly key: string
   /** Only what comes after the message with this id: the last one of the page before. */
   readonly after?: number | undefined
   readonly bodies?: boolean
@@ -27,22 +30,22 @@ export interface ThreadPage {
  */
 export async function readThread(
   hub: Hub,
+  caller: Caller,
   project: string,
-  key: string,
-  { after = 0, bodies = false, limit }: ThreadWish,
+  { key, after = 0, bodies = false, limit }: ThreadWish,
 ): Promise<ThreadPage> {
-  const home = await needProject(hub, project)
-  const query = { projectId: home.id, key, after, bodies: inlineBytes(bodies, limit), limit: limit + 1 }
+  const home = await needProject(hub, caller, project)
+  const query = { sight: sightOf(caller, home.id), key, after, bodies: inlineBytes(bodies, limit), limit: limit + 1 }
   const found = await listThread(reader(hub), query)
   if (found.length === 0 && after === 0) throw noThread(home, key)
   const rows = await withBodies(hub, found.slice(0, limit), bodies)
   return { project: home, messages: await lettersOf(hub, { rows, home: home.id }), more: found.length > limit }
 }
 
-/** A message with its body, if the project may see it: a foreign one and a missing one answer alike. */
-export async function needMessage(hub: Hub, project: string, id: number): Promise<Letter> {
-  const home = await needProject(hub, project)
-  const row = await findMail(reader(hub), { id, projectId: home.id })
+/** A message with its body, if it is in sight: a foreign one and a missing one answer alike. */
+export async function needMessage(hub: Hub, caller: Caller, project: string, id: number): Promise<Letter> {
+  const home = await needProject(hub, caller, project)
+  const row = await findMail(reader(hub), { id, sight: sightOf(caller, home.id) })
   const [letter] = row === undefined ? [] : await lettersOf(hub, { rows: [row], home: home.id })
   if (letter !== undefined) return letter
   throw new HubError('MESSAGE_NOT_FOUND', `The project ${home.slug} has no message ${id}.`)

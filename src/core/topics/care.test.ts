@@ -25,7 +25,7 @@ eachEngine('Looking after topics', (open) => {
     const clock = new TestClock()
     const database = await open()
     const hub = await openTestHub(await database.connect(), { clock, ...options })
-    const topic = await createTopic(hub, commons, { name: 'planning', mode: 'new' })
+    const topic = await createTopic(hub, local, commons, { name: 'planning', mode: 'new' })
     return { clock, hub, topic, database }
   }
 
@@ -52,16 +52,18 @@ eachEngine('Looking after topics', (open) => {
 
   verifies('cli.topics.named', 'one is found by id or by name, an open one before a closed one', async () => {
     const { hub, topic: first } = await start()
-    const second = await createTopic(hub, commons, { name: 'Planning', mode: 'new' })
-    const found = async (called: string) => (await needTopicCalled(hub, commons, called)).uid
+    const second = await createTopic(hub, local, commons, { name: 'Planning', mode: 'new' })
+    const found = async (called: string) => (await needTopicCalled(hub, local, commons, called)).uid
     expect(await found(first.uid)).toBe(first.uid)
     expect(await found('PLANNING ')).toBe(second.uid)
-    await closeTopic(hub, commons, second.uid, undefined)
+    await closeTopic(hub, local, commons, { uid: second.uid })
     expect(await found('planning')).toBe(first.uid)
-    await closeTopic(hub, commons, first.uid, undefined)
+    await closeTopic(hub, local, commons, { uid: first.uid })
     expect(await found('planning')).toBe(second.uid)
     await expect(found('plan')).rejects.toMatchObject({ code: 'TOPIC_NOT_FOUND' })
-    await expect(needTopicCalled(hub, 'elsewhere', 'planning')).rejects.toMatchObject({ code: 'PROJECT_NOT_FOUND' })
+    await expect(needTopicCalled(hub, local, 'elsewhere', 'planning')).rejects.toMatchObject({
+      code: 'PROJECT_NOT_FOUND',
+    })
     expect(await rows(hub, 'projects')).toBe(1)
     await hub.close()
   })
@@ -70,32 +72,34 @@ eachEngine('Looking after topics', (open) => {
     const { hub, clock, topic: first } = await start()
     await peer(hub, first, 'bob')
     clock.advance(1000)
-    const second = await createTopic(hub, commons, { name: 'second', mode: 'new' })
+    const second = await createTopic(hub, local, commons, { name: 'second', mode: 'new' })
     clock.advance(1000)
     await say(hub, first, 'one')
     await say(hub, first, 'two')
-    expect(await summarizeTopics(hub, commons, 'all')).toMatchObject([
+    expect(await summarizeTopics(hub, local, commons, 'all')).toMatchObject([
       { uid: first.uid, messages: 2, peers: 1, activeAt: clock.now() },
       { uid: second.uid, messages: 0, peers: 0, activeAt: second.createdAt },
     ])
-    await closeTopic(hub, commons, first.uid, 'done')
-    expect(await summarizeTopics(hub, commons, 'open')).toMatchObject([{ uid: second.uid }])
-    expect(await summarizeTopics(hub, commons, 'closed')).toMatchObject([{ uid: first.uid, closeReason: 'done' }])
+    await closeTopic(hub, local, commons, { uid: first.uid, reason: 'done' })
+    expect(await summarizeTopics(hub, local, commons, 'open')).toMatchObject([{ uid: second.uid }])
+    expect(await summarizeTopics(hub, local, commons, 'closed')).toMatchObject([
+      { uid: first.uid, closeReason: 'done' },
+    ])
     await hub.close()
   })
 
   verifies('cli.topics.rename', 'a new name is taken at once, unless an open topic has it', async () => {
     const { hub, topic } = await start()
-    const other = await createTopic(hub, commons, { name: 'Other', mode: 'new' })
-    await expect(renameTopic(hub, topic, 'other')).rejects.toThrow(
+    const other = await createTopic(hub, local, commons, { name: 'Other', mode: 'new' })
+    await expect(renameTopic(hub, local, topic, 'other')).rejects.toThrow(
       `Another open topic is called "Other": ${other.uid}.`,
     )
-    expect(await renameTopic(hub, topic, 'PLANNING')).toMatchObject({ uid: topic.uid, name: 'PLANNING' })
-    await closeTopic(hub, commons, other.uid, undefined)
-    await renameTopic(hub, topic, 'other')
+    expect(await renameTopic(hub, local, topic, 'PLANNING')).toMatchObject({ uid: topic.uid, name: 'PLANNING' })
+    await closeTopic(hub, local, commons, { uid: other.uid })
+    await renameTopic(hub, local, topic, 'other')
     expect(await kinds(hub)).toEqual([{ kind: 'topic.renamed', wakes: `thread:${topic.id}` }])
-    expect(await needTopicCalled(hub, commons, 'OTHER')).toMatchObject({ uid: topic.uid, name: 'other' })
-    await expect(needTopicCalled(hub, commons, 'planning')).rejects.toMatchObject({ code: 'TOPIC_NOT_FOUND' })
+    expect(await needTopicCalled(hub, local, commons, 'OTHER')).toMatchObject({ uid: topic.uid, name: 'other' })
+    await expect(needTopicCalled(hub, local, commons, 'planning')).rejects.toMatchObject({ code: 'TOPIC_NOT_FOUND' })
     await hub.close()
   })
 
@@ -105,15 +109,18 @@ eachEngine('Looking after topics', (open) => {
     for (let n = 2; n <= 230; n++) await say(hub, topic, `number ${n}`, n === 2 ? asked.message.uid : undefined)
     const read = async (part: { after: number; through: number }) => {
       const seqs: number[] = []
-      for await (const { seq, body } of readEntries(hub, topic, part)) if (body === `number ${seq}`) seqs.push(seq)
+      for await (const { seq, body } of readEntries(hub, local, topic, part))
+        if (body === `number ${seq}`) seqs.push(seq)
       return seqs
     }
     expect(await read({ after: 0, through: 230 })).toEqual(Array.from({ length: 230 }, (_, n) => n + 1))
-    expect(await read({ after: await findStart(hub, topic, { count: 3 }), through: 230 })).toEqual([228, 229, 230])
-    expect(await findStart(hub, topic, { count: 3, before: 3 })).toBe(0)
-    expect(await findStart(hub, topic, { count: 3, before: 1 })).toBe(0)
-    expect(await findEntry(hub, topic, 2)).toMatchObject({ replyTo: asked.message.uid, replyToSeq: 1 })
-    expect(await findEntry(hub, topic, 231)).toBeUndefined()
+    expect(await read({ after: await findStart(hub, local, topic, { count: 3 }), through: 230 })).toEqual([
+      228, 229, 230,
+    ])
+    expect(await findStart(hub, local, topic, { count: 3, before: 3 })).toBe(0)
+    expect(await findStart(hub, local, topic, { count: 3, before: 1 })).toBe(0)
+    expect(await findEntry(hub, local, topic, 2)).toMatchObject({ replyTo: asked.message.uid, replyToSeq: 1 })
+    expect(await findEntry(hub, local, topic, 231)).toBeUndefined()
     expect(await rows(hub, 'cursors')).toBe(0)
     await hub.close()
   })
@@ -126,21 +133,21 @@ eachEngine('Looking after topics', (open) => {
       const there = await openTestHub(await database.connect())
       const stop = new AbortController()
       const next = async (topic: Topic, after: number, act: () => Promise<unknown>) => {
-        const news = awaitNews(hub, { topic, after, signal: stop.signal })
+        const news = awaitNews(hub, local, { topic, after, signal: stop.signal })
         await expect.poll(() => hub[inside].wakes.size).toBe(1)
         await act()
         return news
       }
       const said = await next(topic, 0, () => say(there, topic, 'hello'))
       expect(said).toMatchObject({ entries: [{ seq: 1, sender: 'ann', body: 'hello' }] })
-      const closed = await next(topic, 1, () => closeTopic(there, commons, topic.uid, 'lunch'))
+      const closed = await next(topic, 1, () => closeTopic(there, local, commons, { uid: topic.uid, reason: 'lunch' }))
       expect(closed).toMatchObject({ entries: [], topic: { status: 'closed', closeReason: 'lunch' } })
-      const opened = await next({ ...topic, status: 'closed' }, 1, () => reopenTopic(there, commons, topic.uid))
+      const opened = await next({ ...topic, status: 'closed' }, 1, () => reopenTopic(there, local, commons, topic.uid))
       expect(opened?.topic.status).toBe('open')
-      expect((await next(topic, 1, () => renameTopic(there, topic, 'plans')))?.topic.name).toBe('plans')
-      const deleted = next({ ...topic, name: 'plans' }, 1, () => deleteTopic(there, topic))
+      expect((await next(topic, 1, () => renameTopic(there, local, topic, 'plans')))?.topic.name).toBe('plans')
+      const deleted = next({ ...topic, name: 'plans' }, 1, () => deleteTopic(there, local, topic))
       await expect(deleted).rejects.toMatchObject({ code: 'TOPIC_NOT_FOUND' })
-      const last = await createTopic(hub, commons, { name: 'last', mode: 'new' })
+      const last = await createTopic(hub, local, commons, { name: 'last', mode: 'new' })
       expect(await next(last, 0, async () => stop.abort())).toBeUndefined()
       expect(hub[inside].wakes.size).toBe(0)
       await there.close()
@@ -162,25 +169,25 @@ eachEngine('Looking after topics', (open) => {
     expect(await holders()).toEqual(before)
     expect(await rows(hub, 'cursors')).toBe(1)
     expect(await sync(hub, bob, topic.uid, syncing)).toMatchObject({ received: [], cursor: { lastSeq: 1 } })
-    await closeTopic(hub, commons, topic.uid, undefined)
+    await closeTopic(hub, local, commons, { uid: topic.uid })
     await expect(say(hub, topic, 'too late')).rejects.toMatchObject({ code: 'TOPIC_CLOSED' })
-    await deleteTopic(hub, topic)
+    await deleteTopic(hub, local, topic)
     await expect(say(hub, topic, 'much too late')).rejects.toMatchObject({ code: 'TOPIC_NOT_FOUND' })
     await hub.close()
   })
 
   verifies('cli.topics.delete', 'nothing of a topic is left, and all else stays', async () => {
     const { hub, topic } = await start()
-    const other = await createTopic(hub, commons, { name: 'other', mode: 'new' })
+    const other = await createTopic(hub, local, commons, { name: 'other', mode: 'new' })
     for (const each of [topic, other]) await peer(hub, each, 'bob')
     const { message } = await say(hub, topic, 'question')
     await say(hub, topic, 'answer', message.uid)
     await say(hub, other, 'kept')
     await send(hub, as('ann'), { to: [{ name: 'bob' }], body: 'mail', clientId: 'm1' })
     // No door does this yet: mail about a message of a topic, and a message of another thread that answers it.
-    const bob = await ensureAgent(hub, commons, 'bob')
+    const bob = await ensureAgent(hub, local, { project: commons, name: 'bob' })
     const inTopic = sql`(SELECT id FROM messages WHERE uid = ${message.uid})`
-    await commit(hub, async (tx) => {
+    await commit(hub, local, async (tx) => {
       await tx.all(sql`INSERT INTO deliveries (message_id, recipient_id) VALUES (${inTopic}, ${bob.id})`)
       await tx.all(sql`INSERT INTO client_ids VALUES (${bob.id}, 'c', ${bob.id}, ${inTopic})`)
       await tx.all(sql`UPDATE agents SET unread = unread + 1 WHERE id = ${bob.id}`)
@@ -188,7 +195,7 @@ eachEngine('Looking after topics', (open) => {
     })
     const before = { agents: await rows(hub, 'agents'), holders: await rows(hub, 'name_holders') }
 
-    await deleteTopic(hub, topic)
+    await deleteTopic(hub, local, topic)
     expect(await kinds(hub)).toEqual([{ kind: 'topic.deleted', wakes: `thread:${topic.id}` }])
     for (const table of ['messages', 'cursors', 'joins'])
       expect(await rows(hub, table, `thread_id = ${topic.id}`)).toBe(0)
@@ -197,7 +204,7 @@ eachEngine('Looking after topics', (open) => {
     expect(await rows(hub, 'messages', 'reply_to IS NULL')).toBe(2)
     expect(await rows(hub, 'cursors', `thread_id = ${other.id}`)).toBe(1)
     expect({ agents: await rows(hub, 'agents'), holders: await rows(hub, 'name_holders') }).toEqual(before)
-    await expect(deleteTopic(hub, topic)).rejects.toMatchObject({ code: 'TOPIC_NOT_FOUND' })
+    await expect(deleteTopic(hub, local, topic)).rejects.toMatchObject({ code: 'TOPIC_NOT_FOUND' })
     await hub.close()
   })
 
@@ -207,7 +214,7 @@ eachEngine('Looking after topics', (open) => {
     const waiting = sync(hub, await peer(hub, topic, 'bob'), topic.uid, { ...syncing, waitMs: 30_000 })
     const outcome = expect(waiting).rejects.toMatchObject({ code: 'TOPIC_NOT_FOUND' })
     await expect.poll(() => hub[inside].wakes.size).toBe(1)
-    await deleteTopic(there, topic)
+    await deleteTopic(there, local, topic)
     await outcome
     await there.close()
     await hub.close()
@@ -215,8 +222,8 @@ eachEngine('Looking after topics', (open) => {
 
   /** As many messages as `count`, each third an answer to the one before. */
   const fill = (hub: Hub, { id, uid }: Topic, count: number) =>
-    commit(hub, async (tx) => {
-      const { id: ann } = await ensureAgent(hub, commons, 'ann')
+    commit(hub, local, async (tx) => {
+      const { id: ann } = await ensureAgent(hub, local, { project: commons, name: 'ann' })
       const values = Array.from({ length: count }, (_, n) => sql`(${`${uid}-${n}`}, ${id}, ${n + 1}, ${ann}, 'x', 0)`)
       await tx.all(sql`INSERT INTO messages (uid, thread_id, seq, sender_id, body, created_at) VALUES ${list(values)}`)
       await tx.all(sql`UPDATE messages SET reply_to = id - 1 WHERE thread_id = ${id} AND seq % 3 = 0`)
@@ -225,17 +232,17 @@ eachEngine('Looking after topics', (open) => {
 
   verifies('cli.topics.delete-aside', 'a large topic goes in parts, gone for all from the first', async () => {
     const { hub, topic } = await start()
-    await ensureAgent(hub, commons, 'ann')
+    await ensureAgent(hub, local, { project: commons, name: 'ann' })
     await fill(hub, topic, 2600)
     const left: number[] = []
-    const deleting = deleteTopic(hub, topic).then(() => left.push(-1))
+    const deleting = deleteTopic(hub, local, topic).then(() => left.push(-1))
     // Each send goes in between two parts; it would come after all of them if they were one.
     while (left.at(-1) !== -1 && left.at(-1) !== 0) {
       await send(hub, as('ann'), { to: [{ name: 'bob' }], body: 'meanwhile' })
       const count = await rows(hub, 'messages', `thread_id = ${topic.id}`)
       if (count !== 2600) {
-        await expect(needTopicCalled(hub, commons, topic.uid)).rejects.toMatchObject({ code: 'TOPIC_NOT_FOUND' })
-        expect(await summarizeTopics(hub, commons, 'all')).toEqual([])
+        await expect(needTopicCalled(hub, local, commons, topic.uid)).rejects.toMatchObject({ code: 'TOPIC_NOT_FOUND' })
+        expect(await summarizeTopics(hub, local, commons, 'all')).toEqual([])
       }
       left.push(count ?? 0)
     }
@@ -247,11 +254,11 @@ eachEngine('Looking after topics', (open) => {
 
   verifies('cli.topics.delete-aside', 'what a removal that was cut off has left is removed by the next', async () => {
     const { hub, topic } = await start()
-    await ensureAgent(hub, commons, 'ann')
+    await ensureAgent(hub, local, { project: commons, name: 'ann' })
     await fill(hub, topic, 700)
     await peer(hub, topic, 'bob')
     // Where the first commit of a removal leaves it.
-    await commit(hub, async (tx) => {
+    await commit(hub, local, async (tx) => {
       await tx.all(sql`UPDATE threads SET name = NULL, name_key = NULL, status = 'deleted' WHERE id = ${topic.id}`)
     })
     await finishRemovals(hub)
@@ -273,7 +280,7 @@ eachEngine('Looking after topics', (open) => {
     })
     const ends = Promise.allSettled(writing)
     await expect.poll(() => sent).toBeGreaterThan(5)
-    await deleteTopic(there, topic)
+    await deleteTopic(there, local, topic)
     const codes = (await ends).map((end) => end.status === 'rejected' && end.reason.code)
     for (const code of codes) expect(['TOPIC_NOT_FOUND', 'AGENT_NOT_JOINED']).toContain(code)
     for (const table of ['messages', 'cursors', 'joins', 'threads']) expect(await rows(hub, table)).toBe(0)
@@ -284,9 +291,9 @@ eachEngine('Looking after topics', (open) => {
   test('two who delete the same topic at once do not harm each other', async () => {
     const { hub, topic, database } = await start()
     const there = await openTestHub(await database.connect())
-    await ensureAgent(hub, commons, 'ann')
+    await ensureAgent(hub, local, { project: commons, name: 'ann' })
     await fill(hub, topic, 1100)
-    const outcomes = await Promise.allSettled([deleteTopic(hub, topic), deleteTopic(there, topic)])
+    const outcomes = await Promise.allSettled([deleteTopic(hub, local, topic), deleteTopic(there, local, topic)])
     expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
     await finishRemovals(there)
     for (const table of ['messages', 'threads']) expect(await rows(hub, table)).toBe(0)

@@ -4,6 +4,8 @@ import { nameKey } from '../../base/names.ts'
 import { lockProject } from '../../store/projects.ts'
 import { findTopic, findTopicNamed } from '../../store/threads.ts'
 import { claimTopic, listTopicSummaries, type TopicSummaryRow, updateName } from '../../store/topic-care.ts'
+import type { Caller } from '../access/callers.ts'
+import { needSteering } from '../access/rules.ts'
 import { commit } from '../hub/commit.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import { needProject } from '../projects/projects.ts'
@@ -27,17 +29,23 @@ const toSummary = (row: TopicSummaryRow): TopicSummary => ({
 /** The one with the latest activity first. */
 export async function summarizeTopics(
   hub: Hub,
+  caller: Caller,
   project: string,
   status: 'open' | 'closed' | 'all',
 ): Promise<TopicSummary[]> {
-  const { id: projectId } = await needProject(hub, project)
+  const { id: projectId } = await needProject(hub, caller, project)
   const rows = await listTopicSummaries(reader(hub), { projectId, status: status === 'all' ? undefined : status })
   return rows.map(toSummary)
 }
 
 /** By id or by name; by name, the newest open one before a closed one. */
-export async function needTopicCalled(hub: Hub, project: string, idOrName: string): Promise<TopicSummary> {
-  const { id: projectId } = await needProject(hub, project)
+export async function needTopicCalled(
+  hub: Hub,
+  caller: Caller,
+  project: string,
+  idOrName: string,
+): Promise<TopicSummary> {
+  const { id: projectId } = await needProject(hub, caller, project)
   const found =
     (await findTopic(reader(hub), projectId, idOrName)) ??
     (await findTopicNamed(reader(hub), projectId, nameKey(idOrName.trim())))
@@ -47,8 +55,9 @@ export async function needTopicCalled(hub: Hub, project: string, idOrName: strin
 }
 
 /** Two open topics of one name can be made on purpose, but not by renaming: one of them could no longer be found. */
-export async function renameTopic(hub: Hub, { projectId, uid }: Topic, name: string): Promise<Topic> {
-  return commit(hub, async (tx, note) => {
+export async function renameTopic(hub: Hub, caller: Caller, { projectId, uid }: Topic, name: string): Promise<Topic> {
+  needSteering(caller)
+  return commit(hub, caller, async (tx, note) => {
     await lockProject(tx, projectId)
     const topic = await claimTopic(tx, projectId, uid)
     if (topic === undefined) throw topicNotFound(uid)

@@ -7,10 +7,10 @@ import { findHighestSeq } from '../../store/threads.ts'
 import { claimTopic } from '../../store/topic-care.ts'
 import type { Caller } from '../access/callers.ts'
 import { holdName } from '../access/holders.ts'
-import { actAs } from '../agents/agents.ts'
+import { actAs } from '../agents/acting.ts'
 import { commit } from '../hub/commit.ts'
 import { type Hub, reader } from '../hub/hub.ts'
-import { needTopic, type Topic, threadChannel, topicNotFound } from './topics.ts'
+import { enter, needTopic, type Topic, threadChannel, topicNotFound } from './topics.ts'
 
 /** Who calls: the project it works in, and what tells its calls from those of others. */
 export interface Holder {
@@ -31,13 +31,14 @@ export async function join(
   { topic, name, token }: { topic: Topic; name: string; token: string | undefined },
 ): Promise<Joined> {
   const agent = await actAs(hub, { caller, project, name })
-  return commit(hub, async (tx, note) => {
+  enter(caller, topic)
+  return commit(hub, caller, async (tx, note) => {
     // It may have been deleted since it was found.
     if ((await claimTopic(tx, topic.projectId, topic.uid)) === undefined) throw topicNotFound(topic.uid)
     const reclaimToken = await holdName(hub, tx, { agent, holder: key, token })
     await insertCursor(tx, topic.id, agent.id, hub.clock.now())
     await upsertJoin(tx, key, topic.id, agent.id)
-    note({ kind: 'topic.joined', projectId: topic.projectId, threadId: topic.id, agentId: agent.id, wakes: [] })
+    note({ kind: 'topic.joined', projectId: topic.projectId, threadId: topic.id, agentId: agent.id })
     return { topic, name: agent.name, reclaimToken }
   })
 }
@@ -46,16 +47,12 @@ export async function join(
 export async function needMember(tx: Tx, { key }: Holder, topic: Pick<Topic, 'id' | 'name'>): Promise<MemberRow> {
   const member = await claimMember(tx, key, topic.id)
   if (member === undefined)
-    throw new HubError('AGENT_NOT_JOINED', `You have not joined the topic ${JSON.stringify(topic.name)}.`, {
-      hint: 'Call topic_join with your agent_name and this topic first; over HTTP without a session, put ?agent=<name> on the URL.',
-    })
+    throw new HubError('AGENT_NOT_JOINED', `You have not joined the topic ${JSON.stringify(topic.name)}.`)
   if (member.holder !== key)
     throw new HubError(
       'AGENT_NOT_JOINED',
       `The name ${JSON.stringify(member.name)} was taken over by another process.`,
-      {
-        hint: 'Call topic_join under another name, or with the reclaim_token.',
-      },
+      { reason: 'name_taken_over', hint: 'Join under another name, or take yours back with its token.' },
     )
   return member
 }
@@ -67,11 +64,11 @@ export interface Cursor {
 
 /** Sets how far the caller has read, forward or back. */
 export async function resetCursor(hub: Hub, holder: Holder, uid: string, lastSeq: number) {
-  const { id, projectId, ...topic } = await needTopic(hub, holder.project, uid)
-  return commit(hub, async (tx, note) => {
+  const { id, projectId, ...topic } = await needTopic(hub, holder.caller, holder.project, uid)
+  return commit(hub, holder.caller, async (tx, note) => {
     const { agent_id: agentId, name } = await needMember(tx, holder, { id, ...topic })
     const highest = await findHighestSeq(tx, id)
-    if (lastSeq > highest) throw beyondTheEnd('last_seq', lastSeq, highest)
+    if (lastSeq > highest) throw beyondTheEnd(lastSeq, highest)
     const now = hub.clock.now()
     await updateCursor(tx, {
       threadId: id,
@@ -88,15 +85,12 @@ export async function resetCursor(hub: Hub, holder: Holder, uid: string, lastSeq
   })
 }
 
-export function beyondTheEnd(argument: string, given: number, highest: number): HubError {
-  return new HubError(
-    'INVALID_ARGUMENT',
-    `Argument "${argument}" must be at most ${highest}, the topic's highest seq; got ${given}.`,
-    {
-      hint: 'Call sync first to see how far the topic goes.',
-    },
-  )
-}
+/** Nobody has read what is not written yet. */
+export const beyondTheEnd = (given: number, highest: number): HubError =>
+  new HubError('INVALID_ARGUMENT', `A place in this topic is at most ${highest}, its highest seq; got ${given}.`, {
+    reason: 'beyond_end',
+    hint: 'See first how far the topic goes.',
+  })
 
 export interface Peer {
   readonly name: string
@@ -110,11 +104,11 @@ const mostPeers = 1000
 /** Who synced within the window, or waits now. */
 export async function listPresent(
   hub: Hub,
+  caller: Caller,
   project: string,
-  uid: string,
-  { windowMs, limit }: { windowMs: number; limit: number },
+  { uid, windowMs, limit }: { uid: string; windowMs: number; limit: number },
 ) {
-  const { id } = await needTopic(hub, project, uid)
+  const { id } = await needTopic(hub, caller, project, uid)
   const now = hub.clock.now()
   const rows = await listPeers(reader(hub), {
     threadId: id,

@@ -1,9 +1,9 @@
 /** Remarks: what somebody puts into a topic without taking part in it. */
 import { claimTopic } from '../../store/topic-care.ts'
-import { type Acting, actAs } from '../agents/agents.ts'
+import { type Acting, actAs } from '../agents/acting.ts'
 import { commit } from '../hub/commit.ts'
 import type { Hub } from '../hub/hub.ts'
-import { type Outgoing, type Posted, post } from './saying.ts'
+import { type Outgoing, type Said, say } from './saying.ts'
 import { type Topic, topicNotFound } from './topics.ts'
 
 /** Holds no name and moves no cursor: a peer of the same name goes on undisturbed. */
@@ -11,12 +11,12 @@ export async function remark(
   hub: Hub,
   acting: Acting,
   { topic: { uid }, outgoing }: { topic: Topic; outgoing: Outgoing },
-): Promise<Posted> {
+): Promise<Said> {
   const sender = await actAs(hub, acting)
-  return commit(hub, async (tx, note) => {
+  return commit(hub, acting.caller, async (tx, note) => {
     const topic = await claimTopic(tx, sender.projectId, uid)
     if (topic === undefined) throw topicNotFound(uid)
-    const [posted] = await post(hub, tx, { topic, sender, outbox: [outgoing], note })
-    return posted as Posted
+    const [said] = await say(hub, tx, { topic, sender, outbox: [outgoing], note })
+    return said as Said
   })
 }

@@ -8,7 +8,9 @@ import {
   listDeletedThreads,
   updateAsDeleted,
 } from '../../store/topic-removal.ts'
-import { commit } from '../hub/commit.ts'
+import type { Caller } from '../access/callers.ts'
+import { needSteering } from '../access/rules.ts'
+import { commit, itself } from '../hub/commit.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import { type Topic, threadChannel, topicNotFound } from './topics.ts'
 
@@ -25,8 +27,9 @@ const end = Number.MAX_SAFE_INTEGER
  * From the first commit on the topic is gone: those who wait on it learn that there is none. What it holds beyond
  * `atOnce` messages goes in parts. Should the process end before the last one, the next removal does the rest.
  */
-export async function deleteTopic(hub: Hub, { id, uid, projectId }: Topic): Promise<void> {
-  const rest = await commit(hub, async (tx, note) => {
+export async function deleteTopic(hub: Hub, caller: Caller, { id, uid, projectId }: Topic): Promise<void> {
+  needSteering(caller)
+  const rest = await commit(hub, caller, async (tx, note) => {
     // Whoever syncs locks its cursor and then the topic: the same order here keeps them from blocking each other.
     await deleteMembers(tx, id)
     if ((await claimTopic(tx, projectId, uid)) === undefined) throw topicNotFound(uid)
@@ -52,7 +55,7 @@ export async function finishRemovals(hub: Hub): Promise<void> {
 
 /** Returns where the next part ends; undefined when the thread itself is gone. */
 function removePart(hub: Hub, threadId: number, before: number): Promise<number | undefined> {
-  return commit(hub, async (tx) => {
+  return commit(hub, itself, async (tx) => {
     const removed = await deleteNewestMessages(tx, { threadId, before, limit: atOnce })
     if (removed.length === atOnce) return removed.at(-1)
     await deleteThread(tx, threadId)

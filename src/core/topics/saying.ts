@@ -1,4 +1,4 @@
-/** Posting to a topic: messages that are for whoever has joined it, in the order of its `seq`. */
+/** Saying to a topic: messages that are for whoever has joined it, in the order of its `seq`. */
 import { HubError } from '../../base/errors.ts'
 import type { Tx } from '../../db/port.ts'
 import { findInThread, findMessageId, insertMessage, type ThreadMessageRow } from '../../store/messages.ts'
@@ -29,7 +29,7 @@ export interface ThreadMessage {
   readonly createdAt: number
 }
 
-export interface Posted {
+export interface Said {
   readonly message: ThreadMessage
   readonly duplicate: boolean
 }
@@ -46,7 +46,7 @@ export const toThreadMessage = (row: ThreadMessageRow): ThreadMessage => ({
   createdAt: row.created_at,
 })
 
-export interface Posting {
+export interface Saying {
   readonly topic: TopicRow
   readonly sender: { readonly id: number; readonly name: string }
   readonly outbox: readonly Outgoing[]
@@ -54,32 +54,33 @@ export interface Posting {
 }
 
 /** All or nothing: whatever is wrong with one of them, the transaction of the caller undoes the others. */
-export async function post(hub: Hub, tx: Tx, { topic, sender, outbox, note }: Posting): Promise<Posted[]> {
-  const posted: Posted[] = []
+export async function say(hub: Hub, tx: Tx, { topic, sender, outbox, note }: Saying): Promise<Said[]> {
+  const said: Said[] = []
   for (const outgoing of outbox) {
     const { clientId } = outgoing
     const known =
       clientId === undefined ? undefined : await findInThread(tx, { threadId: topic.id, senderId: sender.id, clientId })
     if (known !== undefined) {
-      posted.push({ message: toThreadMessage(known), duplicate: true })
+      said.push({ message: toThreadMessage(known), duplicate: true })
       continue
     }
-    posted.push({ message: await append(hub, tx, { topic, sender, outgoing, note }), duplicate: false })
+    said.push({ message: await append(hub, tx, { topic, sender, outgoing, note }), duplicate: false })
   }
-  return posted
+  return said
 }
 
 async function append(
   hub: Hub,
   tx: Tx,
-  { topic, sender, outgoing, note }: Omit<Posting, 'outbox'> & { outgoing: Outgoing },
+  { topic, sender, outgoing, note }: Omit<Saying, 'outbox'> & { outgoing: Outgoing },
 ): Promise<ThreadMessage> {
   const { body, kind, replyTo, metadata, clientId } = outgoing
   if (topic.status === 'closed') throw topicClosed(topic)
   const replied = replyTo === undefined ? undefined : await findMessageId(tx, topic.id, replyTo)
   if (replyTo !== undefined && replied === undefined)
-    throw new HubError('INVALID_ARGUMENT', `reply_to names no message of this topic: ${JSON.stringify(replyTo)}.`, {
-      hint: 'Nothing was sent. Pass the message_id of a message that sync returned from the same topic.',
+    throw new HubError('INVALID_ARGUMENT', `This topic has no message ${JSON.stringify(replyTo)} to reply to.`, {
+      reason: 'no_reply_target',
+      hint: 'Nothing was sent. Name a message of the same topic.',
     })
   const seq = await takeOpenSeq(tx, topic.id)
   if (seq === undefined) throw topicClosed(topic)
@@ -98,7 +99,7 @@ async function append(
     now,
   })
   note({
-    kind: 'message.posted',
+    kind: 'message.said',
     projectId: topic.project_id,
     agentId: sender.id,
     threadId: topic.id,
@@ -108,9 +109,9 @@ async function append(
   return { uid, seq, sender: sender.name, kind, replyTo, body, metadata, clientId, createdAt: now }
 }
 
-/** A retry of what was stored before the close is none of it: it writes nothing. */
+/** Retrying a message stored before the close is allowed: it writes nothing. */
 function topicClosed({ name }: TopicRow): HubError {
   return new HubError('TOPIC_CLOSED', `The topic ${JSON.stringify(name)} is closed: it can be read, not written to.`, {
-    hint: 'Nothing was sent. Call topic_reopen, or topic_create for a new one.',
+    hint: 'Nothing was sent. Open the topic again, or make a new one.',
   })
 }

@@ -1,4 +1,5 @@
 /** Syncing with a topic, on both engines: what only several connections, a lost answer or a turned clock can show. */
+
 import sql from 'sql-template-tag'
 import { expect, test } from 'vitest'
 import { TestClock } from '../../../test/support/clock.ts'
@@ -8,6 +9,7 @@ import { codeOf, enter, plain, post, session } from '../../../test/support/topic
 import { verifies } from '../../../test/support/verifies.ts'
 import { commons } from '../../base/names.ts'
 import { updateStatus } from '../../store/threads.ts'
+import { local } from '../access/callers.ts'
 import { type Hub, inside } from '../hub/hub.ts'
 import { listPresent, resetCursor } from './members.ts'
 import { type Syncing, sync } from './sync.ts'
@@ -123,7 +125,7 @@ eachEngine('A sync', (open) => {
   verifies('bus.errors.closed', 'writes nothing once the topic was closed, however close the two are', async () => {
     const { hub, other, close } = await start()
     const uid = await enter(hub, 'race', 'alice')
-    const { id } = await needTopic(hub, commons, uid)
+    const { id } = await needTopic(hub, local, commons, uid)
     // The close is written but not committed when the post looks at the topic, and committed before the post is written.
     let posted: Promise<unknown> | undefined
     await other[inside].db.tx(async (tx) => {
@@ -148,7 +150,7 @@ eachEngine('A sync', (open) => {
       expect(await first).toMatchObject({ timedOut: false, received: [{ body: 'hello' }] })
       const second = sync(hub, session('bob'), uid, { ...plain, waitMs: 10_000 })
       await expect.poll(() => hub[inside].wakes.size).toBe(1)
-      await closeTopic(other, commons, uid, undefined)
+      await closeTopic(other, local, commons, { uid })
       expect(await second).toMatchObject({ timedOut: false, received: [], topic: { status: 'closed' } })
       expect(hub[inside].wakes.size).toBe(0)
       await close()
@@ -159,7 +161,7 @@ eachEngine('A sync', (open) => {
     const { hub, clock, close } = await start()
     const uid = await enter(hub, 'presence', 'alice', 'bob')
     const present = async (windowMs: number) =>
-      (await listPresent(hub, commons, uid, { windowMs, limit: 10 })).peers.map(({ name, seenAt }) => [
+      (await listPresent(hub, local, commons, { uid, windowMs, limit: 10 })).peers.map(({ name, seenAt }) => [
         name,
         clock.now() - seenAt,
       ])

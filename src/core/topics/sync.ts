@@ -4,12 +4,13 @@ import { updateCursor, updateCursorBack, updateNotWaiting } from '../../store/cu
 import { type MemberRow, updateHolderSeen } from '../../store/holders.ts'
 import { hasUnread, listMessagesAfter, type ThreadMessageRow } from '../../store/messages.ts'
 import { findTopic, type TopicRow } from '../../store/threads.ts'
+import type { Caller } from '../access/callers.ts'
 import { commit } from '../hub/commit.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import { wait } from '../hub/wait.ts'
-import { ensureProject } from '../projects/projects.ts'
+import { needProject } from '../projects/projects.ts'
 import { beyondTheEnd, type Cursor, type Holder, needMember } from './members.ts'
-import { type Outgoing, type Posted, post, type ThreadMessage, toThreadMessage } from './saying.ts'
+import { type Outgoing, type Said, say, type ThreadMessage, toThreadMessage } from './saying.ts'
 import { type Topic, threadChannel, topicNotFound, toTopic } from './topics.ts'
 
 export interface Syncing {
@@ -37,7 +38,7 @@ interface Round {
 }
 
 export interface Synced extends Round {
-  readonly sent: readonly Posted[]
+  readonly sent: readonly Said[]
   /** Whether it waited in vain until its time was up. */
   readonly timedOut: boolean
   /** Moves the cursor back; for answers that never reached their client. What was sent stays sent. */
@@ -45,26 +46,26 @@ export interface Synced extends Round {
 }
 
 export async function sync(hub: Hub, holder: Holder, uid: string, request: Syncing): Promise<Synced> {
-  const { id: projectId } = await ensureProject(hub, holder.project)
+  const { id: projectId } = await needProject(hub, holder.caller, holder.project)
   const waitMs = Math.min(request.waitMs, hub.limits.waitMs)
-  const { sent, round } = await commit(hub, async (tx, note) => {
+  const { sent, round } = await commit(hub, holder.caller, async (tx, note) => {
     const topic = await readTopic(tx, projectId, uid)
     const member = await needMember(tx, holder, topic)
     const sender = { id: member.agent_id, name: member.name }
-    const sent = await post(hub, tx, { topic, sender, outbox: request.outbox, note })
+    const sent = await say(hub, tx, { topic, sender, outbox: request.outbox, note })
     const round = await receive(hub, tx, { topic, member, sent, request, waitMs })
     return { sent, round }
   })
   const waits = round.received.length === 0 && round.topic.status === 'open' && waitMs > 0
   const later = waits ? await receiveLater(hub, { holder, round, request, waitMs }) : round
   const last = later ?? round
-  return { ...last, sent, timedOut: later === undefined, undo: () => moveBack(hub, last) }
+  return { ...last, sent, timedOut: later === undefined, undo: () => moveBack(hub, holder.caller, last) }
 }
 
 interface Receiving {
   topic: TopicRow
   member: MemberRow
-  sent: readonly Posted[]
+  sent: readonly Said[]
   request: Syncing
   waitMs: number
 }
@@ -74,7 +75,7 @@ async function receive(hub: Hub, tx: Tx, { topic, member, sent, request, waitMs 
   const { agent_id: agentId, name, last_seq, scanned_seq, seen_at } = member
   const { maxItems, includeSelf, autoAdvance, ackThrough } = request
   const highest = Math.max(topic.next_seq - 1, ...sent.map(({ message }) => message.seq))
-  if (ackThrough !== undefined && ackThrough > highest) throw beyondTheEnd('ack_through', ackThrough, highest)
+  if (ackThrough !== undefined && ackThrough > highest) throw beyondTheEnd(ackThrough, highest)
   const start = Math.max(last_seq, ackThrough ?? 0)
   const part = {
     threadId: topic.id,
@@ -131,7 +132,7 @@ async function receiveLater(
     // A client that is gone takes nothing with it.
     if (signals.some((signal) => signal.aborted)) return {}
     if (await hasUnread(reader(hub), unread)) {
-      const found = await commit(hub, async (tx) => {
+      const found = await commit(hub, holder.caller, async (tx) => {
         const topic = await readTopic(tx, projectId, uid)
         const member = await needMember(tx, holder, topic)
         return receive(hub, tx, { topic, member, sent: [], request, waitMs: 0 })
@@ -150,9 +151,9 @@ async function readTopic(tx: Tx, projectId: number, uid: string): Promise<TopicR
   return topic
 }
 
-async function moveBack(hub: Hub, { topic, agentId, cursor, start }: Round): Promise<void> {
+async function moveBack(hub: Hub, caller: Caller, { topic, agentId, cursor, start }: Round): Promise<void> {
   const { id: threadId, projectId } = topic
-  await commit(hub, async (tx, note) => {
+  await commit(hub, caller, async (tx, note) => {
     await updateNotWaiting(tx, threadId, agentId)
     if (cursor.lastSeq === start) return
     if (!(await updateCursorBack(tx, { threadId, agentId, from: cursor.lastSeq, to: start }))) return

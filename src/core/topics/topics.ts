@@ -10,6 +10,8 @@ import {
   type TopicRow,
   updateStatus,
 } from '../../store/threads.ts'
+import type { Caller } from '../access/callers.ts'
+import { mayEnter } from '../access/rules.ts'
 import { commit } from '../hub/commit.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import { ensureProject, needProject } from '../projects/projects.ts'
@@ -48,11 +50,16 @@ export interface TopicMaking {
   readonly mode: 'reuse' | 'new'
 }
 
-export async function createTopic(hub: Hub, project: string, { name, metadata, mode }: TopicMaking): Promise<Topic> {
-  const { id: projectId } = await ensureProject(hub, project)
+export async function createTopic(
+  hub: Hub,
+  caller: Caller,
+  project: string,
+  { name, metadata, mode }: TopicMaking,
+): Promise<Topic> {
+  const { id: projectId } = await ensureProject(hub, caller, project)
   const uid = hub.ids.short()
   const called = name ?? `topic-${uid}`
-  return commit(hub, async (tx, note) => {
+  return commit(hub, caller, async (tx, note) => {
     // Two who make the same name at once must not both find that there is none.
     await lockProject(tx, projectId)
     const found =
@@ -61,7 +68,7 @@ export async function createTopic(hub: Hub, project: string, { name, metadata, m
     const text = metadata === undefined ? undefined : JSON.stringify(metadata)
     const now = hub.clock.now()
     const made = await insertTopic(tx, { uid, projectId, name: called, nameKey: nameKey(called), metadata: text, now })
-    note({ kind: 'topic.created', projectId, threadId: made.id, wakes: [] })
+    note({ kind: 'topic.created', projectId, threadId: made.id })
     return toTopic(made)
   })
 }
@@ -69,10 +76,11 @@ export async function createTopic(hub: Hub, project: string, { name, metadata, m
 /** The newest first, at most `limit` of them. */
 export async function listTopics(
   hub: Hub,
+  caller: Caller,
   project: string,
   { status, limit }: { status: 'open' | 'closed' | 'all'; limit: number },
 ): Promise<{ topics: Topic[]; hasMore: boolean }> {
-  const { id: projectId } = await needProject(hub, project)
+  const { id: projectId } = await needProject(hub, caller, project)
   const rows = await listRows(reader(hub), {
     projectId,
     status: status === 'all' ? undefined : status,
@@ -82,20 +90,26 @@ export async function listTopics(
 }
 
 /** By name, the newest open one before a closed one. */
-export async function resolveTopic(hub: Hub, project: string, name: string, allowClosed: boolean): Promise<Topic> {
-  const { id: projectId } = await needProject(hub, project)
+export async function resolveTopic(
+  hub: Hub,
+  caller: Caller,
+  project: string,
+  { name, allowClosed }: { name: string; allowClosed: boolean },
+): Promise<Topic> {
+  const { id: projectId } = await needProject(hub, caller, project)
   const row = await findTopicNamed(reader(hub), projectId, nameKey(name))
   if (row === undefined) throw topicNotFound(JSON.stringify(name))
-  // TOPIC_CLOSED is for writers (spec/bus.md §4.1).
+  // TOPIC_CLOSED is for writers (bus.topics.closed).
   if (row.status === 'closed' && !allowClosed)
     throw new HubError('TOPIC_NOT_FOUND', `There is no open topic ${JSON.stringify(row.name)}; one is closed.`, {
-      hint: 'Pass allow_closed: true to find it all the same, topic_reopen to open it, or topic_create for a new one.',
+      reason: 'closed_topic',
+      hint: 'Open it again, or make a new one.',
     })
   return toTopic(row)
 }
 
-export async function needTopic(hub: Hub, project: string, uid: string): Promise<Topic> {
-  const row = await findTopic(reader(hub), (await needProject(hub, project)).id, uid)
+export async function needTopic(hub: Hub, caller: Caller, project: string, uid: string): Promise<Topic> {
+  const row = await findTopic(reader(hub), (await needProject(hub, caller, project)).id, uid)
   if (row === undefined) throw topicNotFound(uid)
   return toTopic(row)
 }
@@ -103,19 +117,31 @@ export async function needTopic(hub: Hub, project: string, uid: string): Promise
 /** The second time changes nothing and tells so: the first time and reason stand. */
 export async function closeTopic(
   hub: Hub,
+  caller: Caller,
+  project: string,
+  { uid, reason }: { uid: string; reason?: string | undefined },
+): Promise<{ topic: Topic; already: boolean }> {
+  const topic = await needTopic(hub, caller, project, uid)
+  return setStatus(hub, caller, topic, { status: 'closed', closedAt: hub.clock.now(), reason })
+}
+
+export async function reopenTopic(
+  hub: Hub,
+  caller: Caller,
   project: string,
   uid: string,
-  reason: string | undefined,
 ): Promise<{ topic: Topic; already: boolean }> {
-  return setStatus(hub, await needTopic(hub, project, uid), { status: 'closed', closedAt: hub.clock.now(), reason })
+  const topic = await needTopic(hub, caller, project, uid)
+  return setStatus(hub, caller, topic, { status: 'open', closedAt: undefined, reason: undefined })
 }
 
-export async function reopenTopic(hub: Hub, project: string, uid: string): Promise<{ topic: Topic; already: boolean }> {
-  return setStatus(hub, await needTopic(hub, project, uid), { status: 'open', closedAt: undefined, reason: undefined })
-}
-
-async function setStatus(hub: Hub, { id, uid, projectId }: Topic, to: Parameters<typeof updateStatus>[2]) {
-  return commit(hub, async (tx, note) => {
+async function setStatus(
+  hub: Hub,
+  caller: Caller,
+  { id, uid, projectId }: Topic,
+  to: Parameters<typeof updateStatus>[2],
+) {
+  return commit(hub, caller, async (tx, note) => {
     const changed = await updateStatus(tx, id, to)
     if (changed === undefined) {
       const row = await findTopic(tx, projectId, uid)
@@ -132,8 +158,9 @@ async function setStatus(hub: Hub, { id, uid, projectId }: Topic, to: Parameters
   })
 }
 
-export function topicNotFound(what: string): HubError {
-  return new HubError('TOPIC_NOT_FOUND', `There is no topic ${what}.`, {
-    hint: 'topic_list shows the topics there are; topic_create makes one.',
-  })
+/** A topic that was found before, by a caller who may not look into its project, answers as a missing one. */
+export function enter(caller: Caller, { uid, projectId }: Pick<Topic, 'uid' | 'projectId'>): void {
+  if (!mayEnter(caller, projectId)) throw topicNotFound(uid)
 }
+
+export const topicNotFound = (what: string): HubError => new HubError('TOPIC_NOT_FOUND', `There is no topic ${what}.`)

@@ -1,10 +1,11 @@
 /** Reading a topic from outside: nobody joins, no cursor moves. */
 import { findHighestSeq, findTopic } from '../../store/threads.ts'
 import { type EntryRow, findPlace, listEntries } from '../../store/transcript.ts'
+import type { Caller } from '../access/callers.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import { wait } from '../hub/wait.ts'
 import { type ThreadMessage, toThreadMessage } from './saying.ts'
-import { type Topic, threadChannel, topicNotFound, toTopic } from './topics.ts'
+import { enter, type Topic, threadChannel, topicNotFound, toTopic } from './topics.ts'
 
 export interface Entry extends ThreadMessage {
   /** The `seq` of the message that `replyTo` names. */
@@ -15,30 +16,38 @@ const toEntry = (row: EntryRow): Entry => ({ ...toThreadMessage(row), replyToSeq
 
 const page = 100
 
-export const findLastSeq = (hub: Hub, { id }: Topic): Promise<number> => findHighestSeq(reader(hub), id)
-
-/** The `seq` after which the last `count` messages begin, of all or of those before `before`. */
-export function findStart(
-  hub: Hub,
-  { id }: Topic,
-  { count, before = Number.MAX_SAFE_INTEGER }: { count: number; before?: number | undefined },
-): Promise<number> {
-  return findPlace(reader(hub), { threadId: id, before, count })
+export async function findLastSeq(hub: Hub, caller: Caller, topic: Topic): Promise<number> {
+  enter(caller, topic)
+  return findHighestSeq(reader(hub), topic.id)
 }
 
-export async function findEntry(hub: Hub, { id }: Topic, seq: number): Promise<Entry | undefined> {
-  const [row] = await listEntries(reader(hub), { threadId: id, after: seq - 1, through: seq }, 1)
+/** The `seq` after which the last `count` messages begin, of all or of those before `before`. */
+export async function findStart(
+  hub: Hub,
+  caller: Caller,
+  topic: Topic,
+  { count, before = Number.MAX_SAFE_INTEGER }: { count: number; before?: number | undefined },
+): Promise<number> {
+  enter(caller, topic)
+  return findPlace(reader(hub), { threadId: topic.id, before, count })
+}
+
+export async function findEntry(hub: Hub, caller: Caller, topic: Topic, seq: number): Promise<Entry | undefined> {
+  enter(caller, topic)
+  const [row] = await listEntries(reader(hub), { threadId: topic.id, after: seq - 1, through: seq }, 1)
   return row && toEntry(row)
 }
 
 /** What comes after `after`, up to `through`, in order; read as it is asked for. */
 export async function* readEntries(
   hub: Hub,
-  { id }: Topic,
+  caller: Caller,
+  topic: Topic,
   { after, through }: { after: number; through: number },
 ): AsyncGenerator<Entry> {
+  enter(caller, topic)
   for (let place = after; place < through; ) {
-    const rows = await listEntries(reader(hub), { threadId: id, after: place, through }, page)
+    const rows = await listEntries(reader(hub), { threadId: topic.id, after: place, through }, page)
     for (const row of rows) yield toEntry(row)
     place = rows.at(-1)?.seq ?? through
   }
@@ -56,8 +65,10 @@ const lookAgainMs = 50_000
 /** Waits for what comes after `after`, or for the topic to change; undefined when the signal came first. */
 export async function awaitNews(
   hub: Hub,
+  caller: Caller,
   { topic, after, signal }: { topic: Topic; after: number; signal: AbortSignal },
 ): Promise<News | undefined> {
+  enter(caller, topic)
   const { id, uid, projectId, name, status } = topic
   const waiting = { channel: threadChannel(id), ms: lookAgainMs, limitMs: lookAgainMs, signals: [signal] }
   while (!signal.aborted) {

@@ -4,5 +4,6 @@ import { mailbox } from './0001-mailbox.ts'
 import { topics } from './0002-topics.ts'
 import { search } from './0003-search.ts'
 import { mail } from './0004-mail.ts'
+import { callers } from './0005-callers.ts'
 
-export const migrations: readonly Migration[] = [mailbox, topics, search, mail]
+export const migrations: readonly Migration[] = [mailbox, topics, search, mail, callers]

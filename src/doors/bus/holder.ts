@@ -44,8 +44,6 @@ export function holderOf({ caller, scope, session }: CallContext<BusScope>): Hol
   throw new HubError(
     'AGENT_NOT_JOINED',
     'Nothing in this call tells who you are: it has neither a session nor a name.',
-    {
-      hint: 'Put your name on the URL: /bus/mcp?agent=<name>, then call topic_join.',
-    },
+    { reason: 'nameless' },
   )
 }

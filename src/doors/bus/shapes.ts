@@ -1,6 +1,6 @@
 /** The bus door's words for the hub's things (spec/bus.md §3, §4; DECISIONS "bus.md"). Times are unix seconds. */
 import { z } from 'zod'
-import type { Posted, ThreadMessage } from '../../core/topics/saying.ts'
+import type { Said, ThreadMessage } from '../../core/topics/saying.ts'
 import type { Synced } from '../../core/topics/sync.ts'
 import type { Topic } from '../../core/topics/topics.ts'
 
@@ -74,7 +74,7 @@ export function toSync({ topic, name, cursor, sent, received, hasMore, timedOut 
     topic_status: topic.status,
     status: received.length > 0 ? 'ready' : timedOut ? 'timeout' : 'empty',
     cursor: { last_seq: cursor.lastSeq, updated_at: seconds(cursor.updatedAt) },
-    sent: sent.map(({ message, duplicate }: Posted) => ({ message: toMessage(topic.uid, message), duplicate })),
+    sent: sent.map(({ message, duplicate }: Said) => ({ message: toMessage(topic.uid, message), duplicate })),
     received: received.map((message) => toMessage(topic.uid, message)),
     received_count: received.length,
     has_more: hasMore,

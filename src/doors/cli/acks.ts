@@ -105,8 +105,8 @@ async function show(
   screen: Screen,
   { project: slugOrKey, agent: called, olderThan, limit, json }: Wish,
 ): Promise<void> {
-  const { slug: project } = await needProject(hub, slugOrKey)
-  const { name: agent } = await needAgent(hub, project, called)
+  const { slug: project } = await needProject(hub, local, slugOrKey)
+  const { name: agent } = await needAgent(hub, local, project, called)
   const now = hub.clock.now()
   const found = await listInbox(
     hub,

@@ -1,6 +1,8 @@
 /** `parley topics export`: a whole topic as a page to read, or as lines of JSON. */
+
 import { type FileHandle, open } from 'node:fs/promises'
 import { HubError } from '../../base/errors.ts'
+import { local } from '../../core/access/callers.ts'
 import { needTopicCalled, type TopicSummary } from '../../core/topics/care.ts'
 import { type Entry, findLastSeq, readEntries } from '../../core/topics/transcript.ts'
 import { harmlessJson, harmlessLine } from './harmless.ts'
@@ -16,9 +18,9 @@ export async function exportCommand(
   { topic: called, format, output }: { topic: string; format: Format; output: string | undefined },
 ): Promise<void> {
   const { hub, screen, project, json } = desk
-  const topic = await needTopicCalled(hub, project, called)
-  const through = await findLastSeq(hub, topic)
-  const entries = readEntries(hub, topic, { after: 0, through })
+  const topic = await needTopicCalled(hub, local, project, called)
+  const through = await findLastSeq(hub, local, topic)
+  const entries = readEntries(hub, local, topic, { after: 0, through })
   if (json && output === undefined) return writeDocument(desk, { topic, hasMore: false, entries })
   const pieces = render(desk, topic, { format, entries })
   if (output === undefined) {

@@ -1,10 +1,12 @@
 /** `parley file_reservations`, for a person at a terminal and for a program. */
+
 import { expect } from 'vitest'
 import { TestClock } from '../../../test/support/clock.ts'
 import { eachEngine } from '../../../test/support/engines.ts'
 import { as, openTestHub } from '../../../test/support/hub.ts'
 import { testScreen } from '../../../test/support/screen.ts'
 import { verifies } from '../../../test/support/verifies.ts'
+import { local } from '../../core/access/callers.ts'
 import { release, reserve } from '../../core/leases/leases.ts'
 import { ensureProject } from '../../core/projects/projects.ts'
 import { leasesCommand } from './leases.ts'
@@ -18,8 +20,8 @@ eachEngine('file_reservations', (open) => {
     const clock = new TestClock()
     const connect = async () => openTestHub(await database.connect(), { clock })
     const hub = await connect()
-    const { slug } = await ensureProject(hub, project)
-    await ensureProject(hub, '/srv/empty')
+    const { slug } = await ensureProject(hub, local, project)
+    await ensureProject(hub, local, '/srv/empty')
     const claim = (name: string, pattern: string, ttlMs: number, exclusive = true) =>
       reserve(hub, as(name, project), {
         patterns: [pattern],

@@ -1,5 +1,7 @@
 /** `parley file_reservations`: which paths agents have reserved, and until when. */
+
 import type { Command } from 'commander'
+import { local } from '../../core/access/callers.ts'
 import type { Hub } from '../../core/hub/hub.ts'
 import { type Lease, listExpiring, listLeases } from '../../core/leases/leases.ts'
 import { needProject } from '../../core/projects/projects.ts'
@@ -43,7 +45,7 @@ export function leasesCommand(open: Open, screen: Screen = processScreen()): Com
     { find, none }: { find: (hub: Hub) => Promise<Found>; none: string },
   ): Promise<void> =>
     withHub(open, screen, async (hub) => {
-      const { slug: project } = await needProject(hub, slugOrKey)
+      const { slug: project } = await needProject(hub, local, slugOrKey)
       const found = await find(hub)
       if (options.json) return screen.out(`${harmlessJson(toDocument(project, found))}\n`)
       if (found.leases.length === 0 && screen.tty) return screen.note(`${none} in ${project}.`)
@@ -62,7 +64,7 @@ export function leasesCommand(open: Open, screen: Screen = processScreen()): Com
     .action((project: string, options: Shared & { activeOnly: boolean }) => {
       const { activeOnly, limit } = options
       return run(project, options, {
-        find: (hub) => listLeases(hub, project, { activeOnly, limit }),
+        find: (hub) => listLeases(hub, local, project, { activeOnly, limit }),
         none: activeOnly ? 'Nothing is reserved' : 'Nothing was ever reserved',
       })
     })
@@ -70,7 +72,7 @@ export function leasesCommand(open: Open, screen: Screen = processScreen()): Com
   command('active', 'list the reservations that hold now', 'active backend', 'active backend --limit 20').action(
     (project: string, options: Shared) =>
       run(project, options, {
-        find: (hub) => listLeases(hub, project, { activeOnly: true, limit: options.limit }),
+        find: (hub) => listLeases(hub, local, project, { activeOnly: true, limit: options.limit }),
         none: 'Nothing is reserved',
       }),
   )
@@ -80,7 +82,7 @@ export function leasesCommand(open: Open, screen: Screen = processScreen()): Com
     .action((project: string, options: Shared & { minutes: number }) => {
       const { minutes, limit } = options
       return run(project, options, {
-        find: (hub) => listExpiring(hub, project, { withinMs: minutes * 60_000, limit }),
+        find: (hub) => listExpiring(hub, local, project, { withinMs: minutes * 60_000, limit }),
         none: `Nothing expires within ${minutes} min`,
       })
     })

@@ -16,10 +16,10 @@ eachEngine('list-projects', (open) => {
     const clock = new TestClock()
     const connect = async () => openTestHub(await database.connect(), { clock })
     const hub = await connect()
-    const web = await ensureProject(hub, '/srv/code/web')
+    const web = await ensureProject(hub, local, '/srv/code/web')
     for (const name of ['GreenCastle', 'BlueLake'])
-      await register(hub, { caller: local, project: web.key, name, program: 'codex\u001b[31m', model: 'm' })
-    const empty = await ensureProject(hub, '/srv/empty')
+      await register(hub, local, { project: web.key, name, program: 'codex\u001b[31m', model: 'm' })
+    const empty = await ensureProject(hub, local, '/srv/empty')
     await hub.close()
     clock.advance(3_600_000)
     return {

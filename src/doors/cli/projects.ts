@@ -1,5 +1,7 @@
 /** `parley list-projects`: which projects there are, and who works in them. */
+
 import type { Command } from 'commander'
+import { local } from '../../core/access/callers.ts'
 import { countAgents, type Profile, pageAgents } from '../../core/agents/profiles.ts'
 import type { Hub } from '../../core/hub/hub.ts'
 import { listProjects, type Project } from '../../core/projects/projects.ts'
@@ -47,8 +49,8 @@ async function collect(
 ): Promise<{ listed: Listed[]; more: boolean }> {
   const listed: Listed[] = []
   for (let after = 0; ; ) {
-    const page = await listProjects(hub, { after, limit: pageSize })
-    const counts = await countAgents(hub, page)
+    const page = await listProjects(hub, local, { after, limit: pageSize })
+    const counts = await countAgents(hub, local, page)
     for (const project of page) {
       if (listed.length === limit) return { listed, more: true }
       const agents = includeAgents ? await allAgents(hub, project) : undefined
@@ -64,7 +66,7 @@ async function allAgents(hub: Hub, { slug }: Project): Promise<Profile[]> {
   const all: Profile[] = []
   let after: string | undefined
   do {
-    const { agents, next } = await pageAgents(hub, slug, { limit: pageSize, after })
+    const { agents, next } = await pageAgents(hub, local, slug, { limit: pageSize, after })
     all.push(...agents)
     after = next
   } while (after !== undefined)

@@ -1,4 +1,5 @@
 /** `parley topics list`, `show` and `presence`: what there is, what was said, who is there. */
+import { local } from '../../core/access/callers.ts'
 import type { Hub } from '../../core/hub/hub.ts'
 import { needTopicCalled, summarizeTopics, type TopicSummary } from '../../core/topics/care.ts'
 import { listPresent } from '../../core/topics/members.ts'
@@ -26,7 +27,7 @@ const when = ({ hub, screen }: Desk, ms: number): string => (screen.tty ? ago(ms
 
 export async function listCommand(desk: Desk, { status }: { status: 'open' | 'closed' | 'all' }): Promise<void> {
   const { hub, screen, project, json } = desk
-  const topics = await summarizeTopics(hub, project, status)
+  const topics = await summarizeTopics(hub, local, project, status)
   if (json) return screen.out(`${harmlessJson({ project, topics: topics.map(toSummary), count: topics.length })}\n`)
   if (topics.length === 0 && screen.tty) return screen.note(noTopics(project, status))
   const columns = [
@@ -59,10 +60,10 @@ export async function showCommand(
   { topic: called, limit, before }: { topic: string; limit: number; before: number | undefined },
 ): Promise<void> {
   const { hub, screen, project, json } = desk
-  const topic = await needTopicCalled(hub, project, called)
+  const topic = await needTopicCalled(hub, local, project, called)
   const through = Math.min(topic.messages, (before ?? Number.MAX_SAFE_INTEGER) - 1)
-  const start = await findStart(hub, topic, { before: through + 1, count: limit })
-  const entries = readEntries(hub, topic, { after: start, through })
+  const start = await findStart(hub, local, topic, { before: through + 1, count: limit })
+  const entries = readEntries(hub, local, topic, { after: start, through })
   if (json) return writeDocument(desk, { topic, hasMore: start > 0, entries })
   await screen.out(`${headline(desk, topic)}\n\n`)
   if (start > 0) await screen.note(`${count(start, 'earlier message')}: --before ${start + 1}\n`)
@@ -101,8 +102,12 @@ export async function presenceCommand(
   { topic: called, window }: { topic: string; window: number },
 ): Promise<void> {
   const { hub, screen, project, json } = desk
-  const topic = await needTopicCalled(hub, project, called)
-  const { now, peers } = await listPresent(hub, project, topic.uid, { windowMs: window * 1000, limit: 1000 })
+  const topic = await needTopicCalled(hub, local, project, called)
+  const { now, peers } = await listPresent(hub, local, project, {
+    uid: topic.uid,
+    windowMs: window * 1000,
+    limit: 1000,
+  })
   if (json) {
     const { uid: topic_id, name } = topic
     const shown = peers.map((peer) => toPeer(peer, now))

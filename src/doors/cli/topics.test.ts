@@ -1,10 +1,12 @@
 /** `parley topics` for a person at a terminal, which is made up here. */
+
 import { expect, test } from 'vitest'
 import { TestClock } from '../../../test/support/clock.ts'
 import { eachEngine } from '../../../test/support/engines.ts'
 import { as, openTestHub } from '../../../test/support/hub.ts'
 import { verifies } from '../../../test/support/verifies.ts'
 import { commons } from '../../base/names.ts'
+import { local } from '../../core/access/callers.ts'
 import { remark } from '../../core/topics/remarks.ts'
 import { createTopic } from '../../core/topics/topics.ts'
 import { topicsCommand } from './topics.ts'
@@ -62,7 +64,7 @@ eachEngine('At a terminal', (open) => {
       err: 'There are no open topics in commons. `parley topics list --status all` shows closed ones too.\n',
     })
     const hub = await connect()
-    const topic = await createTopic(hub, commons, { name: 'planning', mode: 'new' })
+    const topic = await createTopic(hub, local, commons, { name: 'planning', mode: 'new' })
     await remark(hub, as('ann'), { topic, outgoing: { body: 'x'.repeat(60), kind: 'question' } })
     await hub.close()
     clock.advance(200_000)
@@ -81,7 +83,7 @@ eachEngine('At a terminal', (open) => {
   verifies('cli.topics.delete-asks', 'delete waits for a typed yes', async () => {
     const { connect, run } = await start()
     const hub = await connect()
-    const { uid } = await createTopic(hub, commons, { name: 'planning', mode: 'new' })
+    const { uid } = await createTopic(hub, local, commons, { name: 'planning', mode: 'new' })
     await hub.close()
     for (const typed of ['', 'y', 'no'])
       await expect(run(['delete', uid], typed)).rejects.toThrow('Nothing was deleted.')
@@ -96,7 +98,7 @@ eachEngine('At a terminal', (open) => {
   test('a message can be typed', async () => {
     const { connect, run } = await start()
     const hub = await connect()
-    await createTopic(hub, commons, { name: 'planning', mode: 'new' })
+    await createTopic(hub, local, commons, { name: 'planning', mode: 'new' })
     await hub.close()
     expect(await run(['send', 'planning', '--as', 'ann'], 'typed\nby hand\n')).toEqual({
       out: 'Sent #1 to "planning" as ann.\n',

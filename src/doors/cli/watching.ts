@@ -1,5 +1,7 @@
 /** `parley topics watch`: what was said, and then what is being said, until Ctrl-C. */
+
 import { HubError } from '../../base/errors.ts'
+import { local } from '../../core/access/callers.ts'
 import { needTopicCalled } from '../../core/topics/care.ts'
 import type { Topic } from '../../core/topics/topics.ts'
 import { awaitNews, type Entry, findLastSeq, findStart, readEntries } from '../../core/topics/transcript.ts'
@@ -18,10 +20,10 @@ export async function watchCommand(desk: Desk, { topic: called, from }: { topic:
   const { hub, screen, project } = desk
   const { signal, release } = untilSignal()
   try {
-    let topic: Topic = await needTopicCalled(hub, project, called)
-    const last = await findLastSeq(hub, topic)
+    let topic: Topic = await needTopicCalled(hub, local, project, called)
+    const last = await findLastSeq(hub, local, topic)
     let after = await placeOf(desk, topic, { from, last })
-    for await (const entry of readEntries(hub, topic, { after, through: last })) {
+    for await (const entry of readEntries(hub, local, topic, { after, through: last })) {
       if (signal.aborted) return
       await show(desk, topic, entry)
     }
@@ -30,7 +32,7 @@ export async function watchCommand(desk: Desk, { topic: called, from }: { topic:
       `— Watching ${quoted(topic.name)}${topic.status === 'closed' ? ', which is closed' : ''}. Ctrl-C ends. —`,
     )
     while (!signal.aborted) {
-      const news = await awaitNews(hub, { topic, after, signal }).catch(explainGone(topic))
+      const news = await awaitNews(hub, local, { topic, after, signal }).catch(explainGone(topic))
       if (news === undefined) return
       for (const entry of news.entries) await show(desk, topic, entry)
       after = news.entries.at(-1)?.seq ?? after
@@ -44,7 +46,7 @@ export async function watchCommand(desk: Desk, { topic: called, from }: { topic:
 
 async function placeOf({ hub }: Desk, topic: Topic, { from, last }: { from: From; last: number }): Promise<number> {
   if (from === 'now') return last
-  return from === undefined ? findStart(hub, topic, { count: lastFew, before: last + 1 }) : from - 1
+  return from === undefined ? findStart(hub, local, topic, { count: lastFew, before: last + 1 }) : from - 1
 }
 
 /** For a program one line a message; for a person, as `show` does it. */

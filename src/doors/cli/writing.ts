@@ -31,8 +31,8 @@ export async function renameCommand(
   { topic: called, name }: { topic: string; name: string },
 ): Promise<void> {
   const wanted = checked(title, 'The name', name)
-  const old = await needTopicCalled(hub, project, called)
-  const topic = await renameTopic(hub, old, wanted)
+  const old = await needTopicCalled(hub, local, project, called)
+  const topic = await renameTopic(hub, local, old, wanted)
   await screen.out(
     json ? `${harmlessJson(toTopic(topic))}\n` : `${quoted(old.name)} is now called ${quoted(topic.name)}.\n`,
   )
@@ -43,7 +43,7 @@ export async function deleteCommand(
   { hub, screen, project, json }: Desk,
   { topic: called, force }: { topic: string; force: boolean },
 ): Promise<void> {
-  const topic = await needTopicCalled(hub, project, called)
+  const topic = await needTopicCalled(hub, local, project, called)
   const { uid: topic_id, name, messages, peers } = topic
   const what = `the topic ${quoted(name)} (${topic_id}) with ${count(messages, 'message')} and the places of ${count(peers, 'peer')}`
   if (!force) {
@@ -53,7 +53,7 @@ export async function deleteCommand(
     if (answer.trim().toLowerCase() !== 'yes')
       throw new HubError('INVALID_ARGUMENT', 'Nothing was deleted.', { hint: 'It needs a typed "yes", or --force.' })
   }
-  await deleteTopic(hub, topic)
+  await deleteTopic(hub, local, topic)
   await screen.out(
     json ? `${harmlessJson({ topic_id, name, messages, peers, deleted: true })}\n` : `Deleted ${what}.\n`,
   )
@@ -71,13 +71,13 @@ export async function sendCommand(desk: Desk, { topic: called, words, as, type, 
   const { hub, screen, project, json } = desk
   const name = checked(busName, 'The name (--as)', as ?? loginName())
   const kind = checked(text(32), 'The type (--type)', type)
-  const topic = await needTopicCalled(hub, project, called)
+  const topic = await needTopicCalled(hub, local, project, called)
   const answered = replyTo === undefined ? undefined : await messageId(desk, topic, replyTo)
   const body = checked(text(maxBody), 'The message', words.length > 0 ? words.join(' ') : await readInput(desk))
   const acting = { caller: local, project, name }
   const { message } = await remark(hub, acting, { topic, outgoing: { body, kind, replyTo: answered } })
   if (json) {
-    const entry = (await findEntry(hub, topic, message.seq)) ?? { ...message, replyToSeq: undefined }
+    const entry = (await findEntry(hub, local, topic, message.seq)) ?? { ...message, replyToSeq: undefined }
     await screen.out(`${harmlessJson(toMessage(topic, entry))}\n`)
   } else await screen.out(`Sent #${message.seq} to ${quoted(topic.name)} as ${word(message.sender)}.\n`)
   await warnOfNamesake(desk, topic, message.sender)
@@ -98,7 +98,7 @@ function loginName(): string {
 async function messageId({ hub }: Desk, topic: Topic, given: string): Promise<string> {
   const [, seq] = /^#?(\d{1,15})$/.exec(given) ?? []
   if (seq === undefined) return checked(clientId, 'The message (--reply-to)', given)
-  const entry = await findEntry(hub, topic, Number(seq))
+  const entry = await findEntry(hub, local, topic, Number(seq))
   if (entry !== undefined) return entry.uid
   throw new HubError('INVALID_ARGUMENT', `There is no message #${seq} in ${quoted(topic.name)}.`, {
     hint: 'Nothing was sent. `parley topics show` has the numbers.',
@@ -128,7 +128,7 @@ async function decode({ read }: Input): Promise<string> {
 
 /** Peers are not sent what goes by their own name, so that it would look as if it had been lost. */
 async function warnOfNamesake({ hub, screen, project }: Desk, topic: Topic, sender: string): Promise<void> {
-  const { peers } = await listPresent(hub, project, topic.uid, { windowMs: 300_000, limit: 1000 })
+  const { peers } = await listPresent(hub, local, project, { uid: topic.uid, windowMs: 300_000, limit: 1000 })
   if (peers.some(({ name }) => nameKey(name) === nameKey(sender)))
     await screen.note(`A peer called ${word(sender)} is there; it takes this for its own. --as gives another name.`)
 }

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { HubError } from '../../base/errors.ts'
 import { textFault } from '../../base/text.ts'
-import type { Acting } from '../../core/agents/agents.ts'
+import type { Acting } from '../../core/agents/acting.ts'
 import type { Address } from '../../core/messages/send.ts'
 import type { CallContext } from '../mcp/table.ts'
 import { agentName, check } from '../words/fields.ts'

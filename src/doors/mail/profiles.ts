@@ -87,9 +87,9 @@ interface Given {
 }
 
 export const introduction = (
-  { caller, client }: CallContext<MailScope>,
+  { client }: CallContext<MailScope>,
   { project, program, model, task_description: task }: Given,
-): Introduction => ({ caller, project, program, model, task, client: client && clientLabel(client.name) })
+): Introduction => ({ project, program, model, task, client: client && clientLabel(client.name) })
 
 /** Clients may call themselves anything; what cannot be shown is left out. */
 function clientLabel(name: string): string | undefined {

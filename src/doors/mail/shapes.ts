@@ -1,10 +1,8 @@
 /** The mail door's words for messages (DECISIONS, mail.md 5): snake_case, ISO times, names as others address them. */
 import { z } from 'zod'
-import type { Hub } from '../../core/hub/hub.ts'
 import type { Received } from '../../core/mail/inbox.ts'
 import type { Letter, Party } from '../../core/mail/letters.ts'
 import type { Sent } from '../../core/messages/send.ts'
-import { needProject, slugOfProject } from '../../core/projects/projects.ts'
 import { refusalHint } from './calls.ts'
 import { isoOrNull, toIso } from './fields.ts'
 
@@ -85,18 +83,14 @@ export const receiptShape = z.object({
   duplicate: z.literal(true).optional(),
 })
 
-/** What a send answers: never the body. `project` is the sender's. */
-export async function toReceipt(hub: Hub, sent: Sent, project: string): Promise<z.output<typeof receiptShape>> {
-  const home = await needProject(hub, project)
-  const deliveries: z.output<typeof delivery>[] = []
-  for (const { agent, kind } of sent.deliveries)
-    deliveries.push({ recipient: agent.name, project: await slugOfProject(hub, agent.projectId), kind })
-  const blocked: z.output<typeof receiptShape>['blocked'] = []
-  for (const refusal of sent.blocked) {
-    const { name, projectId } = refusal.recipient.agent
-    const project = projectId === home.id ? undefined : await slugOfProject(hub, projectId)
-    blocked.push({ recipient: address({ name, project }), code: refusal.code, hint: refusalHint(refusal) })
-  }
+/** What a send answers: never the body. */
+export function toReceipt(sent: Sent): z.output<typeof receiptShape> {
+  const deliveries = sent.deliveries.map(({ agent, project, kind }) => ({ recipient: agent.name, project, kind }))
+  const blocked = sent.blocked.map(({ project, ...refusal }) => ({
+    recipient: address({ name: refusal.recipient.agent.name, project: project === sent.home ? undefined : project }),
+    code: refusal.code,
+    hint: refusalHint(refusal),
+  }))
   return {
     message_id: sent.messageId,
     thread_id: sent.thread ?? null,

@@ -90,7 +90,8 @@ describe('An outbox', () => {
       const last = { outbox: [item('good'), item('x', { reply_to: 'nobody' })], auto_advance: false, ack_through: 1 }
       await expect(alice().sync(topic, last)).rejects.toMatchObject({
         code: 'INVALID_ARGUMENT',
-        message: expect.stringContaining('reply_to'),
+        message: expect.stringContaining('"nobody"'),
+        hint: expect.stringContaining('reply_to'),
       })
       expect((await alice().sync(topic)).received).toMatchObject([{ content_markdown: 'unread' }])
       expect((await alice().send(topic, 'at last'))[0]?.seq).toBe(2)

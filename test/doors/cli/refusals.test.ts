@@ -21,7 +21,7 @@ verifies('cli.topics.errors', 'what cannot be sent is refused with a hint', asyn
   await refused(2, /--as\) must have 1 to 64/, ['--as', ' ', 'x'])
   await refused(2, /--type\) must have 1 to 32/, ['--type', 'x'.repeat(33), 'x'])
   await refused(1, /^There is no message #7 in "strict"\.\nNothing was sent\./, ['--reply-to', '7', 'x'])
-  await refused(1, /^reply_to names no message of this topic/, ['--reply-to', 'nope', 'x'])
+  await refused(1, /^This topic has no message "nope" to reply to\.\nNothing was sent\./, ['--reply-to', 'nope', 'x'])
   await bob.call('topic_close', { topic_id: id })
   await refused(1, /^The topic "strict" is closed[^\n]*\nNothing was sent\. `parley topics show`[^\n]*\n$/, ['x'])
   expect(await json('show', id)).toMatchObject({ messages: [] })

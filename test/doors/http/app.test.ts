@@ -1,9 +1,11 @@
 /** The shell around all doors: who comes in, what is not there, health and metrics. */
+
 import type { AddressInfo } from 'node:net'
 import { pino } from 'pino'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { systemClock } from '../../../src/base/clock.ts'
 import { createMetrics } from '../../../src/base/metrics.ts'
+import { local, operator } from '../../../src/core/access/callers.ts'
 import { type AppOptions, createApp, listen } from '../../../src/doors/http/app.ts'
 import { TestClock } from '../../support/clock.ts'
 import { http, type Sent } from '../mcp/use.ts'
@@ -100,7 +102,7 @@ describe('credentials', () => {
 
   test('a program on this machine is the local caller', async () => {
     const get = await start({ bearerToken })
-    expect((await get('/who')).json).toEqual({ kind: 'local' })
+    expect((await get('/who')).json).toEqual(local)
   })
 
   test.each<Record<string, string>>([
@@ -109,7 +111,7 @@ describe('credentials', () => {
     { 'x-api-key': 'correct-horse' },
   ])('%j is the operator', async (headers) => {
     const get = await start({ bearerToken })
-    expect((await get('/who', { headers })).json).toEqual({ kind: 'operator' })
+    expect((await get('/who', { headers })).json).toEqual(operator)
   })
 
   test.each<Record<string, string>>([

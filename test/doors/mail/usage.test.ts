@@ -1,5 +1,7 @@
 /** What is noted of calls at the mail door: the recent ones, the log, the snapshots, the locks. */
+
 import { expect } from 'vitest'
+import { local } from '../../../src/core/access/callers.ts'
 import { type Chore, keepChores } from '../../../src/core/hub/chores.ts'
 import type { Hub } from '../../../src/core/hub/hub.ts'
 import type { About } from '../../../src/doors/mail/about.ts'
@@ -16,7 +18,9 @@ function reader(hub: Hub, usage = new Usage({ noting: true })) {
   const { resources } = mailDoor(hub, { usage } as About)
   // biome-ignore lint/suspicious/noExplicitAny: each resource has a shape of its own
   return async (begin: string, params: Record<string, string> = {}): Promise<any> =>
-    resources.find(({ uri }) => uri.startsWith(begin))?.read(params, { scope: { tools: 'all' } } as never)
+    resources
+      .find(({ uri }) => uri.startsWith(begin))
+      ?.read(params, { scope: { tools: 'all' }, caller: local } as never)
 }
 
 verifies('mail.recent.window', 'Calls are recent for as long as the window is, the newest first', async () => {

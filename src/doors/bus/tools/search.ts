@@ -33,8 +33,8 @@ export function searchTools(hub: Hub) {
     }),
     output: z.object({ hits: z.array(hitShape), count: z.number() }),
     effect: 'read',
-    async run({ query, topic_id, limit }, { scope }) {
-      const found = await searchTopics(hub, scope.project, { query, topicUid: topic_id, limit })
+    async run({ query, topic_id, limit }, { caller, scope }) {
+      const found = await searchTopics(hub, caller, scope.project, { query, topicUid: topic_id, limit })
       const hits = found.map((hit) => ({
         message_id: hit.messageId,
         topic_id: hit.threadUid,

@@ -38,8 +38,8 @@ export function topicTools(hub: Hub) {
     }),
     output: topicShape,
     effect: 'write',
-    async run({ name, metadata, mode }, { scope }) {
-      return toTopicShape(await createTopic(hub, scope.project, { name, metadata, mode }))
+    async run({ name, metadata, mode }, { caller, scope }) {
+      return toTopicShape(await createTopic(hub, caller, scope.project, { name, metadata, mode }))
     },
   })
 
@@ -54,8 +54,8 @@ export function topicTools(hub: Hub) {
     }),
     output: z.object({ topics: z.array(topicDetailShape), count: z.number(), has_more: z.boolean() }),
     effect: 'read',
-    async run({ status, limit }, { scope }) {
-      const { topics, hasMore } = await listTopics(hub, scope.project, { status, limit })
+    async run({ status, limit }, { caller, scope }) {
+      const { topics, hasMore } = await listTopics(hub, caller, scope.project, { status, limit })
       return { topics: topics.map(toTopicDetail), count: topics.length, has_more: hasMore }
     },
   })
@@ -71,8 +71,8 @@ export function topicTools(hub: Hub) {
     }),
     output: topicShape,
     effect: 'read',
-    async run({ name, allow_closed }, { scope }) {
-      return toTopicShape(await resolveTopic(hub, scope.project, name, allow_closed))
+    async run({ name, allow_closed }, { caller, scope }) {
+      return toTopicShape(await resolveTopic(hub, caller, scope.project, { name, allowClosed: allow_closed }))
     },
   })
 
@@ -90,8 +90,8 @@ export function topicTools(hub: Hub) {
       .extend({ warnings }),
     effect: 'write',
     idempotent: true,
-    async run({ topic_id, reason }, { scope }) {
-      const { topic, already } = await closeTopic(hub, scope.project, topic_id, reason)
+    async run({ topic_id, reason }, { caller, scope }) {
+      const { topic, already } = await closeTopic(hub, caller, scope.project, { uid: topic_id, reason })
       const { status, closed_at, close_reason } = toTopicDetail(topic)
       return { topic_id, status, closed_at, close_reason, ...(already && { warnings: [{ code: 'ALREADY_CLOSED' }] }) }
     },
@@ -106,8 +106,8 @@ export function topicTools(hub: Hub) {
     output: topicShape.extend({ warnings }),
     effect: 'write',
     idempotent: true,
-    async run({ topic_id }, { scope }) {
-      const { topic, already } = await reopenTopic(hub, scope.project, topic_id)
+    async run({ topic_id }, { caller, scope }) {
+      const { topic, already } = await reopenTopic(hub, caller, scope.project, topic_id)
       return { ...toTopicShape(topic), ...(already && { warnings: [{ code: 'ALREADY_OPEN' }] }) }
     },
   })
@@ -145,8 +145,8 @@ export function topicTools(hub: Hub) {
         })
       const topic =
         topic_id === undefined
-          ? await resolveTopic(hub, project, name ?? '', allow_closed)
-          : await needTopic(hub, project, topic_id)
+          ? await resolveTopic(hub, context.caller, project, { name: name ?? '', allowClosed: allow_closed })
+          : await needTopic(hub, context.caller, project, topic_id)
       const joined = await join(hub, holderOf(context), { topic, name: agent_name, token: reclaim_token })
       return { ...toTopicShape(joined.topic), agent_name: joined.name, reclaim_token: joined.reclaimToken }
     },
@@ -173,8 +173,12 @@ export function topicTools(hub: Hub) {
       count: z.number(),
     }),
     effect: 'read',
-    async run({ topic_id, window_seconds, limit }, { scope }) {
-      const { now, peers } = await listPresent(hub, scope.project, topic_id, { windowMs: window_seconds * 1000, limit })
+    async run({ topic_id, window_seconds, limit }, { caller, scope }) {
+      const { now, peers } = await listPresent(hub, caller, scope.project, {
+        uid: topic_id,
+        windowMs: window_seconds * 1000,
+        limit,
+      })
       const shown = peers.map(({ name, lastSeq, seenAt }) => ({
         agent_name: name,
         last_seq: lastSeq,

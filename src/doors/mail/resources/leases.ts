@@ -23,8 +23,8 @@ export function leaseResources(hub: Hub): Resource<MailScope>[] {
     description:
       'The file reservations of a project, the newest first; active_only=false shows past ones too. before takes the last id for the next page.',
     params,
-    async read({ slug, active_only, limit, before }) {
-      const { leases } = await listLeases(hub, slug, { activeOnly: active_only, limit, before })
+    async read({ slug, active_only, limit, before }, { caller }) {
+      const { leases } = await listLeases(hub, caller, slug, { activeOnly: active_only, limit, before })
       return leases.map(toReservation)
     },
   })

@@ -42,8 +42,8 @@ export function mailResources(hub: Hub): Resource<MailScope>[] {
     context: CallContext<MailScope>,
     { agent, project, limit }: { agent: string; project?: string | undefined; limit: number },
   ) {
-    const key = project ?? (await needHome(hub, agent))
-    const { slug } = await needProject(hub, key)
+    const key = project ?? (await needHome(hub, context.caller, agent))
+    const { slug } = await needProject(hub, context.caller, key)
     return {
       as: acting(context, key, agent),
       /** `next_before` is there if more may follow. */
@@ -94,7 +94,7 @@ export function mailResources(hub: Hub): Resource<MailScope>[] {
     name: 'message',
     description: 'One message of a project, with its body.',
     params: z.object({ id: idParameter, project: projectParameter }),
-    read: async ({ id, project }) => toMessage(await needMessage(hub, project, id)),
+    read: async ({ id, project }, { caller }) => toMessage(await needMessage(hub, caller, project, id)),
   })
 
   const thread = defineResource({
@@ -108,8 +108,8 @@ export function mailResources(hub: Hub): Resource<MailScope>[] {
       limit: limitParameter(100, 200),
       after: idParameter.optional(),
     }),
-    async read({ thread_id, project, include_bodies, limit, after }) {
-      const page = await readThread(hub, project, thread_id, { after, bodies: include_bodies, limit })
+    async read({ thread_id, project, include_bodies, limit, after }, { caller }) {
+      const page = await readThread(hub, caller, project, { key: thread_id, after, bodies: include_bodies, limit })
       const messages = page.messages.map(toMessage)
       return {
         project: page.project.slug,

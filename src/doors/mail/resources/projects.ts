@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { pageAgents } from '../../../core/agents/profiles.ts'
 import type { Hub } from '../../../core/hub/hub.ts'
 import { listProjects } from '../../../core/projects/projects.ts'
-import type { Resource } from '../../mcp/table.ts'
+import type { CallContext, Resource } from '../../mcp/table.ts'
 import { limitParameter, projectKey } from '../fields.ts'
 import { toProfile, toProject, wish } from '../profiles.ts'
 import { defineResource } from '../resource.ts'
@@ -20,8 +20,8 @@ export function projectResources(hub: Hub): Resource<MailScope>[] {
   const projects = {
     name: 'projects',
     params: z.object({ limit, after: projectId.optional() }),
-    read: async ({ limit, after }: { limit: number; after?: number | undefined }) =>
-      (await listProjects(hub, { limit, after })).map(toProject),
+    read: async ({ limit, after }: { limit: number; after?: number | undefined }, { caller }: CallContext<MailScope>) =>
+      (await listProjects(hub, caller, { limit, after })).map(toProject),
   }
 
   return [
@@ -42,8 +42,8 @@ export function projectResources(hub: Hub): Resource<MailScope>[] {
       name: 'project',
       description: 'A project and its agents by name. Where there are more, next_after says where to go on.',
       params: z.object({ slug: projectKey, limit, after: wish }),
-      async read({ slug, ...page }) {
-        const { project, agents, next } = await pageAgents(hub, slug, page)
+      async read({ slug, ...page }, { caller }) {
+        const { project, agents, next } = await pageAgents(hub, caller, slug, page)
         return {
           ...toProject(project),
           agents: agents.map(toProfile),
@@ -58,9 +58,9 @@ export function projectResources(hub: Hub): Resource<MailScope>[] {
       description:
         'The agents of a project by name, with their last activity and unread mail. Where there are more, next_after says where to go on.',
       params: z.object({ slug: projectKey, active_within_seconds: seconds.optional(), limit, after: wish }),
-      async read({ slug, active_within_seconds: seconds, ...page }) {
+      async read({ slug, active_within_seconds: seconds, ...page }, { caller }) {
         const activeWithinMs = seconds === undefined ? undefined : seconds * 1000
-        const { project, agents, next } = await pageAgents(hub, slug, { ...page, activeWithinMs })
+        const { project, agents, next } = await pageAgents(hub, caller, slug, { ...page, activeWithinMs })
         return {
           project: project.slug,
           count: agents.length,

@@ -1,8 +1,9 @@
 /** The resources of the mail door about its own tools: what there is, how it is used, what a caller may do. */
 import { z } from 'zod'
 import { nameKey } from '../../../base/names.ts'
+import { listHeldChores } from '../../../core/access/oversight.ts'
+import { needSteering } from '../../../core/access/rules.ts'
 import { needAgent } from '../../../core/agents/agents.ts'
-import { listHeldChores } from '../../../core/hub/chores.ts'
 import type { Hub } from '../../../core/hub/hub.ts'
 import { needProject } from '../../../core/projects/projects.ts'
 import { inputSchema } from '../../mcp/schema.ts'
@@ -87,8 +88,8 @@ export function toolingResources({ hub, about, tools }: Tooling): Resource<MailS
       uri: 'resource://tooling/locks',
       name: 'locks',
       description: 'The background jobs that some process holds right now.',
-      async read() {
-        const held = await listHeldChores(hub)
+      async read(_params, { caller }) {
+        const held = await listHeldChores(hub, caller)
         const locks = held.map(({ name, holder, until }) => ({ name, owner: holder, held_until: toIso(until) }))
         return { locks, summary: { total: locks.length } }
       },
@@ -97,9 +98,9 @@ export function toolingResources({ hub, about, tools }: Tooling): Resource<MailS
       uri: 'resource://tooling/capabilities/{agent}{?project}',
       name: 'capabilities',
       description: 'What you may do as this agent, as cluster:read and cluster:write.',
-      async read(params, { scope }) {
+      async read(params, { scope, caller }) {
         const { agent, project } = readParameters(parameters.capabilities, params)
-        const { name } = project === undefined ? { name: agent } : await needAgent(hub, project, agent)
+        const { name } = project === undefined ? { name: agent } : await needAgent(hub, caller, project, agent)
         return { generated_at: now(), agent: name, project: project ?? null, capabilities: capabilities(tools, scope) }
       },
     },
@@ -107,11 +108,13 @@ export function toolingResources({ hub, about, tools }: Tooling): Resource<MailS
       uri: 'resource://tooling/recent/{window_seconds}{?agent,project}',
       name: 'recent calls',
       description: `The calls of the last seconds, the newest first, at most ${mostEntries}; of one agent or project if asked.`,
-      async read(params) {
+      async read(params, { caller }) {
+        // It shows who called what.
+        needSteering(caller)
         const { window_seconds, agent, project } = readParameters(parameters.recent, params)
         const since = hub.clock.now() - window_seconds * 1000
         // A call may have named the project by either.
-        const asked = project === undefined ? undefined : await needProject(hub, project)
+        const asked = project === undefined ? undefined : await needProject(hub, caller, project)
         const found = usage
           .calls()
           .filter((call) => call.at >= since)

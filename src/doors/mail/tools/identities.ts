@@ -33,7 +33,7 @@ export function identityTools(hub: Hub) {
       output: projectShape,
       effect: 'write',
       idempotent: true,
-      run: async ({ human_key }) => toProject(await ensureProject(hub, human_key)),
+      run: async ({ human_key }, { caller }) => toProject(await ensureProject(hub, caller, human_key)),
     }),
 
     row({
@@ -54,7 +54,9 @@ export function identityTools(hub: Hub) {
       output: profileShape,
       effect: 'write',
       async run({ project_key: project, name, ...given }, context) {
-        return toRegistered(await register(hub, { ...introduction(context, { project, ...given }), name }))
+        return toRegistered(
+          await register(hub, context.caller, { ...introduction(context, { project, ...given }), name }),
+        )
       },
     }),
 
@@ -73,7 +75,9 @@ export function identityTools(hub: Hub) {
       output: profileShape,
       effect: 'write',
       async run({ project_key: project, name_hint: hint, ...given }, context) {
-        return toRegistered(await createIdentity(hub, { ...introduction(context, { project, ...given }), hint }))
+        return toRegistered(
+          await createIdentity(hub, context.caller, { ...introduction(context, { project, ...given }), hint }),
+        )
       },
     }),
 
@@ -85,7 +89,8 @@ export function identityTools(hub: Hub) {
       input: z.strictObject({ project_key: projectKey, agent_name: name.describe('The agent.') }),
       output: profileShape,
       effect: 'read',
-      run: async ({ project_key, agent_name }) => toProfile(await whois(hub, project_key, agent_name)),
+      run: async ({ project_key, agent_name }, { caller }) =>
+        toProfile(await whois(hub, caller, project_key, agent_name)),
     }),
 
     row({
@@ -101,9 +106,9 @@ export function identityTools(hub: Hub) {
       output: z.array(profileShape),
       wrapped: true,
       effect: 'read',
-      async run({ project_key, active_within_seconds: seconds, limit }) {
+      async run({ project_key, active_within_seconds: seconds, limit }, { caller }) {
         const activeWithinMs = seconds === undefined ? undefined : seconds * 1000
-        return (await listAgents(hub, project_key, { activeWithinMs, limit })).agents.map(toProfile)
+        return (await listAgents(hub, caller, project_key, { activeWithinMs, limit })).agents.map(toProfile)
       },
     }),
   ]

@@ -68,7 +68,7 @@ export function macroTools(hub: Hub) {
         reason: input.file_reservation_reason,
         ttlMs: input.file_reservation_ttl_seconds * 1000,
       }
-      const started = await startWork(hub, newcomer, { claim, inbox: { limit: inbox_limit } })
+      const started = await startWork(hub, context.caller, { newcomer, claim, inbox: { limit: inbox_limit } })
       return {
         project: toProject(started.project),
         agent: toRegistered(started.registered),
@@ -107,11 +107,8 @@ export function macroTools(hub: Hub) {
     async run({ project_key: project, thread_id, agent_name, register_if_missing, ...input }, context) {
       const newcomer = { ...introduction(context, { project, ...input }), name: agent_name }
       const signal = AbortSignal.any([context.signal, context.stopping])
-      const prepared = await prepareForThread(hub, {
-        who:
-          register_if_missing || agent_name === undefined
-            ? { newcomer }
-            : { known: acting(context, project, agent_name) },
+      const prepared = await prepareForThread(hub, context.caller, {
+        who: register_if_missing || agent_name === undefined ? newcomer : { known: { project, name: agent_name } },
         thread: thread_id,
         refining: { refine: input.llm_mode, model: input.llm_model, signal },
         inbox: { limit: input.inbox_limit, bodies: input.include_inbox_bodies },
@@ -198,7 +195,7 @@ export function macroTools(hub: Hub) {
       return {
         request: toLink(request),
         response: answer ? toLink(answer) : null,
-        welcome_message: welcome ? await toReceipt(hub, welcome, project_key) : null,
+        welcome_message: welcome ? toReceipt(welcome) : null,
       }
     },
   })

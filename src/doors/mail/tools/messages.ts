@@ -79,7 +79,7 @@ export function messageTools(hub: Hub): Tool<MailScope>[] {
         handshake: message.auto_contact_if_blocked,
         clientId: message.client_message_id,
       })
-      return toReceipt(hub, sent, project_key)
+      return toReceipt(sent)
     },
   })
 
@@ -114,7 +114,7 @@ export function messageTools(hub: Hub): Tool<MailScope>[] {
         subjectPrefix: message.subject_prefix.trim(),
         clientId: message.client_message_id,
       })
-      return { ...(await toReceipt(hub, sent, project_key)), reply_to: message_id }
+      return { ...toReceipt(sent), reply_to: message_id }
     },
   })
 

@@ -36,8 +36,8 @@ export function searchTools(hub: Hub) {
     output: z.array(hitShape),
     wrapped: true,
     effect: 'read',
-    async run({ project_key, query, limit }) {
-      const hits = await searchProject(hub, project_key, { query, limit })
+    async run({ project_key, query, limit }, { caller }) {
+      const hits = await searchProject(hub, caller, project_key, { query, limit })
       return hits.map((hit) => ({
         id: hit.id,
         subject: hit.subject,

@@ -35,7 +35,7 @@ export function summaryTools(hub: Hub) {
     effect: 'read',
     async run({ project_key, thread_id, include_examples, ...llm }, context) {
       const wish = { project: project_key, key: thread_id, ...refining(llm, context) }
-      return toSummary(await summarizeThread(hub, wish), include_examples)
+      return toSummary(await summarizeThread(hub, context.caller, wish), include_examples)
     },
   })
   const many = defineTool<MailScope>()({
@@ -59,7 +59,7 @@ export function summaryTools(hub: Hub) {
     effect: 'read',
     async run({ project_key, thread_ids, per_thread_limit, ...llm }, context) {
       const wish = { project: project_key, keys: thread_ids, limit: per_thread_limit, ...refining(llm, context) }
-      return toMany(await summarizeThreads(hub, wish))
+      return toMany(await summarizeThreads(hub, context.caller, wish))
     },
   })
   return [one, many]

@@ -1,6 +1,6 @@
 /** What the HTTP methods of one mounted door share: whose request it is, in which scope, in which session. */
 import type { FastifyRequest } from 'fastify'
-import { type Caller, callerKey } from '../../../core/access/callers.ts'
+import type { Caller } from '../../../core/access/callers.ts'
 import type { Eras } from '../protocol/eras.ts'
 import type { ClientInfo } from '../protocol/exchange.ts'
 import { Refusal, rpcCodes } from '../protocol/refusal.ts'
@@ -41,7 +41,7 @@ export function sessionOf<Scope>(
   const { sessions } = service.engine
   const check = (session: Session | undefined): Session => {
     const { door, path, caller } = session?.claims ?? {}
-    if (session === undefined || door !== service.door.name || path !== place.key || caller !== callerKey(place.caller))
+    if (session === undefined || door !== service.door.name || path !== place.key || caller !== place.caller.key)
       throw new Refusal(404, { code: rpcCodes.unknownSession, message: 'Session not found' })
     return session
   }
@@ -55,5 +55,5 @@ export function issueToken<Scope>(
   { key, caller }: Place<Scope>,
   client: ClientInfo,
 ): string | undefined {
-  return service.engine.sessions?.issue({ door: service.door.name, path: key, caller: callerKey(caller), client })
+  return service.engine.sessions?.issue({ door: service.door.name, path: key, caller: caller.key, client })
 }

@@ -1,0 +1,18 @@
+/** What the hub itself is doing, for those who may know. */
+import { listClaimed } from '../../store/chores.ts'
+import { type Hub, reader } from '../hub/hub.ts'
+import type { Caller } from './callers.ts'
+import { needSteering } from './rules.ts'
+
+export interface HeldChore {
+  readonly name: string
+  readonly holder: string
+  readonly until: number
+}
+
+/** The housekeeping that some process holds right now. */
+export async function listHeldChores(hub: Hub, caller: Caller): Promise<HeldChore[]> {
+  needSteering(caller)
+  const rows = await listClaimed(reader(hub), hub.clock.now())
+  return rows.map(({ name, holder, held_until }) => ({ name, holder, until: held_until }))
+}

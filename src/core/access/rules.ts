@@ -1,0 +1,53 @@
+/** What each kind of caller may do: every verb asks here, and docs/access.md shows what that comes to. */
+import { HubError } from '../../base/errors.ts'
+import { isReserved } from '../../base/names.ts'
+import type { Sight } from '../../store/visibility.ts'
+import type { Caller } from './callers.ts'
+
+/** An agent as far as it decides who may act as it. */
+export interface Owned {
+  readonly id: number
+  readonly name: string
+  /** Whether it has or had a key. */
+  readonly keyed: boolean
+}
+
+export function mayActAs(caller: Caller, agent: Owned): boolean {
+  switch (caller.kind) {
+    case 'operator':
+    case 'hub':
+      return true
+    case 'local':
+      return !agent.keyed && !isReserved(agent.name)
+    case 'agent':
+      return agent.id === caller.agentId
+  }
+}
+
+/** Whether a caller may look into a project: at its agents, leases and topics. */
+export const mayEnter = (caller: Caller, projectId: number): boolean =>
+  caller.kind !== 'agent' || caller.projectId === projectId
+
+/** Whether a caller may make projects and identities, remove what belongs to all, and see how the server is doing. */
+export const maySteer = (caller: Caller): boolean => caller.kind !== 'agent'
+
+export function needSteering(caller: Caller): void {
+  if (maySteer(caller)) return
+  throw new HubError('FORBIDDEN', 'Whoever calls with the key of an agent may not do this.', {
+    reason: 'keyed',
+    hint: 'Ask a person: it is for local callers and for the operator.',
+  })
+}
+
+/** Which messages of a project a caller may read. */
+export function sightOf(caller: Caller, projectId: number): Sight {
+  switch (caller.kind) {
+    case 'operator':
+    case 'hub':
+      return { projectId, of: 'everybody' }
+    case 'local':
+      return { projectId, of: 'keyless' }
+    case 'agent':
+      return { projectId, of: caller.agentId }
+  }
+}

@@ -1,0 +1,47 @@
+/** As whom a caller acts: asked by every verb that does something in an agent's name. */
+import { HubError } from '../../base/errors.ts'
+import { isReserved, overseer } from '../../base/names.ts'
+import type { Caller } from '../access/callers.ts'
+import { mayActAs } from '../access/rules.ts'
+import type { Hub } from '../hub/hub.ts'
+import { activity } from './activity.ts'
+import { type Agent, ensureAgent, isKeyed, needAgent } from './agents.ts'
+
+/** Whom a caller wants to act as. */
+export interface Acting {
+  readonly caller: Caller
+  readonly project: string
+  readonly name: string
+  /** At doors where an agent registers before it acts, a name that nobody has is an error. */
+  readonly registered?: boolean
+  /** Somebody else looks for it, or acts in its place: it is not active by that. */
+  readonly unnoticed?: boolean
+}
+
+/** The agent a caller acts as, if it may. Refused before anything is made: a foreign name leaves no agent behind. */
+export async function actAs(hub: Hub, acting: Acting): Promise<Agent> {
+  const { caller, project, name, registered = false, unnoticed = false } = acting
+  if (caller.kind === 'local' && isReserved(name))
+    throw new HubError('FORBIDDEN', `${overseer} is the name of people: no agent acts as it.`, {
+      hint: 'Use a name of your own.',
+    })
+  // Who holds a key is an agent already, and makes no other by naming it.
+  const known = registered || caller.kind === 'agent'
+  const agent = known ? await needAgent(hub, caller, project, name) : await ensureAgent(hub, caller, { project, name })
+  const keyed = caller.kind === 'local' && (await isKeyed(hub, agent))
+  if (!mayActAs(caller, { ...agent, keyed })) throw notYours(caller, agent)
+  if (!unnoticed) activity(hub).touch(agent.id)
+  return agent
+}
+
+function notYours(caller: Caller, { name }: Agent): HubError {
+  return caller.kind === 'local'
+    ? new HubError('FORBIDDEN', `${name} has a key: nobody acts as it without that key.`, {
+        reason: 'keyed',
+        hint: 'Send the key as "Authorization: Bearer <key>", or use a name of your own.',
+      })
+    : new HubError('FORBIDDEN', `Your key is not the one of ${name}.`, {
+        reason: 'keyed',
+        hint: 'Act under the name that the key was made for.',
+      })
+}

@@ -1,0 +1,49 @@
+/** Who did it, and a feed that others can follow: keys of agents, the origin of a contact, the order of changes, how far followers are. */
+import type { Migration } from '../migrate.ts'
+
+export const callers: Migration = {
+  id: 5,
+  name: 'callers',
+  up: (dialect) => [
+    // An agent that was ever given a key is its owner's: without the key nobody but the operator acts as it.
+    'ALTER TABLE agents ADD COLUMN keyed INTEGER NOT NULL DEFAULT 0',
+    // Only the hash is kept: a key is shown once.
+    `CREATE TABLE agent_keys (
+      hash       TEXT PRIMARY KEY,
+      agent_id   BIGINT NOT NULL REFERENCES agents (id),
+      created_at BIGINT NOT NULL,
+      revoked_at BIGINT
+    )`,
+    'CREATE INDEX agent_keys_agent ON agent_keys (agent_id)',
+    // Whether anybody has a key at all is asked by readers of threads.
+    'CREATE INDEX agents_keyed ON agents (id) WHERE keyed = 1',
+
+    // Whether somebody asked for the contact, or it was made automatically by a send.
+    "ALTER TABLE contacts ADD COLUMN origin TEXT NOT NULL DEFAULT 'asked'",
+    "UPDATE contacts SET origin = 'automatic' WHERE reason = ''",
+
+    // Nobody followed the feed before this: what is in it lacks the ids that followers need.
+    'DELETE FROM changes',
+    "ALTER TABLE changes ADD COLUMN actor TEXT NOT NULL DEFAULT ''",
+    'ALTER TABLE changes ADD COLUMN lease_id BIGINT',
+    'ALTER TABLE changes ADD COLUMN contact_id BIGINT',
+    ...(dialect === 'sqlite' ? [] : orderOfCommits),
+
+    // How far each follower of the feed has come: what all of them have passed can go.
+    `CREATE TABLE followers (
+      name      TEXT PRIMARY KEY,
+      tx        BIGINT NOT NULL,
+      change_id BIGINT NOT NULL,
+      seen_at   BIGINT NOT NULL
+    )`,
+  ],
+}
+
+/**
+ * On SQLite the ids are in the order of the commits, for there is one writer at a time. PostgreSQL takes ids before the
+ * commit: a row keeps the id of its transaction, and a follower reads only those that no open transaction can precede.
+ */
+const orderOfCommits = [
+  'ALTER TABLE changes ADD COLUMN tx BIGINT NOT NULL DEFAULT (pg_current_xact_id()::text::bigint)',
+  'CREATE INDEX changes_order ON changes (tx, id)',
+]

@@ -1,0 +1,27 @@
+/** The next call on the bus for each error: core knows reasons, this door knows its tools. */
+import type { HubError } from '../../base/errors.ts'
+import type { Hints } from '../mcp/table.ts'
+
+/** What core says, and how it is called here. */
+const and =
+  (calls: string) =>
+  ({ hint }: HubError): string =>
+    hint === undefined ? calls : `${hint} ${calls}`
+
+export const hints: Hints = {
+  PROJECT_NOT_FOUND:
+    'Leave ?project= (or --project) out to use the common project; the first topic_create in a project makes it.',
+  TOPIC_NOT_FOUND: 'topic_list shows the topics there are; topic_create makes one.',
+  TOPIC_CLOSED: 'Nothing was sent. Call topic_reopen, or topic_create for a new one.',
+  closed_topic:
+    'Pass allow_closed: true to find it all the same, topic_reopen to open it, or topic_create for a new one.',
+  AGENT_NOT_JOINED:
+    'Call topic_join with your agent_name and this topic first; over HTTP without a session, put ?agent=<name> on the URL.',
+  AGENT_NAME_IN_USE: and('The token goes into reclaim_token of topic_join.'),
+  nameless: 'Put your name on the URL: /bus/mcp?agent=<name>, then call topic_join.',
+  name_taken_over: 'Call topic_join under another name, or with the reclaim_token.',
+  beyond_end: 'Pass an ack_through or last_seq that the topic has; sync shows how far it goes.',
+  no_reply_target:
+    'Nothing was sent. Pass as reply_to the message_id of a message that sync returned from the same topic.',
+  keyed: and('On the bus a name with a key needs that key too.'),
+}

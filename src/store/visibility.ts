@@ -1,0 +1,83 @@
+/** Who may see what, and what a thread and a message are called: every reader of messages asks here. */
+import sql, { empty, raw, type Sql } from 'sql-template-tag'
+
+/** What somebody looks at, and with whose eyes. The conditions below are about messages `m` of the agents `a` in threads `t`. */
+export interface Sight {
+  readonly projectId: number
+  /** All that is there, what agents without a key may see, or what this one agent may see. */
+  readonly of: 'everybody' | 'keyless' | number
+}
+
+/** Of its own threads a project sees all, of others the messages that its agents sent or openly received. */
+export const ofProject = (projectId: number): Sql => sql`(t.project_id = ${projectId} OR EXISTS (
+  SELECT 1 FROM message_guests g
+  WHERE g.project_id = ${projectId} AND g.thread_id = m.thread_id AND g.message_id = m.id))`
+
+/** Ends an EXISTS that is asked of few rows: without it PostgreSQL gathers all deliveries in a table of hashes first. */
+const oneByOne = raw('LIMIT 1 OFFSET 0')
+
+/**
+ * What is said in a topic is for everybody in its project. Mail is hidden from those who act as none of its parties: from
+ * agents without a key, if all of its parties have one; from an agent with a key, if it has no part in it.
+ */
+function forEyesOf(of: Sight['of']): Sql {
+  if (of === 'everybody') return sql`TRUE`
+  if (of === 'keyless')
+    return sql`(t.name IS NOT NULL OR a.keyed = 0 OR EXISTS (
+      SELECT 1 FROM deliveries d JOIN agents r ON r.id = d.recipient_id
+      WHERE d.message_id = m.id AND d.kind <> 'bcc' AND r.keyed = 0 ${oneByOne}))`
+  return sql`(t.name IS NOT NULL OR m.sender_id = ${of} OR EXISTS (
+    SELECT 1 FROM deliveries d WHERE d.message_id = m.id AND d.recipient_id = ${of} AND d.kind <> 'bcc' ${oneByOne}))`
+}
+
+/** The messages that are seen one by one: by their id, or in a search. */
+export const seen = ({ projectId, of }: Sight): Sql =>
+  sql`t.status <> 'deleted' AND ${ofProject(projectId)} AND ${forEyesOf(of)}`
+
+/** The messages that are seen in a thread which is seen: an agent with a part in it reads the whole of it. */
+export const seenInside = ({ of }: Sight): Sql => (of === 'keyless' ? sql`AND ${forEyesOf(of)}` : empty)
+
+/** The threads of which something is seen. Asked once for each thread, for it may have to look through all of it. */
+export const seenThread = ({ projectId, of }: Sight): Sql => sql`t.status <> 'deleted'
+  AND (t.project_id = ${projectId}
+    OR EXISTS (SELECT 1 FROM message_guests g WHERE g.project_id = ${projectId} AND g.thread_id = t.id))
+  ${
+    typeof of === 'string'
+      ? empty
+      : sql`AND (t.name IS NOT NULL
+          OR EXISTS (SELECT 1 FROM messages x WHERE x.thread_id = t.id AND x.sender_id = ${of})
+          OR EXISTS (SELECT 1 FROM messages x JOIN deliveries d ON d.message_id = x.id
+                     WHERE x.thread_id = t.id AND d.recipient_id = ${of} AND d.kind <> 'bcc'))`
+  }`
+
+/** How many messages of a thread are seen. They are counted one by one only where somebody has a key. */
+export const countSeen = ({ projectId, of }: Sight): Sql => sql`
+  CASE WHEN t.project_id <> ${projectId} THEN (
+    SELECT COUNT(*) FROM message_guests c JOIN messages m ON m.id = c.message_id JOIN agents a ON a.id = m.sender_id
+    WHERE c.project_id = ${projectId} AND c.thread_id = t.id ${seenInside({ projectId, of })})
+  ${
+    of === 'keyless'
+      ? sql`WHEN EXISTS (SELECT 1 FROM agents k WHERE k.keyed = 1) THEN (
+          SELECT COUNT(*) FROM messages m JOIN agents a ON a.id = m.sender_id
+          WHERE m.thread_id = t.id ${seenInside({ projectId, of })})`
+      : empty
+  }
+  ELSE t.next_seq - 1 END`
+
+/** The id of the message that began a thread, as text. */
+const firstId = sql`(SELECT CAST(f.id AS TEXT) FROM messages f WHERE f.thread_id = t.id AND f.seq = 1)`
+
+/** What a thread is called: its key; a topic by its uid; else the id of its first message, once somebody has answered. */
+export const threadName = sql`COALESCE(t.key, CASE WHEN t.name IS NOT NULL THEN t.uid WHEN t.next_seq > 2 THEN ${firstId} END)`
+
+/** Every name that a thread may be looked for by. */
+export const threadNames = sql`t.uid || ' ' || COALESCE(t.name || ' ', '') || COALESCE(t.key, ${firstId}, '')`
+
+/** What a message is about, in words of its own: a topic's name is the subject of what was said there. */
+export const subject = sql`COALESCE(m.subject, t.name, '')`
+
+/** So much of the body stands in for a subject that is not there. */
+const headLength = 120
+
+/** The same as it is shown; core cuts it at the end of its first line. */
+export const shownSubject = sql`COALESCE(m.subject, t.name, substr(m.body, 1, ${headLength}))`
