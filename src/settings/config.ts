@@ -101,6 +101,11 @@ export const settings = {
     says: 'The longest that a call waits for something to happen. Many clients give up after 60 s.',
     parse: number({ min: 0, max: 86400, whole: false }),
   }),
+  CHANGES_RETENTION_SECONDS: setting({
+    default: '86400',
+    says: 'Seconds that the feed of changes is kept at least, for whoever follows it.',
+    parse: number({ min: 1, max: 10 * 365 * 86400 }),
+  }),
   LOG_LEVEL: setting({
     default: 'info',
     says: 'How much is logged: fatal, error, warn, info, debug or trace; debug has a line for each request.',
