@@ -113,6 +113,13 @@ export async function deleteChanges(tx: Tx, { after, upTo }: { after: Place; upT
   await tx.all(sql`DELETE FROM changes WHERE ${order.after(after)} AND ${order.upTo(upTo)}`)
 }
 
+/** What came from another server would stay hidden until this one has counted as far, and hold up whatever stands before. */
+export async function deleteForeign(tx: Tx): Promise<void> {
+  const { foreign } = feedOrder(tx)
+  await tx.all(sql`DELETE FROM changes WHERE ${foreign}`)
+  await tx.all(sql`DELETE FROM followers WHERE ${foreign}`)
+}
+
 /** What was committed after `id`. On SQLite the ids are in the order of the commits: there is one writer at a time. */
 export async function listWakesAfter(db: Reader, id: number, limit: number): Promise<{ id: number; wakes: string }[]> {
   return db.all<{ id: number; wakes: string }>(sql`

@@ -25,6 +25,8 @@ interface FeedOrder {
   upTo(place: Place): Sql
   /** Nothing that comes to be committed can stand before such a row. */
   readonly settled: Sql
+  /** A row of `changes` or `followers` that came with a copy of another server's database: this one has not counted as far. */
+  readonly foreign: Sql
   /** Selects the place after everything that is settled now. */
   readonly end: Sql
 }
@@ -36,6 +38,7 @@ const sqlite: FeedOrder = {
   after: ({ id }) => sql`id > ${id}`,
   upTo: ({ id }) => sql`id <= ${id}`,
   settled: raw('TRUE'),
+  foreign: raw('FALSE'),
   end: raw('SELECT 0 AS tx, COALESCE(MAX(id), 0) AS id FROM changes'),
 }
 
@@ -53,6 +56,7 @@ const postgres: FeedOrder = {
   after: ({ tx, id }) => sql`(tx, id) > (${tx}, ${id})`,
   upTo: ({ tx, id }) => sql`(tx, id) <= (${tx}, ${id})`,
   settled: raw(`tx < ${horizon}`),
+  foreign: raw('tx > pg_snapshot_xmax(pg_current_snapshot())::text::bigint'),
   end: raw(`SELECT ${horizon} AS tx, 0 AS id`),
 }
 

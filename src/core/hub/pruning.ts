@@ -1,6 +1,6 @@
 /** Pruning: changes that every follower has passed, and that are old, leave the feed. */
 import type { Tx } from '../../db/port.ts'
-import { deleteChanges, listChangesAfter } from '../../store/changes.ts'
+import { deleteChanges, deleteForeign, listChangesAfter } from '../../store/changes.ts'
 import { findPlace, findSlowest, pruning, upsertPlace } from '../../store/followers.ts'
 import { isBefore, start } from '../../store/places.ts'
 import type { Chore } from './chores.ts'
@@ -16,6 +16,7 @@ export const pruningChore = ({ keptMs }: { keptMs: number }): Chore => ({
   name: 'feed-pruning',
   everyMs: Math.min(keptMs, hourMs),
   async run(hub, turn) {
+    await turn.batch(deleteForeign)
     const pruneNext = (tx: Tx) => prune(tx, { now: hub.clock.now(), keptMs })
     while (await turn.batch(pruneNext));
   },
