@@ -62,7 +62,7 @@ eachEngine('The feed', (open) => {
   }
 
   verifies(
-    'feed.changes.says-who',
+    'feed.says-who',
     'says of every kind of change which rows it is about, when it was, and who made it',
     async () => {
       const { clock, hub, as, changesOf, listAll } = await begin()
