@@ -11,6 +11,7 @@ import { mailDoor } from '../src/doors/mail/door.ts'
 import { mailboxDoor, mailboxPath } from '../src/doors/mailbox/door.ts'
 import { settings } from '../src/settings/config.ts'
 import { requirements } from '../test/requirements.ts'
+import { renderAccess } from './docs/access.ts'
 import { type Results, renderBench } from './docs/bench.ts'
 import { renderRequirements } from './docs/requirements.ts'
 import { renderEnvExample, renderSettings } from './docs/settings.ts'
@@ -25,6 +26,7 @@ const noServer = {} as About
 const pathOf = (route: string) => route.replace(/:(\w+)/g, '{$1}')
 
 const pages: Readonly<Record<string, string>> = {
+  'docs/access.md': renderAccess(),
   'docs/requirements.md': renderRequirements(requirements),
   'docs/config.md': renderSettings(settings),
   'docs/tools.md': renderTools([

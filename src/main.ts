@@ -68,6 +68,11 @@ const commands: readonly { name: string; says: string; load: () => Promise<Comma
     load: async () => (await import('./doors/cli/leases.ts')).leasesCommand(open),
   },
   {
+    name: 'keys',
+    says: 'give an agent a key: nobody acts as it without one',
+    load: async () => (await import('./doors/cli/keys.ts')).keysCommand(open),
+  },
+  {
     name: 'migrate',
     says: 'bring the database up to date',
     load: async () => {

@@ -87,6 +87,12 @@ describe('The style', () => {
       bad: ['src/core/a.ts', 'Date.now()'],
     },
     {
+      says: 'only the room of the hub looks inside of it',
+      rule: style.opaqueHub,
+      of: source,
+      bad: ['src/doors/a.ts', "import { inside } from '../core/hub/hub.ts'"],
+    },
+    {
       says: 'nothing is exported by default',
       rule: style.noDefaultExport,
       of: source,

@@ -1,5 +1,6 @@
 /** What Parley promises, a line each. Every line needs a passing test that `verifies` it; docs/requirements.md is made from it. */
 
+import { access } from './requirements/access.ts'
 import { contacts } from './requirements/contacts.ts'
 import { finding } from './requirements/finding.ts'
 import { housekeeping } from './requirements/housekeeping.ts'
@@ -19,6 +20,8 @@ export interface Requirement {
 
 // biome-ignore format: a table, one promise a line
 export const requirements = [
+  ...access,
+
   // spec/mailbox.md
   { id: 'mailbox.agent.no-set-up', spec: 'mailbox.md §5', says: 'An agent needs no set-up: its first call makes it.' },
   { id: 'mailbox.agent.path', spec: 'mailbox.md §4.2', says: 'The caller is the agent that the path names.' },

@@ -3,6 +3,7 @@ import type { Requirement } from '../../test/requirements.ts'
 import { code, generatedFrom, page, table } from './markdown.ts'
 
 const titles: Readonly<Record<string, string>> = {
+  access: 'Callers and access',
   mailbox: 'The mailbox door',
   bus: 'The bus door',
   all: 'All doors',

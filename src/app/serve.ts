@@ -5,6 +5,7 @@ import type { FastifyInstance } from 'fastify'
 import { HubError } from '../base/errors.ts'
 import type { Log } from '../base/log.ts'
 import { collectProcessMetrics } from '../base/metrics.ts'
+import { callerOfKey } from '../core/access/keys.ts'
 import { endSession, isSessionEnded, onSessionEnded } from '../core/access/sessions.ts'
 import { countUnread } from '../core/agents/agents.ts'
 import { keepChores } from '../core/hub/chores.ts'
@@ -78,6 +79,7 @@ export async function startServer(config: Config, log: Log) {
       allowedHosts: config.HTTP_ALLOWED_HOSTS,
       bearerToken: config.HTTP_BEARER_TOKEN,
       allowLocalUnauthenticated: config.HTTP_ALLOW_LOCALHOST_UNAUTHENTICATED,
+      callerOfKey: (key) => callerOfKey(hub, key),
       clock,
       log,
       metrics,

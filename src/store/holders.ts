@@ -56,6 +56,8 @@ export async function deleteHolder(tx: Tx, holder: string): Promise<void> {
 export interface MemberRow extends CursorRow {
   agent_id: number
   name: string
+  /** Whether the agent has or had a key. */
+  keyed: number
   /** Who acts under the name now; somebody else if it was reclaimed. */
   holder: string | null
   seen_at: number | null
@@ -64,7 +66,7 @@ export interface MemberRow extends CursorRow {
 /** As whom a holder takes part in a thread, and how far that agent has read it; nobody else moves that cursor meanwhile. */
 export async function claimMember(tx: Tx, holder: string, threadId: number): Promise<MemberRow | undefined> {
   const [row] = await tx.all<MemberRow>(sql`
-    SELECT a.id AS agent_id, a.name, h.holder, h.seen_at, c.last_seq, c.scanned_seq, c.synced_at
+    SELECT a.id AS agent_id, a.name, a.keyed, h.holder, h.seen_at, c.last_seq, c.scanned_seq, c.synced_at
     FROM joins j
     JOIN agents a ON a.id = j.agent_id
     JOIN cursors c ON c.thread_id = j.thread_id AND c.agent_id = j.agent_id

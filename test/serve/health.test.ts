@@ -60,6 +60,7 @@ describe('Readiness', () => {
       allowedHosts: [],
       bearerToken: undefined,
       allowLocalUnauthenticated: true,
+      callerOfKey: async () => undefined,
       clock,
       log: pino({ level: 'silent' }),
       metrics: createMetrics(),

@@ -12,6 +12,15 @@ const ambientAllowed = /^src\/(base\/.*|settings\/.*|main\.ts)$/
 export const noAmbient: Rule = ({ path, text }) =>
   ambientAllowed.test(path) ? [] : complain(path, ambient.exec(withoutComments(text))?.[1])
 
+/** The database, the wake-ups and the counters behind a hub: everybody else asks `reader`, `commit` and `wait`. */
+export const opaqueHub: Rule = ({ path, text }) =>
+  complain(
+    path,
+    !path.startsWith('src/core/hub/') &&
+      /\binside\b[^'"`]*from\s*['"][^'"]*hub\.ts['"]/.test(withoutComments(text)) &&
+      'looks inside of the hub',
+  )
+
 export const noDefaultExport: Rule = ({ path, text }) =>
   complain(path, /^export default\b|\bas default\b/m.test(withoutComments(text)) && 'has a default export')
 

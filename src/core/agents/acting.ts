@@ -34,7 +34,7 @@ export async function actAs(hub: Hub, acting: Acting): Promise<Agent> {
   return agent
 }
 
-function notYours(caller: Caller, { name }: Agent): HubError {
+export function notYours(caller: Caller, { name }: Pick<Agent, 'name'>): HubError {
   return caller.kind === 'local'
     ? new HubError('FORBIDDEN', `${name} has a key: nobody acts as it without that key.`, {
         reason: 'keyed',

@@ -96,6 +96,11 @@ export async function isKeyed(hub: Hub, { projectId, name }: Agent): Promise<boo
   return row.keyed === 1
 }
 
+/** This process knows of a new key at once. */
+export function noteKeyed(hub: Hub, { id, projectId, name }: Agent): void {
+  known(hub, { id, project_id: projectId, name, keyed: 1 })
+}
+
 /** An agent that is only looked at, or that has to be there first, is not made by it. */
 export async function needAgent(hub: Hub, caller: Caller, project: string, name: string): Promise<Agent> {
   const { id, slug } = await needProject(hub, caller, project)

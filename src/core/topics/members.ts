@@ -7,7 +7,8 @@ import { findHighestSeq } from '../../store/threads.ts'
 import { claimTopic } from '../../store/topic-care.ts'
 import type { Caller } from '../access/callers.ts'
 import { holdName } from '../access/holders.ts'
-import { actAs } from '../agents/acting.ts'
+import { mayActAs } from '../access/rules.ts'
+import { actAs, notYours } from '../agents/acting.ts'
 import { commit } from '../hub/commit.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import { enter, needTopic, type Topic, threadChannel, topicNotFound } from './topics.ts'
@@ -44,10 +45,17 @@ export async function join(
 }
 
 /** As whom a holder takes part, or an error that says how to. */
-export async function needMember(tx: Tx, { key }: Holder, topic: Pick<Topic, 'id' | 'name'>): Promise<MemberRow> {
+export async function needMember(
+  tx: Tx,
+  { caller, key }: Holder,
+  topic: Pick<Topic, 'id' | 'name'>,
+): Promise<MemberRow> {
   const member = await claimMember(tx, key, topic.id)
   if (member === undefined)
     throw new HubError('AGENT_NOT_JOINED', `You have not joined the topic ${JSON.stringify(topic.name)}.`)
+  // What tells a holder from others may be its name on a URL, which anybody can write there.
+  const { agent_id: id, name, keyed } = member
+  if (!mayActAs(caller, { id, name, keyed: keyed === 1 })) throw notYours(caller, member)
   if (member.holder !== key)
     throw new HubError(
       'AGENT_NOT_JOINED',

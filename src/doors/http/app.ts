@@ -3,6 +3,7 @@ import type { Socket } from 'node:net'
 import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { asHubError, errorShape, HubError, kinds } from '../../base/errors.ts'
 import type { Log } from '../../base/log.ts'
+import type { Caller } from '../../core/access/callers.ts'
 import { type CredentialOptions, createReadCaller } from './credentials.ts'
 import { createGuard, type GuardOptions } from './guard.ts'
 import { addHealth, type HealthOptions } from './health.ts'
@@ -39,8 +40,14 @@ export function createApp(options: AppOptions): FastifyInstance {
   app.addHook('onRequest', (request, _reply, done) => {
     const { headers, socket } = request.raw
     guard(headers.host, headers.origin)
-    if (!isOpen(request)) request.caller = readCaller(headers, socket.remoteAddress)
-    done()
+    if (isOpen(request)) return done()
+    const caller = readCaller(headers, socket.remoteAddress)
+    const enter = (who: Caller) => {
+      request.caller = who
+      done()
+    }
+    if (caller instanceof Promise) caller.then(enter, done)
+    else enter(caller)
   })
 
   app.setErrorHandler((error: FastifyError, _request, reply) => sendError(log, error, reply))
