@@ -1,6 +1,10 @@
 /** How the tests run: two files at a time, with one PostgreSQL server for all of them. */
 import { defineConfig } from 'vitest/config'
+import { memoryFolder } from './test/support/memory-folder.ts'
 import { requirementsReporter } from './test/support/requirements-reporter.ts'
+
+// os.tmpdir() asks for it, here and in every process that a test starts.
+process.env.TMPDIR ??= memoryFolder()
 
 export default defineConfig({
   test: {
