@@ -5,7 +5,7 @@ import { countAgents, type Profile, pageAgents } from '../../core/profiles.ts'
 import { listProjects, type Project } from '../../core/projects.ts'
 import { atLeast, examples, newCommand, type Open, withHub } from './commands.ts'
 import { harmlessJson } from './harmless.ts'
-import { processScreen, type Screen } from './screen.ts'
+import type { Screen } from './screen.ts'
 import { table } from './tables.ts'
 import { ago, iso } from './times.ts'
 
@@ -22,7 +22,7 @@ interface Listed {
   readonly agents: readonly Profile[] | undefined
 }
 
-export function listProjectsCommand(open: Open, screen: Screen = processScreen()): Command {
+export function listProjectsCommand(open: Open, screen: Screen): Command {
   return newCommand('list-projects', screen)
     .description('list the projects, in the order they were made')
     .option('--include-agents', 'with the agents of each')
