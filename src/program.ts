@@ -49,7 +49,7 @@ async function createProgram(args: readonly string[], around: Surroundings): Pro
     .action(async ({ host, port }: { host?: string; port?: string }) => {
       const flags = { ...(host !== undefined && { HTTP_HOST: host }), ...(port !== undefined && { HTTP_PORT: port }) }
       const { serve } = await import('./serve.ts')
-      await serve(loadConfig(env, { flags, workingFolder: true }))
+      await serve(loadConfig(env, { flags, workingFolder: true }), around)
     })
 
   program
