@@ -1,4 +1,4 @@
-/** How the tests run: two files at a time, with one PostgreSQL server for all of them. */
+/** How the tests run: three files at a time, with one PostgreSQL server for all of them. */
 import { defineConfig } from 'vitest/config'
 import { memoryFolder } from './test/support/memory-folder.ts'
 import { requirementsReporter } from './test/support/requirements-reporter.ts'
@@ -14,7 +14,8 @@ export default defineConfig({
     reporters: ['default', requirementsReporter(), ...(process.env.CI ? ['json'] : [])],
     outputFile: { json: 'coverage/tests.json' },
     pool: 'forks',
-    maxWorkers: 2,
+    isolate: false,
+    maxWorkers: 3,
     testTimeout: 30_000,
     hookTimeout: 30_000,
     restoreMocks: true,

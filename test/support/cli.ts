@@ -16,18 +16,23 @@ interface Given {
   /** What it finds on its stdin. */
   input?: string | Uint8Array
   env?: Record<string, string>
+  /** Only for one at a time: the whole test goes there meanwhile. */
+  cwd?: string
 }
 
 /** Runs `parley …` to its end on the storage of a running Parley, in this process: a start of its own takes 300 ms. */
 export async function parleyCommand(
   { storage }: Pick<Parley, 'storage'>,
   args: readonly string[],
-  { input = '', env = {} }: Given = {},
+  { input = '', env = {}, cwd }: Given = {},
 ): Promise<Outcome> {
+  const before = process.cwd()
+  if (cwd !== undefined) process.chdir(cwd)
   const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()]
   stdin.end(input)
   const printed = [stdout, stderr].map((stream) => text(stream))
   const code = await runProgram(args, { env: bareEnv(storage, env), stdin, stdout, stderr })
+  if (cwd !== undefined) process.chdir(before)
   for (const stream of [stdout, stderr]) stream.end()
   const [out = '', err = ''] = await Promise.all(printed)
   return { code: code ?? 0, stdout: out, stderr: err }
