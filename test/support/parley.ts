@@ -137,7 +137,8 @@ export const shareServer = (options: Omit<ParleyOptions, 'later' | 'args'> = {})
 export const shareParley = (options: Omit<ParleyOptions, 'later'> = {}): (() => Parley) =>
   share((later) => startParley({ ...options, later }))
 
-function share<Shared>(start: (later: Later) => Promise<Shared>): () => Shared {
+/** Something that takes time to start, for all tests of a file. */
+export function share<Shared>(start: (later: Later) => Promise<Shared>): () => Shared {
   const ends: (() => Promise<unknown>)[] = []
   let parley: Shared | undefined
   beforeAll(async () => {
