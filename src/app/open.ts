@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { systemClock } from '../base/clock.ts'
 import { HubError } from '../base/errors.ts'
 import { createIds } from '../base/ids.ts'
-import { createLog, type Log } from '../base/log.ts'
+import { createLog, type Log, type LogOutput } from '../base/log.ts'
 import { createMetrics } from '../base/metrics.ts'
 import { type Hub, openHub, type Rules } from '../core/hub/hub.ts'
 import { migrate } from '../db/migrate.ts'
@@ -15,8 +15,8 @@ import { createLlm, type Llm } from '../llm/llm.ts'
 import type { Config } from '../settings/config.ts'
 
 /** On stderr, because stdout may carry a protocol; for people on a terminal, for machines elsewhere. */
-export const openLog = ({ LOG_LEVEL, LOG_JSON_ENABLED }: Config): Log =>
-  createLog({ level: LOG_LEVEL, json: LOG_JSON_ENABLED || !process.stderr.isTTY, to: process.stderr })
+export const openLog = ({ LOG_LEVEL, LOG_JSON_ENABLED }: Config, to: LogOutput = process.stderr): Log =>
+  createLog({ level: LOG_LEVEL, json: LOG_JSON_ENABLED || !to.isTTY, to })
 
 const databaseUrl = ({ DATABASE_URL, STORAGE_ROOT }: Config): string =>
   DATABASE_URL ?? `sqlite:${join(STORAGE_ROOT, 'parley.sqlite3')}`
@@ -101,5 +101,5 @@ const rulesOf = (config: Config): Rules => ({
 })
 
 /** For a command that needs the hub for a moment. */
-export const openParley = async (config: Config): Promise<Hub> =>
-  openOn(await openDatabase(config), config, openLog(config))
+export const openParley = async (config: Config, stderr?: LogOutput): Promise<Hub> =>
+  openOn(await openDatabase(config), config, openLog(config, stderr))

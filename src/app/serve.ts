@@ -14,6 +14,7 @@ import { keepSearchable } from '../core/search/projection.ts'
 import { finishRemovals } from '../core/topics/removal.ts'
 import { busDoor } from '../doors/bus/door.ts'
 import { busPath, busScope } from '../doors/bus/holder.ts'
+import type { Streams } from '../doors/cli/screen.ts'
 import { createApp, listen } from '../doors/http/app.ts'
 import type { About } from '../doors/mail/about.ts'
 import { mailDoor } from '../doors/mail/door.ts'
@@ -37,13 +38,13 @@ const graceMs = 3000
 const lateMs = 1000
 const exitMs = 4500
 
-export async function serve(config: Config): Promise<void> {
+export async function serve(config: Config, { stdout, stderr }: Pick<Streams, 'stdout' | 'stderr'>): Promise<void> {
   // Whoever read the log may be gone (`| tee`, and Ctrl-C): no reason to fall over.
-  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
-  const log = openLog(config)
+  for (const stream of [stdout, stderr]) stream.on('error', () => {})
+  const log = openLog(config, stderr)
   const server = await startServer(config, log)
   stopOnSignal(server.stop, log)
-  process.stdout.write(`${banner({ version, ...server })}\n`)
+  stdout.write(`${banner({ version, ...server })}\n`)
 }
 
 /** Everything of a server but the process around it. */

@@ -122,7 +122,7 @@ const passing = fc.constantFrom(1, 999, 1000, 5000).map((ms) =>
 
 const crashing = fc.constant(command('crash', (_model, real) => real.crash()))
 
-eachEngine('A mailbox', (open) => {
+eachEngine('A mailbox', (open, dialect) => {
   verifies(
     ['mailbox.pop.fifo', 'mailbox.send.idempotent', 'mailbox.lease.returns', 'mailbox.depth.refused'],
     'does what its model does, whatever happens in whatever order',
@@ -155,7 +155,8 @@ eachEngine('A mailbox', (open) => {
             for (const hub of opened) await hub.close()
           }
         }),
-        { numRuns: 60 },
+        // The model is the same; a run takes 10 ms on SQLite and 100 ms on PostgreSQL.
+        { numRuns: dialect === 'sqlite' ? 90 : 30 },
       )
     },
     120_000,

@@ -8,7 +8,7 @@ import { needProject } from '../../core/projects/projects.ts'
 import { atLeast, examples, newCommand, type Open, withHub } from './commands.ts'
 import { harmlessJson, word } from './harmless.ts'
 import { address, toReceived } from './mail-shapes.ts'
-import { processScreen, type Screen } from './screen.ts'
+import type { Screen } from './screen.ts'
 import { table } from './tables.ts'
 import { ago, iso } from './times.ts'
 
@@ -28,7 +28,7 @@ const projectIs = 'its slug or its key'
 const remindAfter = 30
 
 /** The time from which an acknowledgement is overdue is asked for only where it is needed. */
-export function acksCommand(open: Open, ttlMinutes: () => number, screen: Screen = processScreen()): Command {
+export function acksCommand(open: Open, ttlMinutes: () => number, screen: Screen): Command {
   const acks = newCommand('acks', screen)
     .description('show which acknowledgements an agent owes: pending, remind, overdue')
     .addHelpText('after', examples('acks pending backend BlueLake', 'acks overdue /srv/code/backend BlueLake --json'))
@@ -77,7 +77,7 @@ export function acksCommand(open: Open, ttlMinutes: () => number, screen: Screen
 }
 
 /** The older form of `acks pending`. */
-export function listAcksCommand(open: Open, screen: Screen = processScreen()): Command {
+export function listAcksCommand(open: Open, screen: Screen): Command {
   const command = newCommand('list-acks', screen)
     .description('list what an agent has not acknowledged, as `acks pending` does')
     .requiredOption('--project <slug or key>', 'the project of the agent')

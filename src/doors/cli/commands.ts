@@ -1,5 +1,5 @@
 /** What all commands for people have in common: where they write, how they fail, what their help shows. */
-import { Command, InvalidArgumentError } from 'commander'
+import { Command, CommanderError, InvalidArgumentError } from 'commander'
 import type { Hub } from '../../core/hub/hub.ts'
 import { forPeople, UsageError } from './failures.ts'
 import type { Screen } from './screen.ts'
@@ -7,11 +7,11 @@ import type { Screen } from './screen.ts'
 /** Opens the hub for one command. */
 export type Open = () => Promise<Hub>
 
-/** A command that writes to the screen, and ends with exit code 2 where it is used wrongly. */
+/** A command that writes to the screen; where it is used wrongly it says so, and throws a CommanderError. */
 export function newCommand(name: string, screen: Screen): Command {
   return new Command(name)
     .configureOutput({ writeOut: (text) => void screen.out(text), writeErr: (text) => void screen.err(text) })
-    .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2))
+    .exitOverride()
     .showHelpAfterError('--help shows how it goes.')
 }
 
@@ -33,7 +33,7 @@ export async function tellingPeople(screen: Screen, work: () => Promise<void>): 
   } catch (error) {
     if (!(error instanceof UsageError)) throw forPeople(error)
     await screen.err(`error: ${error.message}\n${error.hint}\n`)
-    process.exit(2)
+    throw new CommanderError(2, 'parley.usage', error.message)
   }
 }
 

@@ -5,9 +5,9 @@ import { local } from '../../core/access/callers.ts'
 import { createKey } from '../../core/agents/keys.ts'
 import { examples, newCommand, type Open, withHub } from './commands.ts'
 import { harmlessJson, word } from './harmless.ts'
-import { processScreen, type Screen } from './screen.ts'
+import type { Screen } from './screen.ts'
 
-export function keysCommand(open: Open, screen: Screen = processScreen()): Command {
+export function keysCommand(open: Open, screen: Screen): Command {
   return newCommand('keys', screen).description('keys of agents').addCommand(createCommand(open, screen))
 }
 

@@ -7,7 +7,7 @@ import { type Lease, listExpiring, listLeases } from '../../core/leases/leases.t
 import { needProject } from '../../core/projects/projects.ts'
 import { atLeast, examples, newCommand, type Open, withHub } from './commands.ts'
 import { harmlessJson, word } from './harmless.ts'
-import { processScreen, type Screen } from './screen.ts'
+import type { Screen } from './screen.ts'
 import { table } from './tables.ts'
 import { ago, hence, iso } from './times.ts'
 
@@ -24,7 +24,7 @@ interface Found {
 
 const usualLimit = 200
 
-export function leasesCommand(open: Open, screen: Screen = processScreen()): Command {
+export function leasesCommand(open: Open, screen: Screen): Command {
   const reservations = newCommand('file_reservations', screen)
     .description('show which paths agents have reserved: list, active, soon')
     .addHelpText('after', examples('file_reservations active backend', 'file_reservations soon backend --minutes 10'))

@@ -7,7 +7,7 @@ import type { Hub } from '../../core/hub/hub.ts'
 import { listProjects, type Project } from '../../core/projects/projects.ts'
 import { atLeast, examples, newCommand, type Open, withHub } from './commands.ts'
 import { harmlessJson } from './harmless.ts'
-import { processScreen, type Screen } from './screen.ts'
+import type { Screen } from './screen.ts'
 import { table } from './tables.ts'
 import { ago, iso } from './times.ts'
 
@@ -24,7 +24,7 @@ interface Listed {
   readonly agents: readonly Profile[] | undefined
 }
 
-export function listProjectsCommand(open: Open, screen: Screen = processScreen()): Command {
+export function listProjectsCommand(open: Open, screen: Screen): Command {
   return newCommand('list-projects', screen)
     .description('list the projects, in the order they were made')
     .option('--include-agents', 'with the agents of each')

@@ -2,10 +2,10 @@
 import { beforeEach, describe, expect } from 'vitest'
 import { connectMail, type Desk, newDesk } from '../../support/mail.ts'
 import { fails, says, startEndpoint } from '../../support/openai.ts'
-import { eras, shareParley, startParley } from '../../support/parley.ts'
+import { eras, shareServer, startParley } from '../../support/parley.ts'
 import { verifies } from '../../support/verifies.ts'
 
-const parley = shareParley()
+const parley = shareServer()
 
 type Json = Record<string, unknown>
 
