@@ -3,7 +3,7 @@ import { Command, CommanderError } from 'commander'
 import { version } from './app/version.ts'
 import { HubError } from './base/errors.ts'
 import { Fault } from './db/faults.ts'
-import { ConfigError, loadConfig } from './settings/config.ts'
+import { ConfigError, loadConfig } from './settings/read.ts'
 
 /** What keeps a folder from being used as storage. */
 const storageFaults: ReadonlySet<string | undefined> = new Set(

@@ -38,6 +38,11 @@ export const number =
     return value
   }
 
+export const count = number({ min: 0, max: Number.MAX_SAFE_INTEGER })
+
+/** From a second to ten years. */
+export const seconds = number({ min: 1, max: 10 * 365 * 86400 })
+
 export const oneOf =
   <Word extends string>(...words: Word[]) =>
   (raw: string): Word => {
