@@ -7,7 +7,7 @@ const taken = /^\/(agents|bus|hub|mail|ws|health|metrics)(\/|$)/
 export const httpSettings = {
   HTTP_HOST: setting({
     default: '127.0.0.1',
-    says: 'The address to listen on. Beyond loopback set HTTP_BEARER_TOKEN too.',
+    says: 'Address that the HTTP server listens on. Set HTTP_BEARER_TOKEN too if it is not a loopback address.',
     parse: (raw) => {
       if (!/^[A-Za-z0-9._:-]+$/.test(raw)) throw new Error('must be an address or a host name')
       return raw
@@ -15,12 +15,12 @@ export const httpSettings = {
   }),
   HTTP_PORT: setting({
     default: '8765',
-    says: 'The port to listen on; 0 takes any free one.',
+    says: 'Port that the HTTP server listens on; 0 takes any free one.',
     parse: number({ min: 0, max: 65535 }),
   }),
   HTTP_PATH: setting({
     default: '/mcp/',
-    says: 'Where the mail door is served; with and without the slash at the end.',
+    says: 'Path at which the mail door is served, with and without the slash at the end.',
     parse: (raw) => {
       if (!/^(\/[A-Za-z0-9._~-]+)+\/?$/.test(raw)) throw new Error('must be a path such as /mcp/')
       const path = raw.replace(/\/$/, '')
@@ -30,7 +30,7 @@ export const httpSettings = {
   }),
   HTTP_BEARER_TOKEN: setting({
     default: '',
-    says: 'The operator’s token: whoever sends it as `Authorization: Bearer …` may act as any agent.',
+    says: 'Token of the operator: a client that sends it as `Authorization: Bearer …` may act as any agent. Empty means that there is no operator.',
     secret: true,
     parse: (raw) => {
       if (raw !== '' && !/^[\x21-\x7e]+$/.test(raw)) throw new Error('must be visible ASCII characters without spaces')
@@ -44,7 +44,7 @@ export const httpSettings = {
   }),
   HTTP_ALLOWED_HOSTS: setting({
     default: '',
-    says: 'More host names that clients may reach Parley by, parted by commas. Others are refused (DNS rebinding).',
+    says: 'Host names, separated by commas, that clients may use for this server besides its own address. Requests for any other host are refused, against DNS rebinding.',
     parse: list,
   }),
 } as const

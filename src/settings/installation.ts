@@ -4,12 +4,12 @@ import { setting, text } from './kinds.ts'
 export const installationSettings = {
   APP_ENVIRONMENT: setting({
     default: 'development',
-    says: 'The name of this installation, as health_check shows it, such as development or production.',
+    says: 'Name of this installation, such as development or production, as health_check shows it.',
     parse: text,
   }),
   PARLEY_ENV_FILE: setting({
     default: '.env',
-    says: 'A file with settings; the environment wins over it. Only `serve` looks for `.env` in the working folder by itself.',
+    says: 'File that holds settings, one NAME=value a line; the environment wins over it. Without this setting `serve` reads `.env` in the working folder, and the other commands read no file.',
     parse: text,
   }),
 } as const

@@ -54,10 +54,6 @@ test('Without any setting every default holds', () => {
   })
 })
 
-test('Every setting has a sentence', () => {
-  for (const { says } of Object.values(settings)) expect(says).toMatch(/^[A-Z].*\.$/s)
-})
-
 describe('A value', () => {
   test.each([
     ['HTTP_PORT', '0', 0],

@@ -4,7 +4,7 @@ import { optional, seconds, setting } from './kinds.ts'
 export const sessionSettings = {
   SECRET_KEY: setting({
     default: '',
-    says: 'What Parley signs session ids with. Empty: a key made on the first start and kept in STORAGE_ROOT. Several nodes need the same one.',
+    says: 'Key that signs session ids, at least 16 characters; several nodes need the same one. Empty means a key that the first start makes and keeps in STORAGE_ROOT.',
     secret: true,
     parse: (raw) => {
       if (raw !== '' && raw.length < 16) throw new Error('must have at least 16 characters')
@@ -13,7 +13,7 @@ export const sessionSettings = {
   }),
   SESSION_TTL_SECONDS: setting({
     default: '604800',
-    says: 'How long an MCP session id is honoured.',
+    says: 'Seconds for which an MCP session id is honoured after it was issued.',
     parse: seconds,
   }),
 } as const

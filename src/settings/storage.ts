@@ -15,12 +15,12 @@ function databaseUrl(raw: string): string | undefined {
 export const storageSettings = {
   STORAGE_ROOT: setting({
     default: '~/.parley',
-    says: "The folder of everything Parley keeps: the SQLite file, the secret key, later the projects' archives.",
+    says: 'Folder in which Parley keeps its files: the SQLite database and the key that signs session ids.',
     parse: folder,
   }),
   DATABASE_URL: setting({
     default: '',
-    says: 'Where the data lives: `sqlite:<file>` or `postgres://user:password@host/database`. Empty is `parley.sqlite3` in STORAGE_ROOT.',
+    says: 'Database of all agents and messages: `sqlite:<file>` or `postgres://user:password@host/database`. Empty means `parley.sqlite3` in STORAGE_ROOT.',
     secret: true,
     parse: databaseUrl,
   }),
