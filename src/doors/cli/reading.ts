@@ -1,4 +1,5 @@
 /** `parley topics list`, `show` and `presence`: what there is, what was said, who is there. */
+import { limits } from '../../base/limits.ts'
 import { local } from '../../core/access/callers.ts'
 import type { Hub } from '../../core/hub/hub.ts'
 import { needTopicCalled, summarizeTopics, type TopicSummary } from '../../core/topics/care.ts'
@@ -106,7 +107,7 @@ export async function presenceCommand(
   const { now, peers } = await listPresent(hub, local, project, {
     uid: topic.uid,
     windowMs: window * 1000,
-    limit: 1000,
+    limit: limits.listed,
   })
   if (json) {
     const { uid: topic_id, name } = topic

@@ -1,5 +1,6 @@
 /** The tools of the mail door about leases: reserve paths, release them, keep them for longer. */
 import { z } from 'zod'
+import { limits } from '../../../base/limits.ts'
 import { textFault } from '../../../base/text.ts'
 import type { Hub } from '../../../core/hub/hub.ts'
 import { type Choice, release, renew, reserve } from '../../../core/leases/leases.ts'
@@ -16,7 +17,7 @@ const mostPaths = 100
 /** Each is read by the hub, which knows the folder of the project. */
 export const paths = z.array(z.string()).max(mostPaths)
 
-export const leaseReason = z.string().max(1000).check(check(textFault))
+export const leaseReason = z.string().max(limits.reasonLength).check(check(textFault))
 
 export const ttlSeconds = z.int().min(1)
 

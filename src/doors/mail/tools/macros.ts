@@ -5,7 +5,7 @@ import { type Reserved, reserve } from '../../../core/leases/leases.ts'
 import { lookForConflicts, prepareForThread, shakeHands, startWork } from '../../../core/macros/work.ts'
 import { modelPattern } from '../../../llm/llm.ts'
 import { defineTool } from '../../mcp/table.ts'
-import { body, text, title } from '../../words/fields.ts'
+import { body, reason, title } from '../../words/fields.ts'
 import { aliases } from '../clusters.ts'
 import { linkShape, toLink } from '../contact-shapes.ts'
 import { acting, name, projectKey, threadKey, toIso } from '../fields.ts'
@@ -168,7 +168,7 @@ export function macroTools(hub: Hub) {
         requester: name.describe('You.'),
         target: name,
         to_project: projectKey.optional().describe('The project of target, if not yours.'),
-        reason: text(1000).optional(),
+        reason: reason.optional(),
         ttl_seconds: ttlSeconds.optional(),
         auto_accept: z.boolean().default(false),
         welcome_subject: title.optional(),

@@ -1,5 +1,6 @@
 /** The tools for sending, replying, reading the inbox and receipts. */
 import { z } from 'zod'
+import { limits } from '../../../base/limits.ts'
 import type { Hub } from '../../../core/hub/hub.ts'
 import { listInbox } from '../../../core/mail/inbox.ts'
 import { acknowledgeMessage, markRead } from '../../../core/mail/receipts.ts'
@@ -39,7 +40,7 @@ function listOfOne(args: Record<string, unknown>): Record<string, unknown> {
   return { ...args, ...Object.fromEntries(lists.map((key) => [key, [args[key]]])) }
 }
 
-export const inboxLimit = z.int().min(1).max(100).default(20)
+export const inboxLimit = z.int().min(1).max(limits.inboxListed).default(20)
 
 export function messageTools(hub: Hub): Tool<MailScope>[] {
   const sendMessage = tool({
