@@ -5,12 +5,12 @@ import type { Hub } from '../../core/hub/hub.ts'
 import { needTopicCalled, summarizeTopics, type TopicSummary } from '../../core/topics/care.ts'
 import { listPresent } from '../../core/topics/members.ts'
 import { type Entry, findStart, readEntries } from '../../core/topics/transcript.ts'
+import { ago, iso } from '../words/times.ts'
 import { harmlessJson, harmlessLine } from './harmless.ts'
 import { messageText } from './messages.ts'
 import type { Screen } from './screen.ts'
 import { toMessage, toPeer, toSummary } from './shapes.ts'
 import { paint, table } from './tables.ts'
-import { ago, iso } from './times.ts'
 
 /** What every command is given. */
 export interface Desk {

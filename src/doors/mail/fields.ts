@@ -58,10 +58,6 @@ export function parseTime(text: string): number | undefined {
   return Number.isNaN(ms) ? undefined : ms
 }
 
-export const toIso = (ms: number): string => new Date(ms).toISOString()
-
-export const isoOrNull = (ms: number | undefined): string | null => (ms === undefined ? null : toIso(ms))
-
 /** Whom a call acts as: on this door an agent registers first. */
 export const acting = ({ caller }: CallContext<MailScope>, project: string, agent: string): Acting => ({
   caller,

@@ -6,8 +6,9 @@ import { resetCursor } from '../../../core/topics/members.ts'
 import { sync } from '../../../core/topics/sync.ts'
 import { defineTool } from '../../mcp/table.ts'
 import { clientId, messageKind, metadata, topicBody, waitSeconds } from '../../words/fields.ts'
+import { seconds } from '../../words/times.ts'
 import { type BusScope, holderOf } from '../holder.ts'
-import { cursorShape, seconds, syncShape, toSync } from '../shapes.ts'
+import { cursorShape, syncShape, toSync } from '../shapes.ts'
 import { topicId } from './topics.ts'
 
 const tool = defineTool<BusScope>()

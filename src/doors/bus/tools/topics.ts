@@ -14,8 +14,10 @@ import {
 } from '../../../core/topics/topics.ts'
 import { defineTool } from '../../mcp/table.ts'
 import { busName, clientId, metadata, reason, title } from '../../words/fields.ts'
+import { seconds } from '../../words/times.ts'
+import { peerWords } from '../../words/topics.ts'
 import { type BusScope, holderOf } from '../holder.ts'
-import { seconds, topicDetailShape, topicShape, toTopicDetail, toTopicShape } from '../shapes.ts'
+import { topicDetailShape, topicShape, toTopicDetail, toTopicShape } from '../shapes.ts'
 
 const tool = defineTool<BusScope>()
 
@@ -180,12 +182,7 @@ export function topicTools(hub: Hub) {
         windowMs: window_seconds * 1000,
         limit,
       })
-      const shown = peers.map(({ name, lastSeq, seenAt }) => ({
-        agent_name: name,
-        last_seq: lastSeq,
-        updated_at: seconds(seenAt),
-        age_seconds: seconds(now - seenAt),
-      }))
+      const shown = peers.map((peer) => peerWords(peer, now, seconds))
       return { topic_id, window_seconds, limit, now: seconds(now), peers: shown, count: shown.length }
     },
   })

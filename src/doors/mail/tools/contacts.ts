@@ -6,9 +6,10 @@ import type { Hub } from '../../../core/hub/hub.ts'
 import { requestContact, respondContact } from '../../../core/requests/requests.ts'
 import { defineTool } from '../../mcp/table.ts'
 import { reason } from '../../words/fields.ts'
+import { toProfile } from '../../words/profiles.ts'
 import { linkShape, toLink } from '../contact-shapes.ts'
 import { acting, name, projectKey } from '../fields.ts'
-import { profileShape, toProfile } from '../profiles.ts'
+import { profileShape } from '../profiles.ts'
 import type { MailScope } from '../scope.ts'
 
 const tool = defineTool<MailScope>()

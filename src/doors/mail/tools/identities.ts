@@ -6,19 +6,9 @@ import { createIdentity, register } from '../../../core/agents/registration.ts'
 import type { Hub } from '../../../core/hub/hub.ts'
 import { ensureProject } from '../../../core/projects/projects.ts'
 import { defineTool } from '../../mcp/table.ts'
+import { toProfile, toProject } from '../../words/profiles.ts'
 import { name, projectKey } from '../fields.ts'
-import {
-  introduction,
-  model,
-  profileShape,
-  program,
-  projectShape,
-  task,
-  toProfile,
-  toProject,
-  toRegistered,
-  wish,
-} from '../profiles.ts'
+import { introduction, model, profileShape, program, projectShape, task, toRegistered, wish } from '../profiles.ts'
 import type { MailScope } from '../scope.ts'
 
 export function identityTools(hub: Hub) {
