@@ -26,7 +26,7 @@ describe('The layers', () => {
     ['src/store/agents.ts', '../archive/git.ts', 'sideways'],
     ['src/archive/git.ts', '../store/agents.ts', 'sideways'],
     ['src/core/hub/wait.ts', '../../doors/mcp/table.ts', 'upward'],
-    ['src/core/hub/wait.ts', '../../settings/config.ts', 'the settings'],
+    ['src/core/hub/wait.ts', '../../settings/read.ts', 'the settings'],
     ['src/core/hub/hub.ts', '../agents/agents.ts', 'a later room'],
     ['src/core/messages/send.ts', '../requests/requests.ts', 'a later room'],
     ['src/core/agents/agents.ts', '../stray.ts', 'what stands in no room'],
@@ -37,14 +37,14 @@ describe('The layers', () => {
     ['src/doors/http/app.ts', '../mail/door.ts', 'a door from what doors share'],
     ['src/doors/words/fields.ts', '../mail/door.ts', 'a door from what doors share'],
     ['src/app/serve.ts', '../main.ts', 'main'],
-    ['src/settings/config.ts', '../app/serve.ts', 'upward'],
+    ['src/settings/read.ts', '../app/serve.ts', 'upward'],
     ['src/globs/globs.ts', '../fulltext/words.ts', 'sideways'],
   ])('refuse %s importing %s: %s', (path, specifier) => {
     expect(violations([importing(path, specifier)])).toHaveLength(1)
   })
 
   test.each([
-    ['src/app/serve.ts', ['../settings/config.ts', '../doors/mail/door.ts', '../db/open.ts', '../base/log.ts']],
+    ['src/app/serve.ts', ['../settings/read.ts', '../doors/mail/door.ts', '../db/open.ts', '../base/log.ts']],
     [
       'src/doors/mail/tools/leases.ts',
       ['../shapes.ts', '../../mcp/table.ts', '../../words/fields.ts', '../../../core/hub/hub.ts'],
@@ -145,7 +145,7 @@ describe('The style', () => {
     '%s stands in base, the settings and main only',
     (text) => {
       expect(style.noAmbient({ path: 'src/app/serve.ts', text })).toHaveLength(1)
-      for (const path of ['src/base/a.ts', 'src/settings/config.ts', 'src/main.ts'])
+      for (const path of ['src/base/a.ts', 'src/settings/read.ts', 'src/main.ts'])
         expect(style.noAmbient({ path, text })).toEqual([])
     },
   )

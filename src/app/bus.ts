@@ -8,7 +8,7 @@ import { processScope } from '../doors/bus/holder.ts'
 import { createEngine } from '../doors/mcp/protocol/engine.ts'
 import { serveStdio } from '../doors/mcp/stdio/serve.ts'
 import { Usage } from '../doors/mcp/usage.ts'
-import type { Config } from '../settings/config.ts'
+import type { Config } from '../settings/all.ts'
 import { openDatabase, openLog, openOn } from './open.ts'
 import { version } from './version.ts'
 

@@ -5,7 +5,7 @@ import { leaseCleanupChore } from '../core/leases/cleanup.ts'
 import { claimInbox } from '../core/mail/escalation.ts'
 import { overdueChore } from '../core/mail/overdue.ts'
 import { retentionChore } from '../core/mail/retention.ts'
-import type { Config } from '../settings/config.ts'
+import type { Config } from '../settings/all.ts'
 
 export const choresOf = (config: Config): readonly Chore[] => [
   ...(config.ACK_TTL_ENABLED ? [overdue(config)] : []),

@@ -12,7 +12,7 @@ import { openDb } from '../db/open.ts'
 import type { Db } from '../db/port.ts'
 import { parseDatabaseUrl, shownUrl } from '../db/url.ts'
 import { createLlm, type Llm } from '../llm/llm.ts'
-import type { Config } from '../settings/config.ts'
+import type { Config } from '../settings/all.ts'
 
 /** On stderr, because stdout may carry a protocol; for people on a terminal, for machines elsewhere. */
 export const openLog = ({ LOG_LEVEL, LOG_JSON_ENABLED }: Config, to: LogOutput = process.stderr): Log =>

@@ -4,7 +4,8 @@ import { HubError } from '../base/errors.ts'
 import type { Hub } from '../core/hub/hub.ts'
 import { Fault } from '../db/faults.ts'
 import type { Screen, Streams } from '../doors/cli/screen.ts'
-import { type Config, ConfigError, loadConfig } from '../settings/config.ts'
+import type { Config } from '../settings/all.ts'
+import { ConfigError, loadConfig } from '../settings/read.ts'
 import { version } from './version.ts'
 
 /** What keeps a folder from being used as storage. */

@@ -23,7 +23,7 @@ import { mailboxDoor, mailboxPath, mailboxScope } from '../doors/mailbox/door.ts
 import { mountDoor } from '../doors/mcp/http/serve.ts'
 import { createEngine } from '../doors/mcp/protocol/engine.ts'
 import { emitUsage, Usage } from '../doors/mcp/usage.ts'
-import type { Config } from '../settings/config.ts'
+import type { Config } from '../settings/all.ts'
 import { banner } from './banner.ts'
 import { choresOf } from './housekeeping.ts'
 import { databaseName, openDatabase, openLog, openOn, storageName } from './open.ts'

@@ -1,8 +1,12 @@
 /** Names of agents and projects: what is allowed, and when two of them are the same. */
 import { createHash } from 'node:crypto'
+import { limits } from './limits.ts'
 
 /** DECISIONS, "All doors" 6. */
-export const agentNamePattern = /^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$/
+export const agentNamePattern = new RegExp(`^[A-Za-z0-9][A-Za-z0-9_-]{0,${limits.agentNameLength - 1}}$`)
+
+/** The same in words. */
+export const agentNameRule = `1 to ${limits.agentNameLength} letters, digits, "_" or "-", beginning with a letter or digit`
 
 /** Names are compared without case, however an accent is encoded, and shown as first written. */
 export const nameKey = (name: string): string => name.normalize('NFC').toLowerCase()

@@ -9,7 +9,7 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import { pino } from 'pino'
 import { afterAll, beforeAll, onTestFinished } from 'vitest'
 import { startServer } from '../../src/app/serve.ts'
-import { loadConfig } from '../../src/settings/config.ts'
+import { loadConfig } from '../../src/settings/read.ts'
 
 const program = fileURLToPath(new URL('../../bin/parley.js', import.meta.url))
 

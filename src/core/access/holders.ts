@@ -1,5 +1,6 @@
 /** Who acts under an agent's name: a process, a session or a URL. A second one is told, unless it brings the token. */
 import { HubError } from '../../base/errors.ts'
+import { limits } from '../../base/limits.ts'
 import { nameKey } from '../../base/names.ts'
 import { isRunning } from '../../base/processes.ts'
 import type { Tx } from '../../db/port.ts'
@@ -61,7 +62,7 @@ function whenFree({ holder, seen_at }: HolderRow, now: number): string {
 async function freeNames(tx: Tx, { name, projectId }: Named): Promise<string[]> {
   const free: string[] = []
   for (let n = 2; free.length < 2; n++) {
-    const candidate = `${[...name].slice(0, 60).join('')}-${n}`
+    const candidate = `${[...name].slice(0, limits.busNameLength - 4).join('')}-${n}`
     if ((await findAgent(tx, projectId, nameKey(candidate))) === undefined) free.push(JSON.stringify(candidate))
   }
   return free

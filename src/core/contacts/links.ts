@@ -1,5 +1,6 @@
 /** What there is between agents, as they see it, and what each says of who may write to it. */
 import { HubError } from '../../base/errors.ts'
+import { limits } from '../../base/limits.ts'
 import { updateContactPolicy } from '../../store/agents.ts'
 import { listNamedContacts, type NamedContactRow } from '../../store/contacts.ts'
 import { type Acting, actAs } from '../agents/acting.ts'
@@ -38,7 +39,7 @@ export interface Other {
 export async function listContacts(hub: Hub, acting: Acting): Promise<(Contact & { direction: Direction })[]> {
   const agent = await actAs(hub, acting)
   const now = hub.clock.now()
-  const rows = await listNamedContacts(reader(hub), agent.id, mostListed)
+  const rows = await listNamedContacts(reader(hub), agent.id, limits.listed)
   return rows.map((row) => ({
     ...toContact(row, now),
     direction: row.from_id === agent.id ? ('outgoing' as const) : ('incoming' as const),
@@ -46,8 +47,6 @@ export async function listContacts(hub: Hub, acting: Acting): Promise<(Contact &
 }
 
 export type Direction = 'outgoing' | 'incoming'
-
-const mostListed = 1000
 
 export async function setContactPolicy(hub: Hub, acting: Acting, policy: ContactPolicy): Promise<Profile> {
   const agent = await actAs(hub, acting)

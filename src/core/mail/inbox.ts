@@ -1,5 +1,6 @@
 /** Reading mail without taking it: an agent's inbox, the parts of it that want something, its outbox. */
 
+import { limits } from '../../base/limits.ts'
 import { findReceipt } from '../../store/deliveries.ts'
 import {
   type InboxPart,
@@ -77,17 +78,15 @@ export async function listOutbox(hub: Hub, acting: Acting, wish: OutboxWish): Pr
   return lettersOf(hub, { rows, home: agent.projectId, blind: true })
 }
 
-/** An answer holds at most so many bytes of bodies. */
-const mostBytes = 8 * 1024 * 1024
-
 /** So long a body comes with its message at once, however many there are; longer ones are added as long as there is room. */
-export const inlineBytes = (bodies: boolean, limit: number): number => (bodies ? Math.floor(mostBytes / limit) : 0)
+export const inlineBytes = (bodies: boolean, limit: number): number =>
+  bodies ? Math.floor(limits.inboxAnswerBytes / limit) : 0
 
 export async function withBodies<Row extends MailRow>(hub: Hub, rows: Row[], wanted: boolean): Promise<Row[]> {
   const missing = wanted ? rows.filter(({ body }) => body === null).map(({ id }) => id) : []
   if (missing.length === 0) return rows
   const used = rows.reduce((sum, { body }) => sum + Buffer.byteLength(body ?? ''), 0)
-  const found = await listBodies(reader(hub), missing, mostBytes - used)
+  const found = await listBodies(reader(hub), missing, limits.inboxAnswerBytes - used)
   const bodies = new Map(found.map(({ id, body }) => [id, body]))
   return rows.map((row) => (row.body === null ? { ...row, body: bodies.get(row.id) ?? null } : row))
 }

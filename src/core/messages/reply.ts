@@ -1,5 +1,6 @@
 /** Replying: in the thread of the message, about the same subject, to whoever wrote it unless others are named. */
 import { HubError } from '../../base/errors.ts'
+import { limits } from '../../base/limits.ts'
 import { findMail, listRecipientsOf } from '../../store/mail.ts'
 import { sightOf } from '../access/rules.ts'
 import { type Acting, actAs } from '../agents/acting.ts'
@@ -17,8 +18,6 @@ export interface Reply {
   readonly subjectPrefix?: string | undefined
   readonly clientId?: string | undefined
 }
-
-const longestSubject = 255
 
 export async function reply(
   hub: Hub,
@@ -77,5 +76,5 @@ async function usualRecipients(
 function prefixed(subject: string, prefix: string): string {
   if (subject.toLowerCase().startsWith(prefix.toLowerCase())) return subject
   const longer = `${prefix} ${subject}`.trim()
-  return [...longer].length > longestSubject ? subject : longer
+  return [...longer].length > limits.titleLength ? subject : longer
 }

@@ -1,5 +1,6 @@
 /** Members of a topic: joining it, how far each has read, who is there. */
 import { HubError } from '../../base/errors.ts'
+import { limits } from '../../base/limits.ts'
 import type { Tx } from '../../db/port.ts'
 import { insertCursor, listPeers, updateCursor } from '../../store/cursors.ts'
 import { claimMember, type MemberRow, upsertJoin } from '../../store/holders.ts'
@@ -106,10 +107,7 @@ export interface Peer {
   readonly seenAt: number
 }
 
-/** One answer names no more than this, however many are asked for. */
-const mostPeers = 1000
-
-/** Who synced within the window, or waits now. */
+/** Who synced within the window, or waits now; no more than one answer may list, however many are asked for. */
 export async function listPresent(
   hub: Hub,
   caller: Caller,
@@ -122,7 +120,7 @@ export async function listPresent(
     threadId: id,
     since: now - windowMs,
     now,
-    limit: Math.min(limit, mostPeers),
+    limit: Math.min(limit, limits.listed),
   })
   const peers: Peer[] = rows.map((row) => ({ name: row.name, lastSeq: row.last_seq, seenAt: row.seen_at }))
   return { now, peers }

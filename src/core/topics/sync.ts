@@ -1,4 +1,5 @@
 /** Syncing with a topic: what goes out, what comes in and how far one has read, in one transaction; then, perhaps, a wait. */
+import { limits } from '../../base/limits.ts'
 import type { Tx } from '../../db/port.ts'
 import { updateCursor, updateCursorBack, updateNotWaiting } from '../../store/cursors.ts'
 import { type MemberRow, updateHolderSeen } from '../../store/holders.ts'
@@ -104,15 +105,12 @@ async function receive(hub: Hub, tx: Tx, { topic, member, sent, request, waitMs 
   }
 }
 
-/** No answer grows much beyond this many characters: the next call brings the rest. */
-const answerLimit = 2 * 1024 * 1024
-
 /** How many of the messages fit into one answer; one always does. */
 function countThatFit(rows: readonly ThreadMessageRow[]): number {
   let size = 0
   const first = rows.findIndex(({ body, metadata }, index) => {
     size += body.length + (metadata?.length ?? 0)
-    return index > 0 && size > answerLimit
+    return index > 0 && size > limits.syncAnswerLength
   })
   return first < 0 ? rows.length : first
 }

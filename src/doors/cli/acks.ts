@@ -5,12 +5,12 @@ import { needAgent } from '../../core/agents/agents.ts'
 import type { Hub } from '../../core/hub/hub.ts'
 import { listInbox, type Received } from '../../core/mail/inbox.ts'
 import { needProject } from '../../core/projects/projects.ts'
+import { address, toDelivery, toEnvelope } from '../words/mail.ts'
+import { ago, iso } from '../words/times.ts'
 import { atLeast, examples, newCommand, type Open, withHub } from './commands.ts'
 import { harmlessJson, word } from './harmless.ts'
-import { address, toReceived } from './mail-shapes.ts'
 import type { Screen } from './screen.ts'
 import { table } from './tables.ts'
-import { ago, iso } from './times.ts'
 
 interface Shared {
   readonly limit: number
@@ -122,7 +122,9 @@ async function show(
   if (json) {
     const threshold = olderThan && { [olderThan.called]: olderThan.minutes }
     const answer = { project, agent, ...threshold, count: messages.length, has_more: hasMore }
-    return screen.out(`${harmlessJson({ ...answer, messages: messages.map(toReceived) })}\n`)
+    return screen.out(
+      `${harmlessJson({ ...answer, messages: messages.map((letter) => ({ ...toEnvelope(letter), ...toDelivery(letter) })) })}\n`,
+    )
   }
   if (messages.length === 0 && screen.tty) return screen.note(nothing(agent, olderThan?.minutes))
   await screen.out(tableOf(messages, screen, now))

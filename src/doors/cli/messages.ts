@@ -1,8 +1,8 @@
 /** Messages as text: a line that says whose it is, and what was said, set in so that it cannot pass for such a line. */
 import type { Entry } from '../../core/topics/transcript.ts'
+import { iso } from '../words/times.ts'
 import { harmlessText, word } from './harmless.ts'
 import { type Look, type Painted, paint } from './tables.ts'
-import { iso } from './times.ts'
 import { displayWidth, truncate, wrap } from './width.ts'
 
 const indent = '    '

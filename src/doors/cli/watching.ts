@@ -5,11 +5,11 @@ import { local } from '../../core/access/callers.ts'
 import { needTopicCalled } from '../../core/topics/care.ts'
 import type { Topic } from '../../core/topics/topics.ts'
 import { awaitNews, type Entry, findLastSeq, findStart, readEntries } from '../../core/topics/transcript.ts'
+import { clock, iso } from '../words/times.ts'
 import { harmlessJson, harmlessLine } from './harmless.ts'
 import { messageText } from './messages.ts'
 import type { Desk } from './reading.ts'
 import { toMessage } from './shapes.ts'
-import { clock, iso } from './times.ts'
 
 export type From = number | 'now' | undefined
 

@@ -2,6 +2,7 @@
 import type { Socket } from 'node:net'
 import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { asHubError, errorShape, HubError, kinds } from '../../base/errors.ts'
+import { limits } from '../../base/limits.ts'
 import type { Log } from '../../base/log.ts'
 import type { Caller } from '../../core/access/callers.ts'
 import { type CredentialOptions, createReadCaller } from './credentials.ts'
@@ -12,14 +13,11 @@ export interface AppOptions extends GuardOptions, CredentialOptions, HealthOptio
   readonly log: Log
 }
 
-/** DECISIONS, "All doors" 8. */
-const maxBody = 4 << 20
-
 /** Listen with `listen` below: it costs each request less than `app.listen` right after `app.ready`. */
 export function createApp(options: AppOptions): FastifyInstance {
   const { log } = options
   const app = Fastify({
-    bodyLimit: maxBody,
+    bodyLimit: limits.requestBytes,
     exposeHeadRoutes: false,
     // A key such as __proto__ is a key like any other: nothing here merges what it was sent into an object of its own.
     onProtoPoisoning: 'ignore',

@@ -1,20 +1,11 @@
-/** Projects and agents in the words of the mail door, and the fields in which an agent introduces itself. */
+/** What the mail door answers about projects and agents, and the fields in which an agent introduces itself. */
 import { z } from 'zod'
 import { textFault } from '../../base/text.ts'
-import type { Profile } from '../../core/agents/profiles.ts'
 import type { Introduction, Registered } from '../../core/agents/registration.ts'
-import type { Project } from '../../core/projects/projects.ts'
 import type { CallContext } from '../mcp/table.ts'
 import { check } from '../words/fields.ts'
-import { toIso } from './fields.ts'
+import { toProfile } from '../words/profiles.ts'
 import type { MailScope } from './scope.ts'
-
-export const toProject = ({ id, slug, key, createdAt }: Project) => ({
-  id,
-  slug,
-  human_key: key,
-  created_at: toIso(createdAt),
-})
 
 export const projectShape = z.object({
   id: z.number(),
@@ -25,20 +16,6 @@ export const projectShape = z.object({
 
 /** Says little, because every tool that answers with a profile carries it in its schema. */
 export const profileShape = z.looseObject({ name: z.string() })
-
-export const toProfile = (profile: Profile) => ({
-  id: profile.id,
-  name: profile.name,
-  program: profile.program,
-  model: profile.model,
-  task_description: profile.task,
-  inception_ts: toIso(profile.createdAt),
-  last_active_ts: toIso(profile.activeAt),
-  contact_policy: profile.contactPolicy,
-  unread_count: profile.unread,
-  project_id: profile.projectId,
-  project: profile.project,
-})
 
 /** The profile, and why it has another name than was asked for. */
 export const toRegistered = ({ profile, renamed }: Registered) => ({

@@ -1,7 +1,8 @@
 /** The mailbox door at /agents/{agent}/mcp: send and check, first in, first out; any MCP agent, no set-up. */
 import { z } from 'zod'
 import { HubError } from '../../base/errors.ts'
-import { agentNamePattern, nameKey } from '../../base/names.ts'
+import { limits, sizeInWords } from '../../base/limits.ts'
+import { agentNamePattern, agentNameRule, nameKey } from '../../base/names.ts'
 import type { Hub } from '../../core/hub/hub.ts'
 import { acknowledge, take } from '../../core/mail/take.ts'
 import { send } from '../../core/messages/send.ts'
@@ -22,7 +23,7 @@ const longestLease = 7 * 24 * 3600
 export function mailboxScope(params: Record<string, string>, query: Record<string, unknown>) {
   const name = params.agent ?? ''
   if (!agentNamePattern.test(name))
-    throw new HubError('INVALID_ARGUMENT', 'The path names no agent: a name is 1 to 100 letters, digits, "_" or "-".', {
+    throw new HubError('INVALID_ARGUMENT', `The path names no agent: a name is ${agentNameRule}.`, {
       hint: 'Use /agents/<name>/mcp with your own name, for example /agents/alice/mcp.',
     })
   const project = projectParameter(query)
@@ -55,7 +56,7 @@ export function mailboxDoor(hub: Hub): Door<MailboxScope> {
     cluster: 'messaging',
     input: z.strictObject({
       name: agentName.describe('The agent to send to.'),
-      msg: body.describe('The message; up to 1 MiB.'),
+      msg: body.describe(`The message; up to ${sizeInWords(limits.bodyBytes)}.`),
       msg_id: clientId.optional().describe('Your own id for the message; made for you if left out.'),
     }),
     output: z.string(),

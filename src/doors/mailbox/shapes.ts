@@ -1,6 +1,7 @@
 /** The mailbox door's words for the hub's things (spec/mailbox.md §4.2, DECISIONS "mailbox.md" 3). */
 import { z } from 'zod'
 import type { Mail } from '../../core/mail/take.ts'
+import { iso } from '../words/times.ts'
 
 export const mailShape = z.object({
   id: z.string().describe("The sender's msg_id, or one made for it; answer with the same one."),
@@ -13,6 +14,6 @@ export const mailShape = z.object({
 export type MailShape = z.output<typeof mailShape>
 
 export function toMail({ id, from, body, createdAt, lease }: Mail): MailShape {
-  const mail = { id, from, content: body, created: new Date(createdAt).toISOString() }
+  const mail = { id, from, content: body, created: iso(createdAt) }
   return lease === undefined ? mail : { ...mail, lease }
 }

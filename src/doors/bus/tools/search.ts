@@ -6,8 +6,9 @@ import { searchTopics } from '../../../core/search/topics.ts'
 import { marked } from '../../../fulltext/excerpt.ts'
 import { defineTool } from '../../mcp/table.ts'
 import { text } from '../../words/fields.ts'
+import { seconds } from '../../words/times.ts'
 import type { BusScope } from '../holder.ts'
-import { messageShape, seconds } from '../shapes.ts'
+import { messageShape } from '../shapes.ts'
 import { topicId } from './topics.ts'
 
 const hitShape = messageShape

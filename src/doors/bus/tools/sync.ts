@@ -5,16 +5,17 @@ import type { Hub } from '../../../core/hub/hub.ts'
 import { resetCursor } from '../../../core/topics/members.ts'
 import { sync } from '../../../core/topics/sync.ts'
 import { defineTool } from '../../mcp/table.ts'
-import { clientId, metadata, text, waitSeconds } from '../../words/fields.ts'
+import { clientId, messageKind, metadata, topicBody, waitSeconds } from '../../words/fields.ts'
+import { seconds } from '../../words/times.ts'
 import { type BusScope, holderOf } from '../holder.ts'
-import { cursorShape, seconds, syncShape, toSync } from '../shapes.ts'
+import { cursorShape, syncShape, toSync } from '../shapes.ts'
 import { topicId } from './topics.ts'
 
 const tool = defineTool<BusScope>()
 
 const outgoing = z.strictObject({
-  content_markdown: text(65_536),
-  message_type: text(32).default('message').describe('For example message, question, answer, event.'),
+  content_markdown: topicBody,
+  message_type: messageKind.default('message').describe('For example message, question, answer, event.'),
   reply_to: clientId.optional().describe('The message_id you answer, of the same topic.'),
   metadata: metadata.optional(),
   client_message_id: clientId.optional().describe('Your own id; a retry with it sends nothing twice.'),

@@ -1,5 +1,6 @@
 /** The resources that show mail: inbox, outbox, mailbox, a message, a thread, and what waits for an agent. */
 import { z } from 'zod'
+import { limits } from '../../../base/limits.ts'
 import { needHome } from '../../../core/agents/agents.ts'
 import type { Hub } from '../../../core/hub/hub.ts'
 import { listInbox, listOutbox } from '../../../core/mail/inbox.ts'
@@ -22,7 +23,7 @@ import { defineResource } from '../resource.ts'
 import type { MailScope } from '../scope.ts'
 import { toMessage, toReceived, toSent } from '../shapes.ts'
 
-const limit = limitParameter(20, 100)
+const limit = limitParameter(20, limits.inboxListed)
 const aged = { agent: name, project: projectParameter.optional(), limit }
 const agedObject = z.object(aged)
 const ofAgent = { ...aged, before: idParameter.optional() }

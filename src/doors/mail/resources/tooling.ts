@@ -10,9 +10,10 @@ import { inputSchema } from '../../mcp/schema.ts'
 import type { Resource, Tool } from '../../mcp/table.ts'
 import { briefly, type Call } from '../../mcp/usage.ts'
 import { agentName } from '../../words/fields.ts'
+import { iso } from '../../words/times.ts'
 import type { About } from '../about.ts'
 import { aliases, clusters, offers, playbooks } from '../clusters.ts'
-import { projectParameter, readParameters, toIso } from '../fields.ts'
+import { projectParameter, readParameters } from '../fields.ts'
 import type { MailScope } from '../scope.ts'
 
 type Row = Pick<Tool<MailScope>, 'name' | 'title' | 'cluster' | 'effect' | 'input'>
@@ -39,7 +40,7 @@ const parameters = {
 const mostEntries = 200
 
 export function toolingResources({ hub, about, tools }: Tooling): Resource<MailScope>[] {
-  const now = () => toIso(hub.clock.now())
+  const now = () => iso(hub.clock.now())
   const { usage } = about
   return [
     {
@@ -90,7 +91,7 @@ export function toolingResources({ hub, about, tools }: Tooling): Resource<MailS
       description: 'The background jobs that some process holds right now.',
       async read(_params, { caller }) {
         const held = await listHeldChores(hub, caller)
-        const locks = held.map(({ name, holder, until }) => ({ name, owner: holder, held_until: toIso(until) }))
+        const locks = held.map(({ name, holder, until }) => ({ name, owner: holder, held_until: iso(until) }))
         return { locks, summary: { total: locks.length } }
       },
     },
@@ -132,7 +133,7 @@ export function toolingResources({ hub, about, tools }: Tooling): Resource<MailS
 }
 
 const toEntry = ({ tool, at, ms, outcome, project, agent }: Call) => ({
-  timestamp: toIso(at),
+  timestamp: iso(at),
   tool: tool.name,
   cluster: tool.cluster,
   project: project ?? null,

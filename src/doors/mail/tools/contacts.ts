@@ -5,10 +5,11 @@ import { listContacts, setContactPolicy } from '../../../core/contacts/links.ts'
 import type { Hub } from '../../../core/hub/hub.ts'
 import { requestContact, respondContact } from '../../../core/requests/requests.ts'
 import { defineTool } from '../../mcp/table.ts'
-import { text } from '../../words/fields.ts'
+import { reason } from '../../words/fields.ts'
+import { toProfile } from '../../words/profiles.ts'
 import { linkShape, toLink } from '../contact-shapes.ts'
 import { acting, name, projectKey } from '../fields.ts'
-import { profileShape, toProfile } from '../profiles.ts'
+import { profileShape } from '../profiles.ts'
 import type { MailScope } from '../scope.ts'
 
 const tool = defineTool<MailScope>()
@@ -30,7 +31,7 @@ export function contactTools(hub: Hub) {
       from_agent: name.describe('You.'),
       to_agent: name,
       to_project: projectKey.optional().describe('The project of to_agent, if not yours.'),
-      reason: text(1000).optional(),
+      reason: reason.optional(),
       ttl_seconds: ttlSeconds.describe('How long the request stands; 7 days if left out.'),
     }),
     output: linkShape,

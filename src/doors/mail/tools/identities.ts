@@ -1,23 +1,14 @@
 /** The tools of the mail door about projects and identities: who works where, and as whom. */
 import { z } from 'zod'
+import { limits } from '../../../base/limits.ts'
 import { listAgents, whois } from '../../../core/agents/profiles.ts'
 import { createIdentity, register } from '../../../core/agents/registration.ts'
 import type { Hub } from '../../../core/hub/hub.ts'
 import { ensureProject } from '../../../core/projects/projects.ts'
 import { defineTool } from '../../mcp/table.ts'
+import { toProfile, toProject } from '../../words/profiles.ts'
 import { name, projectKey } from '../fields.ts'
-import {
-  introduction,
-  model,
-  profileShape,
-  program,
-  projectShape,
-  task,
-  toProfile,
-  toProject,
-  toRegistered,
-  wish,
-} from '../profiles.ts'
+import { introduction, model, profileShape, program, projectShape, task, toRegistered, wish } from '../profiles.ts'
 import type { MailScope } from '../scope.ts'
 
 export function identityTools(hub: Hub) {
@@ -101,7 +92,7 @@ export function identityTools(hub: Hub) {
       input: z.strictObject({
         project_key: projectKey,
         active_within_seconds: z.number().positive().optional().describe('Only those active within this time.'),
-        limit: z.int().min(1).max(1000).default(100).describe('How many at most.'),
+        limit: z.int().min(1).max(limits.listed).default(100).describe('How many at most.'),
       }),
       output: z.array(profileShape),
       wrapped: true,

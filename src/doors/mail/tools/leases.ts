@@ -1,12 +1,15 @@
 /** The tools of the mail door about leases: reserve paths, release them, keep them for longer. */
 import { z } from 'zod'
+import { limits } from '../../../base/limits.ts'
 import { textFault } from '../../../base/text.ts'
 import type { Hub } from '../../../core/hub/hub.ts'
 import { type Choice, release, renew, reserve } from '../../../core/leases/leases.ts'
 import { defineTool } from '../../mcp/table.ts'
 import { check } from '../../words/fields.ts'
-import { acting, id, name, projectKey, toIso } from '../fields.ts'
-import { reservations, toConflict, toGranted } from '../lease-shapes.ts'
+import { toGranted } from '../../words/leases.ts'
+import { iso } from '../../words/times.ts'
+import { acting, id, name, projectKey } from '../fields.ts'
+import { reservations, toConflict } from '../lease-shapes.ts'
 import type { MailScope } from '../scope.ts'
 
 const tool = defineTool<MailScope>()
@@ -16,7 +19,7 @@ const mostPaths = 100
 /** Each is read by the hub, which knows the folder of the project. */
 export const paths = z.array(z.string()).max(mostPaths)
 
-export const leaseReason = z.string().max(1000).check(check(textFault))
+export const leaseReason = z.string().max(limits.reasonLength).check(check(textFault))
 
 export const ttlSeconds = z.int().min(1)
 
@@ -72,7 +75,7 @@ export function leaseTools(hub: Hub) {
     async run({ project_key, agent_name, paths, file_reservation_ids }, context) {
       const choosing = choice(paths, file_reservation_ids)
       const { released, releasedAt } = await release(hub, acting(context, project_key, agent_name), choosing)
-      return { released, released_at: toIso(releasedAt) }
+      return { released, released_at: iso(releasedAt) }
     },
   })
 

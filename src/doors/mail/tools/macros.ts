@@ -5,22 +5,15 @@ import { type Reserved, reserve } from '../../../core/leases/leases.ts'
 import { lookForConflicts, prepareForThread, shakeHands, startWork } from '../../../core/macros/work.ts'
 import { modelPattern } from '../../../llm/llm.ts'
 import { defineTool } from '../../mcp/table.ts'
-import { body, text, title } from '../../words/fields.ts'
+import { body, reason, title } from '../../words/fields.ts'
+import { toGranted } from '../../words/leases.ts'
+import { toProject } from '../../words/profiles.ts'
+import { iso } from '../../words/times.ts'
 import { aliases } from '../clusters.ts'
 import { linkShape, toLink } from '../contact-shapes.ts'
-import { acting, name, projectKey, threadKey, toIso } from '../fields.ts'
-import { toConflict, toGranted } from '../lease-shapes.ts'
-import {
-  introduction,
-  model,
-  profileShape,
-  program,
-  projectShape,
-  task,
-  toProject,
-  toRegistered,
-  wish,
-} from '../profiles.ts'
+import { acting, name, projectKey, threadKey } from '../fields.ts'
+import { toConflict } from '../lease-shapes.ts'
+import { introduction, model, profileShape, program, projectShape, task, toRegistered, wish } from '../profiles.ts'
 import type { MailScope } from '../scope.ts'
 import { toReceipt, toReceived } from '../shapes.ts'
 import { toNothingSaid, toSummary } from '../summary-shapes.ts'
@@ -151,7 +144,7 @@ export function macroTools(hub: Hub) {
       const { reserved, released } = await lookForConflicts(hub, me, claim)
       return {
         file_reservations: toReserved(reserved),
-        released: { released: released.released, released_at: toIso(released.releasedAt) },
+        released: { released: released.released, released_at: iso(released.releasedAt) },
       }
     },
   })
@@ -168,7 +161,7 @@ export function macroTools(hub: Hub) {
         requester: name.describe('You.'),
         target: name,
         to_project: projectKey.optional().describe('The project of target, if not yours.'),
-        reason: text(1000).optional(),
+        reason: reason.optional(),
         ttl_seconds: ttlSeconds.optional(),
         auto_accept: z.boolean().default(false),
         welcome_subject: title.optional(),

@@ -1,5 +1,6 @@
 /** The tools for sending, replying, reading the inbox and receipts. */
 import { z } from 'zod'
+import { limits } from '../../../base/limits.ts'
 import type { Hub } from '../../../core/hub/hub.ts'
 import { listInbox } from '../../../core/mail/inbox.ts'
 import { acknowledgeMessage, markRead } from '../../../core/mail/receipts.ts'
@@ -7,6 +8,7 @@ import { reply } from '../../../core/messages/reply.ts'
 import { type Address, send } from '../../../core/messages/send.ts'
 import { defineTool, type Tool } from '../../mcp/table.ts'
 import { body, clientId, title } from '../../words/fields.ts'
+import { iso } from '../../words/times.ts'
 import {
   acting,
   checkRecipients,
@@ -18,7 +20,6 @@ import {
   since,
   threadKey,
   toAddresses,
-  toIso,
 } from '../fields.ts'
 import type { MailScope } from '../scope.ts'
 import { receiptShape, receivedShape, toReceipt, toReceived } from '../shapes.ts'
@@ -39,7 +40,7 @@ function listOfOne(args: Record<string, unknown>): Record<string, unknown> {
   return { ...args, ...Object.fromEntries(lists.map((key) => [key, [args[key]]])) }
 }
 
-export const inboxLimit = z.int().min(1).max(100).default(20)
+export const inboxLimit = z.int().min(1).max(limits.inboxListed).default(20)
 
 export function messageTools(hub: Hub): Tool<MailScope>[] {
   const sendMessage = tool({
@@ -166,7 +167,7 @@ export function messageTools(hub: Hub): Tool<MailScope>[] {
     idempotent: true,
     async run({ project_key, agent_name, message_id }, context) {
       const { readAt } = await markRead(hub, acting(context, project_key, agent_name), message_id)
-      return { message_id, read: true as const, read_at: toIso(readAt) }
+      return { message_id, read: true as const, read_at: iso(readAt) }
     },
   })
 
@@ -187,7 +188,7 @@ export function messageTools(hub: Hub): Tool<MailScope>[] {
     async run({ project_key, agent_name, message_id }, context) {
       const receipt = await acknowledgeMessage(hub, acting(context, project_key, agent_name), message_id)
       const { readAt, ackedAt = readAt } = receipt
-      return { message_id, acknowledged: true as const, acknowledged_at: toIso(ackedAt), read_at: toIso(readAt) }
+      return { message_id, acknowledged: true as const, acknowledged_at: iso(ackedAt), read_at: iso(readAt) }
     },
   })
 

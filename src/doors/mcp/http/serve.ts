@@ -3,6 +3,7 @@
 import { ProtocolErrorCode } from '@modelcontextprotocol/server'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { asHubError, errorShape, HubError, kinds } from '../../../base/errors.ts'
+import { limits } from '../../../base/limits.ts'
 import { drain } from '../../http/drain.ts'
 import type { Engine } from '../protocol/engine.ts'
 import { createEras } from '../protocol/eras.ts'
@@ -112,7 +113,7 @@ function fromFastify({ code, statusCode }: FastifyError): Refusal | undefined {
     case 413:
       return new Refusal(413, {
         code: rpcCodes.transport,
-        message: 'Payload Too Large: Request body must not exceed 4194304 bytes',
+        message: `Payload Too Large: Request body must not exceed ${limits.requestBytes} bytes`,
       })
     case 415:
       return wrongType()

@@ -1,6 +1,7 @@
 /** Serves one door on stdin and stdout, a message a line. */
 import type { Readable, Writable } from 'node:stream'
 import { type JSONRPCRequest, ProtocolErrorCode, type RequestId } from '@modelcontextprotocol/server'
+import { limits } from '../../../base/limits.ts'
 import { local } from '../../../core/access/callers.ts'
 import { clientOf, takeNotification } from '../http/incoming.ts'
 import { Conversation } from '../protocol/conversation.ts'
@@ -70,7 +71,10 @@ export async function serveStdio<Scope>(
 
 function parse(line: string | undefined): unknown {
   if (line === undefined)
-    throw new Refusal(413, { code: rpcCodes.transport, message: 'A line must not exceed 4194304 bytes.' })
+    throw new Refusal(413, {
+      code: rpcCodes.transport,
+      message: `A line must not exceed ${limits.requestBytes} bytes.`,
+    })
   try {
     return JSON.parse(line)
   } catch {
