@@ -1,18 +1,24 @@
 /** A limit is written once: with other numbers in its one line, every door checks and tells the other numbers. */
 import { Readable } from 'node:stream'
-import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import { startServer } from '../src/app/serve.ts'
+import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { sizeInWords } from '../src/base/limits.ts'
-import { readLines } from '../src/doors/mcp/stdio/lines.ts'
 import { loadConfig } from '../src/settings/read.ts'
 import { readableLog } from './support/logged.ts'
 import { newProject, plainMail } from './support/mail.ts'
 import { bareEnv, mailbox, temporaryFolder } from './support/parley.ts'
 import { repositoryFiles, withoutComments } from './support/sources.ts'
 
-vi.mock('../src/base/limits.ts', async (original) => {
+// Files share their imports (vitest.config.ts): the modules are loaded anew with the other numbers, and again afterwards.
+vi.resetModules()
+vi.doMock('../src/base/limits.ts', async (original) => {
   const real = await original<typeof import('../src/base/limits.ts')>()
   return { ...real, limits: { ...real.limits, requestBytes: 3000, bodyBytes: 2048 } }
+})
+const { startServer } = await import('../src/app/serve.ts')
+const { readLines } = await import('../src/doors/mcp/stdio/lines.ts')
+afterAll(() => {
+  vi.doUnmock('../src/base/limits.ts')
+  vi.resetModules()
 })
 
 async function startHere() {
