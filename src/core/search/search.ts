@@ -33,9 +33,8 @@ export interface Searching {
 }
 
 export interface Hit {
-  /** The uid of the message. */
-  readonly messageId: string
   readonly id: number
+  readonly uid: string
   readonly threadUid: string
   /** Of a topic. */
   readonly threadName: string | undefined
@@ -120,8 +119,8 @@ async function countAll(
 const inBody = ({ field }: Phrase): boolean => field === undefined || field === 'body'
 
 const toHit = (row: HitRow, phrases: readonly Phrase[], score: number): Hit => ({
-  messageId: row.uid,
   id: row.id,
+  uid: row.uid,
   threadUid: row.thread_uid,
   threadName: row.thread_name ?? undefined,
   threadKey: row.thread_key ?? undefined,

@@ -38,19 +38,19 @@ export async function summarizeTopics(
   return rows.map(toSummary)
 }
 
-/** By id or by name; by name, the newest open one before a closed one. */
+/** By uid or by name; by name, the newest open one before a closed one. */
 export async function needTopicCalled(
   hub: Hub,
   caller: Caller,
   project: string,
-  idOrName: string,
+  uidOrName: string,
 ): Promise<TopicSummary> {
   const { id: projectId } = await needProject(hub, caller, project)
   const found =
-    (await findTopic(reader(hub), projectId, idOrName)) ??
-    (await findTopicNamed(reader(hub), projectId, nameKey(idOrName.trim())))
+    (await findTopic(reader(hub), projectId, uidOrName)) ??
+    (await findTopicNamed(reader(hub), projectId, nameKey(uidOrName.trim())))
   const [row] = found === undefined ? [] : await listTopicSummaries(reader(hub), { projectId, id: found.id })
-  if (row === undefined) throw topicNotFound(JSON.stringify(idOrName))
+  if (row === undefined) throw topicNotFound(JSON.stringify(uidOrName))
   return toSummary(row)
 }
 
