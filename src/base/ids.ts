@@ -7,7 +7,7 @@ export interface Ids {
   uuid(): string
   /** 16 letters and digits that sort by time, for ids that models read and people type. */
   short(): string
-  /** A secret of 128 bits, for lease tokens and nonces. */
+  /** A secret of 128 bits, for the proof of a loan, and for nonces. */
   token(): string
   /** A whole number from 0 to below `count`, each as likely as the others. */
   below(count: number): number

@@ -39,7 +39,7 @@ export interface Claim {
   recipientId: number
   now: number
   hold: string
-  /** When the lease ends; without one the delivery is read at once. */
+  /** When the loan ends; without one the delivery is read at once. */
   heldUntil: number | undefined
 }
 
@@ -72,7 +72,7 @@ export async function hasFreeDelivery(db: Reader, recipientId: number, now: numb
   return rows.length > 0
 }
 
-/** When the first lease on an unread delivery ends, if there is one. */
+/** When the first loan of an unread delivery ends, if there is one. */
 export async function findNextRelease(db: Reader, recipientId: number): Promise<number | undefined> {
   const [row] = await db.all<{ at: number | null }>(sql`
     SELECT MIN(held_until) AS at FROM deliveries WHERE recipient_id = ${recipientId} AND read_at IS NULL`)
@@ -86,14 +86,14 @@ export interface HoldRow {
   hold: string | null
 }
 
-/** The deliveries of a recipient that go by this id: the client's own, or the one the hub made. */
-export async function listDeliveriesCalled(db: Reader, recipientId: number, id: string): Promise<HoldRow[]> {
+/** The deliveries of a recipient that go by this name: the sender's own id, or the uid where it gave none. */
+export async function listDeliveriesCalled(db: Reader, recipientId: number, called: string): Promise<HoldRow[]> {
   return db.all<HoldRow>(sql`
     SELECT d.id, d.message_id, d.read_at, d.hold FROM deliveries d
     WHERE d.recipient_id = ${recipientId} AND d.message_id IN (
-      SELECT message_id FROM client_ids WHERE recipient_id = ${recipientId} AND client_id = ${id}
+      SELECT message_id FROM client_ids WHERE recipient_id = ${recipientId} AND client_id = ${called}
       UNION ALL
-      SELECT id FROM messages WHERE uid = ${id} AND client_id IS NULL)
+      SELECT id FROM messages WHERE uid = ${called} AND client_id IS NULL)
     ORDER BY d.id`)
 }
 
@@ -128,7 +128,7 @@ export async function findReceipt(
   return row
 }
 
-/** Whoever was lent the message keeps its lease for nothing: it is read now. */
+/** A loan of the message ends: the message is read now. */
 export async function updateReceipt(
   tx: Tx,
   { id, readAt, ackedAt }: { id: number; readAt: number; ackedAt: number | null },

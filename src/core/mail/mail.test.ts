@@ -118,10 +118,10 @@ eachEngine('Mail', (open) => {
     await markRead(hub, bob, messageId)
     await acknowledgeMessage(hub, bob, messageId)
     expect(await unread(hub)).toEqual({ 'Bob@back': 1, 'Cleo@back': 1 })
-    // Lent at the mailbox door, confirmed here: the lease has nothing left to confirm.
-    const lent = await take(hub, as('Bob', 'back'), { ...now, leaseMs: 60_000 })
+    // Lent at the mailbox door, confirmed here: the loan has nothing left to confirm.
+    const lent = await take(hub, as('Bob', 'back'), { ...now, loanMs: 60_000 })
     await acknowledgeMessage(hub, bob, second.messageId)
-    await acknowledge(hub, as('Bob', 'back'), { id: lent?.mail.id ?? '', lease: lent?.mail.lease ?? '' })
+    await acknowledge(hub, as('Bob', 'back'), { clientId: lent?.mail.clientId ?? '', loan: lent?.mail.loan ?? '' })
     expect(await unread(hub)).toEqual({ 'Cleo@back': 1 })
   })
 

@@ -21,19 +21,20 @@ import { memory } from '../hub/memory.ts'
 import { wait } from '../hub/wait.ts'
 
 export interface Mail {
-  readonly id: string
+  /** The sender's own id; the uid of the message where it gave none. */
+  readonly clientId: string
   readonly from: string
   readonly body: string
   readonly createdAt: number
-  /** Proves who was lent the message; absent when it was popped. */
-  readonly lease: string | undefined
+  /** Proves that a message was lent to its bearer; absent when it was popped. */
+  readonly loan: string | undefined
 }
 
 export interface Taking {
   /** 0 pops the message for good; more lends it for that long. */
-  readonly leaseMs: number
+  readonly loanMs: number
   readonly waitMs: number
-  /** The message handled last: if it was lent, it counts as acknowledged. */
+  /** The message handled last, by its client id: if it was lent, it counts as acknowledged. */
   readonly after?: string | undefined
   readonly signals: readonly AbortSignal[]
 }
@@ -50,18 +51,18 @@ const mailLikely = memory(() => new Set<number>())
 export async function take(
   hub: Hub,
   acting: Acting,
-  { leaseMs, waitMs, after, signals }: Taking,
+  { loanMs, waitMs, after, signals }: Taking,
 ): Promise<Taken | undefined> {
   const agent = await actAs(hub, acting)
   if (after !== undefined)
-    await settle(hub, acting.caller, { agent, id: after }, (row) => row.read_at === null && row.hold !== null)
+    await settle(hub, acting.caller, { agent, clientId: after }, (row) => row.read_at === null && row.hold !== null)
   return wait(hub, { channel: mailChannel(agent.id), ms: waitMs, signals }, async () => {
     // A client that is gone takes nothing with it.
     if (signals.some((signal) => signal.aborted)) return {}
     // Who was given mail the last time is likely to find more; others look first, so that an empty mailbox costs no lock.
     const likely = mailLikely(hub).has(agent.id)
     if (likely || (await hasFreeDelivery(reader(hub), agent.id, hub.clock.now()))) {
-      const taken = await claim(hub, acting.caller, agent, leaseMs)
+      const taken = await claim(hub, acting.caller, agent, loanMs)
       if (taken !== undefined) {
         mailLikely(hub).add(agent.id)
         return { found: taken }
@@ -76,16 +77,16 @@ export async function take(
 
 const contendedMs = 50
 
-async function claim(hub: Hub, caller: Caller, agent: Agent, leaseMs: number): Promise<Taken | undefined> {
+async function claim(hub: Hub, caller: Caller, agent: Agent, loanMs: number): Promise<Taken | undefined> {
   const hold = hub.ids.token()
   const now = hub.clock.now()
-  const lent = leaseMs > 0
+  const lent = loanMs > 0
   const row = await commit(hub, caller, async (tx, note) => {
     const row = await claimDelivery(tx, {
       recipientId: agent.id,
       now,
       hold,
-      heldUntil: lent ? now + leaseMs : undefined,
+      heldUntil: lent ? now + loanMs : undefined,
     })
     if (row === undefined) return undefined
     if (!lent) await updateUnread(tx, agent.id, -1)
@@ -101,11 +102,11 @@ async function claim(hub: Hub, caller: Caller, agent: Agent, leaseMs: number): P
   hub.metrics.mailLatency.observe(Math.max(0, now - row.created_at) / 1000)
   return {
     mail: {
-      id: row.client_id ?? row.uid,
+      clientId: row.client_id ?? row.uid,
       from: row.sender,
       body: row.body,
       createdAt: row.created_at,
-      lease: lent ? hold : undefined,
+      loan: lent ? hold : undefined,
     },
     putBack: () => putBack(hub, caller, { agent, row, hold, readAt: lent ? undefined : now }),
   }
@@ -133,35 +134,33 @@ async function putBack(
 export async function acknowledge(
   hub: Hub,
   acting: Acting,
-  { id, lease }: { id: string; lease: string },
+  { clientId, loan }: { clientId: string; loan: string },
 ): Promise<void> {
   const agent = await actAs(hub, acting)
-  const outcome = await settle(hub, acting.caller, { agent, id }, (row) => row.hold === lease)
+  const outcome = await settle(hub, acting.caller, { agent, clientId }, (row) => row.hold === loan)
   if (outcome === 'unknown')
-    throw new HubError('MESSAGE_NOT_FOUND', `${agent.name} has no message with the id ${JSON.stringify(id)}.`, {
-      hint: 'Pass the id and the lease exactly as they came with the message, at the same agent.',
+    throw new HubError('MESSAGE_NOT_FOUND', `${agent.name} has no message with the id ${JSON.stringify(clientId)}.`, {
+      hint: 'Pass the id and the proof of the loan exactly as they came with the message, at the same agent.',
     })
   if (outcome === 'moved on')
     throw new HubError(
       'LEASE_EXPIRED',
-      `The lease on message ${JSON.stringify(id)} has ended and the message was given out again.`,
-      {
-        hint: 'Take mail again: unless somebody else has handled it by then, the message comes with a new lease.',
-      },
+      `Message ${JSON.stringify(clientId)} was not acknowledged in time and was given out again.`,
+      { hint: 'Take mail again: unless somebody else has handled the message by then, it is lent anew.' },
     )
 }
 
 /**
- * Marks as read the delivery that goes by `id` and that `chosen` picks. Only the lease proves who holds a message; but
- * whoever says (by `after`) that it has handled one settles it too, since that is all a lease is there to ensure.
+ * Marks as read the delivery that goes by `clientId` and that `chosen` picks. Only the loan proves that an agent holds a
+ * message; naming it in `after` settles it as well, for a loan only has to ensure that it was handled.
  */
 async function settle(
   hub: Hub,
   caller: Caller,
-  { agent, id }: { agent: Agent; id: string },
+  { agent, clientId }: { agent: Agent; clientId: string },
   chosen: (row: HoldRow) => boolean,
 ) {
-  const rows = await listDeliveriesCalled(reader(hub), agent.id, id)
+  const rows = await listDeliveriesCalled(reader(hub), agent.id, clientId)
   const row = rows.findLast(chosen)
   if (row === undefined || row.hold === null) return rows.length === 0 ? 'unknown' : 'moved on'
   if (row.read_at !== null) return 'settled'

@@ -39,8 +39,8 @@ export interface Draft {
 }
 
 export interface Sent {
-  /** The sender's own id, else the one the hub made. */
-  readonly id: string
+  /** The sender's own id; the uid of the message where it gave none. */
+  readonly clientId: string
   readonly messageId: number
   /** What the thread is called: its key, else the id of the message that began it, once that was answered. */
   readonly thread: string | undefined
@@ -161,7 +161,7 @@ export async function append(
     wakes: passed.map(({ agent }) => mailChannel(agent.id)),
   })
   return {
-    id: clientId ?? uid,
+    clientId: clientId ?? uid,
     messageId,
     thread: thread ? thread.called : draft.thread,
     subject,
@@ -190,7 +190,7 @@ async function storedReceipt(tx: Tx, messageId: number): Promise<Stored> {
   }))
   const { name, thread_key, subject, created_at } = mail
   return {
-    id: name,
+    clientId: name,
     messageId,
     thread: thread_key ?? undefined,
     subject: subject ?? undefined,

@@ -17,7 +17,7 @@ export interface MailboxScope {
 
 export const mailboxPath = '/agents/:agent/mcp'
 
-const longestLease = 7 * 24 * 3600
+const longestLeaseSeconds = 7 * 24 * 3600
 
 export function mailboxScope(params: Record<string, string>, query: Record<string, unknown>) {
   const name = params.agent ?? ''
@@ -64,8 +64,8 @@ export function mailboxDoor(hub: Hub): Door<MailboxScope> {
     idempotent: false,
     alwaysLoad: true,
     async run({ name, msg, msg_id }, context) {
-      const { id } = await send(hub, acting(context), { to: [{ name }], body: msg, clientId: msg_id })
-      return id
+      const { clientId } = await send(hub, acting(context), { to: [{ name }], body: msg, clientId: msg_id })
+      return clientId
     },
   })
 
@@ -79,7 +79,7 @@ export function mailboxDoor(hub: Hub): Door<MailboxScope> {
       wait_seconds: waitSeconds
         .default(0)
         .describe('How long to wait for a message; the server may cut it to its own limit.'),
-      lease_seconds: z.number().min(0).max(longestLease).default(0).describe('0 takes the message for good.'),
+      lease_seconds: z.number().min(0).max(longestLeaseSeconds).default(0).describe('0 takes the message for good.'),
       after: clientId.optional().describe('The id of the message you handled last; confirms its lease.'),
     }),
     output: mailShape.nullable(),
@@ -89,7 +89,7 @@ export function mailboxDoor(hub: Hub): Door<MailboxScope> {
     alwaysLoad: true,
     async run({ wait_seconds, lease_seconds, after }, context) {
       const taken = await take(hub, acting(context), {
-        leaseMs: Math.ceil(lease_seconds * 1000),
+        loanMs: Math.ceil(lease_seconds * 1000),
         waitMs: Math.ceil(wait_seconds * 1000),
         after,
         signals: wait_seconds > 0 ? [context.signal, context.stopping] : [],
@@ -113,7 +113,7 @@ export function mailboxDoor(hub: Hub): Door<MailboxScope> {
     effect: 'write',
     idempotent: true,
     async run({ id, lease }, context) {
-      await acknowledge(hub, acting(context), { id, lease })
+      await acknowledge(hub, acting(context), { clientId: id, loan: lease })
       return { id, acked: true as const }
     },
   })

@@ -12,7 +12,7 @@ export const mailShape = z.object({
 
 export type MailShape = z.output<typeof mailShape>
 
-export function toMail({ id, from, body, createdAt, lease }: Mail): MailShape {
-  const mail = { id, from, content: body, created: new Date(createdAt).toISOString() }
-  return lease === undefined ? mail : { ...mail, lease }
+export function toMail({ clientId, from, body, createdAt, loan }: Mail): MailShape {
+  const mail = { id: clientId, from, content: body, created: new Date(createdAt).toISOString() }
+  return loan === undefined ? mail : { ...mail, lease: loan }
 }
