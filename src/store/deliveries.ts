@@ -35,7 +35,7 @@ export interface MailRow {
   created_at: number
 }
 
-export interface Claim {
+export interface Taking {
   recipientId: number
   now: number
   hold: string
@@ -44,11 +44,11 @@ export interface Claim {
 }
 
 /** Gives the oldest free delivery to the holder of `hold`: the order is that of insertion, not of timestamps. */
-export async function claimDelivery(
+export async function takeDelivery(
   tx: Tx,
-  { recipientId, now, hold, heldUntil }: Claim,
+  { recipientId, now, hold, heldUntil }: Taking,
 ): Promise<MailRow | undefined> {
-  const [claimed] = await tx.all<{ id: number; message_id: number }>(sql`
+  const [taken] = await tx.all<{ id: number; message_id: number }>(sql`
     UPDATE deliveries
     SET hold = ${hold}, held_until = ${heldUntil ?? null}, read_at = ${heldUntil === undefined ? now : null}
     WHERE id = (
@@ -56,14 +56,14 @@ export async function claimDelivery(
       WHERE recipient_id = ${recipientId} AND read_at IS NULL AND (held_until IS NULL OR held_until <= ${now})
       ORDER BY id LIMIT 1 ${skipLocked(tx)})
     RETURNING id, message_id`)
-  if (claimed === undefined) return undefined
+  if (taken === undefined) return undefined
   const [row] = await tx.all<Omit<MailRow, 'delivery_id'>>(sql`
     SELECT m.id AS message_id, m.uid, m.client_id, a.name AS sender, m.body, m.created_at
-    FROM messages m JOIN agents a ON a.id = m.sender_id WHERE m.id = ${claimed.message_id}`)
-  return row && { ...row, delivery_id: claimed.id }
+    FROM messages m JOIN agents a ON a.id = m.sender_id WHERE m.id = ${taken.message_id}`)
+  return row && { ...row, delivery_id: taken.id }
 }
 
-/** Whether a claim would find something now; a reader asks this first, so that an empty mailbox costs no write lock. */
+/** Whether `takeDelivery` would find something now. Asked first by a reader: an empty mailbox then costs no write lock. */
 export async function hasFreeDelivery(db: Reader, recipientId: number, now: number): Promise<boolean> {
   const rows = await db.all(sql`
     SELECT 1 FROM deliveries
@@ -138,8 +138,8 @@ export async function updateReceipt(
   )
 }
 
-/** Takes a claim back as if it had never been; false if the delivery has moved on since. */
-export async function updateUnclaimed(
+/** Returns a delivery as if it had never been taken; false if it has moved on since. */
+export async function updateReturned(
   tx: Tx,
   { id, hold, readAt }: { id: number; hold: string; readAt: number | undefined },
 ): Promise<boolean> {

@@ -11,7 +11,7 @@ export interface HolderRow {
 }
 
 /** Who holds an agent's name: `candidate`, if nobody did. Nobody else takes it until the transaction ends. */
-export async function claimHolder(tx: Tx, agentId: number, candidate: HolderRow): Promise<HolderRow> {
+export async function lockHolder(tx: Tx, agentId: number, candidate: HolderRow): Promise<HolderRow> {
   const { holder, reclaim_token, seen_at } = candidate
   await tx.all(sql`
     INSERT INTO name_holders (agent_id, holder, reclaim_token, seen_at)
@@ -19,7 +19,7 @@ export async function claimHolder(tx: Tx, agentId: number, candidate: HolderRow)
   const [row] = await tx.all<HolderRow>(sql`
     SELECT holder, reclaim_token, seen_at FROM name_holders WHERE agent_id = ${agentId} ${forUpdate(tx)}`)
   // Whoever held it may have gone between the two statements.
-  return row ?? claimHolder(tx, agentId, candidate)
+  return row ?? lockHolder(tx, agentId, candidate)
 }
 
 export async function updateHolder(
@@ -62,7 +62,7 @@ export interface MemberRow extends CursorRow {
 }
 
 /** As whom a holder takes part in a thread, and how far that agent has read it; nobody else moves that cursor meanwhile. */
-export async function claimMember(tx: Tx, holder: string, threadId: number): Promise<MemberRow | undefined> {
+export async function lockMember(tx: Tx, holder: string, threadId: number): Promise<MemberRow | undefined> {
   const [row] = await tx.all<MemberRow>(sql`
     SELECT a.id AS agent_id, a.name, h.holder, h.seen_at, c.last_seq, c.scanned_seq, c.synced_at
     FROM joins j

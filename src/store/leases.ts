@@ -1,4 +1,4 @@
-/** Rows of `leases`: who claims which paths, and until when. */
+/** Rows of `leases`: which agent reserves which paths, and until when. */
 import sql, { empty, join, type Sql } from 'sql-template-tag'
 import { skipLocked } from '../db/dialect.ts'
 import type { Reader, Tx } from '../db/port.ts'

@@ -27,7 +27,7 @@ export function listTopicSummaries(
 }
 
 /** A topic that stays as it is until the transaction ends. */
-export async function claimTopic(tx: Tx, projectId: number, uid: string): Promise<TopicRow | undefined> {
+export async function lockTopic(tx: Tx, projectId: number, uid: string): Promise<TopicRow | undefined> {
   await tx.all(sql`SELECT id FROM threads WHERE uid = ${uid} AND project_id = ${projectId} ${forUpdate(tx)}`)
   return findTopic(tx, projectId, uid)
 }

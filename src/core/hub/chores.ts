@@ -2,7 +2,7 @@
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises'
 import { thisProcess } from '../../base/processes.ts'
 import type { Tx } from '../../db/port.ts'
-import { type ChoreRow, claimChore, findChore, updateFreed, updateHeld } from '../../store/chores.ts'
+import { type ChoreRow, findChore, takeChore, updateFreed, updateHeld } from '../../store/chores.ts'
 import { commit, itself, type Note } from './commit.ts'
 import { type Hub, reader } from './hub.ts'
 
@@ -22,7 +22,7 @@ export interface Turn {
 }
 
 /** Whoever has died is taken over from after this. It is far longer than a batch takes. */
-export const choreLeaseMs = 30_000
+export const choreHoldMs = 30_000
 
 /** Between two batches others must come to write, also of another process (db/sqlite/busy.ts). */
 const breath = 5
@@ -70,15 +70,13 @@ function keepChore(hub: Hub, chore: Chore, holder: string): () => Promise<void> 
     lookIn(next)
   }
 
-  /** Returns when to look again. Looking takes no lock: only what is due is claimed. */
+  /** Returns when to look again. Looking takes no lock: only a chore that is due is taken. */
   async function tend(): Promise<number> {
     const now = hub.clock.now()
     const wait = dueIn(await findChore(reader(hub), name), chore, now)
     if (wait > 0) return wait
-    const claimed = await commit(hub, itself, (tx) =>
-      claimChore(tx, { name, holder, now, leaseMs: choreLeaseMs, everyMs }),
-    )
-    if (!claimed) return Math.min(everyMs, choreLeaseMs)
+    const taken = await commit(hub, itself, (tx) => takeChore(tx, { name, holder, now, holdMs: choreHoldMs, everyMs }))
+    if (!taken) return Math.min(everyMs, choreHoldMs)
     let done = false
     try {
       await chore.run(hub, turn())
@@ -93,12 +91,12 @@ function keepChore(hub: Hub, chore: Chore, holder: string): () => Promise<void> 
   }
 
   function turn(): Turn {
-    let heldUntil = hub.clock.now() + choreLeaseMs
+    let heldUntil = hub.clock.now() + choreHoldMs
     let batches = 0
 
     /** Asked in the transaction of the batch itself: whoever was taken over from does nothing twice. */
     async function hold(tx: Tx): Promise<void> {
-      const until = hub.clock.now() + choreLeaseMs
+      const until = hub.clock.now() + choreHoldMs
       if (stopped || !(await updateHeld(tx, { name, holder, until }))) throw new TurnOver()
       heldUntil = until
     }
@@ -114,7 +112,7 @@ function keepChore(hub: Hub, chore: Chore, holder: string): () => Promise<void> 
       async goOn() {
         await nextTurn()
         if (stopped) throw new TurnOver()
-        if (heldUntil - hub.clock.now() < choreLeaseMs / 2) await commit(hub, itself, hold)
+        if (heldUntil - hub.clock.now() < choreHoldMs / 2) await commit(hub, itself, hold)
       },
     }
   }
@@ -130,7 +128,7 @@ function keepChore(hub: Hub, chore: Chore, holder: string): () => Promise<void> 
 /** How long a chore is another's, or done; never longer than the time between two runs, lest a wrong clock stop it. */
 function dueIn(row: ChoreRow | undefined, { everyMs }: Chore, now: number): number {
   if (row === undefined) return 0
-  const free = row.held_until > now + choreLeaseMs ? now : row.held_until
+  const free = row.held_until > now + choreHoldMs ? now : row.held_until
   const due = row.done_at === null || row.done_at > now + everyMs ? now : row.done_at + everyMs
   return Math.min(everyMs, Math.max(0, free - now, due - now))
 }

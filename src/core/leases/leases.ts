@@ -1,4 +1,4 @@
-/** Leases: claims on paths until a time, exclusive or shared. They tell others what is being worked on; nothing is locked. */
+/** Leases: an agent reserves paths until a time, exclusive or shared. Others are told; nothing is locked. */
 import { latestTime } from '../../base/clock.ts'
 import { HubError } from '../../base/errors.ts'
 import type { Tx } from '../../db/port.ts'
@@ -95,13 +95,13 @@ export async function reserve(
     const granted: Lease[] = []
     const made: number[] = []
     const conflicts: Conflict[] = []
-    const claim = { projectId: agent.projectId, agentId: agent.id, exclusive, now, budget: { steps: mostSteps } }
+    const wanted = { projectId: agent.projectId, agentId: agent.id, exclusive, now, budget: { steps: mostSteps } }
     for (const glob of globs) {
-      const { rows, more } = await listInTheWay(tx, { ...claim, glob }).catch(tooHard)
+      const { rows, more } = await listInTheWay(tx, { ...wanted, glob }).catch(tooHard)
       if (rows.length > 0) conflicts.push({ pattern: glob.text, holders: rows.map(fromNamed), more })
       if (rows.length > 0 && onConflict === 'refuse') continue
       const { text: pattern, prefix } = glob
-      const lease = { ...claim, pattern, prefix, reason, expiresAt: Math.min(now + ttlMs, latestTime) }
+      const lease = { ...wanted, pattern, prefix, reason, expiresAt: Math.min(now + ttlMs, latestTime) }
       const held = await updateSameLease(tx, lease)
       const row = held ?? (await insertLease(tx, lease))
       if (held === undefined) made.push(row.id)

@@ -13,7 +13,7 @@ const page = 200
 /** After so many steps of comparing, some 5 ms, others have their turn. */
 const atOnce = 30_000
 
-export interface Claim {
+export interface Wanted {
   readonly projectId: number
   readonly agentId: number
   readonly glob: Glob
@@ -23,9 +23,9 @@ export interface Claim {
   readonly budget: Budget
 }
 
-/** The active leases of others that stand in the way: of all kinds for an exclusive claim, else exclusive ones only. */
-export async function listInTheWay(db: Reader, claim: Claim): Promise<{ rows: NamedLeaseRow[]; more: boolean }> {
-  const { glob, exclusive, budget, ...whose } = claim
+/** The active leases of others that stand in the way: of all kinds for an exclusive lease, else exclusive ones only. */
+export async function listInTheWay(db: Reader, wanted: Wanted): Promise<{ rows: NamedLeaseRow[]; more: boolean }> {
+  const { glob, exclusive, budget, ...whose } = wanted
   let next = budget.steps - atOnce
   const ids: number[] = []
   for (const prefix of [leadingTo(glob.prefix), { below: glob.prefix }]) {

@@ -21,7 +21,7 @@ export interface EscalationRules {
 const inboxPattern = (name: string): string => `agents/${name}/inbox/**`
 
 /** An inbox that is reserved already stays so for longer. Neither of the two agents is active by it. */
-export const claimInbox =
+export const reserveInbox =
   ({ holder, ttlMs, exclusive }: EscalationRules) =>
   async (hub: Hub, { name: late, project }: Late): Promise<void> => {
     const { name } = holder === undefined ? { name: late } : await ensureHolder(hub, project, holder)

@@ -9,7 +9,7 @@ export interface OverdueRules {
   readonly ttlMs: number
   readonly escalation: 'none' | 'log' | 'file_reservation'
   /** Reserves the inbox of whoever is late; asked for again, it leaves what is there. */
-  readonly claim: (hub: Hub, late: Late) => Promise<void>
+  readonly reserve: (hub: Hub, late: Late) => Promise<void>
 }
 
 /** Whoever is late, in the project of this slug. */
@@ -26,7 +26,7 @@ const atOnce = 100
  * An inbox is reserved before its mail is marked, because the mark is what keeps it from being done again: whoever dies
  * in between has it done once more, which changes nothing. A line in the log follows the mark, so that none comes twice.
  */
-export const overdueChore = ({ everyMs, ttlMs, escalation, claim }: OverdueRules): Chore => ({
+export const overdueChore = ({ everyMs, ttlMs, escalation, reserve }: OverdueRules): Chore => ({
   name: 'ack-overdue',
   everyMs,
   async run(hub, turn) {
@@ -35,7 +35,7 @@ export const overdueChore = ({ everyMs, ttlMs, escalation, claim }: OverdueRules
       await turn.goOn()
       const rows = await listOverdue(reader(hub), before, atOnce)
       if (rows.length === 0) return
-      const reserved = escalation === 'file_reservation' ? await claimAll(hub, rows, claim) : undefined
+      const reserved = escalation === 'file_reservation' ? await reserveAll(hub, rows, reserve) : undefined
       const ids = rows.map(({ id }) => id)
       const marked = await turn.batch((tx) => updateEscalated(tx, ids, hub.clock.now()))
       for (const row of rows) if (marked.has(row.id)) tell(hub, row, { escalation, reserved })
@@ -45,11 +45,15 @@ export const overdueChore = ({ everyMs, ttlMs, escalation, claim }: OverdueRules
 })
 
 /** One inbox that cannot be reserved stops no other. */
-async function claimAll(hub: Hub, rows: readonly OverdueRow[], claim: OverdueRules['claim']): Promise<Set<number>> {
+async function reserveAll(
+  hub: Hub,
+  rows: readonly OverdueRow[],
+  reserve: OverdueRules['reserve'],
+): Promise<Set<number>> {
   const reserved = new Set<number>()
   for (const [agentId, { recipient: name, project }] of new Map(rows.map((row) => [row.recipient_id, row])))
     try {
-      await claim(hub, { agentId, name, project })
+      await reserve(hub, { agentId, name, project })
       reserved.add(agentId)
     } catch (error) {
       hub.log.warn(

@@ -3,14 +3,14 @@
 import { HubError } from '../../base/errors.ts'
 import { updateUnread } from '../../store/agents.ts'
 import {
-  claimDelivery,
   findNextRelease,
   type HoldRow,
   hasFreeDelivery,
   listDeliveriesCalled,
   type MailRow,
+  takeDelivery,
   updateRead,
-  updateUnclaimed,
+  updateReturned,
 } from '../../store/deliveries.ts'
 import type { Caller } from '../access/callers.ts'
 import { type Acting, actAs } from '../agents/acting.ts'
@@ -62,7 +62,7 @@ export async function take(
     // Who was given mail the last time is likely to find more; others look first, so that an empty mailbox costs no lock.
     const likely = mailLikely(hub).has(agent.id)
     if (likely || (await hasFreeDelivery(reader(hub), agent.id, hub.clock.now()))) {
-      const taken = await claim(hub, acting.caller, agent, loanMs)
+      const taken = await takeNext(hub, acting.caller, agent, loanMs)
       if (taken !== undefined) {
         mailLikely(hub).add(agent.id)
         return { found: taken }
@@ -77,12 +77,12 @@ export async function take(
 
 const contendedMs = 50
 
-async function claim(hub: Hub, caller: Caller, agent: Agent, loanMs: number): Promise<Taken | undefined> {
+async function takeNext(hub: Hub, caller: Caller, agent: Agent, loanMs: number): Promise<Taken | undefined> {
   const hold = hub.ids.token()
   const now = hub.clock.now()
   const lent = loanMs > 0
   const row = await commit(hub, caller, async (tx, note) => {
-    const row = await claimDelivery(tx, {
+    const row = await takeDelivery(tx, {
       recipientId: agent.id,
       now,
       hold,
@@ -118,7 +118,7 @@ async function putBack(
   { agent, row, hold, readAt }: { agent: Agent; row: MailRow; hold: string; readAt: number | undefined },
 ): Promise<void> {
   await commit(hub, caller, async (tx, note) => {
-    if (!(await updateUnclaimed(tx, { id: row.delivery_id, hold, readAt }))) return
+    if (!(await updateReturned(tx, { id: row.delivery_id, hold, readAt }))) return
     if (readAt !== undefined) await updateUnread(tx, agent.id, 1)
     note({
       kind: 'mail.returned',

@@ -2,9 +2,9 @@
 import { HubError } from '../../base/errors.ts'
 import type { Tx } from '../../db/port.ts'
 import { insertCursor, listPeers, updateCursor } from '../../store/cursors.ts'
-import { claimMember, type MemberRow, upsertJoin } from '../../store/holders.ts'
+import { lockMember, type MemberRow, upsertJoin } from '../../store/holders.ts'
 import { findHighestSeq } from '../../store/threads.ts'
-import { claimTopic } from '../../store/topic-care.ts'
+import { lockTopic } from '../../store/topic-care.ts'
 import type { Caller } from '../access/callers.ts'
 import { holdName } from '../access/holders.ts'
 import { actAs } from '../agents/acting.ts'
@@ -34,7 +34,7 @@ export async function join(
   enter(caller, topic)
   return commit(hub, caller, async (tx, note) => {
     // It may have been deleted since it was found.
-    if ((await claimTopic(tx, topic.projectId, topic.uid)) === undefined) throw topicNotFound(topic.uid)
+    if ((await lockTopic(tx, topic.projectId, topic.uid)) === undefined) throw topicNotFound(topic.uid)
     const reclaimToken = await holdName(hub, tx, { agent, holder: key, token })
     await insertCursor(tx, topic.id, agent.id, hub.clock.now())
     await upsertJoin(tx, key, topic.id, agent.id)
@@ -45,7 +45,7 @@ export async function join(
 
 /** As whom a holder takes part, or an error that says how to. */
 export async function needMember(tx: Tx, { key }: Holder, topic: Pick<Topic, 'id' | 'name'>): Promise<MemberRow> {
-  const member = await claimMember(tx, key, topic.id)
+  const member = await lockMember(tx, key, topic.id)
   if (member === undefined)
     throw new HubError('AGENT_NOT_JOINED', `You have not joined the topic ${JSON.stringify(topic.name)}.`)
   if (member.holder !== key)

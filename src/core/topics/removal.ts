@@ -1,6 +1,6 @@
 /** Removing a topic for good: at once for everybody, its messages perhaps a little later. */
 import { setTimeout as pause } from 'node:timers/promises'
-import { claimTopic } from '../../store/topic-care.ts'
+import { lockTopic } from '../../store/topic-care.ts'
 import {
   deleteMembers,
   deleteNewestMessages,
@@ -32,7 +32,7 @@ export async function deleteTopic(hub: Hub, caller: Caller, { id, uid, projectId
   const rest = await commit(hub, caller, async (tx, note) => {
     // Whoever syncs locks its cursor and then the topic: the same order here keeps them from blocking each other.
     await deleteMembers(tx, id)
-    if ((await claimTopic(tx, projectId, uid)) === undefined) throw topicNotFound(uid)
+    if ((await lockTopic(tx, projectId, uid)) === undefined) throw topicNotFound(uid)
     const { length } = await deleteNewestMessages(tx, { threadId: id, before: end, limit: atOnce })
     const rest = length === atOnce
     if (rest) await updateAsDeleted(tx, id)
