@@ -6,8 +6,8 @@ import { listThreadsCalled } from './mail-threads.ts'
 import { listed } from './search-documents.ts'
 import { type Sight, seen, seenInside, shownSubject, threadName } from './visibility.ts'
 
-/** Every body there is. */
-const longest = 2 ** 31 - 1
+/** More bytes than any body has. */
+const wholeBody = 2 ** 31 - 1
 
 export interface MailRow {
   id: number
@@ -126,7 +126,7 @@ export interface SeenRow extends MailRow {
 /** A message that is in sight, or that this agent was sent. */
 export async function findMail(db: Reader, { id, sight, recipientId = 0 }: Looked): Promise<SeenRow | undefined> {
   const [row] = await db.all<SeenRow>(sql`
-    SELECT m.sender_id, m.subject AS own_subject, t.name AS topic, ${columns(longest)} FROM messages m ${joined}
+    SELECT m.sender_id, m.subject AS own_subject, t.name AS topic, ${columns(wholeBody)} FROM messages m ${joined}
     WHERE m.id = ${id} AND ((${seen(sight)}) OR EXISTS (
       SELECT 1 FROM deliveries d WHERE d.message_id = m.id AND d.recipient_id = ${recipientId}))`)
   return row

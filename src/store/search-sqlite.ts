@@ -13,11 +13,11 @@ import { type Document, listDocuments, listWithin } from './search-documents.ts'
 const wordsInPart = 1_000_000
 
 /** What is indexed in one go, some 3 ms of work; a single message may have more. */
-const messagesAtOnce = 64
-const bytesAtOnce = 32_000
+const messagesPerStep = 64
+const bytesPerStep = 32_000
 
 /** What is merged in one go, some 3 ms as well. */
-const pagesAtOnce = 200
+const pagesPerStep = 200
 
 const tableOf = (part: number): Sql => raw(`search_${part}`)
 
@@ -84,8 +84,8 @@ interface Part {
 export async function indexNext(tx: Tx): Promise<boolean> {
   const [last] = await tx.all<Part>(sql`SELECT part, last_id, words FROM search_parts ORDER BY part DESC LIMIT 1`)
   const next = sql`
-    SELECT id, octet_length(body) AS size FROM messages WHERE id > ${last?.last_id ?? 0} ORDER BY id LIMIT ${messagesAtOnce}`
-  const ids = await listWithin(tx, next, bytesAtOnce)
+    SELECT id, octet_length(body) AS size FROM messages WHERE id > ${last?.last_id ?? 0} ORDER BY id LIMIT ${messagesPerStep}`
+  const ids = await listWithin(tx, next, bytesPerStep)
   const newest = ids.at(-1)
   if (newest === undefined) return false
   const open = last !== undefined && last.words < wordsInPart ? last : await insertPart(tx, last)
@@ -134,7 +134,7 @@ export async function mergeNext(tx: Tx): Promise<boolean> {
   if (part === undefined) return false
   const table = tableOf(part)
   const before = await countChanges(tx)
-  await tx.all(sql`INSERT INTO ${table} (${table}, rank) VALUES ('merge', ${-pagesAtOnce})`)
+  await tx.all(sql`INSERT INTO ${table} (${table}, rank) VALUES ('merge', ${-pagesPerStep})`)
   // Fewer than two changes mean that nothing is left to merge: https://www.sqlite.org/fts5.html#the_merge_command
   if ((await countChanges(tx)) - before < 2) await tx.all(sql`UPDATE search_parts SET merged = 1 WHERE part = ${part}`)
   return true

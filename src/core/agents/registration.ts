@@ -133,12 +133,12 @@ async function badName(hub: Hub, slugOrKey: string, name: string): Promise<HubEr
   )
 }
 
-const candidates = 8
+const namesPerAttempt = 8
 
 /** A name that nobody has. Two nodes that choose the same at once are told apart by the index, and one chooses again. */
 async function freeName({ ids }: Hub, db: Reader, projectId: number): Promise<string> {
   for (let attempt = 0; ; attempt++) {
-    const names = Array.from({ length: candidates }, () => memorableName(ids.below, attempt))
+    const names = Array.from({ length: namesPerAttempt }, () => memorableName(ids.below, attempt))
     const taken = new Set(await listTaken(db, projectId, names.map(nameKey)))
     const free = names.find((name) => !taken.has(nameKey(name)))
     if (free !== undefined) return free

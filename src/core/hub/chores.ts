@@ -25,13 +25,13 @@ export interface Turn {
 export const choreHoldMs = 30_000
 
 /** Between two batches others must come to write, also of another process (db/sqlite/busy.ts). */
-const breath = 5
+const pauseMs = 5
 
 /** A timer of the system takes no more than 24 days; looking once a day costs nothing. */
-const longestWait = 86_400_000
+const longestWaitMs = 86_400_000
 
 /** Processes that start together look after different times, at most this long after their start. */
-const startWithin = 5000
+const startWithinMs = 5000
 
 class TurnOver extends Error {}
 
@@ -55,7 +55,7 @@ function keepChore(hub: Hub, chore: Chore, holder: string): () => Promise<void> 
 
   const lookIn = (ms: number) => {
     if (stopped) return
-    cancel = hub.clock.after(Math.min(ms, longestWait), () => {
+    cancel = hub.clock.after(Math.min(ms, longestWaitMs), () => {
       looking = look()
     })
   }
@@ -103,7 +103,7 @@ function keepChore(hub: Hub, chore: Chore, holder: string): () => Promise<void> 
 
     return {
       async batch(work) {
-        if (batches++ > 0) await pause(breath)
+        if (batches++ > 0) await pause(pauseMs)
         return commit(hub, itself, async (tx, note) => {
           await hold(tx)
           return work(tx, note)
@@ -117,7 +117,7 @@ function keepChore(hub: Hub, chore: Chore, holder: string): () => Promise<void> 
     }
   }
 
-  lookIn(shareOf(holder + name) * Math.min(everyMs, startWithin))
+  lookIn(shareOf(holder + name) * Math.min(everyMs, startWithinMs))
   return async () => {
     stopped = true
     cancel?.()

@@ -74,7 +74,7 @@ export interface Reserved {
 }
 
 /** How many expired leases a reservation puts away: more than it makes, so that they never pile up. */
-const tidied = 200
+const expiredPerCommit = 200
 
 /**
  * Of all that ask in a project at once, one after the other is answered: else two could both find a path free, or
@@ -91,7 +91,7 @@ export async function reserve(
   return commit(hub, acting.caller, async (tx, note) => {
     await lockProject(tx, agent.projectId)
     const now = hub.clock.now()
-    await expire(tx, note, now, tidied)
+    await expire(tx, note, now, expiredPerCommit)
     const granted: Lease[] = []
     const made: number[] = []
     const conflicts: Conflict[] = []

@@ -9,9 +9,9 @@ import { remember } from '../hub/memory.ts'
 /** How many holders are told for one pattern: whoever conflicts with more learns nothing new from them. */
 const mostHolders = 50
 /** How many candidates are read at once: who asks for all of a project stops after the first. */
-const page = 200
-/** After so many steps of comparing, some 5 ms, others have their turn. */
-const atOnce = 30_000
+const pageSize = 200
+/** Others have their turn after so many steps of comparing: some 5 ms. */
+const stepsPerTurn = 30_000
 
 export interface Wanted {
   readonly projectId: number
@@ -26,19 +26,19 @@ export interface Wanted {
 /** The active leases of others that stand in the way: of all kinds for an exclusive lease, else exclusive ones only. */
 export async function listInTheWay(db: Reader, wanted: Wanted): Promise<{ rows: NamedLeaseRow[]; more: boolean }> {
   const { glob, exclusive, budget, ...whose } = wanted
-  let next = budget.steps - atOnce
+  let next = budget.steps - stepsPerTurn
   const ids: number[] = []
   for (const prefix of [leadingTo(glob.prefix), { below: glob.prefix }]) {
     let after: NearbyRow | undefined
     do {
-      const near = await listNearby(db, { ...whose, prefix, exclusiveOnly: !exclusive, after, limit: page })
+      const near = await listNearby(db, { ...whose, prefix, exclusiveOnly: !exclusive, after, limit: pageSize })
       for (const { id, pattern } of near) {
         if (ids.length <= mostHolders && overlaps(glob, stored(pattern), budget)) ids.push(id)
         if (budget.steps >= next) continue
-        next = budget.steps - atOnce
+        next = budget.steps - stepsPerTurn
         await setImmediate()
       }
-      after = near.length === page && ids.length <= mostHolders ? near.at(-1) : undefined
+      after = near.length === pageSize && ids.length <= mostHolders ? near.at(-1) : undefined
     } while (after !== undefined)
   }
   return { rows: await listLeasesById(db, ids.slice(0, mostHolders)), more: ids.length > mostHolders }
@@ -51,7 +51,7 @@ export async function haveOverlappingLeases(db: Reader, agentA: number, agentB: 
   const held = await listHeld(db, agentA, now)
   if (held.length === 0) return false
   const others = await listHeld(db, agentB, now)
-  const budget = { steps: atOnce }
+  const budget = { steps: stepsPerTurn }
   try {
     return meet(held, others, budget) || meet(others, held, budget)
   } catch (error) {

@@ -19,8 +19,8 @@ export interface Late {
   readonly project: string
 }
 
-/** So many are marked in one transaction: others wait for it. */
-const atOnce = 100
+/** Others wait for the commit. */
+const rowsPerCommit = 100
 
 /**
  * An inbox is reserved before its mail is marked, because the mark is what keeps it from being done again: whoever dies
@@ -33,13 +33,13 @@ export const overdueChore = ({ everyMs, ttlMs, escalation, reserve }: OverdueRul
     const before = hub.clock.now() - ttlMs
     for (;;) {
       await turn.goOn()
-      const rows = await listOverdue(reader(hub), before, atOnce)
+      const rows = await listOverdue(reader(hub), before, rowsPerCommit)
       if (rows.length === 0) return
       const reserved = escalation === 'file_reservation' ? await reserveAll(hub, rows, reserve) : undefined
       const ids = rows.map(({ id }) => id)
       const marked = await turn.batch((tx) => updateEscalated(tx, ids, hub.clock.now()))
       for (const row of rows) if (marked.has(row.id)) tell(hub, row, { escalation, reserved })
-      if (rows.length < atOnce) return
+      if (rows.length < rowsPerCommit) return
     }
   },
 })

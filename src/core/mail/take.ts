@@ -69,13 +69,13 @@ export async function take(
       }
       mailLikely(hub).delete(agent.id)
       // Nothing, though there was something: another node has it in hand, and may yet let go of it without a wake-up.
-      if (!likely) return { again: hub.clock.now() + contendedMs }
+      if (!likely) return { again: hub.clock.now() + lookAgainMs }
     }
     return { again: waitMs > 0 ? await findNextRelease(reader(hub), agent.id) : undefined }
   })
 }
 
-const contendedMs = 50
+const lookAgainMs = 50
 
 async function takeNext(hub: Hub, caller: Caller, agent: Agent, loanMs: number): Promise<Taken | undefined> {
   const hold = hub.ids.token()

@@ -44,9 +44,9 @@ export interface DigestWish {
   readonly limit: number
 }
 
-const page = 50
-/** After so many characters others have their turn: some 5 ms of work. */
-const atOnce = 50_000
+const pageSize = 50
+/** Others have their turn after some 5 ms of work. */
+const charactersPerTurn = 50_000
 const exampleLength = 300
 /** Of what stands in for a subject. */
 const subjectLength = 120
@@ -54,8 +54,7 @@ const subjectLength = 120
 /** The digests that were made last, the newest at the end. */
 const madeLast = memory(() => new Map<string, Digested>())
 
-/** So many digests are kept. */
-const remembered = 100
+const mostDigests = 100
 
 /** Rejects with THREAD_NOT_FOUND if the project sees nothing of such a thread. */
 export async function digestThread(hub: Hub, caller: Caller, { project, key, limit }: DigestWish): Promise<Digested> {
@@ -68,7 +67,7 @@ export async function digestThread(hub: Hub, caller: Caller, { project, key, lim
   const digested = digests.get(state) ?? (await digest(hub, { sight, key, limit, states }))
   digests.delete(state)
   const [oldest] = digests.keys()
-  if (digests.size >= remembered && oldest !== undefined) digests.delete(oldest)
+  if (digests.size >= mostDigests && oldest !== undefined) digests.delete(oldest)
   digests.set(state, digested)
   return digested
 }
@@ -89,7 +88,7 @@ async function digest(hub: Hub, reading: Reading): Promise<Digested> {
     collected.add(message)
     excerpts.add(message)
     size += message.body.length
-    if (size < atOnce) continue
+    if (size < charactersPerTurn) continue
     size = 0
     await setImmediate()
   }
@@ -119,11 +118,11 @@ async function readEnds(hub: Hub, { sight, limit, states }: Reading): Promise<To
     const thread = { threadId, sight, guest: project_id !== sight.projectId, length: readLength }
     first.push(...(await listTold(reader(hub), { ...thread, oldestFirst: true, limit: 1 })))
     let before: number | undefined
-    for (let left = limit; left > 0; left -= page) {
-      const found = await listTold(reader(hub), { ...thread, before, limit: Math.min(page, left) })
+    for (let left = limit; left > 0; left -= pageSize) {
+      const found = await listTold(reader(hub), { ...thread, before, limit: Math.min(pageSize, left) })
       newest.push(...found)
       before = found.at(-1)?.id
-      if (found.length < page) break
+      if (found.length < pageSize) break
       await setImmediate()
     }
   }

@@ -14,18 +14,18 @@ import { commit, itself } from '../hub/commit.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import { type Topic, threadChannel, topicNotFound } from './topics.ts'
 
-/** So many messages go in one transaction: others wait for it. */
-const atOnce = 500
+/** Others wait for the commit. */
+const messagesPerCommit = 500
 
 /** Between two parts another process must come to write; it looks again every few milliseconds (db/sqlite/busy.ts). */
-const breath = 5
+const pauseMs = 5
 
 /** Past the last message there can be. */
 const end = Number.MAX_SAFE_INTEGER
 
 /**
  * From the first commit on the topic is gone: those who wait on it learn that there is none. What it holds beyond
- * `atOnce` messages goes in parts. Should the process end before the last one, the next removal does the rest.
+ * `messagesPerCommit` goes in parts. Should the process end before the last one, the next removal does the rest.
  */
 export async function deleteTopic(hub: Hub, caller: Caller, { id, uid, projectId }: Topic): Promise<void> {
   needSteering(caller)
@@ -33,8 +33,8 @@ export async function deleteTopic(hub: Hub, caller: Caller, { id, uid, projectId
     // Whoever syncs locks its cursor and then the topic: the same order here keeps them from blocking each other.
     await deleteMembers(tx, id)
     if ((await lockTopic(tx, projectId, uid)) === undefined) throw topicNotFound(uid)
-    const { length } = await deleteNewestMessages(tx, { threadId: id, before: end, limit: atOnce })
-    const rest = length === atOnce
+    const { length } = await deleteNewestMessages(tx, { threadId: id, before: end, limit: messagesPerCommit })
+    const rest = length === messagesPerCommit
     if (rest) await updateAsDeleted(tx, id)
     else await deleteThread(tx, id)
     note({ kind: 'topic.deleted', projectId, threadId: id, wakes: [threadChannel(id)] })
@@ -48,7 +48,7 @@ export async function finishRemovals(hub: Hub): Promise<void> {
   for (const threadId of await listDeletedThreads(reader(hub))) {
     for (let before: number | undefined = end; before !== undefined; ) {
       before = await removePart(hub, threadId, before)
-      if (before !== undefined) await pause(breath)
+      if (before !== undefined) await pause(pauseMs)
     }
   }
 }
@@ -56,8 +56,8 @@ export async function finishRemovals(hub: Hub): Promise<void> {
 /** Returns where the next part ends; undefined when the thread itself is gone. */
 function removePart(hub: Hub, threadId: number, before: number): Promise<number | undefined> {
   return commit(hub, itself, async (tx) => {
-    const removed = await deleteNewestMessages(tx, { threadId, before, limit: atOnce })
-    if (removed.length === atOnce) return removed.at(-1)
+    const removed = await deleteNewestMessages(tx, { threadId, before, limit: messagesPerCommit })
+    if (removed.length === messagesPerCommit) return removed.at(-1)
     await deleteThread(tx, threadId)
     return undefined
   })

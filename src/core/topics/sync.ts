@@ -104,15 +104,15 @@ async function receive(hub: Hub, tx: Tx, { topic, member, sent, request, waitMs 
   }
 }
 
-/** No answer grows much beyond this many characters: the next call brings the rest. */
-const answerLimit = 2 * 1024 * 1024
+/** No answer grows much beyond this: the next call brings the rest. */
+const mostCharacters = 2 * 1024 * 1024
 
 /** How many of the messages fit into one answer; one always does. */
 function countThatFit(rows: readonly ThreadMessageRow[]): number {
   let size = 0
   const first = rows.findIndex(({ body, metadata }, index) => {
     size += body.length + (metadata?.length ?? 0)
-    return index > 0 && size > answerLimit
+    return index > 0 && size > mostCharacters
   })
   return first < 0 ? rows.length : first
 }

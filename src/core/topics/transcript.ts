@@ -14,7 +14,7 @@ export interface Entry extends ThreadMessage {
 
 const toEntry = (row: EntryRow): Entry => ({ ...toThreadMessage(row), replyToSeq: row.reply_seq ?? undefined })
 
-const page = 100
+const pageSize = 100
 
 export async function findLastSeq(hub: Hub, caller: Caller, topic: Topic): Promise<number> {
   enter(caller, topic)
@@ -47,7 +47,7 @@ export async function* readEntries(
 ): AsyncGenerator<Entry> {
   enter(caller, topic)
   for (let place = after; place < through; ) {
-    const rows = await listEntries(reader(hub), { threadId: topic.id, after: place, through }, page)
+    const rows = await listEntries(reader(hub), { threadId: topic.id, after: place, through }, pageSize)
     for (const row of rows) yield toEntry(row)
     place = rows.at(-1)?.seq ?? through
   }
@@ -73,7 +73,7 @@ export async function awaitNews(
   const waiting = { channel: threadChannel(id), ms: lookAgainMs, limitMs: lookAgainMs, signals: [signal] }
   while (!signal.aborted) {
     const news = await wait<News>(hub, waiting, async () => {
-      const rows = await listEntries(reader(hub), { threadId: id, after }, page)
+      const rows = await listEntries(reader(hub), { threadId: id, after }, pageSize)
       const row = await findTopic(reader(hub), projectId, uid)
       if (row === undefined) throw topicNotFound(uid)
       const changed = row.name !== name || row.status !== status

@@ -5,11 +5,11 @@ import { shuttingDown } from '../faults.ts'
 import type { Wake } from '../port.ts'
 
 /** A connection that died in silence is noticed after a heartbeat and the time its answer may take. */
-const heartbeat = 15_000
-const answerTimeout = 5_000
+const heartbeatMs = 15_000
+const answerTimeoutMs = 5_000
 
-const firstPause = 50
-const longestPause = 5_000
+const firstPauseMs = 50
+const longestPauseMs = 5_000
 
 /**
  * One loop does everything in turn: it connects, sends what was announced, looks whether the connection still lives,
@@ -27,7 +27,7 @@ export class PostgresNotices {
   #wake = () => {}
 
   constructor(settings: ClientConfig, channel: string) {
-    this.#settings = { ...settings, connectionTimeoutMillis: answerTimeout, query_timeout: answerTimeout }
+    this.#settings = { ...settings, connectionTimeoutMillis: answerTimeoutMs, query_timeout: answerTimeoutMs }
     this.#channel = channel
     // It may be that nobody waits for it.
     this.#listening.promise.catch(() => {})
@@ -43,7 +43,7 @@ export class PostgresNotices {
 
   announce(channels: readonly string[]): void {
     if (this.#closing.signal.aborted) return
-    if (this.#announced.size <= channelLimit) for (const channel of channels) this.#announced.add(channel)
+    if (this.#announced.size <= mostChannels) for (const channel of channels) this.#announced.add(channel)
     this.#start()
     this.#wake()
   }
@@ -61,13 +61,13 @@ export class PostgresNotices {
   }
 
   async #run(): Promise<void> {
-    for (let pause = firstPause; ; pause = Math.min(longestPause, pause * 2)) {
+    for (let pause = firstPauseMs; ; pause = Math.min(longestPauseMs, pause * 2)) {
       const client = new Client(this.#settings)
       // Then the next query on this connection fails, and here is one.
       client.on('error', () => this.#wake())
       try {
         await this.#connect(client)
-        pause = firstPause
+        pause = firstPauseMs
         await this.#serve(client)
       } catch {
         // Wake-ups may get lost. Whoever listens is told to look, once there is a connection again.
@@ -121,7 +121,7 @@ export class PostgresNotices {
 
   #idle(): Promise<void> {
     return new Promise((resolve) => {
-      const timer = setTimeout(resolve, heartbeat)
+      const timer = setTimeout(resolve, heartbeatMs)
       timer.unref()
       this.#wake = () => {
         clearTimeout(timer)
@@ -136,25 +136,25 @@ export class PostgresNotices {
 }
 
 /** A NOTIFY carries fewer than 8000 bytes. */
-const payloadLimit = 7_900
+const payloadBytes = 7_900
 
 /** Beyond this, waking everybody is cheaper than saying whom. */
-const channelLimit = 1_000
+const mostChannels = 1_000
 
 /** For everybody: an empty payload. */
 const everything = ''
 
 /** JSON arrays that fit into a notice each. */
 export function payloadsOf(channels: readonly string[]): string[] {
-  if (channels.length > channelLimit) return [everything]
+  if (channels.length > mostChannels) return [everything]
   const payloads: string[] = []
   let parts: string[] = []
   let size = 2
   for (const channel of channels) {
     const part = JSON.stringify(channel)
     const bytes = Buffer.byteLength(part) + 1
-    if (bytes + 2 > payloadLimit) return [everything]
-    if (size + bytes > payloadLimit) {
+    if (bytes + 2 > payloadBytes) return [everything]
+    if (size + bytes > payloadBytes) {
       payloads.push(`[${parts}]`)
       parts = []
       size = 2

@@ -4,11 +4,11 @@ import { setImmediate, setTimeout } from 'node:timers/promises'
 import { isSqliteBusy, sqliteFault } from '../faults.ts'
 
 /** How long to try before the caller is told DB_BUSY, in milliseconds. */
-export const defaultPatience = 10_000
+export const defaultPatienceMs = 10_000
 
 /** Runs `attempt` until it succeeds, fails for another reason than a lock, or patience ends. */
-export async function whileBusy<T>(attempt: () => T, patience: number): Promise<T> {
-  const deadline = performance.now() + patience
+export async function whileBusy<T>(attempt: () => T, patienceMs: number): Promise<T> {
+  const deadline = performance.now() + patienceMs
   for (let tries = 0; ; tries++) {
     try {
       return attempt()

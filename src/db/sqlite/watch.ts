@@ -6,15 +6,15 @@ import type { Wake } from '../port.ts'
 import type { SqliteConnection } from './connection.ts'
 
 /** For file systems that report no changes; the second one if there is nothing else. */
-const safetyInterval = 1_000
-const pollInterval = 50
+const safetyIntervalMs = 1_000
+const pollIntervalMs = 50
 
 /**
  * A change of the -wal file is seen before the commit in it is visible: the first look came too early in 302 of 302
  * events. So an event starts a series of looks, ever further apart, which outlasts a slow fsync.
  */
-const firstPause = 1
-const longestPause = 500
+const firstPauseMs = 1
+const longestPauseMs = 500
 const growth = 1.25
 
 export class SqliteWatch {
@@ -26,7 +26,7 @@ export class SqliteWatch {
   #watcher: FSWatcher | undefined
   #safety: NodeJS.Timeout | undefined
   #next: NodeJS.Timeout | undefined
-  #pause = firstPause
+  #pause = firstPauseMs
 
   /** `connection` is the writing one: `data_version` does not move with a connection's own commits. */
   constructor(file: string, connection: SqliteConnection) {
@@ -60,10 +60,10 @@ export class SqliteWatch {
       this.#watcher = watch(this.#folder, { persistent: false }, (_event, name) => {
         if (name === this.#walName) this.#restart()
       })
-      this.#watcher.on('error', () => this.#lookEvery(pollInterval))
-      this.#lookEvery(safetyInterval)
+      this.#watcher.on('error', () => this.#lookEvery(pollIntervalMs))
+      this.#lookEvery(safetyIntervalMs)
     } catch {
-      this.#lookEvery(pollInterval)
+      this.#lookEvery(pollIntervalMs)
     }
   }
 
@@ -74,8 +74,8 @@ export class SqliteWatch {
 
   /** Our own commits come by here too: a series that runs goes on from its start, it does not begin another. */
   #restart(): void {
-    const late = this.#pause >= 2 * firstPause
-    this.#pause = firstPause
+    const late = this.#pause >= 2 * firstPauseMs
+    this.#pause = firstPauseMs
     if (this.#next !== undefined && !late) return
     clearTimeout(this.#next)
     this.#look()
@@ -86,7 +86,7 @@ export class SqliteWatch {
     this.#next = setTimeout(() => {
       this.#look()
       this.#pause *= growth
-      if (this.#pause <= longestPause) this.#schedule()
+      if (this.#pause <= longestPauseMs) this.#schedule()
       else this.#next = undefined
     }, this.#pause).unref()
   }
