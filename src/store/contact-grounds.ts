@@ -1,4 +1,4 @@
-/** What speaks for letting a message through without leave: who wrote to whom, in this thread or lately. */
+/** Grounds for letting a message through without permission: earlier messages between the two, in this thread or lately. */
 import sql, { join } from 'sql-template-tag'
 import type { Reader } from '../db/port.ts'
 

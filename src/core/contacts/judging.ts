@@ -1,4 +1,4 @@
-/** Contacts: who may write to whom, asked before every addressed send at every door (DECISIONS, mail.md 5). */
+/** Contacts: who may write to whom, asked before every addressed send at every door (mail.contact.order, mail.contact.every-door). */
 import { type Code, HubError, type Reason } from '../../base/errors.ts'
 import { nameKey } from '../../base/names.ts'
 import type { Tx } from '../../db/port.ts'

@@ -5,7 +5,7 @@ import type { Refusal } from './judging.ts'
 export const blocksAll = ({ name }: Agent): Refusal => ({
   code: 'CONTACT_BLOCKED',
   message: `${name} takes no messages: its contact policy is block_all.`,
-  hint: `Nothing reaches ${name}, nor does a contact request. Write to somebody else, or leave it.`,
+  hint: `Nothing reaches ${name}, nor does a contact request. Write to somebody else.`,
 })
 
 export const declined = ({ name }: Agent, sender: Agent): Refusal => ({

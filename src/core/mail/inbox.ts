@@ -11,12 +11,12 @@ import {
 } from '../../store/mail.ts'
 import { type Acting, actAs } from '../agents/acting.ts'
 import { type Hub, reader } from '../hub/hub.ts'
-import { type Letter, lettersOf } from './letters.ts'
+import { type MailMessage, mailMessagesOf } from './letters.ts'
 import { notAddressed } from './receipts.ts'
 
 export type { InboxPart } from '../../store/mail.ts'
 
-export interface Received extends Letter {
+export interface Received extends MailMessage {
   readonly kind: 'to' | 'cc' | 'bcc'
   readonly readAt: number | undefined
   readonly ackedAt: number | undefined
@@ -51,8 +51,8 @@ export async function listInbox(hub: Hub, acting: Acting, wish: InboxWish): Prom
   const query = { recipientId: agent.id, part, since, after, until, before, bodies: inlineBytes(bodies, limit), limit }
   const found = await listInboxRows(reader(hub), { ...query, oldestFirst: oldestFirst || onwards })
   const rows = await withBodies(hub, onwards && !oldestFirst ? found.reverse() : found, bodies)
-  const letters = await lettersOf(hub, { rows, home: agent.projectId })
-  return letters.map((letter, index) => ({ ...letter, ...receipt(rows[index] as InboxRow) }))
+  const messages = await mailMessagesOf(hub, { rows, home: agent.projectId })
+  return messages.map((message, index) => ({ ...message, ...receipt(rows[index] as InboxRow) }))
 }
 
 const receipt = ({ kind, read_at, acked_at }: InboxRow) => ({
@@ -69,12 +69,12 @@ export interface OutboxWish {
 }
 
 /** What an agent sent, newest first, with everybody it went to. */
-export async function listOutbox(hub: Hub, acting: Acting, wish: OutboxWish): Promise<Letter[]> {
+export async function listOutbox(hub: Hub, acting: Acting, wish: OutboxWish): Promise<MailMessage[]> {
   const agent = await actAs(hub, acting)
   const { since, before, bodies = false, limit } = wish
   const query = { senderId: agent.id, after: since, before, bodies: inlineBytes(bodies, limit), limit }
   const rows = await withBodies(hub, await listOutboxRows(reader(hub), query), bodies)
-  return lettersOf(hub, { rows, home: agent.projectId, blind: true })
+  return mailMessagesOf(hub, { rows, home: agent.projectId, blind: true })
 }
 
 /** An answer holds at most so many bytes of bodies. */

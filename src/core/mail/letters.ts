@@ -15,7 +15,7 @@ export interface Party {
   readonly ackedAt: number | undefined
 }
 
-export interface Letter {
+export interface MailMessage {
   readonly id: number
   /** What its thread is called; undefined while it is the only message of a thread without a name. */
   readonly thread: string | undefined
@@ -40,11 +40,11 @@ interface Reading {
   readonly blind?: boolean
 }
 
-export async function lettersOf(
+export async function mailMessagesOf(
   hub: Hub,
   { rows, home, blind = false }: Reading,
   db: Reader = reader(hub),
-): Promise<Letter[]> {
+): Promise<MailMessage[]> {
   if (rows.length === 0) return []
   const ids = rows.map(({ id }) => id)
   const recipients = Map.groupBy(await listRecipientsOf(db, ids, { blind }), (row) => row.message_id)

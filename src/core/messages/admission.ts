@@ -61,7 +61,7 @@ async function askPolicies(
   const rows = new Map((await listRecipients(asking.tx, ids)).map((row) => [row.id, row]))
   const asked = recipients.flatMap(({ agent }) => {
     const row = rows.get(agent.id)
-    // Nobody needs leave to write to oneself.
+    // Nobody needs permission to write to oneself.
     return row === undefined || row.contact_policy === 'open' || agent.id === asking.sender.id ? [] : [{ agent, row }]
   })
   return asked.length === 0 ? undefined : judge(hub, { ...asking, recipients: asked })

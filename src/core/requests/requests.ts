@@ -28,11 +28,11 @@ export interface ContactRequest {
   readonly ttlMs?: number | undefined
 }
 
-/** Whoever asks again within this time is heard, but the other gets no second letter. */
+/** Whoever asks again within this time is heard, but the other gets no second message. */
 const quietMs = 86_400_000
 
 /**
- * Makes or renews a request and puts a letter about it into the other's inbox, past the policy: that is how a stranger
+ * Makes or renews a request and puts a message about it into the other's inbox, past the policy: that is how a stranger
  * gets to be known. It never passes `block_all`, nor a denial. Contact that was approved stays as it is.
  */
 export async function requestContact(
@@ -72,7 +72,7 @@ export async function requestContact(
     note({ kind: 'contact.requested', projectId: target.projectId, agentId: target.id, contactId: id })
     if (own === undefined || isNews(own, now)) {
       const recipients = [{ agent: target, kind: 'to' as const }]
-      const draft = letter({ sender, slug, target, reason })
+      const draft = requestMessage({ sender, slug, target, reason })
       const sent = await append(hub, { tx, note, uid, sender, recipients, draft, request: true })
       // There is no room for it: then nothing is filed either.
       if (!('messageId' in sent)) for (const refusal of sent.blocked) throw refusalError(refusal)
@@ -85,7 +85,17 @@ export async function requestContact(
 const isNews = (link: ContactRow, now: number): boolean =>
   link.status !== 'pending' || link.origin === 'automatic' || now - link.updated_at >= quietMs
 
-function letter({ sender, slug, target, reason }: { sender: Agent; slug: string; target: Agent; reason: string }) {
+function requestMessage({
+  sender,
+  slug,
+  target,
+  reason,
+}: {
+  sender: Agent
+  slug: string
+  target: Agent
+  reason: string
+}) {
   const elsewhere = sender.projectId === target.projectId ? '' : `, from_project: "${slug}"`
   return {
     subject: `Contact request from ${sender.name}`,

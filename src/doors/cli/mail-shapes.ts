@@ -1,4 +1,4 @@
-/** The words of `--json` for mail: those of its tools (spec/mail.md), times in ISO 8601. */
+/** The words of `--json` for mail: those of its tools, times in ISO 8601. */
 import type { Received } from '../../core/mail/inbox.ts'
 import type { Party } from '../../core/mail/letters.ts'
 import { iso } from './times.ts'
@@ -9,17 +9,17 @@ export const address = ({ name, project }: Pick<Party, 'name' | 'project'>): str
 
 const isoOrNull = (ms: number | undefined): string | null => (ms === undefined ? null : iso(ms))
 
-export const toReceived = (letter: Received) => ({
-  id: letter.id,
-  thread_id: letter.thread ?? null,
-  subject: letter.subject,
-  from: address(letter.from),
-  to: letter.to.map(address),
-  cc: letter.cc.map(address),
-  kind: letter.kind,
-  importance: letter.importance,
-  ack_required: letter.ackRequired,
-  created_ts: iso(letter.createdAt),
-  read_ts: isoOrNull(letter.readAt),
-  ack_ts: isoOrNull(letter.ackedAt),
+export const toReceived = (message: Received) => ({
+  id: message.id,
+  thread_id: message.thread ?? null,
+  subject: message.subject,
+  from: address(message.from),
+  to: message.to.map(address),
+  cc: message.cc.map(address),
+  kind: message.kind,
+  importance: message.importance,
+  ack_required: message.ackRequired,
+  created_ts: iso(message.createdAt),
+  read_ts: isoOrNull(message.readAt),
+  ack_ts: isoOrNull(message.ackedAt),
 })

@@ -1,7 +1,7 @@
-/** The mail door's words for messages (DECISIONS, mail.md 5): snake_case, ISO times, names as others address them. */
+/** The mail door's words for messages (mail.send.list-shape): snake_case, ISO times, names as others address them. */
 import { z } from 'zod'
 import type { Received } from '../../core/mail/inbox.ts'
-import type { Letter, Party } from '../../core/mail/letters.ts'
+import type { MailMessage, Party } from '../../core/mail/letters.ts'
 import type { Sent } from '../../core/messages/send.ts'
 import { refusalHint } from './calls.ts'
 import { isoOrNull, toIso } from './fields.ts'
@@ -35,8 +35,8 @@ export const address = ({ name, project }: Pick<Party, 'name' | 'project'>): str
 export type MessageShape = z.output<typeof messageShape>
 export type ReceivedShape = z.output<typeof receivedShape>
 
-export function toMessage(letter: Letter): MessageShape {
-  const { id, thread, subject, from, to, cc, importance, ackRequired, createdAt, body } = letter
+export function toMessage(message: MailMessage): MessageShape {
+  const { id, thread, subject, from, to, cc, importance, ackRequired, createdAt, body } = message
   return {
     id,
     thread_id: thread ?? null,
@@ -52,19 +52,19 @@ export function toMessage(letter: Letter): MessageShape {
   }
 }
 
-export function toReceived(letter: Received): ReceivedShape {
-  const { kind, readAt, ackedAt } = letter
-  return { ...toMessage(letter), kind, read_ts: isoOrNull(readAt), ack_ts: isoOrNull(ackedAt) }
+export function toReceived(message: Received): ReceivedShape {
+  const { kind, readAt, ackedAt } = message
+  return { ...toMessage(message), kind, read_ts: isoOrNull(readAt), ack_ts: isoOrNull(ackedAt) }
 }
 
 /** Its sender also sees the blind copies, and who has read and confirmed it. */
-export function toSent(letter: Letter) {
-  const recipients = [...letter.to, ...letter.cc, ...letter.bcc]
+export function toSent(message: MailMessage) {
+  const recipients = [...message.to, ...message.cc, ...message.bcc]
   const who = (having: (party: Party) => number | undefined) =>
     recipients.filter((party) => having(party) !== undefined).map(address)
   return {
-    ...toMessage(letter),
-    bcc: letter.bcc.map(address),
+    ...toMessage(message),
+    bcc: message.bcc.map(address),
     read_by: who(({ readAt }) => readAt),
     ack_by: who(({ ackedAt }) => ackedAt),
   }

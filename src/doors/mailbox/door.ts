@@ -39,7 +39,7 @@ const hints: Hints = {
   LEASE_EXPIRED: 'Call check_mail: unless somebody else has handled it by then, the message comes with a new lease.',
   CONTACT_REQUIRED:
     'Nothing was sent. Send again once there is contact: it is asked for and answered at the mail door, by request_contact and respond_contact.',
-  CONTACT_BLOCKED: 'Nothing was sent. Write to somebody else, or leave it.',
+  CONTACT_BLOCKED: 'Nothing was sent. Write to somebody else.',
 }
 
 const acting = ({ caller, scope }: CallContext<MailboxScope>) => ({ caller, ...scope })

@@ -1,4 +1,4 @@
-/** The mailbox door's words for the hub's things (spec/mailbox.md §4.2, DECISIONS "mailbox.md" 3). */
+/** The mailbox door's words for the hub's things (mailbox.check.shape). */
 import { z } from 'zod'
 import type { Mail } from '../../core/mail/take.ts'
 

@@ -1,4 +1,4 @@
-/** Reads one posted message: which era it speaks, whether it is a request, and whether it may be served at all. */
+/** Reads one incoming message: which era it speaks, whether it is a request, and whether it may be served at all. */
 import {
   CLIENT_CAPABILITIES_META_KEY,
   CLIENT_INFO_META_KEY,
