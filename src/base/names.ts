@@ -1,7 +1,7 @@
 /** Names of agents and projects: what is allowed, and when two of them are the same. */
 import { createHash } from 'node:crypto'
 
-/** DECISIONS, "All doors" 6. */
+/** A URL and a file system can hold such a name as it is (all.names.pattern). */
 export const agentNamePattern = /^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$/
 
 /** Names are compared without case, however an accent is encoded, and shown as first written. */

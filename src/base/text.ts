@@ -1,4 +1,4 @@
-/** What text from outside must be before it is stored (DECISIONS, "All doors" 8). */
+/** What text from outside must be before it is stored (all.size.text). */
 
 export const maxBodyBytes = 1024 * 1024
 

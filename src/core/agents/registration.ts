@@ -34,7 +34,7 @@ const unknown = 'unknown'
 
 /**
  * Whoever has this name already is that agent again, in every mode: otherwise nobody could be the same after a restart.
- * The mode decides on new names only (DECISIONS, mail.md 4). Without a name the agent is new, under a generated one.
+ * The mode decides on new names only (mail.name.existing). Without a name the agent is new, under a generated one.
  */
 export async function register(
   hub: Hub,

@@ -53,8 +53,8 @@ export async function resolve(hub: Hub, { acting, sender, addresses }: Resolving
 }
 
 /**
- * A plain name is the agent of this project, else the one approved contact of that name elsewhere, else a new agent of
- * this project (DECISIONS, mail.md 5), which starts as agents of its door do.
+ * A plain name is the agent of this project, else the one approved contact of that name elsewhere
+ * (mail.contact.elsewhere), else a new agent of this project (mail.recipient.made), which starts as agents of its door do.
  */
 async function find(hub: Hub, sender: Agent, { name, project }: Address): Promise<Agent | undefined> {
   if (project !== undefined) return findIn(hub, (await needProjectElsewhere(hub, project)).id, name)

@@ -79,7 +79,7 @@ export interface Dispatch {
   readonly request?: boolean
 }
 
-/** One blocked recipient does not stop the others; if all are blocked, that is an error (DECISIONS, mail.md 5). */
+/** One blocked recipient does not stop the others; if all are blocked, that is an error (mail.contact.partial). */
 export async function dispatch(hub: Hub, caller: Caller, what: Dispatch): Promise<Sent> {
   const uid = hub.ids.uuid()
   // What judging writes (a contact request, say) stays also where nothing is delivered: hence no throw inside.
@@ -119,7 +119,7 @@ export async function append(
   const stored = name && (await findStored(tx, name, thread))
   if (stored) return storedReceipt(tx, stored.id)
 
-  // People who watch over all pass every policy (DECISIONS, mail.md 5): only the operator acts under their name.
+  // People who watch over all pass every policy: only the operator acts under their name.
   const exempt = request || isReserved(sender.name)
   const admission = { tx, note, sender, recipients, threadId: thread?.id, handshake: draft.handshake, exempt }
   const { passed, blocked } = await admit(hub, admission)
@@ -221,7 +221,7 @@ async function findPlace(tx: Tx, { sender, recipients, draft }: Placing): Promis
 
 /**
  * A message that goes by the id of one the sender got from this recipient is the answer to it and joins its thread
- * (DECISIONS, mailbox.md 2). Anybody else's use of that id joins nothing: an id is no key to a conversation.
+ * (mailbox.send.reply). Anybody else's use of that id joins nothing: an id is no key to a conversation.
  */
 async function findAnswered(tx: Tx, sender: Agent, recipient: Agent, clientId: string) {
   const asked = await findByClientId(tx, { senderId: recipient.id, recipientIds: [sender.id], clientId })

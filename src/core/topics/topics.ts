@@ -99,7 +99,7 @@ export async function resolveTopic(
   const { id: projectId } = await needProject(hub, caller, project)
   const row = await findTopicNamed(reader(hub), projectId, nameKey(name))
   if (row === undefined) throw topicNotFound(JSON.stringify(name))
-  // TOPIC_CLOSED is for writers (bus.topics.closed).
+  // TOPIC_CLOSED is for writers (bus.errors.closed).
   if (row.status === 'closed' && !allowClosed)
     throw new HubError('TOPIC_NOT_FOUND', `There is no open topic ${JSON.stringify(row.name)}; one is closed.`, {
       reason: 'closed_topic',

@@ -26,7 +26,7 @@ export const mailbox: Migration = {
       UNIQUE (project_id, name_key)
     )`,
 
-    // next_seq is the locked counter from which a thread's order comes (DESIGN, "Two engines").
+    // next_seq is the locked counter from which a thread's order comes (bus.message.seq).
     `CREATE TABLE threads (
       id         ${identity(dialect)},
       uid        TEXT NOT NULL UNIQUE,

@@ -1,4 +1,4 @@
-/** The words of `--json`: those of the bus (spec/bus.md §3), times in ISO 8601. */
+/** The words of `--json`: those of the bus, times in ISO 8601. */
 
 import type { TopicSummary } from '../../core/topics/care.ts'
 import type { Peer } from '../../core/topics/members.ts'

@@ -38,7 +38,7 @@ export async function renameCommand(
   )
 }
 
-/** Says what goes, and does nothing before it was told yes (DECISIONS, mail.md 15). */
+/** Says what goes, and does nothing before it was told yes (cli.topics.delete-asks). */
 export async function deleteCommand(
   { hub, screen, project, json }: Desk,
   { topic: called, force }: { topic: string; force: boolean },
@@ -83,7 +83,7 @@ export async function sendCommand(desk: Desk, { topic: called, words, as, type, 
   await warnOfNamesake(desk, topic, message.sender)
 }
 
-/** DECISIONS, "All doors" 8. */
+/** In characters (bus.sizes.limits). */
 const maxBody = 65_536
 
 function loginName(): string {

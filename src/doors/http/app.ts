@@ -11,7 +11,7 @@ export interface AppOptions extends GuardOptions, CredentialOptions, HealthOptio
   readonly log: Log
 }
 
-/** DECISIONS, "All doors" 8. */
+/** In bytes (all.size.request). */
 const maxBody = 4 << 20
 
 /** Listen with `listen` below: it costs each request less than `app.listen` right after `app.ready`. */

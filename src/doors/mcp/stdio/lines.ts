@@ -1,7 +1,7 @@
 /** Lines of a stream, each whole and none longer than a request may be. */
 import type { Readable } from 'node:stream'
 
-/** As over HTTP (DECISIONS, "All doors" 8). */
+/** In bytes, as over HTTP (all.size.request). */
 const longest = 4 << 20
 
 const newline = 0x0a
