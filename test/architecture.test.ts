@@ -147,14 +147,21 @@ describe('The style', () => {
     expect(of.flatMap(rule)).toEqual([])
   })
 
-  test.each(['new Date()', 'Math.random()', 'process.env.HOME', 'console.log(1)'])(
-    '%s stands in base, the settings and main only',
-    (text) => {
-      expect(style.noAmbient({ path: 'src/app/serve.ts', text })).toHaveLength(1)
-      for (const path of ['src/base/a.ts', 'src/settings/config.ts', 'src/main.ts'])
-        expect(style.noAmbient({ path, text })).toEqual([])
-    },
-  )
+  test.each([
+    'new Date()',
+    'Math.random()',
+    'process.env.HOME',
+    'console.log(1)',
+    'setTimeout(f, 1)',
+    'globalThis.setInterval(f)',
+    'setImmediate(f)',
+    "import { setTimeout as pause } from 'node:timers/promises'",
+    "import { clearTimeout } from 'node:timers'",
+  ])('%s stands in base, the settings and main only', (text) => {
+    expect(style.noAmbient({ path: 'src/app/serve.ts', text })).toHaveLength(1)
+    for (const path of ['src/base/a.ts', 'src/settings/config.ts', 'src/main.ts'])
+      expect(style.noAmbient({ path, text })).toEqual([])
+  })
 
   test.each([['spec', 'a'].join('/'), ['DES', 'IGN'].join(''), ['mail', 'md'].join('.')])(
     '%s is a paper outside',

@@ -1,6 +1,6 @@
 /** The search index on SQLite: a row of FTS5 tables that a projection fills, each small enough to be searched in one go. */
-import { setImmediate } from 'node:timers/promises'
 import sql, { raw, type Sql } from 'sql-template-tag'
+import { nextTurn } from '../base/clock.ts'
 import type { Reader, Tx } from '../db/port.ts'
 import type { Field, Phrase, Query } from '../fulltext/query.ts'
 import { type Document, listDocuments, listWithin } from './search-documents.ts'
@@ -35,7 +35,7 @@ export async function listFound(
       SELECT rowid AS id FROM ${table} WHERE ${table} MATCH ${match} ORDER BY rowid DESC LIMIT ${limit - found.length}`)
     for (const { id } of rows) found.push(id)
     if (found.length >= limit) break
-    await setImmediate()
+    await nextTurn()
   }
   return found
 }

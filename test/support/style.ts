@@ -7,7 +7,8 @@ type Rule = (file: Source) => string[]
 const complain = (path: string, what: string | false | undefined): string[] => (what ? [`${path}: ${what}`] : [])
 
 /** Time, chance, settings and output come in through base, the settings and main, so that tests can put their own in place. */
-const ambient = /\b(Date\.now\(|new Date\(\)|Math\.random\(|process\.env\b|console\.\w+)/
+const ambient =
+  /\b(Date\.now\(|new Date\(\)|Math\.random\(|process\.env\b|console\.\w+|set(?:Timeout|Interval|Immediate)\b|node:timers)/
 const ambientAllowed = /^src\/(base\/.*|settings\/.*|main\.ts)$/
 
 export const noAmbient: Rule = ({ path, text }) =>

@@ -1,5 +1,5 @@
 /** Chores: housekeeping in the background, which of several processes only one does at a time, and once in a while. */
-import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises'
+import { nextTurn, pause } from '../../base/clock.ts'
 import { thisProcess } from '../../base/processes.ts'
 import type { Tx } from '../../db/port.ts'
 import { type ChoreRow, findChore, takeChore, updateFreed, updateHeld } from '../../store/chores.ts'

@@ -1,5 +1,5 @@
 /** The cleanup of leases: what has expired is marked as released. It is free either way. */
-import { setTimeout as pause } from 'node:timers/promises'
+import { pause } from '../../base/clock.ts'
 import type { Chore } from '../hub/chores.ts'
 import { sweepLeases } from './leases.ts'
 

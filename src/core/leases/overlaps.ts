@@ -1,6 +1,6 @@
 /** Whose leases overlap a pattern: candidates come by an index of prefixes, the patterns themselves decide. */
 
-import { setImmediate } from 'node:timers/promises'
+import { nextTurn } from '../../base/clock.ts'
 import type { Reader } from '../../db/port.ts'
 import { type Budget, type Glob, leadingTo, OverBudget, overlaps, parseGlob } from '../../globs/globs.ts'
 import { listHeld, listLeasesById, listNearby, type NamedLeaseRow, type NearbyRow } from '../../store/leases.ts'
@@ -36,7 +36,7 @@ export async function listInTheWay(db: Reader, wanted: Wanted): Promise<{ rows: 
         if (ids.length <= mostHolders && overlaps(glob, stored(pattern), budget)) ids.push(id)
         if (budget.steps >= next) continue
         next = budget.steps - stepsPerTurn
-        await setImmediate()
+        await nextTurn()
       }
       after = near.length === pageSize && ids.length <= mostHolders ? near.at(-1) : undefined
     } while (after !== undefined)

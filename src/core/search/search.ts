@@ -1,5 +1,5 @@
 /** Search: messages by their words, the best first. The language is that of fulltext/query.ts. */
-import { setImmediate } from 'node:timers/promises'
+import { nextTurn } from '../../base/clock.ts'
 import { HubError } from '../../base/errors.ts'
 import { type Excerpt, excerpt } from '../../fulltext/excerpt.ts'
 import { type Phrase, parseQuery, phrasesOf } from '../../fulltext/query.ts'
@@ -90,7 +90,7 @@ export async function search(
     if (row === undefined) continue
     hits.push(toHit(row, phrases, score))
     // A long text takes a few milliseconds to look through.
-    if (row.body.length > rankedCharacters) await setImmediate()
+    if (row.body.length > rankedCharacters) await nextTurn()
   }
   return hits
 }
@@ -102,7 +102,7 @@ async function countAll(
 ): Promise<Counted[]> {
   const counted: Counted[] = []
   for (let at = 0; at < ids.length && counted.length < mostRanked; at += pageSize) {
-    if (at > 0) await setImmediate()
+    if (at > 0) await nextTurn()
     const part = { ids: ids.slice(at, at + pageSize), scope, length: rankedCharacters }
     for (const { id, ...row } of await listTexts(reader(hub), part)) {
       const [subject, body] = [tally(row.subject, phrases), tally(row.body, phrases)]

@@ -1,6 +1,6 @@
 /** Reads a thread for its summary: the first message and the newest, once for each state of the thread. */
 
-import { setImmediate } from 'node:timers/promises'
+import { nextTurn } from '../../base/clock.ts'
 import { cut, readLength } from '../../digest/lines.ts'
 import { startExcerpts } from '../../digest/prompt.ts'
 import { type Summary, startDigest, type Told } from '../../digest/summary.ts'
@@ -90,7 +90,7 @@ async function digest(hub: Hub, reading: Reading): Promise<Digested> {
     size += message.body.length
     if (size < charactersPerTurn) continue
     size = 0
-    await setImmediate()
+    await nextTurn()
   }
   const total = reading.states.reduce((sum, state) => sum + state.total, 0)
   const shown = told.length > 3 ? [...told.slice(0, 1), ...told.slice(-2)] : told
@@ -123,7 +123,7 @@ async function readEnds(hub: Hub, { sight, limit, states }: Reading): Promise<To
       newest.push(...found)
       before = found.at(-1)?.id
       if (found.length < pageSize) break
-      await setImmediate()
+      await nextTurn()
     }
   }
   const [oldest] = first.sort(byId)

@@ -1,5 +1,5 @@
 /** Removing a topic for good: at once for everybody, its messages perhaps a little later. */
-import { setTimeout as pause } from 'node:timers/promises'
+import { pause } from '../../base/clock.ts'
 import { lockTopic } from '../../store/topic-care.ts'
 import {
   deleteMembers,

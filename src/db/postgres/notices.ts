@@ -1,6 +1,6 @@
 /** The connection over which the nodes on one PostgreSQL database wake each other. */
-import { setTimeout as sleep } from 'node:timers/promises'
 import { Client, type ClientConfig } from 'pg'
+import { pause, systemClock } from '../../base/clock.ts'
 import { shuttingDown } from '../faults.ts'
 import type { Wake } from '../port.ts'
 
@@ -61,13 +61,13 @@ export class PostgresNotices {
   }
 
   async #run(): Promise<void> {
-    for (let pause = firstPauseMs; ; pause = Math.min(longestPauseMs, pause * 2)) {
+    for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(longestPauseMs, pauseMs * 2)) {
       const client = new Client(this.#settings)
       // Then the next query on this connection fails, and here is one.
       client.on('error', () => this.#wake())
       try {
         await this.#connect(client)
-        pause = firstPauseMs
+        pauseMs = firstPauseMs
         await this.#serve(client)
       } catch {
         // Wake-ups may get lost. Whoever listens is told to look, once there is a connection again.
@@ -75,7 +75,7 @@ export class PostgresNotices {
         await client.end().catch(() => {})
       }
       if (this.#closing.signal.aborted) return
-      await sleep(pause, undefined, { signal: this.#closing.signal }).catch(() => {})
+      await pause(pauseMs, this.#closing.signal)
     }
   }
 
@@ -121,10 +121,9 @@ export class PostgresNotices {
 
   #idle(): Promise<void> {
     return new Promise((resolve) => {
-      const timer = setTimeout(resolve, heartbeatMs)
-      timer.unref()
+      const cancel = systemClock.after(heartbeatMs, resolve)
       this.#wake = () => {
-        clearTimeout(timer)
+        cancel()
         resolve()
       }
     })

@@ -2,6 +2,7 @@
 import { type FSWatcher, watch } from 'node:fs'
 import { basename, dirname } from 'node:path'
 import type { StatementSync } from 'node:sqlite'
+import { every, systemClock } from '../../base/clock.ts'
 import type { Wake } from '../port.ts'
 import type { SqliteConnection } from './connection.ts'
 
@@ -24,9 +25,9 @@ export class SqliteWatch {
   readonly #wakes = new Set<Wake>()
   #seen: unknown
   #watcher: FSWatcher | undefined
-  #safety: NodeJS.Timeout | undefined
-  #next: NodeJS.Timeout | undefined
-  #pause = firstPauseMs
+  #stopLooking: (() => void) | undefined
+  #cancelNext: (() => void) | undefined
+  #pauseMs = firstPauseMs
 
   /** `connection` is the writing one: `data_version` does not move with a connection's own commits. */
   constructor(file: string, connection: SqliteConnection) {
@@ -37,7 +38,7 @@ export class SqliteWatch {
 
   add(wake: Wake): () => void {
     this.#wakes.add(wake)
-    if (this.#safety === undefined) this.#start()
+    if (this.#stopLooking === undefined) this.#start()
     return () => {
       this.#wakes.delete(wake)
       if (this.#wakes.size === 0) this.close()
@@ -48,10 +49,10 @@ export class SqliteWatch {
     this.#wakes.clear()
     this.#watcher?.close()
     this.#watcher = undefined
-    clearInterval(this.#safety)
-    this.#safety = undefined
-    clearTimeout(this.#next)
-    this.#next = undefined
+    this.#stopLooking?.()
+    this.#stopLooking = undefined
+    this.#cancelNext?.()
+    this.#cancelNext = undefined
   }
 
   #start(): void {
@@ -67,28 +68,28 @@ export class SqliteWatch {
     }
   }
 
-  #lookEvery(interval: number): void {
-    clearInterval(this.#safety)
-    this.#safety = setInterval(() => this.#look(), interval).unref()
+  #lookEvery(ms: number): void {
+    this.#stopLooking?.()
+    this.#stopLooking = every(ms, () => this.#look())
   }
 
   /** Our own commits come by here too: a series that runs goes on from its start, it does not begin another. */
   #restart(): void {
-    const late = this.#pause >= 2 * firstPauseMs
-    this.#pause = firstPauseMs
-    if (this.#next !== undefined && !late) return
-    clearTimeout(this.#next)
+    const late = this.#pauseMs >= 2 * firstPauseMs
+    this.#pauseMs = firstPauseMs
+    if (this.#cancelNext !== undefined && !late) return
+    this.#cancelNext?.()
     this.#look()
     this.#schedule()
   }
 
   #schedule(): void {
-    this.#next = setTimeout(() => {
+    this.#cancelNext = systemClock.after(this.#pauseMs, () => {
       this.#look()
-      this.#pause *= growth
-      if (this.#pause <= longestPauseMs) this.#schedule()
-      else this.#next = undefined
-    }, this.#pause).unref()
+      this.#pauseMs *= growth
+      if (this.#pauseMs <= longestPauseMs) this.#schedule()
+      else this.#cancelNext = undefined
+    })
   }
 
   #look(): void {

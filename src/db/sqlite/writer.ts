@@ -1,5 +1,6 @@
 /** The one writing connection of a process: whatever waits is committed at once, with one fsync. */
 
+import { afterTurns, alarm } from '../../base/clock.ts'
 import { shuttingDown, sqliteFault } from '../faults.ts'
 import type { Tx } from '../port.ts'
 import { whileBusy } from './busy.ts'
@@ -161,12 +162,8 @@ class Stuck extends Error {}
 
 function startAlarm(): { rings: Promise<never>; stop: () => void } {
   const { promise, reject } = Promise.withResolvers<never>()
-  const timer = setTimeout(() => {
+  const stop = alarm(unitLimitMs, () => {
     reject(new Stuck('A unit of work waited for something other than its statements, and everybody behind it.'))
-  }, unitLimitMs)
-  return { rings: promise, stop: () => clearTimeout(timer) }
-}
-
-function afterTurns(turns: number, fn: () => void): void {
-  setImmediate(turns === 1 ? fn : () => afterTurns(turns - 1, fn))
+  })
+  return { rings: promise, stop }
 }
