@@ -1,4 +1,4 @@
-/** Whether an inbox has room under its quota: counted on from where it was counted last, for what it holds only grows. */
+/** The quota of an inbox. An inbox only grows: the count goes on from where the last one ended. */
 
 import type { Tx } from '../../db/port.ts'
 import { countInboxAfter, findInboxPlace, type Place, start } from '../../store/retention.ts'
@@ -16,7 +16,7 @@ const counted = memory(() => new Map<number, Counted>())
 /** The count goes on in steps. To count 100,000 with every send would cost it 3.5 ms; this costs 0.05. */
 const messagesPerStep = 256
 
-/** Mail that is older has no other mail put before it, unless the clocks of two nodes differ by more. */
+/** No mail is put before mail of this age, unless the clocks of two nodes differ by more. */
 const settledMs = 10_000
 
 /** Whether it holds fewer than `quota` messages, read or not. */

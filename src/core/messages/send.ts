@@ -34,7 +34,7 @@ export interface Draft {
   readonly replyTo?: number | undefined
   /** The sender's own name for the message: with it a retry stores nothing and the first content stands. */
   readonly clientId?: string | undefined
-  /** Whether contact is made where a policy wants it first; what the hub's rules say if left out. */
+  /** Whether contact is made where a policy wants it first; the hub's rule, if left out. */
   readonly handshake?: boolean | undefined
 }
 
@@ -42,7 +42,7 @@ export interface Sent {
   /** The sender's own id; the uid of the message where it gave none. */
   readonly clientId: string
   readonly messageId: number
-  /** What the thread is called: its key, else the id of the message that began it, once that was answered. */
+  /** The name of the thread: its key, else the id of its first message, once that was answered. */
   readonly thread: string | undefined
   readonly subject: string | undefined
   readonly createdAt: number
@@ -59,7 +59,7 @@ interface AtHome {
   readonly project: string
 }
 
-/** The same as the store knows it: projects are ids there. */
+/** The same with projects as ids, as the store has them. */
 type Stored = Omit<Sent, 'home' | 'deliveries' | 'blocked'> & {
   readonly deliveries: readonly Recipient[]
   readonly blocked: readonly Blocked[]
@@ -75,14 +75,14 @@ export interface Dispatch {
   readonly sender: Agent
   readonly recipients: readonly Recipient[]
   readonly draft: Omit<Draft, 'to'>
-  /** A request for contact: whoever files it has asked the policy, and by itself it makes no contact. */
+  /** A request for contact: its caller has asked the policy, and the message alone makes no contact. */
   readonly request?: boolean
 }
 
 /** One blocked recipient does not stop the others; if all are blocked, that is an error (mail.contact.partial). */
 export async function dispatch(hub: Hub, caller: Caller, what: Dispatch): Promise<Sent> {
   const uid = hub.ids.uuid()
-  // What judging writes (a contact request, say) stays also where nothing is delivered: hence no throw inside.
+  // A contact request that judging files stays also where nothing is delivered: hence no throw inside.
   const outcome = await commit(hub, caller, (tx, note) => append(hub, { tx, note, uid, ...what }))
   if ('messageId' in outcome) return withProjects(hub, what.sender, outcome)
   const [first] = outcome.blocked
@@ -172,7 +172,7 @@ export async function append(
   }
 }
 
-/** A retry is told by its name: sent to one of the same recipients before, or into the same thread. */
+/** A retry has the client id of a message that went to one of the same recipients, or into the same thread. */
 async function findStored(tx: Tx, name: ClientId, thread: MailThreadRow | undefined) {
   const { senderId, clientId } = name
   return (
@@ -181,7 +181,7 @@ async function findStored(tx: Tx, name: ClientId, thread: MailThreadRow | undefi
   )
 }
 
-/** What a retry is told: the same as the first time, but for those who were blocked then. */
+/** The receipt of a retry: that of the first send, without its blocked recipients. */
 async function storedReceipt(tx: Tx, messageId: number): Promise<Stored> {
   const [mail, recipients] = [await findSent(tx, messageId), await listRecipientsOf(tx, [messageId], { blind: true })]
   const deliveries = recipients.map(({ id, project_id: projectId, name, kind }) => ({
