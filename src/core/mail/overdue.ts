@@ -1,18 +1,18 @@
-/** Overdue acknowledgements: each is told in the log once, and escalated where that is asked for. */
+/** Overdue acknowledgements: each is logged once, and escalated where the settings ask for it. */
 import { listOverdue, type OverdueRow, updateEscalated } from '../../store/overdue.ts'
 import type { Chore } from '../hub/chores.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 
 export interface OverdueRules {
   readonly everyMs: number
-  /** From what age an acknowledgement is overdue. */
+  /** The age from which an acknowledgement is overdue. */
   readonly ttlMs: number
   readonly escalation: 'none' | 'log' | 'file_reservation'
-  /** Reserves the inbox of whoever is late; asked for again, it leaves what is there. */
+  /** Reserves the inbox of a late agent. A second call only makes the reservation last longer. */
   readonly reserve: (hub: Hub, late: Late) => Promise<void>
 }
 
-/** Whoever is late, in the project of this slug. */
+/** An agent that is late, in the project of this slug. */
 export interface Late {
   readonly agentId: number
   readonly name: string
@@ -23,8 +23,8 @@ export interface Late {
 const rowsPerCommit = 100
 
 /**
- * An inbox is reserved before its mail is marked, because the mark is what keeps it from being done again: whoever dies
- * in between has it done once more, which changes nothing. A line in the log follows the mark, so that none comes twice.
+ * First the inbox is reserved, then its mail is marked: after a crash in between it is reserved once more, which changes
+ * nothing. A marked message is never escalated again. The log line follows the mark, so that none comes twice.
  */
 export const overdueChore = ({ everyMs, ttlMs, escalation, reserve }: OverdueRules): Chore => ({
   name: 'ack-overdue',

@@ -14,7 +14,7 @@ import { listProjects, type Project } from '../projects/projects.ts'
 
 export interface RetentionRules {
   readonly everyMs: number
-  /** From what age mail is old. */
+  /** The age from which mail is old. */
   readonly maxAgeDays: number
   /** Slugs, with or without the hash at their end, of projects that are left out; `*` stands for anything. */
   readonly ignored: readonly string[]
@@ -22,11 +22,11 @@ export interface RetentionRules {
   readonly inboxLimit: number
 }
 
-/** No query looks at more rows than this: that takes a millisecond. */
+/** A query over so many takes a millisecond. */
 const rowsPerQuery = 10_000
 const pageSize = 100
 
-/** A run that is cut off is begun anew by the next: it only tells. */
+/** A run that is cut off is begun anew by the next: it only reports. */
 export const retentionChore = (rules: RetentionRules): Chore => ({
   name: 'retention-report',
   everyMs: rules.everyMs,
@@ -52,13 +52,13 @@ interface Survey {
   oldMessages: number
   unread: number
   largest: { agent: string; messages: number } | undefined
-  /** How many inboxes hold as much as they may. */
+  /** The number of full inboxes. */
   full: number
 }
 
 interface Surveying extends Pick<RetentionRules, 'inboxLimit'> {
   readonly project: Project
-  /** What was sent before it is old. */
+  /** Mail sent before this is old. */
   readonly time: number
 }
 

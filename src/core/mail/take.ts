@@ -59,7 +59,7 @@ export async function take(
   return wait(hub, { channel: mailChannel(agent.id), ms: waitMs, signals }, async () => {
     // A client that is gone takes nothing with it.
     if (signals.some((signal) => signal.aborted)) return {}
-    // Who was given mail the last time is likely to find more; others look first, so that an empty mailbox costs no lock.
+    // After mail more mail is likely. All others look first: an empty mailbox then costs no lock.
     const likely = mailLikely(hub).has(agent.id)
     if (likely || (await hasFreeDelivery(reader(hub), agent.id, hub.clock.now()))) {
       const taken = await takeNext(hub, acting.caller, agent, loanMs)
@@ -68,7 +68,7 @@ export async function take(
         return { found: taken }
       }
       mailLikely(hub).delete(agent.id)
-      // Nothing, though there was something: another node has it in hand, and may yet let go of it without a wake-up.
+      // A message was there, but another node has locked it, and may let go of it without a wake-up.
       if (!likely) return { again: hub.clock.now() + lookAgainMs }
     }
     return { again: waitMs > 0 ? await findNextRelease(reader(hub), agent.id) : undefined }
@@ -130,7 +130,7 @@ async function putBack(
   })
 }
 
-/** Acknowledges a message that was lent: again when repeated, and also late as long as nobody else was given it. */
+/** Acknowledges a lent message; may be repeated, and come late, as long as nobody else was given the message. */
 export async function acknowledge(
   hub: Hub,
   acting: Acting,

@@ -12,7 +12,7 @@ import { commit } from '../hub/commit.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import { enter, needTopic, type Topic, threadChannel, topicNotFound } from './topics.ts'
 
-/** Who calls: the project it works in, and what tells its calls from those of others. */
+/** The caller of a topic's verbs: its project, and the key that tells its calls from those of others. */
 export interface Holder {
   readonly caller: Caller
   readonly project: string
@@ -33,7 +33,7 @@ export async function join(
   const agent = await actAs(hub, { caller, project, name })
   enter(caller, topic)
   return commit(hub, caller, async (tx, note) => {
-    // It may have been deleted since it was found.
+    // The topic may have been deleted since it was found.
     if ((await lockTopic(tx, topic.projectId, topic.uid)) === undefined) throw topicNotFound(topic.uid)
     const reclaimToken = await holdName(hub, tx, { agent, holder: key, token })
     await insertCursor(tx, topic.id, agent.id, hub.clock.now())
@@ -43,7 +43,7 @@ export async function join(
   })
 }
 
-/** As whom a holder takes part, or an error that says how to. */
+/** The member that a holder takes part as, or an error that says how to join. */
 export async function needMember(tx: Tx, { key }: Holder, topic: Pick<Topic, 'id' | 'name'>): Promise<MemberRow> {
   const member = await lockMember(tx, key, topic.id)
   if (member === undefined)
@@ -79,13 +79,13 @@ export async function resetCursor(hub: Hub, holder: Holder, uid: string, lastSeq
       syncedAt: now,
       waitingUntil: undefined,
     })
-    // Another call of the same agent may wait for what is unread again.
+    // Another call of the same agent may wait for messages that are unread again.
     note({ kind: 'cursor.reset', projectId, threadId: id, agentId, wakes: [threadChannel(id)] })
     return { name, cursor: { lastSeq, updatedAt: now } satisfies Cursor }
   })
 }
 
-/** Nobody has read what is not written yet. */
+/** A cursor goes no further than the last message. */
 export const beyondTheEnd = (given: number, highest: number): HubError =>
   new HubError('INVALID_ARGUMENT', `A place in this topic is at most ${highest}, its highest seq; got ${given}.`, {
     reason: 'beyond_end',
@@ -101,7 +101,7 @@ export interface Peer {
 /** One answer names no more than this, however many are asked for. */
 const mostPeers = 1000
 
-/** Who synced within the window, or waits now. */
+/** The peers that synced within the window, or wait now. */
 export async function listPresent(
   hub: Hub,
   caller: Caller,

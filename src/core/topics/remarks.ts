@@ -1,4 +1,4 @@
-/** Remarks: what somebody puts into a topic without taking part in it. */
+/** Remarks: messages to a topic from somebody who takes no part in it. */
 import { lockTopic } from '../../store/topic-care.ts'
 import { type Acting, actAs } from '../agents/acting.ts'
 import { commit } from '../hub/commit.ts'

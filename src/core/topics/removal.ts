@@ -24,13 +24,13 @@ const pauseMs = 5
 const end = Number.MAX_SAFE_INTEGER
 
 /**
- * From the first commit on the topic is gone: those who wait on it learn that there is none. What it holds beyond
- * `messagesPerCommit` goes in parts. Should the process end before the last one, the next removal does the rest.
+ * From the first commit on the topic is gone: its waiters learn that there is none. Messages beyond
+ * `messagesPerCommit` go in parts. Should the process end before the last one, the next removal does the rest.
  */
 export async function deleteTopic(hub: Hub, caller: Caller, { id, uid, projectId }: Topic): Promise<void> {
   needSteering(caller)
   const rest = await commit(hub, caller, async (tx, note) => {
-    // Whoever syncs locks its cursor and then the topic: the same order here keeps them from blocking each other.
+    // A sync locks its cursor and then the topic: the same order here avoids a deadlock with it.
     await deleteMembers(tx, id)
     if ((await lockTopic(tx, projectId, uid)) === undefined) throw topicNotFound(uid)
     const { length } = await deleteNewestMessages(tx, { threadId: id, before: end, limit: messagesPerCommit })
@@ -43,7 +43,7 @@ export async function deleteTopic(hub: Hub, caller: Caller, { id, uid, projectId
   if (rest) await finishRemovals(hub)
 }
 
-/** Does what is left to do of removals, also of those that were cut off. */
+/** Finishes removals, also those that were cut off. */
 export async function finishRemovals(hub: Hub): Promise<void> {
   for (const threadId of await listDeletedThreads(reader(hub))) {
     for (let before: number | undefined = end; before !== undefined; ) {
@@ -53,7 +53,7 @@ export async function finishRemovals(hub: Hub): Promise<void> {
   }
 }
 
-/** Returns where the next part ends; undefined when the thread itself is gone. */
+/** Returns the end of the next part; undefined when the thread itself is gone. */
 function removePart(hub: Hub, threadId: number, before: number): Promise<number | undefined> {
   return commit(hub, itself, async (tx) => {
     const removed = await deleteNewestMessages(tx, { threadId, before, limit: messagesPerCommit })

@@ -38,7 +38,7 @@ export async function findEntry(hub: Hub, caller: Caller, topic: Topic, seq: num
   return row && toEntry(row)
 }
 
-/** What comes after `after`, up to `through`, in order; read as it is asked for. */
+/** The messages after `after`, up to `through`, in order; read as they are asked for. */
 export async function* readEntries(
   hub: Hub,
   caller: Caller,
@@ -59,10 +59,10 @@ export interface News {
   readonly entries: readonly Entry[]
 }
 
-/** Wake-ups can be lost; after this long a reader looks again. It is no client's call, so that the hub's limit does not hold. */
+/** Wake-ups can be lost; after this long a reader looks again. The hub's limit is for calls of clients, and does not apply. */
 const lookAgainMs = 50_000
 
-/** Waits for what comes after `after`, or for the topic to change; undefined when the signal came first. */
+/** Waits for messages after `after`, or for the topic to change; undefined when the signal came first. */
 export async function awaitNews(
   hub: Hub,
   caller: Caller,
