@@ -23,8 +23,8 @@ export interface ChoreTaking {
 }
 
 /**
- * Takes a chore that nobody holds and that was not done lately; false if it is somebody's, or done. What lies further
- * ahead than it can was written by a clock that went wrong, and does not count.
+ * Takes a chore that nobody holds and that was not done lately; false if it is held, or done. A time further ahead than
+ * possible was written by a wrong clock and does not count.
  */
 export async function takeChore(tx: Tx, { name, holder, now, holdMs, everyMs }: ChoreTaking): Promise<boolean> {
   const rows = await tx.all(sql`

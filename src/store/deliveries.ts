@@ -1,4 +1,4 @@
-/** Rows of `deliveries`: who has a message waiting, who was given it, and when it was read. */
+/** Rows of `deliveries`: one message for one recipient, waiting, lent or read. */
 import sql, { empty, join } from 'sql-template-tag'
 import { forUpdate, skipLocked } from '../db/dialect.ts'
 import type { Reader, Tx } from '../db/port.ts'
@@ -97,7 +97,7 @@ export async function listDeliveriesCalled(db: Reader, recipientId: number, call
     ORDER BY d.id`)
 }
 
-/** Marks a held delivery as read and tells what it was before, as seen by the holder of `hold`. */
+/** Marks a held delivery as read; returns its state before that, as seen by the holder of `hold`. */
 export async function updateRead(
   tx: Tx,
   { id, hold, now }: { id: number; hold: string; now: number },

@@ -1,10 +1,10 @@
-/** The search index on PostgreSQL: a vector of words for each message, made from what a trigger has noted. */
+/** The search index on PostgreSQL: a vector of words for each message, made from the notes of a trigger. */
 import sql from 'sql-template-tag'
 import type { Reader, Tx } from '../db/port.ts'
 import type { Field, Phrase, Query } from '../fulltext/query.ts'
 import { type Document, listDocuments, listed, listWithin } from './search-documents.ts'
 
-/** Which field of a message a word stands in is its weight. */
+/** The weight of a word tells the field it stands in. */
 const weights: Readonly<Record<Field, string>> = { subject: 'A', body: 'B', from: 'C', thread: 'D' }
 
 export async function listFound(
@@ -44,11 +44,11 @@ export async function isIndexed(db: Reader, id: number): Promise<boolean> {
   return pending.length === 0
 }
 
-/** What is indexed in one go: some 20 ms for the server, 5 ms for this process. A single message may have more. */
+/** One step takes some 20 ms of the server, 5 ms of this process. A single message may have more bytes. */
 const messagesPerStep = 200
 const bytesPerStep = 100_000
 
-/** Waits for others who index the same messages; what they have done is gone from the list then. */
+/** Waits for others that index the same messages; finished ones are gone from the list then. */
 export async function indexNext(tx: Tx): Promise<boolean> {
   const next = sql`
     SELECT p.message_id AS id, COALESCE(octet_length(m.body), 0) AS size

@@ -7,16 +7,16 @@ import { type Document, listDocuments, listWithin } from './search-documents.ts'
 
 /**
  * A prefix gathers all its words before the first hit, common words that never meet are followed to the end, and merges
- * rewrite what is there: all that grows with a table and holds up everybody. With a million words (some 17,000 messages)
+ * rewrite the table: all this grows with a table and holds up everybody. With a million words (some 17,000 messages)
  * it takes about 10 ms; a prefix that a sixth of all words share took 28. Past that the next table is begun.
  */
 const wordsInPart = 1_000_000
 
-/** What is indexed in one go, some 3 ms of work; a single message may have more. */
+/** One step of indexing takes some 3 ms; a single message may have more bytes. */
 const messagesPerStep = 64
 const bytesPerStep = 32_000
 
-/** What is merged in one go, some 3 ms as well. */
+/** One step of merging takes some 3 ms as well. */
 const pagesPerStep = 200
 
 const tableOf = (part: number): Sql => raw(`search_${part}`)
@@ -41,8 +41,9 @@ export async function listFound(
 }
 
 /**
- * FTS5 moves on through all that AND joins with every step, also through a scope that has everything. What may as well be
- * this, which fulltext/words.ts leaves out of every text, is found before the scope is asked: two thirds of the time.
+ * FTS5 steps through all terms of an AND at once, also through a scope that holds everything. A query with this as its
+ * alternative, a character that fulltext/words.ts drops from every text, is answered before the scope is asked: two thirds
+ * of the time.
  */
 const noWord = '\u00ad'
 

@@ -1,4 +1,4 @@
-/** Topics as those see them who look after them: how much is in each, and a row that nobody else changes meanwhile. */
+/** Topics for those who look after them: summaries, and a lock on one topic. */
 import sql, { empty } from 'sql-template-tag'
 import { forUpdate } from '../db/dialect.ts'
 import type { Reader, Tx } from '../db/port.ts'

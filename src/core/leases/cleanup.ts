@@ -1,4 +1,4 @@
-/** The cleanup of leases: what has expired is marked as released. It is free either way. */
+/** The cleanup of leases: expired ones are marked as released. They are free either way. */
 import { pause } from '../../base/clock.ts'
 import type { Chore } from '../hub/chores.ts'
 import { sweepLeases } from './leases.ts'

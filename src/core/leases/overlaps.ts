@@ -1,4 +1,4 @@
-/** Whose leases overlap a pattern: candidates come by an index of prefixes, the patterns themselves decide. */
+/** Overlapping leases: an index of prefixes brings the candidates, the patterns themselves decide. */
 
 import { nextTurn } from '../../base/clock.ts'
 import type { Reader } from '../../db/port.ts'
@@ -6,9 +6,9 @@ import { type Budget, type Glob, leadingTo, OverBudget, overlaps, parseGlob } fr
 import { listHeld, listLeasesById, listNearby, type NamedLeaseRow, type NearbyRow } from '../../store/leases.ts'
 import { remember } from '../hub/memory.ts'
 
-/** How many holders are told for one pattern: whoever conflicts with more learns nothing new from them. */
+/** More holders of one pattern are not told: they would say nothing new. */
 const mostHolders = 50
-/** How many candidates are read at once: who asks for all of a project stops after the first. */
+/** A pattern for a whole project finds enough holders on the first page. */
 const pageSize = 200
 /** Others have their turn after so many steps of comparing: some 5 ms. */
 const stepsPerTurn = 30_000
@@ -55,13 +55,13 @@ export async function haveOverlappingLeases(db: Reader, agentA: number, agentB: 
   try {
     return meet(held, others, budget) || meet(others, held, budget)
   } catch (error) {
-    // What is too hard to tell speaks for nobody.
+    // Patterns too hard to compare are no ground.
     if (error instanceof OverBudget) return false
     throw error
   }
 }
 
-/** Whether one of these is led to by one of the others that overlaps it. */
+/** Whether a lease of `held` overlaps one of `others` whose prefix leads to it. */
 function meet(held: Held, others: Held, budget: Budget): boolean {
   const place = (projectId: number, prefix: string): string => `${projectId}/${prefix}`
   const byPlace = Map.groupBy(others, ({ project_id, prefix }) => place(project_id, prefix))
@@ -76,7 +76,7 @@ function meet(held: Held, others: Held, budget: Budget): boolean {
 
 const readBefore = new Map<string, Glob>()
 
-/** A pattern that was read before it was stored. Those in use are few, and reading one costs more than to compare it. */
+/** The glob of a stored pattern. Patterns in use are few, and parsing one costs more than comparing it. */
 function stored(pattern: string): Glob {
   const known = readBefore.get(pattern)
   if (known !== undefined) return known
