@@ -124,6 +124,18 @@ describe('The style', () => {
       bad: ['a', ['registry', 'npmjs', 'org'].join('.')],
     },
     {
+      says: 'no paper outside of the repository is cited',
+      rule: style.noOutsidePaper,
+      of: code.filter(({ path }) => !/^test\/requirements(\.ts|\/)/.test(path)),
+      bad: ['src/a.ts', `/** As ${['DECI', 'SIONS'].join('')} says. */`],
+    },
+    {
+      says: 'a promise that a comment cites exists',
+      rule: style.knownPromise,
+      of: code,
+      bad: ['src/a.ts', '/** First come, first served (mailbox.pop.fifo, mailbox.pop.lifo). */'],
+    },
+    {
       says: 'the lock file names no address',
       rule: style.lockWithoutAddress,
       of: lock,
@@ -141,14 +153,33 @@ describe('The style', () => {
     expect(of.flatMap(rule)).toEqual([])
   })
 
-  test.each(['new Date()', 'Math.random()', 'process.env.HOME', 'console.log(1)'])(
-    '%s stands in base, the settings and main only',
+  test.each([
+    'new Date()',
+    'Math.random()',
+    'process.env.HOME',
+    'console.log(1)',
+    'setTimeout(f, 1)',
+    'globalThis.setInterval(f)',
+    'setImmediate(f)',
+    "import { setTimeout as pause } from 'node:timers/promises'",
+    "import { clearTimeout } from 'node:timers'",
+  ])('%s stands in base, the settings and main only', (text) => {
+    expect(style.noAmbient({ path: 'src/app/serve.ts', text })).toHaveLength(1)
+    for (const path of ['src/base/a.ts', 'src/settings/read.ts', 'src/main.ts'])
+      expect(style.noAmbient({ path, text })).toEqual([])
+  })
+
+  test.each([['spec', 'a'].join('/'), ['DES', 'IGN'].join(''), ['mail', 'md'].join('.')])(
+    '%s is a paper outside',
     (text) => {
-      expect(style.noAmbient({ path: 'src/app/serve.ts', text })).toHaveLength(1)
-      for (const path of ['src/base/a.ts', 'src/settings/read.ts', 'src/main.ts'])
-        expect(style.noAmbient({ path, text })).toEqual([])
+      expect(style.noOutsidePaper({ path: 'src/a.ts', text: `// See ${text}.` })).toHaveLength(1)
     },
   )
+
+  test('a file in brackets is no promise, nor is what the code calls', () => {
+    const text = '/** Also of another process (db/sqlite/busy.ts, busy.ts; all.names.case). */\nhub(clock.now)'
+    expect(style.knownPromise({ path: 'src/a.ts', text })).toEqual([])
+  })
 
   test('a comment may name what the code must not do', () => {
     expect(

@@ -63,10 +63,10 @@ test('settings and promises become tables, and an example that changes nothing',
   expect(example).toContain('# The port.\n# HTTP_PORT=8765\n\n# The token.\n# TOKEN=\n\n# --- Log ---\n')
   expect(example).toMatch(/^(#.*|)(\n(#.*|))*$/)
   const promises = [
-    { id: 'serve.a.b', spec: 'DESIGN', says: 'It serves.' },
-    { id: 'other.a.b', spec: 'bus.md', says: 'It runs.' },
+    { id: 'serve.a.b', spec: 'serve.md', says: 'It serves.' },
+    { id: 'other.a.b', spec: 'other.md', says: 'It runs.' },
   ]
   expect(renderRequirements(promises)).toMatch(
-    /## Serving\n\n[\s\S]*\| `serve.a.b` \| It serves. \| DESIGN \|\n\n## other\n/,
+    /## Serving\n\n[\s\S]*\| `serve.a.b` \| It serves. \| serve.md \|\n\n## other\n/,
   )
 })

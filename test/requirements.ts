@@ -22,7 +22,7 @@ export interface Requirement {
 export const requirements = [
   ...access,
 
-  // spec/mailbox.md
+  // The mailbox door
   { id: 'mailbox.agent.no-set-up', spec: 'mailbox.md §5', says: 'An agent needs no set-up: its first call makes it.' },
   { id: 'mailbox.agent.path', spec: 'mailbox.md §4.2', says: 'The caller is the agent that the path names.' },
   { id: 'mailbox.store.created', spec: 'mailbox.md §6.1', says: 'The database is made on the first start.' },
@@ -38,7 +38,7 @@ export const requirements = [
   { id: 'mailbox.done.loops', spec: 'mailbox.md §6.4', says: 'Two loops exchange 20 messages and lose none.' },
   { id: 'mailbox.done.load', spec: 'mailbox.md §6.5', says: 'At 50 requests a second and more nothing is delivered twice.' },
 
-  // spec/DECISIONS.md, "mailbox.md"
+  // The mailbox door, where its specification leaves something open
   { id: 'mailbox.pop.fifo', spec: 'DECISIONS mailbox 1', says: 'Messages come in the order in which they were stored, whatever the clock says.' },
   { id: 'mailbox.send.idempotent', spec: 'DECISIONS mailbox 2', says: 'A retry by the same sender, recipient and msg_id returns the same id and stores nothing.' },
   { id: 'mailbox.send.first-stands', spec: 'DECISIONS mailbox 2', says: 'A retry with other words leaves the first words as they are.' },
@@ -58,7 +58,7 @@ export const requirements = [
   { id: 'mailbox.depth.retry', spec: 'DECISIONS mailbox 4', says: 'A retry of a stored message succeeds also when the mailbox is full.' },
   { id: 'mailbox.metrics.latency', spec: 'DECISIONS mailbox 5', says: 'The time from created to taken is in /metrics.' },
 
-  // spec/DECISIONS.md, "All doors"
+  // All doors
   { id: 'all.result.twice', spec: 'DECISIONS all 1', says: 'A result has structuredContent, and its first text is the JSON of it.' },
   { id: 'all.result.wrapped', spec: 'DECISIONS all 1', says: 'A value that is not always an object travels as {"result": …}, always.' },
   { id: 'all.schema.flat', spec: 'DECISIONS all 2', says: 'Advertised schemas are flat objects without $ref, root unions or lists of types.' },
@@ -105,7 +105,7 @@ export const requirements = [
   { id: 'all.engines.alike', spec: 'DESIGN Two engines', says: 'SQLite and PostgreSQL behave alike.' },
   { id: 'all.wait.other-process', spec: 'DESIGN One wait', says: 'A message stored by one process wakes those who wait at another.' },
 
-  // spec/bus.md
+  // The bus
   { id: 'bus.tools.all', spec: 'bus.md §4.2', says: 'The tools of the spec are there in both eras, each with an output schema.' },
   { id: 'bus.join.needed', spec: 'bus.md §2.3', says: 'A name lasts as long as its process: after a restart, as before the first join, sync is AGENT_NOT_JOINED.' },
   { id: 'bus.cursor.durable', spec: 'bus.md §2.3', says: 'How far a peer has read survives its process, also kill -9.' },
@@ -125,7 +125,7 @@ export const requirements = [
   { id: 'bus.sync.status', spec: 'bus.md §4.3', says: 'status is ready, timeout or empty.' },
   { id: 'bus.presence.window', spec: 'bus.md §4.4', says: 'topic_presence lists who synced within the window, at most limit of them.' },
 
-  // spec/DECISIONS.md, "bus.md"
+  // The bus, where its specification leaves something open
   { id: 'bus.sync.shape', spec: 'DECISIONS bus 2', says: 'A sync answers with the fields decided, and topic_status.' },
   { id: 'bus.times.seconds', spec: 'DECISIONS bus 2', says: 'Times are unix seconds as floats.' },
   { id: 'bus.outbox.forms', spec: 'DECISIONS bus 3', says: 'outbox may be a list, one object, or either as JSON in a string; only the list is advertised.' },
@@ -167,7 +167,7 @@ export const requirements = [
   { id: 'bus.search.literal', spec: 'DECISIONS mail 9', says: 'No search raises: what is not of the query language is looked for as it stands.' },
   { id: 'bus.search.topics-only', spec: 'bus, what users ask for', says: 'A search on the bus shows nobody’s mail and no other project’s topics.' },
 
-  // DESIGN.md, "Interface"
+  // Starting, serving, stopping
   { id: 'serve.start.banner', spec: 'DESIGN Interface', says: 'When it is ready it prints its address and how to connect a client, and warns of nothing.' },
   { id: 'serve.start.address', spec: 'DESIGN Interface', says: 'It listens on 127.0.0.1:8765, or where --host, --port or the settings say.' },
   { id: 'serve.start.port-taken', spec: 'DESIGN Interface', says: 'A port that is taken is one clear message and exit code 1.' },
@@ -182,7 +182,7 @@ export const requirements = [
   { id: 'serve.stop.waiting', spec: 'DESIGN Interface', says: 'Those who wait when it stops are answered, and lose nothing.' },
   { id: 'serve.log.secrets', spec: 'DECISIONS post 2', says: 'No token, key or message body reaches the log.' },
 
-  // DESIGN.md, "The doors": cli; `parley topics`
+  // The command line: `parley topics`
   { id: 'cli.topics.named', spec: 'DESIGN The doors', says: 'A topic is named by its id or by its name: the newest open one, else a closed one.' },
   { id: 'cli.topics.list', spec: 'DESIGN The doors', says: 'List shows id, name, status, messages, peers and last activity of the topics of a project.' },
   { id: 'cli.topics.show', spec: 'DESIGN The doors', says: 'Show prints the newest messages in order, or those before a given one.' },
@@ -199,7 +199,7 @@ export const requirements = [
   { id: 'cli.topics.terminal', spec: 'DESIGN The doors', says: 'On a terminal tables fit it and times are relative; elsewhere both are plain.' },
   { id: 'cli.topics.errors', spec: 'DESIGN Errors', says: 'An error is a message with a hint and exit code 1; wrong usage is exit code 2.' },
 
-  // spec/mail.md
+  // Mail
   ...identities,
   ...messages,
   ...contacts,

@@ -34,7 +34,7 @@ export async function bus(config: Config, project: string | undefined): Promise<
   await hub.close()
 }
 
-/** A client shows its user a tool's error, but not why a server did not start: so it starts, and every call says why (DECISIONS, bus.md 1). */
+/** A client shows its user a tool's error, but not why a server did not start. Hence it starts, and every call says why (bus.schema.mismatch). */
 function refuseCalls(error: unknown) {
   if (error instanceof HubError && error.code === 'DB_SCHEMA_MISMATCH') return refusingDb(error)
   throw error

@@ -2,6 +2,7 @@
 import { mkdirSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import type { FastifyInstance } from 'fastify'
+import { systemClock } from '../base/clock.ts'
 import { HubError } from '../base/errors.ts'
 import type { Log } from '../base/log.ts'
 import { collectProcessMetrics } from '../base/metrics.ts'
@@ -173,10 +174,10 @@ function stopOnSignal(stop: () => Promise<void>, log: Log): void {
     if (stopping) process.exit(1)
     stopping = true
     log.info({ signal }, 'stopping')
-    setTimeout(() => {
+    systemClock.after(exitMs, () => {
       log.warn('stopping takes too long; what is left is cut off')
       process.exit(0)
-    }, exitMs).unref()
+    })
     stop().then(
       () => process.exit(0),
       (error: unknown) => {

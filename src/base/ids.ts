@@ -7,7 +7,7 @@ export interface Ids {
   uuid(): string
   /** 16 letters and digits that sort by time, for ids that models read and people type. */
   short(): string
-  /** A secret of 128 bits, for lease tokens and nonces. */
+  /** A secret of 128 bits, for the proof of a loan, and for nonces. */
   token(): string
   /** 256 bits as 64 hexadecimal digits, for keys that live long. */
   secret(): string

@@ -1,4 +1,4 @@
-/** The fixed limits of Parley, each written once: checks, descriptions and error texts take the number from here (DECISIONS, "All doors" 6 and 8). */
+/** The fixed limits of Parley, each written once: checks, descriptions and error texts take the number from here (all.size.request, all.size.body). */
 
 const MiB = 1024 * 1024
 

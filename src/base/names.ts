@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { limits } from './limits.ts'
 
-/** DECISIONS, "All doors" 6. */
+/** A URL and a file system can hold such a name as it is (all.names.pattern). */
 export const agentNamePattern = new RegExp(`^[A-Za-z0-9][A-Za-z0-9_-]{0,${limits.agentNameLength - 1}}$`)
 
 /** The same in words. */

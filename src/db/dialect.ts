@@ -4,7 +4,7 @@ import type { Dialect } from './port.ts'
 
 const forUpdateSkipLocked = raw('FOR UPDATE SKIP LOCKED')
 
-/** Ends the inner SELECT of a claim. SQLite has one writer at a time, so nothing can be locked by another. */
+/** Ends the inner SELECT of an UPDATE that takes a row. SQLite has one writer at a time, so nothing can be locked by another. */
 export function skipLocked({ dialect }: { dialect: Dialect }): Sql {
   return dialect === 'postgres' ? forUpdateSkipLocked : empty
 }

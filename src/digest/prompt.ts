@@ -14,8 +14,8 @@ export interface Refined {
   readonly openQuestions?: readonly string[]
 }
 
-/** In characters: some 6,000 tokens in all. */
-const budget = 24_000
+/** Some 6,000 tokens in all. */
+const mostCharacters = 24_000
 const excerptLength = 2000
 const overviewLength = 600
 
@@ -52,7 +52,7 @@ export function startExcerpts(): Excerpts {
       }
       kept.push(excerpt)
       size += excerpt.text.length + itemLength
-      while (size > budget && kept.length > 2) {
+      while (size > mostCharacters && kept.length > 2) {
         const [gone] = kept.splice(1, 1)
         size -= (gone?.text.length ?? 0) + itemLength
         left++
@@ -76,18 +76,18 @@ export function digestPrompt(threads: readonly { readonly key: string; readonly 
     const { subject, keyPoints, decisions, actionItems, openQuestions } = summary
     const line = { thread: key, subject, keyPoints, decisions, actionItems, openQuestions }
     size += JSON.stringify(line).length
-    if (size > budget && lines.length > 0) break
+    if (size > mostCharacters && lines.length > 0) break
     lines.push(line)
   }
   return fenced(lines, 'What was said in several threads, one a line:')
 }
 
 /** More than this is no honest mistake. */
-const absurd = 100
+const absurdlyMany = 100
 
 const texts = z
   .array(z.string())
-  .max(absurd)
+  .max(absurdlyMany)
   .transform((items) =>
     items
       .map((item) => cut(plain(item.slice(0, 4 * itemLength)), itemLength))

@@ -37,10 +37,10 @@ export interface Summary {
 export const summaryLimits = { items: 10, codeReferences: 20, participants: 20 } as const
 
 /** More than this is not kept in mind of a thread: what comes first goes first. */
-const kept = 100
+const mostKept = 100
 /** How many points a message may make, and how many of the first ones stay whatever comes later. */
 const pointsOfOne = 2
-const opening = 3
+const openingPoints = 3
 
 interface Item {
   readonly id: number
@@ -76,14 +76,14 @@ export function startDigest(): Digest {
       questions = stillOpen(questions, message)
       const reading = readMarkdown(message.body)
       for (const text of reading.questions) questions.push({ id, from, text, words: longWords(text) })
-      questions = questions.slice(-kept)
+      questions = questions.slice(-mostKept)
       for (const text of reading.decisions) keep(decisions, { id, from, text })
       for (const text of reading.actions) keep(actions, { id, from, text })
       for (const text of reading.done) actions.delete(sameness(text))
       for (const text of reading.code) tally(code, text)
       const telling = reading.points.filter(isTelling).slice(0, pointsOfOne)
       for (const text of telling) points.push({ id, from, text })
-      if (points.length > kept) points.splice(opening, 1 + points.length - kept)
+      if (points.length > mostKept) points.splice(openingPoints, 1 + points.length - mostKept)
     },
     finish: (totalMessages = count) => ({
       subject,
@@ -111,7 +111,7 @@ const line = ({ from, text }: Item): string => `${from}: ${text}`
 const ends = (points: readonly Item[]): readonly Item[] =>
   points.length <= summaryLimits.items
     ? points
-    : [...points.slice(0, opening), ...points.slice(opening - summaryLimits.items)]
+    : [...points.slice(0, openingPoints), ...points.slice(openingPoints - summaryLimits.items)]
 
 /** The same words are the same thing, said again: the later place counts. */
 function keep(items: Map<string, Item>, item: Item): void {
@@ -119,13 +119,13 @@ function keep(items: Map<string, Item>, item: Item): void {
   items.delete(key)
   items.set(key, item)
   const [oldest] = items.keys()
-  if (items.size > kept && oldest !== undefined) items.delete(oldest)
+  if (items.size > mostKept && oldest !== undefined) items.delete(oldest)
 }
 
 const sameness = (text: string): string => wordsOf(text).join(' ')
 
 function tally(code: Map<string, number>, text: string): void {
-  if (code.has(text) || code.size < 10 * kept) code.set(text, (code.get(text) ?? 0) + 1)
+  if (code.has(text) || code.size < 10 * mostKept) code.set(text, (code.get(text) ?? 0) + 1)
 }
 
 const longWords = (text: string): ReadonlySet<string> => new Set(wordsOf(text).filter((word) => word.length > 3))

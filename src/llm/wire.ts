@@ -47,7 +47,7 @@ const completion = z.object({
 
 const complaint = z.object({ error: z.object({ param: z.string() }) })
 
-export async function post(
+export async function request(
   endpoint: Endpoint,
   question: Question,
   { ended, deadline }: { ended: AbortSignal; deadline: number },

@@ -39,7 +39,7 @@ import type { Target } from './world.ts'
 
 const acting = ({ caller, project, name }: Target) => ({ caller, project, name, registered: true })
 const holding = ({ caller, project, holder: key }: Target) => ({ caller, project, key })
-const claim = { patterns: ['docs/*.md'], exclusive: true, reason: '', ttlMs: 60_000 }
+const wanted = { patterns: ['docs/*.md'], exclusive: true, reason: '', ttlMs: 60_000 }
 const syncing = { outbox: [], maxItems: 10, includeSelf: true, autoAdvance: true, ackThrough: undefined }
 const refining = { refine: false }
 
@@ -66,7 +66,7 @@ export const calls: Readonly<Record<Verb, Call>> = {
     return [...(await countAgents(hub, caller, projects)).values()]
   },
 
-  reserve: (hub, target) => reserve(hub, acting(target), { ...claim, onConflict: 'grant' }),
+  reserve: (hub, target) => reserve(hub, acting(target), { ...wanted, onConflict: 'grant' }),
   renew: (hub, target) => renew(hub, acting(target), { byMs: 1000 }),
   release: async (hub, target) => (await release(hub, acting(target), {})).released,
   listLeases: async (hub, { caller, project }) =>
@@ -133,9 +133,9 @@ export const calls: Readonly<Record<Verb, Call>> = {
   searchTopics: (hub, { caller, project, word }) => searchTopics(hub, caller, project, { query: word }),
 
   startWork: (hub, { caller, project, name }) =>
-    startWork(hub, caller, { newcomer: { project, name }, claim, inbox: { limit: 10 } }),
+    startWork(hub, caller, { newcomer: { project, name }, wanted, inbox: { limit: 10 } }),
   prepareForThread: (hub, { caller, project, name, thread }) =>
     prepareForThread(hub, caller, { who: { known: { project, name } }, thread, refining, inbox: { limit: 10 } }),
-  lookForConflicts: (hub, target) => lookForConflicts(hub, acting(target), claim),
+  lookForConflicts: (hub, target) => lookForConflicts(hub, acting(target), wanted),
   shakeHands: (hub, target) => shakeHands(hub, acting(target), { with: { name: target.other }, accept: false }),
 }

@@ -26,7 +26,7 @@ export interface Target {
   readonly messageId: number
   readonly thread: string
   readonly word: string
-  readonly lent: { readonly id: string; readonly lease: string }
+  readonly lent: { readonly clientId: string; readonly loan: string }
   readonly topic: Topic
   /** What tells the holder of the name from others. */
   readonly holder: string
@@ -78,7 +78,7 @@ async function furnish(
   const word = `word${name.toLowerCase()}`
   const thread = `T-${name}`
   const draft = { to: [{ name }], subject: 'plan', thread, ackRequired: true }
-  const lent = await take(hub, as(name), { ...now, leaseMs: 600_000 })
+  const lent = await take(hub, as(name), { ...now, loanMs: 600_000 })
   const { messageId } = await send(hub, as(other), { ...draft, body: `about ${word}` })
   await reserve(hub, as(name), {
     patterns: [`src/${name}.ts`],
@@ -91,6 +91,6 @@ async function furnish(
   const holder = `url:${name.toLowerCase()}`
   await join(hub, { caller: local, project, key: holder }, { topic, name, token: undefined })
   await remark(hub, as(other), { topic, outgoing: { body: `said ${word}`, kind: 'message' } })
-  const { id, lease = '' } = lent?.mail ?? { id: '' }
-  return { agent, target: { project, name, other, messageId, thread, word, lent: { id, lease }, topic, holder } }
+  const { clientId = '', loan = '' } = lent?.mail ?? {}
+  return { agent, target: { project, name, other, messageId, thread, word, lent: { clientId, loan }, topic, holder } }
 }

@@ -11,7 +11,7 @@ import { closeTopic, reopenTopic } from '../../src/core/topics/topics.ts'
 import { TestClock } from '../support/clock.ts'
 import { eachEngine } from '../support/engines.ts'
 import { openTestHub } from '../support/hub.ts'
-import { codeOf, enter, plain, post, session } from '../support/topics.ts'
+import { codeOf, enter, outgoing, plain, session } from '../support/topics.ts'
 import { verifies } from '../support/verifies.ts'
 
 const agents = ['alice', 'Bob', 'carol'] as const
@@ -104,7 +104,7 @@ const syncing = fc.record({ name: who, asked: asking, hub: at }).map(({ name, as
     const request = {
       ...plain,
       ...rest,
-      outbox: outbox.map(({ body, clientId }) => post(body, clientId)),
+      outbox: outbox.map(({ body, clientId }) => outgoing(body, clientId)),
       ackThrough: share === undefined ? undefined : Math.floor(share * (before + 3)),
     }
     const work = sync(hubs[hub] as Hub, session(name), uid, request)

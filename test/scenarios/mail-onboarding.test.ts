@@ -1,4 +1,4 @@
-/** The stories that spec/mail.md tells, call for call: onboarding, walkthrough, plain requests, the blurb, Beads. */
+/** The stories of mail, call for call: onboarding, walkthrough, plain requests, the blurb, Beads. */
 import { describe, expect } from 'vitest'
 import { connectMail, type Message, type Page, plainMail, type Receipt } from '../support/mail.ts'
 import { eras, type Served, serveHere } from '../support/parley.ts'

@@ -5,7 +5,7 @@ import { nameKey } from '../../base/names.ts'
 import { isRunning } from '../../base/processes.ts'
 import type { Tx } from '../../db/port.ts'
 import { findAgent } from '../../store/agents.ts'
-import { claimHolder, deleteHolder, deleteJoins, type HolderRow, updateHolder } from '../../store/holders.ts'
+import { deleteHolder, deleteJoins, type HolderRow, lockHolder, updateHolder } from '../../store/holders.ts'
 import { commit } from '../hub/commit.ts'
 import type { Hub } from '../hub/hub.ts'
 import type { Caller } from './callers.ts'
@@ -41,7 +41,7 @@ export async function holdName(
 ): Promise<string> {
   const now = hub.clock.now()
   const fresh = hub.ids.token()
-  const current = await claimHolder(tx, agent.id, { holder, reclaim_token: fresh, seen_at: now })
+  const current = await lockHolder(tx, agent.id, { holder, reclaim_token: fresh, seen_at: now })
   const [mine, alive] = [current.holder === holder, isAlive(current, now)]
   if (!mine && alive && current.reclaim_token !== token)
     throw new HubError('AGENT_NAME_IN_USE', `Somebody else takes part as ${JSON.stringify(agent.name)} right now.`, {

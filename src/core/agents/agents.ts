@@ -39,7 +39,7 @@ export interface Wanted {
   /** Its slug or key. */
   readonly project: string
   readonly name: string
-  /** What a new agent starts with depends on the door it came by (all.policies.start). */
+  /** The contact policy of a new agent depends on the door it came by (mail.agent.policy). */
   readonly policy?: ContactPolicy
 }
 

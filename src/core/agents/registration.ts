@@ -34,7 +34,7 @@ const unknown = 'unknown'
 
 /**
  * Whoever has this name already is that agent again, in every mode: otherwise nobody could be the same after a restart.
- * The mode decides on new names only (DECISIONS, mail.md 4). Without a name the agent is new, under a generated one.
+ * The mode decides on new names only (mail.name.existing). Without a name the agent is new, under a generated one.
  */
 export async function register(
   hub: Hub,
@@ -133,12 +133,12 @@ async function badName(hub: Hub, slugOrKey: string, name: string): Promise<HubEr
   )
 }
 
-const candidates = 8
+const namesPerAttempt = 8
 
 /** A name that nobody has. Two nodes that choose the same at once are told apart by the index, and one chooses again. */
 async function freeName({ ids }: Hub, db: Reader, projectId: number): Promise<string> {
   for (let attempt = 0; ; attempt++) {
-    const names = Array.from({ length: candidates }, () => memorableName(ids.below, attempt))
+    const names = Array.from({ length: namesPerAttempt }, () => memorableName(ids.below, attempt))
     const taken = new Set(await listTaken(db, projectId, names.map(nameKey)))
     const free = names.find((name) => !taken.has(nameKey(name)))
     if (free !== undefined) return free

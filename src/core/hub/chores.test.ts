@@ -9,7 +9,7 @@ import { verifies } from '../../../test/support/verifies.ts'
 import type { Tx } from '../../db/port.ts'
 import { local } from '../access/callers.ts'
 import { listHeldChores } from '../access/oversight.ts'
-import { type Chore, choreLeaseMs, keepChores, type Turn } from './chores.ts'
+import { type Chore, choreHoldMs, keepChores, type Turn } from './chores.ts'
 import { type Hub, inside } from './hub.ts'
 
 const minute = 60_000
@@ -102,7 +102,7 @@ eachEngine('Chores', (open) => {
       expect(held).toEqual({
         name: 'sweep',
         holder: expect.stringMatching(/^p\d$/),
-        until: clock.now() + choreLeaseMs,
+        until: clock.now() + choreHoldMs,
       })
       // Others look while it is held, and leave it.
       clock.advance(1000)
@@ -166,7 +166,7 @@ eachEngine('Chores', (open) => {
       )
       const takenBy = (holder: string) =>
         heir[inside].db.all<{ n: number }>(sql`SELECT n FROM taken WHERE holder = ${holder} ORDER BY n`)
-      clock.advance(choreLeaseMs - 2000)
+      clock.advance(choreHoldMs - 2000)
       await settle(clock, 1)
       expect(await takenBy('heir')).toEqual([])
       clock.advance(4000)

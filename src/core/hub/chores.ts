@@ -1,8 +1,8 @@
 /** Chores: housekeeping in the background, which of several processes only one does at a time, and once in a while. */
-import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises'
+import { nextTurn, pause } from '../../base/clock.ts'
 import { thisProcess } from '../../base/processes.ts'
 import type { Tx } from '../../db/port.ts'
-import { type ChoreRow, claimChore, findChore, updateFreed, updateHeld } from '../../store/chores.ts'
+import { type ChoreRow, findChore, takeChore, updateFreed, updateHeld } from '../../store/chores.ts'
 import { commit, itself, type Note } from './commit.ts'
 import { type Hub, reader } from './hub.ts'
 
@@ -22,16 +22,16 @@ export interface Turn {
 }
 
 /** Whoever has died is taken over from after this. It is far longer than a batch takes. */
-export const choreLeaseMs = 30_000
+export const choreHoldMs = 30_000
 
 /** Between two batches others must come to write, also of another process (db/sqlite/busy.ts). */
-const breath = 5
+const pauseMs = 5
 
 /** A timer of the system takes no more than 24 days; looking once a day costs nothing. */
-const longestWait = 86_400_000
+const longestWaitMs = 86_400_000
 
 /** Processes that start together look after different times, at most this long after their start. */
-const startWithin = 5000
+const startWithinMs = 5000
 
 class TurnOver extends Error {}
 
@@ -55,7 +55,7 @@ function keepChore(hub: Hub, chore: Chore, holder: string): () => Promise<void> 
 
   const lookIn = (ms: number) => {
     if (stopped) return
-    cancel = hub.clock.after(Math.min(ms, longestWait), () => {
+    cancel = hub.clock.after(Math.min(ms, longestWaitMs), () => {
       looking = look()
     })
   }
@@ -70,15 +70,13 @@ function keepChore(hub: Hub, chore: Chore, holder: string): () => Promise<void> 
     lookIn(next)
   }
 
-  /** Returns when to look again. Looking takes no lock: only what is due is claimed. */
+  /** Returns when to look again. Looking takes no lock: only a chore that is due is taken. */
   async function tend(): Promise<number> {
     const now = hub.clock.now()
     const wait = dueIn(await findChore(reader(hub), name), chore, now)
     if (wait > 0) return wait
-    const claimed = await commit(hub, itself, (tx) =>
-      claimChore(tx, { name, holder, now, leaseMs: choreLeaseMs, everyMs }),
-    )
-    if (!claimed) return Math.min(everyMs, choreLeaseMs)
+    const taken = await commit(hub, itself, (tx) => takeChore(tx, { name, holder, now, holdMs: choreHoldMs, everyMs }))
+    if (!taken) return Math.min(everyMs, choreHoldMs)
     let done = false
     try {
       await chore.run(hub, turn())
@@ -93,19 +91,19 @@ function keepChore(hub: Hub, chore: Chore, holder: string): () => Promise<void> 
   }
 
   function turn(): Turn {
-    let heldUntil = hub.clock.now() + choreLeaseMs
+    let heldUntil = hub.clock.now() + choreHoldMs
     let batches = 0
 
     /** Asked in the transaction of the batch itself: whoever was taken over from does nothing twice. */
     async function hold(tx: Tx): Promise<void> {
-      const until = hub.clock.now() + choreLeaseMs
+      const until = hub.clock.now() + choreHoldMs
       if (stopped || !(await updateHeld(tx, { name, holder, until }))) throw new TurnOver()
       heldUntil = until
     }
 
     return {
       async batch(work) {
-        if (batches++ > 0) await pause(breath)
+        if (batches++ > 0) await pause(pauseMs)
         return commit(hub, itself, async (tx, note) => {
           await hold(tx)
           return work(tx, note)
@@ -114,12 +112,12 @@ function keepChore(hub: Hub, chore: Chore, holder: string): () => Promise<void> 
       async goOn() {
         await nextTurn()
         if (stopped) throw new TurnOver()
-        if (heldUntil - hub.clock.now() < choreLeaseMs / 2) await commit(hub, itself, hold)
+        if (heldUntil - hub.clock.now() < choreHoldMs / 2) await commit(hub, itself, hold)
       },
     }
   }
 
-  lookIn(shareOf(holder + name) * Math.min(everyMs, startWithin))
+  lookIn(shareOf(holder + name) * Math.min(everyMs, startWithinMs))
   return async () => {
     stopped = true
     cancel?.()
@@ -130,7 +128,7 @@ function keepChore(hub: Hub, chore: Chore, holder: string): () => Promise<void> 
 /** How long a chore is another's, or done; never longer than the time between two runs, lest a wrong clock stop it. */
 function dueIn(row: ChoreRow | undefined, { everyMs }: Chore, now: number): number {
   if (row === undefined) return 0
-  const free = row.held_until > now + choreLeaseMs ? now : row.held_until
+  const free = row.held_until > now + choreHoldMs ? now : row.held_until
   const due = row.done_at === null || row.done_at > now + everyMs ? now : row.done_at + everyMs
   return Math.min(everyMs, Math.max(0, free - now, due - now))
 }

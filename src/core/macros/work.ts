@@ -16,7 +16,7 @@ import { type Refining, summarizeThread, type ThreadSummary } from '../threads/s
 /** An agent under the name it had before, or a new one. */
 export type Newcomer = Introduction & { readonly name?: string | undefined }
 
-type Claim = Omit<Reserving, 'onConflict'>
+type Wanted = Omit<Reserving, 'onConflict'>
 type Page = Pick<InboxWish, 'limit' | 'bodies'>
 
 const as = (caller: Caller, { project, name }: Profile): Acting => ({
@@ -37,19 +37,19 @@ export interface Started {
 export async function startWork(
   hub: Hub,
   caller: Caller,
-  { newcomer, claim, inbox }: { newcomer: Newcomer; claim: Claim; inbox: Page },
+  { newcomer, wanted, inbox }: { newcomer: Newcomer; wanted: Wanted; inbox: Page },
 ): Promise<Started> {
   // Patterns that cannot be read are told before anybody is registered.
-  readPatterns((await findProjectCalled(hub, newcomer.project))?.key ?? newcomer.project, claim.patterns)
+  readPatterns((await findProjectCalled(hub, newcomer.project))?.key ?? newcomer.project, wanted.patterns)
   const registered = await register(hub, caller, newcomer)
   const me = as(caller, registered.profile)
   return {
     project: await needProject(hub, caller, me.project),
     registered,
     reserved:
-      claim.patterns.length === 0
+      wanted.patterns.length === 0
         ? { granted: [], made: [], conflicts: [] }
-        : await reserve(hub, me, { ...claim, onConflict: 'grant' }),
+        : await reserve(hub, me, { ...wanted, onConflict: 'grant' }),
     inbox: await listInbox(hub, me, inbox),
   }
 }
@@ -96,9 +96,9 @@ function noneYet(error: unknown): undefined {
 export async function lookForConflicts(
   hub: Hub,
   acting: Acting,
-  claim: Claim,
+  wanted: Wanted,
 ): Promise<{ reserved: Reserved; released: Awaited<ReturnType<typeof release>> }> {
-  const reserved = await reserve(hub, acting, { ...claim, onConflict: 'grant' })
+  const reserved = await reserve(hub, acting, { ...wanted, onConflict: 'grant' })
   return { reserved, released: await release(hub, acting, { ids: reserved.made }) }
 }
 

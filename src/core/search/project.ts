@@ -2,7 +2,7 @@
 import type { Caller } from '../access/callers.ts'
 import { sightOf } from '../access/rules.ts'
 import type { Hub } from '../hub/hub.ts'
-import type { Letter } from '../mail/letters.ts'
+import type { MailMessage } from '../mail/messages.ts'
 import { needProject, slugOfProject } from '../projects/projects.ts'
 import { type Hit, type Searching, search } from './search.ts'
 
@@ -10,7 +10,7 @@ import { type Hit, type Searching, search } from './search.ts'
 const queryLength = 10_000
 
 export interface ProjectHit extends Hit {
-  readonly from: Letter['from']
+  readonly from: MailMessage['from']
 }
 
 export async function searchProject(

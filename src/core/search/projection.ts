@@ -32,8 +32,8 @@ export async function rebuildSearch(hub: Hub): Promise<void> {
 }
 
 /** How long after a commit the index looks for work, and between two steps while others are at work. */
-const afterCommit = 1000
-const whileBusy = 200
+const afterCommitMs = 1000
+const whileBusyMs = 200
 
 /**
  * Catches up between searches, so that none finds much to do, until the returned function is called. While messages
@@ -65,7 +65,7 @@ export function keepSearchable(hub: Hub): () => Promise<void> {
     busy = false
     try {
       const more = await work()
-      if (more || busy) lookIn(more ? (busy || others ? whileBusy : 0) : afterCommit)
+      if (more || busy) lookIn(more ? (busy || others ? whileBusyMs : 0) : afterCommitMs)
     } catch (error) {
       hub.log.warn({ err: error }, 'the search index could not be brought up to date; the next search tries again')
     }
@@ -79,10 +79,10 @@ export function keepSearchable(hub: Hub): () => Promise<void> {
 
   const stir = () => {
     busy = true
-    if (cancel === undefined && looking === undefined) lookIn(afterCommit)
+    if (cancel === undefined && looking === undefined) lookIn(afterCommitMs)
   }
   const unwatch = onWake(hub, '', stir, stir)
-  lookIn(afterCommit)
+  lookIn(afterCommitMs)
   return async () => {
     stopped = true
     unwatch()

@@ -5,7 +5,7 @@ import type { Caller } from '../access/callers.ts'
 import { sightOf } from '../access/rules.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import { inlineBytes, withBodies } from '../mail/inbox.ts'
-import { type Letter, lettersOf } from '../mail/letters.ts'
+import { type MailMessage, mailMessagesOf } from '../mail/messages.ts'
 import { needProject, type Project } from '../projects/projects.ts'
 
 export interface ThreadWish {
@@ -18,7 +18,7 @@ export interface ThreadWish {
 
 export interface ThreadPage {
   readonly project: Project
-  readonly messages: readonly Letter[]
+  readonly messages: readonly MailMessage[]
   /** Whether more follow. */
   readonly more: boolean
 }
@@ -39,15 +39,15 @@ export async function readThread(
   const found = await listThread(reader(hub), query)
   if (found.length === 0 && after === 0) throw noThread(home, key)
   const rows = await withBodies(hub, found.slice(0, limit), bodies)
-  return { project: home, messages: await lettersOf(hub, { rows, home: home.id }), more: found.length > limit }
+  return { project: home, messages: await mailMessagesOf(hub, { rows, home: home.id }), more: found.length > limit }
 }
 
 /** A message with its body, if it is in sight: a foreign one and a missing one answer alike. */
-export async function needMessage(hub: Hub, caller: Caller, project: string, id: number): Promise<Letter> {
+export async function needMessage(hub: Hub, caller: Caller, project: string, id: number): Promise<MailMessage> {
   const home = await needProject(hub, caller, project)
   const row = await findMail(reader(hub), { id, sight: sightOf(caller, home.id) })
-  const [letter] = row === undefined ? [] : await lettersOf(hub, { rows: [row], home: home.id })
-  if (letter !== undefined) return letter
+  const [message] = row === undefined ? [] : await mailMessagesOf(hub, { rows: [row], home: home.id })
+  if (message !== undefined) return message
   throw new HubError('MESSAGE_NOT_FOUND', `The project ${home.slug} has no message ${id}.`)
 }
 

@@ -1,8 +1,8 @@
 /** The database port on PostgreSQL: a pool for the work, and one connection for the wake-ups. */
 import { randomInt } from 'node:crypto'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { Pool, type PoolClient } from 'pg'
 import type { Sql } from 'sql-template-tag'
+import { pause } from '../../base/clock.ts'
 import { HubError } from '../../base/errors.ts'
 import { isPostgresRace, postgresFault, shuttingDown } from '../faults.ts'
 import type { Db, Tx, Wake } from '../port.ts'
@@ -65,7 +65,7 @@ class PostgresDb implements Db {
           if (!isPostgresRace(error)) throw error
           if (attempt === attempts) throw postgresFault(error)
         }
-        await sleep(randomInt(2 ** attempt))
+        await pause(randomInt(2 ** attempt))
       }
     })
   }

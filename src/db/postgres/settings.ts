@@ -2,10 +2,10 @@
 import { Client, type ClientConfig, types } from 'pg'
 import { HubError } from '../../base/errors.ts'
 
-const connectTimeout = 10_000
+const connectTimeoutMs = 10_000
 
 /** A node that vanishes in the middle of a transaction must not keep its rows locked. */
-const idleInTransactionTimeout = 30_000
+const idleInTransactionMs = 30_000
 
 const bool = 16
 const int8 = 20
@@ -24,8 +24,8 @@ export function clientSettings(url: string): ClientConfig {
   const settings: ClientConfig = {
     connectionString: url,
     fallback_application_name: 'parley',
-    connectionTimeoutMillis: connectTimeout,
-    idle_in_transaction_session_timeout: idleInTransactionTimeout,
+    connectionTimeoutMillis: connectTimeoutMs,
+    idle_in_transaction_session_timeout: idleInTransactionMs,
     keepAlive: true,
     types: parsers,
   }

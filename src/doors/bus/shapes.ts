@@ -1,4 +1,4 @@
-/** The bus door's words for the hub's things (spec/bus.md §3, §4; DECISIONS "bus.md"). Times are unix seconds. */
+/** The bus door's words for the hub's things (bus.sync.shape). Times are unix seconds (bus.times.seconds). */
 import { z } from 'zod'
 import type { Said, ThreadMessage } from '../../core/topics/saying.ts'
 import type { Synced } from '../../core/topics/sync.ts'

@@ -1,5 +1,6 @@
 /** `parley topics watch`: what was said, and then what is being said, until Ctrl-C. */
 
+import { stayAlive } from '../../base/clock.ts'
 import { HubError } from '../../base/errors.ts'
 import { local } from '../../core/access/callers.ts'
 import { needTopicCalled } from '../../core/topics/care.ts'
@@ -73,16 +74,16 @@ function differences(old: Topic, now: Topic): string[] {
   return [...renamed, now.status === 'closed' ? `The topic was closed${reason}.` : 'The topic is open again.']
 }
 
-/** Ctrl-C and SIGTERM end it in good order. The timers of a wait keep no process alive, so that one does it here. */
+/** Ctrl-C and SIGTERM end it in good order. The timers of a wait keep no process alive: this does. */
 function untilSignal(): { signal: AbortSignal; release(): void } {
   const stop = new AbortController()
   const abort = () => stop.abort()
-  const alive = setInterval(() => {}, 2 ** 30)
+  const letGo = stayAlive()
   process.once('SIGINT', abort).once('SIGTERM', abort)
   return {
     signal: stop.signal,
     release() {
-      clearInterval(alive)
+      letGo()
       process.off('SIGINT', abort).off('SIGTERM', abort)
     },
   }

@@ -39,7 +39,7 @@ export async function renameCommand(
   )
 }
 
-/** Says what goes, and does nothing before it was told yes (DECISIONS, mail.md 15). */
+/** Says what goes, and does nothing before it was told yes (cli.topics.delete-asks). */
 export async function deleteCommand(
   { hub, screen, project, json }: Desk,
   { topic: called, force }: { topic: string; force: boolean },

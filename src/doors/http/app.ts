@@ -1,6 +1,7 @@
 /** The HTTP server without its doors: who may come in, what is wrong with a request, health. */
 import type { Socket } from 'node:net'
 import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import { nextTurn } from '../../base/clock.ts'
 import { asHubError, errorShape, HubError, kinds } from '../../base/errors.ts'
 import { limits } from '../../base/limits.ts'
 import type { Log } from '../../base/log.ts'
@@ -96,7 +97,7 @@ function dropUnusedConnections(app: FastifyInstance): void {
  */
 export async function listen(app: FastifyInstance, { host, port }: { host: string; port: number }): Promise<string> {
   await app.ready()
-  await new Promise((resolve) => setImmediate(resolve))
+  await nextTurn()
   return app.listen({ host, port })
 }
 

@@ -1,4 +1,4 @@
-/** Says who calls, from the credentials of a request and where it came from (DESIGN, "Callers"). */
+/** Says who calls, from the credentials of a request and where it came from (all.credentials.local). */
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import { HubError } from '../../base/errors.ts'

@@ -33,7 +33,7 @@ export const hints: Hints = {
   contact_first: 'Send again with auto_contact_if_blocked: true, or call request_contact first.',
   contact_only: and('Ask with request_contact or macro_contact_handshake; list_contacts tells whether it has.'),
   contact_asked: and(
-    'It does so with respond_contact; list_contacts tells. request_contact writes it a letter about it.',
+    'It does so with respond_contact; list_contacts tells. request_contact sends it a message about it.',
   ),
   CONTACT_NOT_FOUND:
     'Call list_contacts to see who asked; project_key is your own project, from_project the one of who asked. To ask yourself, call request_contact.',

@@ -17,7 +17,7 @@ export const name = agentName
 
 const idFault = 'must be an id, a whole number'
 
-/** Ids are taken as numbers or as strings of digits (DECISIONS, mail.md 3), and advertised as numbers. */
+/** Ids are taken as numbers or as strings of digits and advertised as numbers: models write both. */
 export const id = z
   .union(
     [

@@ -1,7 +1,7 @@
-/** The mail door's answers about messages (DECISIONS, mail.md 5), in the words of doors/words/mail.ts. */
+/** The mail door's answers about messages (mail.send.list-shape), in the words of doors/words/mail.ts. */
 import { z } from 'zod'
 import type { Received } from '../../core/mail/inbox.ts'
-import type { Letter, Party } from '../../core/mail/letters.ts'
+import type { MailMessage, Party } from '../../core/mail/messages.ts'
 import type { Sent } from '../../core/messages/send.ts'
 import { address, toDelivery, toEnvelope } from '../words/mail.ts'
 import { iso } from '../words/times.ts'
@@ -32,22 +32,22 @@ export const receivedShape = messageShape.extend({
 export type MessageShape = z.output<typeof messageShape>
 export type ReceivedShape = z.output<typeof receivedShape>
 
-export const toMessage = (letter: Letter): MessageShape => ({
-  ...toEnvelope(letter),
+export const toMessage = (message: MailMessage): MessageShape => ({
+  ...toEnvelope(message),
   attachments: [],
-  ...(letter.body !== undefined && { body_md: letter.body }),
+  ...(message.body !== undefined && { body_md: message.body }),
 })
 
-export const toReceived = (letter: Received): ReceivedShape => ({ ...toMessage(letter), ...toDelivery(letter) })
+export const toReceived = (message: Received): ReceivedShape => ({ ...toMessage(message), ...toDelivery(message) })
 
 /** Its sender also sees the blind copies, and who has read and confirmed it. */
-export function toSent(letter: Letter) {
-  const recipients = [...letter.to, ...letter.cc, ...letter.bcc]
+export function toSent(message: MailMessage) {
+  const recipients = [...message.to, ...message.cc, ...message.bcc]
   const who = (having: (party: Party) => number | undefined) =>
     recipients.filter((party) => having(party) !== undefined).map(address)
   return {
-    ...toMessage(letter),
-    bcc: letter.bcc.map(address),
+    ...toMessage(message),
+    bcc: message.bcc.map(address),
     read_by: who(({ readAt }) => readAt),
     ack_by: who(({ ackedAt }) => ackedAt),
   }

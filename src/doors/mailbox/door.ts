@@ -18,7 +18,7 @@ export interface MailboxScope {
 
 export const mailboxPath = '/agents/:agent/mcp'
 
-const longestLease = 7 * 24 * 3600
+const longestLeaseSeconds = 7 * 24 * 3600
 
 export function mailboxScope(params: Record<string, string>, query: Record<string, unknown>) {
   const name = params.agent ?? ''
@@ -40,7 +40,7 @@ const hints: Hints = {
   LEASE_EXPIRED: 'Call check_mail: unless somebody else has handled it by then, the message comes with a new lease.',
   CONTACT_REQUIRED:
     'Nothing was sent. Send again once there is contact: it is asked for and answered at the mail door, by request_contact and respond_contact.',
-  CONTACT_BLOCKED: 'Nothing was sent. Write to somebody else, or leave it.',
+  CONTACT_BLOCKED: 'Nothing was sent. Write to somebody else.',
 }
 
 const acting = ({ caller, scope }: CallContext<MailboxScope>) => ({ caller, ...scope })
@@ -65,8 +65,8 @@ export function mailboxDoor(hub: Hub): Door<MailboxScope> {
     idempotent: false,
     alwaysLoad: true,
     async run({ name, msg, msg_id }, context) {
-      const { id } = await send(hub, acting(context), { to: [{ name }], body: msg, clientId: msg_id })
-      return id
+      const { clientId } = await send(hub, acting(context), { to: [{ name }], body: msg, clientId: msg_id })
+      return clientId
     },
   })
 
@@ -80,7 +80,7 @@ export function mailboxDoor(hub: Hub): Door<MailboxScope> {
       wait_seconds: waitSeconds
         .default(0)
         .describe('How long to wait for a message; the server may cut it to its own limit.'),
-      lease_seconds: z.number().min(0).max(longestLease).default(0).describe('0 takes the message for good.'),
+      lease_seconds: z.number().min(0).max(longestLeaseSeconds).default(0).describe('0 takes the message for good.'),
       after: clientId.optional().describe('The id of the message you handled last; confirms its lease.'),
     }),
     output: mailShape.nullable(),
@@ -90,7 +90,7 @@ export function mailboxDoor(hub: Hub): Door<MailboxScope> {
     alwaysLoad: true,
     async run({ wait_seconds, lease_seconds, after }, context) {
       const taken = await take(hub, acting(context), {
-        leaseMs: Math.ceil(lease_seconds * 1000),
+        loanMs: Math.ceil(lease_seconds * 1000),
         waitMs: Math.ceil(wait_seconds * 1000),
         after,
         signals: wait_seconds > 0 ? [context.signal, context.stopping] : [],
@@ -114,7 +114,7 @@ export function mailboxDoor(hub: Hub): Door<MailboxScope> {
     effect: 'write',
     idempotent: true,
     async run({ id, lease }, context) {
-      await acknowledge(hub, acting(context), { id, lease })
+      await acknowledge(hub, acting(context), { clientId: id, loan: lease })
       return { id, acked: true as const }
     },
   })

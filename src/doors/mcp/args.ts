@@ -7,7 +7,7 @@ import type { Tool } from './table.ts'
 
 type AnyTool = Pick<Tool<never>, 'name' | 'input' | 'accept'>
 
-/** Throws INVALID_ARGUMENT in our words (DECISIONS, "All doors" 10). A null argument is an absent one. */
+/** Throws INVALID_ARGUMENT in our words (all.arguments.tool-error). A null argument is an absent one (all.schema.null). */
 export function readArguments(tool: AnyTool, args: unknown): unknown {
   if (args !== undefined && args !== null && !isRecord(args))
     throw new HubError('INVALID_ARGUMENT', `The arguments must be an object; got ${show(args)}.`, { hint: usage(tool) })

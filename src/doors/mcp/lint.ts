@@ -43,7 +43,7 @@ export function lintDoor<Scope>(door: Door<Scope>): string[] {
 
 const combiners = ['anyOf', 'oneOf', 'allOf']
 
-/** What keeps an input schema from being flat (DECISIONS, "All doors" 2). */
+/** What keeps an input schema from being flat (all.schema.flat). */
 function flaws(root: Json): string[] {
   const found = new Set<string>()
   for (const key of combiners) if (key in root) found.add(`has ${key} at its root`)

@@ -33,7 +33,7 @@ export interface Tool<Scope, Input extends z.ZodObject = z.ZodObject, Value = un
   accept?(args: Record<string, unknown>): Record<string, unknown>
   /** The shape of the value; absent for tools that answer formatted text. */
   readonly output?: z.ZodType<Value>
-  /** The value is not always an object, so it travels as `{ result: value }` (DECISIONS, "All doors" 1). */
+  /** The value is not always an object: it travels as `{ result: value }` (all.result.wrapped). */
   readonly wrapped?: boolean
   readonly effect: 'read' | 'write'
   readonly destructive?: boolean
@@ -82,7 +82,7 @@ export interface Door<Scope> {
   // biome-ignore lint/suspicious/noExplicitAny: a table holds tools of every input and value; each row is checked by defineTool
   readonly tools: readonly Tool<Scope, any, any>[]
   readonly resources: readonly Resource<Scope>[]
-  /** Also answers `{"tool": …, "args": {…}}` with the bare value (DECISIONS, "All doors" 5). */
+  /** Also answers `{"tool": …, "args": {…}}` with the bare value (all.short-form.value). */
   readonly shortForm?: boolean
   /**
    * The list of tools is long, and costs each agent tokens: arguments whose names tell enough are not described, the

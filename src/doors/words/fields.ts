@@ -20,10 +20,10 @@ export const body = z.string().check(check(bodyFault))
 
 export const clientId = z.string().check(check(clientIdFault))
 
-/** Any number of seconds; what is beyond MAX_WAIT_SECONDS is cut, not refused (DECISIONS, "All doors" 4). */
+/** Any number of seconds; what is beyond MAX_WAIT_SECONDS is cut, not refused (all.wait.cut). */
 export const waitSeconds = z.number().min(0)
 
-/** Peers of the bus may be called anything a person can read (DECISIONS, "All doors" 6). */
+/** Peers of the bus may be called anything a person can read (bus.sizes.limits). */
 export function busNameFault(name: string): string | undefined {
   const trimmed = name.trim()
   if (trimmed === '' || [...trimmed].length > limits.busNameLength)

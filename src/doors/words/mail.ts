@@ -1,6 +1,6 @@
 /** Messages in the words of mail, as its tools and `--json` say them: snake_case, ISO times, names as others address them. */
 import type { Received } from '../../core/mail/inbox.ts'
-import type { Letter, Party } from '../../core/mail/letters.ts'
+import type { MailMessage, Party } from '../../core/mail/messages.ts'
 import { iso, isoOrNull } from './times.ts'
 
 /** A name that can be written to: of another project, with its slug. */
@@ -8,7 +8,7 @@ export const address = ({ name, project }: Pick<Party, 'name' | 'project'>): str
   project === undefined ? name : `${name}@${project}`
 
 /** Everything about a message that is not its content. */
-export const toEnvelope = ({ id, thread, subject, from, to, cc, importance, ackRequired, createdAt }: Letter) => ({
+export const toEnvelope = ({ id, thread, subject, from, to, cc, importance, ackRequired, createdAt }: MailMessage) => ({
   id,
   thread_id: thread ?? null,
   subject,

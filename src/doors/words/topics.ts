@@ -1,4 +1,4 @@
-/** Topics in the words of the bus (spec/bus.md §3), as its tools and `--json` say them; each door chooses how it writes a time. */
+/** Topics in the words of the bus, as its tools and `--json` say them; each door chooses how it writes a time. */
 import type { Peer } from '../../core/topics/members.ts'
 import type { ThreadMessage } from '../../core/topics/saying.ts'
 import type { Topic } from '../../core/topics/topics.ts'

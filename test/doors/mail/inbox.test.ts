@@ -1,4 +1,4 @@
-/** The inbox and receipts of the mail door (spec/mail.md, How it works 3). */
+/** The inbox and receipts of the mail door. */
 import { beforeEach, describe, expect, test } from 'vitest'
 import { type Desk, newDesk } from '../../support/mail.ts'
 import { mailbox, shareServer } from '../../support/parley.ts'

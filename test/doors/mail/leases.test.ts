@@ -1,4 +1,4 @@
-/** File reservations at the mail door (spec/mail.md, How it works 4). */
+/** File reservations at the mail door. */
 import { beforeEach, describe, expect, test } from 'vitest'
 import { connectMail, type Desk, newDesk } from '../../support/mail.ts'
 import { eras, shareServer } from '../../support/parley.ts'

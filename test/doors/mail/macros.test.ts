@@ -1,4 +1,4 @@
-/** The four macros of the mail door (spec/mail.md, Tools): each one call for what they bundle. */
+/** The four macros of the mail door: each one call for several. */
 import { beforeEach, describe, expect, test } from 'vitest'
 import { type Desk, type Message, newDesk, newProject, type Receipt } from '../../support/mail.ts'
 import { shareServer } from '../../support/parley.ts'

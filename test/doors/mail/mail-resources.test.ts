@@ -1,4 +1,4 @@
-/** The resources that show mail (spec/mail.md, Resources). */
+/** The resources that show mail. */
 import { beforeEach, describe, expect, test } from 'vitest'
 import { parseTime } from '../../../src/doors/mail/fields.ts'
 import { type Desk, type Message, newDesk, newProject, type Page } from '../../support/mail.ts'

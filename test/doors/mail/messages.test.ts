@@ -1,4 +1,4 @@
-/** Sending and replying at the mail door (spec/mail.md, DECISIONS mail.md 3 and 5). */
+/** Sending and replying at the mail door. */
 import { beforeEach, describe, expect, test } from 'vitest'
 import { type Desk, type Message, newDesk, newProject } from '../../support/mail.ts'
 import { shareServer } from '../../support/parley.ts'

@@ -1,4 +1,4 @@
-/** `summarize_thread` and `summarize_threads` as clients call them (spec/mail.md §5; DECISIONS, mail.md 10). */
+/** `summarize_thread` and `summarize_threads` as clients call them. */
 import { beforeEach, describe, expect } from 'vitest'
 import { connectMail, type Desk, newDesk } from '../../support/mail.ts'
 import { fails, says, startEndpoint } from '../../support/openai.ts'

@@ -187,7 +187,7 @@ verifies('mail.hints.own', 'Who is no contact reads at the mailbox door where co
   })
 })
 
-verifies('mail.hints.own', 'Core names no tool of the mail door but in the letter that asks for contact', () => {
+verifies('mail.hints.own', 'Core names no tool of the mail door but in the message that asks for contact', () => {
   const tools = mailDoor({} as Hub, {} as About).tools.map(({ name }) => name)
   const names = new RegExp([...tools.filter((name) => name.includes('_')), 'project_key', 'auto_contact'].join('|'))
   const core = repositoryFiles().filter(({ path }) => /^src\/core\/[^.]+\.ts$/.test(path))

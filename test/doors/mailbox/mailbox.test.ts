@@ -1,4 +1,4 @@
-/** The mailbox door as a plain client meets it: spec/mailbox.md and DECISIONS, "mailbox.md". */
+/** The mailbox door as a plain client meets it. */
 import { describe, expect } from 'vitest'
 import { callTool, mailbox, shareServer } from '../../support/parley.ts'
 import { verifies } from '../../support/verifies.ts'

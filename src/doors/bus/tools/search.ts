@@ -37,7 +37,7 @@ export function searchTools(hub: Hub) {
     async run({ query, topic_id, limit }, { caller, scope }) {
       const found = await searchTopics(hub, caller, scope.project, { query, topicUid: topic_id, limit })
       const hits = found.map((hit) => ({
-        message_id: hit.messageId,
+        message_id: hit.uid,
         topic_id: hit.threadUid,
         topic_name: hit.threadName ?? null,
         seq: hit.seq,

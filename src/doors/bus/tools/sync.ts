@@ -21,7 +21,7 @@ const outgoing = z.strictObject({
   client_message_id: clientId.optional().describe('Your own id; a retry with it sends nothing twice.'),
 })
 
-/** Models write an outbox in many ways: one message instead of a list, or either as JSON in a string (DECISIONS, bus.md 3). */
+/** Models write an outbox in many ways: one message instead of a list, or either as JSON in a string (bus.outbox.forms). */
 function acceptOutbox(args: Record<string, unknown>): Record<string, unknown> {
   const { outbox } = args
   if (outbox === undefined) return args

@@ -138,8 +138,8 @@ export function mailResources(hub: Hub): Resource<MailScope>[] {
   async function overdue(context: CallContext<MailScope>, params: z.output<typeof agedObject>, ms: number) {
     const { as, page } = await open(context, params)
     const until = hub.clock.now() - ms
-    const letters = await listInbox(hub, as, { part: 'unacked', until, oldestFirst: true, limit: params.limit })
-    const { next_before: _, ...first } = page(letters.map(toReceived))
+    const messages = await listInbox(hub, as, { part: 'unacked', until, oldestFirst: true, limit: params.limit })
+    const { next_before: _, ...first } = page(messages.map(toReceived))
     return first
   }
 

@@ -24,7 +24,7 @@ export function contactTools(hub: Hub) {
     name: 'request_contact',
     title: 'Ask an agent for contact',
     description:
-      'Ask an agent for leave to write to it, also in another project. It gets a letter about it and answers with respond_contact.',
+      'Ask an agent for permission to message it, also in another project. It gets a message about the request and answers with respond_contact.',
     cluster,
     input: z.strictObject({
       project_key: projectKey,

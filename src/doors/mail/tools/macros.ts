@@ -55,13 +55,13 @@ export function macroTools(hub: Hub) {
     alwaysLoad: true,
     async run({ human_key: project, agent_name, inbox_limit, ...input }, context) {
       const newcomer = { ...introduction(context, { project, ...input }), name: agent_name }
-      const claim = {
+      const wanted = {
         patterns: input.file_reservation_paths ?? [],
         exclusive: true,
         reason: input.file_reservation_reason,
         ttlMs: input.file_reservation_ttl_seconds * 1000,
       }
-      const started = await startWork(hub, context.caller, { newcomer, claim, inbox: { limit: inbox_limit } })
+      const started = await startWork(hub, context.caller, { newcomer, wanted, inbox: { limit: inbox_limit } })
       return {
         project: toProject(started.project),
         agent: toRegistered(started.registered),
@@ -136,12 +136,12 @@ export function macroTools(hub: Hub) {
     async run({ project_key: project, agent_name: agent, paths: patterns, auto_release, ...input }, context) {
       const { exclusive, reason, ttl_seconds } = input
       const me = acting(context, project, agent)
-      const claim = { patterns, exclusive, reason, ttlMs: ttl_seconds * 1000 }
+      const wanted = { patterns, exclusive, reason, ttlMs: ttl_seconds * 1000 }
       if (!auto_release) {
-        const reserved = await reserve(hub, me, { ...claim, onConflict: 'grant' })
+        const reserved = await reserve(hub, me, { ...wanted, onConflict: 'grant' })
         return { file_reservations: toReserved(reserved), released: null }
       }
-      const { reserved, released } = await lookForConflicts(hub, me, claim)
+      const { reserved, released } = await lookForConflicts(hub, me, wanted)
       return {
         file_reservations: toReserved(reserved),
         released: { released: released.released, released_at: iso(released.releasedAt) },

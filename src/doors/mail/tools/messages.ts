@@ -139,14 +139,14 @@ export function messageTools(hub: Hub): Tool<MailScope>[] {
     effect: 'read',
     alwaysLoad: true,
     async run({ project_key, agent_name, limit, urgent_only, include_bodies, since_ts, after_id }, context) {
-      const letters = await listInbox(hub, acting(context, project_key, agent_name), {
+      const messages = await listInbox(hub, acting(context, project_key, agent_name), {
         part: urgent_only ? 'urgent' : 'all',
         since: since_ts === undefined ? undefined : parseTime(since_ts),
         after: after_id,
         bodies: include_bodies,
         limit,
       })
-      return letters.map(toReceived)
+      return messages.map(toReceived)
     },
   })
 

@@ -13,7 +13,7 @@ import { createService } from '../protocol/service.ts'
 import { streamHeaders } from '../protocol/streams.ts'
 import type { Door } from '../table.ts'
 import { acceptsEvents, withReplyHeaders } from './exchange.ts'
-import { post } from './incoming.ts'
+import { receive } from './incoming.ts'
 import { type Mount, placeOf, type ReadScope, sessionOf } from './mount.ts'
 import { isShortForm } from './short-form.ts'
 
@@ -32,7 +32,7 @@ export function mountDoor<Scope>(app: FastifyInstance, { engine, path, door, sco
   const errorHandler = (error: FastifyError, request: FastifyRequest, reply: FastifyReply) =>
     refuse(engine, error, request, reply)
   const route = { url: path, errorHandler }
-  app.route({ ...route, method: 'POST', handler: (request, reply) => post(mount, request, reply) })
+  app.route({ ...route, method: 'POST', handler: (request, reply) => receive(mount, request, reply) })
   app.route({ ...route, method: 'GET', handler: (request, reply) => openStream(mount, request, reply) })
   app.route({ ...route, method: 'DELETE', handler: (request, reply) => endSession(mount, request, reply) })
   app.route({ ...route, method: ['PUT', 'PATCH', 'OPTIONS', 'HEAD'], handler: () => Promise.reject(notAllowed()) })

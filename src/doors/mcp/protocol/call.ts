@@ -34,7 +34,7 @@ export async function runTool<Scope>({ service, row, args, exchange }: Call<Scop
   return result
 }
 
-/** The text every client can show, and whether it may also travel as structured content (DECISIONS, "All doors" 1). */
+/** The text every client can show, and whether it may also travel as structured content (all.result.twice). */
 export function resultText(
   { tool }: Pick<ToolRow<never>, 'tool'>,
   result: Result,

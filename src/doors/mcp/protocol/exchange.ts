@@ -1,5 +1,6 @@
 /** One request waiting for its answer, whatever wire it came by; also the context its tool runs in. */
 import type { RequestId } from '@modelcontextprotocol/server'
+import { afterTurns } from '../../../base/clock.ts'
 import type { Caller } from '../../../core/access/callers.ts'
 import type { CallContext } from '../table.ts'
 import type { Conversation } from './conversation.ts'
@@ -96,12 +97,12 @@ export abstract class Exchange<Scope> implements CallContext<Scope> {
 
   /**
    * Gives the answer. A client that hangs up right after its request has its FIN waiting in the kernel by now, and only
-   * a poll phase shows it. If there is something to take back, one must pass first: a single `setImmediate` can run
+   * a poll phase shows it. If there is something to take back, one must pass first: a single turn can run
    * before the next poll phase, two cannot.
    */
   finish(text: string, status = 200): void {
     if (this.#undos === undefined || this.over) this.#answer(text, status)
-    else setImmediate(() => setImmediate(() => this.#answer(text, status)))
+    else afterTurns(2, () => this.#answer(text, status))
   }
 
   #answer(text: string, status: number): void {

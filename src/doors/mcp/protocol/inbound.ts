@@ -1,4 +1,4 @@
-/** Reads one posted message: which era it speaks, whether it is a request, and whether it may be served at all. */
+/** Reads one incoming message: which era it speaks, whether it is a request, and whether it may be served at all. */
 import {
   CLIENT_CAPABILITIES_META_KEY,
   CLIENT_INFO_META_KEY,
@@ -25,9 +25,9 @@ export type Inbound =
 export function readInbound(body: unknown, headers: StandardHeaders | undefined): Inbound {
   if (isPlainRequest(body)) {
     const meta = body.params?._meta
-    const claimed = meta?.[PROTOCOL_VERSION_META_KEY]
-    if (claimed === undefined && !isModern(headers?.version)) return legacyRequest(body, headers)
-    if (claimed === modernVersions[0] && agrees(body, headers) && judged.has(envelopeOf(meta)))
+    const stated = meta?.[PROTOCOL_VERSION_META_KEY]
+    if (stated === undefined && !isModern(headers?.version)) return legacyRequest(body, headers)
+    if (stated === modernVersions[0] && agrees(body, headers) && judged.has(envelopeOf(meta)))
       return { kind: 'request', era: 'modern', message: body }
   }
   return judge(body, headers)

@@ -7,7 +7,7 @@ import { Conversation } from './conversation.ts'
 import type { ClientInfo } from './exchange.ts'
 import { event, writeEvent } from './streams.ts'
 
-/** What a token says and its signature proves (DECISIONS, "All doors" 15). */
+/** The content of a token, proved by its signature (all.sessions.anywhere). */
 export interface Claims {
   readonly door: string
   /** The path the session belongs to, the same for every way to write it. */
