@@ -2,6 +2,7 @@
 
 import { access } from './requirements/access.ts'
 import { contacts } from './requirements/contacts.ts'
+import { feed } from './requirements/feed.ts'
 import { finding } from './requirements/finding.ts'
 import { housekeeping } from './requirements/housekeeping.ts'
 import { identities } from './requirements/identities.ts'
@@ -198,6 +199,9 @@ export const requirements = [
   { id: 'cli.topics.harmless', spec: 'DECISIONS all 9', says: 'What an agent wrote cannot steer a terminal or pass for a line of Parley itself.' },
   { id: 'cli.topics.terminal', spec: 'DESIGN The doors', says: 'On a terminal tables fit it and times are relative; elsewhere both are plain.' },
   { id: 'cli.topics.errors', spec: 'DESIGN Errors', says: 'An error is a message with a hint and exit code 1; wrong usage is exit code 2.' },
+
+  // The feed of changes
+  ...feed,
 
   // Mail
   ...identities,

@@ -1,6 +1,7 @@
-/** Settings → the chores that a server does in the background; by default there are none. */
+/** Settings → the chores that a server does in the background; by default it only prunes the feed of changes. */
 
 import type { Chore } from '../core/hub/chores.ts'
+import { pruningChore } from '../core/hub/pruning.ts'
 import { leaseCleanupChore } from '../core/leases/cleanup.ts'
 import { reserveInbox } from '../core/mail/escalation.ts'
 import { overdueChore } from '../core/mail/overdue.ts'
@@ -8,6 +9,7 @@ import { retentionChore } from '../core/mail/retention.ts'
 import type { Config } from '../settings/all.ts'
 
 export const choresOf = (config: Config): readonly Chore[] => [
+  pruningChore({ keptMs: config.CHANGES_RETENTION_SECONDS * 1000 }),
   ...(config.ACK_TTL_ENABLED ? [overdue(config)] : []),
   ...(config.FILE_RESERVATIONS_CLEANUP_ENABLED
     ? [leaseCleanupChore(config.FILE_RESERVATIONS_CLEANUP_INTERVAL_SECONDS * 1000)]

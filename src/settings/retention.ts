@@ -1,4 +1,4 @@
-/** Settings of the retention report, which counts old mail and deletes none. */
+/** Settings of how long things are kept: the retention report, which counts old mail and deletes none, and the feed of changes. */
 import { flag, list, number, seconds, setting } from './kinds.ts'
 
 export const retentionSettings = {
@@ -21,5 +21,10 @@ export const retentionSettings = {
     default: 'demo,test*,testproj*,testproject,backendproj*,frontendproj*',
     says: 'Projects that the retention report leaves out, separated by commas: slugs with or without the hash at the end, where `*` stands for anything.',
     parse: list,
+  }),
+  CHANGES_RETENTION_SECONDS: setting({
+    default: '86400',
+    says: 'Seconds that the feed of changes is kept at least, for those who follow it.',
+    parse: seconds,
   }),
 } as const

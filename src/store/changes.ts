@@ -1,6 +1,7 @@
 /** The append-only feed of what was committed: wake-ups, projections and the audit log read it. */
 import sql, { join } from 'sql-template-tag'
 import type { Reader, Tx } from '../db/port.ts'
+import { feedOrder, type Place, start } from './places.ts'
 
 /** Everything that can happen, each with the ids that a follower needs to look it up. */
 export type Event =
@@ -46,6 +47,9 @@ export type Event =
   | { kind: 'topic.joined' | 'cursor.reset' | 'cursor.returned'; projectId: number; threadId: number; agentId: number }
   | { kind: 'session.ended' }
 
+/** An event as the feed has it: its place, when it was committed, and the key of whoever did it. */
+export type Recorded = Event & Place & { readonly at: number; readonly actor: string }
+
 /** An event, and the wake-up channels of those who wait for it. */
 export type Change = Event & { wakes?: readonly string[] }
 
@@ -76,6 +80,44 @@ export async function insertChanges(
 export async function findLastChange(db: Reader): Promise<number> {
   const [row] = await db.all<{ id: number | null }>(sql`SELECT MAX(id) AS id FROM changes`)
   return row?.id ?? 0
+}
+
+/** Where the feed ends: what is committed later comes after it. */
+export async function findEnd(db: Reader): Promise<Place> {
+  const [row] = await db.all<Place>(feedOrder(db).end)
+  return row ?? start
+}
+
+/** In order. What an older transaction may still come before is left out, until that has ended. */
+export async function listChangesAfter(db: Reader, place: Place, limit: number): Promise<Recorded[]> {
+  const { tx, columns, after, settled } = feedOrder(db)
+  const rows = await db.all<Recorded>(sql`
+    SELECT id, ${tx} AS tx, at, actor, kind, project_id AS "projectId", agent_id AS "agentId", thread_id AS "threadId",
+      message_id AS "messageId", lease_id AS "leaseId", contact_id AS "contactId"
+    FROM changes WHERE ${after(place)} AND ${settled} ORDER BY ${columns} LIMIT ${limit}`)
+  return rows.map(withoutNulls)
+}
+
+/** The columns that its kind has: `insertChanges` writes them from the same union. */
+const withoutNulls = <Row extends object>(row: Row): Row =>
+  Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null)) as Row
+
+/** Whether there are changes after a place, also such as are left out of the list as yet. */
+export async function hasChangesAfter(db: Reader, place: Place): Promise<boolean> {
+  const rows = await db.all(sql`SELECT id FROM changes WHERE ${feedOrder(db).after(place)} LIMIT 1`)
+  return rows.length > 0
+}
+
+export async function deleteChanges(tx: Tx, { after, upTo }: { after: Place; upTo: Place }): Promise<void> {
+  const order = feedOrder(tx)
+  await tx.all(sql`DELETE FROM changes WHERE ${order.after(after)} AND ${order.upTo(upTo)}`)
+}
+
+/** What came from another server would stay hidden until this one has counted as far, and hold up whatever stands before. */
+export async function deleteForeign(tx: Tx): Promise<void> {
+  const { foreign } = feedOrder(tx)
+  await tx.all(sql`DELETE FROM changes WHERE ${foreign}`)
+  await tx.all(sql`DELETE FROM followers WHERE ${foreign}`)
 }
 
 /** What was committed after `id`. On SQLite the ids are in the order of the commits: there is one writer at a time. */

@@ -34,6 +34,8 @@ const asAgent = row('yes', 'FORBIDDEN', 'yes', 'yes', 'FORBIDDEN', 'PROJECT_NOT_
 const inProject = row('yes', 'yes', 'yes', 'yes', 'yes', 'PROJECT_NOT_FOUND')
 /** A topic that was found before. */
 const inTopic = row('yes', 'yes', 'yes', 'yes', 'yes', 'TOPIC_NOT_FOUND')
+/** For everybody. */
+const anybody = row('yes', 'yes', 'yes', 'yes', 'yes', 'yes')
 /** For those who look after the hub. */
 const steering = row('yes', 'yes', 'yes', 'FORBIDDEN', 'FORBIDDEN', 'FORBIDDEN')
 /** Mail between two agents, both with a key unless the case says otherwise. */
@@ -77,6 +79,7 @@ export const matrix = {
     listOutbox: asAgent,
   },
   topics: {
+    findSchemaVersion: anybody,
     createTopic: inProject,
     listTopics: inProject,
     resolveTopic: inProject,

@@ -23,6 +23,7 @@ import { needTopicCalled, renameTopic, summarizeTopics } from '../../src/core/to
 import { join, listPresent, resetCursor } from '../../src/core/topics/members.ts'
 import { remark } from '../../src/core/topics/remarks.ts'
 import { deleteTopic } from '../../src/core/topics/removal.ts'
+import { findSchemaVersion } from '../../src/core/topics/schema.ts'
 import { sync } from '../../src/core/topics/sync.ts'
 import {
   closeTopic,
@@ -89,6 +90,7 @@ export const calls: Readonly<Record<Verb, Call>> = {
   listOutbox: (hub, target) =>
     listOutbox(hub, acting({ ...target, name: target.name }), { limit: 10 }).then(() => true),
 
+  findSchemaVersion: (hub, { caller }) => findSchemaVersion(hub, caller),
   createTopic: (hub, { caller, project }) => createTopic(hub, caller, project, { name: 'new', mode: 'reuse' }),
   listTopics: async (hub, { caller, project }) =>
     (await listTopics(hub, caller, project, { status: 'all', limit: 10 })).topics,

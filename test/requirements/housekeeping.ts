@@ -6,7 +6,7 @@ export const housekeeping = [
   { id: 'mail.chore.one-process', spec: 'DESIGN Two engines', says: 'Of several processes on one database only one does a background job at a time, and once in its interval.' },
   { id: 'mail.chore.taken-over', spec: 'DESIGN Two engines', says: 'A job whose process has died is done by another, and nothing of it twice or never.' },
   { id: 'mail.chore.stops', spec: 'DESIGN Interface', says: 'Stopping waits for the part that runs, and lets another process go on at once.' },
-  { id: 'mail.chore.off', spec: 'mail.md Configuration', says: 'Background jobs are off by default; then nothing runs.' },
+  { id: 'mail.chore.off', spec: 'mail.md Configuration', says: 'Background jobs of mail are off by default; then only the feed of changes is pruned.' },
   { id: 'mail.ack.overdue-once', spec: 'mail.md Configuration', says: 'An overdue acknowledgement is told in the log once, however many processes and restarts there are.' },
   { id: 'mail.ack.escalated', spec: 'mail.md Configuration', says: 'Escalation says so in the log, or reserves the inbox of whoever is late as well.' },
   { id: 'mail.lease.cleanup', spec: 'mail.md Configuration', says: 'Cleanup marks expired reservations as released, and no others.' },

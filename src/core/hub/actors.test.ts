@@ -13,7 +13,7 @@ import { closeTopic, createTopic } from '../topics/topics.ts'
 import { inside } from './hub.ts'
 
 eachEngine('The feed', (open) => {
-  verifies('access.feed.says-who', 'says which caller did it, and what the hub did by itself', async () => {
+  verifies('feed.change.says-who', 'says which caller did it, and what the hub did by itself', async () => {
     const hub = await openTestHub(await (await open()).connect())
     const as = (name: string, caller = local) => ({ caller, project: 'commons', name })
     await send(hub, as('ann'), { to: [{ name: 'bob' }], body: 'hello' })

@@ -9,8 +9,9 @@ import { verifies } from '../../../test/support/verifies.ts'
 import type { Tx } from '../../db/port.ts'
 import { local } from '../access/callers.ts'
 import { listHeldChores } from '../access/oversight.ts'
-import { type Chore, choreHoldMs, keepChores, type Turn } from './chores.ts'
+import { type Chore, keepChores } from './chores.ts'
 import { type Hub, inside } from './hub.ts'
+import { type Turn, turnMs } from './turns.ts'
 
 const minute = 60_000
 
@@ -102,7 +103,7 @@ eachEngine('Chores', (open) => {
       expect(held).toEqual({
         name: 'sweep',
         holder: expect.stringMatching(/^p\d$/),
-        until: clock.now() + choreHoldMs,
+        until: clock.now() + turnMs,
       })
       // Others look while it is held, and leave it.
       clock.advance(1000)
@@ -166,7 +167,7 @@ eachEngine('Chores', (open) => {
       )
       const takenBy = (holder: string) =>
         heir[inside].db.all<{ n: number }>(sql`SELECT n FROM taken WHERE holder = ${holder} ORDER BY n`)
-      clock.advance(choreHoldMs - 2000)
+      clock.advance(turnMs - 2000)
       await settle(clock, 1)
       expect(await takenBy('heir')).toEqual([])
       clock.advance(4000)

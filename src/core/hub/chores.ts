@@ -1,10 +1,7 @@
 /** Chores: housekeeping in the background, which of several processes only one does at a time, and once in a while. */
-import { nextTurn, pause } from '../../base/clock.ts'
-import { thisProcess } from '../../base/processes.ts'
-import type { Tx } from '../../db/port.ts'
-import { type ChoreRow, findChore, takeChore, updateFreed, updateHeld } from '../../store/chores.ts'
-import { commit, itself, type Note } from './commit.ts'
+import { type ChoreRow, findChore } from '../../store/chores.ts'
 import { type Hub, reader } from './hub.ts'
+import { newHolder, type Turn, takeTurn, turnMs } from './turns.ts'
 
 export interface Chore {
   readonly name: string
@@ -13,34 +10,14 @@ export interface Chore {
   run(hub: Hub, turn: Turn): Promise<void>
 }
 
-/** A run of a chore in this process. Both ways of going on throw once the chore is another's, or Parley stops. */
-export interface Turn {
-  /** A small part of the work in one transaction, in which nobody else can take the chore. */
-  batch<T>(work: (tx: Tx, note: Note) => Promise<T>): Promise<T>
-  /** Before a part that only reads, or that commits by itself. Lets others in first. */
-  goOn(): Promise<void>
-}
-
-/** Whoever has died is taken over from after this. It is far longer than a batch takes. */
-export const choreHoldMs = 30_000
-
-/** Between two batches others must come to write, also of another process (db/sqlite/busy.ts). */
-const pauseMs = 5
-
 /** A timer of the system takes no more than 24 days; looking once a day costs nothing. */
 const longestWaitMs = 86_400_000
 
 /** Processes that start together look after different times, at most this long after their start. */
 const startWithinMs = 5000
 
-class TurnOver extends Error {}
-
 /** Does what is due, until the returned function is called; that waits for the batch that runs. */
-export function keepChores(
-  hub: Hub,
-  chores: readonly Chore[],
-  holder = `${thisProcess()}/${hub.ids.short()}`,
-): () => Promise<void> {
+export function keepChores(hub: Hub, chores: readonly Chore[], holder = newHolder(hub)): () => Promise<void> {
   const stops = chores.map((chore) => keepChore(hub, chore, holder))
   return async () => {
     await Promise.all(stops.map((stop) => stop()))
@@ -49,12 +26,12 @@ export function keepChores(
 
 function keepChore(hub: Hub, chore: Chore, holder: string): () => Promise<void> {
   const { name, everyMs } = chore
-  let stopped = false
+  const stop = new AbortController()
   let cancel: (() => void) | undefined
   let looking: Promise<void> | undefined
 
   const lookIn = (ms: number) => {
-    if (stopped) return
+    if (stop.signal.aborted) return
     cancel = hub.clock.after(Math.min(ms, longestWaitMs), () => {
       looking = look()
     })
@@ -65,61 +42,23 @@ function keepChore(hub: Hub, chore: Chore, holder: string): () => Promise<void> 
     try {
       next = await tend()
     } catch (error) {
-      if (!stopped) hub.log.warn({ err: error, chore: name }, 'housekeeping failed; it is tried again')
+      if (!stop.signal.aborted) hub.log.warn({ err: error, chore: name }, 'housekeeping failed; it is tried again')
     }
     lookIn(next)
   }
 
   /** Returns when to look again. Looking takes no lock: only a chore that is due is taken. */
   async function tend(): Promise<number> {
-    const now = hub.clock.now()
-    const wait = dueIn(await findChore(reader(hub), name), chore, now)
+    const wait = dueIn(await findChore(reader(hub), name), chore, hub.clock.now())
     if (wait > 0) return wait
-    const taken = await commit(hub, itself, (tx) => takeChore(tx, { name, holder, now, holdMs: choreHoldMs, everyMs }))
-    if (!taken) return Math.min(everyMs, choreHoldMs)
-    let done = false
-    try {
-      await chore.run(hub, turn())
-      done = true
-    } catch (error) {
-      if (!(error instanceof TurnOver)) throw error
-    } finally {
-      const doneAt = done ? hub.clock.now() : undefined
-      await commit(hub, itself, (tx) => updateFreed(tx, { name, holder, doneAt }))
-    }
-    return everyMs
-  }
-
-  function turn(): Turn {
-    let heldUntil = hub.clock.now() + choreHoldMs
-    let batches = 0
-
-    /** Asked in the transaction of the batch itself: whoever was taken over from does nothing twice. */
-    async function hold(tx: Tx): Promise<void> {
-      const until = hub.clock.now() + choreHoldMs
-      if (stopped || !(await updateHeld(tx, { name, holder, until }))) throw new TurnOver()
-      heldUntil = until
-    }
-
-    return {
-      async batch(work) {
-        if (batches++ > 0) await pause(pauseMs)
-        return commit(hub, itself, async (tx, note) => {
-          await hold(tx)
-          return work(tx, note)
-        })
-      },
-      async goOn() {
-        await nextTurn()
-        if (stopped) throw new TurnOver()
-        if (heldUntil - hub.clock.now() < choreHoldMs / 2) await commit(hub, itself, hold)
-      },
-    }
+    const taking = { name, holder, everyMs, signal: stop.signal }
+    const done = await takeTurn(hub, taking, (turn) => chore.run(hub, turn))
+    return done ? everyMs : Math.min(everyMs, turnMs)
   }
 
   lookIn(shareOf(holder + name) * Math.min(everyMs, startWithinMs))
   return async () => {
-    stopped = true
+    stop.abort()
     cancel?.()
     await looking
   }
@@ -128,7 +67,7 @@ function keepChore(hub: Hub, chore: Chore, holder: string): () => Promise<void> 
 /** How long a chore is another's, or done; never longer than the time between two runs, lest a wrong clock stop it. */
 function dueIn(row: ChoreRow | undefined, { everyMs }: Chore, now: number): number {
   if (row === undefined) return 0
-  const free = row.held_until > now + choreHoldMs ? now : row.held_until
+  const free = row.held_until > now + turnMs ? now : row.held_until
   const due = row.done_at === null || row.done_at > now + everyMs ? now : row.done_at + everyMs
   return Math.min(everyMs, Math.max(0, free - now, due - now))
 }

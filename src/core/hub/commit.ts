@@ -3,6 +3,7 @@ import { HubError } from '../../base/errors.ts'
 import { Fault, isFault } from '../../db/faults.ts'
 import type { Tx } from '../../db/port.ts'
 import { type Change, insertChanges } from '../../store/changes.ts'
+import { feedChannel } from './feed.ts'
 import { type Hub, inside } from './hub.ts'
 
 /** Who does it, as the feed names it. */
@@ -43,9 +44,10 @@ export async function commit<T>(hub: Hub, by: Actor, work: (tx: Tx, note: Note) 
 }
 
 function publish(hub: Hub, changes: readonly Change[]): void {
+  if (changes.length === 0) return
   const channels = new Set<string>()
   for (const { wakes = [] } of changes) for (const channel of wakes) channels.add(channel)
-  if (channels.size === 0) return
+  if (channels.size === 0) channels.add(feedChannel)
   const { wakes, db } = hub[inside]
   wakes.wake(channels)
   db.announce([...channels])

@@ -3,6 +3,9 @@ import { findLastChange, listWakesAfter } from '../../store/changes.ts'
 import type { HubParts } from './hub.ts'
 import type { Wakes } from './wakes.ts'
 
+/** The channel of changes that wake nobody else: those who follow the feed listen to every channel. */
+export const feedChannel = 'feed'
+
 const page = 1000
 
 /**
@@ -25,10 +28,10 @@ export async function followWakes(
       again = false
       // What this process wrote itself is in the feed too. Where much has gathered, waking everybody costs less than reading.
       const newest = await findLastChange(db)
-      if (newest - last > page) wakes.wakeAll()
-      else
-        for (const { wakes: channels } of await listWakesAfter(db, last, page))
-          if (channels !== '') wakes.wake(channels.split(' '))
+      const rows = newest - last > page ? [] : await listWakesAfter(db, last, page)
+      // Ids have no holes but where changes were pruned: this process slept for longer than they are kept.
+      if (newest > last && rows[0]?.id !== last + 1) wakes.wakeAll()
+      else for (const { wakes: channels } of rows) wakes.wake(channels === '' ? [feedChannel] : channels.split(' '))
       last = Math.max(last, newest)
     } while (again)
   }

@@ -8,8 +8,9 @@ import {
   start,
 } from '../../store/retention.ts'
 import { housekeeper } from '../access/callers.ts'
-import type { Chore, Turn } from '../hub/chores.ts'
+import type { Chore } from '../hub/chores.ts'
 import { type Hub, reader } from '../hub/hub.ts'
+import type { Turn } from '../hub/turns.ts'
 import { listProjects, type Project } from '../projects/projects.ts'
 
 export interface RetentionRules {

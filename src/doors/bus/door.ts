@@ -1,6 +1,7 @@
 /** The bus door, over stdio (`parley bus`) and at /bus/mcp: topics with server-side cursors for peers. */
 import { z } from 'zod'
 import type { Hub } from '../../core/hub/hub.ts'
+import { findSchemaVersion } from '../../core/topics/schema.ts'
 import { type Door, defineTool } from '../mcp/table.ts'
 import { hints } from './hints.ts'
 import type { BusScope } from './holder.ts'
@@ -22,7 +23,12 @@ export function busDoor(hub: Hub, version: string): Door<BusScope> {
       version: z.string(),
     }),
     effect: 'read',
-    run: async () => ({ ok: true as const, spec_version: '6.0', schema_version: '6', version }),
+    run: async (_args, { caller }) => ({
+      ok: true as const,
+      spec_version: '6.0',
+      schema_version: await findSchemaVersion(hub, caller),
+      version,
+    }),
   })
   return {
     name: 'bus',

@@ -1,0 +1,204 @@
+/** Followers: what wakes them, what their death costs, who works when two processes have the same one. */
+import { expect, onTestFinished } from 'vitest'
+import { TestClock } from '../../../test/support/clock.ts'
+import { eachEngine } from '../../../test/support/engines.ts'
+import { catchUp, dbOf, named, noting, openTx, write } from '../../../test/support/feed.ts'
+import { openTestHub } from '../../../test/support/hub.ts'
+import { verifies } from '../../../test/support/verifies.ts'
+import type { Place } from '../../store/places.ts'
+import { local } from '../access/callers.ts'
+import { ensureAgent } from '../agents/agents.ts'
+import { followInside, followOutside, type InsideFollower, type OutsideFollower } from './followers.ts'
+import { stepInside } from './following.ts'
+import type { Hub } from './hub.ts'
+import { turnMs } from './turns.ts'
+
+/** Far less than the minute after which a follower looks without a wake-up. */
+const woken = 20_000
+
+eachEngine('A follower', (open, dialect) => {
+  const start = async () => {
+    const database = await open()
+    const clock = new TestClock()
+    const hub = async () => openTestHub(await database.connect(), { clock })
+    return { clock, hubs: [await hub(), await hub()] as const }
+  }
+
+  /** Changes that wake nobody but followers. */
+  const change = (hub: Hub, name: string) => ensureAgent(hub, local, { project: 'commons', name })
+
+  /** Turns the clock in small steps until it is as expected; returns how far it was turned. */
+  const turnUntil = async (clock: TestClock, ask: () => unknown, expected: unknown): Promise<number> => {
+    const from = clock.now()
+    await expect
+      .poll(
+        () => {
+          clock.advance(100)
+          return ask()
+        },
+        { interval: 5, timeout: 10_000 },
+      )
+      .toEqual(expected)
+    return clock.now() - from
+  }
+
+  verifies(
+    'feed.follower.woken',
+    'is woken by what its own process or another commits, also if that wakes nobody else',
+    async () => {
+      const { clock, hubs } = await start()
+      const [here, there] = hubs
+      const { follower, noted } = await noting(dbOf(here))
+      onTestFinished(followInside(here, follower))
+      await turnUntil(clock, noted, ['rebuilt'])
+      await change(here, 'ann')
+      expect(await turnUntil(clock, async () => (await noted()).length, 2)).toBeLessThan(woken)
+      await change(there, 'bob')
+      expect(await turnUntil(clock, async () => (await noted()).length, 3)).toBeLessThan(woken)
+    },
+  )
+
+  if (dialect === 'postgres')
+    verifies(
+      'feed.follower.woken',
+      'comes to see what an open transaction hid, though its end wakes nobody',
+      async () => {
+        const { clock, hubs } = await start()
+        const [here] = hubs
+        const { follower, noted } = await noting(dbOf(here))
+        onTestFinished(followInside(here, follower))
+        await turnUntil(clock, noted, ['rebuilt'])
+        const older = await openTx(dbOf(here))
+        await write(older.tx, 'older', 1)
+        await change(here, 'ann')
+        await turnUntil(clock, () => clock.pending, 1)
+        expect(await noted()).toEqual(['rebuilt'])
+        await older.rollback()
+        expect(await turnUntil(clock, async () => (await noted()).length, 2)).toBeLessThan(woken)
+      },
+    )
+
+  verifies(
+    'feed.follower.watermark',
+    'whose hand-over is cut off has written nothing, and is handed the same again',
+    async () => {
+      const { hubs } = await start()
+      const [hub] = hubs
+      const { follower, noted } = await noting(dbOf(hub))
+      await catchUp(hub, follower)
+      await change(hub, 'ann')
+      const dying: InsideFollower = {
+        ...follower,
+        async take(tx, changes) {
+          await follower.take(tx, changes)
+          throw new Error('killed')
+        },
+      }
+      await expect(async () => {
+        for (;;) await stepInside(hub, dying)
+      }).rejects.toThrow('killed')
+      expect(await noted()).toEqual(['rebuilt'])
+      await catchUp(hub, follower)
+      await catchUp(hub, follower)
+      expect((await noted()).length).toBe(2)
+    },
+  )
+
+  verifies(
+    ['feed.follower.one-process', 'feed.follower.watermark'],
+    'of two processes at the same page, one waits, and takes over when the other dies',
+    async () => {
+      const { hubs } = await start()
+      const [one, two] = hubs
+      const { follower, noted } = await noting(dbOf(one))
+      await catchUp(one, follower)
+      await change(one, 'ann')
+      const [reached, death] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+      const dying: InsideFollower = {
+        ...follower,
+        async take(tx, changes) {
+          await follower.take(tx, changes)
+          reached.resolve()
+          await death.promise
+        },
+      }
+      const died = expect(async () => {
+        for (;;) await stepInside(one, dying)
+      }).rejects.toThrow('killed')
+      await reached.promise
+      const heir = catchUp(two, follower)
+      death.reject(new Error('killed'))
+      await died
+      await heir
+      expect((await noted()).length).toBe(2)
+    },
+  )
+
+  /** An archive in the memory of a test: what it was handed, and its own watermark. */
+  const archive = () => {
+    let place: Place | undefined
+    const got: string[] = []
+    const follower: OutsideFollower = {
+      name: 'archive',
+      place: async () => place,
+      async take(changes, to) {
+        got.push(...changes.map(named))
+        place = to
+      },
+      async rebuild(to) {
+        got.push('rebuilt')
+        place = to
+      },
+    }
+    return { got, follower }
+  }
+
+  verifies(
+    ['feed.follower.watermark', 'feed.follower.one-process'],
+    'outside the database, one at a time works; what it was handed when it died is handed to the next',
+    async () => {
+      const { clock, hubs } = await start()
+      const [one, two] = hubs
+      const { got, follower } = archive()
+      const death = Promise.withResolvers<void>()
+      let inHand = 0
+      const dying: OutsideFollower = {
+        ...follower,
+        async take(changes, to, turn) {
+          if (inHand > 0) return follower.take(changes, to, turn)
+          inHand = changes.length
+          await death.promise
+        },
+      }
+      const stopDying = followOutside(one, dying, 'one')
+      await turnUntil(clock, () => got, ['rebuilt'])
+      await change(one, 'ann')
+      await turnUntil(clock, () => inHand, 1)
+      onTestFinished(followOutside(two, follower, 'two'))
+      // The other tries, and leaves alone what is in hand.
+      clock.advance(turnMs / 2)
+      await expect.poll(() => clock.pending).toBe(1)
+      expect(got).toEqual(['rebuilt'])
+      await turnUntil(clock, () => got.length, 2)
+      // Whoever was thought dead finds that it is no longer its turn.
+      death.resolve()
+      await change(two, 'bob')
+      await turnUntil(clock, () => got.length, 3)
+      await stopDying()
+      expect(new Set(got).size).toBe(3)
+    },
+  )
+
+  verifies(
+    'feed.follower.gap',
+    'that comes from another database, or from before this one was restored, begins anew',
+    async () => {
+      const { clock, hubs } = await start()
+      const [hub] = hubs
+      const { got, follower } = archive()
+      const place = async () => (got.length === 0 ? { tx: 2 ** 50, id: 2 ** 50 } : follower.place())
+      onTestFinished(followOutside(hub, { ...follower, place }))
+      await turnUntil(clock, () => got, ['rebuilt'])
+    },
+  )
+})

@@ -1,0 +1,101 @@
+/** One look of a follower at the feed: what is new to it, and handing that over, inside the database or outside. */
+import type { Reader, Tx } from '../../db/port.ts'
+import { findEnd, hasChangesAfter, listChangesAfter, type Recorded } from '../../store/changes.ts'
+import { findPlace, movePlace, pruning, upsertPlace } from '../../store/followers.ts'
+import { isBefore, isSame, type Place } from '../../store/places.ts'
+import { commit, itself } from './commit.ts'
+import { type Hub, reader } from './hub.ts'
+import { type Turn, takeTurn } from './turns.ts'
+
+/** A projection inside the database. It writes through `tx` alone, and its watermark moves in the same commit. */
+export interface InsideFollower {
+  readonly name: string
+  /** Each change is handed over once; if its commit does not come about, again. */
+  take(tx: Tx, changes: readonly Recorded[]): Promise<void>
+  /** There is a gap between it and the feed, or it is new: everything is made anew from the tables. */
+  rebuild(tx: Tx): Promise<void>
+}
+
+/** A projection outside, which keeps its own watermark with what it wrote. The database is told, so that pruning waits. */
+export interface OutsideFollower {
+  readonly name: string
+  /** Its watermark; undefined if it has none. */
+  place(): Promise<Place | undefined>
+  /**
+   * Keeps `to` as its watermark. After a death before that it is handed the same changes again, and maybe more. Long work
+   * calls `turn.goOn()` every few seconds: it throws once another process has taken over.
+   */
+  take(changes: readonly Recorded[], to: Place, turn: Turn): Promise<void>
+  /** There is a gap between it and the feed, or it is new: makes everything anew from the tables, and keeps `to`. */
+  rebuild(to: Place, turn: Turn): Promise<void>
+}
+
+/** `hidden`: there are changes, but an older transaction that is open may come before them. `held`: it is another's turn. */
+export type Outcome = 'more' | 'done' | 'hidden' | 'held'
+
+type News =
+  | { readonly kind: 'none'; readonly hidden: boolean }
+  | { readonly kind: 'page'; readonly changes: readonly Recorded[]; readonly to: Place }
+  | { readonly kind: 'gap'; readonly to: Place }
+
+/** A page is handed over in one commit. */
+const page = 200
+
+async function lookFrom(db: Reader, at: Place | undefined): Promise<News> {
+  // Whoever makes everything anew goes on from here: it is read before the tables are, so that nothing falls in between.
+  const end = await findEnd(db)
+  // Beyond the end is who comes from another database, or from before this one was restored.
+  if (at === undefined || isBefore(end, at)) return { kind: 'gap', to: end }
+  const changes = await listChangesAfter(db, at, page)
+  // Asked after the page was read: changes that were pruned before that do not go unnoticed.
+  const pruned = await findPlace(db, pruning)
+  if (pruned !== undefined && isBefore(at, pruned)) return { kind: 'gap', to: end }
+  const last = changes.at(-1)
+  if (last === undefined) return { kind: 'none', hidden: await hasChangesAfter(db, at) }
+  return { kind: 'page', changes, to: { tx: last.tx, id: last.id } }
+}
+
+export async function stepInside(hub: Hub, follower: InsideFollower): Promise<Outcome> {
+  const { name } = follower
+  const from = await findPlace(reader(hub), name)
+  const news = await lookFrom(reader(hub), from)
+  if (news.kind === 'none') return news.hidden ? 'hidden' : 'done'
+  await commit(hub, itself, async (tx) => {
+    // The first statement is the lock: of two processes with the same page, the second finds the watermark moved.
+    if (!(await movePlace(tx, { name, from, to: news.to, now: hub.clock.now() }))) return
+    await (news.kind === 'gap' ? follower.rebuild(tx) : follower.take(tx, news.changes))
+  })
+  return 'more'
+}
+
+/** Nothing outside can be locked with a row: the work is done in a turn, and in no transaction. */
+export async function stepOutside(
+  hub: Hub,
+  follower: OutsideFollower,
+  { holder, signal }: { holder: string; signal: AbortSignal },
+): Promise<Outcome> {
+  const { name } = follower
+  const place = await follower.place()
+  const news = await lookFrom(reader(hub), place)
+  let reported = await findPlace(reader(hub), name)
+  if (news.kind === 'none' && isSame(reported, place)) return news.hidden ? 'hidden' : 'done'
+
+  async function run(turn: Turn): Promise<void> {
+    for (;;) {
+      // Asked anew in every round: until the turn was had, another process may have gone on.
+      const place = await follower.place()
+      const news = await lookFrom(reader(hub), place)
+      // Before everything is made anew: otherwise pruning would not wait for the end of it.
+      const to = news.kind === 'gap' ? news.to : place
+      if (to !== undefined && !isSame(to, reported))
+        await turn.batch((tx) => upsertPlace(tx, { name, to, now: hub.clock.now() }))
+      reported = to
+      if (news.kind === 'none') return
+      await turn.goOn()
+      await (news.kind === 'gap' ? follower.rebuild(news.to, turn) : follower.take(news.changes, news.to, turn))
+    }
+  }
+
+  const taking = { name: `follow ${name}`, holder, everyMs: 0, signal }
+  return (await takeTurn(hub, taking, run)) ? 'more' : 'held'
+}

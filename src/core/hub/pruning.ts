@@ -1,0 +1,38 @@
+/** Pruning: changes that every follower has passed, and that are old, leave the feed. */
+import type { Tx } from '../../db/port.ts'
+import { deleteChanges, deleteForeign, listChangesAfter } from '../../store/changes.ts'
+import { findPlace, findSlowest, pruning, upsertPlace } from '../../store/followers.ts'
+import { isBefore, start } from '../../store/places.ts'
+import type { Chore } from './chores.ts'
+
+const rowsPerCommit = 300
+
+/** A follower that was not heard of for this long is no longer waited for: its next look shows it the gap. */
+export const silenceMs = 7 * 86_400_000
+
+const hourMs = 3_600_000
+
+export const pruningChore = ({ keptMs }: { keptMs: number }): Chore => ({
+  name: 'feed-pruning',
+  everyMs: Math.min(keptMs, hourMs),
+  async run(hub, turn) {
+    await turn.batch(deleteForeign)
+    const pruneNext = (tx: Tx) => prune(tx, { now: hub.clock.now(), keptMs })
+    while (await turn.batch(pruneNext));
+  },
+})
+
+/** Deletes the oldest changes, some hundreds of them; false if none may go. The newest always stays: ids are counted from it. */
+async function prune(tx: Tx, { now, keptMs }: { now: number; keptMs: number }): Promise<boolean> {
+  const pruned = (await findPlace(tx, pruning)) ?? start
+  const slowest = await findSlowest(tx, now - silenceMs)
+  const changes = await listChangesAfter(tx, pruned, rowsPerCommit + 1)
+  // What stands before an old change is old too, whatever the clock of its process said.
+  const last = changes
+    .slice(0, -1)
+    .findLast((change) => change.at < now - keptMs && (slowest === undefined || !isBefore(slowest, change)))
+  if (last === undefined) return false
+  await deleteChanges(tx, { after: pruned, upTo: last })
+  await upsertPlace(tx, { name: pruning, to: last, now })
+  return true
+}

@@ -1,0 +1,80 @@
+/** Turns: of several processes on one database, one at a time does a piece of work, and another goes on when it dies. */
+import { nextTurn, pause } from '../../base/clock.ts'
+import { thisProcess } from '../../base/processes.ts'
+import type { Tx } from '../../db/port.ts'
+import { takeChore, updateFreed, updateHeld } from '../../store/chores.ts'
+import { commit, itself, type Note } from './commit.ts'
+import type { Hub } from './hub.ts'
+
+/** Both ways of going on throw once the turn is another's, or Parley stops. */
+export interface Turn {
+  /** A small part of the work in one transaction, in which nobody else can take the turn. */
+  batch<T>(work: (tx: Tx, note: Note) => Promise<T>): Promise<T>
+  /** Before a part that only reads, or that commits by itself. Lets others in first. */
+  goOn(): Promise<void>
+}
+
+/** Whoever has died is taken over from after this. It is far longer than a batch takes. */
+export const turnMs = 30_000
+
+/** Between two batches others must come to write, also of another process (db/sqlite/busy.ts). */
+export const pauseMs = 5
+
+export const newHolder = (hub: Hub): string => `${thisProcess()}/${hub.ids.short()}`
+
+export interface Taking {
+  readonly name: string
+  readonly holder: string
+  /** From the end of one turn to the next, whoever has it. */
+  readonly everyMs: number
+  /** Aborted when Parley stops. */
+  readonly signal: AbortSignal
+}
+
+class TurnOver extends Error {}
+
+/** False if another process has the turn or had it lately, or took it over, or Parley stopped. */
+export async function takeTurn(hub: Hub, taking: Taking, run: (turn: Turn) => Promise<void>): Promise<boolean> {
+  const { name, holder, everyMs } = taking
+  const now = hub.clock.now()
+  const taken = await commit(hub, itself, (tx) => takeChore(tx, { name, holder, now, holdMs: turnMs, everyMs }))
+  if (!taken) return false
+  let done = false
+  try {
+    await run(turnOf(hub, taking))
+    done = true
+  } catch (error) {
+    if (!(error instanceof TurnOver)) throw error
+  } finally {
+    const doneAt = done ? hub.clock.now() : undefined
+    await commit(hub, itself, (tx) => updateFreed(tx, { name, holder, doneAt }))
+  }
+  return done
+}
+
+function turnOf(hub: Hub, { name, holder, signal }: Taking): Turn {
+  let heldUntil = hub.clock.now() + turnMs
+  let batches = 0
+
+  /** Asked in the transaction of the batch itself: whoever was taken over from does nothing twice. */
+  async function hold(tx: Tx): Promise<void> {
+    const until = hub.clock.now() + turnMs
+    if (signal.aborted || !(await updateHeld(tx, { name, holder, until }))) throw new TurnOver()
+    heldUntil = until
+  }
+
+  return {
+    async batch(work) {
+      if (batches++ > 0) await pause(pauseMs)
+      return commit(hub, itself, async (tx, note) => {
+        await hold(tx)
+        return work(tx, note)
+      })
+    },
+    async goOn() {
+      await nextTurn()
+      if (signal.aborted) throw new TurnOver()
+      if (heldUntil - hub.clock.now() < turnMs / 2) await commit(hub, itself, hold)
+    },
+  }
+}

@@ -1,0 +1,18 @@
+/** Which schema the bus has, as its clients know it. Parley's own migrations are counted elsewhere. */
+import { HubError } from '../../base/errors.ts'
+import { findMeta } from '../../store/meta.ts'
+import type { Caller } from '../access/callers.ts'
+import { type Hub, reader } from '../hub/hub.ts'
+
+/** What a database says that Parley made. */
+const own = '6'
+
+/** Anybody may ask. On a database that Parley refuses to touch, it is the version that Parley would make. */
+export async function findSchemaVersion(hub: Hub, _caller: Caller): Promise<string> {
+  try {
+    return (await findMeta(reader(hub), 'schema_version')) ?? own
+  } catch (error) {
+    if (error instanceof HubError && error.code === 'DB_SCHEMA_MISMATCH') return own
+    throw error
+  }
+}

@@ -1,0 +1,13 @@
+/** Promises about the feed of changes, which projections such as the archive follow. */
+import type { Requirement } from '../requirements.ts'
+
+// biome-ignore format: a table, one promise a line
+export const feed = [
+  { id: 'feed.change.says-who', spec: 'DESIGN One write', says: 'Every change is in the feed with the ids it is about, its time, and who made it.' },
+  { id: 'feed.order.safe', spec: 'DESIGN One write', says: 'A follower sees every committed change once, each writer’s in order, however the commits interleave.' },
+  { id: 'feed.follower.watermark', spec: 'DESIGN One write', says: 'A follower that dies goes on where it stopped; inside the database nothing is handed over twice.' },
+  { id: 'feed.follower.one-process', spec: 'DESIGN Two engines', says: 'Of several processes with one follower, one at a time works, and another takes over when it dies.' },
+  { id: 'feed.follower.woken', spec: 'DESIGN One wait', says: 'A follower is woken by every change of every process.' },
+  { id: 'feed.pruning.parts', spec: 'DESIGN One write', says: 'Old changes that every follower has passed are deleted in small parts; the newest one stays.' },
+  { id: 'feed.follower.gap', spec: 'DESIGN One write', says: 'A follower that comes too late, or from another database, is told and makes everything anew.' },
+] as const satisfies readonly Requirement[]
