@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type { Conflict, Lease } from '../../core/leases/leases.ts'
 import { isoOrNull, toIso } from './fields.ts'
 
-/** As whoever reserved it sees it. */
+/** As its holder sees it. */
 export const toGranted = ({ id, pattern, exclusive, reason, expiresAt }: Lease) => ({
   id,
   path_pattern: pattern,
@@ -31,5 +31,5 @@ export const toReservation = (lease: Lease) => ({
   released_ts: isoOrNull(lease.releasedAt),
 })
 
-/** Lists of the above: their fields are told by their names. */
+/** Lists of the above: the names of their fields say enough. */
 export const reservations = z.array(z.looseObject({}))

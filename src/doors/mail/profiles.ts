@@ -40,7 +40,7 @@ export const toProfile = (profile: Profile) => ({
   project: profile.project,
 })
 
-/** The profile, and why it has another name than was asked for. */
+/** The profile, and the reason for a name other than the wish. */
 export const toRegistered = ({ profile, renamed }: Registered) => ({
   ...toProfile(profile),
   ...(renamed && { name_requested: renamed.requested, note: renamed.note }),
@@ -70,13 +70,13 @@ function taskFault(task: string): string | undefined {
     : textFault(task)
 }
 
-export const task = z.string().check(check(taskFault)).optional().describe('What you work on.')
+export const task = z.string().check(check(taskFault)).optional().describe('Your present task.')
 
 function wishFault(name: string): string | undefined {
   return name.length > labelLength ? `must have at most ${labelLength} characters` : textFault(name)
 }
 
-/** What an agent would like to be called: judged by the rules for names, not refused here. */
+/** The wish of an agent for its name: judged by the rules for names, not refused here. */
 export const wish = z.string().check(check(wishFault)).optional()
 
 interface Given {
@@ -91,7 +91,7 @@ export const introduction = (
   { project, program, model, task_description: task }: Given,
 ): Introduction => ({ project, program, model, task, client: client && clientLabel(client.name) })
 
-/** Clients may call themselves anything; what cannot be shown is left out. */
+/** Clients may call themselves anything; characters that cannot be shown are left out. */
 function clientLabel(name: string): string | undefined {
   return (
     name

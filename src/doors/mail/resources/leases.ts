@@ -8,7 +8,7 @@ import { toReservation } from '../lease-shapes.ts'
 import { defineResource } from '../resource.ts'
 import type { MailScope } from '../scope.ts'
 
-/** What is held now is what agents ask for; the past is there for those who ask. */
+/** Agents ask for active leases; past ones are shown on demand. */
 const params = z.object({
   slug: projectParameter,
   active_only: flagParameter(true),

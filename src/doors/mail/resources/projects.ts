@@ -1,4 +1,4 @@
-/** The resources of the mail door about projects and who works in them. */
+/** The resources of the mail door about projects and their agents. */
 import { z } from 'zod'
 import { pageAgents } from '../../../core/agents/profiles.ts'
 import type { Hub } from '../../../core/hub/hub.ts'
