@@ -1,4 +1,4 @@
-/** `parley topics list`, `show` and `presence`: what there is, what was said, who is there. */
+/** `parley topics list`, `show` and `presence`. */
 import { local } from '../../core/access/callers.ts'
 import type { Hub } from '../../core/hub/hub.ts'
 import { needTopicCalled, summarizeTopics, type TopicSummary } from '../../core/topics/care.ts'
@@ -11,7 +11,7 @@ import { toMessage, toPeer, toSummary } from './shapes.ts'
 import { paint, table } from './tables.ts'
 import { ago, iso } from './times.ts'
 
-/** What every command is given. */
+/** The common arguments of all commands. */
 export interface Desk {
   readonly hub: Hub
   readonly screen: Screen
@@ -70,7 +70,7 @@ export async function showCommand(
   for await (const entry of entries) await screen.out(messageText(entry, screen, when(desk, entry.createdAt)))
 }
 
-/** A topic with its messages as one JSON document, written as it is read: it may be larger than what should be held at once. */
+/** A topic with its messages as one JSON document, written as it is read: it may be too large to be held at once. */
 export async function writeDocument(
   { screen }: Desk,
   { topic, hasMore, entries }: { topic: TopicSummary; hasMore: boolean; entries: AsyncIterable<Entry> },
