@@ -1,11 +1,11 @@
-/** The command line: reads what is asked for, and turns failures into one message and an exit code. */
+/** The command line: finds the command, and turns failures into one message and an exit code. */
 import { Command, CommanderError } from 'commander'
 import { version } from './app/version.ts'
 import { HubError } from './base/errors.ts'
 import { Fault } from './db/faults.ts'
 import { ConfigError, loadConfig } from './settings/config.ts'
 
-/** What keeps a folder from being used as storage. */
+/** Errors that keep a folder from being used as storage. */
 const storageFaults: ReadonlySet<string | undefined> = new Set(
   'EACCES EPERM EROFS ENOTDIR EEXIST EISDIR ENAMETOOLONG ELOOP'.split(' '),
 )
@@ -87,13 +87,13 @@ for (const { name, says, load } of commands) {
 try {
   await program.parseAsync()
 } catch (error) {
-  // Commander has said what is wrong with the command line itself.
+  // Commander has told the fault of the command line itself.
   if (error instanceof CommanderError) process.exit(error.exitCode === 0 ? 0 : 2)
   process.stderr.write(`${explain(error)}\n`)
   process.exit(error instanceof ConfigError ? 2 : 1)
 }
 
-/** One clear message for what a person can put right; everything else keeps its trace. */
+/** One clear message for faults that a person can put right; all others keep their trace. */
 function explain(error: unknown): string {
   if (error instanceof ConfigError) return error.message
   if (error instanceof HubError) return error.hint === undefined ? error.message : `${error.message}\n${error.hint}`

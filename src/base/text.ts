@@ -1,4 +1,4 @@
-/** What text from outside must be before it is stored (all.size.text). */
+/** Checks of text from outside before it is stored (all.size.text). */
 
 export const maxBodyBytes = 1024 * 1024
 

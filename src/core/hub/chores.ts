@@ -1,4 +1,4 @@
-/** Chores: housekeeping in the background, which of several processes only one does at a time, and once in a while. */
+/** Chores: housekeeping in the background, done by one process at a time, once in an interval. */
 import { nextTurn, pause } from '../../base/clock.ts'
 import { thisProcess } from '../../base/processes.ts'
 import type { Tx } from '../../db/port.ts'
@@ -8,7 +8,7 @@ import { type Hub, reader } from './hub.ts'
 
 export interface Chore {
   readonly name: string
-  /** From the end of one run to the next, whoever does it. */
+  /** From the end of one run to the next, by any process. */
   readonly everyMs: number
   run(hub: Hub, turn: Turn): Promise<void>
 }
@@ -21,7 +21,7 @@ export interface Turn {
   goOn(): Promise<void>
 }
 
-/** Whoever has died is taken over from after this. It is far longer than a batch takes. */
+/** The chore of a dead process is taken over after this. It is far longer than a batch takes. */
 export const choreHoldMs = 30_000
 
 /** Between two batches others must come to write, also of another process (db/sqlite/busy.ts). */
@@ -35,7 +35,7 @@ const startWithinMs = 5000
 
 class TurnOver extends Error {}
 
-/** Does what is due, until the returned function is called; that waits for the batch that runs. */
+/** Does the due chores, until the returned function is called; that waits for the running batch. */
 export function keepChores(
   hub: Hub,
   chores: readonly Chore[],
@@ -94,7 +94,7 @@ function keepChore(hub: Hub, chore: Chore, holder: string): () => Promise<void> 
     let heldUntil = hub.clock.now() + choreHoldMs
     let batches = 0
 
-    /** Asked in the transaction of the batch itself: whoever was taken over from does nothing twice. */
+    /** Asked in the transaction of the batch itself: after a takeover nothing is done twice. */
     async function hold(tx: Tx): Promise<void> {
       const until = hub.clock.now() + choreHoldMs
       if (stopped || !(await updateHeld(tx, { name, holder, until }))) throw new TurnOver()
