@@ -1,4 +1,4 @@
-/** Settings → database → hub: what every way of running Parley begins with. */
+/** Settings → database → hub: the beginning of every way to run Parley. */
 import { join } from 'node:path'
 import { systemClock } from '../base/clock.ts'
 import { HubError } from '../base/errors.ts'
@@ -33,7 +33,7 @@ export const databaseName = (config: Config): string => shownUrl(databaseUrl(con
 /** The database with today's tables; a newer one, or somebody else's, is refused and not touched. */
 export const openDatabase = async (config: Config): Promise<Db> => (await openMigrated(config)).db
 
-/** Brings the database up to date and leaves it: where it is, and what it lacked. */
+/** Brings the database up to date and closes it; returns its place and the applied migrations. */
 export async function migrateDatabase(config: Config) {
   const { db, applied } = await openMigrated(config)
   await db.close()
@@ -51,7 +51,7 @@ async function openMigrated(config: Config) {
   }
 }
 
-/** A migration knows what is wrong with a database, but not where it is. */
+/** A migration knows the fault of a database, but not its place. */
 function nameDatabase(error: unknown, config: Config): unknown {
   if (!(error instanceof HubError) || error.code !== 'DB_SCHEMA_MISMATCH') return error
   const { code, message, hint, cause } = error

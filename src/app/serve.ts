@@ -31,7 +31,7 @@ import { databaseName, openDatabase, openLog, openOn, storageName } from './open
 import { keepSecret } from './secret.ts'
 import { version } from './version.ts'
 
-/** What a silent session keeps in memory is freed after this; its token stays good. */
+/** The memory of a silent session is freed after this; its token stays good. */
 const sessionIdleMs = 15 * 60_000
 
 /** Running calls have this long to end, then half-sent requests to come in; SIGTERM promises an exit within five seconds. */
@@ -40,7 +40,7 @@ const lateMs = 1000
 const exitMs = 4500
 
 export async function serve(config: Config, { stdout, stderr }: Pick<Streams, 'stdout' | 'stderr'>): Promise<void> {
-  // Whoever read the log may be gone (`| tee`, and Ctrl-C): no reason to fall over.
+  // The reader of the log may be gone (`| tee`, and Ctrl-C): no reason to fall over.
   for (const stream of [stdout, stderr]) stream.on('error', () => {})
   const log = openLog(config, stderr)
   const server = await startServer(config, log)
@@ -141,7 +141,7 @@ const about = (config: Config, { server }: Pick<FastifyInstance, 'server'>, usag
   usage,
 })
 
-/** An address that cannot be had is the commonest fault of a start: say which, and what to do. */
+/** An address that is not available is the commonest fault of a start: the error names it and the next step. */
 const explainListen =
   ({ HTTP_HOST, HTTP_PORT }: Config) =>
   (error: NodeJS.ErrnoException): never => {
@@ -167,7 +167,7 @@ function urlOf({ address, family, port }: AddressInfo): string {
 
 const isLoopback = (host: string): boolean => /^(localhost|\[?::1\]?|127\..*)$/i.test(host)
 
-/** The first signal stops in good order, a second one at once. What is left after the promised time is cut off. */
+/** The first signal stops in good order, a second one at once. Calls left after the promised time are cut off. */
 function stopOnSignal(stop: () => Promise<void>, log: Log): void {
   let stopping = false
   const onSignal = (signal: NodeJS.Signals) => {

@@ -19,7 +19,7 @@ export const systemClock: Clock = {
   },
 }
 
-/** Ends in the next turn of the event loop: whatever waits has its turn first. */
+/** Ends in the next turn of the event loop: others have their turn first. */
 export const nextTurn = (): Promise<void> => immediately()
 
 export function afterTurns(turns: number, fn: () => void): void {

@@ -1,4 +1,4 @@
-/** Names of agents and projects: what is allowed, and when two of them are the same. */
+/** Names of agents and projects: their form, and when two of them are the same. */
 import { createHash } from 'node:crypto'
 import { limits } from './limits.ts'
 
@@ -13,7 +13,7 @@ export const nameKey = (name: string): string => name.normalize('NFC').toLowerCa
 
 export const commons = 'commons'
 
-/** The sender of what people write to agents: no agent may be called so. */
+/** The sender of messages from people: no agent may have this name. */
 export const overseer = 'HumanOverseer'
 
 const reserved = nameKey(overseer)

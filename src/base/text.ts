@@ -1,4 +1,4 @@
-/** What text from outside must be before it is stored (all.size.text). */
+/** Checks of text from outside before it is stored (all.size.text). */
 import { limits } from './limits.ts'
 
 /** Why a message body is refused, or undefined when it is fine. Nothing is ever cut. */

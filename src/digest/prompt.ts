@@ -1,10 +1,10 @@
-/** How a language model is asked to refine a summary: what others wrote goes in as fenced data, little of the answer is trusted. */
+/** The question to a language model that refines a summary: messages go in as fenced data, little of the answer is trusted. */
 import { z } from 'zod'
 import { cut, itemLength, plain } from './lines.ts'
 import type { Summary, Told } from './summary.ts'
 import { summaryLimits } from './summary.ts'
 
-/** What a model may say; whatever else it says is dropped. */
+/** The parts of a model's answer that are used; all others are dropped. */
 export interface Refined {
   readonly overview: string
   /** A list that it left out stays as it was. */
@@ -68,7 +68,7 @@ export function startExcerpts(): Excerpts {
   }
 }
 
-/** What is known of several threads, as much as there is room for. */
+/** The summaries of several threads, as far as there is room. */
 export function digestPrompt(threads: readonly { readonly key: string; readonly summary: Summary }[]): string {
   const lines: unknown[] = []
   let size = 0
@@ -103,7 +103,7 @@ const answer = z.object({
   open_questions: texts.optional(),
 })
 
-/** Undefined if the answer is not what was asked for. */
+/** Undefined if the answer does not have the form that was asked for. */
 export function parseRefined(text: string): Refined | undefined {
   const json = text
     .trim()

@@ -1,4 +1,4 @@
-/** What a thread is about, told from its messages alone: collected one by one, and short however many there are. */
+/** The summary of a thread from its messages alone: collected one by one, and short however many there are. */
 
 import { wordsOf } from '../fulltext/words.ts'
 import { cut, itemLength, plain, readLength, readMarkdown } from './lines.ts'
@@ -6,7 +6,7 @@ import { cut, itemLength, plain, readLength, readMarkdown } from './lines.ts'
 export interface Told {
   readonly id: number
   readonly from: string
-  /** Whom it openly went to. */
+  /** Its open recipients. */
   readonly to: readonly string[]
   readonly subject: string
   readonly body: string
@@ -20,10 +20,10 @@ export interface Participant {
   readonly messages: number
 }
 
-/** Items begin with the name of whoever wrote them. */
+/** Items begin with the name of their writer. */
 export interface Summary {
   readonly subject: string
-  /** Who wrote most first; who was only written to comes last. */
+  /** The busiest writer first; agents that were only written to come last. */
   readonly participants: readonly Participant[]
   readonly totalMessages: number
   readonly keyPoints: readonly string[]
@@ -36,9 +36,9 @@ export interface Summary {
 
 export const summaryLimits = { items: 10, codeReferences: 20, participants: 20 } as const
 
-/** More than this is not kept in mind of a thread: what comes first goes first. */
+/** No more items of a kind are kept of a thread: the oldest goes first. */
 const mostKept = 100
-/** How many points a message may make, and how many of the first ones stay whatever comes later. */
+/** The points that one message may make, and the first ones of a thread, which always stay. */
 const pointsOfOne = 2
 const openingPoints = 3
 
@@ -107,7 +107,7 @@ export function startDigest(): Digest {
 
 const line = ({ from, text }: Item): string => `${from}: ${text}`
 
-/** How a thread began, and what was said last. */
+/** The first and the last points of a thread. */
 const ends = (points: readonly Item[]): readonly Item[] =>
   points.length <= summaryLimits.items
     ? points
@@ -130,7 +130,7 @@ function tally(code: Map<string, number>, text: string): void {
 
 const longWords = (text: string): ReadonlySet<string> => new Set(wordsOf(text).filter((word) => word.length > 3))
 
-/** Somebody else answers the message itself, or takes up most of what was asked. */
+/** Somebody else answers the message itself, or takes up most words of the question. */
 function stillOpen(questions: readonly Question[], { from, replyTo, body }: Told): Question[] {
   const asked = questions.some((question) => question.from !== from)
   const said = asked ? longWords(body.slice(0, readLength)) : new Set()

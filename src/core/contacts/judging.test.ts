@@ -143,7 +143,7 @@ eachEngine('Contact policies', (open) => {
     expect(await mail('Ann', 'Ann')).toBe('delivered')
   })
 
-  verifies('mail.contact.handshake', 'contact that made itself lasts as long as it is used', async () => {
+  verifies('mail.contact.handshake', 'automatic contact lasts as long as it is used', async () => {
     const { hub, clock, people, mail } = await start()
     await people({ Ann: 'auto', Bob: 'auto' })
     const ends = async () =>

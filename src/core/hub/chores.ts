@@ -1,11 +1,11 @@
-/** Chores: housekeeping in the background, which of several processes only one does at a time, and once in a while. */
+/** Chores: housekeeping in the background, done by one process at a time, once in an interval. */
 import { type ChoreRow, findChore } from '../../store/chores.ts'
 import { type Hub, reader } from './hub.ts'
 import { newHolder, type Turn, takeTurn, turnMs } from './turns.ts'
 
 export interface Chore {
   readonly name: string
-  /** From the end of one run to the next, whoever does it. */
+  /** From the end of one run to the next, by any process. */
   readonly everyMs: number
   run(hub: Hub, turn: Turn): Promise<void>
 }
@@ -16,7 +16,7 @@ const longestWaitMs = 86_400_000
 /** Processes that start together look after different times, at most this long after their start. */
 const startWithinMs = 5000
 
-/** Does what is due, until the returned function is called; that waits for the batch that runs. */
+/** Does the due chores, until the returned function is called; that waits for the running batch. */
 export function keepChores(hub: Hub, chores: readonly Chore[], holder = newHolder(hub)): () => Promise<void> {
   const stops = chores.map((chore) => keepChore(hub, chore, holder))
   return async () => {

@@ -1,4 +1,4 @@
-/** Whole steps of an agent's work, made of the other verbs in an order in which nothing is done for nothing. */
+/** Whole steps of an agent's work, made of other verbs; checks come first, so that a failure leaves little behind. */
 import { HubError } from '../../base/errors.ts'
 import type { Caller } from '../access/callers.ts'
 import type { Acting } from '../agents/acting.ts'
@@ -33,7 +33,7 @@ export interface Started {
   readonly inbox: readonly Received[]
 }
 
-/** The project is made where it is new, the agent registered; it reserves what it is about to edit and sees its mail. */
+/** Makes the project where it is new, registers the agent, reserves its files and shows its mail. */
 export async function startWork(
   hub: Hub,
   caller: Caller,
@@ -55,7 +55,7 @@ export async function startWork(
 }
 
 export interface Preparation {
-  /** Who prepares: one who is registered by it, or who has to be there already. */
+  /** The agent that prepares: registered by this, or already there. */
   readonly who: Newcomer | { readonly known: Pick<Acting, 'project' | 'name'> }
   readonly thread: string
   readonly refining: Refining
@@ -92,7 +92,7 @@ function noneYet(error: unknown): undefined {
   if (!(error instanceof HubError) || error.code !== 'THREAD_NOT_FOUND') throw error
 }
 
-/** Reserves only to see who is in the way: what the agent held before stays with it. */
+/** Reserves only to see the holders in the way: earlier leases of the agent stay. */
 export async function lookForConflicts(
   hub: Hub,
   acting: Acting,
@@ -135,7 +135,7 @@ export async function shakeHands(
   }
 }
 
-/** The other has not done anything itself, and is not active by it. */
+/** The other has done nothing itself: it does not count as active. */
 const inPlaceOf = ({ name, project }: Other, asker: Acting): Acting => ({
   ...asker,
   project: project ?? asker.project,

@@ -50,7 +50,7 @@ eachEngine('Answers to contact requests', (open) => {
     expect([await links(), await inbox('Bob')]).toEqual([['Bob>Ann approved'], []])
   })
 
-  verifies('mail.contact.lasting', 'contact that made itself can be made to last, whoever wrote first', async () => {
+  verifies('mail.contact.lasting', 'automatic contact can be made to last, from either side', async () => {
     for (const [first, second] of [
       ['Ann', 'Bob'],
       ['Bob', 'Ann'],
@@ -117,7 +117,7 @@ eachEngine('Answers to contact requests', (open) => {
     expect([await mail('Ann', 'Bob'), await mail('Bob', 'Ann')]).toEqual(['delivered', 'delivered'])
   })
 
-  test('contact that made itself cannot be made to last by whom it was made with', async () => {
+  test('automatic contact cannot be made to last by the agent it was made with', async () => {
     const { clock, people, mail, answer } = await start()
     await people({ Ann: 'contacts_only', Bob: 'auto' })
     await mail('Ann', 'Bob')

@@ -14,16 +14,16 @@ export type { Scope } from '../../store/search.ts'
 export const searchLimits = { least: 1, most: 100, usual: 20 } as const
 
 /**
- * Of all that fits, so many of the newest are ranked: the commonest word must not cost more than others. With 2,000, two
+ * Of all matches only the newest are ranked: the commonest word must not cost more than others. With 2,000, two
  * words of middling frequency among a million messages took 30 to 40 ms of CPU; with 1,000 it is half of that.
  */
 const mostRanked = 1000
-/** One agent may see little of what is found in its project: so many are looked through for it. */
+/** One agent may see few of the matches in its project: more are looked through for it. */
 const mostSifted = 10_000
 
 const isNarrow = (scope: Scope): boolean => 'sight' in scope && typeof scope.sight.of === 'number'
 
-/** By so much of their beginning, so many in one go: some 5 ms at a time. */
+/** Ranked by their beginnings, a page in one turn: some 5 ms. */
 const rankedCharacters = 2000
 const pageSize = 250
 
@@ -38,7 +38,7 @@ export interface Hit {
   readonly threadUid: string
   /** Of a topic. */
   readonly threadName: string | undefined
-  /** What mail calls the thread, if it has a name. */
+  /** The name of the thread in mail, if it has one. */
   readonly threadKey: string | undefined
   readonly seq: number
   readonly subject: string
@@ -55,8 +55,8 @@ export interface Hit {
 }
 
 /**
- * Finds what was committed before the call. Whoever calls has made sure that the caller may see the scope. No query is
- * an error; one with nothing to look for finds nothing.
+ * Finds all messages committed before the call. The verb that calls this has checked that the caller may see the scope.
+ * No query is an error; one without words finds nothing.
  */
 export async function search(
   hub: Hub,

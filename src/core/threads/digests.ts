@@ -40,7 +40,7 @@ export interface Digested {
 export interface DigestWish {
   readonly project: string
   readonly key: string
-  /** So many of the newest messages are read. */
+  /** The number of newest messages to read. */
   readonly limit: number
 }
 
@@ -48,7 +48,7 @@ const pageSize = 50
 /** Others have their turn after some 5 ms of work. */
 const charactersPerTurn = 50_000
 const exampleLength = 300
-/** Of what stands in for a subject. */
+/** Of the text that stands in for a missing subject. */
 const subjectLength = 120
 
 /** The digests that were made last, the newest at the end. */
@@ -110,7 +110,7 @@ const toExample = ({ id, from, subject, createdAt, body }: Told): Example => ({
   text: cut(body, exampleLength),
 })
 
-/** What a thread began with says what it is about: it is read, whatever the limit. */
+/** The first message tells the subject of a thread: it is read, whatever the limit. */
 async function readEnds(hub: Hub, { sight, limit, states }: Reading): Promise<Told[]> {
   const first: ToldRow[] = []
   const newest: ToldRow[] = []

@@ -10,7 +10,7 @@ import { needProject, type Project } from '../projects/projects.ts'
 
 export interface ThreadWish {
   readonly key: string
-  /** Only what comes after the message with this id: the last one of the page before. */
+  /** Only messages after the one with this id: the last one of the page before. */
   readonly after?: number | undefined
   readonly bodies?: boolean
   readonly limit: number
@@ -24,9 +24,9 @@ export interface ThreadPage {
 }
 
 /**
- * What a project (slug or key) sees of a thread, oldest first. The thread goes by its key, its uid (a topic of the bus),
- * or the id of its first message. Threads of several projects with one key are read as one: so a ticket is followed
- * across repositories, as far as the messages of the others came here.
+ * The messages of a thread that a project (slug or key) sees, oldest first. The thread goes by its key, its uid (a topic of the bus),
+ * or the id of its first message. Threads of several projects with one key are read as one: a ticket is
+ * followed across repositories, as far as their messages came here (mail.thread.projects).
  */
 export async function readThread(
   hub: Hub,

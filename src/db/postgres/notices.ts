@@ -12,7 +12,7 @@ const firstPauseMs = 50
 const longestPauseMs = 5_000
 
 /**
- * One loop does everything in turn: it connects, sends what was announced, looks whether the connection still lives,
+ * One loop does everything in turn: it connects, sends the announcements, looks whether the connection still lives,
  * and begins anew when it does not. So announcements gather while one is on its way.
  */
 export class PostgresNotices {
@@ -48,7 +48,7 @@ export class PostgresNotices {
     this.#wake()
   }
 
-  /** Sends what was announced, if the server can be reached, and ends the connection. */
+  /** Sends the announcements, if the server can be reached, and ends the connection. */
   async close(): Promise<void> {
     this.#closing.abort()
     this.#listening.reject(shuttingDown())
@@ -70,7 +70,7 @@ export class PostgresNotices {
         pauseMs = firstPauseMs
         await this.#serve(client)
       } catch {
-        // Wake-ups may get lost. Whoever listens is told to look, once there is a connection again.
+        // Wake-ups may get lost. All listeners are told to look, once there is a connection again.
       } finally {
         await client.end().catch(() => {})
       }

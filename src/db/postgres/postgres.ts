@@ -83,7 +83,7 @@ class PostgresDb implements Db {
     const tx = new PostgresTx(client, this.#statements)
     let broken = false
     try {
-      // Not awaited: it goes out with the first statement, and if it fails, so does that.
+      // Not awaited: it goes out with the first statement, which fails if this does.
       client.query('BEGIN').catch(() => {})
       const value = await work(tx)
       tx.throwFailure()
@@ -110,7 +110,7 @@ class PostgresDb implements Db {
     this.#notices.announce(channels)
   }
 
-  /** Refuses new work, finishes what runs, sends the last announcements, ends every connection. */
+  /** Refuses new work, finishes running units, sends the last announcements, ends every connection. */
   close(): Promise<void> {
     this.#closing ??= this.#close()
     return this.#closing

@@ -20,7 +20,7 @@ interface Shared {
 interface Wish extends Shared {
   readonly project: string
   readonly agent: string
-  /** Only what has waited for so many minutes, the oldest first. */
+  /** Only messages that have waited for so many minutes, the oldest first. */
   readonly olderThan?: { readonly minutes: number; readonly called: string }
 }
 

@@ -1,4 +1,4 @@
-/** What all commands for people have in common: where they write, how they fail, what their help shows. */
+/** The common part of all commands for people: output, failures, help. */
 import { Command, CommanderError, InvalidArgumentError } from 'commander'
 import type { Hub } from '../../core/hub/hub.ts'
 import { forPeople, UsageError } from './failures.ts'
@@ -15,7 +15,7 @@ export function newCommand(name: string, screen: Screen): Command {
     .showHelpAfterError('--help shows how it goes.')
 }
 
-/** Closes the hub whatever comes of the work. */
+/** Closes the hub also when the work fails. */
 export const withHub = (open: Open, screen: Screen, work: (hub: Hub) => Promise<void>): Promise<void> =>
   tellingPeople(screen, async () => {
     const hub = await open()
@@ -26,7 +26,7 @@ export const withHub = (open: Open, screen: Screen, work: (hub: Hub) => Promise<
     }
   })
 
-/** What goes wrong is told as people at a command line need it. */
+/** Failures are told as people at a command line need it. */
 export async function tellingPeople(screen: Screen, work: () => Promise<void>): Promise<void> {
   try {
     await work()

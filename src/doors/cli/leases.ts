@@ -119,7 +119,7 @@ function toTable({ leases, now }: Found, screen: Screen): string {
   return table(columns, rows, screen)
 }
 
-/** What was put away when it expired has expired. */
+/** A lease that was put away when it expired counts as expired, not as released. */
 function stateOf({ expiresAt, releasedAt }: Lease, now: number): 'active' | 'expired' | 'released' {
   if (releasedAt !== undefined && releasedAt < expiresAt) return 'released'
   return expiresAt > now ? 'active' : 'expired'

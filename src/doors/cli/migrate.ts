@@ -1,4 +1,4 @@
-/** `parley migrate`: brings the database to the schema of this program, and tells what that took. */
+/** `parley migrate`: brings the database to the schema of this program, and lists the steps. */
 import type { Command } from 'commander'
 import { examples, newCommand, tellingPeople } from './commands.ts'
 import { harmlessJson, harmlessLine } from './harmless.ts'

@@ -1,4 +1,4 @@
-/** `parley list-projects`: which projects there are, and who works in them. */
+/** `parley list-projects`: the projects and their agents. */
 
 import type { Command } from 'commander'
 import { local } from '../../core/access/callers.ts'

@@ -1,4 +1,4 @@
-/** `parley topics list`, `show` and `presence`: what there is, what was said, who is there. */
+/** `parley topics list`, `show` and `presence`. */
 import { limits } from '../../base/limits.ts'
 import { local } from '../../core/access/callers.ts'
 import type { Hub } from '../../core/hub/hub.ts'
@@ -12,7 +12,7 @@ import type { Screen } from './screen.ts'
 import { toMessage, toPeer, toSummary } from './shapes.ts'
 import { paint, table } from './tables.ts'
 
-/** What every command is given. */
+/** The common arguments of all commands. */
 export interface Desk {
   readonly hub: Hub
   readonly screen: Screen
@@ -71,7 +71,7 @@ export async function showCommand(
   for await (const entry of entries) await screen.out(messageText(entry, screen, when(desk, entry.createdAt)))
 }
 
-/** A topic with its messages as one JSON document, written as it is read: it may be larger than what should be held at once. */
+/** A topic with its messages as one JSON document, written as it is read: it may be too large to be held at once. */
 export async function writeDocument(
   { screen }: Desk,
   { topic, hasMore, entries }: { topic: TopicSummary; hasMore: boolean; entries: AsyncIterable<Entry> },

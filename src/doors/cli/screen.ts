@@ -1,4 +1,4 @@
-/** Where a command writes and what it reads: the streams of the process, and whether a person sits there. */
+/** The input and output of a command: the streams of the process, and whether a person sits there. */
 import { createInterface } from 'node:readline'
 import { styleText } from 'node:util'
 
@@ -7,11 +7,11 @@ export interface Screen {
   readonly tty: boolean
   readonly color: boolean
   readonly width: number
-  /** Resolves when it is written, so that nobody piles up what cannot be taken. */
+  /** Resolves when it is written, so that nobody piles up output for a slow reader. */
   out(text: string): Promise<void>
-  /** For what is not the result. */
+  /** For text that is not the result. */
   err(text: string): Promise<void>
-  /** A line beside the result: what goes on, what else there is. */
+  /** A line beside the result: progress, or a note that there is more. */
   note(line: string): Promise<void>
   readonly input: Input
 }

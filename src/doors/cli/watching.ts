@@ -1,4 +1,4 @@
-/** `parley topics watch`: what was said, and then what is being said, until Ctrl-C. */
+/** `parley topics watch`: the last messages, and then new ones as they come, until Ctrl-C. */
 
 import { stayAlive } from '../../base/clock.ts'
 import { HubError } from '../../base/errors.ts'
@@ -14,7 +14,7 @@ import { toMessage } from './shapes.ts'
 
 export type From = number | 'now' | undefined
 
-/** Without a place to begin, the last few messages tell what it is about. */
+/** Without a place to begin, the last few messages show the subject. */
 const lastFew = 10
 
 export async function watchCommand(desk: Desk, { topic: called, from }: { topic: string; from: From }): Promise<void> {

@@ -1,4 +1,4 @@
-/** `parley topics send`, `rename` and `delete`: what people do to a topic. */
+/** `parley topics send`, `rename` and `delete`. */
 import { userInfo } from 'node:os'
 import type { z } from 'zod'
 import { HubError } from '../../base/errors.ts'
@@ -20,7 +20,7 @@ import { toMessage, toTopic } from './shapes.ts'
 
 const quoted = (name: string): string => harmlessLine(JSON.stringify(name))
 
-/** What a person typed, as the doors take it. */
+/** Typed text, as the doors take it. */
 function checked<T>(schema: z.ZodType<T>, what: string, value: string): T {
   const result = schema.safeParse(value)
   if (result.success) return result.data
@@ -39,7 +39,7 @@ export async function renameCommand(
   )
 }
 
-/** Says what goes, and does nothing before it was told yes (cli.topics.delete-asks). */
+/** Shows the extent of a deletion, and asks before it deletes (cli.topics.delete-asks). */
 export async function deleteCommand(
   { hub, screen, project, json }: Desk,
   { topic: called, force }: { topic: string; force: boolean },
@@ -112,7 +112,7 @@ async function decode({ read }: Input): Promise<string> {
   const decoder = new TextDecoder('utf-8', { fatal: true })
   let body = ''
   try {
-    // What is far too long is not read to its end.
+    // A text that is far too long is not read to its end.
     for await (const bytes of read()) {
       body += decoder.decode(bytes, { stream: true })
       if (body.length > 2 * limits.topicBodyLength) return body
@@ -124,7 +124,7 @@ async function decode({ read }: Input): Promise<string> {
   }
 }
 
-/** Peers are not sent what goes by their own name, so that it would look as if it had been lost. */
+/** A peer is not sent messages under its own name: this one would seem lost. */
 async function warnOfNamesake({ hub, screen, project }: Desk, topic: Topic, sender: string): Promise<void> {
   const { peers } = await listPresent(hub, local, project, { uid: topic.uid, windowMs: 300_000, limit: limits.listed })
   if (peers.some(({ name }) => nameKey(name) === nameKey(sender)))

@@ -1,4 +1,4 @@
-/** The HTTP server without its doors: who may come in, what is wrong with a request, health. */
+/** The HTTP server without its doors: admission, bad requests, health. */
 import type { Socket } from 'node:net'
 import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { nextTurn } from '../../base/clock.ts'
@@ -101,7 +101,7 @@ export async function listen(app: FastifyInstance, { host, port }: { host: strin
   return app.listen({ host, port })
 }
 
-/** Probes carry no credentials, and whoever asks for what is not there learns that it is not there. */
+/** Probes carry no credentials, and a path that does not exist is 404 for everybody. */
 const isOpen = ({ is404, raw }: FastifyRequest): boolean => is404 || raw.url?.startsWith('/health/') === true
 
 /** A query may hold a secret; a log may not. */

@@ -1,4 +1,4 @@
-/** Reads what is left of a request that is refused unread: a client that is still writing would never see the answer. */
+/** Reads the rest of a request that is refused unread: a client that is still writing would never see the answer. */
 import type { IncomingMessage } from 'node:http'
 import { systemClock } from '../../base/clock.ts'
 

@@ -47,13 +47,13 @@ function taskFault(task: string): string | undefined {
     : textFault(task)
 }
 
-export const task = z.string().check(check(taskFault)).optional().describe('What you work on.')
+export const task = z.string().check(check(taskFault)).optional().describe('Your present task.')
 
 function wishFault(name: string): string | undefined {
   return name.length > labelLength ? `must have at most ${labelLength} characters` : textFault(name)
 }
 
-/** What an agent would like to be called: judged by the rules for names, not refused here. */
+/** The wish of an agent for its name: judged by the rules for names, not refused here. */
 export const wish = z.string().check(check(wishFault)).optional()
 
 interface Given {
@@ -68,7 +68,7 @@ export const introduction = (
   { project, program, model, task_description: task }: Given,
 ): Introduction => ({ project, program, model, task, client: client && clientLabel(client.name) })
 
-/** Clients may call themselves anything; what cannot be shown is left out. */
+/** Clients may call themselves anything; characters that cannot be shown are left out. */
 function clientLabel(name: string): string | undefined {
   return (
     name

@@ -11,7 +11,7 @@ export const summaryShape = z.object({ thread_id: z.string(), summary: record, e
 
 export const manyShape = z.object({ threads: z.array(record), aggregate: record })
 
-/** Models ask for `summarize_thread` to save tokens: what is not there takes none. */
+/** Models call `summarize_thread` to save tokens: an empty field takes none. */
 const given = (fields: Record<string, unknown>) =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
 

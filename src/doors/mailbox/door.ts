@@ -10,7 +10,7 @@ import { type CallContext, type Door, defineTool, type Hints } from '../mcp/tabl
 import { agentName, body, clientId, projectParameter, waitSeconds } from '../words/fields.ts'
 import { mailShape, toMail } from './shapes.ts'
 
-/** Whose mailbox the URL names, and in which project. */
+/** The agent and the project that the URL names. */
 export interface MailboxScope {
   readonly name: string
   readonly project: string
@@ -30,16 +30,16 @@ export function mailboxScope(params: Record<string, string>, query: Record<strin
   return { scope: { name, project }, key: `${nameKey(name)} ${project}` }
 }
 
-/** Core's verbs serve other doors too: here is what to call at this one. */
+/** The calls of this door for the errors of core, which serves other doors too. */
 const hints: Hints = {
   PROJECT_NOT_FOUND:
     'Leave ?project= out of the URL to use the common project; the first message in a project makes it.',
   MAILBOX_FULL:
     'Nothing was stored. Send again once the agent has read some of them with check_mail, or raise MAILBOX_MAX_DEPTH.',
   MESSAGE_NOT_FOUND: 'Pass the id and the lease exactly as check_mail returned them, at the same agent.',
-  LEASE_EXPIRED: 'Call check_mail: unless somebody else has handled it by then, the message comes with a new lease.',
+  LEASE_EXPIRED: 'Call check_mail: unless somebody else has handled the message by then, it comes with a new lease.',
   CONTACT_REQUIRED:
-    'Nothing was sent. Send again once there is contact: it is asked for and answered at the mail door, by request_contact and respond_contact.',
+    'Nothing was sent. Send again once there is contact: ask with request_contact at the mail door; the other answers with respond_contact.',
   CONTACT_BLOCKED: 'Nothing was sent. Write to somebody else.',
 }
 

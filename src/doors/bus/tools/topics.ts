@@ -32,7 +32,7 @@ export function topicTools(hub: Hub) {
     description: 'Make a topic that peers can join. By default an open topic of the same name is reused.',
     cluster: 'topics',
     input: z.strictObject({
-      name: title.optional().describe('What to call it; made up if left out.'),
+      name: title.optional().describe('The name of the topic; made up if left out.'),
       metadata: metadata.optional().describe('Any JSON object to keep with the topic.'),
       mode: z
         .enum(['reuse', 'new'])
@@ -86,7 +86,7 @@ export function topicTools(hub: Hub) {
     cluster: 'topics',
     input: z.strictObject({
       topic_id: topicId,
-      reason: reason.optional().describe('Why, for those who come later.'),
+      reason: reason.optional().describe('The reason, for later readers.'),
     }),
     output: topicDetailShape
       .pick({ topic_id: true, status: true, closed_at: true, close_reason: true })
@@ -122,7 +122,7 @@ export function topicTools(hub: Hub) {
       'Join a topic under your name, by topic_id or by name; do this before sync. Keep reclaim_token: it lets you take your name back from a process that still holds it.',
     cluster: 'topics',
     input: z.strictObject({
-      agent_name: busName.describe('What peers call you, for example red-squirrel.'),
+      agent_name: busName.describe('Your name among peers, for example red-squirrel.'),
       topic_id: topicId.optional(),
       name: title.optional().describe('Instead of topic_id: the name of the topic.'),
       allow_closed: z.boolean().default(false).describe('With name: also a closed topic.'),

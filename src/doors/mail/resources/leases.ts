@@ -9,7 +9,7 @@ import { flagParameter, idParameter, limitParameter, projectParameter } from '..
 import { defineResource } from '../resource.ts'
 import type { MailScope } from '../scope.ts'
 
-/** What is held now is what agents ask for; the past is there for those who ask. */
+/** Agents ask for active leases; past ones are shown on demand. */
 const params = z.object({
   slug: projectParameter,
   active_only: flagParameter(true),

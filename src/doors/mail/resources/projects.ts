@@ -1,4 +1,4 @@
-/** The resources of the mail door about projects and who works in them. */
+/** The resources of the mail door about projects and their agents. */
 import { z } from 'zod'
 import { limits } from '../../../base/limits.ts'
 import { pageAgents } from '../../../core/agents/profiles.ts'

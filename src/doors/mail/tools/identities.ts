@@ -18,7 +18,7 @@ export function identityTools(hub: Hub) {
     row({
       name: 'ensure_project',
       title: 'Ensure project',
-      description: 'Make the project, or find it if it is there.',
+      description: 'Create the project of a repository, or find it if it exists.',
       cluster,
       input: z.strictObject({ human_key: projectKey.describe('Absolute path of the repository.') }),
       output: projectShape,
@@ -31,7 +31,7 @@ export function identityTools(hub: Hub) {
       name: 'register_agent',
       title: 'Register agent',
       description:
-        'Become an agent of the project: the one of this name again, or a new one. Use the name in the answer from then on.',
+        'Register as an agent of the project: the existing one of this name, or a new one. Use the name in the answer from then on.',
       cluster,
       input: z.strictObject({
         project_key: projectKey,
@@ -54,7 +54,7 @@ export function identityTools(hub: Hub) {
     row({
       name: 'create_agent_identity',
       title: 'Create agent identity',
-      description: 'Become a new agent of the project, whoever is there.',
+      description: 'Register as a new agent of the project, never as an existing one.',
       cluster,
       input: z.strictObject({
         project_key: projectKey,
@@ -87,7 +87,7 @@ export function identityTools(hub: Hub) {
     row({
       name: 'list_agents',
       title: 'List agents',
-      description: 'The agents of a project, the one active last first.',
+      description: 'List the agents of a project, the latest active first.',
       cluster,
       input: z.strictObject({
         project_key: projectKey,

@@ -28,7 +28,7 @@ const chosen = {
   file_reservation_ids: z.array(id).max(1000).optional(),
 }
 
-/** Some clients send empty lists for what they leave out. */
+/** Some clients send an empty list for an argument that they leave out. */
 function choice(paths: readonly string[] | undefined, ids: readonly number[] | undefined): Choice {
   return paths?.length || ids?.length ? { patterns: paths ?? [], ids: ids ?? [] } : {}
 }
@@ -38,7 +38,7 @@ export function leaseTools(hub: Hub) {
     name: 'file_reservation_paths',
     title: 'Reserve files',
     description:
-      'Say which files you are about to edit. Granted even if others hold them: talk to those whom conflicts lists.',
+      'Reserve the files you are about to edit. Granted even if others hold them: talk to the holders that conflicts lists.',
     cluster,
     input: z.strictObject({
       project_key: projectKey,
@@ -47,7 +47,7 @@ export function leaseTools(hub: Hub) {
       ttl_seconds: ttlSeconds.default(3600),
       exclusive: z.boolean().default(true).describe('false: others may share them.'),
       reason: leaseReason.default(''),
-      on_conflict: z.enum(['grant', 'refuse']).default('grant').describe('refuse: grant only what is free.'),
+      on_conflict: z.enum(['grant', 'refuse']).default('grant').describe('refuse: grant free paths only.'),
     }),
     output: z.object({ granted: reservations, conflicts: reservations }),
     effect: 'write',

@@ -37,7 +37,7 @@ export function macroTools(hub: Hub) {
     name: 'macro_start_session',
     title: 'Start a session',
     description:
-      'Begin work in a project: makes it known, registers you, reserves files if you name some, and shows your inbox. Pass agent_name to be the same agent as before.',
+      'Begin work in a project: creates it if it is new, registers you, reserves files if you name some, and shows your inbox. Pass agent_name to be the same agent as before.',
     cluster,
     input: z.strictObject({
       human_key: projectKey.describe('Absolute path of the repository.'),
@@ -120,7 +120,7 @@ export function macroTools(hub: Hub) {
     name: 'macro_file_reservation_cycle',
     title: 'Reserve files for one edit',
     description:
-      'Reserve files for a focused edit; with auto_release what you did not hold before is released at once, to look for conflicts only.',
+      'Reserve files for a focused edit. auto_release only looks for conflicts: new reservations are released at once.',
     cluster,
     input: z.strictObject({
       project_key: projectKey,
@@ -153,7 +153,7 @@ export function macroTools(hub: Hub) {
     name: 'macro_contact_handshake',
     title: 'Make contact',
     description:
-      'Ask an agent for contact; with auto_accept answer for it as well, and then send it a welcome if you wrote one.',
+      'Ask an agent for contact. auto_accept also accepts in its name, and then sends your welcome message, if there is one.',
     cluster,
     input: z
       .strictObject({

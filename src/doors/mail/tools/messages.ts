@@ -47,7 +47,7 @@ export function messageTools(hub: Hub): Tool<MailScope>[] {
     name: 'send_message',
     title: 'Send a message',
     description:
-      'Send Markdown to agents of your project, or to Name@project elsewhere. Pass thread_id to continue a conversation (a ticket key, say). ack_required asks for acknowledge_message. blocked lists who was not reached, and why.',
+      'Send Markdown to agents of your project, or to Name@project elsewhere. Pass thread_id to continue a conversation (a ticket key, say). ack_required asks for acknowledge_message. blocked lists recipients that were not reached, and why.',
     cluster,
     input: z
       .strictObject({
@@ -88,7 +88,7 @@ export function messageTools(hub: Hub): Tool<MailScope>[] {
     name: 'reply_message',
     title: 'Reply to a message',
     description:
-      'Reply in the thread of a message, under its subject and with its importance. Goes to whoever wrote it unless you name others.',
+      'Reply in the thread of a message, under its subject and with its importance. Goes to its sender unless you name others.',
     cluster,
     input: z
       .strictObject({
@@ -131,7 +131,7 @@ export function messageTools(hub: Hub): Tool<MailScope>[] {
       limit: inboxLimit,
       urgent_only: z.boolean().default(false).describe('Only importance high and urgent.'),
       include_bodies: z.boolean().default(false),
-      since_ts: since.optional().describe('ISO 8601: only what was sent later.'),
+      since_ts: since.optional().describe('ISO 8601: only messages sent later.'),
       after_id: id.optional(),
     }),
     output: z.array(receivedShape),
@@ -159,7 +159,7 @@ export function messageTools(hub: Hub): Tool<MailScope>[] {
   const markMessageRead = tool({
     name: 'mark_message_read',
     title: 'Mark a message as read',
-    description: 'Note that you have read a message that was sent to you.',
+    description: 'Mark a message that was sent to you as read.',
     cluster,
     input: receiptInput,
     output: z.object({ message_id: z.int(), read: z.literal(true), read_at: z.string() }),
@@ -174,7 +174,7 @@ export function messageTools(hub: Hub): Tool<MailScope>[] {
   const acknowledge = tool({
     name: 'acknowledge_message',
     title: 'Acknowledge a message',
-    description: 'Confirm a message that was sent to you, as ack_required asks; it counts as read too.',
+    description: 'Confirm a message that was sent to you, as ack_required asks; also marks it as read.',
     cluster,
     input: receiptInput,
     output: z.object({

@@ -77,7 +77,7 @@ function requestSession<Scope>(mount: Mount<Scope>, request: FastifyRequest) {
 
 const notAllowed = (): Refusal => new Refusal(405, { code: rpcCodes.transport, message: 'Method not allowed.' })
 
-/** Whatever a request is refused for, a client of MCP reads a JSON-RPC error. */
+/** A client of MCP reads every refusal as a JSON-RPC error. */
 async function refuse(
   engine: Engine,
   error: FastifyError,
@@ -107,7 +107,7 @@ function idOf({ method, body }: FastifyRequest): string | number | null {
   return typeof body.id === 'string' || typeof body.id === 'number' ? body.id : null
 }
 
-/** Fastify reads the body; what it finds wrong with it is said in the protocol's words. */
+/** Fastify reads the body; its complaints are put in the protocol's words. */
 function fromFastify({ code, statusCode }: FastifyError): Refusal | undefined {
   switch (statusCode) {
     case 413:

@@ -11,7 +11,7 @@ export interface ClientInfo {
   readonly version: string
 }
 
-/** Who speaks: what every exchange of one client has in common. */
+/** The client of an exchange: the same for all of its exchanges. */
 export interface Peer<Scope> {
   readonly caller: Caller
   readonly scope: Scope
@@ -25,7 +25,7 @@ type Undo = () => Promise<void>
 
 /**
  * Its life: running → answered → delivered, or lost at any moment before that. Lost means that the answer never
- * reached the client: cancelled, or the wire broke. What the call registered with `ifLost` is then taken back, once,
+ * reached the client: cancelled, or the wire broke. The undos that the call registered with `ifLost` then run, once,
  * and never while the call itself still runs.
  */
 export abstract class Exchange<Scope> implements CallContext<Scope> {
@@ -135,7 +135,7 @@ export abstract class Exchange<Scope> implements CallContext<Scope> {
     } else void this.lose()
   }
 
-  /** Undoes what the call has done, the last first: its answer was lost, or the call failed halfway. */
+  /** Undoes the effects of the call, the last first: its answer was lost, or the call failed halfway. */
   async takeBack(): Promise<void> {
     const undos = this.#undos ?? []
     this.#undos = undefined

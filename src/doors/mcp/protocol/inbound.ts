@@ -21,7 +21,7 @@ export type Inbound =
   | { readonly kind: 'notification'; readonly era: EraName; readonly message: JSONRPCNotification }
   | { readonly kind: 'response' }
 
-/** Throws a Refusal in the words of the SDK for what the SDK would not serve either. */
+/** Throws a Refusal, in the words of the SDK, wherever the SDK would refuse too. */
 export function readInbound(body: unknown, headers: StandardHeaders | undefined): Inbound {
   if (isPlainRequest(body)) {
     const meta = body.params?._meta
@@ -59,7 +59,7 @@ const judged = new Set<string>()
 const maxJudged = 1000
 const maxEnvelope = 4096
 
-/** An object and not a list: what is absent is then not the same text as null. */
+/** An object and not a list: an absent field then differs from null. */
 const envelopeOf = (meta: Json | undefined): string =>
   JSON.stringify({
     capabilities: meta?.[CLIENT_CAPABILITIES_META_KEY],

@@ -22,7 +22,7 @@ export interface StdioOptions {
   readonly stdout?: Writable
 }
 
-/** Resolves when stdin has ended and everything that ran has ended with it. Whoever started the process is a local caller. */
+/** Resolves when stdin has ended and everything that ran has ended with it. The starter of the process is a local caller. */
 export async function serveStdio<Scope>(
   door: Door<Scope>,
   scope: Scope,
@@ -64,7 +64,7 @@ export async function serveStdio<Scope>(
   // Nobody reads any more: nothing that could still be asked would be heard.
   stdout.on('error', () => stdin.destroy())
   await readLines(stdin, read)
-  // The end of input need not be the end of the reader (`echo … | parley bus`): what runs is answered, waits end empty.
+  // The end of input need not be the end of the reader (`echo … | parley bus`): running calls are answered, waits end empty.
   await engine.close()
   conversation.close()
 }
