@@ -1,4 +1,4 @@
-/** The floor of `sync`: one of several processes that write the rows of a post by node:sqlite alone, a commit each, synchronous=FULL. */
+/** The floor of `sync`: one of several processes that write the rows of a message by node:sqlite alone, a commit each, synchronous=FULL. */
 import { createInterface } from 'node:readline'
 import { DatabaseSync } from 'node:sqlite'
 import { systemClock } from '../src/base/clock.ts'

@@ -8,7 +8,7 @@ import { openParley } from '../src/app/open.ts'
 import type { Hub } from '../src/core/hub/hub.ts'
 import { rebuildSearch } from '../src/core/search/projection.ts'
 import { type Scope, search } from '../src/core/search/search.ts'
-import { loadConfig } from '../src/settings/config.ts'
+import { loadConfig } from '../src/settings/read.ts'
 import { percentile } from './client.ts'
 import type { Row } from './rows.ts'
 

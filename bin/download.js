@@ -36,7 +36,7 @@ export async function ensureRuntime() {
   // The download's folder is the lock as well: of several processes one makes it, and its content is moved into place whole.
   const partial = `${home}.partial`
   while (!existsSync(node)) {
-    if (claim(partial)) await download(pin, partial, home)
+    if (lock(partial)) await download(pin, partial, home)
     else await sleep(100)
   }
   return node
@@ -57,7 +57,7 @@ const notWritable = ({ code }) =>
   new NoRuntime(`${folder}, where a newer one would be kept, cannot be written (${code})`)
 
 /** Whether it falls to this process to download. What a killed one left behind is cleared away. */
-function claim(partial) {
+function lock(partial) {
   try {
     const touched = statSync(partial, { throwIfNoEntry: false })?.mtimeMs
     if (touched !== undefined && Date.now() - touched > deadMs) {

@@ -5,7 +5,8 @@ import module from 'node:module'
 import { join, resolve } from 'node:path'
 import { onNode24, root } from './runtime.js'
 
-onNode24(() => {
+// Not awaited: what fails in there ends the process with its trace, and a wait that nothing keeps alive is no failure.
+void onNode24(() => {
   const [node, , name, ...args] = process.argv
   if (!name) throw new Error('usage: node bin/node24.js <script or package> [arguments]')
   process.argv = [node, find(name), ...args]

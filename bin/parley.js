@@ -6,7 +6,8 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { onNode24, root } from './runtime.js'
 
-onNode24(() => {
+// Not awaited: what fails in there ends the process with its trace, and a wait that nothing keeps alive is no failure.
+void onNode24(() => {
   // Compiled code is kept for the next start. Where the folder cannot be written, Node goes on without.
   module.enableCompileCache(join(root, '.runtime', 'compile-cache'))
   // A checkout runs its source; a published package has none, and carries what was built from it.

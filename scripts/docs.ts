@@ -9,8 +9,9 @@ import type { About } from '../src/doors/mail/about.ts'
 import { offers } from '../src/doors/mail/clusters.ts'
 import { mailDoor } from '../src/doors/mail/door.ts'
 import { mailboxDoor, mailboxPath } from '../src/doors/mailbox/door.ts'
-import { settings } from '../src/settings/config.ts'
+import { subjects } from '../src/settings/all.ts'
 import { requirements } from '../test/requirements.ts'
+import { renderAccess } from './docs/access.ts'
 import { type Results, renderBench } from './docs/bench.ts'
 import { renderRequirements } from './docs/requirements.ts'
 import { renderEnvExample, renderSettings } from './docs/settings.ts'
@@ -25,14 +26,15 @@ const noServer = {} as About
 const pathOf = (route: string) => route.replace(/:(\w+)/g, '{$1}')
 
 const pages: Readonly<Record<string, string>> = {
+  'docs/access.md': renderAccess(),
   'docs/requirements.md': renderRequirements(requirements),
-  'docs/config.md': renderSettings(settings),
+  'docs/config.md': renderSettings(subjects),
   'docs/tools.md': renderTools([
     { door: mailboxDoor(noHub), url: pathOf(mailboxPath) },
     { door: mailDoor(noHub, noServer), url: '/mcp', shortLists: offers },
     { door: busDoor(noHub, version), url: `${busPath}?agent={name}` },
   ]),
-  '.env.example': renderEnvExample(settings),
+  '.env.example': renderEnvExample(subjects),
   'README.md': renderBench(await read('README.md'), JSON.parse(await read('bench/results.json')) as Results),
 }
 

@@ -26,7 +26,7 @@ describe('The layers', () => {
     ['src/store/agents.ts', '../archive/git.ts', 'sideways'],
     ['src/archive/git.ts', '../store/agents.ts', 'sideways'],
     ['src/core/hub/wait.ts', '../../doors/mcp/table.ts', 'upward'],
-    ['src/core/hub/wait.ts', '../../settings/config.ts', 'the settings'],
+    ['src/core/hub/wait.ts', '../../settings/read.ts', 'the settings'],
     ['src/core/hub/hub.ts', '../agents/agents.ts', 'a later room'],
     ['src/core/messages/send.ts', '../requests/requests.ts', 'a later room'],
     ['src/core/agents/agents.ts', '../stray.ts', 'what stands in no room'],
@@ -37,14 +37,14 @@ describe('The layers', () => {
     ['src/doors/http/app.ts', '../mail/door.ts', 'a door from what doors share'],
     ['src/doors/words/fields.ts', '../mail/door.ts', 'a door from what doors share'],
     ['src/app/serve.ts', '../main.ts', 'main'],
-    ['src/settings/config.ts', '../app/serve.ts', 'upward'],
+    ['src/settings/read.ts', '../app/serve.ts', 'upward'],
     ['src/globs/globs.ts', '../fulltext/words.ts', 'sideways'],
   ])('refuse %s importing %s: %s', (path, specifier) => {
     expect(violations([importing(path, specifier)])).toHaveLength(1)
   })
 
   test.each([
-    ['src/app/serve.ts', ['../settings/config.ts', '../doors/mail/door.ts', '../db/open.ts', '../base/log.ts']],
+    ['src/app/serve.ts', ['../settings/read.ts', '../doors/mail/door.ts', '../db/open.ts', '../base/log.ts']],
     [
       'src/doors/mail/tools/leases.ts',
       ['../shapes.ts', '../../mcp/table.ts', '../../words/fields.ts', '../../../core/hub/hub.ts'],
@@ -87,6 +87,12 @@ describe('The style', () => {
       bad: ['src/core/a.ts', 'Date.now()'],
     },
     {
+      says: 'only the room of the hub looks inside of it',
+      rule: style.opaqueHub,
+      of: source,
+      bad: ['src/doors/a.ts', "import { inside } from '../core/hub/hub.ts'"],
+    },
+    {
       says: 'nothing is exported by default',
       rule: style.noDefaultExport,
       of: source,
@@ -118,6 +124,18 @@ describe('The style', () => {
       bad: ['a', ['registry', 'npmjs', 'org'].join('.')],
     },
     {
+      says: 'no paper outside of the repository is cited',
+      rule: style.noOutsidePaper,
+      of: code.filter(({ path }) => !/^test\/requirements(\.ts|\/)/.test(path)),
+      bad: ['src/a.ts', `/** As ${['DECI', 'SIONS'].join('')} says. */`],
+    },
+    {
+      says: 'a promise that a comment cites exists',
+      rule: style.knownPromise,
+      of: code,
+      bad: ['src/a.ts', '/** First come, first served (mailbox.pop.fifo, mailbox.pop.lifo). */'],
+    },
+    {
       says: 'the lock file names no address',
       rule: style.lockWithoutAddress,
       of: lock,
@@ -135,14 +153,33 @@ describe('The style', () => {
     expect(of.flatMap(rule)).toEqual([])
   })
 
-  test.each(['new Date()', 'Math.random()', 'process.env.HOME', 'console.log(1)'])(
-    '%s stands in base, the settings and main only',
+  test.each([
+    'new Date()',
+    'Math.random()',
+    'process.env.HOME',
+    'console.log(1)',
+    'setTimeout(f, 1)',
+    'globalThis.setInterval(f)',
+    'setImmediate(f)',
+    "import { setTimeout as pause } from 'node:timers/promises'",
+    "import { clearTimeout } from 'node:timers'",
+  ])('%s stands in base, the settings and main only', (text) => {
+    expect(style.noAmbient({ path: 'src/app/serve.ts', text })).toHaveLength(1)
+    for (const path of ['src/base/a.ts', 'src/settings/read.ts', 'src/main.ts'])
+      expect(style.noAmbient({ path, text })).toEqual([])
+  })
+
+  test.each([['spec', 'a'].join('/'), ['DES', 'IGN'].join(''), ['mail', 'md'].join('.')])(
+    '%s is a paper outside',
     (text) => {
-      expect(style.noAmbient({ path: 'src/app/serve.ts', text })).toHaveLength(1)
-      for (const path of ['src/base/a.ts', 'src/settings/config.ts', 'src/main.ts'])
-        expect(style.noAmbient({ path, text })).toEqual([])
+      expect(style.noOutsidePaper({ path: 'src/a.ts', text: `// See ${text}.` })).toHaveLength(1)
     },
   )
+
+  test('a file in brackets is no promise, nor is what the code calls', () => {
+    const text = '/** Also of another process (db/sqlite/busy.ts, busy.ts; all.names.case). */\nhub(clock.now)'
+    expect(style.knownPromise({ path: 'src/a.ts', text })).toEqual([])
+  })
 
   test('a comment may name what the code must not do', () => {
     expect(

@@ -46,14 +46,27 @@ test('a tool is shown with its arguments, their defaults and its answer', () => 
 })
 
 test('settings and promises become tables, and an example that changes nothing', () => {
-  const settings = { HTTP_PORT: { default: '8765', says: 'The port.' }, TOKEN: { default: '', says: 'The token.' } }
-  expect(renderSettings(settings)).toContain('| `HTTP_PORT` | `8765` | The port. |\n| `TOKEN` |  | The token. |\n')
-  expect(renderEnvExample(settings)).toContain('# The port.\n# HTTP_PORT=8765\n\n# The token.\n# TOKEN=\n')
+  const subjects = {
+    'HTTP server': { HTTP_PORT: { default: '8765', says: 'The port.' }, TOKEN: { default: '', says: 'The token.' } },
+    Log: { LEVEL: { default: 'info', says: 'The level.' } },
+  }
+  const config = renderSettings(subjects)
+  expect(config).toContain('| `HTTP_PORT` | `8765` | The port. |\n| `TOKEN` |  | The token. |\n')
+  expect(config.match(/^## .*|^\| `\w+`/gm)).toEqual([
+    '## HTTP server',
+    '| `HTTP_PORT`',
+    '| `TOKEN`',
+    '## Log',
+    '| `LEVEL`',
+  ])
+  const example = renderEnvExample(subjects)
+  expect(example).toContain('# The port.\n# HTTP_PORT=8765\n\n# The token.\n# TOKEN=\n\n# --- Log ---\n')
+  expect(example).toMatch(/^(#.*|)(\n(#.*|))*$/)
   const promises = [
-    { id: 'serve.a.b', spec: 'DESIGN', says: 'It serves.' },
-    { id: 'other.a.b', spec: 'bus.md', says: 'It runs.' },
+    { id: 'serve.a.b', spec: 'serve.md', says: 'It serves.' },
+    { id: 'other.a.b', spec: 'other.md', says: 'It runs.' },
   ]
   expect(renderRequirements(promises)).toMatch(
-    /## Serving\n\n[\s\S]*\| `serve.a.b` \| It serves. \| DESIGN \|\n\n## other\n/,
+    /## Serving\n\n[\s\S]*\| `serve.a.b` \| It serves. \| serve.md \|\n\n## other\n/,
   )
 })

@@ -3,10 +3,10 @@ import { once } from 'node:events'
 import { cp, mkdir, readdir, rm, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { claimNode, ended, type Installation, installation } from './support/installation.ts'
+import { ended, type Installation, installation, pretendNode } from './support/installation.ts'
 import { verifies } from './support/verifies.ts'
 
-const old = { pretend: claimNode('20.20.2') }
+const old = { pretend: pretendNode('20.20.2') }
 
 /** What was fetched, and what is left of fetching. */
 const fetched = async ({ folder }: Installation) =>
@@ -119,9 +119,9 @@ describe('On an older Node', () => {
 
 describe('Where no Node can be fetched', () => {
   const failing = (error: string) => `#!/bin/sh\necho "${error}" >&2\nexit 1\n`
-  const claim = (property: string, value: string) =>
+  const fake = (property: string, value: string) =>
     `Object.defineProperty(process, '${property}', { value: '${value}' });`
-  const onLinux = `${claim('platform', 'linux')}${claim('arch', 'x64')}`
+  const onLinux = `${fake('platform', 'linux')}${fake('arch', 'x64')}`
 
   test.each([
     { why: 'the registry is out of reach', npm: failing('npm error code ECONNREFUSED'), says: 'ECONNREFUSED' },
@@ -134,7 +134,7 @@ describe('Where no Node can be fetched', () => {
     { why: 'what was fetched does not run', npm: '#!/bin/sh\nexit 0\n', says: 'does not run on this system' },
     {
       why: 'there is none for the platform',
-      pretend: claim('arch', 'mips'),
+      pretend: fake('arch', 'mips'),
       says: /no newer one to fetch for \w+-mips/,
     },
     {
@@ -142,7 +142,7 @@ describe('Where no Node can be fetched', () => {
       pretend: `${onLinux}process.report.getReport = () => ({ header: {} })`,
       says: 'without glibc',
     },
-    { why: 'this Node is too old even for that', pretend: claimNode('18.20.8'), says: 'This is Node 18.20.8' },
+    { why: 'this Node is too old even for that', pretend: pretendNode('18.20.8'), says: 'This is Node 18.20.8' },
   ])('$why: one message says what to install', async ({ npm, pretend = '', says }) => {
     const parley = await installation(npm === undefined ? {} : { npm })
     await expectExplained(parley, `${old.pretend}${pretend}`, says)

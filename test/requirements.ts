@@ -1,5 +1,6 @@
 /** What Parley promises, a line each. Every line needs a passing test that `verifies` it; docs/requirements.md is made from it. */
 
+import { access } from './requirements/access.ts'
 import { contacts } from './requirements/contacts.ts'
 import { feed } from './requirements/feed.ts'
 import { finding } from './requirements/finding.ts'
@@ -20,11 +21,13 @@ export interface Requirement {
 
 // biome-ignore format: a table, one promise a line
 export const requirements = [
-  // spec/mailbox.md
+  ...access,
+
+  // The mailbox door
   { id: 'mailbox.agent.no-set-up', spec: 'mailbox.md §5', says: 'An agent needs no set-up: its first call makes it.' },
   { id: 'mailbox.agent.path', spec: 'mailbox.md §4.2', says: 'The caller is the agent that the path names.' },
   { id: 'mailbox.store.created', spec: 'mailbox.md §6.1', says: 'The database is made on the first start.' },
-  { id: 'mailbox.store.kept', spec: 'mailbox.md §5', says: 'What was sent is still there after a restart, also after kill -9.' },
+  { id: 'mailbox.store.kept', spec: 'mailbox.md §5', says: 'A sent message is still there after a restart, also after kill -9.' },
   { id: 'mailbox.send.delivered', spec: 'mailbox.md §4.2', says: 'A message comes to the agent it names, with the name of its sender.' },
   { id: 'mailbox.send.verbatim', spec: 'mailbox.md §4.1', says: 'A message arrives as it was sent, to the last character of any script.' },
   { id: 'mailbox.send.name', spec: 'mailbox.md §4.2', says: 'A recipient that is empty or not URL-safe is refused.' },
@@ -36,7 +39,7 @@ export const requirements = [
   { id: 'mailbox.done.loops', spec: 'mailbox.md §6.4', says: 'Two loops exchange 20 messages and lose none.' },
   { id: 'mailbox.done.load', spec: 'mailbox.md §6.5', says: 'At 50 requests a second and more nothing is delivered twice.' },
 
-  // spec/DECISIONS.md, "mailbox.md"
+  // The mailbox door, where its specification leaves something open
   { id: 'mailbox.pop.fifo', spec: 'DECISIONS mailbox 1', says: 'Messages come in the order in which they were stored, whatever the clock says.' },
   { id: 'mailbox.send.idempotent', spec: 'DECISIONS mailbox 2', says: 'A retry by the same sender, recipient and msg_id returns the same id and stores nothing.' },
   { id: 'mailbox.send.first-stands', spec: 'DECISIONS mailbox 2', says: 'A retry with other words leaves the first words as they are.' },
@@ -56,7 +59,7 @@ export const requirements = [
   { id: 'mailbox.depth.retry', spec: 'DECISIONS mailbox 4', says: 'A retry of a stored message succeeds also when the mailbox is full.' },
   { id: 'mailbox.metrics.latency', spec: 'DECISIONS mailbox 5', says: 'The time from created to taken is in /metrics.' },
 
-  // spec/DECISIONS.md, "All doors"
+  // All doors
   { id: 'all.result.twice', spec: 'DECISIONS all 1', says: 'A result has structuredContent, and its first text is the JSON of it.' },
   { id: 'all.result.wrapped', spec: 'DECISIONS all 1', says: 'A value that is not always an object travels as {"result": …}, always.' },
   { id: 'all.schema.flat', spec: 'DECISIONS all 2', says: 'Advertised schemas are flat objects without $ref, root unions or lists of types.' },
@@ -91,7 +94,7 @@ export const requirements = [
   { id: 'all.metrics.unread', spec: 'DECISIONS all 14', says: '/metrics shows the unread mail and the process defaults.' },
   { id: 'all.sessions.anywhere', spec: 'DECISIONS all 15', says: 'A session id is honoured by every process, also after a restart.' },
   { id: 'all.sessions.refused', spec: 'DECISIONS all 15', says: 'A session that is forged, ended, too old, or used by another caller or at another path is 404.' },
-  { id: 'all.sessions.idle', spec: 'DECISIONS all 15', says: 'What an idle session keeps in memory is freed, and made anew on its next call.' },
+  { id: 'all.sessions.idle', spec: 'DECISIONS all 15', says: 'The memory of an idle session is freed, and made anew on its next call.' },
   { id: 'all.tools.always-load', spec: 'DECISIONS all 16', says: 'The tools every agent needs at once ask clients not to defer them.' },
   { id: 'all.project.chosen', spec: 'DECISIONS all 17', says: 'A call works in the project commons, or in the one that ?project= names.' },
   { id: 'all.runtime.none-needed', spec: 'DECISIONS all 18', says: 'On Node 24 or newer nothing is downloaded.' },
@@ -103,7 +106,7 @@ export const requirements = [
   { id: 'all.engines.alike', spec: 'DESIGN Two engines', says: 'SQLite and PostgreSQL behave alike.' },
   { id: 'all.wait.other-process', spec: 'DESIGN One wait', says: 'A message stored by one process wakes those who wait at another.' },
 
-  // spec/bus.md
+  // The bus
   { id: 'bus.tools.all', spec: 'bus.md §4.2', says: 'The tools of the spec are there in both eras, each with an output schema.' },
   { id: 'bus.join.needed', spec: 'bus.md §2.3', says: 'A name lasts as long as its process: after a restart, as before the first join, sync is AGENT_NOT_JOINED.' },
   { id: 'bus.cursor.durable', spec: 'bus.md §2.3', says: 'How far a peer has read survives its process, also kill -9.' },
@@ -123,12 +126,12 @@ export const requirements = [
   { id: 'bus.sync.status', spec: 'bus.md §4.3', says: 'status is ready, timeout or empty.' },
   { id: 'bus.presence.window', spec: 'bus.md §4.4', says: 'topic_presence lists who synced within the window, at most limit of them.' },
 
-  // spec/DECISIONS.md, "bus.md"
+  // The bus, where its specification leaves something open
   { id: 'bus.sync.shape', spec: 'DECISIONS bus 2', says: 'A sync answers with the fields decided, and topic_status.' },
   { id: 'bus.times.seconds', spec: 'DECISIONS bus 2', says: 'Times are unix seconds as floats.' },
   { id: 'bus.outbox.forms', spec: 'DECISIONS bus 3', says: 'outbox may be a list, one object, or either as JSON in a string; only the list is advertised.' },
-  { id: 'bus.outbox.whole', spec: 'DECISIONS bus 3', says: 'Whatever is wrong with one of at most 50 messages, none is sent and no cursor moves.' },
-  { id: 'bus.sync.atomic', spec: 'DECISIONS bus 3', says: 'What is sent, acknowledged and read in one call is one transaction.' },
+  { id: 'bus.outbox.whole', spec: 'DECISIONS bus 3', says: 'If one of at most 50 messages is bad, none is sent and no cursor moves.' },
+  { id: 'bus.sync.atomic', spec: 'DECISIONS bus 3', says: 'Sending, acknowledging and reading in one call are one transaction.' },
   { id: 'bus.outbox.duplicate', spec: 'DECISIONS bus 4', says: 'A repeated client_message_id returns the original with duplicate true, and takes no seq.' },
   { id: 'bus.ack.alone', spec: 'DECISIONS bus 5', says: 'ack_through with auto_advance is INVALID_ARGUMENT.' },
   { id: 'bus.ack.forward', spec: 'DECISIONS bus 5', says: 'ack_through only moves forward, before the read, also over a message of the same call.' },
@@ -165,7 +168,7 @@ export const requirements = [
   { id: 'bus.search.literal', spec: 'DECISIONS mail 9', says: 'No search raises: what is not of the query language is looked for as it stands.' },
   { id: 'bus.search.topics-only', spec: 'bus, what users ask for', says: 'A search on the bus shows nobody’s mail and no other project’s topics.' },
 
-  // DESIGN.md, "Interface"
+  // Starting, serving, stopping
   { id: 'serve.start.banner', spec: 'DESIGN Interface', says: 'When it is ready it prints its address and how to connect a client, and warns of nothing.' },
   { id: 'serve.start.address', spec: 'DESIGN Interface', says: 'It listens on 127.0.0.1:8765, or where --host, --port or the settings say.' },
   { id: 'serve.start.port-taken', spec: 'DESIGN Interface', says: 'A port that is taken is one clear message and exit code 1.' },
@@ -180,7 +183,7 @@ export const requirements = [
   { id: 'serve.stop.waiting', spec: 'DESIGN Interface', says: 'Those who wait when it stops are answered, and lose nothing.' },
   { id: 'serve.log.secrets', spec: 'DECISIONS post 2', says: 'No token, key or message body reaches the log.' },
 
-  // DESIGN.md, "The doors": cli; `parley topics`
+  // The command line: `parley topics`
   { id: 'cli.topics.named', spec: 'DESIGN The doors', says: 'A topic is named by its id or by its name: the newest open one, else a closed one.' },
   { id: 'cli.topics.list', spec: 'DESIGN The doors', says: 'List shows id, name, status, messages, peers and last activity of the topics of a project.' },
   { id: 'cli.topics.show', spec: 'DESIGN The doors', says: 'Show prints the newest messages in order, or those before a given one.' },
@@ -193,14 +196,14 @@ export const requirements = [
   { id: 'cli.topics.delete-aside', spec: 'DESIGN Two engines', says: 'A large topic is deleted in parts, so that others go on; a deletion cut off is finished later.' },
   { id: 'cli.topics.send', spec: 'DESIGN The doors', says: 'Send writes into a topic and wakes its peers, without joining, holding a name or moving a cursor.' },
   { id: 'cli.topics.json', spec: 'DESIGN The doors', says: 'Every command answers with JSON where --json is given.' },
-  { id: 'cli.topics.harmless', spec: 'DECISIONS all 9', says: 'What an agent wrote cannot steer a terminal or pass for a line of Parley itself.' },
+  { id: 'cli.topics.harmless', spec: 'DECISIONS all 9', says: 'The text of an agent cannot steer a terminal or pass for a line of Parley itself.' },
   { id: 'cli.topics.terminal', spec: 'DESIGN The doors', says: 'On a terminal tables fit it and times are relative; elsewhere both are plain.' },
   { id: 'cli.topics.errors', spec: 'DESIGN Errors', says: 'An error is a message with a hint and exit code 1; wrong usage is exit code 2.' },
 
-  // DESIGN.md, "One write"
+  // The feed of changes
   ...feed,
 
-  // spec/mail.md
+  // Mail
   ...identities,
   ...messages,
   ...contacts,

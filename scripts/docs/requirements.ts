@@ -3,6 +3,8 @@ import type { Requirement } from '../../test/requirements.ts'
 import { code, generatedFrom, page, table } from './markdown.ts'
 
 const titles: Readonly<Record<string, string>> = {
+  access: 'Callers and access',
+  feed: 'The feed of changes',
   mailbox: 'The mailbox door',
   bus: 'The bus door',
   all: 'All doors',

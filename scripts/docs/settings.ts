@@ -1,4 +1,4 @@
-/** docs/config.md and .env.example: the settings, from src/settings/config.ts. */
+/** docs/config.md and .env.example: the settings by subject, from the tables in src/settings. */
 import { code, generatedFrom, page, table } from './markdown.ts'
 
 export interface Setting {
@@ -6,29 +6,36 @@ export interface Setting {
   readonly says: string
 }
 
-export type Settings = Readonly<Record<string, Setting>>
+/** Heading → name → setting. */
+export type Subjects = Readonly<Record<string, Readonly<Record<string, Setting>>>>
 
-export function renderSettings(settings: Settings): string {
-  const rows = Object.entries(settings).map(([name, row]) => [
-    code(name),
-    row.default === '' ? '' : code(row.default),
-    row.says,
+export function renderSettings(subjects: Subjects): string {
+  const chapters = Object.entries(subjects).flatMap(([heading, settings]) => [
+    `## ${heading}`,
+    table(
+      ['name', 'default', 'what it does'],
+      Object.entries(settings).map(([name, row]) => [
+        code(name),
+        row.default === '' ? '' : code(row.default),
+        row.says,
+      ]),
+    ),
   ])
   return page(
-    generatedFrom('src/settings/config.ts'),
+    generatedFrom('src/settings'),
     '# Settings',
     'Settings are environment variables, or lines of a `.env` file in the working folder (`.env.example` is one to start from). ' +
       'Options of the command line win over the environment, the environment over the file. ' +
       'Bad settings end the start with one message that lists every fault, and exit code 2.',
-    table(['name', 'default', 'what it does'], rows),
+    ...chapters,
   )
 }
 
 /** Everything is commented out: copied as it is, it changes nothing. */
-export function renderEnvExample(settings: Settings): string {
-  const entries = Object.entries(settings).map(([name, row]) => `# ${row.says}\n# ${name}=${row.default}`)
-  return page(
-    '# Generated from src/settings/config.ts by `npm run docs`. Copy it to .env and edit the copy.',
-    ...entries,
-  )
+export function renderEnvExample(subjects: Subjects): string {
+  const chapters = Object.entries(subjects).flatMap(([heading, settings]) => [
+    `# --- ${heading} ---`,
+    ...Object.entries(settings).map(([name, row]) => `# ${row.says}\n# ${name}=${row.default}`),
+  ])
+  return page('# Generated from src/settings by `npm run docs`. Copy it to .env and edit the copy.', ...chapters)
 }

@@ -1,4 +1,4 @@
-/** What `parley serve` prints when it is ready: where the doors are, and the one line that connects each client. */
+/** The greeting of `parley serve`: the URLs of the doors, and the one line that connects each client. */
 
 export interface Ready {
   readonly version: string
@@ -13,7 +13,7 @@ export interface Ready {
 }
 
 export function banner({ version, url, mailPath, storage, tokenNeeded, unguarded }: Ready): string {
-  // The shell fills the token in: it never stands in what we print.
+  // The shell fills the token in: we never print it.
   const header = tokenNeeded ? ' --header "Authorization: Bearer $HTTP_BEARER_TOKEN"' : ''
   const mail = `${url}${mailPath}`
   const connect = (name: string, at: string) => [

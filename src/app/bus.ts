@@ -8,7 +8,7 @@ import { processScope } from '../doors/bus/holder.ts'
 import { createEngine } from '../doors/mcp/protocol/engine.ts'
 import { serveStdio } from '../doors/mcp/stdio/serve.ts'
 import { Usage } from '../doors/mcp/usage.ts'
-import type { Config } from '../settings/config.ts'
+import type { Config } from '../settings/all.ts'
 import { openDatabase, openLog, openOn } from './open.ts'
 import { version } from './version.ts'
 
@@ -34,7 +34,7 @@ export async function bus(config: Config, project: string | undefined): Promise<
   await hub.close()
 }
 
-/** A client shows its user a tool's error, but not why a server did not start: so it starts, and every call says why (DECISIONS, bus.md 1). */
+/** A client shows its user a tool's error, but not why a server did not start. Hence it starts, and every call says why (bus.schema.mismatch). */
 function refuseCalls(error: unknown) {
   if (error instanceof HubError && error.code === 'DB_SCHEMA_MISMATCH') return refusingDb(error)
   throw error

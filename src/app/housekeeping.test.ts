@@ -1,7 +1,7 @@
 /** Which chores a server has, by its settings. */
 import { expect, test } from 'vitest'
 import { verifies } from '../../test/support/verifies.ts'
-import { loadConfig } from '../settings/config.ts'
+import { loadConfig } from '../settings/read.ts'
 import { choresOf } from './housekeeping.ts'
 
 const pruning = ['feed-pruning', 3_600_000]

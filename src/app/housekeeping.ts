@@ -3,10 +3,10 @@
 import type { Chore } from '../core/hub/chores.ts'
 import { pruningChore } from '../core/hub/pruning.ts'
 import { leaseCleanupChore } from '../core/leases/cleanup.ts'
-import { claimInbox } from '../core/mail/escalation.ts'
+import { reserveInbox } from '../core/mail/escalation.ts'
 import { overdueChore } from '../core/mail/overdue.ts'
 import { retentionChore } from '../core/mail/retention.ts'
-import type { Config } from '../settings/config.ts'
+import type { Config } from '../settings/all.ts'
 
 export const choresOf = (config: Config): readonly Chore[] => [
   pruningChore({ keptMs: config.CHANGES_RETENTION_SECONDS * 1000 }),
@@ -22,7 +22,7 @@ const overdue = (config: Config): Chore =>
     everyMs: config.ACK_TTL_SCAN_INTERVAL_SECONDS * 1000,
     ttlMs: config.ACK_TTL_SECONDS * 1000,
     escalation: config.ACK_ESCALATION_ENABLED ? config.ACK_ESCALATION_MODE : 'none',
-    claim: claimInbox({
+    reserve: reserveInbox({
       holder: config.ACK_ESCALATION_CLAIM_HOLDER_NAME,
       ttlMs: config.ACK_ESCALATION_CLAIM_TTL_SECONDS * 1000,
       exclusive: config.ACK_ESCALATION_CLAIM_EXCLUSIVE,

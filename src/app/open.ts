@@ -1,9 +1,9 @@
-/** Settings → database → hub: what every way of running Parley begins with. */
+/** Settings → database → hub: the beginning of every way to run Parley. */
 import { join } from 'node:path'
 import { systemClock } from '../base/clock.ts'
 import { HubError } from '../base/errors.ts'
 import { createIds } from '../base/ids.ts'
-import { createLog, type Log } from '../base/log.ts'
+import { createLog, type Log, type LogOutput } from '../base/log.ts'
 import { createMetrics } from '../base/metrics.ts'
 import { type Hub, openHub, type Rules } from '../core/hub/hub.ts'
 import { migrate } from '../db/migrate.ts'
@@ -12,11 +12,11 @@ import { openDb } from '../db/open.ts'
 import type { Db } from '../db/port.ts'
 import { parseDatabaseUrl, shownUrl } from '../db/url.ts'
 import { createLlm, type Llm } from '../llm/llm.ts'
-import type { Config } from '../settings/config.ts'
+import type { Config } from '../settings/all.ts'
 
 /** On stderr, because stdout may carry a protocol; for people on a terminal, for machines elsewhere. */
-export const openLog = ({ LOG_LEVEL, LOG_JSON_ENABLED }: Config): Log =>
-  createLog({ level: LOG_LEVEL, json: LOG_JSON_ENABLED || !process.stderr.isTTY, to: process.stderr })
+export const openLog = ({ LOG_LEVEL, LOG_JSON_ENABLED }: Config, to: LogOutput = process.stderr): Log =>
+  createLog({ level: LOG_LEVEL, json: LOG_JSON_ENABLED || !to.isTTY, to })
 
 const databaseUrl = ({ DATABASE_URL, STORAGE_ROOT }: Config): string =>
   DATABASE_URL ?? `sqlite:${join(STORAGE_ROOT, 'parley.sqlite3')}`
@@ -33,7 +33,7 @@ export const databaseName = (config: Config): string => shownUrl(databaseUrl(con
 /** The database with today's tables; a newer one, or somebody else's, is refused and not touched. */
 export const openDatabase = async (config: Config): Promise<Db> => (await openMigrated(config)).db
 
-/** Brings the database up to date and leaves it: where it is, and what it lacked. */
+/** Brings the database up to date and closes it; returns its place and the applied migrations. */
 export async function migrateDatabase(config: Config) {
   const { db, applied } = await openMigrated(config)
   await db.close()
@@ -51,7 +51,7 @@ async function openMigrated(config: Config) {
   }
 }
 
-/** A migration knows what is wrong with a database, but not where it is. */
+/** A migration knows the fault of a database, but not its place. */
 function nameDatabase(error: unknown, config: Config): unknown {
   if (!(error instanceof HubError) || error.code !== 'DB_SCHEMA_MISMATCH') return error
   const { code, message, hint, cause } = error
@@ -101,5 +101,5 @@ const rulesOf = (config: Config): Rules => ({
 })
 
 /** For a command that needs the hub for a moment. */
-export const openParley = async (config: Config): Promise<Hub> =>
-  openOn(await openDatabase(config), config, openLog(config))
+export const openParley = async (config: Config, stderr?: LogOutput): Promise<Hub> =>
+  openOn(await openDatabase(config), config, openLog(config, stderr))

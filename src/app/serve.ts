@@ -2,9 +2,11 @@
 import { mkdirSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import type { FastifyInstance } from 'fastify'
+import { systemClock } from '../base/clock.ts'
 import { HubError } from '../base/errors.ts'
 import type { Log } from '../base/log.ts'
 import { collectProcessMetrics } from '../base/metrics.ts'
+import { callerOfKey } from '../core/access/keys.ts'
 import { endSession, isSessionEnded, onSessionEnded } from '../core/access/sessions.ts'
 import { countUnread } from '../core/agents/agents.ts'
 import { keepChores } from '../core/hub/chores.ts'
@@ -13,6 +15,7 @@ import { keepSearchable } from '../core/search/projection.ts'
 import { finishRemovals } from '../core/topics/removal.ts'
 import { busDoor } from '../doors/bus/door.ts'
 import { busPath, busScope } from '../doors/bus/holder.ts'
+import type { Streams } from '../doors/cli/screen.ts'
 import { createApp, listen } from '../doors/http/app.ts'
 import type { About } from '../doors/mail/about.ts'
 import { mailDoor } from '../doors/mail/door.ts'
@@ -21,14 +24,14 @@ import { mailboxDoor, mailboxPath, mailboxScope } from '../doors/mailbox/door.ts
 import { mountDoor } from '../doors/mcp/http/serve.ts'
 import { createEngine } from '../doors/mcp/protocol/engine.ts'
 import { emitUsage, Usage } from '../doors/mcp/usage.ts'
-import type { Config } from '../settings/config.ts'
+import type { Config } from '../settings/all.ts'
 import { banner } from './banner.ts'
 import { choresOf } from './housekeeping.ts'
 import { databaseName, openDatabase, openLog, openOn, storageName } from './open.ts'
 import { keepSecret } from './secret.ts'
 import { version } from './version.ts'
 
-/** What a silent session keeps in memory is freed after this; its token stays good. */
+/** The memory of a silent session is freed after this; its token stays good. */
 const sessionIdleMs = 15 * 60_000
 
 /** Running calls have this long to end, then half-sent requests to come in; SIGTERM promises an exit within five seconds. */
@@ -36,13 +39,13 @@ const graceMs = 3000
 const lateMs = 1000
 const exitMs = 4500
 
-export async function serve(config: Config): Promise<void> {
-  // Whoever read the log may be gone (`| tee`, and Ctrl-C): no reason to fall over.
-  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
-  const log = openLog(config)
+export async function serve(config: Config, { stdout, stderr }: Pick<Streams, 'stdout' | 'stderr'>): Promise<void> {
+  // The reader of the log may be gone (`| tee`, and Ctrl-C): no reason to fall over.
+  for (const stream of [stdout, stderr]) stream.on('error', () => {})
+  const log = openLog(config, stderr)
   const server = await startServer(config, log)
   stopOnSignal(server.stop, log)
-  process.stdout.write(`${banner({ version, ...server })}\n`)
+  stdout.write(`${banner({ version, ...server })}\n`)
 }
 
 /** Everything of a server but the process around it. */
@@ -78,6 +81,7 @@ export async function startServer(config: Config, log: Log) {
       allowedHosts: config.HTTP_ALLOWED_HOSTS,
       bearerToken: config.HTTP_BEARER_TOKEN,
       allowLocalUnauthenticated: config.HTTP_ALLOW_LOCALHOST_UNAUTHENTICATED,
+      callerOfKey: (key) => callerOfKey(hub, key),
       clock,
       log,
       metrics,
@@ -137,7 +141,7 @@ const about = (config: Config, { server }: Pick<FastifyInstance, 'server'>, usag
   usage,
 })
 
-/** An address that cannot be had is the commonest fault of a start: say which, and what to do. */
+/** An address that is not available is the commonest fault of a start: the error names it and the next step. */
 const explainListen =
   ({ HTTP_HOST, HTTP_PORT }: Config) =>
   (error: NodeJS.ErrnoException): never => {
@@ -163,17 +167,17 @@ function urlOf({ address, family, port }: AddressInfo): string {
 
 const isLoopback = (host: string): boolean => /^(localhost|\[?::1\]?|127\..*)$/i.test(host)
 
-/** The first signal stops in good order, a second one at once. What is left after the promised time is cut off. */
+/** The first signal stops in good order, a second one at once. Calls left after the promised time are cut off. */
 function stopOnSignal(stop: () => Promise<void>, log: Log): void {
   let stopping = false
   const onSignal = (signal: NodeJS.Signals) => {
     if (stopping) process.exit(1)
     stopping = true
     log.info({ signal }, 'stopping')
-    setTimeout(() => {
+    systemClock.after(exitMs, () => {
       log.warn('stopping takes too long; what is left is cut off')
       process.exit(0)
-    }, exitMs).unref()
+    })
     stop().then(
       () => process.exit(0),
       (error: unknown) => {

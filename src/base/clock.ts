@@ -1,4 +1,5 @@
-/** The hub's clock: integer milliseconds, injected so that tests can turn it. */
+/** The hub's clock, integer milliseconds, injected so that tests can turn it; and the timers of the process itself. */
+import { setImmediate as immediately, setTimeout as sleep } from 'node:timers/promises'
 
 /** The end of the year 9999: every time up to here can be written down, and nothing is meant to last longer. */
 export const latestTime = 253_402_300_799_999
@@ -16,4 +17,34 @@ export const systemClock: Clock = {
     timer.unref()
     return () => clearTimeout(timer)
   },
+}
+
+/** Ends in the next turn of the event loop: others have their turn first. */
+export const nextTurn = (): Promise<void> => immediately()
+
+export function afterTurns(turns: number, fn: () => void): void {
+  setImmediate(turns === 1 ? fn : () => afterTurns(turns - 1, fn))
+}
+
+/** By the machine's clock, for others to get in between: no test turns it. Ends early when it is told to. */
+export const pause = (ms: number, signal?: AbortSignal): Promise<void> =>
+  sleep(ms, undefined, signal && { signal }).catch(() => {})
+
+/** Runs `fn` every `ms`, until the returned function is called. The timer does not keep a process alive. */
+export function every(ms: number, fn: () => void): () => void {
+  const timer = setInterval(fn, ms)
+  timer.unref()
+  return () => clearInterval(timer)
+}
+
+/** Runs `fn` once after `ms`, and keeps the process alive until then; returns its cancellation. */
+export function alarm(ms: number, fn: () => void): () => void {
+  const timer = setTimeout(fn, ms)
+  return () => clearTimeout(timer)
+}
+
+/** Keeps the process alive until the returned function is called. */
+export function stayAlive(): () => void {
+  const timer = setInterval(() => {}, 2 ** 30)
+  return () => clearInterval(timer)
 }

@@ -1,4 +1,4 @@
-/** What can go wrong, as two tables: the kinds a client may act on, and the codes the specs spell out. */
+/** Errors, as two tables: the kinds that a client may act on, and the codes that clients know. */
 
 export const kinds = {
   invalid: { status: 400, rpc: -32602, retryable: false },
@@ -41,7 +41,7 @@ export const codes = {
 
 export type Code = keyof typeof codes
 
-/** What a code means more exactly, where the next step depends on it: a door words the hint with calls of its own. */
+/** A finer meaning of a code, where the next step depends on it: a door words the hint with calls of its own. */
 export type Reason =
   | 'asked_elsewhere'
   | 'beyond_end'
@@ -92,7 +92,7 @@ export function asHubError(error: unknown): HubError {
   })
 }
 
-/** What a client sees of an error, at every door. */
+/** An error as clients see it, at every door. */
 export interface ErrorShape {
   error: { code: Code; message: string; hint?: string }
 }

@@ -7,8 +7,10 @@ export interface Ids {
   uuid(): string
   /** 16 letters and digits that sort by time, for ids that models read and people type. */
   short(): string
-  /** A secret of 128 bits, for lease tokens and nonces. */
+  /** A secret of 128 bits, for the proof of a loan, and for nonces. */
   token(): string
+  /** 256 bits as 64 hexadecimal digits, for keys that live long. */
+  secret(): string
   /** A whole number from 0 to below `count`, each as likely as the others. */
   below(count: number): number
 }
@@ -39,6 +41,7 @@ export function createIds(clock: Clock): Ids {
       return text
     },
     token: () => random(16).toString('base64url'),
+    secret: () => randomBytes(32).toString('hex'),
     // 48 bits: what the remainder prefers is beyond noticing.
     below: (count) => random(6).readUIntBE(0, 6) % count,
   }

@@ -4,13 +4,16 @@ import pretty from 'pino-pretty'
 
 export type Log = Logger
 
+/** Where it is written to. */
+export type LogOutput = NodeJS.WritableStream & { readonly isTTY?: boolean }
+
 /** Headers and fields that carry secrets, wherever an object with them is logged. */
 const secrets = ['authorization', 'x-api-key', 'mcp-session-id', 'cookie', 'token', 'key'].flatMap((field) => [
   `["${field}"]`,
   `*["${field}"]`,
 ])
 
-export function createLog({ level, json, to }: { level: string; json: boolean; to: NodeJS.WriteStream }): Log {
+export function createLog({ level, json, to }: { level: string; json: boolean; to: LogOutput }): Log {
   const stream: DestinationStream = json
     ? to
     : pretty({ colorize: to.isTTY === true, ignore: 'pid,hostname', destination: to, sync: true })

@@ -29,10 +29,10 @@ export function memorableName(pick: Pick, attempt = 0): string {
 
 const plainAttempts = 4
 
-/** The lists serve to generate, not to judge (DECISIONS, mail.md 4): any two capitalised words will do. */
+/** The lists serve to generate, not to judge (mail.name.well-formed): any two capitalised words will do. */
 export const isMemorable = (name: string): boolean => name.length <= 100 && /^(?:[A-Z][a-z]+){2}$/.test(name)
 
-/** What somebody would like to be called, made one word: `green castle` → `GreenCastle`. */
+/** A wish for a name, made one word: `green castle` → `GreenCastle`. */
 export const joinWords = (text: string): string =>
   text
     .split(/[^A-Za-z0-9]+/)

@@ -1,4 +1,4 @@
-/** What Parley counts, in Prometheus' words (DECISIONS, "All doors" 14). */
+/** The metrics of Parley, in Prometheus' words (all.metrics.tools, all.metrics.unread). */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 
 const seconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]

@@ -1,15 +1,19 @@
-/** Names of agents and projects: what is allowed, and when two of them are the same. */
+/** Names of agents and projects: their form, and when two of them are the same. */
 import { createHash } from 'node:crypto'
+import { limits } from './limits.ts'
 
-/** DECISIONS, "All doors" 6. */
-export const agentNamePattern = /^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$/
+/** A URL and a file system can hold such a name as it is (all.names.pattern). */
+export const agentNamePattern = new RegExp(`^[A-Za-z0-9][A-Za-z0-9_-]{0,${limits.agentNameLength - 1}}$`)
+
+/** The same in words. */
+export const agentNameRule = `1 to ${limits.agentNameLength} letters, digits, "_" or "-", beginning with a letter or digit`
 
 /** Names are compared without case, however an accent is encoded, and shown as first written. */
 export const nameKey = (name: string): string => name.normalize('NFC').toLowerCase()
 
 export const commons = 'commons'
 
-/** The sender of what people write to agents: no agent may be called so. */
+/** The sender of messages from people: no agent may have this name. */
 export const overseer = 'HumanOverseer'
 
 const reserved = nameKey(overseer)

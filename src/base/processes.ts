@@ -1,8 +1,8 @@
-/** Processes by name: who this one is, and whether another one still lives. */
+/** Processes by name: this one's, and whether another one still lives. */
 import { readFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 
-/** Names a process so that nobody who gets its number later is taken for it. */
+/** Names a process such that a later one with the same number is not taken for it. */
 export const thisProcess = (): string => `${hostname()}/${process.pid}/${startOf(process.pid)}`
 
 /** Whether the process of that name still runs; undefined if it is, or was, one of another machine. */

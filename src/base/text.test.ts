@@ -1,6 +1,7 @@
 /** What text from outside must be: the bounds, to the byte. */
 import { describe, expect, test } from 'vitest'
-import { bodyFault, clientIdFault, maxBodyBytes, textFault } from './text.ts'
+import { limits } from './limits.ts'
+import { bodyFault, clientIdFault, textFault } from './text.ts'
 
 describe('A body', () => {
   test.each([
@@ -10,7 +11,7 @@ describe('A body', () => {
     ['four bytes', '🦀'],
   ])('of %s may have exactly 1 MiB', (_what, character) => {
     const size = Buffer.byteLength(character)
-    const whole = character.repeat(Math.floor(maxBodyBytes / size)) + 'x'.repeat(maxBodyBytes % size)
+    const whole = character.repeat(Math.floor(limits.bodyBytes / size)) + 'x'.repeat(limits.bodyBytes % size)
     expect(Buffer.byteLength(whole)).toBe(1_048_576)
     expect(bodyFault(whole)).toBeUndefined()
     expect(bodyFault(`${whole}x`)).toBe('must have at most 1048576 bytes, this one has 1048577')

@@ -1,13 +1,12 @@
-/** What text from outside must be before it is stored (DECISIONS, "All doors" 8). */
-
-export const maxBodyBytes = 1024 * 1024
+/** Checks of text from outside before it is stored (all.size.text). */
+import { limits } from './limits.ts'
 
 /** Why a message body is refused, or undefined when it is fine. Nothing is ever cut. */
 export function bodyFault(text: string): string | undefined {
   if (text.length === 0) return 'must not be empty'
   // A JavaScript character is at most three bytes of UTF-8: short texts need no counting.
-  if (text.length * 3 > maxBodyBytes && Buffer.byteLength(text) > maxBodyBytes)
-    return `must have at most ${maxBodyBytes} bytes, this one has ${Buffer.byteLength(text)}`
+  if (text.length * 3 > limits.bodyBytes && Buffer.byteLength(text) > limits.bodyBytes)
+    return `must have at most ${limits.bodyBytes} bytes, this one has ${Buffer.byteLength(text)}`
   return textFault(text)
 }
 
@@ -18,13 +17,12 @@ export function textFault(text: string): string | undefined {
   return undefined
 }
 
-export const maxMetadata = 65_536
-
 /** Why a JSON object that comes along with a message or topic cannot be kept. */
 export function metadataFault(value: unknown): string | undefined {
   try {
     const json = JSON.stringify(value)
-    if (json.length > maxMetadata) return `must have at most ${maxMetadata} characters as JSON; it has ${json.length}`
+    if (json.length > limits.metadataLength)
+      return `must have at most ${limits.metadataLength} characters as JSON; it has ${json.length}`
     return textFault(json)
   } catch {
     return 'is nested too deeply'
@@ -33,8 +31,10 @@ export function metadataFault(value: unknown): string | undefined {
 
 const visible = /^[^\p{C}\p{Z}](?:[^\p{C}\p{Zl}\p{Zp}]*[^\p{C}\p{Z}])?$/u
 
-/** Why an id given by a client is refused: 1 to 128 visible characters, spaces only between them. */
+/** Why an id given by a client is refused: it has visible characters only, and spaces only between them. */
 export function clientIdFault(id: string): string | undefined {
-  if (id.length > 256 || [...id].length > 128) return 'must have at most 128 characters'
-  return visible.test(id) ? undefined : 'must be 1 to 128 visible characters'
+  const most = limits.clientIdLength
+  // A character is at most two of JavaScript's: what is far too long needs no counting.
+  if (id.length > 2 * most || [...id].length > most) return `must have at most ${most} characters`
+  return visible.test(id) ? undefined : `must be 1 to ${most} visible characters`
 }

@@ -4,14 +4,14 @@ import type { Dialect } from './port.ts'
 
 const forUpdateSkipLocked = raw('FOR UPDATE SKIP LOCKED')
 
-/** Ends the inner SELECT of a claim. SQLite has one writer at a time, so nothing can be locked by another. */
+/** Ends the inner SELECT of an UPDATE that takes a row. SQLite has one writer at a time: nothing can be locked by another. */
 export function skipLocked({ dialect }: { dialect: Dialect }): Sql {
   return dialect === 'postgres' ? forUpdateSkipLocked : empty
 }
 
 /**
  * Ends a SELECT whose row (of the table called `of`) nobody else may change until the transaction ends. Rows that refer
- * to it can still be written: with a plain FOR UPDATE every send would wait for whoever makes a topic.
+ * to it can still be written: with a plain FOR UPDATE every send would wait for the making of a topic.
  */
 export function forUpdate({ dialect }: { dialect: Dialect }, of?: string): Sql {
   return dialect === 'postgres' ? raw(`FOR NO KEY UPDATE${of === undefined ? '' : ` OF ${of}`}`) : empty

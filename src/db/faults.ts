@@ -85,7 +85,7 @@ export function isPostgresRace(error: unknown): boolean {
 /** `pg` gives a lost connection and a full pool no code. */
 const lost = /connection terminated|connection error|timeout exceeded when trying to connect|not queryable/i
 
-/** What a database answers once it is being closed. */
+/** The answer of a database that is being closed. */
 export function shuttingDown(): HubError {
   return new HubError('SHUTTING_DOWN', 'The database is being closed.')
 }

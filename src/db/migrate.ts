@@ -18,7 +18,7 @@ export type SchemaState = 'empty' | 'behind' | 'current' | 'newer' | 'foreign'
 export const migrationsTable = 'parley_migrations'
 
 /**
- * Applies what is missing, in one transaction, and returns it; others that start at the same time wait and find it done.
+ * Applies the missing migrations, in one transaction, and returns them; processes that start at the same time wait and find them done.
  */
 export async function migrate(db: Db, migrations: readonly Migration[], clock: Clock): Promise<readonly Migration[]> {
   // Almost always there is nothing to do, and then no lock to wait for.
@@ -44,7 +44,7 @@ export async function migrate(db: Db, migrations: readonly Migration[], clock: C
   })
 }
 
-/** What this program would find in the database; changes nothing. */
+/** The state of the database for this program; changes nothing. */
 export async function schemaState(db: Reader, migrations: readonly Migration[]): Promise<SchemaState> {
   const tables = await db.all<{ name: string }>(tableNames(db))
   if (tables.length === 0) return 'empty'

@@ -14,7 +14,7 @@ export async function openDb(databaseUrl: string): Promise<Db> {
   return openSqlite(place.file)
 }
 
-/** Messages may be private, so is the file. What exists keeps the mode its owner gave it. */
+/** Messages may be private, hence the mode of the file. An existing file keeps the mode its owner gave it. */
 function makePrivate(file: string): void {
   try {
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 })

@@ -28,7 +28,7 @@ export interface Db extends Reader {
    * listening.
    */
   listen(wake: Wake): Promise<() => Promise<void>>
-  /** Tells other processes what was committed, where the engine cannot tell by itself (PostgreSQL). Never waits. */
+  /** Tells other processes of a commit, where the engine cannot do so itself (PostgreSQL). Never waits. */
   announce(channels: readonly string[]): void
   close(): Promise<void>
 }

@@ -1,4 +1,4 @@
-/** What was prepared for a query's text, found by the pieces of that text. */
+/** Prepared statements, found by the pieces of a query's text. */
 import type { Sql } from 'sql-template-tag'
 
 interface Entry<T> {
@@ -10,7 +10,7 @@ interface Entry<T> {
 const limit = 500
 
 /**
- * The pieces of a template are constants, so comparing them is comparing pointers. Building and hashing the whole text
+ * The pieces of a template are constants: comparing them is comparing pointers. Building and hashing the whole text
  * costs 380 ns a query, this 80 ns.
  */
 export class Statements<T> {

@@ -1,4 +1,4 @@
-/** What a message in Markdown says, read without understanding it: points, questions, actions, decisions, code. */
+/** The lines of a message in Markdown, sorted without understanding it: points, questions, actions, decisions, code. */
 import { wordsOf } from '../fulltext/words.ts'
 
 export interface Reading {

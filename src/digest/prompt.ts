@@ -1,10 +1,10 @@
-/** How a language model is asked to refine a summary: what others wrote goes in as fenced data, little of the answer is trusted. */
+/** The question to a language model that refines a summary: messages go in as fenced data, little of the answer is trusted. */
 import { z } from 'zod'
 import { cut, itemLength, plain } from './lines.ts'
 import type { Summary, Told } from './summary.ts'
 import { summaryLimits } from './summary.ts'
 
-/** What a model may say; whatever else it says is dropped. */
+/** The parts of a model's answer that are used; all others are dropped. */
 export interface Refined {
   readonly overview: string
   /** A list that it left out stays as it was. */
@@ -14,8 +14,8 @@ export interface Refined {
   readonly openQuestions?: readonly string[]
 }
 
-/** In characters: some 6,000 tokens in all. */
-const budget = 24_000
+/** Some 6,000 tokens in all. */
+const mostCharacters = 24_000
 const excerptLength = 2000
 const overviewLength = 600
 
@@ -52,7 +52,7 @@ export function startExcerpts(): Excerpts {
       }
       kept.push(excerpt)
       size += excerpt.text.length + itemLength
-      while (size > budget && kept.length > 2) {
+      while (size > mostCharacters && kept.length > 2) {
         const [gone] = kept.splice(1, 1)
         size -= (gone?.text.length ?? 0) + itemLength
         left++
@@ -68,7 +68,7 @@ export function startExcerpts(): Excerpts {
   }
 }
 
-/** What is known of several threads, as much as there is room for. */
+/** The summaries of several threads, as far as there is room. */
 export function digestPrompt(threads: readonly { readonly key: string; readonly summary: Summary }[]): string {
   const lines: unknown[] = []
   let size = 0
@@ -76,18 +76,18 @@ export function digestPrompt(threads: readonly { readonly key: string; readonly 
     const { subject, keyPoints, decisions, actionItems, openQuestions } = summary
     const line = { thread: key, subject, keyPoints, decisions, actionItems, openQuestions }
     size += JSON.stringify(line).length
-    if (size > budget && lines.length > 0) break
+    if (size > mostCharacters && lines.length > 0) break
     lines.push(line)
   }
   return fenced(lines, 'What was said in several threads, one a line:')
 }
 
 /** More than this is no honest mistake. */
-const absurd = 100
+const absurdlyMany = 100
 
 const texts = z
   .array(z.string())
-  .max(absurd)
+  .max(absurdlyMany)
   .transform((items) =>
     items
       .map((item) => cut(plain(item.slice(0, 4 * itemLength)), itemLength))
@@ -103,7 +103,7 @@ const answer = z.object({
   open_questions: texts.optional(),
 })
 
-/** Undefined if the answer is not what was asked for. */
+/** Undefined if the answer does not have the form that was asked for. */
 export function parseRefined(text: string): Refined | undefined {
   const json = text
     .trim()

@@ -1,4 +1,4 @@
-/** What a thread is about, told from its messages alone: collected one by one, and short however many there are. */
+/** The summary of a thread from its messages alone: collected one by one, and short however many there are. */
 
 import { wordsOf } from '../fulltext/words.ts'
 import { cut, itemLength, plain, readLength, readMarkdown } from './lines.ts'
@@ -6,7 +6,7 @@ import { cut, itemLength, plain, readLength, readMarkdown } from './lines.ts'
 export interface Told {
   readonly id: number
   readonly from: string
-  /** Whom it openly went to. */
+  /** Its open recipients. */
   readonly to: readonly string[]
   readonly subject: string
   readonly body: string
@@ -20,10 +20,10 @@ export interface Participant {
   readonly messages: number
 }
 
-/** Items begin with the name of whoever wrote them. */
+/** Items begin with the name of their writer. */
 export interface Summary {
   readonly subject: string
-  /** Who wrote most first; who was only written to comes last. */
+  /** The busiest writer first; agents that were only written to come last. */
   readonly participants: readonly Participant[]
   readonly totalMessages: number
   readonly keyPoints: readonly string[]
@@ -36,11 +36,11 @@ export interface Summary {
 
 export const summaryLimits = { items: 10, codeReferences: 20, participants: 20 } as const
 
-/** More than this is not kept in mind of a thread: what comes first goes first. */
-const kept = 100
-/** How many points a message may make, and how many of the first ones stay whatever comes later. */
+/** No more items of a kind are kept of a thread: the oldest goes first. */
+const mostKept = 100
+/** The points that one message may make, and the first ones of a thread, which always stay. */
 const pointsOfOne = 2
-const opening = 3
+const openingPoints = 3
 
 interface Item {
   readonly id: number
@@ -76,14 +76,14 @@ export function startDigest(): Digest {
       questions = stillOpen(questions, message)
       const reading = readMarkdown(message.body)
       for (const text of reading.questions) questions.push({ id, from, text, words: longWords(text) })
-      questions = questions.slice(-kept)
+      questions = questions.slice(-mostKept)
       for (const text of reading.decisions) keep(decisions, { id, from, text })
       for (const text of reading.actions) keep(actions, { id, from, text })
       for (const text of reading.done) actions.delete(sameness(text))
       for (const text of reading.code) tally(code, text)
       const telling = reading.points.filter(isTelling).slice(0, pointsOfOne)
       for (const text of telling) points.push({ id, from, text })
-      if (points.length > kept) points.splice(opening, 1 + points.length - kept)
+      if (points.length > mostKept) points.splice(openingPoints, 1 + points.length - mostKept)
     },
     finish: (totalMessages = count) => ({
       subject,
@@ -107,11 +107,11 @@ export function startDigest(): Digest {
 
 const line = ({ from, text }: Item): string => `${from}: ${text}`
 
-/** How a thread began, and what was said last. */
+/** The first and the last points of a thread. */
 const ends = (points: readonly Item[]): readonly Item[] =>
   points.length <= summaryLimits.items
     ? points
-    : [...points.slice(0, opening), ...points.slice(opening - summaryLimits.items)]
+    : [...points.slice(0, openingPoints), ...points.slice(openingPoints - summaryLimits.items)]
 
 /** The same words are the same thing, said again: the later place counts. */
 function keep(items: Map<string, Item>, item: Item): void {
@@ -119,18 +119,18 @@ function keep(items: Map<string, Item>, item: Item): void {
   items.delete(key)
   items.set(key, item)
   const [oldest] = items.keys()
-  if (items.size > kept && oldest !== undefined) items.delete(oldest)
+  if (items.size > mostKept && oldest !== undefined) items.delete(oldest)
 }
 
 const sameness = (text: string): string => wordsOf(text).join(' ')
 
 function tally(code: Map<string, number>, text: string): void {
-  if (code.has(text) || code.size < 10 * kept) code.set(text, (code.get(text) ?? 0) + 1)
+  if (code.has(text) || code.size < 10 * mostKept) code.set(text, (code.get(text) ?? 0) + 1)
 }
 
 const longWords = (text: string): ReadonlySet<string> => new Set(wordsOf(text).filter((word) => word.length > 3))
 
-/** Somebody else answers the message itself, or takes up most of what was asked. */
+/** Somebody else answers the message itself, or takes up most words of the question. */
 function stillOpen(questions: readonly Question[], { from, replyTo, body }: Told): Question[] {
   const asked = questions.some((question) => question.from !== from)
   const said = asked ? longWords(body.slice(0, readLength)) : new Set()

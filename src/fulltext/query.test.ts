@@ -13,7 +13,7 @@ function show(query: Query | undefined): string {
 }
 
 test.each([
-  // What mail.md and DECISIONS name.
+  // The forms that users of search are told of.
   ['plan users', '(plan & users)'],
   ['"build plan"', 'build+plan'],
   ['mig*', 'mig*'],

@@ -21,7 +21,7 @@ export type Query =
   | { readonly kind: 'and'; readonly all: readonly Query[]; readonly but: readonly Query[] }
   | { readonly kind: 'or'; readonly any: readonly Query[] }
 
-/** More words than this are not looked up: each costs time, and who pastes a page has named it well by then. */
+/** More words than this are not looked up: each costs time, and the first words of a pasted page name it well enough. */
 const maxWords = 32
 
 /** Deeper parentheses are literal, that is, they part words. */

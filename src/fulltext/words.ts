@@ -6,10 +6,10 @@ export const searchedLength = 65_536
 /** Of a longer word only the beginning counts. A SHA-512 in hexadecimal fits. */
 export const wordLength = 128
 
-/** Accents, variation selectors, keycaps, soft hyphens: who searches for `cafe` means `café`. */
+/** Accents, variation selectors, keycaps, soft hyphens: a search for `cafe` means `café` too. */
 const dropped = /[\u00ad\u0300-\u036f\u20d0-\u20ff\ufe00-\ufe0f\u{e0100}-\u{e01ef}]/gv
 
-/** Scripts that put no spaces between words, and emoji: each character is a word, what is searched for a row of them. */
+/** Scripts that put no spaces between words, and emoji: each character is a word, and a query is a row of them. */
 const alone =
   /[[[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]&&[\p{L}\p{N}\p{M}]]\p{Extended_Pictographic}\p{RI}]/v
 

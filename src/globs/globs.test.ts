@@ -222,7 +222,7 @@ describe('Compared with picomatch,', () => {
     .filter((text) => text !== '.' && text !== '..')
   const path = fc.array(name, { minLength: 1, maxLength: 4 }).map((names) => names.join('/'))
 
-  /** DECISIONS, mail.md 7: a path without wildcards is also all below it, and what ends in `/**` is also what is before that. */
+  /** A path without wildcards is also all below it, and a pattern with `/**` at its end is also the path before that. */
   function reference(text: string): (path: string) => boolean {
     const below = !/[*?[{]/.test(text) && !/[^/]\.[^./]+$/.test(text)
     const texts = [text, ...(below ? [`${text}/**`] : []), text.replace(/(\/\*\*)+$/, '')]

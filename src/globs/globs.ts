@@ -1,4 +1,4 @@
-/** Path patterns of leases (DECISIONS, mail.md 7): read, put in one form, and whether two overlap. */
+/** Path patterns of leases (mail.lease.overlap): read, put in one form, and whether two overlap. */
 import { GlobFault, type Parsed, type Part, parseParts } from './parts.ts'
 import { type Automaton, automaton, type Budget, sharedPath } from './paths.ts'
 

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import type { Clock } from '../base/clock.ts'
 import type { Log } from '../base/log.ts'
-import { type Answer, type Endpoint, LlmFailure, post, type Question } from './wire.ts'
+import { type Answer, type Endpoint, LlmFailure, type Question, request } from './wire.ts'
 
 export { LlmFailure } from './wire.ts'
 
@@ -36,14 +36,14 @@ export interface Llm {
 /** Names as the makers of models write them: `gpt-5-mini`, `openai/gpt-5`, `llama3.1:8b`, `@cf/meta/llama`. */
 export const modelPattern = /^[A-Za-z0-9@][A-Za-z0-9@._:/+-]{0,99}$/
 
-/** So many answers are remembered, none that is longer than this. */
-const remembered = 200
-const rememberedLength = 20_000
+/** The answers that are remembered, and the characters of the longest among them. */
+const mostAnswers = 200
+const longestAnswer = 20_000
 
-const patience = 20_000
+const usualTimeoutMs = 20_000
 
 export function createLlm(options: LlmOptions, { log, clock }: { log: Log; clock: Clock }): Llm {
-  const { model: usual, temperature, maxTokens, timeoutMs = patience } = options
+  const { model: usual, temperature, maxTokens, timeoutMs = usualTimeoutMs } = options
   const endpoint: Endpoint = {
     url: `${options.baseUrl.replace(/\/+$/, '')}/chat/completions`,
     apiKey: options.apiKey,
@@ -61,9 +61,9 @@ export function createLlm(options: LlmOptions, { log, clock }: { log: Log; clock
   }
 
   function keep(key: string, text: string): void {
-    if (!options.cache || text.length > rememberedLength) return
+    if (!options.cache || text.length > longestAnswer) return
     const [oldest] = answers.keys()
-    if (answers.size >= remembered && oldest !== undefined) answers.delete(oldest)
+    if (answers.size >= mostAnswers && oldest !== undefined) answers.delete(oldest)
     answers.set(key, text)
   }
 
@@ -72,7 +72,7 @@ export function createLlm(options: LlmOptions, { log, clock }: { log: Log; clock
     const cancel = clock.after(timeoutMs, () => late.abort())
     const ended = signal === undefined ? late.signal : AbortSignal.any([signal, late.signal])
     try {
-      return await post(endpoint, question, { ended, deadline: clock.now() + timeoutMs })
+      return await request(endpoint, question, { ended, deadline: clock.now() + timeoutMs })
     } catch (error) {
       if (late.signal.aborted) throw new LlmFailure(`gave no answer within ${timeoutMs / 1000} s`)
       if (signal?.aborted) throw new LlmFailure('was not waited for')

@@ -1,4 +1,4 @@
-/** One question to an OpenAI-compatible endpoint: what is sent, what is read of the answer, when it is asked again. */
+/** One question to an OpenAI-compatible endpoint: its request, its answer, and when it is asked again. */
 import { z } from 'zod'
 import type { Clock } from '../base/clock.ts'
 
@@ -11,7 +11,7 @@ export interface Endpoint {
   readonly url: string
   readonly apiKey: string | undefined
   readonly clock: Clock
-  /** What models have said they do not take, by their name. */
+  /** The parameters that models have refused, by the name of the model. */
   readonly quirks: Map<string, ReadonlySet<Quirk>>
 }
 
@@ -47,7 +47,7 @@ const completion = z.object({
 
 const complaint = z.object({ error: z.object({ param: z.string() }) })
 
-export async function post(
+export async function request(
   endpoint: Endpoint,
   question: Question,
   { ended, deadline }: { ended: AbortSignal; deadline: number },
@@ -65,7 +65,7 @@ export async function post(
   }
 }
 
-/** What a failed request says of itself may hold headers, and so the key: only its code is passed on. */
+/** The text of a failed request may hold headers, and with them the key: only its code is passed on. */
 async function exchange({ url, apiKey, quirks }: Endpoint, question: Question, ended: AbortSignal) {
   const headers: Record<string, string> = { 'content-type': 'application/json' }
   if (apiKey !== undefined) headers.authorization = `Bearer ${apiKey}`
@@ -127,7 +127,7 @@ function adapt({ quirks: known }: Endpoint, model: string, text: string): boolea
   return true
 }
 
-/** Seconds or a date. What is neither is waited for as if nothing had been said. */
+/** Seconds or a date. A value that is neither is ignored. */
 function waitFor(retryAfter: string, now: number): number {
   if (/^\d+$/.test(retryAfter)) return Number(retryAfter) * 1000
   const date = Date.parse(retryAfter)

@@ -1,6 +1,7 @@
 /** What a setting is, and the kinds of value there are: each takes a text, and throws what is wrong with it. */
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { limits } from '../base/limits.ts'
 
 export interface Setting<Value> {
   readonly default: string
@@ -37,6 +38,10 @@ export const number =
       throw new Error(`must be a ${whole ? 'whole ' : ''}number from ${min} to ${max}`)
     return value
   }
+
+export const count = number({ min: 0, max: Number.MAX_SAFE_INTEGER })
+
+export const seconds = number({ min: 1, max: limits.durationSeconds })
 
 export const oneOf =
   <Word extends string>(...words: Word[]) =>

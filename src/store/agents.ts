@@ -40,7 +40,7 @@ export async function insertAgent(tx: Tx, { projectId, name, nameKey, policy, no
   return row as AgentRow
 }
 
-/** What a send has to know of those it goes to. */
+/** The part of a recipient that a send has to know. */
 export interface RecipientRow {
   id: number
   contact_policy: 'open' | 'auto' | 'contacts_only' | 'block_all'
@@ -52,7 +52,7 @@ export function listRecipients(tx: Tx, ids: readonly number[]): Promise<Recipien
 
 /**
  * Counts one more unread delivery for each that has fewer than `limit` of them, and returns those. Several are locked in
- * the order of their ids, whoever asks: two sends can then wait for each other in one direction only.
+ * the order of their ids: two sends can then wait for each other in one direction only.
  */
 export async function raiseUnread(tx: Tx, ids: readonly number[], limit: number): Promise<number[]> {
   const rows =
@@ -71,7 +71,7 @@ export async function updateUnread(tx: Tx, agentId: number, by: 1 | -1): Promise
   await tx.all(sql`UPDATE agents SET unread = unread + ${by} WHERE id = ${agentId}`)
 }
 
-/** Never back: another process may know of something later. */
+/** Never moved back: another process may have seen a later time. */
 export async function updateActive(tx: Tx, agentId: number, at: number): Promise<void> {
   await tx.all(sql`UPDATE agents SET active_at = ${at} WHERE id = ${agentId} AND active_at < ${at}`)
 }

@@ -14,23 +14,23 @@ export async function findChore(db: Reader, name: string): Promise<ChoreRow | un
   return row
 }
 
-export interface ChoreClaim {
+export interface ChoreTaking {
   name: string
   holder: string
   now: number
-  leaseMs: number
+  holdMs: number
   everyMs: number
 }
 
 /**
- * Takes a chore that nobody holds and that was not done lately; false if it is somebody's, or done. What lies further
- * ahead than it can was written by a clock that went wrong, and does not count.
+ * Takes a chore that nobody holds and that was not done lately; false if it is held, or done. A time further ahead than
+ * possible was written by a wrong clock and does not count.
  */
-export async function claimChore(tx: Tx, { name, holder, now, leaseMs, everyMs }: ChoreClaim): Promise<boolean> {
+export async function takeChore(tx: Tx, { name, holder, now, holdMs, everyMs }: ChoreTaking): Promise<boolean> {
   const rows = await tx.all(sql`
-    INSERT INTO chores (name, holder, held_until) VALUES (${name}, ${holder}, ${now + leaseMs})
+    INSERT INTO chores (name, holder, held_until) VALUES (${name}, ${holder}, ${now + holdMs})
     ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, held_until = excluded.held_until
-    WHERE NOT (chores.held_until > ${now} AND chores.held_until <= ${now + leaseMs})
+    WHERE NOT (chores.held_until > ${now} AND chores.held_until <= ${now + holdMs})
       AND NOT (COALESCE(chores.done_at, 0) > ${now - everyMs} AND COALESCE(chores.done_at, 0) <= ${now + everyMs})
     RETURNING name`)
   return rows.length > 0
@@ -56,7 +56,7 @@ export async function updateFreed(
     WHERE name = ${name} AND holder = ${holder}`)
 }
 
-export function listClaimed(db: Reader, now: number): Promise<ChoreRow[]> {
+export function listTakenChores(db: Reader, now: number): Promise<ChoreRow[]> {
   return db.all<ChoreRow>(sql`
     SELECT name, holder, held_until, done_at FROM chores WHERE held_until > ${now} ORDER BY name`)
 }

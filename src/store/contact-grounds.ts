@@ -1,8 +1,8 @@
-/** What speaks for letting a message through without leave: who wrote to whom, in this thread or lately. */
+/** Grounds for letting a message through without permission: earlier messages between the two, in this thread or lately. */
 import sql, { join } from 'sql-template-tag'
 import type { Reader } from '../db/port.ts'
 
-/** What `messages.kind` says of a request for contact. It came by an exception and counts as no contact of its sender's. */
+/** `messages.kind` of a request for contact. It passed the policy by exception: it is no contact by its sender. */
 export const requestKind = 'contact'
 
 /** How many messages are looked at, the newest: a send takes the same time however much was written. */
@@ -10,13 +10,13 @@ const reach = { answered: 500, thread: 100, recent: 500 } as const
 
 export interface Pairs {
   senderId: number
-  /** Those it wants to write to. */
+  /** The recipients of its message. */
   ids: readonly number[]
 }
 
 const idsOf = (rows: readonly { id: number }[]): number[] => rows.map(({ id }) => id)
 
-/** Those who have written to the sender in this thread, however they addressed it. */
+/** The agents that have written to the sender in this thread, in whichever field they named it. */
 export async function listAnswerable(
   db: Reader,
   { senderId, ids, threadId }: Pairs & { threadId: number },
@@ -31,10 +31,10 @@ export async function listAnswerable(
 }
 
 /**
- * Those in whose company the sender openly is in this thread. Anybody can write into a thread by naming its key, to
- * itself if need be; so having written there says nothing. What counts is that a host brought the sender in (it wrote to
- * the sender, or the sender began the thread with it), and that one message there was between this host and the other;
- * or that the sender's own words reached the other there. Each such message was let through to the other before.
+ * The agents that openly share this thread with the sender. Anybody can write into a thread by naming its key, to itself
+ * if need be: having written there is no ground. A ground is a host that brought the sender in (it wrote to the sender,
+ * or the sender began the thread with it) and has exchanged a message there with the other; or a message of the sender
+ * that reached the other there. Each such message was let through to the other before.
  */
 export async function listThreadMates(
   db: Reader,
@@ -61,8 +61,8 @@ export async function listThreadMates(
 }
 
 /**
- * Those whom the sender has written to, or who have written to it, after a time. The plus keeps both engines from reading
- * all that the others ever got or wrote: what was found first is looked up one by one.
+ * The agents that the sender has exchanged a message with after a time. The plus keeps both engines from reading all
+ * messages that the others ever got or wrote: those that were found first are looked up one by one.
  */
 export async function listRecentPartners(
   db: Reader,

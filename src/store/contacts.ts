@@ -1,4 +1,4 @@
-/** Rows of `contacts`: who asked whom, what was answered, and until when that holds. */
+/** Rows of `contacts`: requests, their answers, and until when an answer holds. */
 import sql, { join, type Sql } from 'sql-template-tag'
 import { forUpdate } from '../db/dialect.ts'
 import type { Reader, Tx } from '../db/port.ts'
@@ -20,7 +20,7 @@ export interface ContactRow {
 
 const columns = sql`id, from_id, to_id, status, origin, reason, created_at, updated_at, expires_at`
 
-/** What there is between one agent and some others, whoever began it. */
+/** The contacts between one agent and some others, asked for by either side. */
 export function listContactsBetween(db: Reader, agentId: number, others: readonly number[]): Promise<ContactRow[]> {
   const ids = join([...others])
   return db.all<ContactRow>(sql`
@@ -29,8 +29,8 @@ export function listContactsBetween(db: Reader, agentId: number, others: readonl
 }
 
 /**
- * What there is between two agents, each way; locked until the transaction ends, in one order, so that two who ask each
- * other at once do not wait for each other for ever.
+ * The contacts between two agents, each way; locked until the transaction ends, in one order: two agents that ask each
+ * other at once would else wait for each other for ever.
  */
 export async function lockContacts(
   tx: Tx,
@@ -97,7 +97,7 @@ export type MadeContacts = ReadonlyMap<number, number>
 const made = (rows: readonly { id: number; to_id: number }[]): MadeContacts =>
   new Map(rows.map(({ id, to_id }) => [to_id, id]))
 
-/** Automatic contact. A denial that stands is left alone; returned are those with whom there is contact now. */
+/** Automatic contact. A standing denial is left alone. Returns the agents that are contacts now. */
 export async function approveContacts(tx: Tx, handshakes: Handshakes): Promise<MadeContacts> {
   const { now, expiresAt } = handshakes
   return made(
@@ -109,8 +109,8 @@ export async function approveContacts(tx: Tx, handshakes: Handshakes): Promise<M
 }
 
 /**
- * Automatic requests: one that stands, answered or not, is left alone. One that was asked for and never answered stays
- * asked for, with its reason. Returned are those who were asked anew.
+ * Automatic requests: a standing one, answered or not, is left alone. One that was asked for and never answered stays
+ * asked for, with its reason. Returns the agents that were asked anew.
  */
 export async function fileContacts(tx: Tx, handshakes: Handshakes): Promise<MadeContacts> {
   const { now, expiresAt } = handshakes
@@ -124,7 +124,7 @@ export async function fileContacts(tx: Tx, handshakes: Handshakes): Promise<Made
   )
 }
 
-/** In one order, whoever writes: two that write the same rows then wait in one direction only. */
+/** In one order: two transactions that write the same rows then wait in one direction only. */
 function insertAll({ fromId, toIds, now, expiresAt }: Handshakes, status: string): Sql {
   const rows = toIds
     .toSorted((a, b) => a - b)
@@ -141,7 +141,7 @@ export async function extendContacts(tx: Tx, ids: readonly number[], expiresAt: 
     WHERE id IN (${join([...ids])}) AND status = 'approved' AND expires_at < ${expiresAt}`)
 }
 
-/** With the names of both, and where they are at home. */
+/** With the names and projects of both. */
 export interface NamedContactRow extends ContactRow {
   from_name: string
   from_project: string
@@ -161,7 +161,7 @@ export async function findNamedContact(db: Reader, id: number): Promise<NamedCon
   return row as NamedContactRow
 }
 
-/** All of an agent, whoever began them; what changed last comes first. */
+/** All contacts of an agent, asked for by either side, the latest change first. */
 export function listNamedContacts(db: Reader, agentId: number, limit: number): Promise<NamedContactRow[]> {
   return db.all<NamedContactRow>(sql`
     ${named} WHERE c.id IN (
@@ -169,7 +169,7 @@ export function listNamedContacts(db: Reader, agentId: number, limit: number): P
     ORDER BY c.updated_at DESC, c.id DESC LIMIT ${limit}`)
 }
 
-/** Others of the same name as `notId` who asked this agent and were not told no. */
+/** Other agents of the same name as `notId` that asked this one and were not denied. */
 export function listNamesakes(
   db: Reader,
   { toId, nameKey, notId }: { toId: number; nameKey: string; notId: number },
@@ -187,7 +187,7 @@ export interface ElsewhereRow {
   slug: string
 }
 
-/** Approved contacts of this name in other projects; more than one is as bad as any number. */
+/** Approved contacts of this name in other projects. Two are enough to know that the name is ambiguous. */
 export function listContactsElsewhere(
   db: Reader,
   { agentId, projectId, nameKey, now }: { agentId: number; projectId: number; nameKey: string; now: number },

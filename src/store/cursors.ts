@@ -1,4 +1,4 @@
-/** Rows of `cursors`: who takes part in a thread, how far each has read it, and who was there lately. */
+/** Rows of `cursors`: how far each member has read a thread, and when it was there last. */
 import sql from 'sql-template-tag'
 import type { Reader, Tx } from '../db/port.ts'
 
@@ -21,7 +21,7 @@ export interface CursorMove {
   agentId: number
   lastSeq: number
   scannedSeq: number
-  /** What the agent itself said it has read, if it did. */
+  /** How far the agent itself says it has read, if it does. */
   floorSeq: number | undefined
   syncedAt: number
   waitingUntil: number | undefined
@@ -38,7 +38,7 @@ export async function updateCursor(tx: Tx, move: CursorMove): Promise<void> {
 
 /**
  * Moves a cursor back from `from` to `to`, also if it has moved on since: reading a message twice is better than never.
- * Where the agent itself has said how far it has read, it stays. Whoever was waiting waits no longer.
+ * Never behind a place that the agent itself has acknowledged. The agent counts as waiting no longer.
  */
 export async function updateCursorBack(
   tx: Tx,
@@ -62,7 +62,7 @@ export interface PeerRow {
   seen_at: number
 }
 
-/** Who synced since `since`, or waits now: the most recent first. */
+/** The members that synced since `since`, or wait now: the most recent first. */
 export function listPeers(
   db: Reader,
   { threadId, since, now, limit }: { threadId: number; since: number; now: number; limit: number },

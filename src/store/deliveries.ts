@@ -1,4 +1,4 @@
-/** Rows of `deliveries`: who has a message waiting, who was given it, and when it was read. */
+/** Rows of `deliveries`: one message for one recipient, waiting, lent or read. */
 import sql, { empty, join } from 'sql-template-tag'
 import { forUpdate, skipLocked } from '../db/dialect.ts'
 import type { Reader, Tx } from '../db/port.ts'
@@ -35,20 +35,20 @@ export interface MailRow {
   created_at: number
 }
 
-export interface Claim {
+export interface Taking {
   recipientId: number
   now: number
   hold: string
-  /** When the lease ends; without one the delivery is read at once. */
+  /** When the loan ends; without one the delivery is read at once. */
   heldUntil: number | undefined
 }
 
 /** Gives the oldest free delivery to the holder of `hold`: the order is that of insertion, not of timestamps. */
-export async function claimDelivery(
+export async function takeDelivery(
   tx: Tx,
-  { recipientId, now, hold, heldUntil }: Claim,
+  { recipientId, now, hold, heldUntil }: Taking,
 ): Promise<MailRow | undefined> {
-  const [claimed] = await tx.all<{ id: number; message_id: number }>(sql`
+  const [taken] = await tx.all<{ id: number; message_id: number }>(sql`
     UPDATE deliveries
     SET hold = ${hold}, held_until = ${heldUntil ?? null}, read_at = ${heldUntil === undefined ? now : null}
     WHERE id = (
@@ -56,14 +56,14 @@ export async function claimDelivery(
       WHERE recipient_id = ${recipientId} AND read_at IS NULL AND (held_until IS NULL OR held_until <= ${now})
       ORDER BY id LIMIT 1 ${skipLocked(tx)})
     RETURNING id, message_id`)
-  if (claimed === undefined) return undefined
+  if (taken === undefined) return undefined
   const [row] = await tx.all<Omit<MailRow, 'delivery_id'>>(sql`
     SELECT m.id AS message_id, m.uid, m.client_id, a.name AS sender, m.body, m.created_at
-    FROM messages m JOIN agents a ON a.id = m.sender_id WHERE m.id = ${claimed.message_id}`)
-  return row && { ...row, delivery_id: claimed.id }
+    FROM messages m JOIN agents a ON a.id = m.sender_id WHERE m.id = ${taken.message_id}`)
+  return row && { ...row, delivery_id: taken.id }
 }
 
-/** Whether a claim would find something now; a reader asks this first, so that an empty mailbox costs no write lock. */
+/** Whether `takeDelivery` would find something now. Asked first by a reader: an empty mailbox then costs no write lock. */
 export async function hasFreeDelivery(db: Reader, recipientId: number, now: number): Promise<boolean> {
   const rows = await db.all(sql`
     SELECT 1 FROM deliveries
@@ -72,7 +72,7 @@ export async function hasFreeDelivery(db: Reader, recipientId: number, now: numb
   return rows.length > 0
 }
 
-/** When the first lease on an unread delivery ends, if there is one. */
+/** When the first loan of an unread delivery ends, if there is one. */
 export async function findNextRelease(db: Reader, recipientId: number): Promise<number | undefined> {
   const [row] = await db.all<{ at: number | null }>(sql`
     SELECT MIN(held_until) AS at FROM deliveries WHERE recipient_id = ${recipientId} AND read_at IS NULL`)
@@ -86,18 +86,18 @@ export interface HoldRow {
   hold: string | null
 }
 
-/** The deliveries of a recipient that go by this id: the client's own, or the one the hub made. */
-export async function listDeliveriesCalled(db: Reader, recipientId: number, id: string): Promise<HoldRow[]> {
+/** The deliveries of a recipient that go by this name: the sender's own id, or the uid where it gave none. */
+export async function listDeliveriesCalled(db: Reader, recipientId: number, called: string): Promise<HoldRow[]> {
   return db.all<HoldRow>(sql`
     SELECT d.id, d.message_id, d.read_at, d.hold FROM deliveries d
     WHERE d.recipient_id = ${recipientId} AND d.message_id IN (
-      SELECT message_id FROM client_ids WHERE recipient_id = ${recipientId} AND client_id = ${id}
+      SELECT message_id FROM client_ids WHERE recipient_id = ${recipientId} AND client_id = ${called}
       UNION ALL
-      SELECT id FROM messages WHERE uid = ${id} AND client_id IS NULL)
+      SELECT id FROM messages WHERE uid = ${called} AND client_id IS NULL)
     ORDER BY d.id`)
 }
 
-/** Marks a held delivery as read and tells what it was before, as seen by the holder of `hold`. */
+/** Marks a held delivery as read; returns its state before that, as seen by the holder of `hold`. */
 export async function updateRead(
   tx: Tx,
   { id, hold, now }: { id: number; hold: string; now: number },
@@ -128,7 +128,7 @@ export async function findReceipt(
   return row
 }
 
-/** Whoever was lent the message keeps its lease for nothing: it is read now. */
+/** A loan of the message ends: the message is read now. */
 export async function updateReceipt(
   tx: Tx,
   { id, readAt, ackedAt }: { id: number; readAt: number; ackedAt: number | null },
@@ -138,8 +138,8 @@ export async function updateReceipt(
   )
 }
 
-/** Takes a claim back as if it had never been; false if the delivery has moved on since. */
-export async function updateUnclaimed(
+/** Returns a delivery as if it had never been taken; false if it has moved on since. */
+export async function updateReturned(
   tx: Tx,
   { id, hold, readAt }: { id: number; hold: string; readAt: number | undefined },
 ): Promise<boolean> {

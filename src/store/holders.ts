@@ -10,16 +10,16 @@ export interface HolderRow {
   seen_at: number
 }
 
-/** Who holds an agent's name: `candidate`, if nobody did. Nobody else takes it until the transaction ends. */
-export async function claimHolder(tx: Tx, agentId: number, candidate: HolderRow): Promise<HolderRow> {
+/** The holder of an agent's name: `candidate`, if it was free. Locked until the transaction ends. */
+export async function lockHolder(tx: Tx, agentId: number, candidate: HolderRow): Promise<HolderRow> {
   const { holder, reclaim_token, seen_at } = candidate
   await tx.all(sql`
     INSERT INTO name_holders (agent_id, holder, reclaim_token, seen_at)
     VALUES (${agentId}, ${holder}, ${reclaim_token}, ${seen_at}) ON CONFLICT (agent_id) DO NOTHING`)
   const [row] = await tx.all<HolderRow>(sql`
     SELECT holder, reclaim_token, seen_at FROM name_holders WHERE agent_id = ${agentId} ${forUpdate(tx)}`)
-  // Whoever held it may have gone between the two statements.
-  return row ?? claimHolder(tx, agentId, candidate)
+  // The former holder may have gone between the two statements.
+  return row ?? lockHolder(tx, agentId, candidate)
 }
 
 export async function updateHolder(
@@ -42,7 +42,7 @@ export async function upsertJoin(tx: Tx, holder: string, threadId: number, agent
     ON CONFLICT (holder, thread_id) DO UPDATE SET agent_id = ${agentId}`)
 }
 
-/** Forgets where somebody took part under this name. */
+/** Forgets the threads that a holder joined under this name. */
 export async function deleteJoins(tx: Tx, holder: string, agentId: number): Promise<void> {
   await tx.all(sql`DELETE FROM joins WHERE holder = ${holder} AND agent_id = ${agentId}`)
 }
@@ -56,15 +56,17 @@ export async function deleteHolder(tx: Tx, holder: string): Promise<void> {
 export interface MemberRow extends CursorRow {
   agent_id: number
   name: string
-  /** Who acts under the name now; somebody else if it was reclaimed. */
+  /** Whether the agent has or had a key. */
+  keyed: number
+  /** The present holder of the name; another one if it was reclaimed. */
   holder: string | null
   seen_at: number | null
 }
 
-/** As whom a holder takes part in a thread, and how far that agent has read it; nobody else moves that cursor meanwhile. */
-export async function claimMember(tx: Tx, holder: string, threadId: number): Promise<MemberRow | undefined> {
+/** The member that a holder is in a thread, with its cursor, which stays locked until the transaction ends. */
+export async function lockMember(tx: Tx, holder: string, threadId: number): Promise<MemberRow | undefined> {
   const [row] = await tx.all<MemberRow>(sql`
-    SELECT a.id AS agent_id, a.name, h.holder, h.seen_at, c.last_seq, c.scanned_seq, c.synced_at
+    SELECT a.id AS agent_id, a.name, a.keyed, h.holder, h.seen_at, c.last_seq, c.scanned_seq, c.synced_at
     FROM joins j
     JOIN agents a ON a.id = j.agent_id
     JOIN cursors c ON c.thread_id = j.thread_id AND c.agent_id = j.agent_id

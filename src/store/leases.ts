@@ -1,4 +1,4 @@
-/** Rows of `leases`: who claims which paths, and until when. */
+/** Rows of `leases`: which agent reserves which paths, and until when. */
 import sql, { empty, join, type Sql } from 'sql-template-tag'
 import { skipLocked } from '../db/dialect.ts'
 import type { Reader, Tx } from '../db/port.ts'
@@ -43,8 +43,8 @@ export async function insertLease(tx: Tx, lease: NewLease): Promise<LeaseRow> {
 }
 
 /**
- * The agent's active lease on the same pattern, kept for longer: it does not end sooner than it would have. That it is
- * active is asked twice: on PostgreSQL who waits for a row looks only at the outer condition again.
+ * The agent's active lease on the same pattern, kept for longer, never cut short. Whether it is active is asked twice:
+ * on PostgreSQL a transaction that waited for a row looks only at the outer condition again.
  */
 export async function updateSameLease(tx: Tx, lease: NewLease): Promise<LeaseRow | undefined> {
   const { projectId, agentId, pattern, prefix, exclusive, reason, now, expiresAt } = lease
@@ -98,8 +98,8 @@ export async function updateExtended(
 }
 
 /**
- * Marks as released what has expired, as of when it did; returns a row for each, with its project. PostgreSQL would ask
- * for the due ones again and again, and find others each time, were they not named in front.
+ * Marks expired leases as released, at the time they expired; returns a row for each, with its project. The due ones are
+ * named in front: PostgreSQL would else look for them again and again, and find others each time.
  */
 export async function updateExpired(
   tx: Tx,
@@ -118,7 +118,7 @@ export interface Nearby {
   projectId: number
   /** Not those of this agent. */
   agentId: number
-  /** The folders that lead to a path, or what lies below it. */
+  /** The folders that lead to a path, or all below it. */
   prefix: readonly string[] | { below: string }
   exclusiveOnly: boolean
   now: number

@@ -16,8 +16,8 @@ const threadsCalled = (key: string): Sql => sql`
 const mostThreads = 50
 
 /**
- * Threads `t` that go by a name, as far as anything is seen of them: those of the project first, so that no number of
- * others keeps them from being read.
+ * Threads `t` that go by a name, if anything of them is in sight: those of the project first, so that no number of others
+ * keeps them from being read.
  */
 export const threadsSeen = (sight: Sight, key: string): Sql => sql`
   FROM threads t WHERE t.id IN (${threadsCalled(key)}) AND ${seenThread(sight)}
@@ -34,7 +34,7 @@ export function listThreadsCalled(
 export interface MailThreadRow {
   id: number
   project_id: number
-  /** What it is called once one more message is in it. */
+  /** Its name once one more message is in it. */
   called: string
 }
 

@@ -6,16 +6,16 @@ import { listThreadsCalled } from './mail-threads.ts'
 import { listed } from './search-documents.ts'
 import { type Sight, seen, seenInside, shownSubject, threadName } from './visibility.ts'
 
-/** Every body there is. */
-const longest = 2 ** 31 - 1
+/** More bytes than any body has. */
+const wholeBody = 2 ** 31 - 1
 
 export interface MailRow {
   id: number
-  /** The name of the thread; one without goes by the id of its first message once somebody has answered. */
+  /** The name of the thread: its key, else the id of its first message, once somebody has answered. */
   thread_key: string | null
   sender: string
   sender_project: number
-  /** The beginning of the body, where there is none. */
+  /** The beginning of the body, where a subject is missing. */
   subject: string
   importance: 'low' | 'normal' | 'high' | 'urgent'
   ack_required: number
@@ -23,7 +23,7 @@ export interface MailRow {
   body: string | null
 }
 
-/** `bodies` is how long a body may be to come along: 0 for none. */
+/** `bodies` is the length of the longest body to come along: 0 for none. */
 const columns = (bodies: number): Sql => sql`
   m.id, ${threadName} AS thread_key, a.name AS sender, a.project_id AS sender_project,
   ${shownSubject} AS subject, m.importance, m.ack_required, m.created_at,
@@ -50,16 +50,16 @@ const parts: Readonly<Record<InboxPart, Sql>> = {
 export interface InboxQuery {
   recipientId: number
   part: InboxPart
-  /** Only what was sent after this time. */
+  /** Only messages sent after this time. */
   since?: number | undefined
-  /** Only what came after the message with this id. */
+  /** Only messages that came after the one with this id. */
   after?: number | undefined
-  /** Only what was sent up to this time. */
+  /** Only messages sent up to this time. */
   until?: number | undefined
-  /** Only what is older than the message with this id. */
+  /** Only messages older than the one with this id. */
   before?: number | undefined
   oldestFirst?: boolean
-  /** How long a body may be to come along; 0 for none. */
+  /** The length of the longest body to come along; 0 for none. */
   bodies: number
   limit: number
 }
@@ -78,7 +78,7 @@ export function listInbox(db: Reader, query: InboxQuery): Promise<InboxRow[]> {
     ORDER BY d.sent_at ${direction}, d.id ${direction} LIMIT ${limit}`)
 }
 
-/** Where a message stands in an inbox; nowhere if it was not sent there, and then nothing comes before or after it. */
+/** The place of a message in an inbox. A message that was not sent there has none: nothing comes before or after it. */
 const placeOf = (messageId: number, recipientId: number): Sql => sql`(
   SELECT b.sent_at, b.id FROM deliveries b WHERE b.message_id = ${messageId} AND b.recipient_id = ${recipientId})`
 
@@ -86,14 +86,14 @@ export interface OutboxQuery {
   senderId: number
   after?: number | undefined
   before?: number | undefined
-  /** How long a body may be to come along; 0 for none. */
+  /** The length of the longest body to come along; 0 for none. */
   bodies: number
   limit: number
 }
 
 /**
- * What an agent sent to somebody, newest first; what it said in topics is not mail. The order is that of the time, as an
- * index has it.
+ * The mail that an agent sent, newest first, without its words in topics. The order is that of the time, as an index has
+ * it.
  */
 export function listOutbox(db: Reader, { senderId, after, before, bodies, limit }: OutboxQuery): Promise<MailRow[]> {
   return db.all<MailRow>(sql`
@@ -112,21 +112,21 @@ export function listOutbox(db: Reader, { senderId, after, before, bodies, limit 
 export interface Looked {
   id: number
   sight: Sight
-  /** An agent who may see what it was sent, also in blind copy. */
+  /** An agent that may see its own mail, also in blind copy. */
   recipientId?: number
 }
 
 export interface SeenRow extends MailRow {
   sender_id: number
   own_subject: string | null
-  /** The name of the topic it was said in. */
+  /** The name of its topic, if it was said in one. */
   topic: string | null
 }
 
-/** A message that is in sight, or that this agent was sent. */
+/** A message that is in sight, or was sent to this agent. */
 export async function findMail(db: Reader, { id, sight, recipientId = 0 }: Looked): Promise<SeenRow | undefined> {
   const [row] = await db.all<SeenRow>(sql`
-    SELECT m.sender_id, m.subject AS own_subject, t.name AS topic, ${columns(longest)} FROM messages m ${joined}
+    SELECT m.sender_id, m.subject AS own_subject, t.name AS topic, ${columns(wholeBody)} FROM messages m ${joined}
     WHERE m.id = ${id} AND ((${seen(sight)}) OR EXISTS (
       SELECT 1 FROM deliveries d WHERE d.message_id = m.id AND d.recipient_id = ${recipientId}))`)
   return row
@@ -144,15 +144,15 @@ export interface ThreadQuery {
   sight: Sight
   /** The key of a thread, its uid, or the id of its first message. */
   key: string
-  /** Only what comes after the message with this id. */
+  /** Only messages after the one with this id. */
   after: number
-  /** How long a body may be to come along; 0 for none. */
+  /** The length of the longest body to come along; 0 for none. */
   bodies: number
   limit: number
 }
 
 /**
- * What a project may see of all threads that go by a name, in the order of the messages. Nearly always it is one, and it
+ * The messages that a project may see of all threads of one name, in their order. Nearly always it is one thread, and it
  * may be a topic of a million: each is read from its place on, by an index of its own.
  */
 export async function listThread(db: Reader, { key, ...page }: ThreadQuery): Promise<MailRow[]> {
@@ -190,14 +190,14 @@ function guestPart(db: Reader, threadId: number, { sight, after, bodies, limit }
 }
 
 export interface SentRow {
-  /** The sender's own id for it, else the hub's. */
+  /** The sender's own id; the uid where it gave none. */
   name: string
   subject: string | null
   thread_key: string | null
   created_at: number
 }
 
-/** What its sender is told of a message. */
+/** A message as its sender is told of it. */
 export async function findSent(db: Reader, id: number): Promise<SentRow> {
   const [row] = await db.all<SentRow>(sql`
     SELECT COALESCE(m.client_id, m.uid) AS name, m.subject, ${threadName} AS thread_key, m.created_at
@@ -215,7 +215,7 @@ export interface RecipientOfRow {
   acked_at: number | null
 }
 
-/** Who messages went to, in the order in which they were named; blind copies only where they may be seen. */
+/** The recipients of messages, in the order in which they were named; blind copies only where they may be seen. */
 export function listRecipientsOf(
   db: Reader,
   ids: readonly number[],

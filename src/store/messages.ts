@@ -12,7 +12,7 @@ export interface NewMessage {
   replyTo?: number | undefined
   subject?: string | undefined
   importance?: string
-  /** Whether it is addressed to somebody: what is said in a topic is not. */
+  /** Whether it is addressed to somebody; messages of a topic are not. */
   mail?: boolean
   ackRequired?: boolean
   body: string
@@ -33,7 +33,7 @@ export async function insertMessage(tx: Tx, message: NewMessage): Promise<number
   return (row as { id: number }).id
 }
 
-/** The names of a message between agents: whose it is, who gets it, what the sender called it. */
+/** The name of a message between agents: its sender, its recipients, the sender's own id. */
 export interface ClientId {
   senderId: number
   recipientIds: readonly number[]
@@ -49,7 +49,7 @@ export async function insertClientIds(
   await tx.all(sql`INSERT INTO client_ids (recipient_id, client_id, sender_id, message_id) VALUES ${join(rows)}`)
 }
 
-/** What the sender has sent under this name to any of them. */
+/** The message that the sender has sent under this name to any of the recipients. */
 export async function findByClientId(
   db: Reader,
   { senderId, recipientIds, clientId }: ClientId,
@@ -84,13 +84,13 @@ const notBy = (senderId: number | undefined): Sql =>
 
 export interface Part {
   threadId: number
-  /** Only what comes after this `seq`. */
+  /** Only messages after this `seq`. */
   after: number
-  /** Whose messages are left out. */
+  /** The agent whose messages are left out. */
   except?: number | undefined
 }
 
-/** What comes next in a thread, in its order. */
+/** The next messages of a thread, in its order. */
 export function listMessagesAfter(
   db: Reader,
   { threadId, after, except }: Part,
@@ -100,7 +100,7 @@ export function listMessagesAfter(
     ${asSeen} WHERE m.thread_id = ${threadId} AND m.seq > ${after} ${notBy(except)} ORDER BY m.seq LIMIT ${limit}`)
 }
 
-/** Whether a thread has something that the agent has not read. */
+/** Whether a thread has a message that the agent has not read. */
 export async function hasUnread(
   db: Reader,
   { threadId, agentId, includeSelf }: { threadId: number; agentId: number; includeSelf: boolean },
@@ -112,7 +112,7 @@ export async function hasUnread(
   return rows.length > 0
 }
 
-/** What a sender has already put into a thread under its own name for it. */
+/** The message that a sender has put into a thread under this client id. */
 export async function findInThread(
   db: Reader,
   { threadId, senderId, clientId }: { threadId: number; senderId: number; clientId: string },

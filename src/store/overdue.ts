@@ -14,7 +14,7 @@ export interface OverdueRow {
   sent_at: number
 }
 
-/** What was sent up to `before` and is neither acknowledged nor marked, the oldest first. */
+/** Deliveries of mail sent up to `before`, neither acknowledged nor marked, the oldest first. */
 export function listOverdue(db: Reader, before: number, limit: number): Promise<OverdueRow[]> {
   return db.all<OverdueRow>(sql`
     SELECT d.id, d.message_id, m.subject, s.name AS sender, d.recipient_id, r.name AS recipient, p.slug AS project, d.sent_at
@@ -24,7 +24,7 @@ export function listOverdue(db: Reader, before: number, limit: number): Promise<
     ORDER BY d.sent_at, d.id LIMIT ${limit}`)
 }
 
-/** Marks those that are still not acknowledged, and tells which they are. */
+/** Marks those that are still not acknowledged, and returns their ids. */
 export async function updateEscalated(tx: Tx, ids: readonly number[], now: number): Promise<Set<number>> {
   const rows = await tx.all<{ id: number }>(sql`
     UPDATE deliveries SET escalated_at = ${now}

@@ -1,4 +1,4 @@
-/** Rows of `agents` with all that is known of each: what it runs on, what it works on, when it was last seen. */
+/** Rows of `agents` with their profiles: program, model, task, last activity. */
 import sql, { empty, join, raw } from 'sql-template-tag'
 import type { Reader, Tx } from '../db/port.ts'
 import type { RecipientRow } from './agents.ts'
@@ -48,7 +48,7 @@ export async function insertProfile(
   return row as ProfileRow
 }
 
-/** What is not given stays as it is. */
+/** A field that is not given stays as it is. */
 export async function updateProfile(
   tx: Tx,
   id: number,
@@ -65,7 +65,7 @@ export async function updateProfile(
   return row as ProfileRow
 }
 
-/** Which of these names somebody has. */
+/** Those of the names that are taken. */
 export async function listTaken(db: Reader, projectId: number, nameKeys: readonly string[]): Promise<string[]> {
   const rows = await db.all<{ name_key: string }>(sql`
     SELECT name_key FROM agents WHERE project_id = ${projectId} AND name_key IN (${join([...nameKeys])})`)
@@ -92,13 +92,13 @@ export async function listProfiles(db: Reader, projectId: number, ids: readonly 
 
 export interface ByName {
   since: number
-  /** They are active too, whatever is stored of them. */
+  /** Agents that count as active, whatever is stored of them. */
   active: readonly number[]
   after: string | undefined
   limit: number
 }
 
-/** Those active since then by name, after this one: who becomes active in between is not passed over. */
+/** Agents active since then by name, after this one: one that becomes active in between is not passed over. */
 export function listByName(
   db: Reader,
   projectId: number,

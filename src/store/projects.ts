@@ -42,7 +42,7 @@ export function listProjects(
     WHERE id > ${after} ${only === undefined ? empty : sql`AND id = ${only}`} ORDER BY id LIMIT ${limit}`)
 }
 
-/** Lets one transaction at a time decide what is made in a project. */
+/** Lets one transaction at a time make something in a project. */
 export async function lockProject(tx: Tx, id: number): Promise<void> {
   await tx.all(sql`SELECT id FROM projects WHERE id = ${id} ${forUpdate(tx)}`)
 }

@@ -20,7 +20,7 @@ export function listInboxOwners(
     ORDER BY name_key LIMIT ${limit}`)
 }
 
-/** A place in what is ordered by time: behind the row with this time and id. */
+/** A place in an order by time: behind the row with this time and id. */
 export interface Place {
   readonly at: number
   readonly id: number
@@ -35,7 +35,7 @@ export interface SentPart {
   last: Place
 }
 
-/** Of what an agent sent, the next `most` messages after a place. */
+/** The next `most` messages that an agent sent after a place. */
 export async function countSent(
   db: Reader,
   { senderId, after, time, most }: { senderId: number; after: Place; time: number; most: number },
@@ -50,7 +50,7 @@ export async function countSent(
   return { count: Number(row.count), old: Number(row.old), last: { at: row.created_at, id: row.id } }
 }
 
-/** Where an inbox is `steps` deliveries further on; undefined if it ends before that. */
+/** The place `steps` deliveries further on in an inbox; undefined if it ends before that. */
 export async function findInboxPlace(
   db: Reader,
   recipientId: number,

@@ -1,4 +1,4 @@
-/** What is indexed of a message, on either engine. */
+/** The indexed part of a message, on either engine. */
 import sql, { type Sql } from 'sql-template-tag'
 import type { Reader } from '../db/port.ts'
 import type { Field } from '../fulltext/query.ts'
@@ -14,7 +14,7 @@ export interface Document {
 
 /**
  * Names are indexed as they are at that time: messages that were indexed before a topic was renamed are found by its old
- * name. Who got a message is not indexed at all, so that no search can tell whom it was secretly copied to.
+ * name. Recipients are not indexed at all: no search can tell of a blind copy (mail.search.bcc).
  */
 export async function listDocuments(db: Reader, ids: readonly number[]): Promise<Document[]> {
   const rows = await db.all<{ id: number; scopes: string } & Record<Field, string>>(sql`
@@ -32,7 +32,7 @@ export async function listDocuments(db: Reader, ids: readonly number[]): Promise
   }))
 }
 
-/** As many of the first messages of `source` (id and size, in order) as have so many bytes together, and one at least. */
+/** The first messages of `source` (id and size, in order) that have at most so many bytes together, and one at least. */
 export async function listWithin(db: Reader, source: Sql, bytes: number): Promise<number[]> {
   const rows = await db.all<{ id: number }>(sql`
     SELECT id FROM (SELECT id, size, SUM(size) OVER (ORDER BY id) AS total FROM (${source}) AS next) AS summed

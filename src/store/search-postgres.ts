@@ -1,10 +1,10 @@
-/** The search index on PostgreSQL: a vector of words for each message, made from what a trigger has noted. */
+/** The search index on PostgreSQL: a vector of words for each message, made from the notes of a trigger. */
 import sql from 'sql-template-tag'
 import type { Reader, Tx } from '../db/port.ts'
 import type { Field, Phrase, Query } from '../fulltext/query.ts'
 import { type Document, listDocuments, listed, listWithin } from './search-documents.ts'
 
-/** Which field of a message a word stands in is its weight. */
+/** The weight of a word tells the field it stands in. */
 const weights: Readonly<Record<Field, string>> = { subject: 'A', body: 'B', from: 'C', thread: 'D' }
 
 export async function listFound(
@@ -44,16 +44,16 @@ export async function isIndexed(db: Reader, id: number): Promise<boolean> {
   return pending.length === 0
 }
 
-/** What is indexed in one go: some 20 ms for the server, 5 ms for this process. A single message may have more. */
-const messagesAtOnce = 200
-const bytesAtOnce = 100_000
+/** One step takes some 20 ms of the server, 5 ms of this process. A single message may have more bytes. */
+const messagesPerStep = 200
+const bytesPerStep = 100_000
 
-/** Waits for others who index the same messages; what they have done is gone from the list then. */
+/** Waits for others that index the same messages; finished ones are gone from the list then. */
 export async function indexNext(tx: Tx): Promise<boolean> {
   const next = sql`
     SELECT p.message_id AS id, COALESCE(octet_length(m.body), 0) AS size
-    FROM search_pending p LEFT JOIN messages m ON m.id = p.message_id ORDER BY p.message_id LIMIT ${messagesAtOnce}`
-  const ids = await listWithin(tx, next, bytesAtOnce)
+    FROM search_pending p LEFT JOIN messages m ON m.id = p.message_id ORDER BY p.message_id LIMIT ${messagesPerStep}`
+  const ids = await listWithin(tx, next, bytesPerStep)
   if (ids.length === 0) return false
   const taken = await tx.all<{ id: number }>(sql`
     DELETE FROM search_pending WHERE message_id IN (
@@ -97,12 +97,12 @@ export async function mergeNext(_tx: Tx): Promise<boolean> {
   return false
 }
 
-const resetAtOnce = 1000
+const messagesPerReset = 1000
 
 /** Notes the next messages again. Until its turn comes each is found by the words it has. */
 export async function resetNext(tx: Tx, from: number): Promise<number | undefined> {
   const ids = await tx.all<{ id: number }>(
-    sql`SELECT id FROM messages WHERE id > ${from} ORDER BY id LIMIT ${resetAtOnce}`,
+    sql`SELECT id FROM messages WHERE id > ${from} ORDER BY id LIMIT ${messagesPerReset}`,
   )
   const last = ids.at(-1)?.id
   if (last === undefined) return undefined

@@ -1,23 +1,23 @@
 /** The search index on SQLite: a row of FTS5 tables that a projection fills, each small enough to be searched in one go. */
-import { setImmediate } from 'node:timers/promises'
 import sql, { raw, type Sql } from 'sql-template-tag'
+import { nextTurn } from '../base/clock.ts'
 import type { Reader, Tx } from '../db/port.ts'
 import type { Field, Phrase, Query } from '../fulltext/query.ts'
 import { type Document, listDocuments, listWithin } from './search-documents.ts'
 
 /**
  * A prefix gathers all its words before the first hit, common words that never meet are followed to the end, and merges
- * rewrite what is there: all that grows with a table and holds up everybody. With a million words (some 17,000 messages)
+ * rewrite the table: all this grows with a table and holds up everybody. With a million words (some 17,000 messages)
  * it takes about 10 ms; a prefix that a sixth of all words share took 28. Past that the next table is begun.
  */
 const wordsInPart = 1_000_000
 
-/** What is indexed in one go, some 3 ms of work; a single message may have more. */
-const messagesAtOnce = 64
-const bytesAtOnce = 32_000
+/** One step of indexing takes some 3 ms; a single message may have more bytes. */
+const messagesPerStep = 64
+const bytesPerStep = 32_000
 
-/** What is merged in one go, some 3 ms as well. */
-const pagesAtOnce = 200
+/** One step of merging takes some 3 ms as well. */
+const pagesPerStep = 200
 
 const tableOf = (part: number): Sql => raw(`search_${part}`)
 
@@ -35,14 +35,15 @@ export async function listFound(
       SELECT rowid AS id FROM ${table} WHERE ${table} MATCH ${match} ORDER BY rowid DESC LIMIT ${limit - found.length}`)
     for (const { id } of rows) found.push(id)
     if (found.length >= limit) break
-    await setImmediate()
+    await nextTurn()
   }
   return found
 }
 
 /**
- * FTS5 moves on through all that AND joins with every step, also through a scope that has everything. What may as well be
- * this, which fulltext/words.ts leaves out of every text, is found before the scope is asked: two thirds of the time.
+ * FTS5 steps through all terms of an AND at once, also through a scope that holds everything. A query with this as its
+ * alternative, a character that fulltext/words.ts drops from every text, is answered before the scope is asked: two thirds
+ * of the time.
  */
 const noWord = '\u00ad'
 
@@ -84,8 +85,8 @@ interface Part {
 export async function indexNext(tx: Tx): Promise<boolean> {
   const [last] = await tx.all<Part>(sql`SELECT part, last_id, words FROM search_parts ORDER BY part DESC LIMIT 1`)
   const next = sql`
-    SELECT id, octet_length(body) AS size FROM messages WHERE id > ${last?.last_id ?? 0} ORDER BY id LIMIT ${messagesAtOnce}`
-  const ids = await listWithin(tx, next, bytesAtOnce)
+    SELECT id, octet_length(body) AS size FROM messages WHERE id > ${last?.last_id ?? 0} ORDER BY id LIMIT ${messagesPerStep}`
+  const ids = await listWithin(tx, next, bytesPerStep)
   const newest = ids.at(-1)
   if (newest === undefined) return false
   const open = last !== undefined && last.words < wordsInPart ? last : await insertPart(tx, last)
@@ -134,7 +135,7 @@ export async function mergeNext(tx: Tx): Promise<boolean> {
   if (part === undefined) return false
   const table = tableOf(part)
   const before = await countChanges(tx)
-  await tx.all(sql`INSERT INTO ${table} (${table}, rank) VALUES ('merge', ${-pagesAtOnce})`)
+  await tx.all(sql`INSERT INTO ${table} (${table}, rank) VALUES ('merge', ${-pagesPerStep})`)
   // Fewer than two changes mean that nothing is left to merge: https://www.sqlite.org/fts5.html#the_merge_command
   if ((await countChanges(tx)) - before < 2) await tx.all(sql`UPDATE search_parts SET merged = 1 WHERE part = ${part}`)
   return true

@@ -1,4 +1,4 @@
-/** Finding messages by their words: what both engines share of it. */
+/** Search for messages by their words: the part that both engines share. */
 import sql, { type Sql } from 'sql-template-tag'
 import type { Reader, Tx } from '../db/port.ts'
 import type { Query } from '../fulltext/query.ts'
@@ -63,7 +63,7 @@ export interface HitRow {
   body: string
 }
 
-/** The index may lag behind a change of scope, these rows do not: what is out of scope is left out here at the latest. */
+/** The index may lag behind a change of scope, these rows do not: messages out of scope are left out here at the latest. */
 export async function listHits(db: Reader, ids: readonly number[], scope: Scope): Promise<HitRow[]> {
   return db.all<HitRow>(sql`
     SELECT m.id, m.uid, t.uid AS thread_uid, t.name AS thread_name, m.seq,

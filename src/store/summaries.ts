@@ -1,4 +1,4 @@
-/** What summaries read: which threads go by a name, and the newest of what a project may see of them. */
+/** The threads and messages that summaries read, as far as a project may see them. */
 import sql, { empty } from 'sql-template-tag'
 import type { Reader } from '../db/port.ts'
 import { threadsSeen } from './mail-threads.ts'
@@ -38,7 +38,7 @@ export interface ToldQuery {
   sight: Sight
   /** Whether the thread is another project's, which shows some of it to the one that looks. */
   guest: boolean
-  /** Only what stands before the message with this id. */
+  /** Only messages before the one with this id. */
   before?: number | undefined
   /** From the beginning instead of the end. */
   oldestFirst?: boolean
@@ -71,7 +71,7 @@ export interface OpenRecipientRow {
   project_id: number
 }
 
-/** Whom messages openly went to. */
+/** The open recipients of messages. */
 export function listOpenRecipients(db: Reader, ids: readonly number[]): Promise<OpenRecipientRow[]> {
   return db.all<OpenRecipientRow>(sql`
     SELECT d.message_id, a.name, a.project_id FROM deliveries d JOIN agents a ON a.id = d.recipient_id

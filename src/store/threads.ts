@@ -5,7 +5,7 @@ import type { Reader, Tx } from '../db/port.ts'
 export interface NewThread {
   uid: string
   projectId: number
-  /** What its messages call it. */
+  /** Its name in mail. */
   key?: string | undefined
   /** The first `seq` that is still free. */
   nextSeq: number

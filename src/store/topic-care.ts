@@ -1,4 +1,4 @@
-/** Topics as those see them who look after them: how much is in each, and a row that nobody else changes meanwhile. */
+/** Topics for those who look after them: summaries, and a lock on one topic. */
 import sql, { empty } from 'sql-template-tag'
 import { forUpdate } from '../db/dialect.ts'
 import type { Reader, Tx } from '../db/port.ts'
@@ -27,7 +27,7 @@ export function listTopicSummaries(
 }
 
 /** A topic that stays as it is until the transaction ends. */
-export async function claimTopic(tx: Tx, projectId: number, uid: string): Promise<TopicRow | undefined> {
+export async function lockTopic(tx: Tx, projectId: number, uid: string): Promise<TopicRow | undefined> {
   await tx.all(sql`SELECT id FROM threads WHERE uid = ${uid} AND project_id = ${projectId} ${forUpdate(tx)}`)
   return findTopic(tx, projectId, uid)
 }

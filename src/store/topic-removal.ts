@@ -3,7 +3,7 @@ import sql, { join } from 'sql-template-tag'
 import { forDelete } from '../db/dialect.ts'
 import type { Reader, Tx } from '../db/port.ts'
 
-/** Forgets who has joined. */
+/** Forgets the members of a thread. */
 export async function deleteMembers(tx: Tx, threadId: number): Promise<void> {
   await tx.all(sql`DELETE FROM joins WHERE thread_id = ${threadId}`)
   await tx.all(sql`DELETE FROM cursors WHERE thread_id = ${threadId}`)
@@ -21,23 +21,23 @@ export async function listDeletedThreads(db: Reader): Promise<number[]> {
 
 export interface Part {
   threadId: number
-  /** Only what is older than this `seq`: PostgreSQL would step over all that went before once more. */
+  /** Only messages older than this `seq`: PostgreSQL would else step over the removed ones again. */
   before: number
   limit: number
 }
 
-/** The newest messages of a part go, and with them what refers to them; returns the `seq` of each. */
+/** Removes the newest messages of a part, with all rows that refer to them; returns the `seq` of each. */
 export async function deleteNewestMessages(tx: Tx, { threadId, before, limit }: Part): Promise<number[]> {
   const rows = await tx.all<{ id: number; seq: number }>(sql`
     SELECT id, seq FROM messages WHERE thread_id = ${threadId} AND seq < ${before} ORDER BY seq DESC LIMIT ${limit}`)
   if (rows.length === 0) return []
-  // A list, not a query: PostgreSQL would rather scan whole tables than look up what a query finds.
+  // A list, not a query: with a query PostgreSQL would scan whole tables.
   const ids = join(rows.map(({ id }) => id))
   const deliveries = await tx.all<{ recipient_id: number; read_at: number | null }>(sql`
     DELETE FROM deliveries WHERE message_id IN (${ids}) RETURNING recipient_id, read_at`)
   await tx.all(sql`DELETE FROM client_ids WHERE message_id IN (${ids})`)
   await tx.all(sql`DELETE FROM message_guests WHERE message_id IN (${ids})`)
-  // Answers within the thread are newer than what they answer, so that they are gone already, or go now.
+  // An answer within the thread is newer than its question: it is gone already, or goes now.
   await tx.all(sql`UPDATE messages SET reply_to = NULL WHERE reply_to IN (${ids}) AND thread_id <> ${threadId}`)
   await tx.all(sql`DELETE FROM messages WHERE id IN (${ids})`)
   const unread = deliveries.filter(({ read_at }) => read_at === null)
@@ -56,7 +56,7 @@ async function lowerUnread(tx: Tx, recipients: readonly number[]): Promise<void>
     await tx.all(sql`UPDATE agents SET unread = unread - ${count} WHERE id = ${id}`)
 }
 
-/** Removes the thread itself once its messages are gone. Who came in by the side door meanwhile goes with it. */
+/** Removes the thread itself once its messages are gone, with members that joined meanwhile. */
 export async function deleteThread(tx: Tx, threadId: number): Promise<void> {
   await tx.all(sql`SELECT id FROM threads WHERE id = ${threadId} ${forDelete(tx)}`)
   await deleteMembers(tx, threadId)

@@ -1,4 +1,4 @@
-/** The messages of a thread for those who read it without a cursor: from any place, forward or back. */
+/** The messages of a thread for readers without a cursor: from any place, forward or back. */
 import sql, { empty } from 'sql-template-tag'
 import type { Reader } from '../db/port.ts'
 import type { ThreadMessageRow } from './messages.ts'
@@ -8,7 +8,7 @@ export interface EntryRow extends ThreadMessageRow {
   reply_seq: number | null
 }
 
-/** What comes after the place `after`, up to `through` if that is given, in the order of the thread. */
+/** The messages after the place `after`, up to `through` if that is given, in the order of the thread. */
 export function listEntries(
   db: Reader,
   { threadId, after, through }: { threadId: number; after: number; through?: number | undefined },

@@ -1,10 +1,10 @@
-/** Who may see what, and what a thread and a message are called: every reader of messages asks here. */
+/** Visibility of messages, and the names of threads and messages: every reader of messages asks here. */
 import sql, { empty, raw, type Sql } from 'sql-template-tag'
 
-/** What somebody looks at, and with whose eyes. The conditions below are about messages `m` of the agents `a` in threads `t`. */
+/** The project that is looked at, and by whom. The conditions below are about messages `m` of agents `a` in threads `t`. */
 export interface Sight {
   readonly projectId: number
-  /** All that is there, what agents without a key may see, or what this one agent may see. */
+  /** All messages, those that agents without a key may see, or those that this one agent may see. */
   readonly of: 'everybody' | 'keyless' | number
 }
 
@@ -17,7 +17,7 @@ export const ofProject = (projectId: number): Sql => sql`(t.project_id = ${proje
 const oneByOne = raw('LIMIT 1 OFFSET 0')
 
 /**
- * What is said in a topic is for everybody in its project. Mail is hidden from those who act as none of its parties: from
+ * The messages of a topic are for everybody in its project. Mail is hidden from readers that act as none of its parties: from
  * agents without a key, if all of its parties have one; from an agent with a key, if it has no part in it.
  */
 function forEyesOf(of: Sight['of']): Sql {
@@ -67,16 +67,16 @@ export const countSeen = ({ projectId, of }: Sight): Sql => sql`
 /** The id of the message that began a thread, as text. */
 const firstId = sql`(SELECT CAST(f.id AS TEXT) FROM messages f WHERE f.thread_id = t.id AND f.seq = 1)`
 
-/** What a thread is called: its key; a topic by its uid; else the id of its first message, once somebody has answered. */
+/** The name of a thread: its key; of a topic its uid; else the id of its first message, once somebody has answered. */
 export const threadName = sql`COALESCE(t.key, CASE WHEN t.name IS NOT NULL THEN t.uid WHEN t.next_seq > 2 THEN ${firstId} END)`
 
 /** Every name that a thread may be looked for by. */
 export const threadNames = sql`t.uid || ' ' || COALESCE(t.name || ' ', '') || COALESCE(t.key, ${firstId}, '')`
 
-/** What a message is about, in words of its own: a topic's name is the subject of what was said there. */
+/** The subject of a message; in a topic, the name of the topic. */
 export const subject = sql`COALESCE(m.subject, t.name, '')`
 
-/** So much of the body stands in for a subject that is not there. */
+/** The characters of a body that stand in for a missing subject. */
 const headLength = 120
 
 /** The same as it is shown; core cuts it at the end of its first line. */

@@ -8,7 +8,7 @@ export const finding = [
   { id: 'mail.search.never-raises', spec: 'DECISIONS mail 9', says: 'No query raises: what is not of the query language is looked for as it stands.' },
   { id: 'mail.search.visible', spec: 'DECISIONS mail 6', says: 'A search shows what its project may see: its own threads, and what others openly exchanged with it.' },
   { id: 'mail.search.bcc', spec: 'DECISIONS mail 6', says: 'No search tells who got a blind copy, and a blind copy alone shows a message to no other project.' },
-  { id: 'mail.search.rebuilt', spec: 'DESIGN One write', says: 'What an older Parley had indexed is indexed anew, so that mail is found among it.' },
+  { id: 'mail.search.rebuilt', spec: 'DESIGN One write', says: 'The index of an older Parley is made anew, so that it also finds mail.' },
   { id: 'mail.summary.extractive', spec: 'DECISIONS mail 10', says: 'Without a language model a summary has participants, totals, questions, actions, decisions, code references.' },
   { id: 'mail.summary.bounded', spec: 'mail.md §5', says: 'A summary stays short however long the thread is, and its examples are cut.' },
   { id: 'mail.summary.many', spec: 'mail.md API', says: 'summarize_threads tells of each thread and of all together; one that is missing does not stop the others.' },

@@ -18,7 +18,7 @@ export const housekeeping = [
   { id: 'cli.acks.overdue', spec: 'mail.md CLI', says: '`acks overdue` shows what has waited for longer than ACK_TTL_SECONDS or --ttl-minutes, the oldest first.' },
   { id: 'cli.acks.looks-only', spec: 'mail.md CLI', says: 'Looking at the acknowledgements of an agent marks nothing and does not make it active.' },
   { id: 'cli.acks.errors', spec: 'DESIGN Errors', says: 'An unknown project or agent is a message with a hint and exit code 1; wrong usage is exit code 2.' },
-  { id: 'cli.acks.harmless', spec: 'DECISIONS all 9', says: 'What agents wrote cannot steer the terminal of whoever looks at acknowledgements.' },
+  { id: 'cli.acks.harmless', spec: 'DECISIONS all 9', says: 'The text of agents cannot steer a terminal that shows acknowledgements.' },
   { id: 'cli.migrate.tells', spec: 'mail.md CLI', says: '`migrate` brings the schema up to date and tells what it applied; a second time there is nothing to do.' },
   { id: 'cli.migrate.refuses', spec: 'DECISIONS bus 1', says: '`migrate` leaves a newer or foreign database as it is, names it, and ends with exit code 1.' },
   { id: 'cli.help.complete', spec: 'mail.md CLI', says: '`parley --help` names every command.' },

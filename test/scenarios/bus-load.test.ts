@@ -1,22 +1,24 @@
 /** Eight processes on one file, all at once: one topic of a name, one order of messages, nobody told to come back later. */
 import { expect } from 'vitest'
-import { type BusProcess, look, type Message, startBus } from '../support/bus.ts'
-import { eras, temporaryFolder } from '../support/parley.ts'
+import { look, type Message, startBus } from '../support/bus.ts'
+import { eras, share, temporaryFolder } from '../support/parley.ts'
 import { verifies } from '../support/verifies.ts'
 
 const processes = 8
 const sends = 100
 const total = processes * sends
 
-const start = async (storage: string): Promise<BusProcess[]> =>
-  Promise.all(Array.from({ length: processes }, (_, n) => startBus({ storage, era: eras[n % 2 === 0 ? 0 : 1] })))
+const eight = share(async (later) => {
+  const storage = await temporaryFolder(later)
+  const start = (_: unknown, n: number) => startBus({ storage, era: eras[n % 2 === 0 ? 0 : 1], later })
+  return { storage, peers: await Promise.all(Array.from({ length: processes }, start)) }
+})
 
 verifies(
   'bus.topic.once',
   'Eight processes that start at once on no file and create the same names at once share one topic a name',
   async () => {
-    const storage = await temporaryFolder()
-    const peers = await start(storage)
+    const { peers } = eight()
     for (const names of [['Plan', 'plan', ' PLAN '], ['second'], ['third']]) {
       const made = await Promise.all(
         peers.map((peer, n) => peer.call<{ topic_id: string }>('topic_create', { name: names[n % names.length] })),
@@ -32,8 +34,7 @@ verifies(
   ['bus.processes.load', 'bus.message.seq', 'bus.sync.order'],
   'Eight processes with a hundred sends each at once: seq 1 to 800, and everybody gets all of the others’ once, in order',
   async () => {
-    const storage = await temporaryFolder()
-    const peers = await start(storage)
+    const { storage, peers } = eight()
     const topics = await Promise.all(peers.map((peer, n) => peer.join(`peer-${n}`, 'busy')))
     const topic = topics[0] ?? ''
     const sent: Message[] = []

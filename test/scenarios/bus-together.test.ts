@@ -1,26 +1,26 @@
 /** Two bus processes and one server on one storage folder: what one does, all see, and those who wait are woken. */
 import { expect } from 'vitest'
 import { httpPeer, type Peer, startBus, waiting } from '../support/bus.ts'
-import { eras, startParley, temporaryFolder } from '../support/parley.ts'
+import { eras, share, startParley, temporaryFolder } from '../support/parley.ts'
 import { verifies } from '../support/verifies.ts'
 
-async function start() {
-  const storage = await temporaryFolder()
+const together = share(async (later) => {
+  const storage = await temporaryFolder(later)
   // All three begin on a folder without a file.
   const [parley, ...peers] = await Promise.all([
-    startParley({ storage }),
-    startBus({ storage, era: eras[0] }),
-    startBus({ storage, era: eras[1] }),
+    startParley({ storage, later }),
+    startBus({ storage, era: eras[0], later }),
+    startBus({ storage, era: eras[1], later }),
   ])
   const all = [...peers, httpPeer(parley, '?agent=peer-2')].map((peer, n) => ({ peer, name: `peer-${n}` }))
   return { storage, all, parley }
-}
+})
 
 verifies(
   ['bus.processes.mixed', 'bus.sync.wait', 'bus.presence.sync'],
   'Whoever sends, the others are woken by it, and each sees the same topic',
   async () => {
-    const { storage, all } = await start()
+    const { storage, all } = together()
     const ids = await Promise.all(all.map(({ peer, name }) => peer.join(name, 'together')))
     const topic = ids[0] ?? ''
     expect(new Set(ids).size).toBe(1)
@@ -49,7 +49,7 @@ verifies(
 )
 
 verifies('bus.wait.closed', 'A topic that one closes lets all the others return at once', async () => {
-  const { storage, all } = await start()
+  const { storage, all } = together()
   for (const [n, closer] of all.entries()) {
     const ids = await Promise.all(all.map(({ peer, name }) => peer.join(name, `closing ${n}`)))
     const topic = ids[0] ?? ''
@@ -74,7 +74,7 @@ verifies(
   ['bus.processes.mixed', 'bus.name.in-use', 'bus.name.gone'],
   'A name is one name at all of them, and free again when its process is gone',
   async () => {
-    const { all, storage, parley } = await start()
+    const { all, storage, parley } = together()
     const holder = await startBus({ storage })
     await holder.join('Raven', 'names')
     const raven = httpPeer(parley, '?agent=raven')

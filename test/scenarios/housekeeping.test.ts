@@ -47,7 +47,7 @@ eachEngine('The housekeeping of two servers', (open) => {
       await killed?.end('SIGKILL')
       const survivor = servers.find((server) => server !== killed) as Parley
       await ask(survivor, 'after the kill')
-      // If it died in the middle of a run, its claim has to run out first.
+      // If it died in the middle of a run, its hold on the chore has to run out first.
       await expect.poll(() => told(survivor, 'after the kill').length, { timeout: 45_000 }).toBe(1)
       for (const subject of [...servers.map(({ port }) => `to ${port}`), 'after the kill'])
         expect(servers.flatMap((server) => told(server, subject))).toHaveLength(1)

@@ -1,4 +1,5 @@
 /** Answers that cannot be handed over: the message they carried stays in the mailbox. */
+import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { expect } from 'vitest'
 import { mailbox, type Parley, shareParley, waitingCalls } from '../support/parley.ts'
@@ -41,8 +42,11 @@ verifies('mailbox.pop.put-back', 'A client that hangs up right after its request
   const alice = mailbox(parley(), 'alice')
   for (let n = 0; n < 30; n++) {
     await alice.send('hasty', `number ${n}`)
+    // Stopped meanwhile, the server finds the request and its end together. Else it may answer before the end, and that mail is read.
+    parley().child.kill('SIGSTOP')
     const socket = await ask(parley(), 'hasty', {})
-    socket.destroy()
+    await once(socket.destroy(), 'close')
+    parley().child.kill('SIGCONT')
   }
   // The last pop may still be on its way back to the head when others are taken: none is lost, and that is the promise.
   const hasty = mailbox(parley(), 'hasty')

@@ -101,9 +101,9 @@ describe('Blind copies', () => {
       [ours, 'SilverFox', 'HiddenOtter'],
       [theirs, 'HiddenOtter', 'SilverFox'],
     ] as const) {
-      const letters = await inbox(project, agent)
-      expect(letters).toMatchObject([{ kind: 'bcc', body_md: `hello ${word}` }])
-      expect(JSON.stringify(letters)).not.toContain(other)
+      const messages = await inbox(project, agent)
+      expect(messages).toMatchObject([{ kind: 'bcc', body_md: `hello ${word}` }])
+      expect(JSON.stringify(messages)).not.toContain(other)
     }
     const outbox = await door().read<Page>(`resource://outbox/GreenCastle?project=${ours}`)
     expect(outbox.messages[0]?.bcc).toMatchObject(['SilverFox', expect.stringMatching(/^HiddenOtter@/)])
@@ -233,22 +233,22 @@ describe('A stranger', () => {
     await as('GreenCastle', ['BlueLake'], { thread_id: 'TKT-1', auto_contact_if_blocked: true })
     const { message_id } = await as('BlueLake', ['GreenCastle'], { thread_id: 'TKT-1' })
     await call('set_contact_policy', { project_key, agent_name: 'BlueLake', policy })
-    const letters = () => call<Message[]>('fetch_inbox', { project_key, agent_name: 'BlueLake', limit: 100 })
-    return { call, project_key, message_id, as, letters }
+    const messages = () => call<Message[]>('fetch_inbox', { project_key, agent_name: 'BlueLake', limit: 100 })
+    return { call, project_key, message_id, as, messages }
   }
 
   for (const policy of ['auto', 'contacts_only'])
     verifies('mail.attack.cold', `gets no word in by its own doing where the policy is ${policy}`, async () => {
-      const { call, project_key, message_id, as, letters } = await scene(policy)
+      const { call, project_key, message_id, as, messages } = await scene(policy)
       // Whatever a stranger can do alone to look like somebody who is known.
       await as('RedStone', ['RedStone'], { thread_id: 'TKT-1' })
       await as('RedStone', ['RedStone'], { thread_id: 'TKT-2' })
       await as('RedStone', ['NewComer'], { thread_id: 'TKT-1', auto_contact_if_blocked: true })
-      const before = await letters()
+      const before = await messages()
       const reply = { project_key, message_id, sender_name: 'RedStone', body_md: 'x' }
       const box = mailbox(strict(), 'RedStone', { query: `?project=${project_key}` })
       const attacks: Record<string, () => Promise<unknown>> = {
-        'a cold letter': () => as('RedStone', ['BlueLake']),
+        'a cold message': () => as('RedStone', ['BlueLake']),
         'one that wants an answer': () => as('RedStone', ['BlueLake'], { ack_required: true, importance: 'urgent' }),
         'into the thread of others': () => as('RedStone', ['BlueLake'], { thread_id: 'TKT-1' }),
         'into a thread of its own': () => as('RedStone', ['BlueLake'], { thread_id: 'TKT-2' }),
@@ -261,19 +261,19 @@ describe('A stranger', () => {
         await expect(attack(), name).rejects.toMatchObject({ code: 'CONTACT_REQUIRED' })
       const { blocked } = await as('RedStone', ['RedStone'], { cc: ['BlueLake'], thread_id: 'TKT-1' })
       expect(blocked).toMatchObject([{ recipient: 'BlueLake', code: 'CONTACT_REQUIRED' }])
-      expect(await letters()).toEqual(before)
+      expect(await messages()).toEqual(before)
     })
 
   verifies('mail.attack.cold', 'that was declined stays so, whatever it asks for', async () => {
-    const { call, project_key, as, letters } = await scene('auto')
+    const { call, project_key, as, messages } = await scene('auto')
     const ask = { project_key, from_agent: 'RedStone', to_agent: 'BlueLake' }
     await call('request_contact', ask)
     await call('respond_contact', { ...ask, accept: false })
-    const before = await letters()
+    const before = await messages()
     await call('file_reservation_paths', { project_key, agent_name: 'BlueLake', paths: ['src/**'] })
     await call('file_reservation_paths', { project_key, agent_name: 'RedStone', paths: ['**'] })
     const attacks: Record<string, () => Promise<unknown>> = {
-      'a letter': () => as('RedStone', ['BlueLake']),
+      'a message': () => as('RedStone', ['BlueLake']),
       'a handshake': () => as('RedStone', ['BlueLake'], { auto_contact_if_blocked: true }),
       'the same files': () => as('RedStone', ['BlueLake'], { thread_id: 'TKT-1' }),
       'another request': () => call('request_contact', { ...ask, ttl_seconds: 5 }),
@@ -282,6 +282,6 @@ describe('A stranger', () => {
     }
     for (const [name, attack] of Object.entries(attacks))
       await expect(attack(), name).rejects.toMatchObject({ code: 'CONTACT_BLOCKED' })
-    expect(await letters()).toEqual(before)
+    expect(await messages()).toEqual(before)
   })
 })

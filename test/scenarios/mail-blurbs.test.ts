@@ -1,4 +1,4 @@
-/** What spec/mail.md gives agents to copy into their own rules, done as it says: the AGENTS.md blurb and the Beads flow. */
+/** The rules that agents are given to copy, done as they say: the AGENTS.md blurb and the Beads flow. */
 import { expect } from 'vitest'
 import { type MailDoor, type Message, type Page, plainMail, type Receipt } from '../support/mail.ts'
 import { shareParley } from '../support/parley.ts'

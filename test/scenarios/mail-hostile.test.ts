@@ -92,7 +92,7 @@ describe('A search query', () => {
     const ours = await desk('GreenCastle', 'BlueLake')
     const theirs = await desk('GreenCastle', 'BlueLake')
     await theirs.send({ body_md: `the ${secret} wakes`, subject: `About the ${secret}`, thread_id: 'TKT-1' })
-    const { message_id } = await ours.send({ body_md: 'an ordinary letter', thread_id: 'TKT-1' })
+    const { message_id } = await ours.send({ body_md: 'an ordinary message', thread_id: 'TKT-1' })
     expect(await theirs.search(secret)).toHaveLength(1)
     for (const query of hostile) {
       const began = performance.now()
@@ -141,18 +141,18 @@ describe('A line of the log', () => {
     const { call, read } = plainMail({ url })
     const ignore = () => undefined
     for (const name of ['GreenCastle', 'BlueLake']) await call('register_agent', { project_key, name })
-    const letter = { project_key, sender_name: 'GreenCastle', to: ['BlueLake'], subject: 'x', body_md: evil }
-    await call('send_message', letter)
+    const message = { project_key, sender_name: 'GreenCastle', to: ['BlueLake'], subject: 'x', body_md: evil }
+    await call('send_message', message)
     const attempts: [string, Json][] = [
       ['ensure_project', { human_key: evil }],
       ['register_agent', { project_key, name: evil, program: evil, model: evil, task_description: evil }],
       ['register_agent', { project_key, task_description: `x\n${forged}` }],
-      ['send_message', { ...letter, subject: evil }],
-      ['send_message', { ...letter, thread_id: evil }],
-      ['send_message', { ...letter, to: [evil] }],
-      ['send_message', { ...letter, sender_name: evil }],
-      ['send_message', { ...letter, importance: evil }],
-      ['send_message', { ...letter, [evil]: evil }],
+      ['send_message', { ...message, subject: evil }],
+      ['send_message', { ...message, thread_id: evil }],
+      ['send_message', { ...message, to: [evil] }],
+      ['send_message', { ...message, sender_name: evil }],
+      ['send_message', { ...message, importance: evil }],
+      ['send_message', { ...message, [evil]: evil }],
       ['search_messages', { project_key, query: evil }],
       ['search_messages', { project_key: evil, query: 'x' }],
       ['summarize_thread', { project_key, thread_id: 'x', llm_model: evil }],

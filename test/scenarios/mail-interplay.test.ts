@@ -1,4 +1,4 @@
-/** The mail door beside the others (DESIGN, "The doors"): one hub, whichever door one comes by, also after kill -9. */
+/** The mail door beside the others: one hub, whichever door one comes by, also after kill -9. */
 import { expect } from 'vitest'
 import { httpPeer } from '../support/bus.ts'
 import { type Message, newProject, type Page, plainMail, type Receipt } from '../support/mail.ts'
@@ -41,11 +41,11 @@ verifies('mail.interplay.doors', 'What is marked as read here is no longer waiti
   const [alice, bob] = [someone(), someone()]
   const box = mailbox(parley(), bob)
   for (const text of ['first', 'second', 'third']) await mailbox(parley(), alice).send(bob, text)
-  const letters = await inbox('commons', bob)
-  expect(letters.map(({ body_md }) => body_md)).toEqual(['third', 'second', 'first'])
+  const messages = await inbox('commons', bob)
+  expect(messages.map(({ body_md }) => body_md)).toEqual(['third', 'second', 'first'])
   const receipt = { project_key: 'commons', agent_name: bob }
-  await door().call('mark_message_read', { ...receipt, message_id: letters[2]?.id })
-  await door().call('acknowledge_message', { ...receipt, message_id: letters[0]?.id })
+  await door().call('mark_message_read', { ...receipt, message_id: messages[2]?.id })
+  await door().call('acknowledge_message', { ...receipt, message_id: messages[0]?.id })
   expect(await box.check()).toMatchObject({ content: 'second' })
   expect(await box.check()).toBeNull()
 })
@@ -196,7 +196,7 @@ verifies('mail.interplay.restart', 'After kill -9 everybody is who they were, an
     program: 'test',
   })
   const again = await everything(second.url)
-  const seen = (letters: unknown) => (letters as Message[]).filter(({ id }) => id !== last.message_id)
+  const seen = (messages: unknown) => (messages as Message[]).filter(({ id }) => id !== last.message_id)
   expect(again.inboxes.map(seen)).toEqual(known.inboxes)
   expect(seen(again.outbox.messages)).toEqual(known.outbox.messages)
   expect([again.leases, again.contacts, again.found]).toEqual([known.leases, known.contacts, known.found])

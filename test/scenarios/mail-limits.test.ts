@@ -41,7 +41,7 @@ const told = (work: Promise<unknown>): Promise<Told> =>
     (error: Told & { data?: Omit<Told, 'message'> }) => ({ ...error, ...error.data }),
   )
 
-const letter = (more: Json = {}): Json => ({
+const message = (more: Json = {}): Json => ({
   ...there,
   sender_name: 'GreenCastle',
   to: ['BlueLake'],
@@ -55,13 +55,13 @@ describe('What is too much', () => {
     const body = `${'é'.repeat(MiB / 2 - 4)}\n"\\<&>`.padEnd(MiB / 2 + 4, '.').slice(0, MiB / 2)
     const whole = body + 'x'.repeat(MiB - Buffer.byteLength(body))
     expect(Buffer.byteLength(whole)).toBe(MiB)
-    const { message_id } = await desk.door.call<Receipt>('send_message', letter({ body_md: whole }))
+    const { message_id } = await desk.door.call<Receipt>('send_message', message({ body_md: whole }))
     const [got] = await desk.inbox('BlueLake', { include_bodies: true })
     expect(got?.id).toBe(message_id)
     const { body_md } = await desk.door.read<Message>(`resource://message/${message_id}?project=${desk.project}`)
     expect(body_md === whole).toBe(true)
     const before = stored()
-    expect(await told(desk.door.call('send_message', letter({ body_md: `${whole}x` })))).toMatchObject({
+    expect(await told(desk.door.call('send_message', message({ body_md: `${whole}x` })))).toMatchObject({
       code: 'INVALID_ARGUMENT',
     })
     const answer = { ...there, message_id, sender_name: 'BlueLake', body_md: `${whole}x` }
@@ -73,11 +73,11 @@ describe('What is too much', () => {
     const names = Array.from({ length: 101 }, (_, n) => `reader-${n}`)
     const before = stored()
     for (const list of ['to', 'cc', 'bcc'])
-      expect(await told(desk.door.call('send_message', letter({ [list]: names })))).toMatchObject({
+      expect(await told(desk.door.call('send_message', message({ [list]: names })))).toMatchObject({
         code: 'INVALID_ARGUMENT',
       })
     expect(stored()).toEqual(before)
-    const sent = await desk.door.call<Receipt>('send_message', letter({ to: names.slice(1) }))
+    const sent = await desk.door.call<Receipt>('send_message', message({ to: names.slice(1) }))
     expect(sent).toMatchObject({ count: 100, blocked: [] })
     expect(await desk.inbox('reader-100')).toMatchObject([{ id: sent.message_id }])
   })
@@ -87,12 +87,12 @@ describe('What is too much', () => {
     const green = { ...there, agent_name: 'GreenCastle' }
     const contact = { ...there, from_agent: 'GreenCastle', to_agent: 'BlueLake' }
     const places: Record<string, (text: string) => Promise<unknown>> = {
-      subject: (text) => desk.door.call('send_message', letter({ subject: text })),
-      body: (text) => desk.door.call('send_message', letter({ body_md: text })),
-      thread: (text) => desk.door.call('send_message', letter({ thread_id: text })),
-      'client id': (text) => desk.door.call('send_message', letter({ client_message_id: text })),
-      recipient: (text) => desk.door.call('send_message', letter({ to: [text] })),
-      'project of a recipient': (text) => desk.door.call('send_message', letter({ to: [`BlueLake@${text}`] })),
+      subject: (text) => desk.door.call('send_message', message({ subject: text })),
+      body: (text) => desk.door.call('send_message', message({ body_md: text })),
+      thread: (text) => desk.door.call('send_message', message({ thread_id: text })),
+      'client id': (text) => desk.door.call('send_message', message({ client_message_id: text })),
+      recipient: (text) => desk.door.call('send_message', message({ to: [text] })),
+      'project of a recipient': (text) => desk.door.call('send_message', message({ to: [`BlueLake@${text}`] })),
       project: (text) => desk.door.call('ensure_project', { human_key: text }),
       program: (text) => desk.door.call('register_agent', { ...there, program: text }),
       task: (text) => desk.door.call('register_agent', { ...there, task_description: text }),
@@ -161,8 +161,8 @@ describe('What is too much', () => {
       const bodies = [
         call(deep),
         call(`{"project_key":${deep}}`),
-        call(JSON.stringify(letter()).replace('"hello"', deep)),
-        call(JSON.stringify(letter({ extra: 0 })).replace('"extra":0', `"extra":${deep}`)),
+        call(JSON.stringify(message()).replace('"hello"', deep)),
+        call(JSON.stringify(message({ extra: 0 })).replace('"extra":0', `"extra":${deep}`)),
         `{"jsonrpc":"2.0","id":${deep},"method":"ping"}`,
         `{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":${deep}}}`,
         `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":${deep}}}`,
@@ -215,7 +215,7 @@ describe('What is too much', () => {
     const began = performance.now()
     // More than one, because the first may come before the work begins.
     for (let n = 0; n < 5; n++) await door.call('whois', { project_key: project, agent_name: 'RedStone' })
-    await door.call('send_message', { ...letter(), project_key: project })
+    await door.call('send_message', { ...message(), project_key: project })
     expect(performance.now() - began).toBeLessThan(5_000)
     // Nobody compares for ever: what is too hard is refused, and changes nothing.
     expect(await asked).toMatchObject({ code: 'INVALID_ARGUMENT', hint: expect.stringContaining('fewer') })

@@ -1,7 +1,7 @@
-/** The stories that spec/mail.md tells, call for call: onboarding, walkthrough, plain requests, the blurb, Beads. */
+/** The stories of mail, call for call: onboarding, walkthrough, plain requests, the blurb, Beads. */
 import { describe, expect } from 'vitest'
 import { connectMail, type Message, type Page, plainMail, type Receipt } from '../support/mail.ts'
-import { eras, type Parley, startParley } from '../support/parley.ts'
+import { eras, type Served, serveHere } from '../support/parley.ts'
 import { verifies } from '../support/verifies.ts'
 
 // As the specification writes them; each test has a server of its own.
@@ -29,7 +29,7 @@ interface Profile {
 
 describe.each(eras)('A client of %s', (era) => {
   verifies('mail.story.onboarding', 'goes through the three steps of the onboarding', async () => {
-    const { call } = await connectMail(await startParley(), era)
+    const { call } = await connectMail(await serveHere(), era)
     const profile = await call('register_agent', {
       project_key: backend,
       program: 'codex-cli',
@@ -67,7 +67,7 @@ describe.each(eras)('A client of %s', (era) => {
   })
 
   verifies('mail.story.walkthrough', 'goes through the walkthrough from end to end', async () => {
-    const { call } = await connectMail(await startParley(), era)
+    const { call } = await connectMail(await serveHere(), era)
     const green = await call<Profile>('register_agent', {
       project_key: backend,
       program: 'codex-cli',
@@ -148,7 +148,7 @@ describe.each(eras)('A client of %s', (era) => {
   })
 
   verifies(['mail.story.uri', 'mail.story.guide'], 'reads the resources as the guide says', async () => {
-    const { call, read } = await connectMail(await startParley(), era)
+    const { call, read } = await connectMail(await serveHere(), era)
     const { clusters, metrics_uri } = await read<{
       clusters: { name: string; tools: { name: string }[] }[]
       metrics_uri: string
@@ -178,7 +178,7 @@ describe.each(eras)('A client of %s', (era) => {
 
 describe.each(['/mcp', '/mcp/'])('A plain request to %s', (path) => {
   /** `curl -sS -X POST … -H 'content-type: application/json' -d …` and `httpx.post(URL, json=payload)`. */
-  async function post<Result>({ url }: Parley, payload: object): Promise<Result> {
+  async function post<Result>({ url }: Served, payload: object): Promise<Result> {
     const body = JSON.stringify({ jsonrpc: '2.0', id: '1', ...payload })
     const response = await fetch(url + path, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
     expect(response.status).toBe(200)
@@ -189,7 +189,7 @@ describe.each(['/mcp', '/mcp/'])('A plain request to %s', (path) => {
   }
 
   verifies(['mail.story.curl', 'mail.story.uri'], 'registers an agent and reads its inbox', async () => {
-    const parley = await startParley()
+    const parley = await serveHere()
     // JSON-RPC clients of this protocol find what a tool answers in structuredContent.
     const { structuredContent: profile } = await post<{ structuredContent: Profile }>(parley, {
       method: 'tools/call',
@@ -222,7 +222,7 @@ describe.each(['/mcp', '/mcp/'])('A plain request to %s', (path) => {
   })
 
   verifies('mail.story.curl', 'starts a day with one call, as the OpenCode script does', async () => {
-    const parley = await startParley()
+    const parley = await serveHere()
     const { structuredContent: day } = await post<{ structuredContent: Record<string, unknown> }>(parley, {
       method: 'tools/call',
       params: { name: 'macro_start_session', arguments: { human_key: '/abs/path/backend' } },

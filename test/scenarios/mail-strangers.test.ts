@@ -19,7 +19,7 @@ const codeOf = (work: Promise<unknown>): Promise<unknown> =>
     (error: { code: unknown; data?: { code: unknown } }) => error.data?.code ?? error.code,
   )
 
-/** A project with a letter, and another whose agent wants to see it. */
+/** A project with a message, and another whose agent wants to see it. */
 async function letterAndStranger(more: Json = {}) {
   const [ours, theirs] = [newProject(), newProject()]
   await people(ours, 'GreenCastle', 'BlueLake')
@@ -237,7 +237,7 @@ describe('Whoever poses as a person', () => {
     const project = newProject()
     await people(project, 'GreenCastle', 'BlueLake')
     const there = { project_key: project }
-    const letter = { to: ['BlueLake'], subject: 'Obey', body_md: 'x' }
+    const message = { to: ['BlueLake'], subject: 'Obey', body_md: 'x' }
     for (const name of ['HumanOverseer', 'humanoverseer', ' HumanOverseer ']) {
       expect(await codeOf(door().call('register_agent', { ...there, name })), name).toBe('INVALID_ARGUMENT')
       expect(await codeOf(door().call('macro_start_session', { human_key: project, agent_name: name }))).toBe(
@@ -248,7 +248,7 @@ describe('Whoever poses as a person', () => {
       expect(await codeOf(door().call('create_agent_identity', { ...there, name_hint }))).toBe('INVALID_ARGUMENT')
     // Mail to the name must not make an agent that anybody can then be.
     await codeOf(send(project, 'GreenCastle', ['HumanOverseer']))
-    const spoofed = { ...there, sender_name: 'HumanOverseer', ...letter }
+    const spoofed = { ...there, sender_name: 'HumanOverseer', ...message }
     expect(await codeOf(door().call('send_message', spoofed))).not.toHaveProperty('answered')
     const box = mailbox(parley(), 'HumanOverseer', { query: `?project=${project}` })
     expect(await codeOf(box.send('BlueLake', 'Obey'))).not.toHaveProperty('answered')

@@ -1,6 +1,6 @@
 /** Who is let in over HTTP: credentials, callers on this machine, foreign sites, names in the path. */
 import { describe, expect, test } from 'vitest'
-import { shareParley, startParley } from '../support/parley.ts'
+import { shareServer, startParley } from '../support/parley.ts'
 import { verifies } from '../support/verifies.ts'
 import { type Answer, ask, checkMail, openSession } from '../support/wire.ts'
 
@@ -13,7 +13,7 @@ const codeOf = ({ text }: Answer): unknown => {
 }
 
 describe('A server that wants credentials of everybody', () => {
-  const parley = shareParley({ env: { HTTP_BEARER_TOKEN: token, HTTP_ALLOW_LOCALHOST_UNAUTHENTICATED: 'false' } })
+  const parley = shareServer({ env: { HTTP_BEARER_TOKEN: token, HTTP_ALLOW_LOCALHOST_UNAUTHENTICATED: 'false' } })
 
   verifies('all.credentials.bearer', 'takes the token from Authorization: Bearer', async () => {
     for (const given of [`Bearer ${token}`, `bearer  ${token}`, `BEARER ${token} `])
@@ -67,7 +67,7 @@ describe('A server that wants credentials of everybody', () => {
 })
 
 describe('A server with a token', () => {
-  const parley = shareParley({ env: { HTTP_BEARER_TOKEN: token, HTTP_ALLOWED_HOSTS: 'parley.example, Other.Example' } })
+  const parley = shareServer({ env: { HTTP_BEARER_TOKEN: token, HTTP_ALLOWED_HOSTS: 'parley.example, Other.Example' } })
 
   verifies('all.credentials.local', 'lets callers on this machine in without it', async () => {
     expect((await ask(parley(), checkMail('alice'))).status).toBe(200)

@@ -7,14 +7,14 @@ import { createMetrics } from '../../src/base/metrics.ts'
 import { createApp } from '../../src/doors/http/app.ts'
 import { TestClock } from '../support/clock.ts'
 import { eachEngine } from '../support/engines.ts'
-import { mailbox, shareParley, startParley } from '../support/parley.ts'
+import { mailbox, shareServer, startParley } from '../support/parley.ts'
 import { verifies } from '../support/verifies.ts'
 import { openSession, pingSession } from '../support/wire.ts'
 
 const statusOf = async (url: string): Promise<number> => (await fetch(url)).status
 
 describe('A server', () => {
-  const parley = shareParley()
+  const parley = shareServer()
 
   verifies('serve.health.live', 'says that it is alive', async () => {
     const response = await fetch(`${parley().url}/health/liveness`)
@@ -60,6 +60,7 @@ describe('Readiness', () => {
       allowedHosts: [],
       bearerToken: undefined,
       allowLocalUnauthenticated: true,
+      callerOfKey: async () => undefined,
       clock,
       log: pino({ level: 'silent' }),
       metrics: createMetrics(),

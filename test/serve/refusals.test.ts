@@ -4,13 +4,17 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, test } from 'vitest'
 import { version } from '../../src/app/version.ts'
-import { bareEnv, mailbox, runParley, startParley, temporaryFolder } from '../support/parley.ts'
+import { parleyCommand } from '../support/cli.ts'
+import { mailbox, startParley, temporaryFolder } from '../support/parley.ts'
 import { verifies } from '../support/verifies.ts'
 
 const table = 'CREATE TABLE parley_migrations (id INTEGER PRIMARY KEY, name TEXT NOT NULL, applied_at BIGINT NOT NULL)'
 const future = "INSERT INTO parley_migrations VALUES (9999, 'from the future', 0)"
 /** How every Parley marks its files ("Parl"). */
 const mark = 'PRAGMA application_id = 0x5061726c'
+
+/** In its folder, where it looks for `.env`. */
+const serve = (storage: string) => parleyCommand({ storage }, ['serve', '--port', '0'], { cwd: storage })
 
 describe('A database', () => {
   const cases: [what: string, make: (file: string) => unknown, reason: string][] = [
@@ -32,7 +36,7 @@ describe('A database', () => {
       const file = join(storage, 'parley.sqlite3')
       await make(file)
       const before = await readFile(file)
-      const run = await runParley(['serve', '--port', '0'], bareEnv(storage), { cwd: storage })
+      const run = await serve(storage)
       expect(run).toMatchObject({ code: 1, stdout: '' })
       expect(run.stderr).toMatch(/^.+\n.*DATABASE_URL.*\n$/)
       expect(run.stderr).toContain(file)
@@ -48,7 +52,7 @@ describe('A database', () => {
     const file = join(parley.storage, 'parley.sqlite3')
     execute(file, future)
     const before = await readFile(file)
-    const run = await runParley(['serve', '--port', '0'], bareEnv(parley.storage))
+    const run = await serve(parley.storage)
     expect(run).toMatchObject({ code: 1, stdout: '' })
     expect((await readFile(file)).equals(before)).toBe(true)
 
@@ -63,7 +67,7 @@ describe('A database', () => {
     execute(file, mark, table)
     const bytes = await readFile(file)
     await writeFile(file, bytes.fill(0xaa, 100))
-    const run = await runParley(['serve', '--port', '0'], bareEnv(storage), { cwd: storage })
+    const run = await serve(storage)
     expect(run).toMatchObject({ code: 1, stdout: '' })
     expect(run.stderr).toMatch(/^Parley cannot use its database: .*\n.*DATABASE_URL.*\n$/)
     expect((await readFile(file)).equals(bytes)).toBe(true)
@@ -73,7 +77,7 @@ describe('A database', () => {
 describe('Settings', () => {
   const refused = async (env: Record<string, string>, args: string[] = []) => {
     const storage = await temporaryFolder()
-    return runParley(['serve', ...args], bareEnv(storage, env), { cwd: storage })
+    return parleyCommand({ storage }, ['serve', ...args], { env, cwd: storage })
   }
 
   verifies('serve.config.faults', 'that are wrong are all named in one message, without their secrets', async () => {
@@ -139,7 +143,7 @@ describe('Settings', () => {
 })
 
 describe('The command line', () => {
-  const run = async (...args: string[]) => runParley(args, bareEnv(await temporaryFolder()))
+  const run = async (...args: string[]) => parleyCommand({ storage: await temporaryFolder() }, args)
 
   test('explains itself', async () => {
     const help = await run('--help')

@@ -6,7 +6,8 @@ import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { version } from '../../src/app/version.ts'
-import { loadConfig } from '../../src/settings/config.ts'
+import { loadConfig } from '../../src/settings/read.ts'
+import { parleyCommand } from '../support/cli.ts'
 import { bareEnv, connectClient, mailbox, runParley, startParley, temporaryFolder } from '../support/parley.ts'
 import { verifies } from '../support/verifies.ts'
 import { openSession, pingSession } from '../support/wire.ts'
@@ -158,7 +159,7 @@ describe('The first start', () => {
     const folder = await temporaryFolder()
     await writeFile(join(folder, 'file'), '')
     const root = join(folder, ...path)
-    const run = await runParley(['serve', '--port', '0'], bareEnv(root), { cwd: folder })
+    const run = await parleyCommand({ storage: root }, ['serve', '--port', '0'], { cwd: folder })
     expect(run).toMatchObject({ code: 1, stdout: '' })
     expect(run.stderr).toMatch(/^Parley cannot use .*\n.*STORAGE_ROOT.*\n$/)
     expect(run.stderr).toContain(root)

@@ -1,5 +1,8 @@
-/** The commands for people as child processes, beside a running Parley. */
+/** The commands for people, beside a running Parley. */
+import { PassThrough } from 'node:stream'
+import { text } from 'node:stream/consumers'
 import { expect } from 'vitest'
+import { runProgram } from '../../src/app/program.ts'
 import { httpPeer, type Message } from './bus.ts'
 import { bareEnv, type Parley, spawnParley } from './parley.ts'
 
@@ -9,11 +12,37 @@ export interface Outcome {
   readonly stderr: string
 }
 
-/** Runs `parley …` to its end on the storage of a running Parley, with `input` on its stdin. */
+interface Given {
+  /** What it finds on its stdin. */
+  input?: string | Uint8Array
+  env?: Record<string, string>
+  /** Only for one at a time: the whole test goes there meanwhile. */
+  cwd?: string
+}
+
+/** Runs `parley …` to its end on the storage of a running Parley, in this process: a start of its own takes 300 ms. */
 export async function parleyCommand(
   { storage }: Pick<Parley, 'storage'>,
   args: readonly string[],
-  { input = '', env = {} }: { input?: string | Uint8Array; env?: Record<string, string> } = {},
+  { input = '', env = {}, cwd }: Given = {},
+): Promise<Outcome> {
+  const before = process.cwd()
+  if (cwd !== undefined) process.chdir(cwd)
+  const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()]
+  stdin.end(input)
+  const printed = [stdout, stderr].map((stream) => text(stream))
+  const code = await runProgram(args, { env: bareEnv(storage, env), stdin, stdout, stderr })
+  if (cwd !== undefined) process.chdir(before)
+  for (const stream of [stdout, stderr]) stream.end()
+  const [out = '', err = ''] = await Promise.all(printed)
+  return { code: code ?? 0, stdout: out, stderr: err }
+}
+
+/** The same as a process. */
+export async function parleyProcess(
+  { storage }: Pick<Parley, 'storage'>,
+  args: readonly string[],
+  { input = '', env = {} }: Given = {},
 ): Promise<Outcome> {
   const { child, output, gone } = spawnParley([...args], bareEnv(storage, env))
   // It may end without reading.
@@ -26,9 +55,9 @@ export async function parleyCommand(
 export async function printedBy(
   parley: Pick<Parley, 'storage'>,
   args: readonly string[],
-  options: Parameters<typeof parleyCommand>[2] = {},
+  given: Given = {},
 ): Promise<string> {
-  const outcome = await parleyCommand(parley, args, options)
+  const outcome = await parleyCommand(parley, args, given)
   expect(outcome).toMatchObject({ code: 0 })
   return outcome.stdout
 }

@@ -12,7 +12,7 @@ export interface Granted {
 }
 
 /** A message whose send was answered. */
-export interface Letter {
+export interface SentMessage {
   id: number
   recipients: string[]
   /** In no other message. */
@@ -28,7 +28,7 @@ export interface Hold {
 }
 
 export interface Journal {
-  letters: Letter[]
+  messages: SentMessage[]
   holds: Hold[]
   /** `agent/id` of all that was marked as read or acknowledged. */
   read: Set<string>
@@ -102,7 +102,7 @@ export interface Crowd {
 
 export async function letThemWork({ project, names, patterns, lines, ms }: Crowd): Promise<Journal> {
   const record: Journal = {
-    letters: [],
+    messages: [],
     holds: [],
     read: new Set(),
     faults: [],
@@ -136,11 +136,11 @@ export async function letThemWork({ project, names, patterns, lines, ms }: Crowd
 
     async function write(tool: string, args: Json): Promise<void> {
       const word = `word${n}x${written++}`
-      const body_md = `a letter with ${word} in it`
+      const body_md = `a message with ${word} in it`
       const sent = await call<Receipt>(tool, { project_key: project, sender_name: name, body_md, ...args })
       if (sent === undefined) return
       if (sent.blocked.length > 0) record.faults.push(`blocked: ${JSON.stringify(sent.blocked)}`)
-      record.letters.push({ id: sent.message_id, word, recipients: sent.deliveries.map(({ recipient }) => recipient) })
+      record.messages.push({ id: sent.message_id, word, recipients: sent.deliveries.map(({ recipient }) => recipient) })
     }
 
     async function send(): Promise<void> {
@@ -150,12 +150,12 @@ export async function letThemWork({ project, names, patterns, lines, ms }: Crowd
     }
 
     async function readMail(then: 'reply' | 'mark_message_read' | 'acknowledge_message'): Promise<void> {
-      const letters = await call<Message[]>('fetch_inbox', { ...there, limit: 20 })
-      const unread = letters?.filter(({ read_ts }) => read_ts === null) ?? []
-      const letter = unread[roll(unread.length)]
-      if (letter === undefined) return
-      if (then === 'reply') return write('reply_message', { message_id: letter.id })
-      if (await call(then, { ...there, message_id: letter.id })) record.read.add(`${name}/${letter.id}`)
+      const messages = await call<Message[]>('fetch_inbox', { ...there, limit: 20 })
+      const unread = messages?.filter(({ read_ts }) => read_ts === null) ?? []
+      const message = unread[roll(unread.length)]
+      if (message === undefined) return
+      if (then === 'reply') return write('reply_message', { message_id: message.id })
+      if (await call(then, { ...there, message_id: message.id })) record.read.add(`${name}/${message.id}`)
     }
 
     async function reserve(): Promise<void> {

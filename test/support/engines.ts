@@ -1,15 +1,12 @@
 /** The same tests on both engines, each test with databases of its own. */
 import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { copyFile, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Client } from 'pg'
 import { afterAll, afterEach, beforeAll, describe, inject } from 'vitest'
-import { systemClock } from '../../src/base/clock.ts'
-import { migrate } from '../../src/db/migrate.ts'
-import { migrations } from '../../src/db/migrations/all.ts'
 import { openDb } from '../../src/db/open.ts'
 import type { Db, Dialect } from '../../src/db/port.ts'
 
@@ -28,7 +25,7 @@ export type OpenDatabase = (options?: { empty?: boolean }) => Promise<TestDataba
 interface Engine {
   readonly dialect: Dialect
   start(): Promise<void>
-  create(): Promise<string>
+  create(options: { empty: boolean }): Promise<string>
   /** Removes the databases, and throws if somebody is still connected to one. */
   remove(urls: readonly string[]): Promise<void>
   stop(): Promise<void>
@@ -46,29 +43,16 @@ export function eachEngine(title: string, tests: (open: OpenDatabase, dialect: D
         await engine.remove(urls.splice(0))
       })
       tests(async ({ empty = false } = {}) => {
-        const url = await engine.create()
+        const url = await engine.create({ empty })
         urls.push(url)
-        return testDatabase(url, { dialect: engine.dialect, empty, connected })
+        const connect = async () => {
+          const db = await openDb(url)
+          connected.push(db)
+          return db
+        }
+        return { dialect: engine.dialect, url, connect }
       }, engine.dialect)
     })
-  }
-}
-
-function testDatabase(
-  url: string,
-  { dialect, empty, connected }: { dialect: Dialect; empty: boolean; connected: Db[] },
-): TestDatabase {
-  let ready = empty
-  return {
-    dialect,
-    url,
-    async connect() {
-      const db = await openDb(url)
-      connected.push(db)
-      if (!ready) await migrate(db, migrations, systemClock)
-      ready = true
-      return db
-    },
   }
 }
 
@@ -80,8 +64,10 @@ function sqlite(): Engine {
     async start() {
       folder = await mkdtemp(join(tmpdir(), 'parley-sqlite-'))
     },
-    async create() {
-      return `sqlite:${join(folder, `${count++}.sqlite3`)}`
+    async create({ empty }) {
+      const file = join(folder, `${count++}.sqlite3`)
+      if (!empty) await copyFile(inject('sqliteTemplate'), file)
+      return `sqlite:${file}`
     },
     async remove(urls) {
       for (const url of urls) {
@@ -103,30 +89,33 @@ function postgres(): Engine {
       admin = new Client(inject('postgresUrl'))
       await admin.connect()
     },
-    async create() {
-      const schema = `test_${randomBytes(6).toString('hex')}`
-      await admin.query(`CREATE SCHEMA ${schema}`)
+    async create({ empty }) {
+      const name = `test_${randomBytes(6).toString('hex')}`
+      // A copy of the files takes 60 ms, one through the WAL 120 ms; a schema with its migrations took 330 ms.
+      const template = empty ? 'template0' : inject('postgresTemplate')
+      await admin.query(`CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY FILE_COPY`)
       const url = new URL(inject('postgresUrl'))
-      url.searchParams.set('options', `-csearch_path=${schema}`)
-      url.searchParams.set('application_name', schema)
+      url.pathname = name
+      url.searchParams.set('application_name', name)
       return url.href
     },
     async remove(urls) {
-      const schemas = urls.map((url) => new URL(url).searchParams.get('application_name'))
-      await noneConnected(admin, schemas)
-      for (const schema of schemas) await admin.query(`DROP SCHEMA ${schema} CASCADE`)
+      const names = urls.map((url) => new URL(url).pathname.slice(1))
+      await noneConnected(admin, names)
+      for (const name of names) await admin.query(`DROP DATABASE ${name}`)
     },
     stop: () => admin.end(),
   }
 }
 
 /** A backend outlives its connection by a moment. */
-async function noneConnected(admin: Client, names: readonly (string | null)[]): Promise<void> {
+async function noneConnected(admin: Client, names: readonly string[]): Promise<void> {
   const deadline = performance.now() + 5_000
   for (;;) {
-    const { rows } = await admin.query('SELECT pid, query FROM pg_stat_activity WHERE application_name = ANY($1)', [
-      names,
-    ])
+    const { rows } = await admin.query(
+      "SELECT pid, query FROM pg_stat_activity WHERE datname = ANY($1) AND backend_type = 'client backend'",
+      [names],
+    )
     if (rows.length === 0) return
     if (performance.now() > deadline) throw new Error(`Connections were left open: ${JSON.stringify(rows)}`)
     await sleep(5)

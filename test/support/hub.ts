@@ -58,4 +58,4 @@ export const as = (name: string, project: string = commons): Acting => ({ caller
 export const registered = (name: string, project: string): Acting => ({ ...as(name, project), registered: true })
 
 /** Taking mail at once, without a wait. */
-export const now = { leaseMs: 0, waitMs: 0, signals: [] as AbortSignal[] }
+export const now = { loanMs: 0, waitMs: 0, signals: [] as AbortSignal[] }

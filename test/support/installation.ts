@@ -44,12 +44,12 @@ export interface Installation {
   readonly folder: string
   /** How npm was called, a line each time. */
   npmCalls(): Promise<string[]>
-  /** Starts the launcher. `pretend` is JavaScript that runs before it, for example to claim an older Node. */
+  /** Starts the launcher. `pretend` is JavaScript that runs before it, for example to pass for an older Node. */
   start(args: readonly string[], options?: { pretend?: string; script?: string }): ChildProcessWithoutNullStreams
 }
 
 /** For `pretend`: the launcher believes to run on this version. The Node it hands over to knows better. */
-export const claimNode = (version: string): string =>
+export const pretendNode = (version: string): string =>
   `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '${version}' } });`
 
 /** A shell script may take npm's place; else it is one that installs. */

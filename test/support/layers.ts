@@ -94,3 +94,18 @@ export function importedFiles({ path, text }: Source): string[] {
     .filter((specifier) => specifier.startsWith('.'))
     .map((specifier) => posix.join(posix.dirname(path), specifier))
 }
+
+/** The values (not types) that a file imports by name from files of the repository. */
+export function importedNames({ path, text }: Source): { target: string; name: string }[] {
+  const imports = withoutComments(text).matchAll(/\bimport\s+\{([^}]*)\}\s+from\s+['"](\.[^'"]+)['"]/g)
+  return [...imports].flatMap(([, names = '', specifier = '']) =>
+    names
+      .split(',')
+      .map((name) => name.trim())
+      .filter((name) => name !== '' && !name.startsWith('type '))
+      .map((name) => ({
+        target: posix.join(posix.dirname(path), specifier),
+        name: name.split(/\s+as\s+/)[0] ?? name,
+      })),
+  )
+}

@@ -19,7 +19,7 @@ export async function openLeases(open: OpenDatabase) {
   const clock = new TestClock()
   const hub = await openTestHub(await database.connect(), { clock })
   const other = await openTestHub(await database.connect(), { clock })
-  const claim = async (who: Acting, patterns: string[], how: Partial<Reserving> = {}, at: Hub = hub) => {
+  const ask = async (who: Acting, patterns: string[], how: Partial<Reserving> = {}, at: Hub = hub) => {
     const { granted, conflicts } = await reserve(at, who, { ...asked, ...how, patterns })
     return {
       granted: granted.map(({ pattern }) => pattern),
@@ -40,5 +40,5 @@ export async function openLeases(open: OpenDatabase) {
     await hub.close()
     await other.close()
   }
-  return { hub, other, clock, claim, active, stored, close }
+  return { hub, other, clock, ask, active, stored, close }
 }

@@ -1,4 +1,4 @@
-/** A real Parley: `parley serve` as a child process on a free port, with a storage folder of its own. */
+/** A real Parley on a free port, with a storage folder of its own: `parley serve` as a child process, or the same server in this one. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -6,14 +6,21 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import { pino } from 'pino'
 import { afterAll, beforeAll, onTestFinished } from 'vitest'
+import { startServer } from '../../src/app/serve.ts'
+import { loadConfig } from '../../src/settings/read.ts'
 
 const program = fileURLToPath(new URL('../../bin/parley.js', import.meta.url))
 
-export interface Parley {
+/** What clients of a server need. */
+export interface Served {
   readonly url: string
   readonly port: number
   readonly storage: string
+}
+
+export interface Parley extends Served {
   readonly child: ChildProcess
   /** What it printed so far. */
   readonly output: { stdout: string; stderr: string }
@@ -109,12 +116,33 @@ export async function startParley({ env, args = [], storage, later = afterTest }
   }
 }
 
-/** One Parley for all tests of a file. */
-export function shareParley(options: Omit<ParleyOptions, 'later'> = {}): () => Parley {
+/** For tests to which the process is not the point: a start takes 50 ms here, and 600 ms in a process. */
+export async function serveHere({
+  env,
+  storage,
+  later = afterTest,
+}: Omit<ParleyOptions, 'args'> = {}): Promise<Served> {
+  const folder = storage ?? (await temporaryFolder(later))
+  const config = loadConfig(bareEnv(folder, { HTTP_PORT: '0', ...env }))
+  const { url, stop } = await startServer(config, pino({ level: 'silent' }))
+  later(stop)
+  return { url, port: Number(new URL(url).port), storage: folder }
+}
+
+/** One server for all tests of a file. */
+export const shareServer = (options: Omit<ParleyOptions, 'later' | 'args'> = {}): (() => Served) =>
+  share((later) => serveHere({ ...options, later }))
+
+/** One process for all tests of a file. */
+export const shareParley = (options: Omit<ParleyOptions, 'later'> = {}): (() => Parley) =>
+  share((later) => startParley({ ...options, later }))
+
+/** Something that takes time to start, for all tests of a file. */
+export function share<Shared>(start: (later: Later) => Promise<Shared>): () => Shared {
   const ends: (() => Promise<unknown>)[] = []
-  let parley: Parley | undefined
+  let parley: Shared | undefined
   beforeAll(async () => {
-    parley = await startParley({ ...options, later: (work) => ends.push(work) })
+    parley = await start((work) => ends.push(work))
   })
   afterAll(async () => {
     for (const end of ends.reverse()) await end()

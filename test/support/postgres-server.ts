@@ -1,20 +1,60 @@
-/** Starts PostgreSQL once for a run of the tests, or takes the server that TEST_DATABASE_URL names. */
+/** Makes once for a run what each test copies: PostgreSQL (or the server that TEST_DATABASE_URL names) and databases with Parley's tables. */
+import { randomBytes } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Client } from 'pg'
 import type { TestProject } from 'vitest/node'
+import { systemClock } from '../../src/base/clock.ts'
+import { migrate } from '../../src/db/migrate.ts'
+import { migrations } from '../../src/db/migrations/all.ts'
+import { openDb } from '../../src/db/open.ts'
 import { startPostgres } from './postgres.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
     postgresUrl: string
+    /** The name of a database on that server, to make others from. */
+    postgresTemplate: string
+    /** A file to copy. */
+    sqliteTemplate: string
   }
 }
 
 export async function setup({ provide }: TestProject): Promise<() => Promise<void>> {
   const given = process.env.TEST_DATABASE_URL
-  if (given) {
-    provide('postgresUrl', given)
-    return async () => {}
-  }
-  const server = await startPostgres()
+  const server = given ? { url: given, stop: async () => {} } : await startPostgres()
+  const folder = await mkdtemp(join(tmpdir(), 'parley-template-'))
+  const file = join(folder, 'parley.sqlite3')
+  await makeTables(`sqlite:${file}`)
+  const name = `parley_template_${randomBytes(6).toString('hex')}`
+  await administer(server.url, `CREATE DATABASE ${name}`)
+  await makeTables(databaseAt(server.url, name))
   provide('postgresUrl', server.url)
-  return server.stop
+  provide('postgresTemplate', name)
+  provide('sqliteTemplate', file)
+  return async () => {
+    if (given) await administer(server.url, `DROP DATABASE ${name}`)
+    await server.stop()
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+async function makeTables(url: string): Promise<void> {
+  const db = await openDb(url)
+  await migrate(db, migrations, systemClock)
+  await db.close()
+}
+
+async function administer(url: string, statement: string): Promise<void> {
+  const client = new Client(url)
+  await client.connect()
+  await client.query(statement)
+  await client.end()
+}
+
+function databaseAt(server: string, name: string): string {
+  const url = new URL(server)
+  url.pathname = name
+  return url.href
 }

@@ -24,6 +24,11 @@ export function repositoryFiles(): Source[] {
     .filter(({ text }) => !text.includes('\0'))
 }
 
+/** The comments alone. */
+export function commentsOf(text: string): string[] {
+  return [...text.matchAll(/(?<=^|\s)(?:\/\*[\s\S]*?\*\/|\/\/.*)/g)].map(([comment]) => comment)
+}
+
 /** The code without its comments, which may speak of what the code must not do. */
 export function withoutComments(text: string): string {
   return text.replace(/(^|\s)\/\*[\s\S]*?\*\//g, '$1').replace(/(^|\s)\/\/.*/g, '$1')

@@ -1,16 +1,27 @@
 /** The rules of style that a look at the text can check. Each rule returns its complaints as `file: what`. */
-import { type Source, withoutComments } from './sources.ts'
+import { requirements } from '../requirements.ts'
+import { commentsOf, type Source, withoutComments } from './sources.ts'
 
 type Rule = (file: Source) => string[]
 
 const complain = (path: string, what: string | false | undefined): string[] => (what ? [`${path}: ${what}`] : [])
 
 /** Time, chance, settings and output come in through base, the settings and main, so that tests can put their own in place. */
-const ambient = /\b(Date\.now\(|new Date\(\)|Math\.random\(|process\.env\b|console\.\w+)/
+const ambient =
+  /\b(Date\.now\(|new Date\(\)|Math\.random\(|process\.env\b|console\.\w+|set(?:Timeout|Interval|Immediate)\b|node:timers)/
 const ambientAllowed = /^src\/(base\/.*|settings\/.*|main\.ts)$/
 
 export const noAmbient: Rule = ({ path, text }) =>
   ambientAllowed.test(path) ? [] : complain(path, ambient.exec(withoutComments(text))?.[1])
+
+/** The database, the wake-ups and the counters behind a hub: everybody else asks `reader`, `commit` and `wait`. */
+export const opaqueHub: Rule = ({ path, text }) =>
+  complain(
+    path,
+    !path.startsWith('src/core/hub/') &&
+      /\binside\b[^'"`]*from\s*['"][^'"]*hub\.ts['"]/.test(withoutComments(text)) &&
+      'looks inside of the hub',
+  )
 
 export const noDefaultExport: Rule = ({ path, text }) =>
   complain(path, /^export default\b|\bas default\b/m.test(withoutComments(text)) && 'has a default export')
@@ -35,6 +46,22 @@ export const noMachinePath: Rule = ({ path, text }) => complain(path, machinePat
 const registryHost = /\bregistry\.(?:npmjs|yarnpkg|npmmirror)\b|\/\/(?:registry|npm)\.[\w-]+\./
 
 export const noRegistryHost: Rule = ({ path, text }) => complain(path, registryHost.exec(text)?.[0])
+
+/** The specifications are kept outside of this repository: whoever reads the code cannot look there. */
+const outsidePaper = /\b(?:DESIG[N]|DECISION[S])\b|\bspec[/]|\b(?:mailbox|mail|bus|hub|post|clients)[.]md\b/
+
+export const noOutsidePaper: Rule = ({ path, text }) => complain(path, outsidePaper.exec(text)?.[0])
+
+const promises: ReadonlySet<string> = new Set(requirements.map(({ id }) => id))
+const fileName = /\.(?:[cm]?[jt]s|json|md)$/
+
+/** In a comment, `(mail.contact.order)` cites a promise of test/requirements.ts; several stand in one pair of brackets. */
+export const knownPromise: Rule = ({ path, text }) =>
+  commentsOf(text)
+    .flatMap((comment) => [...comment.matchAll(/\(([a-z][\w.,; *-]*)\)/g)])
+    .flatMap(([, inside = '']) => inside.split(/[,;\s*]+/))
+    .filter((word) => /^[a-z-]+(?:\.[a-z-]+){1,2}$/.test(word) && !fileName.test(word) && !promises.has(word))
+    .flatMap((word) => complain(path, `(${word}) is no promise`))
 
 interface Lock {
   packages: Record<string, { resolved?: string; optionalDependencies?: Record<string, string> }>

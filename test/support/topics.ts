@@ -21,7 +21,7 @@ export const plain: Syncing = {
 
 export const session = (name: string): Holder => ({ caller: local, project: commons, key: sessionHolder(name) })
 
-export const post = (body: string, clientId?: string): Outgoing => ({ body, kind: 'message', clientId })
+export const outgoing = (body: string, clientId?: string): Outgoing => ({ body, kind: 'message', clientId })
 
 /** Makes a topic in which each of these takes part, by a session of the same name. */
 export async function enter(hub: Hub, topicName: string, ...names: string[]): Promise<string> {

@@ -1,10 +1,11 @@
 /** Who acts under an agent's name: a process, a session or a URL. A second one is told, unless it brings the token. */
 import { HubError } from '../../base/errors.ts'
+import { limits } from '../../base/limits.ts'
 import { nameKey } from '../../base/names.ts'
 import { isRunning } from '../../base/processes.ts'
 import type { Tx } from '../../db/port.ts'
 import { findAgent } from '../../store/agents.ts'
-import { claimHolder, deleteHolder, deleteJoins, type HolderRow, updateHolder } from '../../store/holders.ts'
+import { deleteHolder, deleteJoins, type HolderRow, lockHolder, updateHolder } from '../../store/holders.ts'
 import { commit } from '../hub/commit.ts'
 import type { Hub } from '../hub/hub.ts'
 import type { Caller } from './callers.ts'
@@ -40,7 +41,7 @@ export async function holdName(
 ): Promise<string> {
   const now = hub.clock.now()
   const fresh = hub.ids.token()
-  const current = await claimHolder(tx, agent.id, { holder, reclaim_token: fresh, seen_at: now })
+  const current = await lockHolder(tx, agent.id, { holder, reclaim_token: fresh, seen_at: now })
   const [mine, alive] = [current.holder === holder, isAlive(current, now)]
   if (!mine && alive && current.reclaim_token !== token)
     throw new HubError('AGENT_NAME_IN_USE', `Somebody else takes part as ${JSON.stringify(agent.name)} right now.`, {
@@ -61,7 +62,7 @@ function whenFree({ holder, seen_at }: HolderRow, now: number): string {
 async function freeNames(tx: Tx, { name, projectId }: Named): Promise<string[]> {
   const free: string[] = []
   for (let n = 2; free.length < 2; n++) {
-    const candidate = `${[...name].slice(0, 60).join('')}-${n}`
+    const candidate = `${[...name].slice(0, limits.busNameLength - 4).join('')}-${n}`
     if ((await findAgent(tx, projectId, nameKey(candidate))) === undefined) free.push(JSON.stringify(candidate))
   }
   return free

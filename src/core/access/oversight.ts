@@ -1,5 +1,5 @@
 /** What the hub itself is doing, for those who may know. */
-import { listClaimed } from '../../store/chores.ts'
+import { listTakenChores } from '../../store/chores.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import type { Caller } from './callers.ts'
 import { needSteering } from './rules.ts'
@@ -13,6 +13,6 @@ export interface HeldChore {
 /** The housekeeping that some process holds right now. */
 export async function listHeldChores(hub: Hub, caller: Caller): Promise<HeldChore[]> {
   needSteering(caller)
-  const rows = await listClaimed(reader(hub), hub.clock.now())
+  const rows = await listTakenChores(reader(hub), hub.clock.now())
   return rows.map(({ name, holder, held_until }) => ({ name, holder, until: held_until }))
 }

@@ -1,4 +1,4 @@
-/** As whom a caller acts: asked by every verb that does something in an agent's name. */
+/** The agent that a caller acts as: asked by every verb that does something in an agent's name. */
 import { HubError } from '../../base/errors.ts'
 import { isReserved, overseer } from '../../base/names.ts'
 import type { Caller } from '../access/callers.ts'
@@ -7,14 +7,14 @@ import type { Hub } from '../hub/hub.ts'
 import { activity } from './activity.ts'
 import { type Agent, ensureAgent, isKeyed, needAgent } from './agents.ts'
 
-/** Whom a caller wants to act as. */
+/** The agent that a caller wants to act as. */
 export interface Acting {
   readonly caller: Caller
   readonly project: string
   readonly name: string
   /** At doors where an agent registers before it acts, a name that nobody has is an error. */
   readonly registered?: boolean
-  /** Somebody else looks for it, or acts in its place: it is not active by that. */
+  /** Somebody else looks for the agent, or acts in its place: it does not count as active. */
   readonly unnoticed?: boolean
 }
 
@@ -25,7 +25,7 @@ export async function actAs(hub: Hub, acting: Acting): Promise<Agent> {
     throw new HubError('FORBIDDEN', `${overseer} is the name of people: no agent acts as it.`, {
       hint: 'Use a name of your own.',
     })
-  // Who holds a key is an agent already, and makes no other by naming it.
+  // The holder of a key is an agent already, and makes no other by naming it.
   const known = registered || caller.kind === 'agent'
   const agent = known ? await needAgent(hub, caller, project, name) : await ensureAgent(hub, caller, { project, name })
   const keyed = caller.kind === 'local' && (await isKeyed(hub, agent))
@@ -34,7 +34,7 @@ export async function actAs(hub: Hub, acting: Acting): Promise<Agent> {
   return agent
 }
 
-function notYours(caller: Caller, { name }: Agent): HubError {
+export function notYours(caller: Caller, { name }: Pick<Agent, 'name'>): HubError {
   return caller.kind === 'local'
     ? new HubError('FORBIDDEN', `${name} has a key: nobody acts as it without that key.`, {
         reason: 'keyed',

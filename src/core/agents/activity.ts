@@ -8,9 +8,9 @@ const writtenAfterMs = 5000
 
 export interface Activity {
   touch(agentId: number): void
-  /** The later of what is stored and what is known here. */
+  /** The later of the stored time and the one known here. */
   latest(agentId: number, stored: number): number
-  /** What is not written yet, by the ids of the agents. */
+  /** Times that are not written yet, by the ids of the agents. */
   unwritten(): ReadonlyMap<number, number>
   write(): Promise<void>
 }

@@ -18,7 +18,7 @@ export interface Agent {
 
 export const contactPolicies = ['open', 'auto', 'contacts_only', 'block_all'] as const
 
-/** Who may write to an agent; core/contacts/judging.ts says what each means. */
+/** The contact policy of an agent; core/contacts/judging.ts carries it out. */
 export type ContactPolicy = (typeof contactPolicies)[number]
 
 /** The wake-up channel of an agent's mail. */
@@ -39,7 +39,7 @@ export interface Wanted {
   /** Its slug or key. */
   readonly project: string
   readonly name: string
-  /** What a new agent starts with depends on the door it came by (all.policies.start). */
+  /** The contact policy of a new agent depends on the door it came by (mail.agent.policy). */
   readonly policy?: ContactPolicy
 }
 
@@ -82,7 +82,7 @@ export const known = (hub: Hub, { id, project_id, name, keyed }: AgentRow): Agen
     at: hub.clock.now(),
   })
 
-/** That an agent has no key is believed for so long: another process may give it one. Asking each time would cost a query a call. */
+/** How long an agent counts as keyless without asking again: another process may give it a key. Asking would cost a query a call. */
 const keylessMs = 1000
 
 /** Whether an agent has or had a key. */
@@ -96,7 +96,12 @@ export async function isKeyed(hub: Hub, { projectId, name }: Agent): Promise<boo
   return row.keyed === 1
 }
 
-/** An agent that is only looked at, or that has to be there first, is not made by it. */
+/** This process knows of a new key at once. */
+export function noteKeyed(hub: Hub, { id, projectId, name }: Agent): void {
+  known(hub, { id, project_id: projectId, name, keyed: 1 })
+}
+
+/** For agents that are only looked at, or have to exist first: none is made. */
 export async function needAgent(hub: Hub, caller: Caller, project: string, name: string): Promise<Agent> {
   const { id, slug } = await needProject(hub, caller, project)
   const agent = await findIn(hub, id, name)
@@ -107,7 +112,7 @@ export async function needAgent(hub: Hub, caller: Caller, project: string, name:
 export const noAgent = (name: string, slug: string): HubError =>
   new HubError('AGENT_NOT_FOUND', `There is no agent ${JSON.stringify(name)} in the project ${slug}.`)
 
-/** The project of an agent whose name only one project has: for callers that name none. */
+/** The only project with an agent of this name: for callers that name no project. */
 export async function needHome(hub: Hub, caller: Caller, name: string): Promise<string> {
   const rows = await listHomes(reader(hub), nameKey(name), 6)
   const homes = rows.filter(({ id }) => mayEnter(caller, id)).map(({ slug }) => slug)

@@ -1,4 +1,4 @@
-/** Profiles: who an agent is, for others to see; looked up one by one or as the directory of a project. */
+/** Profiles: agents as others see them, one by one or as the directory of a project. */
 
 import { nameKey } from '../../base/names.ts'
 import {
@@ -56,8 +56,8 @@ export interface Listing {
 }
 
 /**
- * The agents of a project, the one active last first. When some were is not written yet; these are read besides those
- * that the database takes for the latest, which are as many as are asked for: nobody else can be among them.
+ * The agents of a project, the latest active first. Recent activity may be in memory only: these agents are read besides
+ * the `limit` latest of the database, and nobody else can be among the first `limit`.
  */
 export async function listAgents(
   hub: Hub,
@@ -78,7 +78,7 @@ export async function listAgents(
   return { project, agents: agents.slice(0, limit) }
 }
 
-/** What was not written when the reading began may be by now, and then it is in neither place. */
+/** A time that was unwritten when the reading began may be written by now: then it is in neither place. */
 const later = (row: ProfileRow, unwritten: ReadonlyMap<number, number>): ProfileRow => ({
   ...row,
   active_at: Math.max(row.active_at, unwritten.get(row.id) ?? 0),

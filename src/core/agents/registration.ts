@@ -1,4 +1,4 @@
-/** How an agent of the mail door gets its identity: under a name of its own, or one that is made for it. */
+/** Registration: an agent of the mail door gets its identity, under a name of its own or a generated one. */
 import { HubError } from '../../base/errors.ts'
 import { isMemorable, joinWords, memorableName } from '../../base/memorable.ts'
 import { isReserved, nameKey, overseer } from '../../base/names.ts'
@@ -13,28 +13,28 @@ import { actAs } from './acting.ts'
 import { known, noAgent } from './agents.ts'
 import { type Profile, toProfile } from './profiles.ts'
 
-/** What an agent says of itself. */
+/** An agent's introduction of itself. */
 export interface Introduction {
   /** A project that is new is made. */
   readonly project: string
   readonly program?: string | undefined
   readonly model?: string | undefined
   readonly task?: string | undefined
-  /** What its client calls itself: the program of an agent that names none. */
+  /** The name of its client: the program of an agent that names none. */
   readonly client?: string | undefined
 }
 
 export interface Registered {
   readonly profile: Profile
-  /** It has not got the name it asked for: which one that was, and why. */
+  /** The name it asked for and did not get, and the reason. */
   readonly renamed?: { readonly requested: string; readonly note: string }
 }
 
 const unknown = 'unknown'
 
 /**
- * Whoever has this name already is that agent again, in every mode: otherwise nobody could be the same after a restart.
- * The mode decides on new names only (DECISIONS, mail.md 4). Without a name the agent is new, under a generated one.
+ * An existing name is that agent again, in every mode: otherwise no agent could be the same after a restart.
+ * The mode decides on new names only (mail.name.existing). Without a name the agent is new, under a generated one.
  */
 export async function register(
   hub: Hub,
@@ -89,7 +89,7 @@ export async function createIdentity(
   return hint === undefined || fault === undefined ? { profile } : renamed(profile, hint, fault)
 }
 
-/** Who has a key is one agent: it can only be that one again. */
+/** A caller with a key can only register as the agent of that key. */
 async function renewOwn(hub: Hub, caller: Caller, intro: Introduction, name: string | undefined): Promise<Profile> {
   if (name === undefined) throw oneIdentity()
   const agent = await actAs(hub, { caller, project: intro.project, name })
@@ -128,17 +128,17 @@ async function badName(hub: Hub, slugOrKey: string, name: string): Promise<HubEr
   const free = project === undefined ? memorableName(hub.ids.below) : await freeName(hub, reader(hub), project.id)
   return new HubError(
     'INVALID_ARGUMENT',
-    `The name ${JSON.stringify(name)} is not two capitalised words, and nobody is called so yet.`,
+    `The name ${JSON.stringify(name)} is not two capitalised words, and no agent has it yet.`,
     { hint: `Register with a name such as ${free}, which is free, or leave the name out to be given one.` },
   )
 }
 
-const candidates = 8
+const namesPerAttempt = 8
 
 /** A name that nobody has. Two nodes that choose the same at once are told apart by the index, and one chooses again. */
 async function freeName({ ids }: Hub, db: Reader, projectId: number): Promise<string> {
   for (let attempt = 0; ; attempt++) {
-    const names = Array.from({ length: candidates }, () => memorableName(ids.below, attempt))
+    const names = Array.from({ length: namesPerAttempt }, () => memorableName(ids.below, attempt))
     const taken = new Set(await listTaken(db, projectId, names.map(nameKey)))
     const free = names.find((name) => !taken.has(nameKey(name)))
     if (free !== undefined) return free
@@ -160,7 +160,7 @@ const newProfile = (
   now: hub.clock.now(),
 })
 
-/** The agent is there again: what it says of itself replaces what is stored, the rest stays. */
+/** An agent that comes back: its introduction replaces the stored fields, the rest stays. */
 async function renew(
   hub: Hub,
   caller: Caller,

@@ -1,4 +1,4 @@
-/** What lets a message through without leave, on both engines, and the ways somebody might feign it. */
+/** What lets a message through without permission, on both engines, and the ways somebody might feign it. */
 import { expect } from 'vitest'
 import { day, openContacts, outcome } from '../../../test/support/contacts.ts'
 import { eachEngine } from '../../../test/support/engines.ts'
@@ -8,7 +8,7 @@ import { listInbox } from '../mail/inbox.ts'
 import { type Draft, send } from '../messages/send.ts'
 import { setContactPolicy } from './links.ts'
 
-eachEngine('Without leave', (open) => {
+eachEngine('Without permission', (open) => {
   /** Nobody shakes hands here, and what was written is soon forgotten: what passes, passes for its own reason. */
   const start = async (contacts: Parameters<typeof openContacts>[1] = {}) => {
     const world = await openContacts(await (await open()).connect(), { handshake: false, autoMs: 1000, ...contacts })
@@ -121,11 +121,11 @@ eachEngine('Without leave', (open) => {
     const { clock, hub, as, people, mail, ask } = await start({ autoMs: day })
     await people({ Ann: 'auto', Bob: 'auto', Eve: 'auto' })
     await ask('Ann', 'Bob')
-    const [letter] = (await listInbox(hub, as('Bob'), { limit: 1, bodies: false })).map(({ id }) => id)
-    const thread = String(letter)
+    const [message] = (await listInbox(hub, as('Bob'), { limit: 1, bodies: false })).map(({ id }) => id)
+    const thread = String(message)
     expect(await mail('Ann', 'Bob')).toBe('CONTACT_REQUIRED')
     expect(await mail('Ann', 'Bob', { thread })).toBe('CONTACT_REQUIRED')
-    expect(await mail('Ann', 'Bob', { replyTo: Number(letter) })).toBe('CONTACT_REQUIRED')
+    expect(await mail('Ann', 'Bob', { replyTo: Number(message) })).toBe('CONTACT_REQUIRED')
     // Nor can somebody be brought in by it.
     await mail('Ann', 'Eve', { thread, handshake: true })
     expect(await mail('Eve', 'Bob', { thread })).toBe('CONTACT_REQUIRED')
@@ -235,7 +235,7 @@ eachEngine('Without leave', (open) => {
     })
     expect(sent.blocked.map(({ code }) => code)).toEqual(['CONTACT_BLOCKED'])
     expect([await inbox('Bob'), await links()]).toEqual([held, linked])
-    // It may write itself; that is no leave to answer.
+    // It may write itself; that is no permission to answer.
     const own = await write('Bob', 'Ann')
     expect(await mail('Ann', 'Bob', { replyTo: own.messageId })).toBe('CONTACT_BLOCKED')
   })

@@ -1,4 +1,4 @@
-/** What speaks for a message to an agent with the policy `auto`: a shared thread, overlapping leases, recent contact. */
+/** Grounds to let a message through to the policy `auto`: a shared thread, overlapping leases, recent contact. */
 import type { Tx } from '../../db/port.ts'
 import { listRecentPartners, listThreadMates } from '../../store/contact-grounds.ts'
 import { listHeld } from '../../store/leases.ts'
@@ -14,13 +14,13 @@ interface Looking {
 }
 
 export interface Grounds {
-  /** The ids of all for whom something speaks. */
+  /** The ids of the recipients with a ground. */
   readonly found: ReadonlySet<number>
-  /** Of those, the ones with whom there was contact of late. */
+  /** Of those, the ones whose ground is recent contact. */
   readonly recent: readonly number[]
 }
 
-/** What costs least is asked first, and nobody is asked about twice. */
+/** The cheapest question comes first, and each recipient leaves with its first ground. */
 export async function findGrounds(hub: Hub, { tx, sender, recipients, threadId }: Looking): Promise<Grounds> {
   const found = new Set<number>()
   const left = () => recipients.filter(({ id }) => !found.has(id))
@@ -31,7 +31,7 @@ export async function findGrounds(hub: Hub, { tx, sender, recipients, threadId }
   const now = hub.clock.now()
   if (threadId !== undefined && left().length > 0) add(await listThreadMates(tx, { ...pairs(), threadId }))
   const neighbours = left().filter(({ projectId }) => projectId === sender.projectId)
-  // Who holds no lease shares none with anybody: one look instead of one for each.
+  // A sender without a lease shares none with anybody: one look instead of one for each recipient.
   if (neighbours.length > 0 && (await listHeld(tx, sender.id, now)).length > 0)
     for (const { id } of neighbours) if (await haveOverlappingLeases(tx, sender.id, id, now)) add([id])
   const since = now - hub.rules.contacts.autoMs

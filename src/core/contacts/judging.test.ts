@@ -54,7 +54,7 @@ const contact = ['approved', 'approved the other way']
 const denial = ['denied', 'approved both ways, then denied by Bob']
 const standing = ['pending', ...contact, ...denial]
 
-/** What DECISIONS, mail.md 5 says of it; `link` is what there is from Ann to Bob afterwards, where that changes. */
+/** The rule as a table; `link` is the contact from Ann to Bob afterwards, where it changes. */
 function expected(policy: ContactPolicy, state: string, { handshake, retry }: { handshake: boolean; retry: boolean }) {
   if (policy === 'open') return { outcome: 'delivered' }
   if (policy === 'block_all' || denial.includes(state)) return { outcome: 'CONTACT_BLOCKED' }
@@ -137,13 +137,13 @@ eachEngine('Contact policies', (open) => {
     expect(await links()).toEqual([])
   })
 
-  test('nobody needs leave to write to oneself', async () => {
+  test('nobody needs permission to write to oneself', async () => {
     const { people, mail } = await start({ handshake: false })
     await people({ Ann: 'block_all' })
     expect(await mail('Ann', 'Ann')).toBe('delivered')
   })
 
-  verifies('mail.contact.handshake', 'contact that made itself lasts as long as it is used', async () => {
+  verifies('mail.contact.handshake', 'automatic contact lasts as long as it is used', async () => {
     const { hub, clock, people, mail } = await start()
     await people({ Ann: 'auto', Bob: 'auto' })
     const ends = async () =>
@@ -215,7 +215,7 @@ eachEngine('Contact policies', (open) => {
     expect(await sending(auto10)).toBe(toOpen + 1)
   })
 
-  verifies('mail.contact.filed', 'sending to contacts_only files one request and no letter', async () => {
+  verifies('mail.contact.filed', 'sending to contacts_only files one request and no message', async () => {
     const { hub, as, people, mail, links, inbox, answer } = await start()
     await people({ Ann: 'auto', Bob: 'contacts_only' })
     await expect(send(hub, as('Ann'), { to: [{ name: 'Bob' }], body: 'x' })).rejects.toMatchObject({

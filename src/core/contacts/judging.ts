@@ -1,4 +1,4 @@
-/** Contacts: who may write to whom, asked before every addressed send at every door (DECISIONS, mail.md 5). */
+/** The contact rule, asked before every addressed send at every door (mail.contact.order, mail.contact.every-door). */
 import { type Code, HubError, type Reason } from '../../base/errors.ts'
 import { nameKey } from '../../base/names.ts'
 import type { Tx } from '../../db/port.ts'
@@ -22,7 +22,7 @@ export interface Judging {
   readonly tx: Tx
   readonly note: Note
   readonly sender: Agent
-  /** Those who are not open to all. */
+  /** Only recipients that are not open to all. */
   readonly recipients: readonly { readonly agent: Agent; readonly row: RecipientRow }[]
   /** The thread that the message joins, if there is one. */
   readonly threadId: number | undefined
@@ -37,10 +37,10 @@ export interface Refusal {
   readonly hint: string
 }
 
-/** Why a message may not reach some of its recipients, by the id of the agent; whoever is not in it is reached. */
+/** The reasons for which a message may not reach some of its recipients, by the id of the agent. All others are reached. */
 export type Refusals = ReadonlyMap<number, Refusal>
 
-/** Whoever is above the policies (a request for contact, a person who watches over all) is let through before this. */
+/** Not asked for a request for contact, nor for a person who watches over all: both are above the policies. */
 export async function judge(hub: Hub, judging: Judging): Promise<Refusals> {
   const { tx, sender, threadId } = judging
   const refusals = new Map<number, Refusal>()
@@ -68,7 +68,7 @@ export async function judge(hub: Hub, judging: Judging): Promise<Refusals> {
     else (policies.get(agent.id) === 'auto' ? strangers : reserved).push(agent)
   }
   const { found, recent } = await findGrounds(hub, { tx, sender, recipients: strangers, threadId })
-  // Recent contact is written down as what it is, so that the next message finds it at once.
+  // Recent contact is stored as contact: the next message finds it with one look.
   if (judging.handshake && recent.length > 0)
     await approveContacts(tx, {
       fromId: sender.id,
@@ -82,9 +82,9 @@ export async function judge(hub: Hub, judging: Judging): Promise<Refusals> {
 }
 
 interface Unsettled {
-  /** Those with the policy `auto` for whom nothing speaks. */
+  /** Recipients with the policy `auto`, and no ground to let the message through. */
   readonly groundless: readonly Agent[]
-  /** Those who take mail from contacts only. */
+  /** Recipients that take mail from contacts only. */
   readonly reserved: readonly Agent[]
   readonly links: ReadonlyMap<number, Link>
   readonly refusals: Map<number, Refusal>
@@ -128,7 +128,7 @@ async function shakeHands(
 
 const isWaiting = (link: Link | undefined): boolean => link?.standing === 'pending'
 
-/** An automatic contact lasts as long as it is used; that is written down now and then, not with every message. */
+/** An automatic contact lasts as long as it is used. Its end is moved in its last quarter only, not with every message. */
 async function keepAlive(
   hub: Hub,
   { tx, handshake, recipients }: Judging,

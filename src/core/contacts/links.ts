@@ -1,5 +1,6 @@
-/** What there is between agents, as they see it, and what each says of who may write to it. */
+/** The contacts of an agent as it sees them, and its contact policy. */
 import { HubError } from '../../base/errors.ts'
+import { limits } from '../../base/limits.ts'
 import { updateContactPolicy } from '../../store/agents.ts'
 import { listNamedContacts, type NamedContactRow } from '../../store/contacts.ts'
 import { type Acting, actAs } from '../agents/acting.ts'
@@ -12,7 +13,7 @@ import { type Standing, standingOf } from './standing.ts'
 
 export interface Contact {
   readonly id: number
-  /** Who asked. */
+  /** The agent that asked. */
   readonly from: ContactParty
   readonly to: ContactParty
   readonly status: Standing
@@ -34,11 +35,11 @@ export interface Other {
   readonly project?: string | undefined
 }
 
-/** What there is with others, whoever began it; what changed last comes first. */
+/** The contacts of an agent, asked for by either side, the latest change first. */
 export async function listContacts(hub: Hub, acting: Acting): Promise<(Contact & { direction: Direction })[]> {
   const agent = await actAs(hub, acting)
   const now = hub.clock.now()
-  const rows = await listNamedContacts(reader(hub), agent.id, mostListed)
+  const rows = await listNamedContacts(reader(hub), agent.id, limits.listed)
   return rows.map((row) => ({
     ...toContact(row, now),
     direction: row.from_id === agent.id ? ('outgoing' as const) : ('incoming' as const),
@@ -46,8 +47,6 @@ export async function listContacts(hub: Hub, acting: Acting): Promise<(Contact &
 }
 
 export type Direction = 'outgoing' | 'incoming'
-
-const mostListed = 1000
 
 export async function setContactPolicy(hub: Hub, acting: Acting, policy: ContactPolicy): Promise<Profile> {
   const agent = await actAs(hub, acting)
@@ -69,7 +68,7 @@ export const toContact = (row: NamedContactRow, now: number): Contact => ({
   expiresAt: row.expires_at ?? undefined,
 })
 
-/** Whom a call names beside the caller: the one it asks, or the one who asked. */
+/** The other agent of a call: the one that is asked, or the one that asked. */
 export async function needOther(
   hub: Hub,
   { caller, project }: Acting,

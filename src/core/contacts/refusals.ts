@@ -1,11 +1,11 @@
-/** Why a message may not reach somebody, in words that say what to do next. */
+/** Refusals of a message, each with a hint at the next step. */
 import type { Agent } from '../agents/agents.ts'
 import type { Refusal } from './judging.ts'
 
 export const blocksAll = ({ name }: Agent): Refusal => ({
   code: 'CONTACT_BLOCKED',
   message: `${name} takes no messages: its contact policy is block_all.`,
-  hint: `Nothing reaches ${name}, nor does a contact request. Write to somebody else, or leave it.`,
+  hint: `Nothing reaches ${name}, nor does a contact request. Write to somebody else.`,
 })
 
 export const declined = ({ name }: Agent, sender: Agent): Refusal => ({
@@ -14,7 +14,7 @@ export const declined = ({ name }: Agent, sender: Agent): Refusal => ({
   hint: `Do not ask again. ${name} can still change its mind and accept.`,
 })
 
-/** Towards `auto`, where contact is not to be made by itself. */
+/** Towards `auto`, without automatic contact. */
 export const contactFirst = ({ name }: Agent): Refusal => ({
   code: 'CONTACT_REQUIRED',
   reason: 'contact_first',
@@ -22,10 +22,10 @@ export const contactFirst = ({ name }: Agent): Refusal => ({
   hint: `Ask ${name} for contact, and send again.`,
 })
 
-/** Towards `auto`, where contact was made and the send does not go on by itself. */
+/** Towards `auto`, after automatic contact, where the send does not go on by itself. */
 export const contactMade = ({ name }: Agent): Refusal => ({
   code: 'CONTACT_REQUIRED',
-  message: `${name} wanted contact first. It is made now; the message was not delivered.`,
+  message: `${name} wanted contact first. Contact is made now; the message was not delivered.`,
   hint: 'Send the same message again: it will be delivered.',
 })
 

@@ -1,14 +1,14 @@
-/** How things stand between two agents: which of two links decides, and until when it does. */
+/** The standing between two agents: which of their two links decides, and until when. */
 import { latestTime } from '../../base/clock.ts'
 import type { ContactRow } from '../../store/contacts.ts'
 import type { Agent } from '../agents/agents.ts'
 
-/** How long a request waits for its answer, and an approval lasts, unless somebody says otherwise. */
+/** How long a request waits for its answer, and an approval lasts, unless the call says otherwise. */
 export const usualTtlMs = 7 * 86_400_000
 
 export const endAfter = (now: number, ms: number): number => Math.min(now + ms, latestTime)
 
-/** What is between the sender and another: the row that decides, and what it says now. */
+/** The contact of the sender with another agent: the row that decides, and its state now. */
 export interface Link {
   readonly row: ContactRow
   readonly standing: Standing
@@ -19,14 +19,14 @@ export type Standing = ContactRow['status'] | 'expired'
 export const standingOf = ({ status, expires_at }: ContactRow, now: number): Standing =>
   expires_at !== null && expires_at <= now ? 'expired' : status
 
-/** An approved contact holds both ways, whoever asked; that the other has declined the sender outweighs it. */
+/** An approved contact holds both ways, but a denial by the other outweighs it (mail.contact.both-ways). */
 export function linksOf(sender: Agent, rows: readonly ContactRow[], now: number): ReadonlyMap<number, Link> {
   const links = new Map<number, Link>()
   for (const row of rows) {
     const own = row.from_id === sender.id
     const other = own ? row.to_id : row.from_id
     const link = { row, standing: standingOf(row, now) }
-    // What the sender itself has declined or left unanswered is nothing that holds it back.
+    // The sender's own denial or silence does not bind the sender.
     if (!own && link.standing !== 'approved') continue
     const rival = links.get(other)
     if (rival === undefined || weightier(link, rival, sender)) links.set(other, link)

@@ -1,22 +1,22 @@
-/** Chores: housekeeping in the background, which of several processes only one does at a time, and once in a while. */
+/** Chores: housekeeping in the background, done by one process at a time, once in an interval. */
 import { type ChoreRow, findChore } from '../../store/chores.ts'
 import { type Hub, reader } from './hub.ts'
 import { newHolder, type Turn, takeTurn, turnMs } from './turns.ts'
 
 export interface Chore {
   readonly name: string
-  /** From the end of one run to the next, whoever does it. */
+  /** From the end of one run to the next, by any process. */
   readonly everyMs: number
   run(hub: Hub, turn: Turn): Promise<void>
 }
 
 /** A timer of the system takes no more than 24 days; looking once a day costs nothing. */
-const longestWait = 86_400_000
+const longestWaitMs = 86_400_000
 
 /** Processes that start together look after different times, at most this long after their start. */
-const startWithin = 5000
+const startWithinMs = 5000
 
-/** Does what is due, until the returned function is called; that waits for the batch that runs. */
+/** Does the due chores, until the returned function is called; that waits for the running batch. */
 export function keepChores(hub: Hub, chores: readonly Chore[], holder = newHolder(hub)): () => Promise<void> {
   const stops = chores.map((chore) => keepChore(hub, chore, holder))
   return async () => {
@@ -32,7 +32,7 @@ function keepChore(hub: Hub, chore: Chore, holder: string): () => Promise<void> 
 
   const lookIn = (ms: number) => {
     if (stop.signal.aborted) return
-    cancel = hub.clock.after(Math.min(ms, longestWait), () => {
+    cancel = hub.clock.after(Math.min(ms, longestWaitMs), () => {
       looking = look()
     })
   }
@@ -47,16 +47,16 @@ function keepChore(hub: Hub, chore: Chore, holder: string): () => Promise<void> 
     lookIn(next)
   }
 
-  /** Returns when to look again. Looking takes no lock: only what is due is claimed. */
+  /** Returns when to look again. Looking takes no lock: only a chore that is due is taken. */
   async function tend(): Promise<number> {
     const wait = dueIn(await findChore(reader(hub), name), chore, hub.clock.now())
     if (wait > 0) return wait
-    const claim = { name, holder, everyMs, signal: stop.signal }
-    const done = await takeTurn(hub, claim, (turn) => chore.run(hub, turn))
+    const taking = { name, holder, everyMs, signal: stop.signal }
+    const done = await takeTurn(hub, taking, (turn) => chore.run(hub, turn))
     return done ? everyMs : Math.min(everyMs, turnMs)
   }
 
-  lookIn(shareOf(holder + name) * Math.min(everyMs, startWithin))
+  lookIn(shareOf(holder + name) * Math.min(everyMs, startWithinMs))
   return async () => {
     stop.abort()
     cancel?.()

@@ -5,7 +5,7 @@ import { eachEngine } from '../../../test/support/engines.ts'
 import { dbOf } from '../../../test/support/feed.ts'
 import { now, openTestHub } from '../../../test/support/hub.ts'
 import { asked } from '../../../test/support/leases.ts'
-import { plain, post } from '../../../test/support/topics.ts'
+import { outgoing, plain } from '../../../test/support/topics.ts'
 import { verifies } from '../../../test/support/verifies.ts'
 import { type Event, findLastChange, listChangesAfter, type Recorded } from '../../store/changes.ts'
 import { start } from '../../store/places.ts'
@@ -62,7 +62,7 @@ eachEngine('The feed', (open) => {
   }
 
   verifies(
-    'feed.says-who',
+    'feed.change.says-who',
     'says of every kind of change which rows it is about, when it was, and who made it',
     async () => {
       const { clock, hub, as, changesOf, listAll } = await begin()
@@ -92,8 +92,8 @@ eachEngine('The feed', (open) => {
       const messageId = sent?.kind === 'message.sent' ? sent.messageId : 0
       const mail = { ...byLocal, agentId: bob, messageId }
       const lent = await changesOf(async () => {
-        const lease = await take(hub, as('bob'), { ...now, leaseMs: 5000 })
-        await lease?.putBack()
+        const taken = await take(hub, as('bob'), { ...now, loanMs: 5000 })
+        await taken?.putBack()
       })
       expect(lent).toEqual([
         { ...mail, kind: 'mail.lent' },
@@ -143,7 +143,7 @@ eachEngine('The feed', (open) => {
         { ...thread, kind: 'topic.joined', agentId: ann },
       ])
       await join(hub, other, { topic, name: 'bob', token: undefined })
-      expect(await changesOf(() => sync(hub, mine, topic.uid, { ...plain, outbox: [post('hello')] }))).toEqual([
+      expect(await changesOf(() => sync(hub, mine, topic.uid, { ...plain, outbox: [outgoing('hello')] }))).toEqual([
         { ...thread, kind: 'message.said', agentId: ann, messageId: expect.any(Number) },
       ])
       const synced = await sync(hub, other, topic.uid, plain)

@@ -43,7 +43,7 @@ eachEngine('A follower', (open, dialect) => {
   }
 
   verifies(
-    'feed.woken',
+    'feed.follower.woken',
     'is woken by what its own process or another commits, also if that wakes nobody else',
     async () => {
       const { clock, hubs } = await start()
@@ -59,23 +59,27 @@ eachEngine('A follower', (open, dialect) => {
   )
 
   if (dialect === 'postgres')
-    verifies('feed.woken', 'comes to see what an open transaction hid, though its end wakes nobody', async () => {
-      const { clock, hubs } = await start()
-      const [here] = hubs
-      const { follower, noted } = await noting(dbOf(here))
-      onTestFinished(followInside(here, follower))
-      await turnUntil(clock, noted, ['rebuilt'])
-      const older = await openTx(dbOf(here))
-      await write(older.tx, 'older', 1)
-      await change(here, 'ann')
-      await turnUntil(clock, () => clock.pending, 1)
-      expect(await noted()).toEqual(['rebuilt'])
-      await older.rollback()
-      expect(await turnUntil(clock, async () => (await noted()).length, 2)).toBeLessThan(woken)
-    })
+    verifies(
+      'feed.follower.woken',
+      'comes to see what an open transaction hid, though its end wakes nobody',
+      async () => {
+        const { clock, hubs } = await start()
+        const [here] = hubs
+        const { follower, noted } = await noting(dbOf(here))
+        onTestFinished(followInside(here, follower))
+        await turnUntil(clock, noted, ['rebuilt'])
+        const older = await openTx(dbOf(here))
+        await write(older.tx, 'older', 1)
+        await change(here, 'ann')
+        await turnUntil(clock, () => clock.pending, 1)
+        expect(await noted()).toEqual(['rebuilt'])
+        await older.rollback()
+        expect(await turnUntil(clock, async () => (await noted()).length, 2)).toBeLessThan(woken)
+      },
+    )
 
   verifies(
-    'feed.watermark',
+    'feed.follower.watermark',
     'whose hand-over is cut off has written nothing, and is handed the same again',
     async () => {
       const { hubs } = await start()
@@ -101,7 +105,7 @@ eachEngine('A follower', (open, dialect) => {
   )
 
   verifies(
-    ['feed.one-process', 'feed.watermark'],
+    ['feed.follower.one-process', 'feed.follower.watermark'],
     'of two processes at the same page, one waits, and takes over when the other dies',
     async () => {
       const { hubs } = await start()
@@ -150,7 +154,7 @@ eachEngine('A follower', (open, dialect) => {
   }
 
   verifies(
-    ['feed.watermark', 'feed.one-process'],
+    ['feed.follower.watermark', 'feed.follower.one-process'],
     'outside the database, one at a time works; what it was handed when it died is handed to the next',
     async () => {
       const { clock, hubs } = await start()
@@ -186,7 +190,7 @@ eachEngine('A follower', (open, dialect) => {
   )
 
   verifies(
-    'feed.gap',
+    'feed.follower.gap',
     'that comes from another database, or from before this one was restored, begins anew',
     async () => {
       const { clock, hubs } = await start()

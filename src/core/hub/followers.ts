@@ -1,5 +1,5 @@
 /** Followers of the feed: woken when something was committed, they read on from where they stopped. */
-import { setTimeout as pause } from 'node:timers/promises'
+import { pause } from '../../base/clock.ts'
 import { type InsideFollower, type Outcome, type OutsideFollower, stepInside, stepOutside } from './following.ts'
 import { type Hub, onWake } from './hub.ts'
 import { newHolder, pauseMs } from './turns.ts'

@@ -96,6 +96,6 @@ export async function stepOutside(
     }
   }
 
-  const claim = { name: `follow ${name}`, holder, everyMs: 0, signal }
-  return (await takeTurn(hub, claim, run)) ? 'more' : 'held'
+  const taking = { name: `follow ${name}`, holder, everyMs: 0, signal }
+  return (await takeTurn(hub, taking, run)) ? 'more' : 'held'
 }

@@ -1,4 +1,4 @@
-/** What a noun keeps in memory: its own for each hub, and never more than some thousand entries. */
+/** The memory of a noun: its own for each hub, and never more than some thousand entries. */
 import type { Hub } from './hub.ts'
 
 /** Made when it is first asked for, and gone with the hub. */

@@ -63,7 +63,7 @@ eachEngine('Pruning', (open, dialect) => {
     await stop()
   }
 
-  verifies('feed.pruned', 'deletes what is old, a few hundred in a commit, and keeps the newest', async () => {
+  verifies('feed.pruning.parts', 'deletes what is old, a few hundred in a commit, and keeps the newest', async () => {
     const { clock, hub } = await start()
     await change(hub, 1, 1000)
     clock.advance(day / 2)
@@ -81,7 +81,7 @@ eachEngine('Pruning', (open, dialect) => {
     expect(await left(hub)).toEqual([1010, 2000])
   })
 
-  verifies('feed.pruned', 'leaves what a follower has not passed', async () => {
+  verifies('feed.pruning.parts', 'leaves what a follower has not passed', async () => {
     const { clock, hub } = await start()
     const { follower, noted } = await noting(dbOf(hub))
     await catchUp(hub, follower)
@@ -97,7 +97,7 @@ eachEngine('Pruning', (open, dialect) => {
   })
 
   verifies(
-    ['feed.pruned', 'feed.gap'],
+    ['feed.pruning.parts', 'feed.follower.gap'],
     'waits no longer for a follower that was silent for a week, which is told of the gap',
     async () => {
       const { clock, hub } = await start()
@@ -119,7 +119,7 @@ eachEngine('Pruning', (open, dialect) => {
 
   if (dialect === 'postgres')
     verifies(
-      'feed.gap',
+      'feed.follower.gap',
       'clears away what a copy of another server’s database brought, and followers begin anew',
       async () => {
         const { clock, hub } = await start()
@@ -141,34 +141,38 @@ eachEngine('Pruning', (open, dialect) => {
     )
 
   if (dialect === 'sqlite')
-    verifies('feed.pruned', 'wakes those who wait for what was pruned before their process came to look', async () => {
-      const { clock, hub, database } = await start()
-      const db = await database.connect()
-      let look = () => {}
-      // A process that is not told of changes until the test says so, like one that was stopped for long.
-      const asleep = await openTestHub(
-        {
-          dialect: db.dialect,
-          all: (query) => db.all(query),
-          tx: (work) => db.tx(work),
-          async listen(wake) {
-            look = () => wake(undefined)
-            return async () => {}
+    verifies(
+      'feed.pruning.parts',
+      'wakes those who wait for what was pruned before their process came to look',
+      async () => {
+        const { clock, hub, database } = await start()
+        const db = await database.connect()
+        let look = () => {}
+        // A process that is not told of changes until the test says so, like one that was stopped for long.
+        const asleep = await openTestHub(
+          {
+            dialect: db.dialect,
+            all: (query) => db.all(query),
+            tx: (work) => db.tx(work),
+            async listen(wake) {
+              look = () => wake(undefined)
+              return async () => {}
+            },
+            announce() {},
+            close: () => db.close(),
           },
-          announce() {},
-          close: () => db.close(),
-        },
-        { clock, waitMs: 365 * day },
-      )
-      const mail = take(asleep, as('bob'), { ...now, waitMs: 365 * day })
-      await expect.poll(() => asleep[inside].wakes.size).toBe(1)
-      await send(hub, as('alice'), { to: [{ name: 'bob' }], body: 'hello' })
-      await change(hub, 1, 1)
-      const stop = keepChores(hub, [pruningChore({ keptMs: day })])
-      onTestFinished(stop)
-      clock.advance(2 * day)
-      await expect.poll(() => left(hub)).toEqual([1])
-      look()
-      expect((await mail)?.mail.body).toBe('hello')
-    })
+          { clock, waitMs: 365 * day },
+        )
+        const mail = take(asleep, as('bob'), { ...now, waitMs: 365 * day })
+        await expect.poll(() => asleep[inside].wakes.size).toBe(1)
+        await send(hub, as('alice'), { to: [{ name: 'bob' }], body: 'hello' })
+        await change(hub, 1, 1)
+        const stop = keepChores(hub, [pruningChore({ keptMs: day })])
+        onTestFinished(stop)
+        clock.advance(2 * day)
+        await expect.poll(() => left(hub)).toEqual([1])
+        look()
+        expect((await mail)?.mail.body).toBe('hello')
+      },
+    )
 })

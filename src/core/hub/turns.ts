@@ -1,8 +1,8 @@
 /** Turns: of several processes on one database, one at a time does a piece of work, and another goes on when it dies. */
-import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises'
+import { nextTurn, pause } from '../../base/clock.ts'
 import { thisProcess } from '../../base/processes.ts'
 import type { Tx } from '../../db/port.ts'
-import { claimChore, updateFreed, updateHeld } from '../../store/chores.ts'
+import { takeChore, updateFreed, updateHeld } from '../../store/chores.ts'
 import { commit, itself, type Note } from './commit.ts'
 import type { Hub } from './hub.ts'
 
@@ -22,7 +22,7 @@ export const pauseMs = 5
 
 export const newHolder = (hub: Hub): string => `${thisProcess()}/${hub.ids.short()}`
 
-export interface Claim {
+export interface Taking {
   readonly name: string
   readonly holder: string
   /** From the end of one turn to the next, whoever has it. */
@@ -34,14 +34,14 @@ export interface Claim {
 class TurnOver extends Error {}
 
 /** False if another process has the turn or had it lately, or took it over, or Parley stopped. */
-export async function takeTurn(hub: Hub, claim: Claim, run: (turn: Turn) => Promise<void>): Promise<boolean> {
-  const { name, holder, everyMs } = claim
+export async function takeTurn(hub: Hub, taking: Taking, run: (turn: Turn) => Promise<void>): Promise<boolean> {
+  const { name, holder, everyMs } = taking
   const now = hub.clock.now()
-  const claimed = await commit(hub, itself, (tx) => claimChore(tx, { name, holder, now, leaseMs: turnMs, everyMs }))
-  if (!claimed) return false
+  const taken = await commit(hub, itself, (tx) => takeChore(tx, { name, holder, now, holdMs: turnMs, everyMs }))
+  if (!taken) return false
   let done = false
   try {
-    await run(turnOf(hub, claim))
+    await run(turnOf(hub, taking))
     done = true
   } catch (error) {
     if (!(error instanceof TurnOver)) throw error
@@ -52,7 +52,7 @@ export async function takeTurn(hub: Hub, claim: Claim, run: (turn: Turn) => Prom
   return done
 }
 
-function turnOf(hub: Hub, { name, holder, signal }: Claim): Turn {
+function turnOf(hub: Hub, { name, holder, signal }: Taking): Turn {
   let heldUntil = hub.clock.now() + turnMs
   let batches = 0
 

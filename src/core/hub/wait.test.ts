@@ -66,7 +66,7 @@ eachEngine('A wait', (open) => {
 
   verifies(
     ['mailbox.wait.wakes', 'all.engines.alike'],
-    'for mail ends when it is sent, by the hub’s own clock when a lease ends',
+    'for mail ends when it is sent, by the hub’s own clock when a loan ends',
     async () => {
       const { hub, clock } = await start()
       const first = take(hub, as('bob'), { ...now, waitMs: 5000 })
@@ -75,7 +75,7 @@ eachEngine('A wait', (open) => {
       expect((await first)?.mail.body).toBe('one')
 
       await send(hub, as('alice'), { to: [{ name: 'bob' }], body: 'two' })
-      await take(hub, as('bob'), { ...now, leaseMs: 3000 })
+      await take(hub, as('bob'), { ...now, loanMs: 3000 })
       const second = take(hub, as('bob'), { ...now, waitMs: 5000 })
       // The wait, and the note of who was active.
       await expect.poll(() => clock.pending).toBe(2)

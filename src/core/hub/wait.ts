@@ -14,7 +14,7 @@ export interface Wait {
 
 export interface Answer<T> {
   found?: T | undefined
-  /** With nothing found: when asking again makes sense without a wake-up (a lease that ends, say). */
+  /** With nothing found: when asking again makes sense without a wake-up (a loan that ends, say). */
   again?: number | undefined
 }
 

@@ -1,4 +1,4 @@
-/** The wake-ups of this process: whoever waits on a channel is told that it may have changed. They may be lost or false. */
+/** The wake-ups of this process: waiters on a channel are told that it may have changed. Wake-ups may be lost or false. */
 
 interface Watcher {
   readonly prefix: string

@@ -1,11 +1,11 @@
-/** The cleanup of leases: what has expired is marked as released. It is free either way. */
-import { setTimeout as pause } from 'node:timers/promises'
+/** The cleanup of leases: expired ones are marked as released. They are free either way. */
+import { pause } from '../../base/clock.ts'
 import type { Chore } from '../hub/chores.ts'
 import { sweepLeases } from './leases.ts'
 
-/** So many go in one transaction, and others come to write before the next. */
-const atOnce = 200
-const breath = 5
+/** Others come to write between two commits. */
+const leasesPerCommit = 200
+const pauseMs = 5
 
 export const leaseCleanupChore = (everyMs: number): Chore => ({
   name: 'lease-cleanup',
@@ -14,8 +14,8 @@ export const leaseCleanupChore = (everyMs: number): Chore => ({
     let swept: number
     do {
       await turn.goOn()
-      swept = await sweepLeases(hub, atOnce)
-      if (swept > 0) await pause(breath)
+      swept = await sweepLeases(hub, leasesPerCommit)
+      if (swept > 0) await pause(pauseMs)
     } while (swept > 0)
   },
 })

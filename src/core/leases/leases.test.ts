@@ -12,7 +12,7 @@ eachEngine('Leases', (open) => {
     ['mail.lease.conflicts', 'all.engines.alike'],
     'conflict unless both are shared, in either order, and are granted all the same',
     async () => {
-      const { claim, active, close } = await openLeases(open)
+      const { ask, active, close } = await openLeases(open)
       for (const [held, wanted, conflicts] of [
         [true, true, true],
         [true, false, true],
@@ -20,8 +20,8 @@ eachEngine('Leases', (open) => {
         [false, false, false],
       ] as const) {
         const folder = `${held}-${wanted}`
-        await claim(ann, [`${folder}/**`], { exclusive: held })
-        expect(await claim(bob, [`${folder}/api/*.ts`], { exclusive: wanted })).toMatchObject({
+        await ask(ann, [`${folder}/**`], { exclusive: held })
+        expect(await ask(bob, [`${folder}/api/*.ts`], { exclusive: wanted })).toMatchObject({
           granted: [`${folder}/api/*.ts`],
           conflicts: conflicts ? [[`${folder}/api/*.ts`, ['ann']]] : [],
         })
@@ -32,18 +32,18 @@ eachEngine('Leases', (open) => {
   )
 
   verifies('mail.lease.conflicts', 'of an agent itself never conflict, nor do those of another project', async () => {
-    const { claim, close } = await openLeases(open)
-    await claim(ann, ['src/**'])
-    await claim(as('bob', '/srv/code/other'), ['src/**'])
-    expect(await claim(ann, ['src/a.ts', 'src/*.ts', '**'])).toMatchObject({ conflicts: [] })
+    const { ask, close } = await openLeases(open)
+    await ask(ann, ['src/**'])
+    await ask(as('bob', '/srv/code/other'), ['src/**'])
+    expect(await ask(ann, ['src/a.ts', 'src/*.ts', '**'])).toMatchObject({ conflicts: [] })
     await close()
   })
 
   verifies('mail.lease.conflicts', 'are found above, below and beside, and each with its holders', async () => {
-    const { claim, close } = await openLeases(open)
-    await claim(ann, ['**/*.ts', 'src/api', 'src/api/v1/users.ts', 'src/apis/x', 'src/api.old/x', 'src/apiary'])
-    await claim(cid, ['src/api-b/**', 'docs/**', 'src/api/v1/*.ts', 'src/äpi/**'])
-    const found = async (pattern: string) => (await claim(bob, [pattern], { onConflict: 'refuse' })).conflicts[0]?.[1]
+    const { ask, close } = await openLeases(open)
+    await ask(ann, ['**/*.ts', 'src/api', 'src/api/v1/users.ts', 'src/apis/x', 'src/api.old/x', 'src/apiary'])
+    await ask(cid, ['src/api-b/**', 'docs/**', 'src/api/v1/*.ts', 'src/äpi/**'])
+    const found = async (pattern: string) => (await ask(bob, [pattern], { onConflict: 'refuse' })).conflicts[0]?.[1]
     expect(await found('src/api/v1/users.ts')).toEqual(['ann', 'ann', 'ann', 'cid'])
     expect(await found('src/api/**')).toEqual(['ann', 'ann', 'ann', 'cid'])
     expect(await found('src/api-b/x.js')).toEqual(['cid'])
@@ -51,13 +51,13 @@ eachEngine('Leases', (open) => {
     expect(await found('docs/a.md')).toEqual(['cid'])
     expect(await found('src/ap/x.js')).toBeUndefined()
     expect(await found('lib/**/*.js')).toBeUndefined()
-    expect((await claim(bob, ['**'], { onConflict: 'refuse' })).conflicts[0]?.[1]).toHaveLength(10)
+    expect((await ask(bob, ['**'], { onConflict: 'refuse' })).conflicts[0]?.[1]).toHaveLength(10)
     await close()
   })
 
   test('that are many are told up to fifty, over as many pages as it takes', async () => {
-    const { hub, claim, close } = await openLeases(open)
-    await claim(
+    const { hub, ask, close } = await openLeases(open)
+    await ask(
       ann,
       Array.from({ length: 420 }, (_, n) => `src/m${n}/*.${n < 360 ? 'js' : 'ts'}`),
     )
@@ -71,9 +71,9 @@ eachEngine('Leases', (open) => {
   })
 
   verifies('mail.lease.refuse', 'that are refused leave nothing, and what is free is granted', async () => {
-    const { claim, active, close } = await openLeases(open)
-    await claim(ann, ['src/**'])
-    expect(await claim(bob, ['src/a.ts', 'docs/**'], { onConflict: 'refuse' })).toMatchObject({
+    const { ask, active, close } = await openLeases(open)
+    await ask(ann, ['src/**'])
+    expect(await ask(bob, ['src/a.ts', 'docs/**'], { onConflict: 'refuse' })).toMatchObject({
       granted: ['docs/**'],
       conflicts: [['src/a.ts', ['ann']]],
     })
@@ -82,13 +82,13 @@ eachEngine('Leases', (open) => {
   })
 
   verifies('mail.lease.refuse', 'that two agents want at once go to one of them', async () => {
-    const { hub, other, claim, active, close } = await openLeases(open)
+    const { hub, other, ask, active, close } = await openLeases(open)
     for (const who of [ann, bob]) await actAs(hub, who)
     for (let round = 0; round < 20; round++) {
       const path = `round${round}`
       const both = await Promise.all([
-        claim(ann, [`${path}/**`], { onConflict: 'refuse' }, hub),
-        claim(bob, [`${path}/*/x.ts`], { onConflict: 'refuse' }, other),
+        ask(ann, [`${path}/**`], { onConflict: 'refuse' }, hub),
+        ask(bob, [`${path}/*/x.ts`], { onConflict: 'refuse' }, other),
       ])
       expect(both.map(({ granted }) => granted.length).sort()).toEqual([0, 1])
       expect(both.map(({ conflicts }) => conflicts.length).sort()).toEqual([0, 1])
@@ -98,12 +98,12 @@ eachEngine('Leases', (open) => {
   })
 
   verifies('mail.lease.conflicts', 'that two agents take at once are told to one of them at least', async () => {
-    const { hub, other, claim, close } = await openLeases(open)
+    const { hub, other, ask, close } = await openLeases(open)
     for (const who of [ann, bob]) await actAs(hub, who)
     for (let round = 0; round < 20; round++) {
       const [one, two] = await Promise.all([
-        claim(ann, [`round${round}/a`], {}, hub),
-        claim(bob, [`round${round}`], {}, other),
+        ask(ann, [`round${round}/a`], {}, hub),
+        ask(bob, [`round${round}`], {}, other),
       ])
       expect([one, two].flatMap(({ conflicts }) => conflicts)).toHaveLength(1)
     }

@@ -1,4 +1,4 @@
-/** Leases: claims on paths until a time, exclusive or shared. They tell others what is being worked on; nothing is locked. */
+/** Leases: an agent reserves paths until a time, exclusive or shared. Others are told; nothing is locked. */
 import { latestTime } from '../../base/clock.ts'
 import { HubError } from '../../base/errors.ts'
 import type { Tx } from '../../db/port.ts'
@@ -27,7 +27,7 @@ export { haveOverlappingLeases } from './overlaps.ts'
 
 export interface Lease {
   readonly id: number
-  /** Whose it is. */
+  /** The name of its holder. */
   readonly agent: string
   readonly pattern: string
   readonly exclusive: boolean
@@ -55,7 +55,7 @@ export interface Reserving {
   readonly exclusive: boolean
   readonly reason: string
   readonly ttlMs: number
-  /** Whether what others hold is granted all the same, as advice, or refused. */
+  /** Whether a path that another holds is granted all the same, as advice, or refused. */
   readonly onConflict: 'grant' | 'refuse'
 }
 
@@ -74,12 +74,12 @@ export interface Reserved {
 }
 
 /** How many expired leases a reservation puts away: more than it makes, so that they never pile up. */
-const tidied = 200
+const expiredPerCommit = 200
 
 /**
- * Of all that ask in a project at once, one after the other is answered: else two could both find a path free, or
- * neither hear of the other. An agent that reserves a pattern again, in the same way, keeps its lease for longer instead
- * of getting a second one; it never ends sooner by that, and a new reason replaces the old one.
+ * The reservations of a project are answered one after the other: else two could both find a path free, or neither hear
+ * of the other. An agent that reserves a pattern again, in the same way, keeps its lease for longer instead of getting a
+ * second one (mail.lease.again); the lease never ends sooner, and a new reason replaces the old one.
  */
 export async function reserve(
   hub: Hub,
@@ -91,17 +91,17 @@ export async function reserve(
   return commit(hub, acting.caller, async (tx, note) => {
     await lockProject(tx, agent.projectId)
     const now = hub.clock.now()
-    await expire(tx, note, now, tidied)
+    await expire(tx, note, now, expiredPerCommit)
     const granted: Lease[] = []
     const made: number[] = []
     const conflicts: Conflict[] = []
-    const claim = { projectId: agent.projectId, agentId: agent.id, exclusive, now, budget: { steps: mostSteps } }
+    const wanted = { projectId: agent.projectId, agentId: agent.id, exclusive, now, budget: { steps: mostSteps } }
     for (const glob of globs) {
-      const { rows, more } = await listInTheWay(tx, { ...claim, glob }).catch(tooHard)
+      const { rows, more } = await listInTheWay(tx, { ...wanted, glob }).catch(tooHard)
       if (rows.length > 0) conflicts.push({ pattern: glob.text, holders: rows.map(fromNamed), more })
       if (rows.length > 0 && onConflict === 'refuse') continue
       const { text: pattern, prefix } = glob
-      const lease = { ...claim, pattern, prefix, reason, expiresAt: Math.min(now + ttlMs, latestTime) }
+      const lease = { ...wanted, pattern, prefix, reason, expiresAt: Math.min(now + ttlMs, latestTime) }
       const held = await updateSameLease(tx, lease)
       const row = held ?? (await insertLease(tx, lease))
       if (held === undefined) made.push(row.id)
@@ -135,8 +135,8 @@ export interface Choice {
 }
 
 /**
- * Patterns are those that were reserved; what else they overlap stays. This waits for those who reserve, so that nobody
- * is granted a path as of a time at which another still held it.
+ * A pattern names the leases on that same pattern: those that merely overlap it stay. Waits for reservations in progress,
+ * so that nobody is granted a path as of a time at which another still held it.
  */
 export async function release(
   hub: Hub,
@@ -155,8 +155,8 @@ export async function release(
 }
 
 /**
- * Adds to the time that is left. What has expired is free and stays so: it is reserved again, not renewed. This too
- * waits for those who reserve, lest one of them take for expired what is just being renewed.
+ * Adds to the time that is left. An expired lease is free and stays free: its path is reserved again, not renewed. Waits
+ * for reservations in progress, lest one of them take a lease for expired that is just being renewed.
  */
 export async function renew(hub: Hub, acting: Acting, choice: Choice & { readonly byMs: number }): Promise<Lease[]> {
   const agent = await actAs(hub, acting)
@@ -178,7 +178,7 @@ export async function renew(hub: Hub, acting: Acting, choice: Choice & { readonl
 const readGlobs = async (hub: Hub, { caller, project }: Acting, patterns: readonly string[]): Promise<Glob[]> =>
   readPatterns((await needProject(hub, caller, project)).key, patterns)
 
-/** All are read before anything is done; what says the same twice is done once. The key is the folder of the project. */
+/** All patterns are read before anything is done; of two that say the same one counts. The key is the project's folder. */
 export function readPatterns(key: string, patterns: readonly string[]): Glob[] {
   const globs = new Map<string, Glob>()
   for (const pattern of patterns) {
@@ -199,7 +199,7 @@ async function expire(tx: Tx, note: Note, now: number, limit: number): Promise<n
   return rows.length
 }
 
-/** Puts away at most `limit` expired leases and returns how many. Nobody needs it to be right: what has expired is free. */
+/** Puts away at most `limit` expired leases and returns how many. Only for speed: an expired lease is free either way. */
 export function sweepLeases(hub: Hub, limit: number): Promise<number> {
   return commit(hub, itself, (tx, note) => expire(tx, note, hub.clock.now(), limit))
 }

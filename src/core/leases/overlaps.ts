@@ -1,19 +1,19 @@
-/** Whose leases overlap a pattern: candidates come by an index of prefixes, the patterns themselves decide. */
+/** Overlapping leases: an index of prefixes brings the candidates, the patterns themselves decide. */
 
-import { setImmediate } from 'node:timers/promises'
+import { nextTurn } from '../../base/clock.ts'
 import type { Reader } from '../../db/port.ts'
 import { type Budget, type Glob, leadingTo, OverBudget, overlaps, parseGlob } from '../../globs/globs.ts'
 import { listHeld, listLeasesById, listNearby, type NamedLeaseRow, type NearbyRow } from '../../store/leases.ts'
 import { remember } from '../hub/memory.ts'
 
-/** How many holders are told for one pattern: whoever conflicts with more learns nothing new from them. */
+/** More holders of one pattern are not told: they would say nothing new. */
 const mostHolders = 50
-/** How many candidates are read at once: who asks for all of a project stops after the first. */
-const page = 200
-/** After so many steps of comparing, some 5 ms, others have their turn. */
-const atOnce = 30_000
+/** A pattern for a whole project finds enough holders on the first page. */
+const pageSize = 200
+/** Others have their turn after so many steps of comparing: some 5 ms. */
+const stepsPerTurn = 30_000
 
-export interface Claim {
+export interface Wanted {
   readonly projectId: number
   readonly agentId: number
   readonly glob: Glob
@@ -23,22 +23,22 @@ export interface Claim {
   readonly budget: Budget
 }
 
-/** The active leases of others that stand in the way: of all kinds for an exclusive claim, else exclusive ones only. */
-export async function listInTheWay(db: Reader, claim: Claim): Promise<{ rows: NamedLeaseRow[]; more: boolean }> {
-  const { glob, exclusive, budget, ...whose } = claim
-  let next = budget.steps - atOnce
+/** The active leases of others that stand in the way: of all kinds for an exclusive lease, else exclusive ones only. */
+export async function listInTheWay(db: Reader, wanted: Wanted): Promise<{ rows: NamedLeaseRow[]; more: boolean }> {
+  const { glob, exclusive, budget, ...whose } = wanted
+  let next = budget.steps - stepsPerTurn
   const ids: number[] = []
   for (const prefix of [leadingTo(glob.prefix), { below: glob.prefix }]) {
     let after: NearbyRow | undefined
     do {
-      const near = await listNearby(db, { ...whose, prefix, exclusiveOnly: !exclusive, after, limit: page })
+      const near = await listNearby(db, { ...whose, prefix, exclusiveOnly: !exclusive, after, limit: pageSize })
       for (const { id, pattern } of near) {
         if (ids.length <= mostHolders && overlaps(glob, stored(pattern), budget)) ids.push(id)
         if (budget.steps >= next) continue
-        next = budget.steps - atOnce
-        await setImmediate()
+        next = budget.steps - stepsPerTurn
+        await nextTurn()
       }
-      after = near.length === page && ids.length <= mostHolders ? near.at(-1) : undefined
+      after = near.length === pageSize && ids.length <= mostHolders ? near.at(-1) : undefined
     } while (after !== undefined)
   }
   return { rows: await listLeasesById(db, ids.slice(0, mostHolders)), more: ids.length > mostHolders }
@@ -51,17 +51,17 @@ export async function haveOverlappingLeases(db: Reader, agentA: number, agentB: 
   const held = await listHeld(db, agentA, now)
   if (held.length === 0) return false
   const others = await listHeld(db, agentB, now)
-  const budget = { steps: atOnce }
+  const budget = { steps: stepsPerTurn }
   try {
     return meet(held, others, budget) || meet(others, held, budget)
   } catch (error) {
-    // What is too hard to tell speaks for nobody.
+    // Patterns too hard to compare are no ground.
     if (error instanceof OverBudget) return false
     throw error
   }
 }
 
-/** Whether one of these is led to by one of the others that overlaps it. */
+/** Whether a lease of `held` overlaps one of `others` whose prefix leads to it. */
 function meet(held: Held, others: Held, budget: Budget): boolean {
   const place = (projectId: number, prefix: string): string => `${projectId}/${prefix}`
   const byPlace = Map.groupBy(others, ({ project_id, prefix }) => place(project_id, prefix))
@@ -76,7 +76,7 @@ function meet(held: Held, others: Held, budget: Budget): boolean {
 
 const readBefore = new Map<string, Glob>()
 
-/** A pattern that was read before it was stored. Those in use are few, and reading one costs more than to compare it. */
+/** The glob of a stored pattern. Patterns in use are few, and parsing one costs more than comparing it. */
 function stored(pattern: string): Glob {
   const known = readBefore.get(pattern)
   if (known !== undefined) return known

@@ -15,7 +15,7 @@ import { lookForConflicts, prepareForThread, shakeHands, startWork } from './wor
 
 const project = '/srv/code/app'
 const me = { project }
-const claim = { patterns: ['src/**'], exclusive: true, reason: '', ttlMs: 60_000 }
+const wanted = { patterns: ['src/**'], exclusive: true, reason: '', ttlMs: 60_000 }
 const inbox = { limit: 10 }
 
 eachEngine('Work', (open) => {
@@ -28,12 +28,12 @@ eachEngine('Work', (open) => {
 
   verifies('mail.macro.start-checked', 'begins with what may be wrong, and then leaves nothing behind', async () => {
     const { hub } = await start()
-    const bad = { ...claim, patterns: ['src/**', '{a'] }
-    await expect(startWork(hub, local, { newcomer: me, claim: bad, inbox })).rejects.toMatchObject({
+    const bad = { ...wanted, patterns: ['src/**', '{a'] }
+    await expect(startWork(hub, local, { newcomer: me, wanted: bad, inbox })).rejects.toMatchObject({
       code: 'INVALID_ARGUMENT',
     })
     expect(await findProjectCalled(hub, project)).toBeUndefined()
-    const { registered, reserved } = await startWork(hub, local, { newcomer: me, claim, inbox })
+    const { registered, reserved } = await startWork(hub, local, { newcomer: me, wanted, inbox })
     expect(reserved.granted).toMatchObject([{ agent: registered.profile.name, pattern: 'src/**' }])
     await hub.close()
   })
@@ -56,8 +56,8 @@ eachEngine('Work', (open) => {
     const active = async () =>
       (await listLeases(hub, local, project, { activeOnly: true, limit: 10 })).leases.map(({ pattern }) => pattern)
     // In the same millisecond, so that the time of a lease does not tell whether it is new.
-    await reserve(hub, as('GreenCastle'), { ...claim, onConflict: 'grant' })
-    const looked = await lookForConflicts(hub, as('GreenCastle'), { ...claim, patterns: ['src/**', 'docs/**'] })
+    await reserve(hub, as('GreenCastle'), { ...wanted, onConflict: 'grant' })
+    const looked = await lookForConflicts(hub, as('GreenCastle'), { ...wanted, patterns: ['src/**', 'docs/**'] })
     expect(looked.reserved.granted.map(({ pattern }) => pattern)).toEqual(['src/**', 'docs/**'])
     expect(looked.released.released).toBe(1)
     expect(await active()).toEqual(['src/**'])

@@ -1,4 +1,4 @@
-/** Whole steps of an agent's work, made of the other verbs in an order in which nothing is done for nothing. */
+/** Whole steps of an agent's work, made of other verbs; checks come first, so that a failure leaves little behind. */
 import { HubError } from '../../base/errors.ts'
 import type { Caller } from '../access/callers.ts'
 import type { Acting } from '../agents/acting.ts'
@@ -16,7 +16,7 @@ import { type Refining, summarizeThread, type ThreadSummary } from '../threads/s
 /** An agent under the name it had before, or a new one. */
 export type Newcomer = Introduction & { readonly name?: string | undefined }
 
-type Claim = Omit<Reserving, 'onConflict'>
+type Wanted = Omit<Reserving, 'onConflict'>
 type Page = Pick<InboxWish, 'limit' | 'bodies'>
 
 const as = (caller: Caller, { project, name }: Profile): Acting => ({
@@ -33,29 +33,29 @@ export interface Started {
   readonly inbox: readonly Received[]
 }
 
-/** The project is made where it is new, the agent registered; it reserves what it is about to edit and sees its mail. */
+/** Makes the project where it is new, registers the agent, reserves its files and shows its mail. */
 export async function startWork(
   hub: Hub,
   caller: Caller,
-  { newcomer, claim, inbox }: { newcomer: Newcomer; claim: Claim; inbox: Page },
+  { newcomer, wanted, inbox }: { newcomer: Newcomer; wanted: Wanted; inbox: Page },
 ): Promise<Started> {
   // Patterns that cannot be read are told before anybody is registered.
-  readPatterns((await findProjectCalled(hub, newcomer.project))?.key ?? newcomer.project, claim.patterns)
+  readPatterns((await findProjectCalled(hub, newcomer.project))?.key ?? newcomer.project, wanted.patterns)
   const registered = await register(hub, caller, newcomer)
   const me = as(caller, registered.profile)
   return {
     project: await needProject(hub, caller, me.project),
     registered,
     reserved:
-      claim.patterns.length === 0
+      wanted.patterns.length === 0
         ? { granted: [], made: [], conflicts: [] }
-        : await reserve(hub, me, { ...claim, onConflict: 'grant' }),
+        : await reserve(hub, me, { ...wanted, onConflict: 'grant' }),
     inbox: await listInbox(hub, me, inbox),
   }
 }
 
 export interface Preparation {
-  /** Who prepares: one who is registered by it, or who has to be there already. */
+  /** The agent that prepares: registered by this, or already there. */
   readonly who: Newcomer | { readonly known: Pick<Acting, 'project' | 'name'> }
   readonly thread: string
   readonly refining: Refining
@@ -92,13 +92,13 @@ function noneYet(error: unknown): undefined {
   if (!(error instanceof HubError) || error.code !== 'THREAD_NOT_FOUND') throw error
 }
 
-/** Reserves only to see who is in the way: what the agent held before stays with it. */
+/** Reserves only to see the holders in the way: earlier leases of the agent stay. */
 export async function lookForConflicts(
   hub: Hub,
   acting: Acting,
-  claim: Claim,
+  wanted: Wanted,
 ): Promise<{ reserved: Reserved; released: Awaited<ReturnType<typeof release>> }> {
-  const reserved = await reserve(hub, acting, { ...claim, onConflict: 'grant' })
+  const reserved = await reserve(hub, acting, { ...wanted, onConflict: 'grant' })
   return { reserved, released: await release(hub, acting, { ids: reserved.made }) }
 }
 
@@ -135,7 +135,7 @@ export async function shakeHands(
   }
 }
 
-/** The other has not done anything itself, and is not active by it. */
+/** The other has done nothing itself: it does not count as active. */
 const inPlaceOf = ({ name, project }: Other, asker: Acting): Acting => ({
   ...asker,
   project: project ?? asker.project,

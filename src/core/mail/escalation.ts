@@ -1,4 +1,4 @@
-/** Escalation: the inbox of whoever is late with an acknowledgement is reserved, for everybody to see. */
+/** Escalation: the inbox of an agent that is late with an acknowledgement is reserved, for everybody to see. */
 import { nameKey } from '../../base/names.ts'
 import { findAgent } from '../../store/agents.ts'
 import { insertProfile } from '../../store/profiles.ts'
@@ -11,7 +11,7 @@ import { needProject } from '../projects/projects.ts'
 import type { Late } from './overdue.ts'
 
 export interface EscalationRules {
-  /** The agent that holds such leases, in whichever project; without one it is whoever is late. */
+  /** The agent that holds such leases, in every project; the late agent itself, if there is none. */
   readonly holder: string | undefined
   readonly ttlMs: number
   readonly exclusive: boolean
@@ -20,8 +20,8 @@ export interface EscalationRules {
 /** Where the archive keeps the inbox of an agent. */
 const inboxPattern = (name: string): string => `agents/${name}/inbox/**`
 
-/** An inbox that is reserved already stays so for longer. Neither of the two agents is active by it. */
-export const claimInbox =
+/** A reservation that is there lasts longer. Neither of the two agents counts as active by it. */
+export const reserveInbox =
   ({ holder, ttlMs, exclusive }: EscalationRules) =>
   async (hub: Hub, { name: late, project }: Late): Promise<void> => {
     const { name } = holder === undefined ? { name: late } : await ensureHolder(hub, project, holder)
@@ -38,7 +38,7 @@ export const claimInbox =
     )
   }
 
-/** Its name is the operator's choice: no rule for the names of agents binds it. */
+/** The operator chose the name of the holder: no rule for the names of agents applies. */
 async function ensureHolder(hub: Hub, slug: string, name: string): Promise<Agent> {
   const { id: projectId } = await needProject(hub, housekeeper, slug)
   const found = await findIn(hub, projectId, name)

@@ -1,5 +1,6 @@
-/** Reading mail without taking it: an agent's inbox, the parts of it that want something, its outbox. */
+/** Mail read without taking it: an agent's inbox, the parts of it that want an action, its outbox. */
 
+import { limits } from '../../base/limits.ts'
 import { findReceipt } from '../../store/deliveries.ts'
 import {
   type InboxPart,
@@ -11,12 +12,12 @@ import {
 } from '../../store/mail.ts'
 import { type Acting, actAs } from '../agents/acting.ts'
 import { type Hub, reader } from '../hub/hub.ts'
-import { type Letter, lettersOf } from './letters.ts'
+import { type MailMessage, mailMessagesOf } from './messages.ts'
 import { notAddressed } from './receipts.ts'
 
 export type { InboxPart } from '../../store/mail.ts'
 
-export interface Received extends Letter {
+export interface Received extends MailMessage {
   readonly kind: 'to' | 'cc' | 'bcc'
   readonly readAt: number | undefined
   readonly ackedAt: number | undefined
@@ -24,13 +25,13 @@ export interface Received extends Letter {
 
 export interface InboxWish {
   readonly part?: InboxPart
-  /** Only what was sent after this time. */
+  /** Only messages sent after this time. */
   readonly since?: number | undefined
-  /** Only what came after the message with this id. */
+  /** Only messages that came after the one with this id. */
   readonly after?: number | undefined
-  /** Only what was sent up to this time. */
+  /** Only messages sent up to this time. */
   readonly until?: number | undefined
-  /** Only what is older than the message with this id: the last one of the page before. */
+  /** Only messages older than the one with this id: the last one of the page before. */
   readonly before?: number | undefined
   readonly oldestFirst?: boolean
   readonly bodies?: boolean
@@ -38,21 +39,21 @@ export interface InboxWish {
 }
 
 /**
- * Newest first, unless the oldest is the most pressing. With `since` or `after` it is the next few from there on. Nothing
- * is marked as read by it.
+ * Newest first, unless the oldest is the most pressing. `since` and `after` select the next few from there on. Nothing
+ * is marked as read.
  */
 export async function listInbox(hub: Hub, acting: Acting, wish: InboxWish): Promise<Received[]> {
   const agent = await actAs(hub, acting)
   const { part = 'all', since, after, until, before, oldestFirst = false, bodies = false, limit } = wish
   if (after !== undefined && (await findReceipt(reader(hub), after, agent.id)) === undefined)
     throw notAddressed(agent, after)
-  // Who reads on gets what comes next, not what is newest: otherwise more news than fit would be lost.
+  // Reading on brings the next messages, not the newest: else those in between would be lost (mail.inbox.reads-on).
   const onwards = since !== undefined || after !== undefined
   const query = { recipientId: agent.id, part, since, after, until, before, bodies: inlineBytes(bodies, limit), limit }
   const found = await listInboxRows(reader(hub), { ...query, oldestFirst: oldestFirst || onwards })
   const rows = await withBodies(hub, onwards && !oldestFirst ? found.reverse() : found, bodies)
-  const letters = await lettersOf(hub, { rows, home: agent.projectId })
-  return letters.map((letter, index) => ({ ...letter, ...receipt(rows[index] as InboxRow) }))
+  const messages = await mailMessagesOf(hub, { rows, home: agent.projectId })
+  return messages.map((message, index) => ({ ...message, ...receipt(rows[index] as InboxRow) }))
 }
 
 const receipt = ({ kind, read_at, acked_at }: InboxRow) => ({
@@ -68,26 +69,24 @@ export interface OutboxWish {
   readonly limit: number
 }
 
-/** What an agent sent, newest first, with everybody it went to. */
-export async function listOutbox(hub: Hub, acting: Acting, wish: OutboxWish): Promise<Letter[]> {
+/** The messages that an agent sent, newest first, with all their recipients. */
+export async function listOutbox(hub: Hub, acting: Acting, wish: OutboxWish): Promise<MailMessage[]> {
   const agent = await actAs(hub, acting)
   const { since, before, bodies = false, limit } = wish
   const query = { senderId: agent.id, after: since, before, bodies: inlineBytes(bodies, limit), limit }
   const rows = await withBodies(hub, await listOutboxRows(reader(hub), query), bodies)
-  return lettersOf(hub, { rows, home: agent.projectId, blind: true })
+  return mailMessagesOf(hub, { rows, home: agent.projectId, blind: true })
 }
 
-/** An answer holds at most so many bytes of bodies. */
-const mostBytes = 8 * 1024 * 1024
-
-/** So long a body comes with its message at once, however many there are; longer ones are added as long as there is room. */
-export const inlineBytes = (bodies: boolean, limit: number): number => (bodies ? Math.floor(mostBytes / limit) : 0)
+/** The longest body that is read together with its message. Longer ones are added while there is room. */
+export const inlineBytes = (bodies: boolean, limit: number): number =>
+  bodies ? Math.floor(limits.inboxAnswerBytes / limit) : 0
 
 export async function withBodies<Row extends MailRow>(hub: Hub, rows: Row[], wanted: boolean): Promise<Row[]> {
   const missing = wanted ? rows.filter(({ body }) => body === null).map(({ id }) => id) : []
   if (missing.length === 0) return rows
   const used = rows.reduce((sum, { body }) => sum + Buffer.byteLength(body ?? ''), 0)
-  const found = await listBodies(reader(hub), missing, mostBytes - used)
+  const found = await listBodies(reader(hub), missing, limits.inboxAnswerBytes - used)
   const bodies = new Map(found.map(({ id, body }) => [id, body]))
   return rows.map((row) => (row.body === null ? { ...row, body: bodies.get(row.id) ?? null } : row))
 }

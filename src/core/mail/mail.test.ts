@@ -24,7 +24,7 @@ eachEngine('Mail', (open) => {
     return hub
   }
 
-  const letter = (...to: Draft['to']): Draft => ({ to, subject: 'Plan', body: 'hello' })
+  const draft = (...to: Draft['to']): Draft => ({ to, subject: 'Plan', body: 'hello' })
   const [ann, bob, cleo] = ['Ann', 'Bob', 'Cleo'].map((name) => registered(name, 'back')) as [
     ReturnType<typeof registered>,
     ReturnType<typeof registered>,
@@ -48,7 +48,7 @@ eachEngine('Mail', (open) => {
       { name: 'Cleo', kind: 'cc' as const },
       { name: 'Dora', project: 'front', kind: 'bcc' as const },
     ]
-    const { messageId } = await send(hub, ann, { ...letter(...to), thread: 'T-1' })
+    const { messageId } = await send(hub, ann, { ...draft(...to), thread: 'T-1' })
     const names = (parties: readonly { name: string }[]) => parties.map(({ name }) => name)
 
     for (const agent of [bob, cleo]) {
@@ -77,14 +77,14 @@ eachEngine('Mail', (open) => {
     'a thread is followed across projects as far as its messages came there',
     async () => {
       const hub = await begin()
-      await send(hub, ann, { ...letter({ name: 'Bob' }), thread: 'T-1', body: 'inside' })
+      await send(hub, ann, { ...draft({ name: 'Bob' }), thread: 'T-1', body: 'inside' })
       const { messageId } = await send(hub, ann, {
-        ...letter({ name: 'Dora', project: 'front' }),
+        ...draft({ name: 'Dora', project: 'front' }),
         thread: 'T-1',
         body: 'across',
       })
       await reply(hub, dora, { messageId, body: 'back' })
-      await send(hub, dora, { ...letter({ name: 'Bob' }), thread: 'T-1', body: 'at home' })
+      await send(hub, dora, { ...draft({ name: 'Bob' }), thread: 'T-1', body: 'at home' })
       const bodies = async (project: string) =>
         (await readThread(hub, local, project, { key: 'T-1', ...all })).messages.map(({ body }) => body)
       expect(await bodies('back')).toEqual(['inside', 'across', 'back'])
@@ -100,7 +100,7 @@ eachEngine('Mail', (open) => {
 
   verifies('mail.recipient.made', 'unless the setting forbids it, in which case nothing is stored', async () => {
     const hub = await begin({ rules: { makeRecipients: false } })
-    await expect(send(hub, ann, letter({ name: 'Bob' }, { name: 'Nobody' }))).rejects.toMatchObject({
+    await expect(send(hub, ann, draft({ name: 'Bob' }, { name: 'Nobody' }))).rejects.toMatchObject({
       code: 'AGENT_NOT_FOUND',
       message: expect.stringContaining('"Nobody"'),
     })
@@ -112,22 +112,22 @@ eachEngine('Mail', (open) => {
 
   test('unread mail is counted once for each recipient, and by whichever way it is read', async () => {
     const hub = await begin()
-    const { messageId } = await send(hub, ann, letter({ name: 'Bob' }, { name: 'Cleo', kind: 'cc' }))
-    const second = await send(hub, ann, letter({ name: 'Bob' }))
+    const { messageId } = await send(hub, ann, draft({ name: 'Bob' }, { name: 'Cleo', kind: 'cc' }))
+    const second = await send(hub, ann, draft({ name: 'Bob' }))
     expect(await unread(hub)).toEqual({ 'Bob@back': 2, 'Cleo@back': 1 })
     await markRead(hub, bob, messageId)
     await acknowledgeMessage(hub, bob, messageId)
     expect(await unread(hub)).toEqual({ 'Bob@back': 1, 'Cleo@back': 1 })
-    // Lent at the mailbox door, confirmed here: the lease has nothing left to confirm.
-    const lent = await take(hub, as('Bob', 'back'), { ...now, leaseMs: 60_000 })
+    // Lent at the mailbox door, confirmed here: the loan has nothing left to confirm.
+    const lent = await take(hub, as('Bob', 'back'), { ...now, loanMs: 60_000 })
     await acknowledgeMessage(hub, bob, second.messageId)
-    await acknowledge(hub, as('Bob', 'back'), { id: lent?.mail.id ?? '', lease: lent?.mail.lease ?? '' })
+    await acknowledge(hub, as('Bob', 'back'), { clientId: lent?.mail.clientId ?? '', loan: lent?.mail.loan ?? '' })
     expect(await unread(hub)).toEqual({ 'Cleo@back': 1 })
   })
 
   test('receipts that race each other are counted once', async () => {
     const hub = await begin()
-    const { messageId } = await send(hub, ann, letter({ name: 'Bob' }))
+    const { messageId } = await send(hub, ann, draft({ name: 'Bob' }))
     const signed = await Promise.all(
       Array.from({ length: 20 }, (_, n) => (n % 2 === 0 ? markRead : acknowledgeMessage)(hub, bob, messageId)),
     )
@@ -146,7 +146,7 @@ eachEngine('Mail', (open) => {
         return send(
           hubs[n % 2 === 0 ? 0 : 1],
           as(names[n % 8] ?? '', 'many'),
-          letter(...(n % 3 === 0 ? to.toReversed() : to)),
+          draft(...(n % 3 === 0 ? to.toReversed() : to)),
         )
       }),
     )
@@ -158,12 +158,12 @@ eachEngine('Mail', (open) => {
     const hubs = [await openTestHub(await database.connect()), await openTestHub(await database.connect())] as const
     const names = Array.from({ length: 6 }, (_, n) => `agent-${n}`)
     for (const name of names) await ensureAgent(hubs[0], local, { project: 'one', name, policy: 'auto' })
-    await send(hubs[0], registered('agent-0', 'one'), { ...letter({ name: 'agent-1' }), thread: 'T' })
+    await send(hubs[0], registered('agent-0', 'one'), { ...draft({ name: 'agent-1' }), thread: 'T' })
     const sent = await Promise.all(
       Array.from({ length: 60 }, (_, n) => {
         const to = n % 2 === 0 ? [{ name: names[n % 6] ?? '' }] : names.map((name) => ({ name }))
         return send(hubs[n % 4 < 2 ? 0 : 1], registered(names[(n + 1) % 6] ?? '', 'one'), {
-          ...letter(...to),
+          ...draft(...to),
           thread: 'T',
         })
       }),
@@ -174,18 +174,18 @@ eachEngine('Mail', (open) => {
 
   test('a number that names a message joins its thread only for those who have part in it', async () => {
     const hub = await begin()
-    const { messageId } = await send(hub, ann, letter({ name: 'Bob' }))
+    const { messageId } = await send(hub, ann, draft({ name: 'Bob' }))
     const key = String(messageId)
-    expect(await send(hub, cleo, { ...letter({ name: 'Bob' }), thread: key })).toMatchObject({ thread: key })
+    expect(await send(hub, cleo, { ...draft({ name: 'Bob' }), thread: key })).toMatchObject({ thread: key })
     const rows = () => hub[inside].db.all<{ n: number }>(sql`SELECT COUNT(*) AS n FROM threads`)
     expect(await rows()).toEqual([{ n: 2 }])
-    await send(hub, bob, { ...letter({ name: 'Ann' }), thread: key })
+    await send(hub, bob, { ...draft({ name: 'Ann' }), thread: key })
     expect(await rows()).toEqual([{ n: 2 }])
   })
 
   test('a copy does not demote whom a reply goes to', async () => {
     const hub = await begin()
-    const { messageId } = await send(hub, ann, letter({ name: 'Bob' }))
+    const { messageId } = await send(hub, ann, draft({ name: 'Bob' }))
     const copies = [
       { name: 'Ann', kind: 'bcc' as const },
       { name: 'Cleo', kind: 'cc' as const },
@@ -196,19 +196,19 @@ eachEngine('Mail', (open) => {
 
   test('a full mailbox is left out, and the others get the message', async () => {
     const hub = await begin({ mailboxDepth: 1 })
-    await send(hub, ann, letter({ name: 'Bob' }))
-    expect(await send(hub, ann, letter({ name: 'Bob' }, { name: 'Cleo' }))).toMatchObject({
+    await send(hub, ann, draft({ name: 'Bob' }))
+    expect(await send(hub, ann, draft({ name: 'Bob' }, { name: 'Cleo' }))).toMatchObject({
       deliveries: [{ agent: { name: 'Cleo' } }],
       blocked: [{ recipient: { agent: { name: 'Bob' } }, code: 'MAILBOX_FULL' }],
     })
-    await expect(send(hub, ann, letter({ name: 'Bob' }, { name: 'Cleo' }))).rejects.toMatchObject({
+    await expect(send(hub, ann, draft({ name: 'Bob' }, { name: 'Cleo' }))).rejects.toMatchObject({
       code: 'MAILBOX_FULL',
     })
   })
 
   test('what was said in a topic is answered there', async () => {
     const hub = await begin()
-    const { messageId } = await send(hub, ann, letter({ name: 'Bob' }))
+    const { messageId } = await send(hub, ann, draft({ name: 'Bob' }))
     await hub[inside].db.tx((tx) => tx.all(sql`UPDATE threads SET name = 'planning', name_key = 'planning'`))
     await expect(reply(hub, bob, { messageId, body: 'x' })).rejects.toMatchObject({
       code: 'INVALID_ARGUMENT',

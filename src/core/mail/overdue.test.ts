@@ -14,7 +14,7 @@ import { keepChores } from '../hub/chores.ts'
 import { type Hub, inside } from '../hub/hub.ts'
 import { listLeases } from '../leases/leases.ts'
 import { send } from '../messages/send.ts'
-import { claimInbox } from './escalation.ts'
+import { reserveInbox } from './escalation.ts'
 import { type OverdueRules, overdueChore } from './overdue.ts'
 import { acknowledgeMessage } from './receipts.ts'
 
@@ -31,10 +31,10 @@ eachEngine('Overdue acknowledgements', (open) => {
   }
 
   const keep = (hub: Hub, holder: string, rules: Partial<OverdueRules> = {}) => {
-    const claim = async () => {
+    const reserve = async () => {
       throw new Error('nothing is to be reserved')
     }
-    const chore = overdueChore({ everyMs: minute, ttlMs, escalation: 'none', claim, ...rules })
+    const chore = overdueChore({ everyMs: minute, ttlMs, escalation: 'none', reserve, ...rules })
     const stop = keepChores(hub, [chore], holder)
     onTestFinished(stop)
     return stop
@@ -129,8 +129,8 @@ eachEngine('Overdue acknowledgements', (open) => {
     clock.advance(ttlMs)
     await activity(only).write()
     const seen = (await whois(only, local, project, 'bob')).activeAt
-    const claim = claimInbox({ holder: 'ops', ttlMs: 2 * 60 * minute, exclusive: true })
-    keep(only, 'only', { escalation: 'file_reservation', claim })
+    const reserve = reserveInbox({ holder: 'ops', ttlMs: 2 * 60 * minute, exclusive: true })
+    keep(only, 'only', { escalation: 'file_reservation', reserve })
     clock.advance(5000)
     await settle(clock, 1)
     expect(overdue()).toMatchObject([
@@ -164,7 +164,7 @@ eachEngine('Overdue acknowledgements', (open) => {
       await activity(only).write()
       keep(only, 'only', {
         escalation: 'file_reservation',
-        claim: claimInbox({ holder: undefined, ttlMs: minute, exclusive: false }),
+        reserve: reserveInbox({ holder: undefined, ttlMs: minute, exclusive: false }),
       })
       clock.advance(5000)
       await settle(clock, 1)
@@ -179,21 +179,21 @@ eachEngine('Overdue acknowledgements', (open) => {
     await ask(heir, ['bob'], 'late')
     clock.advance(ttlMs)
     await activity(heir).write()
-    const claim = claimInbox({ holder: 'ops', ttlMs: 60 * minute, exclusive: false })
+    const reserve = reserveInbox({ holder: 'ops', ttlMs: 60 * minute, exclusive: false })
     const cut = Promise.withResolvers<void>()
     const reserved = Promise.withResolvers<void>()
     // It has reserved the inbox and is heard of no more.
     keep(dying, 'dying', {
       escalation: 'file_reservation',
-      claim: async (hub, late) => {
-        await claim(hub, late)
+      reserve: async (hub, late) => {
+        await reserve(hub, late)
         reserved.resolve()
         await cut.promise
       },
     })
     clock.advance(5000)
     await reserved.promise
-    keep(heir, 'heir', { escalation: 'file_reservation', claim })
+    keep(heir, 'heir', { escalation: 'file_reservation', reserve })
     clock.advance(minute)
     await settle(clock, 1)
     expect(overdue()).toHaveLength(1)
@@ -211,7 +211,7 @@ eachEngine('Overdue acknowledgements', (open) => {
     await activity(only).write()
     keep(only, 'only', {
       escalation: 'file_reservation',
-      claim: async (_hub, { name }) => {
+      reserve: async (_hub, { name }) => {
         if (name === 'bob') throw new Error('no')
       },
     })

@@ -1,55 +1,59 @@
-/** Overdue acknowledgements: each is told in the log once, and escalated where that is asked for. */
+/** Overdue acknowledgements: each is logged once, and escalated where the settings ask for it. */
 import { listOverdue, type OverdueRow, updateEscalated } from '../../store/overdue.ts'
 import type { Chore } from '../hub/chores.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 
 export interface OverdueRules {
   readonly everyMs: number
-  /** From what age an acknowledgement is overdue. */
+  /** The age from which an acknowledgement is overdue. */
   readonly ttlMs: number
   readonly escalation: 'none' | 'log' | 'file_reservation'
-  /** Reserves the inbox of whoever is late; asked for again, it leaves what is there. */
-  readonly claim: (hub: Hub, late: Late) => Promise<void>
+  /** Reserves the inbox of a late agent. A second call only makes the reservation last longer. */
+  readonly reserve: (hub: Hub, late: Late) => Promise<void>
 }
 
-/** Whoever is late, in the project of this slug. */
+/** An agent that is late, in the project of this slug. */
 export interface Late {
   readonly agentId: number
   readonly name: string
   readonly project: string
 }
 
-/** So many are marked in one transaction: others wait for it. */
-const atOnce = 100
+/** Others wait for the commit. */
+const rowsPerCommit = 100
 
 /**
- * An inbox is reserved before its mail is marked, because the mark is what keeps it from being done again: whoever dies
- * in between has it done once more, which changes nothing. A line in the log follows the mark, so that none comes twice.
+ * First the inbox is reserved, then its mail is marked: after a crash in between it is reserved once more, which changes
+ * nothing. A marked message is never escalated again. The log line follows the mark, so that none comes twice.
  */
-export const overdueChore = ({ everyMs, ttlMs, escalation, claim }: OverdueRules): Chore => ({
+export const overdueChore = ({ everyMs, ttlMs, escalation, reserve }: OverdueRules): Chore => ({
   name: 'ack-overdue',
   everyMs,
   async run(hub, turn) {
     const before = hub.clock.now() - ttlMs
     for (;;) {
       await turn.goOn()
-      const rows = await listOverdue(reader(hub), before, atOnce)
+      const rows = await listOverdue(reader(hub), before, rowsPerCommit)
       if (rows.length === 0) return
-      const reserved = escalation === 'file_reservation' ? await claimAll(hub, rows, claim) : undefined
+      const reserved = escalation === 'file_reservation' ? await reserveAll(hub, rows, reserve) : undefined
       const ids = rows.map(({ id }) => id)
       const marked = await turn.batch((tx) => updateEscalated(tx, ids, hub.clock.now()))
       for (const row of rows) if (marked.has(row.id)) tell(hub, row, { escalation, reserved })
-      if (rows.length < atOnce) return
+      if (rows.length < rowsPerCommit) return
     }
   },
 })
 
 /** One inbox that cannot be reserved stops no other. */
-async function claimAll(hub: Hub, rows: readonly OverdueRow[], claim: OverdueRules['claim']): Promise<Set<number>> {
+async function reserveAll(
+  hub: Hub,
+  rows: readonly OverdueRow[],
+  reserve: OverdueRules['reserve'],
+): Promise<Set<number>> {
   const reserved = new Set<number>()
   for (const [agentId, { recipient: name, project }] of new Map(rows.map((row) => [row.recipient_id, row])))
     try {
-      await claim(hub, { agentId, name, project })
+      await reserve(hub, { agentId, name, project })
       reserved.add(agentId)
     } catch (error) {
       hub.log.warn(

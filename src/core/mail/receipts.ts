@@ -16,7 +16,7 @@ export interface Receipt {
 export const markRead = (hub: Hub, acting: Acting, messageId: number): Promise<Receipt> =>
   sign(hub, acting, { messageId, ack: false })
 
-/** Who confirms a message has read it. */
+/** A confirmed message counts as read (mail.ack.alone). */
 export const acknowledgeMessage = (hub: Hub, acting: Acting, messageId: number): Promise<Receipt> =>
   sign(hub, acting, { messageId, ack: true })
 
@@ -29,7 +29,7 @@ async function sign(hub: Hub, acting: Acting, { messageId, ack }: Signing): Prom
   const agent = await actAs(hub, acting)
   const before = await findReceipt(reader(hub), messageId, agent.id)
   if (before === undefined) throw notAddressed(agent, messageId)
-  // Said again, it costs no write.
+  // Repeating costs no write.
   if (before.read_at !== null && (before.acked_at !== null || !ack)) return toReceipt(before.read_at, before.acked_at)
   return commit(hub, acting.caller, async (tx, note) => {
     const now = hub.clock.now()

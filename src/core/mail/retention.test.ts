@@ -121,7 +121,7 @@ eachEngine('The retention report', (open) => {
 
   verifies('mail.lease.cleanup', 'the cleanup releases what has expired, and nothing else', async () => {
     const { clock, hub } = await start()
-    const claim = (name: string, ttlMs: number) =>
+    const ask = (name: string, ttlMs: number) =>
       reserve(hub, as(name), {
         patterns: Array.from({ length: 150 }, (_, n) => `${name}/${n}.ts`),
         exclusive: true,
@@ -129,9 +129,9 @@ eachEngine('The retention report', (open) => {
         ttlMs,
         onConflict: 'grant',
       })
-    await claim('ann', 1000)
-    await claim('bob', 1000)
-    await claim('carol', day)
+    await ask('ann', 1000)
+    await ask('bob', 1000)
+    await ask('carol', day)
     clock.advance(2000)
     const released = () => hub[inside].db.all(sql`SELECT id FROM leases WHERE released_at IS NOT NULL`)
     expect(await released()).toEqual([])

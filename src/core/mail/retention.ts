@@ -15,7 +15,7 @@ import { listProjects, type Project } from '../projects/projects.ts'
 
 export interface RetentionRules {
   readonly everyMs: number
-  /** From what age mail is old. */
+  /** The age from which mail is old. */
   readonly maxAgeDays: number
   /** Slugs, with or without the hash at their end, of projects that are left out; `*` stands for anything. */
   readonly ignored: readonly string[]
@@ -23,11 +23,11 @@ export interface RetentionRules {
   readonly inboxLimit: number
 }
 
-/** No query looks at more rows than this: that takes a millisecond. */
-const atOnce = 10_000
-const page = 100
+/** A query over so many takes a millisecond. */
+const rowsPerQuery = 10_000
+const pageSize = 100
 
-/** A run that is cut off is begun anew by the next: it only tells. */
+/** A run that is cut off is begun anew by the next: it only reports. */
 export const retentionChore = (rules: RetentionRules): Chore => ({
   name: 'retention-report',
   everyMs: rules.everyMs,
@@ -35,11 +35,11 @@ export const retentionChore = (rules: RetentionRules): Chore => ({
     const ignored = rules.ignored.map(wildcard)
     const time = hub.clock.now() - rules.maxAgeDays * 86_400_000
     for (let after = 0; ; ) {
-      const projects = await listProjects(hub, housekeeper, { after, limit: page })
+      const projects = await listProjects(hub, housekeeper, { after, limit: pageSize })
       for (const project of projects)
         if (!isIgnored(project, ignored)) tell(hub, rules, await survey(hub, turn, { project, time, ...rules }))
       const last = projects.at(-1)
-      if (last === undefined || projects.length < page) return
+      if (last === undefined || projects.length < pageSize) return
       after = last.id
     }
   },
@@ -53,13 +53,13 @@ interface Survey {
   oldMessages: number
   unread: number
   largest: { agent: string; messages: number } | undefined
-  /** How many inboxes hold as much as they may. */
+  /** The number of full inboxes. */
   full: number
 }
 
 interface Surveying extends Pick<RetentionRules, 'inboxLimit'> {
   readonly project: Project
-  /** What was sent before it is old. */
+  /** Mail sent before this is old. */
   readonly time: number
 }
 
@@ -75,7 +75,7 @@ async function survey(hub: Hub, turn: Turn, { project, time, inboxLimit }: Surve
   }
   for (let after = ''; ; ) {
     await turn.goOn()
-    const owners = await listInboxOwners(reader(hub), project.id, { after, limit: page })
+    const owners = await listInboxOwners(reader(hub), project.id, { after, limit: pageSize })
     for (const owner of owners) {
       const sent = await countAllSent(hub, turn, owner, time)
       const size = await countInbox(hub, turn, owner)
@@ -87,7 +87,7 @@ async function survey(hub: Hub, turn: Turn, { project, time, inboxLimit }: Surve
       if (inboxLimit > 0 && size >= inboxLimit) found.full++
     }
     const last = owners.at(-1)
-    if (last === undefined || owners.length < page) return found
+    if (last === undefined || owners.length < pageSize) return found
     after = last.name_key
   }
 }
@@ -96,19 +96,20 @@ async function countAllSent(hub: Hub, turn: Turn, { id: senderId }: InboxOwnerRo
   const all = { count: 0, old: 0 }
   for (let after = start; ; ) {
     await turn.goOn()
-    const part = await countSent(reader(hub), { senderId, after, time, most: atOnce })
+    const part = await countSent(reader(hub), { senderId, after, time, most: rowsPerQuery })
     all.count += part.count
     all.old += part.old
-    if (part.count < atOnce) return all
+    if (part.count < rowsPerQuery) return all
     after = part.last
   }
 }
 
 async function countInbox(hub: Hub, turn: Turn, { id: recipientId }: InboxOwnerRow): Promise<number> {
-  for (let after = start, count = 0; ; count += atOnce) {
+  for (let after = start, count = 0; ; count += rowsPerQuery) {
     await turn.goOn()
-    const next = await findInboxPlace(reader(hub), recipientId, { after, steps: atOnce })
-    if (next === undefined) return count + (await countInboxAfter(reader(hub), { recipientId, after, most: atOnce }))
+    const next = await findInboxPlace(reader(hub), recipientId, { after, steps: rowsPerQuery })
+    if (next === undefined)
+      return count + (await countInboxAfter(reader(hub), { recipientId, after, most: rowsPerQuery }))
     after = next
   }
 }

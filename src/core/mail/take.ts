@@ -3,14 +3,14 @@
 import { HubError } from '../../base/errors.ts'
 import { updateUnread } from '../../store/agents.ts'
 import {
-  claimDelivery,
   findNextRelease,
   type HoldRow,
   hasFreeDelivery,
   listDeliveriesCalled,
   type MailRow,
+  takeDelivery,
   updateRead,
-  updateUnclaimed,
+  updateReturned,
 } from '../../store/deliveries.ts'
 import type { Caller } from '../access/callers.ts'
 import { type Acting, actAs } from '../agents/acting.ts'
@@ -21,19 +21,20 @@ import { memory } from '../hub/memory.ts'
 import { wait } from '../hub/wait.ts'
 
 export interface Mail {
-  readonly id: string
+  /** The sender's own id; the uid of the message where it gave none. */
+  readonly clientId: string
   readonly from: string
   readonly body: string
   readonly createdAt: number
-  /** Proves who was lent the message; absent when it was popped. */
-  readonly lease: string | undefined
+  /** Proves that a message was lent to its bearer; absent when it was popped. */
+  readonly loan: string | undefined
 }
 
 export interface Taking {
   /** 0 pops the message for good; more lends it for that long. */
-  readonly leaseMs: number
+  readonly loanMs: number
   readonly waitMs: number
-  /** The message handled last: if it was lent, it counts as acknowledged. */
+  /** The message handled last, by its client id: if it was lent, it counts as acknowledged. */
   readonly after?: string | undefined
   readonly signals: readonly AbortSignal[]
 }
@@ -50,42 +51,42 @@ const mailLikely = memory(() => new Set<number>())
 export async function take(
   hub: Hub,
   acting: Acting,
-  { leaseMs, waitMs, after, signals }: Taking,
+  { loanMs, waitMs, after, signals }: Taking,
 ): Promise<Taken | undefined> {
   const agent = await actAs(hub, acting)
   if (after !== undefined)
-    await settle(hub, acting.caller, { agent, id: after }, (row) => row.read_at === null && row.hold !== null)
+    await settle(hub, acting.caller, { agent, clientId: after }, (row) => row.read_at === null && row.hold !== null)
   return wait(hub, { channel: mailChannel(agent.id), ms: waitMs, signals }, async () => {
     // A client that is gone takes nothing with it.
     if (signals.some((signal) => signal.aborted)) return {}
-    // Who was given mail the last time is likely to find more; others look first, so that an empty mailbox costs no lock.
+    // After mail more mail is likely. All others look first: an empty mailbox then costs no lock.
     const likely = mailLikely(hub).has(agent.id)
     if (likely || (await hasFreeDelivery(reader(hub), agent.id, hub.clock.now()))) {
-      const taken = await claim(hub, acting.caller, agent, leaseMs)
+      const taken = await takeNext(hub, acting.caller, agent, loanMs)
       if (taken !== undefined) {
         mailLikely(hub).add(agent.id)
         return { found: taken }
       }
       mailLikely(hub).delete(agent.id)
-      // Nothing, though there was something: another node has it in hand, and may yet let go of it without a wake-up.
-      if (!likely) return { again: hub.clock.now() + contendedMs }
+      // A message was there, but another node has locked it, and may let go of it without a wake-up.
+      if (!likely) return { again: hub.clock.now() + lookAgainMs }
     }
     return { again: waitMs > 0 ? await findNextRelease(reader(hub), agent.id) : undefined }
   })
 }
 
-const contendedMs = 50
+const lookAgainMs = 50
 
-async function claim(hub: Hub, caller: Caller, agent: Agent, leaseMs: number): Promise<Taken | undefined> {
+async function takeNext(hub: Hub, caller: Caller, agent: Agent, loanMs: number): Promise<Taken | undefined> {
   const hold = hub.ids.token()
   const now = hub.clock.now()
-  const lent = leaseMs > 0
+  const lent = loanMs > 0
   const row = await commit(hub, caller, async (tx, note) => {
-    const row = await claimDelivery(tx, {
+    const row = await takeDelivery(tx, {
       recipientId: agent.id,
       now,
       hold,
-      heldUntil: lent ? now + leaseMs : undefined,
+      heldUntil: lent ? now + loanMs : undefined,
     })
     if (row === undefined) return undefined
     if (!lent) await updateUnread(tx, agent.id, -1)
@@ -101,11 +102,11 @@ async function claim(hub: Hub, caller: Caller, agent: Agent, leaseMs: number): P
   hub.metrics.mailLatency.observe(Math.max(0, now - row.created_at) / 1000)
   return {
     mail: {
-      id: row.client_id ?? row.uid,
+      clientId: row.client_id ?? row.uid,
       from: row.sender,
       body: row.body,
       createdAt: row.created_at,
-      lease: lent ? hold : undefined,
+      loan: lent ? hold : undefined,
     },
     putBack: () => putBack(hub, caller, { agent, row, hold, readAt: lent ? undefined : now }),
   }
@@ -117,7 +118,7 @@ async function putBack(
   { agent, row, hold, readAt }: { agent: Agent; row: MailRow; hold: string; readAt: number | undefined },
 ): Promise<void> {
   await commit(hub, caller, async (tx, note) => {
-    if (!(await updateUnclaimed(tx, { id: row.delivery_id, hold, readAt }))) return
+    if (!(await updateReturned(tx, { id: row.delivery_id, hold, readAt }))) return
     if (readAt !== undefined) await updateUnread(tx, agent.id, 1)
     note({
       kind: 'mail.returned',
@@ -129,39 +130,37 @@ async function putBack(
   })
 }
 
-/** Acknowledges a message that was lent: again when repeated, and also late as long as nobody else was given it. */
+/** Acknowledges a lent message; may be repeated, and come late, as long as nobody else was given the message. */
 export async function acknowledge(
   hub: Hub,
   acting: Acting,
-  { id, lease }: { id: string; lease: string },
+  { clientId, loan }: { clientId: string; loan: string },
 ): Promise<void> {
   const agent = await actAs(hub, acting)
-  const outcome = await settle(hub, acting.caller, { agent, id }, (row) => row.hold === lease)
+  const outcome = await settle(hub, acting.caller, { agent, clientId }, (row) => row.hold === loan)
   if (outcome === 'unknown')
-    throw new HubError('MESSAGE_NOT_FOUND', `${agent.name} has no message with the id ${JSON.stringify(id)}.`, {
-      hint: 'Pass the id and the lease exactly as they came with the message, at the same agent.',
+    throw new HubError('MESSAGE_NOT_FOUND', `${agent.name} has no message with the id ${JSON.stringify(clientId)}.`, {
+      hint: 'Pass the id and the proof of the loan exactly as they came with the message, at the same agent.',
     })
   if (outcome === 'moved on')
     throw new HubError(
       'LEASE_EXPIRED',
-      `The lease on message ${JSON.stringify(id)} has ended and the message was given out again.`,
-      {
-        hint: 'Take mail again: unless somebody else has handled it by then, the message comes with a new lease.',
-      },
+      `Message ${JSON.stringify(clientId)} was not acknowledged in time and was given out again.`,
+      { hint: 'Take mail again: unless somebody else has handled the message by then, it is lent anew.' },
     )
 }
 
 /**
- * Marks as read the delivery that goes by `id` and that `chosen` picks. Only the lease proves who holds a message; but
- * whoever says (by `after`) that it has handled one settles it too, since that is all a lease is there to ensure.
+ * Marks as read the delivery that goes by `clientId` and that `chosen` picks. Only the loan proves that an agent holds a
+ * message; naming it in `after` settles it as well, for a loan only has to ensure that it was handled.
  */
 async function settle(
   hub: Hub,
   caller: Caller,
-  { agent, id }: { agent: Agent; id: string },
+  { agent, clientId }: { agent: Agent; clientId: string },
   chosen: (row: HoldRow) => boolean,
 ) {
-  const rows = await listDeliveriesCalled(reader(hub), agent.id, id)
+  const rows = await listDeliveriesCalled(reader(hub), agent.id, clientId)
   const row = rows.findLast(chosen)
   if (row === undefined || row.hold === null) return rows.length === 0 ? 'unknown' : 'moved on'
   if (row.read_at !== null) return 'settled'

@@ -1,4 +1,4 @@
-/** Whether those a message is for take it: by their contact policies, and as long as there is room. */
+/** Admission of a message to its recipients: by their contact policies, and by the room in their inboxes. */
 import type { Tx } from '../../db/port.ts'
 import { listRecipients, raiseUnread } from '../../store/agents.ts'
 import type { Agent } from '../agents/agents.ts'
@@ -8,7 +8,7 @@ import type { Hub } from '../hub/hub.ts'
 import { hasInboxRoom } from './quota.ts'
 import type { Recipient } from './recipients.ts'
 
-/** Somebody whom a message did not reach, and why. */
+/** A recipient that a message did not reach, and the reason. */
 export interface Blocked extends Refusal {
   readonly recipient: Recipient
 }
@@ -21,14 +21,14 @@ interface Admission {
   /** The thread that the message joins, if there is one. */
   readonly threadId: number | undefined
   readonly handshake: boolean | undefined
-  /** Whether the policies are not asked, only whether there is room. */
+  /** Past the policies; room is needed all the same. */
   readonly exempt: boolean
 }
 
 /**
- * Also counts the message as unread for those who take it. Their rows are locked from here to the commit, so that what
- * one agent is sent gets its ids and times in the order in which it becomes visible: who reads on from the last id it
- * knows misses nothing.
+ * Also counts the message as unread for each recipient that takes it. Their rows stay locked until the commit: the
+ * messages of one inbox then become visible in the order of their ids and times, and reading on from the last known id
+ * misses nothing (mail.inbox.reads-on).
  */
 export async function admit(
   hub: Hub,
@@ -61,7 +61,7 @@ async function askPolicies(
   const rows = new Map((await listRecipients(asking.tx, ids)).map((row) => [row.id, row]))
   const asked = recipients.flatMap(({ agent }) => {
     const row = rows.get(agent.id)
-    // Nobody needs leave to write to oneself.
+    // Nobody needs permission to write to oneself.
     return row === undefined || row.contact_policy === 'open' || agent.id === asking.sender.id ? [] : [{ agent, row }]
   })
   return asked.length === 0 ? undefined : judge(hub, { ...asking, recipients: asked })
@@ -74,7 +74,7 @@ async function overQuota(hub: Hub, tx: Tx, agent: Agent): Promise<Refusal | unde
   return {
     code: 'QUOTA_EXCEEDED',
     message: `The inbox of ${agent.name} holds ${inboxQuota} messages, as many as it may.`,
-    hint: 'Nothing was stored for it. Whoever runs Parley must raise QUOTA_INBOX_LIMIT_COUNT.',
+    hint: 'Nothing was stored for it. The operator of Parley can raise QUOTA_INBOX_LIMIT_COUNT.',
   }
 }
 

@@ -1,4 +1,4 @@
-/** Whether an inbox has room under its quota: counted on from where it was counted last, for what it holds only grows. */
+/** The quota of an inbox. An inbox only grows: the count goes on from where the last one ended. */
 
 import type { Tx } from '../../db/port.ts'
 import { countInboxAfter, findInboxPlace, type Place, start } from '../../store/retention.ts'
@@ -13,10 +13,10 @@ export interface Counted {
 /** How full the inboxes were when they were last counted. */
 const counted = memory(() => new Map<number, Counted>())
 
-/** The count goes on in steps of so many. To count 100,000 with every send would cost it 3.5 ms; this costs 0.05. */
-const stride = 256
+/** The count goes on in steps. To count 100,000 with every send would cost it 3.5 ms; this costs 0.05. */
+const messagesPerStep = 256
 
-/** Mail that is older has no other mail put before it, unless the clocks of two nodes differ by more. */
+/** No mail is put before mail of this age, unless the clocks of two nodes differ by more. */
 const settledMs = 10_000
 
 /** Whether it holds fewer than `quota` messages, read or not. */
@@ -37,7 +37,7 @@ async function countOn(
   agentId: number,
   { place, count, until }: Counted & { until: number },
 ): Promise<Counted> {
-  const next = await findInboxPlace(tx, agentId, { after: place, steps: stride })
+  const next = await findInboxPlace(tx, agentId, { after: place, steps: messagesPerStep })
   if (next === undefined || next.at > until) return { place, count }
-  return countOn(tx, agentId, { place: next, count: count + stride, until })
+  return countOn(tx, agentId, { place: next, count: count + messagesPerStep, until })
 }

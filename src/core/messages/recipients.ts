@@ -1,4 +1,4 @@
-/** Whom a message goes to: names and addresses made into agents. */
+/** The recipients of a message: names and addresses made into agents. */
 import { HubError } from '../../base/errors.ts'
 import type { DeliveryKind } from '../../store/deliveries.ts'
 import type { Acting } from '../agents/acting.ts'
@@ -26,8 +26,8 @@ interface Resolving {
 }
 
 /**
- * Each agent once: who is named twice gets the message as the first way says. Unknown names are told all at once, and
- * new agents are made only when all the others are known: what fails leaves nothing behind.
+ * Each agent once: of two mentions the first decides. Unknown names are told all at once, and new agents are made only
+ * when all other names are known: a refused send leaves nothing behind.
  */
 export async function resolve(hub: Hub, { acting, sender, addresses }: Resolving): Promise<Recipient[]> {
   const found: { address: Address; agent: Agent | undefined }[] = []
@@ -53,8 +53,8 @@ export async function resolve(hub: Hub, { acting, sender, addresses }: Resolving
 }
 
 /**
- * A plain name is the agent of this project, else the one approved contact of that name elsewhere, else a new agent of
- * this project (DECISIONS, mail.md 5), which starts as agents of its door do.
+ * A plain name is the agent of this project, else the one approved contact of that name elsewhere
+ * (mail.contact.elsewhere), else a new agent of this project (mail.recipient.made), which starts as agents of its door do.
  */
 async function find(hub: Hub, sender: Agent, { name, project }: Address): Promise<Agent | undefined> {
   if (project !== undefined) return findIn(hub, (await needProjectElsewhere(hub, project)).id, name)

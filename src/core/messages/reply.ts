@@ -1,5 +1,6 @@
-/** Replying: in the thread of the message, about the same subject, to whoever wrote it unless others are named. */
+/** Replies: in the thread of the message, about its subject, to its sender unless others are named. */
 import { HubError } from '../../base/errors.ts'
+import { limits } from '../../base/limits.ts'
 import { findMail, listRecipientsOf } from '../../store/mail.ts'
 import { sightOf } from '../access/rules.ts'
 import { type Acting, actAs } from '../agents/acting.ts'
@@ -11,14 +12,12 @@ import { type Address, dispatch, type Sent } from './send.ts'
 export interface Reply {
   readonly messageId: number
   readonly body: string
-  /** Whoever wrote the message, if left out; to one's own message, those it went to. */
+  /** The sender of the message, if left out; for one's own message, its recipients. */
   readonly to?: readonly Address[] | undefined
   readonly copies?: readonly Address[] | undefined
   readonly subjectPrefix?: string | undefined
   readonly clientId?: string | undefined
 }
-
-const longestSubject = 255
 
 export async function reply(
   hub: Hub,
@@ -39,7 +38,7 @@ export async function reply(
     )
   const named = await resolve(hub, { acting, sender, addresses: [...(to ?? []), ...copies] })
   const usual = to === undefined ? await usualRecipients(hub, sender, original) : []
-  // Who is named twice is reached as the first way says.
+  // Of two mentions of an agent the first decides.
   const byId = new Map(
     [...named.toReversed(), ...usual.toReversed()].map((recipient) => [recipient.agent.id, recipient]),
   )
@@ -73,9 +72,9 @@ async function usualRecipients(
     .map(({ id, project_id: projectId, name }) => ({ agent: { id, projectId, name }, kind: 'to' }))
 }
 
-/** Once is enough, and a subject that has no room for it goes without. */
+/** A prefix that is there is not repeated, and one that does not fit is left out. */
 function prefixed(subject: string, prefix: string): string {
   if (subject.toLowerCase().startsWith(prefix.toLowerCase())) return subject
   const longer = `${prefix} ${subject}`.trim()
-  return [...longer].length > longestSubject ? subject : longer
+  return [...longer].length > limits.titleLength ? subject : longer
 }

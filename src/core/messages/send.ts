@@ -34,15 +34,15 @@ export interface Draft {
   readonly replyTo?: number | undefined
   /** The sender's own name for the message: with it a retry stores nothing and the first content stands. */
   readonly clientId?: string | undefined
-  /** Whether contact is made where a policy wants it first; what the hub's rules say if left out. */
+  /** Whether contact is made where a policy wants it first; the hub's rule, if left out. */
   readonly handshake?: boolean | undefined
 }
 
 export interface Sent {
-  /** The sender's own id, else the one the hub made. */
-  readonly id: string
+  /** The sender's own id; the uid of the message where it gave none. */
+  readonly clientId: string
   readonly messageId: number
-  /** What the thread is called: its key, else the id of the message that began it, once that was answered. */
+  /** The name of the thread: its key, else the id of its first message, once that was answered. */
   readonly thread: string | undefined
   readonly subject: string | undefined
   readonly createdAt: number
@@ -59,7 +59,7 @@ interface AtHome {
   readonly project: string
 }
 
-/** The same as the store knows it: projects are ids there. */
+/** The same with projects as ids, as the store has them. */
 type Stored = Omit<Sent, 'home' | 'deliveries' | 'blocked'> & {
   readonly deliveries: readonly Recipient[]
   readonly blocked: readonly Blocked[]
@@ -75,14 +75,14 @@ export interface Dispatch {
   readonly sender: Agent
   readonly recipients: readonly Recipient[]
   readonly draft: Omit<Draft, 'to'>
-  /** A request for contact: whoever files it has asked the policy, and by itself it makes no contact. */
+  /** A request for contact: its caller has asked the policy, and the message alone makes no contact. */
   readonly request?: boolean
 }
 
-/** One blocked recipient does not stop the others; if all are blocked, that is an error (DECISIONS, mail.md 5). */
+/** One blocked recipient does not stop the others; if all are blocked, that is an error (mail.contact.partial). */
 export async function dispatch(hub: Hub, caller: Caller, what: Dispatch): Promise<Sent> {
   const uid = hub.ids.uuid()
-  // What judging writes (a contact request, say) stays also where nothing is delivered: hence no throw inside.
+  // A contact request that judging files stays also where nothing is delivered: hence no throw inside.
   const outcome = await commit(hub, caller, (tx, note) => append(hub, { tx, note, uid, ...what }))
   if ('messageId' in outcome) return withProjects(hub, what.sender, outcome)
   const [first] = outcome.blocked
@@ -119,7 +119,7 @@ export async function append(
   const stored = name && (await findStored(tx, name, thread))
   if (stored) return storedReceipt(tx, stored.id)
 
-  // People who watch over all pass every policy (DECISIONS, mail.md 5): only the operator acts under their name.
+  // People who watch over all pass every policy: only the operator acts under their name.
   const exempt = request || isReserved(sender.name)
   const admission = { tx, note, sender, recipients, threadId: thread?.id, handshake: draft.handshake, exempt }
   const { passed, blocked } = await admit(hub, admission)
@@ -161,7 +161,7 @@ export async function append(
     wakes: passed.map(({ agent }) => mailChannel(agent.id)),
   })
   return {
-    id: clientId ?? uid,
+    clientId: clientId ?? uid,
     messageId,
     thread: thread ? thread.called : draft.thread,
     subject,
@@ -172,7 +172,7 @@ export async function append(
   }
 }
 
-/** A retry is told by its name: sent to one of the same recipients before, or into the same thread. */
+/** A retry has the client id of a message that went to one of the same recipients, or into the same thread. */
 async function findStored(tx: Tx, name: ClientId, thread: MailThreadRow | undefined) {
   const { senderId, clientId } = name
   return (
@@ -181,7 +181,7 @@ async function findStored(tx: Tx, name: ClientId, thread: MailThreadRow | undefi
   )
 }
 
-/** What a retry is told: the same as the first time, but for those who were blocked then. */
+/** The receipt of a retry: that of the first send, without its blocked recipients. */
 async function storedReceipt(tx: Tx, messageId: number): Promise<Stored> {
   const [mail, recipients] = [await findSent(tx, messageId), await listRecipientsOf(tx, [messageId], { blind: true })]
   const deliveries = recipients.map(({ id, project_id: projectId, name, kind }) => ({
@@ -190,7 +190,7 @@ async function storedReceipt(tx: Tx, messageId: number): Promise<Stored> {
   }))
   const { name, thread_key, subject, created_at } = mail
   return {
-    id: name,
+    clientId: name,
     messageId,
     thread: thread_key ?? undefined,
     subject: subject ?? undefined,
@@ -221,7 +221,7 @@ async function findPlace(tx: Tx, { sender, recipients, draft }: Placing): Promis
 
 /**
  * A message that goes by the id of one the sender got from this recipient is the answer to it and joins its thread
- * (DECISIONS, mailbox.md 2). Anybody else's use of that id joins nothing: an id is no key to a conversation.
+ * (mailbox.send.reply). Anybody else's use of that id joins nothing: an id is no key to a conversation.
  */
 async function findAnswered(tx: Tx, sender: Agent, recipient: Agent, clientId: string) {
   const asked = await findByClientId(tx, { senderId: recipient.id, recipientIds: [sender.id], clientId })

@@ -19,12 +19,12 @@ import { memory, remember } from '../hub/memory.ts'
 export interface Project {
   readonly id: number
   readonly slug: string
-  /** What people call it: usually the absolute path of a repository. */
+  /** Its name for people: usually the absolute path of a repository. */
   readonly key: string
   readonly createdAt: number
 }
 
-/** Projects seen before. They are never renamed, so that this stays true. */
+/** Projects seen before. A project is never renamed: this stays true. */
 export const known = memory(() => ({ projects: new Map<string, Project>(), slugs: new Map<number, string>() }))
 
 const toProject = ({ id, slug, human_key, created_at }: ProjectRow): Project => ({
@@ -73,14 +73,14 @@ export async function findProjectCalled(hub: Hub, slugOrKey: string): Promise<Pr
   return row && remember(known(hub).projects, slugOrKey, toProject(row))
 }
 
-/** A project that is only looked at is not made by it. */
+/** For projects that are only looked at: none is made. */
 export async function needProject(hub: Hub, caller: Caller, slugOrKey: string): Promise<Project> {
   const found = await findProjectCalled(hub, slugOrKey)
   if (found === undefined || !mayEnter(caller, found.id)) throw missing(slugOrKey)
   return found
 }
 
-/** The project of somebody else: to make it, as one would one's own, helps nobody. */
+/** The project of somebody else: the error does not suggest to make it. */
 export async function needProjectElsewhere(hub: Hub, slugOrKey: string): Promise<Project> {
   const found = await findProjectCalled(hub, slugOrKey)
   if (found === undefined) throw missing(slugOrKey, 'elsewhere')

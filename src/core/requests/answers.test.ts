@@ -31,7 +31,7 @@ eachEngine('Answers to contact requests', (open) => {
     for (const accept of [true, false])
       await expect(answer('Bob', 'Ann', accept)).rejects.toMatchObject({
         code: 'CONTACT_NOT_FOUND',
-        hint: expect.stringContaining('name the project of who asked'),
+        hint: expect.stringContaining('name its project'),
       })
     await ask('Ann', 'Bob', 1000)
     // The one who asked does not answer itself.
@@ -50,7 +50,7 @@ eachEngine('Answers to contact requests', (open) => {
     expect([await links(), await inbox('Bob')]).toEqual([['Bob>Ann approved'], []])
   })
 
-  verifies('mail.contact.lasting', 'contact that made itself can be made to last, whoever wrote first', async () => {
+  verifies('mail.contact.lasting', 'automatic contact can be made to last, from either side', async () => {
     for (const [first, second] of [
       ['Ann', 'Bob'],
       ['Bob', 'Ann'],
@@ -117,7 +117,7 @@ eachEngine('Answers to contact requests', (open) => {
     expect([await mail('Ann', 'Bob'), await mail('Bob', 'Ann')]).toEqual(['delivered', 'delivered'])
   })
 
-  test('contact that made itself cannot be made to last by whom it was made with', async () => {
+  test('automatic contact cannot be made to last by the agent it was made with', async () => {
     const { clock, people, mail, answer } = await start()
     await people({ Ann: 'contacts_only', Bob: 'auto' })
     await mail('Ann', 'Bob')

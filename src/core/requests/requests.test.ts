@@ -1,4 +1,4 @@
-/** Asking for contact, on both engines: letters, what is listed, other projects, races. */
+/** Asking for contact, on both engines: messages, what is listed, other projects, races. */
 
 import sql from 'sql-template-tag'
 import { expect } from 'vitest'
@@ -11,13 +11,13 @@ import { listInbox } from '../mail/inbox.ts'
 import { send } from '../messages/send.ts'
 import { requestContact, respondContact } from './requests.ts'
 
-const letter = 'Contact request from Ann'
+const subject = 'Contact request from Ann'
 
 eachEngine('Contact requests', (open) => {
   const start = async (contacts: Parameters<typeof openContacts>[1] = {}) =>
     openContacts(await (await open()).connect(), contacts)
 
-  verifies('mail.contact.request', 'a request puts a letter into the inbox that wants to be confirmed', async () => {
+  verifies('mail.contact.request', 'a request puts a message into the inbox that wants to be confirmed', async () => {
     const { hub, as, clock, people, ask } = await start()
     await people({ Ann: 'auto', Bob: 'contacts_only' })
     const link = await ask('Ann', 'Bob')
@@ -33,38 +33,42 @@ eachEngine('Contact requests', (open) => {
       expiresAt: clock.now() + 7 * day,
     })
     expect(await listInbox(hub, as('Bob'), { limit: 5, bodies: true })).toMatchObject([
-      { subject: letter, ackRequired: true, body: expect.stringMatching(/we should talk.*respond_contact/s) },
+      { subject, ackRequired: true, body: expect.stringMatching(/we should talk.*respond_contact/s) },
     ])
   })
 
-  verifies('mail.contact.request', 'whoever asks again and again sends one letter a day', async () => {
+  verifies('mail.contact.request', 'whoever asks again and again sends one message a day', async () => {
     const { clock, people, ask, mail, inbox, links } = await start({ autoMs: 1000 })
     await people({ Ann: 'auto', Bob: 'contacts_only' })
     await ask('Ann', 'Bob')
     const first = await ask('Ann', 'Bob', 1000)
     expect(first.expiresAt).toBe(clock.now() + 1000)
-    // Neither a request that ends at once nor a send in between makes room for another letter.
+    // Neither a request that ends at once nor a send in between makes room for another message.
     for (let n = 0; n < 5; n++) {
       clock.advance(2000)
       await mail('Ann', 'Bob')
       clock.advance(2000)
       await ask('Ann', 'Bob', 1000)
     }
-    expect([await inbox('Bob'), await links()]).toEqual([[letter], ['Ann>Bob pending']])
+    expect([await inbox('Bob'), await links()]).toEqual([[subject], ['Ann>Bob pending']])
     clock.advance(day)
     await ask('Ann', 'Bob')
-    expect(await inbox('Bob')).toEqual([letter, letter])
+    expect(await inbox('Bob')).toEqual([subject, subject])
   })
 
-  verifies('mail.contact.request', 'a request that a send has filed gets its letter when it is asked for', async () => {
-    const { people, mail, ask, inbox } = await start()
-    await people({ Ann: 'auto', Bob: 'contacts_only' })
-    await mail('Ann', 'Bob')
-    expect(await inbox('Bob')).toEqual([])
-    expect(await ask('Ann', 'Bob')).toMatchObject({ status: 'pending', reason: 'we should talk' })
-    await ask('Ann', 'Bob')
-    expect(await inbox('Bob')).toEqual([letter])
-  })
+  verifies(
+    'mail.contact.request',
+    'a request that a send has filed gets its message when it is asked for',
+    async () => {
+      const { people, mail, ask, inbox } = await start()
+      await people({ Ann: 'auto', Bob: 'contacts_only' })
+      await mail('Ann', 'Bob')
+      expect(await inbox('Bob')).toEqual([])
+      expect(await ask('Ann', 'Bob')).toMatchObject({ status: 'pending', reason: 'we should talk' })
+      await ask('Ann', 'Bob')
+      expect(await inbox('Bob')).toEqual([subject])
+    },
+  )
 
   verifies(['mail.contact.request', 'mail.contact.filed'], 'sending leaves a request that waits as it is', async () => {
     const { hub, clock, people, ask, mail } = await start()
@@ -77,14 +81,14 @@ eachEngine('Contact requests', (open) => {
     expect(await rows()).toEqual(before)
   })
 
-  verifies('mail.contact.request', 'once contact has ended, the next request gets a letter at once', async () => {
+  verifies('mail.contact.request', 'once contact has ended, the next request gets a message at once', async () => {
     const { clock, people, ask, answer, inbox } = await start()
     await people({ Ann: 'auto', Bob: 'contacts_only' })
     await ask('Ann', 'Bob')
     await answer('Bob', 'Ann', true, 1000)
     clock.advance(1000)
     expect(await ask('Ann', 'Bob')).toMatchObject({ status: 'pending' })
-    expect(await inbox('Bob')).toEqual([letter, letter])
+    expect(await inbox('Bob')).toEqual([subject, subject])
   })
 
   verifies('mail.contact.request', 'contact that is approved stays approved, whoever asks again', async () => {
@@ -94,7 +98,7 @@ eachEngine('Contact requests', (open) => {
     const approved = await answer('Bob', 'Ann', true, 60_000)
     expect(await ask('Ann', 'Bob')).toEqual(approved)
     expect(await ask('Bob', 'Ann')).toEqual(approved)
-    expect([await inbox('Bob'), await inbox('Ann'), await links()]).toEqual([[letter], [], ['Ann>Bob approved']])
+    expect([await inbox('Bob'), await inbox('Ann'), await links()]).toEqual([[subject], [], ['Ann>Bob approved']])
   })
 
   verifies('mail.contact.request', 'nobody asks who is not there, oneself, or where there is no room', async () => {
@@ -181,7 +185,7 @@ eachEngine('Contact requests', (open) => {
     expect(await mail('Ann', 'Bob')).toBe('delivered')
   })
 
-  verifies('mail.contact.one-row', 'requests that race each other leave one link and one letter', async () => {
+  verifies('mail.contact.one-row', 'requests that race each other leave one link and one message', async () => {
     const database = await open()
     const worlds = [await openContacts(await database.connect()), await openContacts(await database.connect())] as const
     await worlds[0].people({ Ann: 'auto', Bob: 'contacts_only' })
@@ -191,7 +195,7 @@ eachEngine('Contact requests', (open) => {
         return n % 5 === 4 ? world.mail('Ann', 'Bob') : world.ask('Ann', 'Bob')
       }),
     )
-    expect([await worlds[0].links(), await worlds[0].inbox('Bob')]).toEqual([['Ann>Bob pending'], [letter]])
+    expect([await worlds[0].links(), await worlds[0].inbox('Bob')]).toEqual([['Ann>Bob pending'], [subject]])
     for (const { hub } of worlds) await hub.close()
   })
 })

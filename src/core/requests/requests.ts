@@ -1,4 +1,4 @@
-/** Asking for contact, and answering: how agents settle who may write to them. */
+/** Requests for contact, and the answers to them. */
 import { HubError } from '../../base/errors.ts'
 import { nameKey } from '../../base/names.ts'
 import type { Tx } from '../../db/port.ts'
@@ -28,12 +28,12 @@ export interface ContactRequest {
   readonly ttlMs?: number | undefined
 }
 
-/** Whoever asks again within this time is heard, but the other gets no second letter. */
+/** A request repeated within this time is renewed, but the other gets no second message. */
 const quietMs = 86_400_000
 
 /**
- * Makes or renews a request and puts a letter about it into the other's inbox, past the policy: that is how a stranger
- * gets to be known. It never passes `block_all`, nor a denial. Contact that was approved stays as it is.
+ * Makes or renews a request and puts a message about it into the other's inbox, past the policy: a stranger has no
+ * other way in. It never passes `block_all`, nor a denial. Approved contact stays as it is.
  */
 export async function requestContact(
   hub: Hub,
@@ -65,27 +65,37 @@ export async function requestContact(
         ? ({ status: 'approved', origin: 'asked', reason, now, expiresAt: own.expires_at ?? undefined } as const)
         : ({ status: 'pending', origin: 'asked', reason, now, expiresAt: endAfter(now, ttlMs) } as const)
 
-    // Whoever asks has thought better of what it declined.
+    // To ask is to take one's own denial back.
     if (back?.status === 'denied') await updateContact(tx, back.id, { ...back, now, expiresAt: now })
     const { id } = own ?? (await insertContact(tx, { fromId: sender.id, toId: target.id, ...change }))
     if (own !== undefined) await updateContact(tx, id, change)
     note({ kind: 'contact.requested', projectId: target.projectId, agentId: target.id, contactId: id })
     if (own === undefined || isNews(own, now)) {
       const recipients = [{ agent: target, kind: 'to' as const }]
-      const draft = letter({ sender, slug, target, reason })
+      const draft = requestMessage({ sender, slug, target, reason })
       const sent = await append(hub, { tx, note, uid, sender, recipients, draft, request: true })
-      // There is no room for it: then nothing is filed either.
+      // A full inbox: the request is not filed either.
       if (!('messageId' in sent)) for (const refusal of sent.blocked) throw refusalError(refusal)
     }
     return toContact(await findNamedContact(tx, id), now)
   })
 }
 
-/** Whether the other has not been told yet, or has answered since, or has kept silent for long. */
+/** Whether the other is due a message: never told of the request, has answered since, or has long been silent. */
 const isNews = (link: ContactRow, now: number): boolean =>
   link.status !== 'pending' || link.origin === 'automatic' || now - link.updated_at >= quietMs
 
-function letter({ sender, slug, target, reason }: { sender: Agent; slug: string; target: Agent; reason: string }) {
+function requestMessage({
+  sender,
+  slug,
+  target,
+  reason,
+}: {
+  sender: Agent
+  slug: string
+  target: Agent
+  reason: string
+}) {
   const elsewhere = sender.projectId === target.projectId ? '' : `, from_project: "${slug}"`
   return {
     subject: `Contact request from ${sender.name}`,
@@ -102,8 +112,8 @@ export interface ContactAnswer {
 }
 
 /**
- * Answers who asked, and may be said again to change one's mind. Contact that there is already can be denied, whoever
- * asked for it; but what has expired, or made itself, cannot be made to last: the other agreed to no more.
+ * Answers a request; a second answer replaces the first. Existing contact can be denied by either side. An expired
+ * request or automatic contact cannot be made to last this way: the other never agreed to that.
  */
 export async function respondContact(
   hub: Hub,
@@ -118,7 +128,7 @@ export async function respondContact(
     const toldNow = async (id: number) => toContact(await findNamedContact(tx, id), now)
     const answerable = accept ? asked && standingOf(asked, now) !== 'expired' : (asked ?? back)
     if (!answerable) {
-      // What the caller asked for itself, and got, needs no answer of its own.
+      // The caller's own request was approved: there is nothing left to answer.
       if (back !== undefined && standingOf(back, now) === 'approved') return toldNow(back.id)
       throw await notAsked(tx, { me, other, from })
     }
@@ -155,6 +165,6 @@ async function notAsked(tx: Tx, { me, other, from }: { me: Agent; other: Agent; 
       hint: `The request came from ${where.join(' and ')}: name its project as well.`,
     })
   return new HubError('CONTACT_NOT_FOUND', message, {
-    hint: 'See among your contacts who asked; name the project of who asked, if it is not yours. To ask yourself, request contact.',
+    hint: 'Look for the request among your contacts, and name its project if that is not yours. To ask yourself, request contact.',
   })
 }

@@ -1,16 +1,16 @@
-/** Searching all that is in the caller's sight: a project's threads, and what others' agents openly exchanged with its own. */
+/** Search in all that is in the caller's sight: a project's threads, and open messages between its agents and others'. */
 import type { Caller } from '../access/callers.ts'
 import { sightOf } from '../access/rules.ts'
 import type { Hub } from '../hub/hub.ts'
-import type { Letter } from '../mail/letters.ts'
+import type { MailMessage } from '../mail/messages.ts'
 import { needProject, slugOfProject } from '../projects/projects.ts'
 import { type Hit, type Searching, search } from './search.ts'
 
-/** No query is too long, but of a long one only the beginning is read: its first words are all that counts. */
+/** No query is too long: of a long one only the beginning is read, for only its first words count. */
 const queryLength = 10_000
 
 export interface ProjectHit extends Hit {
-  readonly from: Letter['from']
+  readonly from: MailMessage['from']
 }
 
 export async function searchProject(

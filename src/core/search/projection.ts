@@ -3,7 +3,7 @@ import { findNewest, findUnmerged, indexNext, isIndexed, mergeNext, resetNext } 
 import { commit, itself } from '../hub/commit.ts'
 import { countCommits, type Hub, onWake, reader } from '../hub/hub.ts'
 
-/** Steps that run: all who wait for the index of a hub share them, lest one commit hold many of them. */
+/** Running steps: all waiters for the index of a hub share one, lest one commit hold many of them. */
 const steps = new WeakMap<Hub, Promise<boolean>>()
 
 /** Each step is a small commit of its own, and may be the last: the next process goes on from there. */
@@ -32,13 +32,13 @@ export async function rebuildSearch(hub: Hub): Promise<void> {
 }
 
 /** How long after a commit the index looks for work, and between two steps while others are at work. */
-const afterCommit = 1000
-const whileBusy = 200
+const afterCommitMs = 1000
+const whileBusyMs = 200
 
 /**
  * Catches up between searches, so that none finds much to do, until the returned function is called. While messages
- * keep coming it takes about a fiftieth of the time; what is left over is done when they cease. Every process may do
- * this: the one that looks first does the work.
+ * keep coming it takes about a fiftieth of the time; the rest is done when they cease. Every process may do this: the
+ * one that looks first does the work.
  */
 export function keepSearchable(hub: Hub): () => Promise<void> {
   let stopped = false
@@ -59,19 +59,19 @@ export function keepSearchable(hub: Hub): () => Promise<void> {
   }
 
   async function look(): Promise<void> {
-    // Whatever is written counts, also what wakes nobody. One commit or two since the last look were our own.
+    // Every commit counts, also one that wakes nobody. One or two since the last look were our own.
     const others = countCommits(hub) - seen > 2
     seen = countCommits(hub)
     busy = false
     try {
       const more = await work()
-      if (more || busy) lookIn(more ? (busy || others ? whileBusy : 0) : afterCommit)
+      if (more || busy) lookIn(more ? (busy || others ? whileBusyMs : 0) : afterCommitMs)
     } catch (error) {
       hub.log.warn({ err: error }, 'the search index could not be brought up to date; the next search tries again')
     }
   }
 
-  /** One step of whatever there is to do. Looking for it takes no lock. */
+  /** One step of work, if there is any. Looking for it takes no lock. */
   async function work(): Promise<boolean> {
     if (!(await isIndexed(reader(hub), await findNewest(reader(hub))))) return step(hub)
     return (await findUnmerged(reader(hub))) !== undefined && commit(hub, itself, mergeNext)
@@ -79,10 +79,10 @@ export function keepSearchable(hub: Hub): () => Promise<void> {
 
   const stir = () => {
     busy = true
-    if (cancel === undefined && looking === undefined) lookIn(afterCommit)
+    if (cancel === undefined && looking === undefined) lookIn(afterCommitMs)
   }
   const unwatch = onWake(hub, '', stir, stir)
-  lookIn(afterCommit)
+  lookIn(afterCommitMs)
   return async () => {
     stopped = true
     unwatch()

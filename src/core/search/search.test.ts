@@ -246,7 +246,7 @@ eachEngine('Search', (open) => {
     expect(hit).toMatchObject({ id, threadUid: 'uid-commons-Plans', threadName: 'Plans', seq: 2, sender: 'Bob' })
     expect(hit).toMatchObject({ kind: 'message', createdAt: hub.clock.now(), score: expect.any(Number) })
     const [row] = await hub[inside].db.all<{ uid: string }>(sql`SELECT uid FROM messages WHERE id = ${id}`)
-    expect(hit?.messageId).toBe(row?.uid)
+    expect(hit?.uid).toBe(row?.uid)
     expect(hit && marked(hit.snippet, (match) => `[${match}]`)).toMatch(
       /^…before .* the \*\*\[needle\]\*\* <b>here<\/b> after .* after…$/,
     )

@@ -1,12 +1,12 @@
 /** Search: messages by their words, the best first. The language is that of fulltext/query.ts. */
-import { setImmediate } from 'node:timers/promises'
+import { nextTurn } from '../../base/clock.ts'
 import { HubError } from '../../base/errors.ts'
 import { type Excerpt, excerpt } from '../../fulltext/excerpt.ts'
 import { type Phrase, parseQuery, phrasesOf } from '../../fulltext/query.ts'
 import { type Counted, rank, tally } from '../../fulltext/relevance.ts'
 import { type HitRow, listFound, listHits, listTexts, type Scope } from '../../store/search.ts'
 import { type Hub, reader } from '../hub/hub.ts'
-import { firstLine } from '../mail/letters.ts'
+import { firstLine } from '../mail/messages.ts'
 import { catchUp } from './projection.ts'
 
 export type { Scope } from '../../store/search.ts'
@@ -14,18 +14,18 @@ export type { Scope } from '../../store/search.ts'
 export const searchLimits = { least: 1, most: 100, usual: 20 } as const
 
 /**
- * Of all that fits, so many of the newest are ranked: the commonest word must not cost more than others. With 2,000, two
+ * Of all matches only the newest are ranked: the commonest word must not cost more than others. With 2,000, two
  * words of middling frequency among a million messages took 30 to 40 ms of CPU; with 1,000 it is half of that.
  */
-const ranked = 1000
-/** One agent may see little of what is found in its project: so many are looked through for it. */
-const sifted = 10_000
+const mostRanked = 1000
+/** One agent may see few of the matches in its project: more are looked through for it. */
+const mostSifted = 10_000
 
 const isNarrow = (scope: Scope): boolean => 'sight' in scope && typeof scope.sight.of === 'number'
 
-/** By so much of their beginning, so many in one go: some 5 ms at a time. */
-const rankedLength = 2000
-const page = 250
+/** Ranked by their beginnings, a page in one turn: some 5 ms. */
+const rankedCharacters = 2000
+const pageSize = 250
 
 export interface Searching {
   readonly query: string
@@ -33,13 +33,12 @@ export interface Searching {
 }
 
 export interface Hit {
-  /** The uid of the message. */
-  readonly messageId: string
   readonly id: number
+  readonly uid: string
   readonly threadUid: string
   /** Of a topic. */
   readonly threadName: string | undefined
-  /** What mail calls the thread, if it has a name. */
+  /** The name of the thread in mail, if it has one. */
   readonly threadKey: string | undefined
   readonly seq: number
   readonly subject: string
@@ -56,8 +55,8 @@ export interface Hit {
 }
 
 /**
- * Finds what was committed before the call. Whoever calls has made sure that the caller may see the scope. No query is
- * an error; one with nothing to look for finds nothing.
+ * Finds all messages committed before the call. The verb that calls this has checked that the caller may see the scope.
+ * No query is an error; one without words finds nothing.
  */
 export async function search(
   hub: Hub,
@@ -75,7 +74,7 @@ export async function search(
   const query = parseQuery(text)
   if (query === undefined) return []
   await catchUp(hub)
-  const found = await listFound(reader(hub), { query, scope }, isNarrow(scope) ? sifted : ranked)
+  const found = await listFound(reader(hub), { query, scope }, isNarrow(scope) ? mostSifted : mostRanked)
   if (found.length === 0) return []
   const phrases = phrasesOf(query)
   const best = rank(await countAll(hub, { ids: found, scope, phrases })).slice(0, limit)
@@ -91,7 +90,7 @@ export async function search(
     if (row === undefined) continue
     hits.push(toHit(row, phrases, score))
     // A long text takes a few milliseconds to look through.
-    if (row.body.length > rankedLength) await setImmediate()
+    if (row.body.length > rankedCharacters) await nextTurn()
   }
   return hits
 }
@@ -102,9 +101,9 @@ async function countAll(
   { ids, scope, phrases }: { ids: readonly number[]; scope: Scope; phrases: readonly Phrase[] },
 ): Promise<Counted[]> {
   const counted: Counted[] = []
-  for (let at = 0; at < ids.length && counted.length < ranked; at += page) {
-    if (at > 0) await setImmediate()
-    const part = { ids: ids.slice(at, at + page), scope, length: rankedLength }
+  for (let at = 0; at < ids.length && counted.length < mostRanked; at += pageSize) {
+    if (at > 0) await nextTurn()
+    const part = { ids: ids.slice(at, at + pageSize), scope, length: rankedCharacters }
     for (const { id, ...row } of await listTexts(reader(hub), part)) {
       const [subject, body] = [tally(row.subject, phrases), tally(row.body, phrases)]
       const counts = phrases.map(({ field }, n) => {
@@ -120,8 +119,8 @@ async function countAll(
 const inBody = ({ field }: Phrase): boolean => field === undefined || field === 'body'
 
 const toHit = (row: HitRow, phrases: readonly Phrase[], score: number): Hit => ({
-  messageId: row.uid,
   id: row.id,
+  uid: row.uid,
   threadUid: row.thread_uid,
   threadName: row.thread_name ?? undefined,
   threadKey: row.thread_key ?? undefined,

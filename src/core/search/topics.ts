@@ -1,4 +1,4 @@
-/** Searching the topics of a project, or one of them: what peers wrote there, never anybody's mail. */
+/** Search in the topics of a project, or in one of them; never in anybody's mail. */
 import type { Caller } from '../access/callers.ts'
 import type { Hub } from '../hub/hub.ts'
 import { needProject } from '../projects/projects.ts'

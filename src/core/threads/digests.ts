@@ -1,6 +1,6 @@
 /** Reads a thread for its summary: the first message and the newest, once for each state of the thread. */
 
-import { setImmediate } from 'node:timers/promises'
+import { nextTurn } from '../../base/clock.ts'
 import { cut, readLength } from '../../digest/lines.ts'
 import { startExcerpts } from '../../digest/prompt.ts'
 import { type Summary, startDigest, type Told } from '../../digest/summary.ts'
@@ -16,7 +16,7 @@ import type { Caller } from '../access/callers.ts'
 import { sightOf } from '../access/rules.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import { memory } from '../hub/memory.ts'
-import { firstLine } from '../mail/letters.ts'
+import { firstLine } from '../mail/messages.ts'
 import { needProject, slugOfProject } from '../projects/projects.ts'
 import { noThread } from './threads.ts'
 
@@ -40,22 +40,21 @@ export interface Digested {
 export interface DigestWish {
   readonly project: string
   readonly key: string
-  /** So many of the newest messages are read. */
+  /** The number of newest messages to read. */
   readonly limit: number
 }
 
-const page = 50
-/** After so many characters others have their turn: some 5 ms of work. */
-const atOnce = 50_000
+const pageSize = 50
+/** Others have their turn after some 5 ms of work. */
+const charactersPerTurn = 50_000
 const exampleLength = 300
-/** Of what stands in for a subject. */
+/** Of the text that stands in for a missing subject. */
 const subjectLength = 120
 
 /** The digests that were made last, the newest at the end. */
 const madeLast = memory(() => new Map<string, Digested>())
 
-/** So many digests are kept. */
-const remembered = 100
+const mostDigests = 100
 
 /** Rejects with THREAD_NOT_FOUND if the project sees nothing of such a thread. */
 export async function digestThread(hub: Hub, caller: Caller, { project, key, limit }: DigestWish): Promise<Digested> {
@@ -68,7 +67,7 @@ export async function digestThread(hub: Hub, caller: Caller, { project, key, lim
   const digested = digests.get(state) ?? (await digest(hub, { sight, key, limit, states }))
   digests.delete(state)
   const [oldest] = digests.keys()
-  if (digests.size >= remembered && oldest !== undefined) digests.delete(oldest)
+  if (digests.size >= mostDigests && oldest !== undefined) digests.delete(oldest)
   digests.set(state, digested)
   return digested
 }
@@ -89,9 +88,9 @@ async function digest(hub: Hub, reading: Reading): Promise<Digested> {
     collected.add(message)
     excerpts.add(message)
     size += message.body.length
-    if (size < atOnce) continue
+    if (size < charactersPerTurn) continue
     size = 0
-    await setImmediate()
+    await nextTurn()
   }
   const total = reading.states.reduce((sum, state) => sum + state.total, 0)
   const shown = told.length > 3 ? [...told.slice(0, 1), ...told.slice(-2)] : told
@@ -111,7 +110,7 @@ const toExample = ({ id, from, subject, createdAt, body }: Told): Example => ({
   text: cut(body, exampleLength),
 })
 
-/** What a thread began with says what it is about: it is read, whatever the limit. */
+/** The first message tells the subject of a thread: it is read, whatever the limit. */
 async function readEnds(hub: Hub, { sight, limit, states }: Reading): Promise<Told[]> {
   const first: ToldRow[] = []
   const newest: ToldRow[] = []
@@ -119,12 +118,12 @@ async function readEnds(hub: Hub, { sight, limit, states }: Reading): Promise<To
     const thread = { threadId, sight, guest: project_id !== sight.projectId, length: readLength }
     first.push(...(await listTold(reader(hub), { ...thread, oldestFirst: true, limit: 1 })))
     let before: number | undefined
-    for (let left = limit; left > 0; left -= page) {
-      const found = await listTold(reader(hub), { ...thread, before, limit: Math.min(page, left) })
+    for (let left = limit; left > 0; left -= pageSize) {
+      const found = await listTold(reader(hub), { ...thread, before, limit: Math.min(pageSize, left) })
       newest.push(...found)
       before = found.at(-1)?.id
-      if (found.length < page) break
-      await setImmediate()
+      if (found.length < pageSize) break
+      await nextTurn()
     }
   }
   const [oldest] = first.sort(byId)

@@ -14,7 +14,7 @@ export interface Refinement {
 }
 
 interface Told {
-  /** What the thread is about, in the words of the model. */
+  /** The subject of the thread, in the words of the model. */
   readonly overview?: string | undefined
   /** Absent if none was asked. */
   readonly llm?: Refinement | undefined
@@ -51,7 +51,7 @@ export async function summarizeThread(
   return { key, ...summary, ...refined, examples, llm }
 }
 
-/** What several threads say together. Items begin with the name of their thread. */
+/** One summary of several threads. Items begin with the name of their thread. */
 export interface Aggregate extends Told {
   readonly threads: number
   readonly totalMessages: number
@@ -73,7 +73,7 @@ export interface ManyWish extends Refining {
   readonly limit: number
 }
 
-/** One question to the model for all of them: what it refines is what they say together. */
+/** One question to the model for all threads: it refines their common summary only. */
 export async function summarizeThreads(
   hub: Hub,
   caller: Caller,
@@ -121,7 +121,7 @@ function aggregate(threads: readonly Digested[]): Aggregate {
   }
 }
 
-/** A model that fails costs nothing but its part: why is told in a few words. */
+/** A model that fails costs nothing but its part; the summary says why in a few words. */
 async function refine(
   hub: Hub,
   prompt: string,

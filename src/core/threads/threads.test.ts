@@ -79,10 +79,10 @@ eachEngine('An outbox', (open) => {
       const paged: (string | undefined)[] = []
       let before: number | undefined
       for (;;) {
-        const [letter] = await all({ before }, 1)
-        if (letter === undefined) break
-        paged.push(letter.body)
-        before = letter.id
+        const [message] = await all({ before }, 1)
+        if (message === undefined) break
+        paged.push(message.body)
+        before = message.id
       }
       expect(paged).toEqual(bodies)
       await hub.close()

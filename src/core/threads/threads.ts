@@ -5,12 +5,12 @@ import type { Caller } from '../access/callers.ts'
 import { sightOf } from '../access/rules.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import { inlineBytes, withBodies } from '../mail/inbox.ts'
-import { type Letter, lettersOf } from '../mail/letters.ts'
+import { type MailMessage, mailMessagesOf } from '../mail/messages.ts'
 import { needProject, type Project } from '../projects/projects.ts'
 
 export interface ThreadWish {
   readonly key: string
-  /** Only what comes after the message with this id: the last one of the page before. */
+  /** Only messages after the one with this id: the last one of the page before. */
   readonly after?: number | undefined
   readonly bodies?: boolean
   readonly limit: number
@@ -18,15 +18,15 @@ export interface ThreadWish {
 
 export interface ThreadPage {
   readonly project: Project
-  readonly messages: readonly Letter[]
+  readonly messages: readonly MailMessage[]
   /** Whether more follow. */
   readonly more: boolean
 }
 
 /**
- * What a project (slug or key) sees of a thread, oldest first. The thread goes by its key, its uid (a topic of the bus),
- * or the id of its first message. Threads of several projects with one key are read as one: so a ticket is followed
- * across repositories, as far as the messages of the others came here.
+ * The messages of a thread that a project (slug or key) sees, oldest first. The thread goes by its key, its uid (a topic of the bus),
+ * or the id of its first message. Threads of several projects with one key are read as one: a ticket is
+ * followed across repositories, as far as their messages came here (mail.thread.projects).
  */
 export async function readThread(
   hub: Hub,
@@ -39,15 +39,15 @@ export async function readThread(
   const found = await listThread(reader(hub), query)
   if (found.length === 0 && after === 0) throw noThread(home, key)
   const rows = await withBodies(hub, found.slice(0, limit), bodies)
-  return { project: home, messages: await lettersOf(hub, { rows, home: home.id }), more: found.length > limit }
+  return { project: home, messages: await mailMessagesOf(hub, { rows, home: home.id }), more: found.length > limit }
 }
 
 /** A message with its body, if it is in sight: a foreign one and a missing one answer alike. */
-export async function needMessage(hub: Hub, caller: Caller, project: string, id: number): Promise<Letter> {
+export async function needMessage(hub: Hub, caller: Caller, project: string, id: number): Promise<MailMessage> {
   const home = await needProject(hub, caller, project)
   const row = await findMail(reader(hub), { id, sight: sightOf(caller, home.id) })
-  const [letter] = row === undefined ? [] : await lettersOf(hub, { rows: [row], home: home.id })
-  if (letter !== undefined) return letter
+  const [message] = row === undefined ? [] : await mailMessagesOf(hub, { rows: [row], home: home.id })
+  if (message !== undefined) return message
   throw new HubError('MESSAGE_NOT_FOUND', `The project ${home.slug} has no message ${id}.`)
 }
 

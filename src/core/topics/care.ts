@@ -3,7 +3,7 @@ import { HubError } from '../../base/errors.ts'
 import { nameKey } from '../../base/names.ts'
 import { lockProject } from '../../store/projects.ts'
 import { findTopic, findTopicNamed } from '../../store/threads.ts'
-import { claimTopic, listTopicSummaries, type TopicSummaryRow, updateName } from '../../store/topic-care.ts'
+import { listTopicSummaries, lockTopic, type TopicSummaryRow, updateName } from '../../store/topic-care.ts'
 import type { Caller } from '../access/callers.ts'
 import { needSteering } from '../access/rules.ts'
 import { commit } from '../hub/commit.ts'
@@ -38,19 +38,19 @@ export async function summarizeTopics(
   return rows.map(toSummary)
 }
 
-/** By id or by name; by name, the newest open one before a closed one. */
+/** By uid or by name; by name, the newest open one before a closed one. */
 export async function needTopicCalled(
   hub: Hub,
   caller: Caller,
   project: string,
-  idOrName: string,
+  uidOrName: string,
 ): Promise<TopicSummary> {
   const { id: projectId } = await needProject(hub, caller, project)
   const found =
-    (await findTopic(reader(hub), projectId, idOrName)) ??
-    (await findTopicNamed(reader(hub), projectId, nameKey(idOrName.trim())))
+    (await findTopic(reader(hub), projectId, uidOrName)) ??
+    (await findTopicNamed(reader(hub), projectId, nameKey(uidOrName.trim())))
   const [row] = found === undefined ? [] : await listTopicSummaries(reader(hub), { projectId, id: found.id })
-  if (row === undefined) throw topicNotFound(JSON.stringify(idOrName))
+  if (row === undefined) throw topicNotFound(JSON.stringify(uidOrName))
   return toSummary(row)
 }
 
@@ -59,7 +59,7 @@ export async function renameTopic(hub: Hub, caller: Caller, { projectId, uid }: 
   needSteering(caller)
   return commit(hub, caller, async (tx, note) => {
     await lockProject(tx, projectId)
-    const topic = await claimTopic(tx, projectId, uid)
+    const topic = await lockTopic(tx, projectId, uid)
     if (topic === undefined) throw topicNotFound(uid)
     const { id } = topic
     const other = await findTopicNamed(tx, projectId, nameKey(name))

@@ -1,18 +1,20 @@
 /** Members of a topic: joining it, how far each has read, who is there. */
 import { HubError } from '../../base/errors.ts'
+import { limits } from '../../base/limits.ts'
 import type { Tx } from '../../db/port.ts'
 import { insertCursor, listPeers, updateCursor } from '../../store/cursors.ts'
-import { claimMember, type MemberRow, upsertJoin } from '../../store/holders.ts'
+import { lockMember, type MemberRow, upsertJoin } from '../../store/holders.ts'
 import { findHighestSeq } from '../../store/threads.ts'
-import { claimTopic } from '../../store/topic-care.ts'
+import { lockTopic } from '../../store/topic-care.ts'
 import type { Caller } from '../access/callers.ts'
 import { holdName } from '../access/holders.ts'
-import { actAs } from '../agents/acting.ts'
+import { mayActAs } from '../access/rules.ts'
+import { actAs, notYours } from '../agents/acting.ts'
 import { commit } from '../hub/commit.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import { enter, needTopic, type Topic, threadChannel, topicNotFound } from './topics.ts'
 
-/** Who calls: the project it works in, and what tells its calls from those of others. */
+/** The caller of a topic's verbs: its project, and the key that tells its calls from those of others. */
 export interface Holder {
   readonly caller: Caller
   readonly project: string
@@ -33,8 +35,8 @@ export async function join(
   const agent = await actAs(hub, { caller, project, name })
   enter(caller, topic)
   return commit(hub, caller, async (tx, note) => {
-    // It may have been deleted since it was found.
-    if ((await claimTopic(tx, topic.projectId, topic.uid)) === undefined) throw topicNotFound(topic.uid)
+    // The topic may have been deleted since it was found.
+    if ((await lockTopic(tx, topic.projectId, topic.uid)) === undefined) throw topicNotFound(topic.uid)
     const reclaimToken = await holdName(hub, tx, { agent, holder: key, token })
     await insertCursor(tx, topic.id, agent.id, hub.clock.now())
     await upsertJoin(tx, key, topic.id, agent.id)
@@ -43,11 +45,18 @@ export async function join(
   })
 }
 
-/** As whom a holder takes part, or an error that says how to. */
-export async function needMember(tx: Tx, { key }: Holder, topic: Pick<Topic, 'id' | 'name'>): Promise<MemberRow> {
-  const member = await claimMember(tx, key, topic.id)
+/** The member that a holder takes part as, or an error that says how to join. */
+export async function needMember(
+  tx: Tx,
+  { caller, key }: Holder,
+  topic: Pick<Topic, 'id' | 'name'>,
+): Promise<MemberRow> {
+  const member = await lockMember(tx, key, topic.id)
   if (member === undefined)
     throw new HubError('AGENT_NOT_JOINED', `You have not joined the topic ${JSON.stringify(topic.name)}.`)
+  // What tells a holder from others may be its name on a URL, which anybody can write there.
+  const { agent_id: id, name, keyed } = member
+  if (!mayActAs(caller, { id, name, keyed: keyed === 1 })) throw notYours(caller, member)
   if (member.holder !== key)
     throw new HubError(
       'AGENT_NOT_JOINED',
@@ -79,13 +88,13 @@ export async function resetCursor(hub: Hub, holder: Holder, uid: string, lastSeq
       syncedAt: now,
       waitingUntil: undefined,
     })
-    // Another call of the same agent may wait for what is unread again.
+    // Another call of the same agent may wait for messages that are unread again.
     note({ kind: 'cursor.reset', projectId, threadId: id, agentId, wakes: [threadChannel(id)] })
     return { name, cursor: { lastSeq, updatedAt: now } satisfies Cursor }
   })
 }
 
-/** Nobody has read what is not written yet. */
+/** A cursor goes no further than the last message. */
 export const beyondTheEnd = (given: number, highest: number): HubError =>
   new HubError('INVALID_ARGUMENT', `A place in this topic is at most ${highest}, its highest seq; got ${given}.`, {
     reason: 'beyond_end',
@@ -98,10 +107,7 @@ export interface Peer {
   readonly seenAt: number
 }
 
-/** One answer names no more than this, however many are asked for. */
-const mostPeers = 1000
-
-/** Who synced within the window, or waits now. */
+/** The peers that synced within the window, or wait now; no more than one answer may list, however many are asked for. */
 export async function listPresent(
   hub: Hub,
   caller: Caller,
@@ -114,7 +120,7 @@ export async function listPresent(
     threadId: id,
     since: now - windowMs,
     now,
-    limit: Math.min(limit, mostPeers),
+    limit: Math.min(limit, limits.listed),
   })
   const peers: Peer[] = rows.map((row) => ({ name: row.name, lastSeq: row.last_seq, seenAt: row.seen_at }))
   return { now, peers }

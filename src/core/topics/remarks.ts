@@ -1,5 +1,5 @@
-/** Remarks: what somebody puts into a topic without taking part in it. */
-import { claimTopic } from '../../store/topic-care.ts'
+/** Remarks: messages to a topic from somebody who takes no part in it. */
+import { lockTopic } from '../../store/topic-care.ts'
 import { type Acting, actAs } from '../agents/acting.ts'
 import { commit } from '../hub/commit.ts'
 import type { Hub } from '../hub/hub.ts'
@@ -14,7 +14,7 @@ export async function remark(
 ): Promise<Said> {
   const sender = await actAs(hub, acting)
   return commit(hub, acting.caller, async (tx, note) => {
-    const topic = await claimTopic(tx, sender.projectId, uid)
+    const topic = await lockTopic(tx, sender.projectId, uid)
     if (topic === undefined) throw topicNotFound(uid)
     const [said] = await say(hub, tx, { topic, sender, outbox: [outgoing], note })
     return said as Said

@@ -1,6 +1,6 @@
 /** Removing a topic for good: at once for everybody, its messages perhaps a little later. */
-import { setTimeout as pause } from 'node:timers/promises'
-import { claimTopic } from '../../store/topic-care.ts'
+import { pause } from '../../base/clock.ts'
+import { lockTopic } from '../../store/topic-care.ts'
 import {
   deleteMembers,
   deleteNewestMessages,
@@ -14,27 +14,27 @@ import { commit, itself } from '../hub/commit.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import { type Topic, threadChannel, topicNotFound } from './topics.ts'
 
-/** So many messages go in one transaction: others wait for it. */
-const atOnce = 500
+/** Others wait for the commit. */
+const messagesPerCommit = 500
 
 /** Between two parts another process must come to write; it looks again every few milliseconds (db/sqlite/busy.ts). */
-const breath = 5
+const pauseMs = 5
 
 /** Past the last message there can be. */
 const end = Number.MAX_SAFE_INTEGER
 
 /**
- * From the first commit on the topic is gone: those who wait on it learn that there is none. What it holds beyond
- * `atOnce` messages goes in parts. Should the process end before the last one, the next removal does the rest.
+ * From the first commit on the topic is gone: its waiters learn that there is none. Messages beyond
+ * `messagesPerCommit` go in parts. Should the process end before the last one, the next removal does the rest.
  */
 export async function deleteTopic(hub: Hub, caller: Caller, { id, uid, projectId }: Topic): Promise<void> {
   needSteering(caller)
   const rest = await commit(hub, caller, async (tx, note) => {
-    // Whoever syncs locks its cursor and then the topic: the same order here keeps them from blocking each other.
+    // A sync locks its cursor and then the topic: the same order here avoids a deadlock with it.
     await deleteMembers(tx, id)
-    if ((await claimTopic(tx, projectId, uid)) === undefined) throw topicNotFound(uid)
-    const { length } = await deleteNewestMessages(tx, { threadId: id, before: end, limit: atOnce })
-    const rest = length === atOnce
+    if ((await lockTopic(tx, projectId, uid)) === undefined) throw topicNotFound(uid)
+    const { length } = await deleteNewestMessages(tx, { threadId: id, before: end, limit: messagesPerCommit })
+    const rest = length === messagesPerCommit
     if (rest) await updateAsDeleted(tx, id)
     else await deleteThread(tx, id)
     note({ kind: 'topic.deleted', projectId, threadId: id, wakes: [threadChannel(id)] })
@@ -43,21 +43,21 @@ export async function deleteTopic(hub: Hub, caller: Caller, { id, uid, projectId
   if (rest) await finishRemovals(hub)
 }
 
-/** Does what is left to do of removals, also of those that were cut off. */
+/** Finishes removals, also those that were cut off. */
 export async function finishRemovals(hub: Hub): Promise<void> {
   for (const threadId of await listDeletedThreads(reader(hub))) {
     for (let before: number | undefined = end; before !== undefined; ) {
       before = await removePart(hub, threadId, before)
-      if (before !== undefined) await pause(breath)
+      if (before !== undefined) await pause(pauseMs)
     }
   }
 }
 
-/** Returns where the next part ends; undefined when the thread itself is gone. */
+/** Returns the end of the next part; undefined when the thread itself is gone. */
 function removePart(hub: Hub, threadId: number, before: number): Promise<number | undefined> {
   return commit(hub, itself, async (tx) => {
-    const removed = await deleteNewestMessages(tx, { threadId, before, limit: atOnce })
-    if (removed.length === atOnce) return removed.at(-1)
+    const removed = await deleteNewestMessages(tx, { threadId, before, limit: messagesPerCommit })
+    if (removed.length === messagesPerCommit) return removed.at(-1)
     await deleteThread(tx, threadId)
     return undefined
   })

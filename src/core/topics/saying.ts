@@ -1,4 +1,4 @@
-/** Saying to a topic: messages that are for whoever has joined it, in the order of its `seq`. */
+/** Messages to a topic: for all that have joined it, in the order of its `seq`. */
 import { HubError } from '../../base/errors.ts'
 import type { Tx } from '../../db/port.ts'
 import { findInThread, findMessageId, insertMessage, type ThreadMessageRow } from '../../store/messages.ts'
@@ -53,7 +53,7 @@ export interface Saying {
   readonly note: Note
 }
 
-/** All or nothing: whatever is wrong with one of them, the transaction of the caller undoes the others. */
+/** All or nothing: one bad message undoes the others with the transaction of the caller (bus.outbox.whole). */
 export async function say(hub: Hub, tx: Tx, { topic, sender, outbox, note }: Saying): Promise<Said[]> {
   const said: Said[] = []
   for (const outgoing of outbox) {

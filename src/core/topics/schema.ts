@@ -1,4 +1,4 @@
-/** Which schema the bus has, as its clients know it (spec/bus.md §3.0). Parley's own migrations are counted elsewhere. */
+/** Which schema the bus has, as its clients know it. Parley's own migrations are counted elsewhere. */
 import { HubError } from '../../base/errors.ts'
 import { findMeta } from '../../store/meta.ts'
 import type { Caller } from '../access/callers.ts'

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { TestClock } from '../../../test/support/clock.ts'
 import { eachEngine } from '../../../test/support/engines.ts'
 import { openTestHub } from '../../../test/support/hub.ts'
-import { codeOf, enter, plain, post, session } from '../../../test/support/topics.ts'
+import { codeOf, enter, outgoing, plain, session } from '../../../test/support/topics.ts'
 import { verifies } from '../../../test/support/verifies.ts'
 import { commons } from '../../base/names.ts'
 import { updateStatus } from '../../store/threads.ts'
@@ -21,7 +21,7 @@ eachEngine('A sync', (open) => {
     const hub = await openTestHub(await database.connect(), { clock })
     const other = await openTestHub(await database.connect(), { clock })
     const say = (uid: string, who: string, ...bodies: string[]) =>
-      sync(hub, session(who), uid, { ...plain, autoAdvance: false, outbox: bodies.map((body) => post(body)) })
+      sync(hub, session(who), uid, { ...plain, autoAdvance: false, outbox: bodies.map((body) => outgoing(body)) })
     const read = async (uid: string, who: string, request: Partial<Syncing> = {}) =>
       (await sync(hub, session(who), uid, { ...plain, ...request })).received.map(({ body }) => body)
     const close = async () => {
@@ -38,7 +38,7 @@ eachEngine('A sync', (open) => {
       const { hub, say, read, close } = await start()
       const uid = await enter(hub, 'lost', 'alice', 'bob')
       await say(uid, 'alice', 'one', 'two')
-      const lost = await sync(hub, session('bob'), uid, { ...plain, maxItems: 1, outbox: [post('mine')] })
+      const lost = await sync(hub, session('bob'), uid, { ...plain, maxItems: 1, outbox: [outgoing('mine')] })
       expect(lost.cursor.lastSeq).toBe(1)
       await lost.undo()
       await lost.undo()
@@ -93,7 +93,7 @@ eachEngine('A sync', (open) => {
     const uid = await enter(hub, 'tried', 'alice', 'bob')
     const tries = await Promise.all(
       Array.from({ length: 20 }, (_, n) =>
-        sync(n % 2 === 0 ? hub : other, session('alice'), uid, { ...plain, outbox: [post(`try ${n}`, 'x')] }),
+        sync(n % 2 === 0 ? hub : other, session('alice'), uid, { ...plain, outbox: [outgoing(`try ${n}`, 'x')] }),
       ),
     )
     expect(tries.filter(({ sent }) => sent[0]?.duplicate === false)).toHaveLength(1)
@@ -107,7 +107,10 @@ eachEngine('A sync', (open) => {
     const uid = await enter(hub, 'many', ...names)
     const seen = new Map<string, number[]>(names.map((name) => [name, []]))
     const turn = async (at: Hub, name: string, bodies: string[]) => {
-      const { received } = await sync(at, session(name), uid, { ...plain, outbox: bodies.map((body) => post(body)) })
+      const { received } = await sync(at, session(name), uid, {
+        ...plain,
+        outbox: bodies.map((body) => outgoing(body)),
+      })
       seen.get(name)?.push(...received.map(({ seq }) => seq))
     }
     for (let n = 0; n < 10; n++)
@@ -126,14 +129,14 @@ eachEngine('A sync', (open) => {
     const { hub, other, close } = await start()
     const uid = await enter(hub, 'race', 'alice')
     const { id } = await needTopic(hub, local, commons, uid)
-    // The close is written but not committed when the post looks at the topic, and committed before the post is written.
-    let posted: Promise<unknown> | undefined
+    // The close is written but not committed when the sync looks at the topic, and committed before its message is written.
+    let written: Promise<unknown> | undefined
     await other[inside].db.tx(async (tx) => {
       await updateStatus(tx, id, { status: 'closed', closedAt: 1, reason: undefined })
-      posted = codeOf(sync(hub, session('alice'), uid, { ...plain, outbox: [post('too late')] }))
+      written = codeOf(sync(hub, session('alice'), uid, { ...plain, outbox: [outgoing('too late')] }))
       await atLock(other)
     })
-    expect(await posted).toBe('TOPIC_CLOSED')
+    expect(await written).toBe('TOPIC_CLOSED')
     expect(await hub[inside].db.all(sql`SELECT COUNT(*) AS n FROM messages`)).toEqual([{ n: 0 }])
     await close()
   })
@@ -146,7 +149,7 @@ eachEngine('A sync', (open) => {
       const uid = await enter(hub, 'woken', 'alice', 'bob')
       const first = sync(hub, session('bob'), uid, { ...plain, waitMs: 10_000 })
       await expect.poll(() => hub[inside].wakes.size).toBe(1)
-      await sync(other, session('alice'), uid, { ...plain, outbox: [post('hello')] })
+      await sync(other, session('alice'), uid, { ...plain, outbox: [outgoing('hello')] })
       expect(await first).toMatchObject({ timedOut: false, received: [{ body: 'hello' }] })
       const second = sync(hub, session('bob'), uid, { ...plain, waitMs: 10_000 })
       await expect.poll(() => hub[inside].wakes.size).toBe(1)

@@ -1,4 +1,5 @@
-/** Syncing with a topic: what goes out, what comes in and how far one has read, in one transaction; then, perhaps, a wait. */
+/** A sync with a topic: sends, receives and moves the cursor in one transaction; then, perhaps, waits. */
+import { limits } from '../../base/limits.ts'
 import type { Tx } from '../../db/port.ts'
 import { updateCursor, updateCursorBack, updateNotWaiting } from '../../store/cursors.ts'
 import { type MemberRow, updateHolderSeen } from '../../store/holders.ts'
@@ -17,7 +18,7 @@ export interface Syncing {
   readonly outbox: readonly Outgoing[]
   readonly maxItems: number
   readonly includeSelf: boolean
-  /** Whether what is received counts as read. */
+  /** Whether the received messages count as read. */
   readonly autoAdvance: boolean
   /** Up to where the caller has read, said by itself. */
   readonly ackThrough: number | undefined
@@ -25,7 +26,7 @@ export interface Syncing {
   readonly signals: readonly AbortSignal[]
 }
 
-/** What one look at the topic brought. */
+/** The result of one look at the topic. */
 interface Round {
   readonly topic: Topic
   readonly name: string
@@ -41,7 +42,7 @@ export interface Synced extends Round {
   readonly sent: readonly Said[]
   /** Whether it waited in vain until its time was up. */
   readonly timedOut: boolean
-  /** Moves the cursor back; for answers that never reached their client. What was sent stays sent. */
+  /** Moves the cursor back; for answers that never reached their client. The messages of the outbox stay sent. */
   undo(): Promise<void>
 }
 
@@ -70,7 +71,7 @@ interface Receiving {
   waitMs: number
 }
 
-/** Reads what is new and moves the cursor, in the transaction of the caller. */
+/** Reads the new messages and moves the cursor, in the transaction of the caller. */
 async function receive(hub: Hub, tx: Tx, { topic, member, sent, request, waitMs }: Receiving): Promise<Round> {
   const { agent_id: agentId, name, last_seq, scanned_seq, seen_at } = member
   const { maxItems, includeSelf, autoAdvance, ackThrough } = request
@@ -104,20 +105,17 @@ async function receive(hub: Hub, tx: Tx, { topic, member, sent, request, waitMs 
   }
 }
 
-/** No answer grows much beyond this many characters: the next call brings the rest. */
-const answerLimit = 2 * 1024 * 1024
-
 /** How many of the messages fit into one answer; one always does. */
 function countThatFit(rows: readonly ThreadMessageRow[]): number {
   let size = 0
   const first = rows.findIndex(({ body, metadata }, index) => {
     size += body.length + (metadata?.length ?? 0)
-    return index > 0 && size > answerLimit
+    return index > 0 && size > limits.syncAnswerLength
   })
   return first < 0 ? rows.length : first
 }
 
-/** Often enough to tell who is gone after five minutes of silence, seldom enough to cost nothing. */
+/** Often enough to notice five minutes of silence, seldom enough to cost nothing. */
 const seenEveryMs = 60_000
 
 /** Waits for something to read or for the topic to close. The wait itself writes nothing. */
@@ -157,7 +155,7 @@ async function moveBack(hub: Hub, caller: Caller, { topic, agentId, cursor, star
     await updateNotWaiting(tx, threadId, agentId)
     if (cursor.lastSeq === start) return
     if (!(await updateCursorBack(tx, { threadId, agentId, from: cursor.lastSeq, to: start }))) return
-    // Another call of the same agent may wait for what is unread again.
+    // Another call of the same agent may wait for messages that are unread again.
     note({ kind: 'cursor.returned', projectId, threadId, agentId, wakes: [threadChannel(threadId)] })
   })
 }

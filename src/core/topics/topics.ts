@@ -60,7 +60,7 @@ export async function createTopic(
   const uid = hub.ids.short()
   const called = name ?? `topic-${uid}`
   return commit(hub, caller, async (tx, note) => {
-    // Two who make the same name at once must not both find that there is none.
+    // Of two calls that make the same name at once, only one may find it free.
     await lockProject(tx, projectId)
     const found =
       mode === 'reuse' && name !== undefined ? await findTopicNamed(tx, projectId, nameKey(name)) : undefined
@@ -99,7 +99,7 @@ export async function resolveTopic(
   const { id: projectId } = await needProject(hub, caller, project)
   const row = await findTopicNamed(reader(hub), projectId, nameKey(name))
   if (row === undefined) throw topicNotFound(JSON.stringify(name))
-  // TOPIC_CLOSED is for writers (bus.topics.closed).
+  // TOPIC_CLOSED is for writers (bus.errors.closed).
   if (row.status === 'closed' && !allowClosed)
     throw new HubError('TOPIC_NOT_FOUND', `There is no open topic ${JSON.stringify(row.name)}; one is closed.`, {
       reason: 'closed_topic',
@@ -114,7 +114,7 @@ export async function needTopic(hub: Hub, caller: Caller, project: string, uid: 
   return toTopic(row)
 }
 
-/** The second time changes nothing and tells so: the first time and reason stand. */
+/** Closing again changes nothing and warns: the first time and reason stand (bus.topic.close). */
 export async function closeTopic(
   hub: Hub,
   caller: Caller,

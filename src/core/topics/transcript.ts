@@ -14,7 +14,7 @@ export interface Entry extends ThreadMessage {
 
 const toEntry = (row: EntryRow): Entry => ({ ...toThreadMessage(row), replyToSeq: row.reply_seq ?? undefined })
 
-const page = 100
+const pageSize = 100
 
 export async function findLastSeq(hub: Hub, caller: Caller, topic: Topic): Promise<number> {
   enter(caller, topic)
@@ -38,7 +38,7 @@ export async function findEntry(hub: Hub, caller: Caller, topic: Topic, seq: num
   return row && toEntry(row)
 }
 
-/** What comes after `after`, up to `through`, in order; read as it is asked for. */
+/** The messages after `after`, up to `through`, in order; read as they are asked for. */
 export async function* readEntries(
   hub: Hub,
   caller: Caller,
@@ -47,7 +47,7 @@ export async function* readEntries(
 ): AsyncGenerator<Entry> {
   enter(caller, topic)
   for (let place = after; place < through; ) {
-    const rows = await listEntries(reader(hub), { threadId: topic.id, after: place, through }, page)
+    const rows = await listEntries(reader(hub), { threadId: topic.id, after: place, through }, pageSize)
     for (const row of rows) yield toEntry(row)
     place = rows.at(-1)?.seq ?? through
   }
@@ -59,10 +59,10 @@ export interface News {
   readonly entries: readonly Entry[]
 }
 
-/** Wake-ups can be lost; after this long a reader looks again. It is no client's call, so that the hub's limit does not hold. */
+/** Wake-ups can be lost; after this long a reader looks again. The hub's limit is for calls of clients, and does not apply. */
 const lookAgainMs = 50_000
 
-/** Waits for what comes after `after`, or for the topic to change; undefined when the signal came first. */
+/** Waits for messages after `after`, or for the topic to change; undefined when the signal came first. */
 export async function awaitNews(
   hub: Hub,
   caller: Caller,
@@ -73,7 +73,7 @@ export async function awaitNews(
   const waiting = { channel: threadChannel(id), ms: lookAgainMs, limitMs: lookAgainMs, signals: [signal] }
   while (!signal.aborted) {
     const news = await wait<News>(hub, waiting, async () => {
-      const rows = await listEntries(reader(hub), { threadId: id, after }, page)
+      const rows = await listEntries(reader(hub), { threadId: id, after }, pageSize)
       const row = await findTopic(reader(hub), projectId, uid)
       if (row === undefined) throw topicNotFound(uid)
       const changed = row.name !== name || row.status !== status

@@ -26,7 +26,7 @@ export const mailbox: Migration = {
       UNIQUE (project_id, name_key)
     )`,
 
-    // next_seq is the locked counter from which a thread's order comes (DESIGN, "Two engines").
+    // next_seq is the locked counter from which a thread's order comes (bus.message.seq).
     `CREATE TABLE threads (
       id         ${identity(dialect)},
       uid        TEXT NOT NULL UNIQUE,
@@ -56,7 +56,7 @@ export const mailbox: Migration = {
       PRIMARY KEY (recipient_id, client_id, sender_id)
     )`,
 
-    // hold: the token of whoever was given the message last; held_until: when a lease on it ends.
+    // hold: the token of whoever was given the message last; held_until: when the loan of it ends.
     `CREATE TABLE deliveries (
       id           ${identity(dialect)},
       message_id   BIGINT NOT NULL REFERENCES messages (id),

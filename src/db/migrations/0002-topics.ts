@@ -57,7 +57,7 @@ export const topics: Migration = {
     'CREATE INDEX joins_thread ON joins (thread_id)',
 
     'CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL)',
-    // spec/bus.md §3.0: the version its clients expect. Parley's own is in parley_migrations.
+    // The version that clients of the bus expect (bus.schema.version). Parley's own is in parley_migrations.
     "INSERT INTO meta (key, value) VALUES ('schema_version', '6')",
   ],
 }

@@ -1,18 +1,18 @@
 /** The connection over which the nodes on one PostgreSQL database wake each other. */
-import { setTimeout as sleep } from 'node:timers/promises'
 import { Client, type ClientConfig } from 'pg'
+import { pause, systemClock } from '../../base/clock.ts'
 import { shuttingDown } from '../faults.ts'
 import type { Wake } from '../port.ts'
 
 /** A connection that died in silence is noticed after a heartbeat and the time its answer may take. */
-const heartbeat = 15_000
-const answerTimeout = 5_000
+const heartbeatMs = 15_000
+const answerTimeoutMs = 5_000
 
-const firstPause = 50
-const longestPause = 5_000
+const firstPauseMs = 50
+const longestPauseMs = 5_000
 
 /**
- * One loop does everything in turn: it connects, sends what was announced, looks whether the connection still lives,
+ * One loop does everything in turn: it connects, sends the announcements, looks whether the connection still lives,
  * and begins anew when it does not. So announcements gather while one is on its way.
  */
 export class PostgresNotices {
@@ -27,7 +27,7 @@ export class PostgresNotices {
   #wake = () => {}
 
   constructor(settings: ClientConfig, channel: string) {
-    this.#settings = { ...settings, connectionTimeoutMillis: answerTimeout, query_timeout: answerTimeout }
+    this.#settings = { ...settings, connectionTimeoutMillis: answerTimeoutMs, query_timeout: answerTimeoutMs }
     this.#channel = channel
     // It may be that nobody waits for it.
     this.#listening.promise.catch(() => {})
@@ -43,12 +43,12 @@ export class PostgresNotices {
 
   announce(channels: readonly string[]): void {
     if (this.#closing.signal.aborted) return
-    if (this.#announced.size <= channelLimit) for (const channel of channels) this.#announced.add(channel)
+    if (this.#announced.size <= mostChannels) for (const channel of channels) this.#announced.add(channel)
     this.#start()
     this.#wake()
   }
 
-  /** Sends what was announced, if the server can be reached, and ends the connection. */
+  /** Sends the announcements, if the server can be reached, and ends the connection. */
   async close(): Promise<void> {
     this.#closing.abort()
     this.#listening.reject(shuttingDown())
@@ -61,21 +61,21 @@ export class PostgresNotices {
   }
 
   async #run(): Promise<void> {
-    for (let pause = firstPause; ; pause = Math.min(longestPause, pause * 2)) {
+    for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(longestPauseMs, pauseMs * 2)) {
       const client = new Client(this.#settings)
       // Then the next query on this connection fails, and here is one.
       client.on('error', () => this.#wake())
       try {
         await this.#connect(client)
-        pause = firstPause
+        pauseMs = firstPauseMs
         await this.#serve(client)
       } catch {
-        // Wake-ups may get lost. Whoever listens is told to look, once there is a connection again.
+        // Wake-ups may get lost. All listeners are told to look, once there is a connection again.
       } finally {
         await client.end().catch(() => {})
       }
       if (this.#closing.signal.aborted) return
-      await sleep(pause, undefined, { signal: this.#closing.signal }).catch(() => {})
+      await pause(pauseMs, this.#closing.signal)
     }
   }
 
@@ -121,10 +121,9 @@ export class PostgresNotices {
 
   #idle(): Promise<void> {
     return new Promise((resolve) => {
-      const timer = setTimeout(resolve, heartbeat)
-      timer.unref()
+      const cancel = systemClock.after(heartbeatMs, resolve)
       this.#wake = () => {
-        clearTimeout(timer)
+        cancel()
         resolve()
       }
     })
@@ -136,25 +135,25 @@ export class PostgresNotices {
 }
 
 /** A NOTIFY carries fewer than 8000 bytes. */
-const payloadLimit = 7_900
+const payloadBytes = 7_900
 
 /** Beyond this, waking everybody is cheaper than saying whom. */
-const channelLimit = 1_000
+const mostChannels = 1_000
 
 /** For everybody: an empty payload. */
 const everything = ''
 
 /** JSON arrays that fit into a notice each. */
 export function payloadsOf(channels: readonly string[]): string[] {
-  if (channels.length > channelLimit) return [everything]
+  if (channels.length > mostChannels) return [everything]
   const payloads: string[] = []
   let parts: string[] = []
   let size = 2
   for (const channel of channels) {
     const part = JSON.stringify(channel)
     const bytes = Buffer.byteLength(part) + 1
-    if (bytes + 2 > payloadLimit) return [everything]
-    if (size + bytes > payloadLimit) {
+    if (bytes + 2 > payloadBytes) return [everything]
+    if (size + bytes > payloadBytes) {
       payloads.push(`[${parts}]`)
       parts = []
       size = 2

@@ -1,8 +1,8 @@
 /** The database port on PostgreSQL: a pool for the work, and one connection for the wake-ups. */
 import { randomInt } from 'node:crypto'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { Pool, type PoolClient } from 'pg'
 import type { Sql } from 'sql-template-tag'
+import { pause } from '../../base/clock.ts'
 import { HubError } from '../../base/errors.ts'
 import { isPostgresRace, postgresFault, shuttingDown } from '../faults.ts'
 import type { Db, Tx, Wake } from '../port.ts'
@@ -65,7 +65,7 @@ class PostgresDb implements Db {
           if (!isPostgresRace(error)) throw error
           if (attempt === attempts) throw postgresFault(error)
         }
-        await sleep(randomInt(2 ** attempt))
+        await pause(randomInt(2 ** attempt))
       }
     })
   }
@@ -83,7 +83,7 @@ class PostgresDb implements Db {
     const tx = new PostgresTx(client, this.#statements)
     let broken = false
     try {
-      // Not awaited: it goes out with the first statement, and if it fails, so does that.
+      // Not awaited: it goes out with the first statement, which fails if this does.
       client.query('BEGIN').catch(() => {})
       const value = await work(tx)
       tx.throwFailure()
@@ -110,7 +110,7 @@ class PostgresDb implements Db {
     this.#notices.announce(channels)
   }
 
-  /** Refuses new work, finishes what runs, sends the last announcements, ends every connection. */
+  /** Refuses new work, finishes running units, sends the last announcements, ends every connection. */
   close(): Promise<void> {
     this.#closing ??= this.#close()
     return this.#closing

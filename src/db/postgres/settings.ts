@@ -1,11 +1,11 @@
-/** How to connect to a PostgreSQL server, and what to say when that fails. */
+/** The settings of a connection to PostgreSQL, and the errors when it fails. */
 import { Client, type ClientConfig, types } from 'pg'
 import { HubError } from '../../base/errors.ts'
 
-const connectTimeout = 10_000
+const connectTimeoutMs = 10_000
 
 /** A node that vanishes in the middle of a transaction must not keep its rows locked. */
-const idleInTransactionTimeout = 30_000
+const idleInTransactionMs = 30_000
 
 const bool = 16
 const int8 = 20
@@ -24,8 +24,8 @@ export function clientSettings(url: string): ClientConfig {
   const settings: ClientConfig = {
     connectionString: url,
     fallback_application_name: 'parley',
-    connectionTimeoutMillis: connectTimeout,
-    idle_in_transaction_session_timeout: idleInTransactionTimeout,
+    connectionTimeoutMillis: connectTimeoutMs,
+    idle_in_transaction_session_timeout: idleInTransactionMs,
     keepAlive: true,
     types: parsers,
   }
@@ -40,10 +40,10 @@ export function clientSettings(url: string): ClientConfig {
   return settings
 }
 
-/** The hint for each reason a server gives; whatever else goes wrong, it was not reached. */
+/** The hint for each reason that a server gives; with any other the server was not reached. */
 const refusals: Readonly<Record<string, string>> = {
   '28P01': 'Check the user and the password in DATABASE_URL.',
-  '28000': 'Check the user in DATABASE_URL, and what pg_hba.conf allows it.',
+  '28000': 'Check the user in DATABASE_URL, and its rights in pg_hba.conf.',
   '3D000': 'Create the database, or check its name in DATABASE_URL.',
   '42501': 'Grant the user the right to connect and to use the schema.',
 }

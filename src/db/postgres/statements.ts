@@ -3,7 +3,7 @@ import type { QueryConfig } from 'pg'
 import type { Sql } from 'sql-template-tag'
 import { Statements } from '../statements.ts'
 
-/** The server keeps a named statement as long as the connection lives, so only so many get a name. */
+/** The server keeps a named statement as long as the connection lives: only the first few hundred get a name. */
 const limit = 500
 
 interface Named {

@@ -1,4 +1,4 @@
-/** What a unit of work sees of its PostgreSQL connection, until it ends or one of its statements fails. */
+/** The PostgreSQL connection as a unit of work sees it, until it ends or one of its statements fails. */
 import type { PoolClient } from 'pg'
 import type { Sql } from 'sql-template-tag'
 import { postgresFault } from '../faults.ts'
@@ -25,7 +25,7 @@ export class PostgresTx implements Tx {
       const { rows } = await this.#client.query(this.#statements.bind(query))
       return rows
     } catch (error) {
-      // Of statements sent together only the first says what went wrong, the others that something did.
+      // Of statements sent together only the first names the fault, the others only that there was one.
       this.#failure ??= error
       throw postgresFault(error)
     }

@@ -180,7 +180,7 @@ describe('A lock of another process', () => {
   })
 
   test('is DB_BUSY when it does not go away', async () => {
-    const impatient = await openSqlite(file, { patience: 20 })
+    const impatient = await openSqlite(file, { patienceMs: 20 })
     const other = new DatabaseSync(file)
     other.exec('BEGIN IMMEDIATE')
     await expect(impatient.tx((tx) => addRoom(tx, 'a'))).rejects.toMatchObject({ code: 'DB_BUSY', kind: 'busy' })

@@ -3,30 +3,33 @@ import type { Sql } from 'sql-template-tag'
 import { HubError } from '../../base/errors.ts'
 import { shuttingDown, sqliteFault } from '../faults.ts'
 import type { Db, Tx, Wake } from '../port.ts'
-import { defaultPatience, whileBusy } from './busy.ts'
+import { defaultPatienceMs, whileBusy } from './busy.ts'
 import { SqliteConnection } from './connection.ts'
 import { applicationId, refuseForeign } from './owner.ts'
 import { SqliteWatch } from './watch.ts'
 import { SqliteWriter } from './writer.ts'
 
 /** How long a read waits inside SQLite. In WAL mode that happens only while another process recovers or closes the file. */
-const readTimeout = 5_000
+const readTimeoutMs = 5_000
 
 /** A WAL that grew during a long read is cut back to this at the next checkpoint. */
-const walLimit = 64 * 1024 * 1024
+const walBytes = 64 * 1024 * 1024
 
 interface SqliteOptions {
   /** How long to wait for other processes that hold the file, in milliseconds, before DB_BUSY. */
-  patience?: number
+  patienceMs?: number
 }
 
-export async function openSqlite(file: string, { patience = defaultPatience }: SqliteOptions = {}): Promise<SqliteDb> {
+export async function openSqlite(
+  file: string,
+  { patienceMs = defaultPatienceMs }: SqliteOptions = {},
+): Promise<SqliteDb> {
   refuseForeign(file)
   const writing = new SqliteConnection(file, { timeout: 0 })
   try {
-    await whileBusy(() => prepareFile(writing, file), patience)
-    const reading = await whileBusy(() => openReading(file), patience)
-    return new SqliteDb({ file, writing, reading, patience })
+    await whileBusy(() => prepareFile(writing, file), patienceMs)
+    const reading = await whileBusy(() => openReading(file), patienceMs)
+    return new SqliteDb({ file, writing, reading, patienceMs })
   } catch (error) {
     writing.close()
     throw error
@@ -45,11 +48,11 @@ function prepareFile(connection: SqliteConnection, file: string): void {
   connection.pragma('synchronous = FULL')
   // Savepoints copy the pages they change; kept in a temporary file, that doubles the cost of a send (34 → 60 µs).
   connection.pragma('temp_store = MEMORY')
-  connection.pragma(`journal_size_limit = ${walLimit}`)
+  connection.pragma(`journal_size_limit = ${walBytes}`)
 }
 
 function openReading(file: string): SqliteConnection {
-  const connection = new SqliteConnection(file, { timeout: readTimeout })
+  const connection = new SqliteConnection(file, { timeout: readTimeoutMs })
   connection.pragma('query_only = ON')
   return connection
 }
@@ -61,9 +64,9 @@ export class SqliteDb implements Db {
   readonly #watch: SqliteWatch
   #closing: Promise<void> | undefined
 
-  constructor(parts: { file: string; writing: SqliteConnection; reading: SqliteConnection; patience: number }) {
+  constructor(parts: { file: string; writing: SqliteConnection; reading: SqliteConnection; patienceMs: number }) {
     this.#reading = parts.reading
-    this.#writer = new SqliteWriter(parts.writing, { patience: parts.patience })
+    this.#writer = new SqliteWriter(parts.writing, { patienceMs: parts.patienceMs })
     this.#watch = new SqliteWatch(parts.file, parts.writing)
   }
 

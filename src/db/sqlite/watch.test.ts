@@ -1,13 +1,21 @@
 /** The look-out for other processes, on a file system that reports no changes. */
-import { type FSWatcher, mkdtempSync, rmSync } from 'node:fs'
+import fs, { type FSWatcher, mkdtempSync, rmSync } from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import sql from 'sql-template-tag'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { openSqlite } from './sqlite.ts'
 
-const watch = vi.hoisted(() => vi.fn<() => FSWatcher>())
-vi.mock('node:fs', async (original) => ({ ...(await original<typeof import('node:fs')>()), watch }))
+/** Who imports `watch` gets this one, until the test ends. */
+function replaceWatch(watch: () => FSWatcher): void {
+  const spy = vi.spyOn(fs, 'watch').mockImplementation(watch)
+  syncBuiltinESMExports()
+  onTestFinished(() => {
+    spy.mockRestore()
+    syncBuiltinESMExports()
+  })
+}
 
 /** Two connections as two processes have them, one of them listening. */
 async function openTwo() {
@@ -28,7 +36,7 @@ async function openTwo() {
 }
 
 test('A commit is noticed soon when the folder cannot be watched', async () => {
-  watch.mockImplementation(() => {
+  replaceWatch(() => {
     throw new Error('ENOSPC: System limit for number of file watchers reached')
   })
   const { hinted, write } = await openTwo()
@@ -38,7 +46,7 @@ test('A commit is noticed soon when the folder cannot be watched', async () => {
 
 test('A commit is noticed in the end when the watch never says anything', async () => {
   const silent = { on: () => silent, close: () => {} }
-  watch.mockImplementation(() => silent as unknown as FSWatcher)
+  replaceWatch(() => silent as unknown as FSWatcher)
   const { hinted, write } = await openTwo()
   await write()
   expect(await hinted).toBeUndefined()

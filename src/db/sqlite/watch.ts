@@ -2,19 +2,20 @@
 import { type FSWatcher, watch } from 'node:fs'
 import { basename, dirname } from 'node:path'
 import type { StatementSync } from 'node:sqlite'
+import { every, systemClock } from '../../base/clock.ts'
 import type { Wake } from '../port.ts'
 import type { SqliteConnection } from './connection.ts'
 
 /** For file systems that report no changes; the second one if there is nothing else. */
-const safetyInterval = 1_000
-const pollInterval = 50
+const safetyIntervalMs = 1_000
+const pollIntervalMs = 50
 
 /**
  * A change of the -wal file is seen before the commit in it is visible: the first look came too early in 302 of 302
  * events. So an event starts a series of looks, ever further apart, which outlasts a slow fsync.
  */
-const firstPause = 1
-const longestPause = 500
+const firstPauseMs = 1
+const longestPauseMs = 500
 const growth = 1.25
 
 export class SqliteWatch {
@@ -24,9 +25,9 @@ export class SqliteWatch {
   readonly #wakes = new Set<Wake>()
   #seen: unknown
   #watcher: FSWatcher | undefined
-  #safety: NodeJS.Timeout | undefined
-  #next: NodeJS.Timeout | undefined
-  #pause = firstPause
+  #stopLooking: (() => void) | undefined
+  #cancelNext: (() => void) | undefined
+  #pauseMs = firstPauseMs
 
   /** `connection` is the writing one: `data_version` does not move with a connection's own commits. */
   constructor(file: string, connection: SqliteConnection) {
@@ -37,7 +38,7 @@ export class SqliteWatch {
 
   add(wake: Wake): () => void {
     this.#wakes.add(wake)
-    if (this.#safety === undefined) this.#start()
+    if (this.#stopLooking === undefined) this.#start()
     return () => {
       this.#wakes.delete(wake)
       if (this.#wakes.size === 0) this.close()
@@ -48,10 +49,10 @@ export class SqliteWatch {
     this.#wakes.clear()
     this.#watcher?.close()
     this.#watcher = undefined
-    clearInterval(this.#safety)
-    this.#safety = undefined
-    clearTimeout(this.#next)
-    this.#next = undefined
+    this.#stopLooking?.()
+    this.#stopLooking = undefined
+    this.#cancelNext?.()
+    this.#cancelNext = undefined
   }
 
   #start(): void {
@@ -60,35 +61,35 @@ export class SqliteWatch {
       this.#watcher = watch(this.#folder, { persistent: false }, (_event, name) => {
         if (name === this.#walName) this.#restart()
       })
-      this.#watcher.on('error', () => this.#lookEvery(pollInterval))
-      this.#lookEvery(safetyInterval)
+      this.#watcher.on('error', () => this.#lookEvery(pollIntervalMs))
+      this.#lookEvery(safetyIntervalMs)
     } catch {
-      this.#lookEvery(pollInterval)
+      this.#lookEvery(pollIntervalMs)
     }
   }
 
-  #lookEvery(interval: number): void {
-    clearInterval(this.#safety)
-    this.#safety = setInterval(() => this.#look(), interval).unref()
+  #lookEvery(ms: number): void {
+    this.#stopLooking?.()
+    this.#stopLooking = every(ms, () => this.#look())
   }
 
   /** Our own commits come by here too: a series that runs goes on from its start, it does not begin another. */
   #restart(): void {
-    const late = this.#pause >= 2 * firstPause
-    this.#pause = firstPause
-    if (this.#next !== undefined && !late) return
-    clearTimeout(this.#next)
+    const late = this.#pauseMs >= 2 * firstPauseMs
+    this.#pauseMs = firstPauseMs
+    if (this.#cancelNext !== undefined && !late) return
+    this.#cancelNext?.()
     this.#look()
     this.#schedule()
   }
 
   #schedule(): void {
-    this.#next = setTimeout(() => {
+    this.#cancelNext = systemClock.after(this.#pauseMs, () => {
       this.#look()
-      this.#pause *= growth
-      if (this.#pause <= longestPause) this.#schedule()
-      else this.#next = undefined
-    }, this.#pause).unref()
+      this.#pauseMs *= growth
+      if (this.#pauseMs <= longestPauseMs) this.#schedule()
+      else this.#cancelNext = undefined
+    })
   }
 
   #look(): void {

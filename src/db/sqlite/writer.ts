@@ -1,5 +1,6 @@
 /** The one writing connection of a process: whatever waits is committed at once, with one fsync. */
 
+import { afterTurns, alarm } from '../../base/clock.ts'
 import { shuttingDown, sqliteFault } from '../faults.ts'
 import type { Tx } from '../port.ts'
 import { whileBusy } from './busy.ts'
@@ -7,13 +8,13 @@ import type { SqliteConnection } from './connection.ts'
 import { SqliteTx } from './tx.ts'
 
 /** So that a burst does not hold up the event loop for long: 512 small units take about 20 ms. */
-const groupLimit = 512
+const unitsPerCommit = 512
 
 /** Where so many come at once, more are to be expected. */
-const busyGroup = 8
+const busyUnits = 8
 
 /** Statements answer at once, so a unit that takes this long waits for something else, and everybody behind it. */
-const unitLimit = 10_000
+const unitLimitMs = 10_000
 
 interface Unit {
   readonly work: (tx: Tx) => Promise<unknown>
@@ -30,16 +31,16 @@ export class SqliteWriter {
   /** Transactions and the units of work in them, since the start. */
   readonly stats = { groups: 0, units: 0 }
   readonly #connection: SqliteConnection
-  readonly #patience: number
+  readonly #patienceMs: number
   readonly #statements
   #queue: Unit[] = []
   #active = false
   #busy = false
   #closing = false
 
-  constructor(connection: SqliteConnection, { patience }: { patience: number }) {
+  constructor(connection: SqliteConnection, { patienceMs }: { patienceMs: number }) {
     this.#connection = connection
-    this.#patience = patience
+    this.#patienceMs = patienceMs
     this.#statements = {
       begin: connection.prepare('BEGIN IMMEDIATE'),
       commit: connection.prepare('COMMIT'),
@@ -81,8 +82,8 @@ export class SqliteWriter {
   #schedule(): void {
     this.#active = true
     afterTurns(this.#busy ? 3 : 1, () => {
-      const group = this.#queue.splice(0, groupLimit)
-      this.#busy = group.length >= busyGroup
+      const group = this.#queue.splice(0, unitsPerCommit)
+      this.#busy = group.length >= busyUnits
       void this.#runGroup(group).then(() => {
         if (this.#queue.length > 0) this.#schedule()
         else this.#active = false
@@ -114,7 +115,7 @@ export class SqliteWriter {
   async #attempt(group: readonly Unit[]): Promise<void> {
     const { begin, savepoint, undo, release, commit, rollback } = this.#statements
     const waited = performance.now() - (group[0]?.since ?? 0)
-    await whileBusy(() => begin.run(), this.#patience - waited)
+    await whileBusy(() => begin.run(), this.#patienceMs - waited)
     const alarm = startAlarm()
     try {
       for (const unit of group) {
@@ -161,12 +162,8 @@ class Stuck extends Error {}
 
 function startAlarm(): { rings: Promise<never>; stop: () => void } {
   const { promise, reject } = Promise.withResolvers<never>()
-  const timer = setTimeout(() => {
+  const stop = alarm(unitLimitMs, () => {
     reject(new Stuck('A unit of work waited for something other than its statements, and everybody behind it.'))
-  }, unitLimit)
-  return { rings: promise, stop: () => clearTimeout(timer) }
-}
-
-function afterTurns(turns: number, fn: () => void): void {
-  setImmediate(turns === 1 ? fn : () => afterTurns(turns - 1, fn))
+  })
+  return { rings: promise, stop }
 }

@@ -2,7 +2,7 @@
 import type { HubError } from '../../base/errors.ts'
 import type { Hints } from '../mcp/table.ts'
 
-/** What core says, and how it is called here. */
+/** The hint of core, and the calls of this door for it. */
 const and =
   (calls: string) =>
   ({ hint }: HubError): string =>
@@ -11,13 +11,13 @@ const and =
 export const hints: Hints = {
   PROJECT_NOT_FOUND:
     'Leave ?project= (or --project) out to use the common project; the first topic_create in a project makes it.',
-  TOPIC_NOT_FOUND: 'topic_list shows the topics there are; topic_create makes one.',
-  TOPIC_CLOSED: 'Nothing was sent. Call topic_reopen, or topic_create for a new one.',
+  TOPIC_NOT_FOUND: 'topic_list shows the existing topics; topic_create makes one.',
+  TOPIC_CLOSED: 'Nothing was sent. Call topic_reopen, or topic_create for a new topic.',
   closed_topic:
-    'Pass allow_closed: true to find it all the same, topic_reopen to open it, or topic_create for a new one.',
+    'Pass allow_closed: true to find the closed topic, call topic_reopen to open it, or topic_create for a new one.',
   AGENT_NOT_JOINED:
     'Call topic_join with your agent_name and this topic first; over HTTP without a session, put ?agent=<name> on the URL.',
-  AGENT_NAME_IN_USE: and('The token goes into reclaim_token of topic_join.'),
+  AGENT_NAME_IN_USE: and('Pass the token as reclaim_token of topic_join.'),
   nameless: 'Put your name on the URL: /bus/mcp?agent=<name>, then call topic_join.',
   name_taken_over: 'Call topic_join under another name, or with the reclaim_token.',
   beyond_end: 'Pass an ack_through or last_seq that the topic has; sync shows how far it goes.',

@@ -1,10 +1,10 @@
-/** The bus door's words for the hub's things (spec/bus.md §3, §4; DECISIONS "bus.md"). Times are unix seconds. */
+/** The bus door's words for the hub's things (bus.sync.shape). Times are unix seconds (bus.times.seconds). */
 import { z } from 'zod'
 import type { Said, ThreadMessage } from '../../core/topics/saying.ts'
 import type { Synced } from '../../core/topics/sync.ts'
 import type { Topic } from '../../core/topics/topics.ts'
-
-export const seconds = (ms: number): number => ms / 1000
+import { seconds } from '../words/times.ts'
+import { topicMessageWords, topicWords } from '../words/topics.ts'
 
 const status = z.enum(['open', 'closed'])
 
@@ -19,13 +19,7 @@ export const topicDetailShape = topicShape.extend({
   metadata: z.record(z.string(), z.unknown()).nullable(),
 })
 
-export const toTopicDetail = (topic: Topic) => ({
-  ...toTopicShape(topic),
-  created_at: seconds(topic.createdAt),
-  closed_at: topic.closedAt === undefined ? null : seconds(topic.closedAt),
-  close_reason: topic.closeReason ?? null,
-  metadata: topic.metadata ?? null,
-})
+export const toTopicDetail = (topic: Topic) => topicWords(topic, seconds)
 
 export const messageShape = z.object({
   message_id: z.string(),
@@ -40,18 +34,7 @@ export const messageShape = z.object({
   created_at: z.number(),
 })
 
-export const toMessage = (topicId: string, message: ThreadMessage) => ({
-  message_id: message.uid,
-  topic_id: topicId,
-  seq: message.seq,
-  sender: message.sender,
-  message_type: message.kind,
-  reply_to: message.replyTo ?? null,
-  content_markdown: message.body,
-  metadata: message.metadata ?? null,
-  client_message_id: message.clientId ?? null,
-  created_at: seconds(message.createdAt),
-})
+export const toMessage = (topicId: string, message: ThreadMessage) => topicMessageWords(topicId, message, seconds)
 
 export const cursorShape = z.object({ last_seq: z.number(), updated_at: z.number() })
 

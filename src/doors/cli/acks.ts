@@ -5,12 +5,12 @@ import { needAgent } from '../../core/agents/agents.ts'
 import type { Hub } from '../../core/hub/hub.ts'
 import { listInbox, type Received } from '../../core/mail/inbox.ts'
 import { needProject } from '../../core/projects/projects.ts'
+import { address, toDelivery, toEnvelope } from '../words/mail.ts'
+import { ago, iso } from '../words/times.ts'
 import { atLeast, examples, newCommand, type Open, withHub } from './commands.ts'
 import { harmlessJson, word } from './harmless.ts'
-import { address, toReceived } from './mail-shapes.ts'
-import { processScreen, type Screen } from './screen.ts'
+import type { Screen } from './screen.ts'
 import { table } from './tables.ts'
-import { ago, iso } from './times.ts'
 
 interface Shared {
   readonly limit: number
@@ -20,7 +20,7 @@ interface Shared {
 interface Wish extends Shared {
   readonly project: string
   readonly agent: string
-  /** Only what has waited for so many minutes, the oldest first. */
+  /** Only messages that have waited for so many minutes, the oldest first. */
   readonly olderThan?: { readonly minutes: number; readonly called: string }
 }
 
@@ -28,7 +28,7 @@ const projectIs = 'its slug or its key'
 const remindAfter = 30
 
 /** The time from which an acknowledgement is overdue is asked for only where it is needed. */
-export function acksCommand(open: Open, ttlMinutes: () => number, screen: Screen = processScreen()): Command {
+export function acksCommand(open: Open, ttlMinutes: () => number, screen: Screen): Command {
   const acks = newCommand('acks', screen)
     .description('show which acknowledgements an agent owes: pending, remind, overdue')
     .addHelpText('after', examples('acks pending backend BlueLake', 'acks overdue /srv/code/backend BlueLake --json'))
@@ -77,7 +77,7 @@ export function acksCommand(open: Open, ttlMinutes: () => number, screen: Screen
 }
 
 /** The older form of `acks pending`. */
-export function listAcksCommand(open: Open, screen: Screen = processScreen()): Command {
+export function listAcksCommand(open: Open, screen: Screen): Command {
   const command = newCommand('list-acks', screen)
     .description('list what an agent has not acknowledged, as `acks pending` does')
     .requiredOption('--project <slug or key>', 'the project of the agent')
@@ -122,7 +122,9 @@ async function show(
   if (json) {
     const threshold = olderThan && { [olderThan.called]: olderThan.minutes }
     const answer = { project, agent, ...threshold, count: messages.length, has_more: hasMore }
-    return screen.out(`${harmlessJson({ ...answer, messages: messages.map(toReceived) })}\n`)
+    return screen.out(
+      `${harmlessJson({ ...answer, messages: messages.map((letter) => ({ ...toEnvelope(letter), ...toDelivery(letter) })) })}\n`,
+    )
   }
   if (messages.length === 0 && screen.tty) return screen.note(nothing(agent, olderThan?.minutes))
   await screen.out(tableOf(messages, screen, now))

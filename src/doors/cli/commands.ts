@@ -1,5 +1,5 @@
-/** What all commands for people have in common: where they write, how they fail, what their help shows. */
-import { Command, InvalidArgumentError } from 'commander'
+/** The common part of all commands for people: output, failures, help. */
+import { Command, CommanderError, InvalidArgumentError } from 'commander'
 import type { Hub } from '../../core/hub/hub.ts'
 import { forPeople, UsageError } from './failures.ts'
 import type { Screen } from './screen.ts'
@@ -7,15 +7,15 @@ import type { Screen } from './screen.ts'
 /** Opens the hub for one command. */
 export type Open = () => Promise<Hub>
 
-/** A command that writes to the screen, and ends with exit code 2 where it is used wrongly. */
+/** A command that writes to the screen; where it is used wrongly it says so, and throws a CommanderError. */
 export function newCommand(name: string, screen: Screen): Command {
   return new Command(name)
     .configureOutput({ writeOut: (text) => void screen.out(text), writeErr: (text) => void screen.err(text) })
-    .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2))
+    .exitOverride()
     .showHelpAfterError('--help shows how it goes.')
 }
 
-/** Closes the hub whatever comes of the work. */
+/** Closes the hub also when the work fails. */
 export const withHub = (open: Open, screen: Screen, work: (hub: Hub) => Promise<void>): Promise<void> =>
   tellingPeople(screen, async () => {
     const hub = await open()
@@ -26,14 +26,14 @@ export const withHub = (open: Open, screen: Screen, work: (hub: Hub) => Promise<
     }
   })
 
-/** What goes wrong is told as people at a command line need it. */
+/** Failures are told as people at a command line need it. */
 export async function tellingPeople(screen: Screen, work: () => Promise<void>): Promise<void> {
   try {
     await work()
   } catch (error) {
     if (!(error instanceof UsageError)) throw forPeople(error)
     await screen.err(`error: ${error.message}\n${error.hint}\n`)
-    process.exit(2)
+    throw new CommanderError(2, 'parley.usage', error.message)
   }
 }
 

@@ -5,11 +5,11 @@ import { HubError } from '../../base/errors.ts'
 import { local } from '../../core/access/callers.ts'
 import { needTopicCalled, type TopicSummary } from '../../core/topics/care.ts'
 import { type Entry, findLastSeq, readEntries } from '../../core/topics/transcript.ts'
+import { iso } from '../words/times.ts'
 import { harmlessJson, harmlessLine } from './harmless.ts'
 import { messageMarkdown, titleMarkdown } from './messages.ts'
 import { count, type Desk, writeDocument } from './reading.ts'
 import { toMessage } from './shapes.ts'
-import { iso } from './times.ts'
 
 export type Format = 'md' | 'jsonl'
 

@@ -1,4 +1,4 @@
-/** What went wrong, for somebody at a command line: the hints name commands, not tools. */
+/** Failures, for somebody at a command line: the hints name commands, not tools. */
 import { type Code, HubError } from '../../base/errors.ts'
 import { harmlessText } from './harmless.ts'
 
@@ -22,7 +22,7 @@ const hints: Partial<Readonly<Record<Code, string>>> = {
   TOPIC_CLOSED: 'Nothing was sent. `parley topics show` still reads it; a peer opens it again with topic_reopen.',
 }
 
-/** What an error tells may hold names that agents gave. */
+/** The text of an error may hold names that agents gave. */
 export function forPeople(error: unknown): unknown {
   if (!(error instanceof HubError)) return error
   const hint = hints[error.code] ?? error.hint

@@ -1,4 +1,4 @@
-/** Text from agents, made harmless for terminals: what would steer one is shown instead (DECISIONS, "All doors" 9). */
+/** Text from agents, made harmless for terminals: characters that would steer one are shown instead (cli.topics.harmless). */
 
 /**
  * Control characters, among them ESC and the one-byte CSI; signs that turn the direction of writing, with which a line

@@ -22,7 +22,7 @@ eachEngine('file_reservations', (open) => {
     const hub = await connect()
     const { slug } = await ensureProject(hub, local, project)
     await ensureProject(hub, local, '/srv/empty')
-    const claim = (name: string, pattern: string, ttlMs: number, exclusive = true) =>
+    const ask = (name: string, pattern: string, ttlMs: number, exclusive = true) =>
       reserve(hub, as(name, project), {
         patterns: [pattern],
         exclusive,
@@ -30,10 +30,10 @@ eachEngine('file_reservations', (open) => {
         reason: exclusive ? '' : 'words\u001b[31m',
         onConflict: 'grant',
       })
-    await claim('GreenCastle', 'src/**', 3_600_000)
-    await claim('GreenCastle', 'a.ts', 3_600_000)
-    await claim('GreenCastle', 'b.ts', 5000)
-    await claim('BlueLake', 'docs', 600_000, false)
+    await ask('GreenCastle', 'src/**', 3_600_000)
+    await ask('GreenCastle', 'a.ts', 3_600_000)
+    await ask('GreenCastle', 'b.ts', 5000)
+    await ask('BlueLake', 'docs', 600_000, false)
     await release(hub, as('GreenCastle', project), { patterns: ['a.ts'] })
     await hub.close()
     clock.advance(10_000)

@@ -5,11 +5,12 @@ import { local } from '../../core/access/callers.ts'
 import type { Hub } from '../../core/hub/hub.ts'
 import { type Lease, listExpiring, listLeases } from '../../core/leases/leases.ts'
 import { needProject } from '../../core/projects/projects.ts'
+import { toReservation } from '../words/leases.ts'
+import { ago, hence, iso } from '../words/times.ts'
 import { atLeast, examples, newCommand, type Open, withHub } from './commands.ts'
 import { harmlessJson, word } from './harmless.ts'
-import { processScreen, type Screen } from './screen.ts'
+import type { Screen } from './screen.ts'
 import { table } from './tables.ts'
-import { ago, hence, iso } from './times.ts'
 
 interface Shared {
   readonly limit: number
@@ -24,7 +25,7 @@ interface Found {
 
 const usualLimit = 200
 
-export function leasesCommand(open: Open, screen: Screen = processScreen()): Command {
+export function leasesCommand(open: Open, screen: Screen): Command {
   const reservations = newCommand('file_reservations', screen)
     .description('show which paths agents have reserved: list, active, soon')
     .addHelpText('after', examples('file_reservations active backend', 'file_reservations soon backend --minutes 10'))
@@ -93,16 +94,7 @@ export function leasesCommand(open: Open, screen: Screen = processScreen()): Com
 /** The words of the mail door. */
 const toDocument = (project: string, { leases, hasMore }: Found) => ({
   project,
-  file_reservations: leases.map((lease) => ({
-    id: lease.id,
-    agent: lease.agent,
-    path_pattern: lease.pattern,
-    exclusive: lease.exclusive,
-    reason: lease.reason,
-    created_ts: iso(lease.createdAt),
-    expires_ts: iso(lease.expiresAt),
-    released_ts: lease.releasedAt === undefined ? null : iso(lease.releasedAt),
-  })),
+  file_reservations: leases.map(toReservation),
   count: leases.length,
   has_more: hasMore,
 })
@@ -127,7 +119,7 @@ function toTable({ leases, now }: Found, screen: Screen): string {
   return table(columns, rows, screen)
 }
 
-/** What was put away when it expired has expired. */
+/** A lease that was put away when it expired counts as expired, not as released. */
 function stateOf({ expiresAt, releasedAt }: Lease, now: number): 'active' | 'expired' | 'released' {
   if (releasedAt !== undefined && releasedAt < expiresAt) return 'released'
   return expiresAt > now ? 'active' : 'expired'

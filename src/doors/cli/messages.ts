@@ -1,8 +1,8 @@
-/** Messages as text: a line that says whose it is, and what was said, set in so that it cannot pass for such a line. */
+/** Messages as text: a line with the sender, and the body, indented so that it cannot pass for such a line. */
 import type { Entry } from '../../core/topics/transcript.ts'
+import { iso } from '../words/times.ts'
 import { harmlessText, word } from './harmless.ts'
 import { type Look, type Painted, paint } from './tables.ts'
-import { iso } from './times.ts'
 import { displayWidth, truncate, wrap } from './width.ts'
 
 const indent = '    '
@@ -28,7 +28,7 @@ export function messageText(entry: Entry, look: Look, time: string): string {
   return `${line}\n${bodyText(entry.body, look, room)}\n`
 }
 
-/** What waits for an answer, and what is one, meets the eye. */
+/** Questions and answers meet the eye. */
 const kindColor: Readonly<Record<string, 'yellow' | 'green'>> = { question: 'yellow', answer: 'green' }
 
 function reply({ replyTo, replyToSeq }: Entry): string[] {

@@ -1,8 +1,8 @@
-/** `parley migrate`: brings the database to the schema of this program, and tells what that took. */
+/** `parley migrate`: brings the database to the schema of this program, and lists the steps. */
 import type { Command } from 'commander'
 import { examples, newCommand, tellingPeople } from './commands.ts'
 import { harmlessJson, harmlessLine } from './harmless.ts'
-import { processScreen, type Screen } from './screen.ts'
+import type { Screen } from './screen.ts'
 
 export interface Migrated {
   /** Where the database is, as a person may read it. */
@@ -10,7 +10,7 @@ export interface Migrated {
   readonly applied: readonly { readonly id: number; readonly name: string }[]
 }
 
-export function migrateCommand(bring: () => Promise<Migrated>, screen: Screen = processScreen()): Command {
+export function migrateCommand(bring: () => Promise<Migrated>, screen: Screen): Command {
   return newCommand('migrate', screen)
     .description('bring the database up to date; every command does so when it starts')
     .option('--json', 'answer with JSON, for programs')

@@ -1,15 +1,16 @@
-/** `parley list-projects`: which projects there are, and who works in them. */
+/** `parley list-projects`: the projects and their agents. */
 
 import type { Command } from 'commander'
 import { local } from '../../core/access/callers.ts'
 import { countAgents, type Profile, pageAgents } from '../../core/agents/profiles.ts'
 import type { Hub } from '../../core/hub/hub.ts'
 import { listProjects, type Project } from '../../core/projects/projects.ts'
+import { toProfile, toProject } from '../words/profiles.ts'
+import { ago, iso } from '../words/times.ts'
 import { atLeast, examples, newCommand, type Open, withHub } from './commands.ts'
 import { harmlessJson } from './harmless.ts'
-import { processScreen, type Screen } from './screen.ts'
+import type { Screen } from './screen.ts'
 import { table } from './tables.ts'
-import { ago, iso } from './times.ts'
 
 interface Options {
   readonly includeAgents?: boolean
@@ -24,7 +25,7 @@ interface Listed {
   readonly agents: readonly Profile[] | undefined
 }
 
-export function listProjectsCommand(open: Open, screen: Screen = processScreen()): Command {
+export function listProjectsCommand(open: Open, screen: Screen): Command {
   return newCommand('list-projects', screen)
     .description('list the projects, in the order they were made')
     .option('--include-agents', 'with the agents of each')
@@ -75,23 +76,10 @@ async function allAgents(hub: Hub, { slug }: Project): Promise<Profile[]> {
 
 /** In the words of the mail door. */
 const toAnswer = (listed: readonly Listed[], more: boolean) => ({
-  projects: listed.map(({ project: { id, slug, key, createdAt }, count, agents }) => ({
-    id,
-    slug,
-    human_key: key,
-    created_at: iso(createdAt),
+  projects: listed.map(({ project, count, agents }) => ({
+    ...toProject(project),
     agent_count: count,
-    ...(agents && {
-      agents: agents.map(({ id, name, program, model, task, activeAt, unread }) => ({
-        id,
-        name,
-        program,
-        model,
-        task_description: task,
-        last_active_ts: iso(activeAt),
-        unread_count: unread,
-      })),
-    }),
+    ...(agents && { agents: agents.map(toProfile) }),
   })),
   count: listed.length,
   has_more: more,

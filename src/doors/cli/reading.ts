@@ -1,17 +1,18 @@
-/** `parley topics list`, `show` and `presence`: what there is, what was said, who is there. */
+/** `parley topics list`, `show` and `presence`. */
+import { limits } from '../../base/limits.ts'
 import { local } from '../../core/access/callers.ts'
 import type { Hub } from '../../core/hub/hub.ts'
 import { needTopicCalled, summarizeTopics, type TopicSummary } from '../../core/topics/care.ts'
 import { listPresent } from '../../core/topics/members.ts'
 import { type Entry, findStart, readEntries } from '../../core/topics/transcript.ts'
+import { ago, iso } from '../words/times.ts'
 import { harmlessJson, harmlessLine } from './harmless.ts'
 import { messageText } from './messages.ts'
 import type { Screen } from './screen.ts'
 import { toMessage, toPeer, toSummary } from './shapes.ts'
 import { paint, table } from './tables.ts'
-import { ago, iso } from './times.ts'
 
-/** What every command is given. */
+/** The common arguments of all commands. */
 export interface Desk {
   readonly hub: Hub
   readonly screen: Screen
@@ -70,7 +71,7 @@ export async function showCommand(
   for await (const entry of entries) await screen.out(messageText(entry, screen, when(desk, entry.createdAt)))
 }
 
-/** A topic with its messages as one JSON document, written as it is read: it may be larger than what should be held at once. */
+/** A topic with its messages as one JSON document, written as it is read: it may be too large to be held at once. */
 export async function writeDocument(
   { screen }: Desk,
   { topic, hasMore, entries }: { topic: TopicSummary; hasMore: boolean; entries: AsyncIterable<Entry> },
@@ -106,7 +107,7 @@ export async function presenceCommand(
   const { now, peers } = await listPresent(hub, local, project, {
     uid: topic.uid,
     windowMs: window * 1000,
-    limit: 1000,
+    limit: limits.listed,
   })
   if (json) {
     const { uid: topic_id, name } = topic

@@ -1,4 +1,4 @@
-/** Where a command writes and what it reads: the streams of the process, and whether a person sits there. */
+/** The input and output of a command: the streams of the process, and whether a person sits there. */
 import { createInterface } from 'node:readline'
 import { styleText } from 'node:util'
 
@@ -7,11 +7,11 @@ export interface Screen {
   readonly tty: boolean
   readonly color: boolean
   readonly width: number
-  /** Resolves when it is written, so that nobody piles up what cannot be taken. */
+  /** Resolves when it is written, so that nobody piles up output for a slow reader. */
   out(text: string): Promise<void>
-  /** For what is not the result. */
+  /** For text that is not the result. */
   err(text: string): Promise<void>
-  /** A line beside the result: what goes on, what else there is. */
+  /** A line beside the result: progress, or a note that there is more. */
   note(line: string): Promise<void>
   readonly input: Input
 }
@@ -23,7 +23,16 @@ export interface Input {
   ask(question: string): Promise<string>
 }
 
-export function processScreen({ stdin, stdout, stderr }: NodeJS.Process = process): Screen {
+/** The streams of a process, as far as a screen needs them. */
+export interface Streams {
+  readonly stdin: NodeJS.ReadableStream & AsyncIterable<Uint8Array> & { readonly isTTY?: boolean }
+  readonly stdout: Output
+  readonly stderr: Output
+}
+
+export type Output = NodeJS.WritableStream & Partial<Pick<NodeJS.WriteStream, 'isTTY' | 'columns' | 'hasColors'>>
+
+export function processScreen({ stdin, stdout, stderr }: Streams): Screen {
   // `parley … | head` has read enough: that is no failure.
   for (const stream of [stdout, stderr])
     stream.on('error', (error: NodeJS.ErrnoException) => {
@@ -48,7 +57,7 @@ export function processScreen({ stdin, stdout, stderr }: NodeJS.Process = proces
 }
 
 /** Node heeds NO_COLOR, FORCE_COLOR and TERM=dumb. */
-const colored = (stream: NodeJS.WriteStream): boolean => stream.isTTY === true && stream.hasColors()
+const colored = (stream: Output): boolean => stream.isTTY === true && stream.hasColors?.() === true
 
 function write(stream: NodeJS.WritableStream, text: string): Promise<void> {
   return new Promise((resolve, reject) => {

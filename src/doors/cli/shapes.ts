@@ -1,20 +1,12 @@
-/** The words of `--json`: those of the bus (spec/bus.md §3), times in ISO 8601. */
-
+/** The words of `--json` for topics: those of the bus, times in ISO 8601. */
 import type { TopicSummary } from '../../core/topics/care.ts'
 import type { Peer } from '../../core/topics/members.ts'
 import type { Topic } from '../../core/topics/topics.ts'
 import type { Entry } from '../../core/topics/transcript.ts'
-import { iso } from './times.ts'
+import { iso } from '../words/times.ts'
+import { peerWords, topicMessageWords, topicWords } from '../words/topics.ts'
 
-export const toTopic = ({ uid, name, status, createdAt, closedAt, closeReason, metadata }: Topic) => ({
-  topic_id: uid,
-  name,
-  status,
-  created_at: iso(createdAt),
-  closed_at: closedAt === undefined ? null : iso(closedAt),
-  close_reason: closeReason ?? null,
-  metadata: metadata ?? null,
-})
+export const toTopic = (topic: Topic) => topicWords(topic, iso)
 
 export const toSummary = (topic: TopicSummary) => ({
   ...toTopic(topic),
@@ -23,23 +15,10 @@ export const toSummary = (topic: TopicSummary) => ({
   last_activity: iso(topic.activeAt),
 })
 
+/** People answer a message by its number. */
 export const toMessage = ({ uid }: Topic, entry: Entry) => ({
-  message_id: entry.uid,
-  topic_id: uid,
-  seq: entry.seq,
-  sender: entry.sender,
-  message_type: entry.kind,
-  reply_to: entry.replyTo ?? null,
+  ...topicMessageWords(uid, entry, iso),
   reply_to_seq: entry.replyToSeq ?? null,
-  content_markdown: entry.body,
-  metadata: entry.metadata ?? null,
-  client_message_id: entry.clientId ?? null,
-  created_at: iso(entry.createdAt),
 })
 
-export const toPeer = ({ name, lastSeq, seenAt }: Peer, now: number) => ({
-  agent_name: name,
-  last_seq: lastSeq,
-  updated_at: iso(seenAt),
-  age_seconds: (now - seenAt) / 1000,
-})
+export const toPeer = (peer: Peer, now: number) => peerWords(peer, now, iso)

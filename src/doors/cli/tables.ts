@@ -35,7 +35,7 @@ export function table(columns: readonly Column[], rows: readonly (readonly strin
   return [paint(look, 'dim', head), ...clean.map(line)].map((text) => `${text}\n`).join('')
 }
 
-/** As wide as the widest value; what is too much for the terminal is taken from the columns that give way. */
+/** As wide as the widest value; the columns that give way shrink until the terminal has room for all. */
 function columnWidths(columns: readonly Column[], rows: readonly (readonly string[])[], width: number): number[] {
   const widths = columns.map(({ title }, at) =>
     rows.reduce((widest, row) => Math.max(widest, displayWidth(row[at] ?? '')), displayWidth(title)),

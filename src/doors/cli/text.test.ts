@@ -5,7 +5,6 @@ import type { Entry } from '../../core/topics/transcript.ts'
 import { harmlessJson, harmlessLine, harmlessText, word } from './harmless.ts'
 import { messageMarkdown, messageText } from './messages.ts'
 import { table } from './tables.ts'
-import { ago, clock } from './times.ts'
 import { displayWidth, truncate, wrap } from './width.ts'
 
 const plain = { tty: false, color: false, width: 80 }
@@ -99,21 +98,4 @@ test('long lines are parted at spaces, and where there is none', () => {
   expect(wrap('', 5)).toEqual([''])
   const long = 'ä'.repeat(65_536)
   expect(wrap(long, 76).join('')).toBe(long)
-})
-
-verifies('cli.topics.terminal', 'times are told as people tell them', () => {
-  const now = Date.UTC(2026, 5, 30, 12)
-  const ages: [number, string][] = [
-    [-5, 'just now'],
-    [9, 'just now'],
-    [42, '42 s ago'],
-    [3 * 60, '3 min ago'],
-    [5 * 3600, '5 h ago'],
-    [30 * 3600, 'yesterday'],
-    [12 * 86_400, '12 days ago'],
-    [90 * 86_400, '2026-04-01'],
-  ]
-  for (const [seconds, told] of ages) expect(ago(now - seconds * 1000, now)).toBe(told)
-  expect(clock(now, now)).toMatch(/^\d\d:\d\d:\d\d$/)
-  expect(clock(now - 3 * 86_400_000, now)).toMatch(/^2026-06-2\d \d\d:\d\d:\d\d$/)
 })

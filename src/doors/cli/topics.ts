@@ -5,7 +5,7 @@ import { atLeast, examples as examplesOf, newCommand, type Open, withHub } from 
 import { exportCommand, type Format } from './exporting.ts'
 import { UsageError } from './failures.ts'
 import { type Desk, listCommand, presenceCommand, showCommand } from './reading.ts'
-import { processScreen, type Screen } from './screen.ts'
+import type { Screen } from './screen.ts'
 import { type From, watchCommand } from './watching.ts'
 import { deleteCommand, renameCommand, sendCommand } from './writing.ts'
 
@@ -16,7 +16,7 @@ interface Shared {
 
 const called = 'the id of a topic, or its name: the newest open one of that name, else a closed one'
 
-export function topicsCommand(open: Open, screen: Screen = processScreen()): Command {
+export function topicsCommand(open: Open, screen: Screen): Command {
   const topics = newCommand('topics', screen)
     .description('follow topics live, write into them, keep them in order')
     .addHelpText('after', examples('list', 'watch planning', 'send planning "Please stop and read #12."'))

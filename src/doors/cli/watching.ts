@@ -1,19 +1,20 @@
-/** `parley topics watch`: what was said, and then what is being said, until Ctrl-C. */
+/** `parley topics watch`: the last messages, and then new ones as they come, until Ctrl-C. */
 
+import { stayAlive } from '../../base/clock.ts'
 import { HubError } from '../../base/errors.ts'
 import { local } from '../../core/access/callers.ts'
 import { needTopicCalled } from '../../core/topics/care.ts'
 import type { Topic } from '../../core/topics/topics.ts'
 import { awaitNews, type Entry, findLastSeq, findStart, readEntries } from '../../core/topics/transcript.ts'
+import { clock, iso } from '../words/times.ts'
 import { harmlessJson, harmlessLine } from './harmless.ts'
 import { messageText } from './messages.ts'
 import type { Desk } from './reading.ts'
 import { toMessage } from './shapes.ts'
-import { clock, iso } from './times.ts'
 
 export type From = number | 'now' | undefined
 
-/** Without a place to begin, the last few messages tell what it is about. */
+/** Without a place to begin, the last few messages show the subject. */
 const lastFew = 10
 
 export async function watchCommand(desk: Desk, { topic: called, from }: { topic: string; from: From }): Promise<void> {
@@ -73,16 +74,16 @@ function differences(old: Topic, now: Topic): string[] {
   return [...renamed, now.status === 'closed' ? `The topic was closed${reason}.` : 'The topic is open again.']
 }
 
-/** Ctrl-C and SIGTERM end it in good order. The timers of a wait keep no process alive, so that one does it here. */
+/** Ctrl-C and SIGTERM end it in good order. The timers of a wait keep no process alive: this does. */
 function untilSignal(): { signal: AbortSignal; release(): void } {
   const stop = new AbortController()
   const abort = () => stop.abort()
-  const alive = setInterval(() => {}, 2 ** 30)
+  const letGo = stayAlive()
   process.once('SIGINT', abort).once('SIGTERM', abort)
   return {
     signal: stop.signal,
     release() {
-      clearInterval(alive)
+      letGo()
       process.off('SIGINT', abort).off('SIGTERM', abort)
     },
   }

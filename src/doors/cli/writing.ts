@@ -1,7 +1,8 @@
-/** `parley topics send`, `rename` and `delete`: what people do to a topic. */
+/** `parley topics send`, `rename` and `delete`. */
 import { userInfo } from 'node:os'
 import type { z } from 'zod'
 import { HubError } from '../../base/errors.ts'
+import { limits } from '../../base/limits.ts'
 import { nameKey } from '../../base/names.ts'
 import { local } from '../../core/access/callers.ts'
 import { needTopicCalled, renameTopic } from '../../core/topics/care.ts'
@@ -10,7 +11,7 @@ import { remark } from '../../core/topics/remarks.ts'
 import { deleteTopic } from '../../core/topics/removal.ts'
 import type { Topic } from '../../core/topics/topics.ts'
 import { findEntry } from '../../core/topics/transcript.ts'
-import { busName, clientId, text, title } from '../words/fields.ts'
+import { busName, clientId, messageKind, title, topicBody } from '../words/fields.ts'
 import { UsageError } from './failures.ts'
 import { harmlessJson, harmlessLine, word } from './harmless.ts'
 import { count, type Desk } from './reading.ts'
@@ -19,7 +20,7 @@ import { toMessage, toTopic } from './shapes.ts'
 
 const quoted = (name: string): string => harmlessLine(JSON.stringify(name))
 
-/** What a person typed, as the doors take it. */
+/** Typed text, as the doors take it. */
 function checked<T>(schema: z.ZodType<T>, what: string, value: string): T {
   const result = schema.safeParse(value)
   if (result.success) return result.data
@@ -38,7 +39,7 @@ export async function renameCommand(
   )
 }
 
-/** Says what goes, and does nothing before it was told yes (DECISIONS, mail.md 15). */
+/** Shows the extent of a deletion, and asks before it deletes (cli.topics.delete-asks). */
 export async function deleteCommand(
   { hub, screen, project, json }: Desk,
   { topic: called, force }: { topic: string; force: boolean },
@@ -70,10 +71,10 @@ export interface Sending {
 export async function sendCommand(desk: Desk, { topic: called, words, as, type, replyTo }: Sending): Promise<void> {
   const { hub, screen, project, json } = desk
   const name = checked(busName, 'The name (--as)', as ?? loginName())
-  const kind = checked(text(32), 'The type (--type)', type)
+  const kind = checked(messageKind, 'The type (--type)', type)
   const topic = await needTopicCalled(hub, local, project, called)
   const answered = replyTo === undefined ? undefined : await messageId(desk, topic, replyTo)
-  const body = checked(text(maxBody), 'The message', words.length > 0 ? words.join(' ') : await readInput(desk))
+  const body = checked(topicBody, 'The message', words.length > 0 ? words.join(' ') : await readInput(desk))
   const acting = { caller: local, project, name }
   const { message } = await remark(hub, acting, { topic, outgoing: { body, kind, replyTo: answered } })
   if (json) {
@@ -82,9 +83,6 @@ export async function sendCommand(desk: Desk, { topic: called, words, as, type, 
   } else await screen.out(`Sent #${message.seq} to ${quoted(topic.name)} as ${word(message.sender)}.\n`)
   await warnOfNamesake(desk, topic, message.sender)
 }
-
-/** DECISIONS, "All doors" 8. */
-const maxBody = 65_536
 
 function loginName(): string {
   try {
@@ -114,10 +112,10 @@ async function decode({ read }: Input): Promise<string> {
   const decoder = new TextDecoder('utf-8', { fatal: true })
   let body = ''
   try {
-    // What is far too long is not read to its end.
+    // A text that is far too long is not read to its end.
     for await (const bytes of read()) {
       body += decoder.decode(bytes, { stream: true })
-      if (body.length > 2 * maxBody) return body
+      if (body.length > 2 * limits.topicBodyLength) return body
     }
     return body + decoder.decode()
   } catch (error) {
@@ -126,9 +124,9 @@ async function decode({ read }: Input): Promise<string> {
   }
 }
 
-/** Peers are not sent what goes by their own name, so that it would look as if it had been lost. */
+/** A peer is not sent messages under its own name: this one would seem lost. */
 async function warnOfNamesake({ hub, screen, project }: Desk, topic: Topic, sender: string): Promise<void> {
-  const { peers } = await listPresent(hub, local, project, { uid: topic.uid, windowMs: 300_000, limit: 1000 })
+  const { peers } = await listPresent(hub, local, project, { uid: topic.uid, windowMs: 300_000, limit: limits.listed })
   if (peers.some(({ name }) => nameKey(name) === nameKey(sender)))
     await screen.note(`A peer called ${word(sender)} is there; it takes this for its own. --as gives another name.`)
 }

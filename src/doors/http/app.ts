@@ -1,8 +1,11 @@
-/** The HTTP server without its doors: who may come in, what is wrong with a request, health. */
+/** The HTTP server without its doors: admission, bad requests, health. */
 import type { Socket } from 'node:net'
 import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import { nextTurn } from '../../base/clock.ts'
 import { asHubError, errorShape, HubError, kinds } from '../../base/errors.ts'
+import { limits } from '../../base/limits.ts'
 import type { Log } from '../../base/log.ts'
+import type { Caller } from '../../core/access/callers.ts'
 import { type CredentialOptions, createReadCaller } from './credentials.ts'
 import { createGuard, type GuardOptions } from './guard.ts'
 import { addHealth, type HealthOptions } from './health.ts'
@@ -11,14 +14,11 @@ export interface AppOptions extends GuardOptions, CredentialOptions, HealthOptio
   readonly log: Log
 }
 
-/** DECISIONS, "All doors" 8. */
-const maxBody = 4 << 20
-
 /** Listen with `listen` below: it costs each request less than `app.listen` right after `app.ready`. */
 export function createApp(options: AppOptions): FastifyInstance {
   const { log } = options
   const app = Fastify({
-    bodyLimit: maxBody,
+    bodyLimit: limits.requestBytes,
     exposeHeadRoutes: false,
     // A key such as __proto__ is a key like any other: nothing here merges what it was sent into an object of its own.
     onProtoPoisoning: 'ignore',
@@ -39,8 +39,14 @@ export function createApp(options: AppOptions): FastifyInstance {
   app.addHook('onRequest', (request, _reply, done) => {
     const { headers, socket } = request.raw
     guard(headers.host, headers.origin)
-    if (!isOpen(request)) request.caller = readCaller(headers, socket.remoteAddress)
-    done()
+    if (isOpen(request)) return done()
+    const caller = readCaller(headers, socket.remoteAddress)
+    const enter = (who: Caller) => {
+      request.caller = who
+      done()
+    }
+    if (caller instanceof Promise) caller.then(enter, done)
+    else enter(caller)
   })
 
   app.setErrorHandler((error: FastifyError, _request, reply) => sendError(log, error, reply))
@@ -91,11 +97,11 @@ function dropUnusedConnections(app: FastifyInstance): void {
  */
 export async function listen(app: FastifyInstance, { host, port }: { host: string; port: number }): Promise<string> {
   await app.ready()
-  await new Promise((resolve) => setImmediate(resolve))
+  await nextTurn()
   return app.listen({ host, port })
 }
 
-/** Probes carry no credentials, and whoever asks for what is not there learns that it is not there. */
+/** Probes carry no credentials, and a path that does not exist is 404 for everybody. */
 const isOpen = ({ is404, raw }: FastifyRequest): boolean => is404 || raw.url?.startsWith('/health/') === true
 
 /** A query may hold a secret; a log may not. */

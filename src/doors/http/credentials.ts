@@ -1,4 +1,4 @@
-/** Says who calls, from the credentials of a request and where it came from (DESIGN, "Callers"). */
+/** Says who calls, from the credentials of a request and where it came from (all.credentials.local). */
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import { HubError } from '../../base/errors.ts'
@@ -8,6 +8,8 @@ export interface CredentialOptions {
   readonly bearerToken: string | undefined
   /** Whether a program on this machine needs no credentials. */
   readonly allowLocalUnauthenticated: boolean
+  /** The agent whose key this is, if it is one. */
+  callerOfKey(key: string): Promise<Caller | undefined>
 }
 
 declare module 'fastify' {
@@ -16,28 +18,36 @@ declare module 'fastify' {
   }
 }
 
-export type ReadCaller = (headers: IncomingHttpHeaders, peer: string | undefined) => Caller
+/** A promise only where a key has to be looked up. */
+export type ReadCaller = (headers: IncomingHttpHeaders, peer: string | undefined) => Caller | Promise<Caller>
 
 /** Throws UNAUTHENTICATED. A wrong credential is refused even where none would have been needed. */
-export function createReadCaller({ bearerToken, allowLocalUnauthenticated }: CredentialOptions): ReadCaller {
+export function createReadCaller({
+  bearerToken,
+  allowLocalUnauthenticated,
+  callerOfKey,
+}: CredentialOptions): ReadCaller {
   const expected = bearerToken === undefined || bearerToken === '' ? undefined : digest(bearerToken)
   return (headers, peer) => {
     const { authorization, 'x-api-key': apiKey } = headers
     if (authorization === undefined && apiKey === undefined) {
       if (allowLocalUnauthenticated && isLoopback(peer) && !isForwarded(headers)) return local
       throw new HubError('UNAUTHENTICATED', 'Credentials are needed.', {
-        hint: 'Send "Authorization: Bearer <token>".',
+        hint: 'Send "Authorization: Bearer" with the operator\'s token or the key of an agent.',
       })
     }
     const given = authorization === undefined ? apiKey : /^bearer +(\S+) *$/i.exec(authorization)?.[1]
     const both = authorization !== undefined && apiKey !== undefined
-    if (typeof given === 'string' && !both && expected !== undefined && timingSafeEqual(digest(given), expected))
-      return operator
-    throw new HubError('UNAUTHENTICATED', 'The credentials are not valid here.', {
-      hint: 'Send "Authorization: Bearer" with the value of HTTP_BEARER_TOKEN.',
-    })
+    if (typeof given !== 'string' || both) throw notValid()
+    if (expected !== undefined && timingSafeEqual(digest(given), expected)) return operator
+    return callerOfKey(given).then((caller) => caller ?? Promise.reject(notValid()))
   }
 }
+
+const notValid = (): HubError =>
+  new HubError('UNAUTHENTICATED', 'The credentials are not valid here.', {
+    hint: 'Send "Authorization: Bearer" with the value of HTTP_BEARER_TOKEN, or with the key of an agent.',
+  })
 
 /** Hashing first makes the lengths equal, which the comparison needs, and hides the length of the secret. */
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest()

@@ -1,5 +1,6 @@
-/** Reads what is left of a request that is refused unread: a client that is still writing would never see the answer. */
+/** Reads the rest of a request that is refused unread: a client that is still writing would never see the answer. */
 import type { IncomingMessage } from 'node:http'
+import { systemClock } from '../../base/clock.ts'
 
 const mostBytes = 64 << 20
 const mostMs = 5000
@@ -8,9 +9,9 @@ const mostMs = 5000
 export function drain(request: IncomingMessage): Promise<void> {
   return new Promise((resolve) => {
     let left = mostBytes
-    const timer = setTimeout(done, mostMs).unref()
+    const cancel = systemClock.after(mostMs, done)
     function done(): void {
-      clearTimeout(timer)
+      cancel()
       request.off('data', count)
       resolve()
     }

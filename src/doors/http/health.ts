@@ -1,4 +1,4 @@
-/** What an operator's machines ask: is it alive, is it ready, how much does it do. */
+/** Liveness, readiness and metrics, for an operator's machines. */
 import type { FastifyInstance } from 'fastify'
 import type { Clock } from '../../base/clock.ts'
 import type { Metrics } from '../../base/metrics.ts'

@@ -1,7 +1,7 @@
 /** The mail door's words for contacts: links between agents, with ISO times. */
 import { z } from 'zod'
 import type { Contact } from '../../core/contacts/links.ts'
-import { isoOrNull, toIso } from './fields.ts'
+import { iso, isoOrNull } from '../words/times.ts'
 
 /** Says little, because several tools carry it in their schemas. */
 export const linkShape = z.looseObject({ from: z.string(), to: z.string(), status: z.string() })
@@ -14,7 +14,7 @@ export const toLink = ({ id, from, to, status, reason, createdAt, updatedAt, exp
   to_project: to.project,
   status,
   reason,
-  created_ts: toIso(createdAt),
-  updated_ts: toIso(updatedAt),
+  created_ts: iso(createdAt),
+  updated_ts: iso(updatedAt),
   expires_ts: isoOrNull(expiresAt),
 })

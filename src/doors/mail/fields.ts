@@ -1,26 +1,23 @@
 /** The fields that several tools and resources of the mail door take. */
 import { z } from 'zod'
 import { HubError } from '../../base/errors.ts'
+import { limits } from '../../base/limits.ts'
+import { agentNamePattern } from '../../base/names.ts'
 import { textFault } from '../../base/text.ts'
 import type { Acting } from '../../core/agents/acting.ts'
 import type { Address } from '../../core/messages/send.ts'
 import type { CallContext } from '../mcp/table.ts'
-import { agentName, check } from '../words/fields.ts'
+import { agentName, check, projectKeyFault } from '../words/fields.ts'
 import type { MailScope } from './scope.ts'
 
-function keyFault(key: string): string | undefined {
-  if (key.trim() === '' || key.length > 1024) return 'must have 1 to 1024 characters'
-  return /\p{Cc}/u.test(key) ? 'must not contain control characters' : textFault(key)
-}
-
 /** A human key (usually an absolute path) or a slug. */
-export const projectKey = z.string().check(check(keyFault)).describe('Absolute path or slug.')
+export const projectKey = z.string().check(check(projectKeyFault)).describe('Absolute path or slug.')
 
 export const name = agentName
 
 const idFault = 'must be an id, a whole number'
 
-/** Ids are taken as numbers or as strings of digits (DECISIONS, mail.md 3), and advertised as numbers. */
+/** Ids are taken as numbers or as strings of digits and advertised as numbers: models write both. */
 export const id = z
   .union(
     [
@@ -35,7 +32,8 @@ export const id = z
   .meta({ type: 'integer' })
 
 function threadFault(key: string): string | undefined {
-  if (key.length === 0 || [...key].length > 128) return 'must have 1 to 128 characters'
+  if (key.length === 0 || [...key].length > limits.threadKeyLength)
+    return `must have 1 to ${limits.threadKeyLength} characters`
   return /[\p{C}\p{Z}]/u.test(key.replaceAll(' ', '')) || key.trim() !== key
     ? 'must have visible characters only'
     : textFault(key)
@@ -59,10 +57,6 @@ export function parseTime(text: string): number | undefined {
   const ms = Date.parse(`${day}T${time}${zone}`)
   return Number.isNaN(ms) ? undefined : ms
 }
-
-export const toIso = (ms: number): string => new Date(ms).toISOString()
-
-export const isoOrNull = (ms: number | undefined): string | null => (ms === undefined ? null : toIso(ms))
 
 /** Whom a call acts as: on this door an agent registers first. */
 export const acting = ({ caller }: CallContext<MailScope>, project: string, agent: string): Acting => ({
@@ -98,7 +92,7 @@ const numberParameter = (least: number, most: number) => {
 export const limitParameter = (usual: number, most: number) => numberParameter(1, most).default(usual)
 
 /** How long ago, in seconds or minutes. */
-export const ageParameter = numberParameter(0, 10 * 365 * 86400)
+export const ageParameter = numberParameter(0, limits.durationSeconds)
 
 export const flagParameter = (usual: boolean) =>
   z
@@ -106,19 +100,25 @@ export const flagParameter = (usual: boolean) =>
     .default(usual ? 'true' : 'false')
     .transform((word) => word === 'true' || word === '1' || word === 'yes')
 
-export const projectParameter = z.string('is missing: name the project by its slug or key').check(check(keyFault))
+export const projectParameter = z
+  .string('is missing: name the project by its slug or key')
+  .check(check(projectKeyFault))
 
 export const idParameter = z
   .string()
   .regex(/^[1-9]\d{0,14}$/, idFault)
   .transform(Number)
 
-const addressPattern = /^[A-Za-z0-9][A-Za-z0-9_-]{0,99}(?:@(.+))?$/s
-
 function addressFault(address: string): string | undefined {
-  const found = addressPattern.exec(address)
-  if (found === null) return 'must be the name of an agent, or name@project'
-  return found[1] === undefined ? undefined : keyFault(found[1]) && 'must be name@project, with a slug or key'
+  const [name, project] = parseAddress(address)
+  if (!agentNamePattern.test(name) || project === '') return 'must be the name of an agent, or name@project'
+  return project && projectKeyFault(project) && 'must be name@project, with a slug or key'
+}
+
+/** The name, and what follows the first "@" if there is one. */
+function parseAddress(address: string): [name: string, project?: string] {
+  const at = address.indexOf('@')
+  return at < 0 ? [address] : [address.slice(0, at), address.slice(at + 1)]
 }
 
 /** How many one message may go to, in all: whoever lists it reads them all. */
@@ -144,7 +144,7 @@ export function checkRecipients({ value, issues }: z.core.ParsePayload<Addressed
 
 export function toAddresses(addresses: readonly string[], kind: 'to' | 'cc' | 'bcc'): Address[] {
   return addresses.map((address) => {
-    const at = address.indexOf('@')
-    return at < 0 ? { name: address, kind } : { name: address.slice(0, at), project: address.slice(at + 1), kind }
+    const [name, project] = parseAddress(address)
+    return project === undefined ? { name, kind } : { name, project, kind }
   })
 }

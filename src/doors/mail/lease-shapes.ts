@@ -1,16 +1,7 @@
-/** The mail door's words for leases: file reservations, with ISO times. */
+/** The mail door's words for conflicts between leases, and the schema of what its tools list. */
 import { z } from 'zod'
-import type { Conflict, Lease } from '../../core/leases/leases.ts'
-import { isoOrNull, toIso } from './fields.ts'
-
-/** As whoever reserved it sees it. */
-export const toGranted = ({ id, pattern, exclusive, reason, expiresAt }: Lease) => ({
-  id,
-  path_pattern: pattern,
-  exclusive,
-  reason,
-  expires_ts: toIso(expiresAt),
-})
+import type { Conflict } from '../../core/leases/leases.ts'
+import { iso } from '../words/times.ts'
 
 export const toConflict = ({ pattern, holders, more }: Conflict) => ({
   path: pattern,
@@ -18,18 +9,10 @@ export const toConflict = ({ pattern, holders, more }: Conflict) => ({
     agent,
     path_pattern: pattern,
     exclusive,
-    expires_ts: toIso(expiresAt),
+    expires_ts: iso(expiresAt),
   })),
   ...(more && { more_holders: true }),
 })
 
-/** As anybody sees it. */
-export const toReservation = (lease: Lease) => ({
-  ...toGranted(lease),
-  agent: lease.agent,
-  created_ts: toIso(lease.createdAt),
-  released_ts: isoOrNull(lease.releasedAt),
-})
-
-/** Lists of the above: their fields are told by their names. */
+/** Lists of leases or conflicts: their fields are told by their names. */
 export const reservations = z.array(z.looseObject({}))

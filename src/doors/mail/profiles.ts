@@ -1,20 +1,11 @@
-/** Projects and agents in the words of the mail door, and the fields in which an agent introduces itself. */
+/** What the mail door answers about projects and agents, and the fields in which an agent introduces itself. */
 import { z } from 'zod'
 import { textFault } from '../../base/text.ts'
-import type { Profile } from '../../core/agents/profiles.ts'
 import type { Introduction, Registered } from '../../core/agents/registration.ts'
-import type { Project } from '../../core/projects/projects.ts'
 import type { CallContext } from '../mcp/table.ts'
 import { check } from '../words/fields.ts'
-import { toIso } from './fields.ts'
+import { toProfile } from '../words/profiles.ts'
 import type { MailScope } from './scope.ts'
-
-export const toProject = ({ id, slug, key, createdAt }: Project) => ({
-  id,
-  slug,
-  human_key: key,
-  created_at: toIso(createdAt),
-})
 
 export const projectShape = z.object({
   id: z.number(),
@@ -25,20 +16,6 @@ export const projectShape = z.object({
 
 /** Says little, because every tool that answers with a profile carries it in its schema. */
 export const profileShape = z.looseObject({ name: z.string() })
-
-export const toProfile = (profile: Profile) => ({
-  id: profile.id,
-  name: profile.name,
-  program: profile.program,
-  model: profile.model,
-  task_description: profile.task,
-  inception_ts: toIso(profile.createdAt),
-  last_active_ts: toIso(profile.activeAt),
-  contact_policy: profile.contactPolicy,
-  unread_count: profile.unread,
-  project_id: profile.projectId,
-  project: profile.project,
-})
 
 /** The profile, and why it has another name than was asked for. */
 export const toRegistered = ({ profile, renamed }: Registered) => ({
@@ -70,13 +47,13 @@ function taskFault(task: string): string | undefined {
     : textFault(task)
 }
 
-export const task = z.string().check(check(taskFault)).optional().describe('What you work on.')
+export const task = z.string().check(check(taskFault)).optional().describe('Your present task.')
 
 function wishFault(name: string): string | undefined {
   return name.length > labelLength ? `must have at most ${labelLength} characters` : textFault(name)
 }
 
-/** What an agent would like to be called: judged by the rules for names, not refused here. */
+/** The wish of an agent for its name: judged by the rules for names, not refused here. */
 export const wish = z.string().check(check(wishFault)).optional()
 
 interface Given {
@@ -91,7 +68,7 @@ export const introduction = (
   { project, program, model, task_description: task }: Given,
 ): Introduction => ({ project, program, model, task, client: client && clientLabel(client.name) })
 
-/** Clients may call themselves anything; what cannot be shown is left out. */
+/** Clients may call themselves anything; characters that cannot be shown are left out. */
 function clientLabel(name: string): string | undefined {
   return (
     name

@@ -1,4 +1,4 @@
-/** What a caller of the mail door says on the URL: which of its tools to offer. */
+/** The scope of the mail door: the tools that its URL asks for. */
 import { HubError } from '../../base/errors.ts'
 
 export const offers = ['all', 'core', 'macros'] as const

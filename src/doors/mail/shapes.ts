@@ -1,10 +1,11 @@
-/** The mail door's words for messages (DECISIONS, mail.md 5): snake_case, ISO times, names as others address them. */
+/** The mail door's answers about messages (mail.send.list-shape), in the words of doors/words/mail.ts. */
 import { z } from 'zod'
 import type { Received } from '../../core/mail/inbox.ts'
-import type { Letter, Party } from '../../core/mail/letters.ts'
+import type { MailMessage, Party } from '../../core/mail/messages.ts'
 import type { Sent } from '../../core/messages/send.ts'
+import { address, toDelivery, toEnvelope } from '../words/mail.ts'
+import { iso } from '../words/times.ts'
 import { refusalHint } from './calls.ts'
-import { isoOrNull, toIso } from './fields.ts'
 
 const nullableTime = z.string().nullable()
 
@@ -28,43 +29,25 @@ export const receivedShape = messageShape.extend({
   ack_ts: nullableTime,
 })
 
-/** A name that can be written to: of another project, with its slug. */
-export const address = ({ name, project }: Pick<Party, 'name' | 'project'>): string =>
-  project === undefined ? name : `${name}@${project}`
-
 export type MessageShape = z.output<typeof messageShape>
 export type ReceivedShape = z.output<typeof receivedShape>
 
-export function toMessage(letter: Letter): MessageShape {
-  const { id, thread, subject, from, to, cc, importance, ackRequired, createdAt, body } = letter
-  return {
-    id,
-    thread_id: thread ?? null,
-    subject,
-    from: address(from),
-    to: to.map(address),
-    cc: cc.map(address),
-    importance,
-    ack_required: ackRequired,
-    created_ts: toIso(createdAt),
-    attachments: [],
-    ...(body !== undefined && { body_md: body }),
-  }
-}
+export const toMessage = (message: MailMessage): MessageShape => ({
+  ...toEnvelope(message),
+  attachments: [],
+  ...(message.body !== undefined && { body_md: message.body }),
+})
 
-export function toReceived(letter: Received): ReceivedShape {
-  const { kind, readAt, ackedAt } = letter
-  return { ...toMessage(letter), kind, read_ts: isoOrNull(readAt), ack_ts: isoOrNull(ackedAt) }
-}
+export const toReceived = (message: Received): ReceivedShape => ({ ...toMessage(message), ...toDelivery(message) })
 
 /** Its sender also sees the blind copies, and who has read and confirmed it. */
-export function toSent(letter: Letter) {
-  const recipients = [...letter.to, ...letter.cc, ...letter.bcc]
+export function toSent(message: MailMessage) {
+  const recipients = [...message.to, ...message.cc, ...message.bcc]
   const who = (having: (party: Party) => number | undefined) =>
     recipients.filter((party) => having(party) !== undefined).map(address)
   return {
-    ...toMessage(letter),
-    bcc: letter.bcc.map(address),
+    ...toMessage(message),
+    bcc: message.bcc.map(address),
     read_by: who(({ readAt }) => readAt),
     ack_by: who(({ ackedAt }) => ackedAt),
   }
@@ -95,7 +78,7 @@ export function toReceipt(sent: Sent): z.output<typeof receiptShape> {
     message_id: sent.messageId,
     thread_id: sent.thread ?? null,
     subject: sent.subject ?? '',
-    created_ts: toIso(sent.createdAt),
+    created_ts: iso(sent.createdAt),
     deliveries,
     count: deliveries.length,
     blocked,

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { errorShape } from '../../base/errors.ts'
 import type { ManySummaries, ThreadSummary } from '../../core/threads/summaries.ts'
 import type { Summary } from '../../digest/summary.ts'
-import { toIso } from './fields.ts'
+import { iso } from '../words/times.ts'
 
 const record = z.record(z.string(), z.unknown())
 
@@ -11,7 +11,7 @@ export const summaryShape = z.object({ thread_id: z.string(), summary: record, e
 
 export const manyShape = z.object({ threads: z.array(record), aggregate: record })
 
-/** Models ask for `summarize_thread` to save tokens: what is not there takes none. */
+/** Models call `summarize_thread` to save tokens: an empty field takes none. */
 const given = (fields: Record<string, unknown>) =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
 
@@ -35,7 +35,7 @@ const told = (summary: Summary & Pick<ThreadSummary, 'overview' | 'llm'>) =>
     total_messages: summary.totalMessages,
     ...items(summary),
     code_references: summary.codeReferences,
-    last_activity_ts: toIso(summary.lastAt),
+    last_activity_ts: iso(summary.lastAt),
     llm: summary.llm,
   })
 
@@ -48,7 +48,7 @@ export function toSummary(thread: ThreadSummary, withExamples: boolean): z.outpu
       id,
       from,
       subject,
-      created_ts: toIso(createdAt),
+      created_ts: iso(createdAt),
       body_md: text,
     })),
   }

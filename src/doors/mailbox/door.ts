@@ -1,7 +1,8 @@
 /** The mailbox door at /agents/{agent}/mcp: send and check, first in, first out; any MCP agent, no set-up. */
 import { z } from 'zod'
 import { HubError } from '../../base/errors.ts'
-import { agentNamePattern, nameKey } from '../../base/names.ts'
+import { limits, sizeInWords } from '../../base/limits.ts'
+import { agentNamePattern, agentNameRule, nameKey } from '../../base/names.ts'
 import type { Hub } from '../../core/hub/hub.ts'
 import { acknowledge, take } from '../../core/mail/take.ts'
 import { send } from '../../core/messages/send.ts'
@@ -9,7 +10,7 @@ import { type CallContext, type Door, defineTool, type Hints } from '../mcp/tabl
 import { agentName, body, clientId, projectParameter, waitSeconds } from '../words/fields.ts'
 import { mailShape, toMail } from './shapes.ts'
 
-/** Whose mailbox the URL names, and in which project. */
+/** The agent and the project that the URL names. */
 export interface MailboxScope {
   readonly name: string
   readonly project: string
@@ -17,29 +18,29 @@ export interface MailboxScope {
 
 export const mailboxPath = '/agents/:agent/mcp'
 
-const longestLease = 7 * 24 * 3600
+const longestLeaseSeconds = 7 * 24 * 3600
 
 export function mailboxScope(params: Record<string, string>, query: Record<string, unknown>) {
   const name = params.agent ?? ''
   if (!agentNamePattern.test(name))
-    throw new HubError('INVALID_ARGUMENT', 'The path names no agent: a name is 1 to 100 letters, digits, "_" or "-".', {
+    throw new HubError('INVALID_ARGUMENT', `The path names no agent: a name is ${agentNameRule}.`, {
       hint: 'Use /agents/<name>/mcp with your own name, for example /agents/alice/mcp.',
     })
   const project = projectParameter(query)
   return { scope: { name, project }, key: `${nameKey(name)} ${project}` }
 }
 
-/** Core's verbs serve other doors too: here is what to call at this one. */
+/** The calls of this door for the errors of core, which serves other doors too. */
 const hints: Hints = {
   PROJECT_NOT_FOUND:
     'Leave ?project= out of the URL to use the common project; the first message in a project makes it.',
   MAILBOX_FULL:
     'Nothing was stored. Send again once the agent has read some of them with check_mail, or raise MAILBOX_MAX_DEPTH.',
   MESSAGE_NOT_FOUND: 'Pass the id and the lease exactly as check_mail returned them, at the same agent.',
-  LEASE_EXPIRED: 'Call check_mail: unless somebody else has handled it by then, the message comes with a new lease.',
+  LEASE_EXPIRED: 'Call check_mail: unless somebody else has handled the message by then, it comes with a new lease.',
   CONTACT_REQUIRED:
-    'Nothing was sent. Send again once there is contact: it is asked for and answered at the mail door, by request_contact and respond_contact.',
-  CONTACT_BLOCKED: 'Nothing was sent. Write to somebody else, or leave it.',
+    'Nothing was sent. Send again once there is contact: ask with request_contact at the mail door; the other answers with respond_contact.',
+  CONTACT_BLOCKED: 'Nothing was sent. Write to somebody else.',
 }
 
 const acting = ({ caller, scope }: CallContext<MailboxScope>) => ({ caller, ...scope })
@@ -55,7 +56,7 @@ export function mailboxDoor(hub: Hub): Door<MailboxScope> {
     cluster: 'messaging',
     input: z.strictObject({
       name: agentName.describe('The agent to send to.'),
-      msg: body.describe('The message; up to 1 MiB.'),
+      msg: body.describe(`The message; up to ${sizeInWords(limits.bodyBytes)}.`),
       msg_id: clientId.optional().describe('Your own id for the message; made for you if left out.'),
     }),
     output: z.string(),
@@ -64,8 +65,8 @@ export function mailboxDoor(hub: Hub): Door<MailboxScope> {
     idempotent: false,
     alwaysLoad: true,
     async run({ name, msg, msg_id }, context) {
-      const { id } = await send(hub, acting(context), { to: [{ name }], body: msg, clientId: msg_id })
-      return id
+      const { clientId } = await send(hub, acting(context), { to: [{ name }], body: msg, clientId: msg_id })
+      return clientId
     },
   })
 
@@ -79,7 +80,7 @@ export function mailboxDoor(hub: Hub): Door<MailboxScope> {
       wait_seconds: waitSeconds
         .default(0)
         .describe('How long to wait for a message; the server may cut it to its own limit.'),
-      lease_seconds: z.number().min(0).max(longestLease).default(0).describe('0 takes the message for good.'),
+      lease_seconds: z.number().min(0).max(longestLeaseSeconds).default(0).describe('0 takes the message for good.'),
       after: clientId.optional().describe('The id of the message you handled last; confirms its lease.'),
     }),
     output: mailShape.nullable(),
@@ -89,7 +90,7 @@ export function mailboxDoor(hub: Hub): Door<MailboxScope> {
     alwaysLoad: true,
     async run({ wait_seconds, lease_seconds, after }, context) {
       const taken = await take(hub, acting(context), {
-        leaseMs: Math.ceil(lease_seconds * 1000),
+        loanMs: Math.ceil(lease_seconds * 1000),
         waitMs: Math.ceil(wait_seconds * 1000),
         after,
         signals: wait_seconds > 0 ? [context.signal, context.stopping] : [],
@@ -113,7 +114,7 @@ export function mailboxDoor(hub: Hub): Door<MailboxScope> {
     effect: 'write',
     idempotent: true,
     async run({ id, lease }, context) {
-      await acknowledge(hub, acting(context), { id, lease })
+      await acknowledge(hub, acting(context), { clientId: id, loan: lease })
       return { id, acked: true as const }
     },
   })

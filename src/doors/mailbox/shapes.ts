@@ -1,6 +1,7 @@
-/** The mailbox door's words for the hub's things (spec/mailbox.md §4.2, DECISIONS "mailbox.md" 3). */
+/** The mailbox door's words for the hub's things (mailbox.check.shape). */
 import { z } from 'zod'
 import type { Mail } from '../../core/mail/take.ts'
+import { iso } from '../words/times.ts'
 
 export const mailShape = z.object({
   id: z.string().describe("The sender's msg_id, or one made for it; answer with the same one."),
@@ -12,7 +13,7 @@ export const mailShape = z.object({
 
 export type MailShape = z.output<typeof mailShape>
 
-export function toMail({ id, from, body, createdAt, lease }: Mail): MailShape {
-  const mail = { id, from, content: body, created: new Date(createdAt).toISOString() }
-  return lease === undefined ? mail : { ...mail, lease }
+export function toMail({ clientId, from, body, createdAt, loan }: Mail): MailShape {
+  const mail = { id: clientId, from, content: body, created: iso(createdAt) }
+  return loan === undefined ? mail : { ...mail, lease: loan }
 }

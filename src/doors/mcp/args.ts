@@ -1,4 +1,4 @@
-/** Reads a tool's arguments and words what is wrong with them, so that a model can put it right. */
+/** Reads a tool's arguments, and words their faults so that a model can put them right. */
 import type { z } from 'zod'
 import { HubError } from '../../base/errors.ts'
 import { isRecord, type Json } from './protocol/json.ts'
@@ -7,7 +7,7 @@ import type { Tool } from './table.ts'
 
 type AnyTool = Pick<Tool<never>, 'name' | 'input' | 'accept'>
 
-/** Throws INVALID_ARGUMENT in our words (DECISIONS, "All doors" 10). A null argument is an absent one. */
+/** Throws INVALID_ARGUMENT in our words (all.arguments.tool-error). A null argument is an absent one (all.schema.null). */
 export function readArguments(tool: AnyTool, args: unknown): unknown {
   if (args !== undefined && args !== null && !isRecord(args))
     throw new HubError('INVALID_ARGUMENT', `The arguments must be an object; got ${show(args)}.`, { hint: usage(tool) })
@@ -90,7 +90,7 @@ const nouns: Record<string, string> = {
 
 const article = (type: string): string => nouns[type] ?? `${/^[aeiou]/.test(type) ? 'an' : 'a'} ${type}`
 
-/** A value as a person would point at it: short, and nothing of what it holds if it is large. */
+/** A value as a person would point at it: short, and without its content if it is large. */
 function show(value: unknown, fallback = 'something else'): string {
   if (Array.isArray(value)) return 'a list'
   if (isRecord(value)) return 'an object'

@@ -1,4 +1,4 @@
-/** What real clients drop or rename without a word, found before they do; used by the tests of every door. */
+/** Finds tools that real clients would silently drop or rename; used by the tests of every door. */
 import { isRecord, type Json } from './protocol/json.ts'
 import { inputSchema, outputSchema } from './schema.ts'
 import type { Door } from './table.ts'
@@ -43,7 +43,7 @@ export function lintDoor<Scope>(door: Door<Scope>): string[] {
 
 const combiners = ['anyOf', 'oneOf', 'allOf']
 
-/** What keeps an input schema from being flat (DECISIONS, "All doors" 2). */
+/** The faults that keep an input schema from being flat (all.schema.flat). */
 function flaws(root: Json): string[] {
   const found = new Set<string>()
   for (const key of combiners) if (key in root) found.add(`has ${key} at its root`)

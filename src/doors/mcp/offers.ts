@@ -1,11 +1,11 @@
-/** Which of a door's tools a scope is offered, and what is said of those it is not. */
+/** The tools of a door that a scope is offered, and the error for those it is not. */
 
 import type { ToolRow } from './protocol/service.ts'
 import type { Door, Offer } from './table.ts'
 
 export interface Offering<Scope> {
   readonly tools: ReadonlyMap<string, ToolRow<Scope>>
-  /** What `tools/list` answers. */
+  /** The answer of `tools/list`. */
   readonly list: readonly object[]
   readonly instructions: string
   /** How to be offered more, where that is possible. */
@@ -36,7 +36,7 @@ export function createOfferings<Scope>(
   }
 }
 
-/** Why a name names no tool here, and what would. */
+/** The error for an unknown tool, with the way to one that exists. */
 export function unknownTool<Scope>(
   all: ReadonlyMap<string, ToolRow<Scope>>,
   { tools, more }: Offering<Scope>,

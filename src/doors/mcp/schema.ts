@@ -13,7 +13,7 @@ export const inputSchema = (tool: AnyTool): Json =>
 
 /**
  * A failed call also carries structured content, `{error: …}`, and clients on SDK v1 check even that against the
- * output schema. So what is advertised requires nothing and forbids nothing; what a success holds is in the properties.
+ * output schema. Hence the advertised schema requires nothing and forbids nothing; its properties are those of a success.
  */
 export function outputSchema(tool: AnyTool): Json | undefined {
   if (tool.output === undefined) return undefined
@@ -21,7 +21,7 @@ export function outputSchema(tool: AnyTool): Json | undefined {
   return tool.wrapped ? { type: 'object', properties: { result: schema } } : schema
 }
 
-/** What only a check of results would need costs every agent tokens: a tenth of the list of a large door. */
+/** Keywords for checking results cost every agent tokens, a tenth of the list of a large door, and tell it nothing. */
 function loose(node: unknown): unknown {
   if (Array.isArray(node)) return node.map(loose)
   if (!isRecord(node)) return node
@@ -32,7 +32,7 @@ function loose(node: unknown): unknown {
   return isRecord(properties) && Object.keys(properties).length > 0 ? { ...rest, properties } : rest
 }
 
-/** Takes away what tells a model nothing (the dialect, the bounds zod gives every integer) and what clients choke on. */
+/** Drops keywords that tell a model nothing (the dialect, zod's bounds of every integer) or that clients choke on. */
 function tidy(schema: unknown): Json {
   const clean = (node: unknown): unknown => {
     if (Array.isArray(node)) return node.map(clean)
@@ -47,8 +47,8 @@ const isSafeBound = (key: string, value: unknown): boolean =>
   (key === 'maximum' && value === Number.MAX_SAFE_INTEGER) || (key === 'minimum' && value === Number.MIN_SAFE_INTEGER)
 
 /**
- * A list of types, as zod writes what may be null, becomes a choice: some clients take only one type. A type that a row
- * gives by hand is the one to advertise, whatever else is taken.
+ * A list of types, as zod writes a nullable value, becomes a choice: some clients take only one type. A type that a row
+ * gives by hand is the one to advertise, even if others are taken.
  */
 function oneType({ type, description, ...rest }: Json): Json {
   const told = description === undefined ? {} : { description }
@@ -61,7 +61,7 @@ function oneType({ type, description, ...rest }: Json): Json {
   return { ...told, anyOf: choices }
 }
 
-/** An input schema without the bounds of its texts and lists: whoever breaks one reads it in the error. */
+/** An input schema without the bounds of its texts and lists: the error for a broken bound names it. */
 export function brief(schema: Json): Json {
   const properties = Object.entries((schema.properties ?? {}) as Record<string, Json>).map(([name, property]) => {
     const { pattern: _, maxLength: __, maxItems: ___, ...rest } = property

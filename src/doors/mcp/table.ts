@@ -1,21 +1,21 @@
-/** What an MCP door is: a table of tools and resources, each declared once. Everything on the wire comes from it. */
+/** An MCP door: a table of tools and resources, each declared once. Everything on the wire comes from it. */
 import type { z } from 'zod'
 import type { Code, HubError, Reason } from '../../base/errors.ts'
 import type { Caller } from '../../core/access/callers.ts'
 
-/** What a running tool or resource knows of its call. `Scope` is what the door read from the URL (agent, project …). */
+/** The context of a running tool or resource. `Scope` is read from the URL by the door (agent, project …). */
 export interface CallContext<Scope> {
   readonly caller: Caller
   readonly scope: Scope
   /** The client's own name and version, where it said so. */
   readonly client: { readonly name: string; readonly version: string } | undefined
-  /** What names the client's session, where it has one: newer clients open none. */
+  /** The name of the client's session, where it has one: newer clients open none. */
   readonly session: string | undefined
   /** Aborted when the client cancels or is gone: nobody reads the answer any more. */
   readonly signal: AbortSignal
   /** Aborted when the server stops: a waiting tool ends with its empty result, which is still written. */
   readonly stopping: AbortSignal
-  /** Registers what takes the call's effect back if its answer cannot be handed to the client. */
+  /** Registers an undo, which runs if the answer of the call cannot be handed to the client. */
   ifLost(undo: () => Promise<void>): void
 }
 
@@ -33,7 +33,7 @@ export interface Tool<Scope, Input extends z.ZodObject = z.ZodObject, Value = un
   accept?(args: Record<string, unknown>): Record<string, unknown>
   /** The shape of the value; absent for tools that answer formatted text. */
   readonly output?: z.ZodType<Value>
-  /** The value is not always an object, so it travels as `{ result: value }` (DECISIONS, "All doors" 1). */
+  /** The value is not always an object: it travels as `{ result: value }` (all.result.wrapped). */
   readonly wrapped?: boolean
   readonly effect: 'read' | 'write'
   readonly destructive?: boolean
@@ -51,12 +51,12 @@ export interface Resource<Scope> {
   read(params: Readonly<Record<string, string>>, context: CallContext<Scope>): Promise<unknown>
 }
 
-/** A part of a door's tools, for callers who want a short list. */
+/** A part of a door's tools, for callers that want a short list. */
 export interface Offer {
   readonly tools: ReadonlySet<string>
-  /** What a model should know before its first call, if the door's own instructions name tools that are not among these. */
+  /** Instructions for a model, if the door's own name tools that are not among these. */
   readonly instructions?: string
-  /** What a caller does to be offered the others: the end of the error about one of them. */
+  /** The way to be offered the other tools: the end of the error about one of them. */
   readonly more: string
 }
 
@@ -68,7 +68,7 @@ export function hintOf(hints: Hints | undefined, error: HubError): string | unde
   return typeof hint === 'function' ? hint(error) : (hint ?? error.hint)
 }
 
-/** Whom a call concerns, as its arguments say it: not checked, and only text is kept of it. */
+/** The agent and project that a call concerns, by its arguments: not checked, and only text is kept. */
 export interface Subject {
   readonly project?: unknown
   readonly agent?: unknown
@@ -77,12 +77,12 @@ export interface Subject {
 export interface Door<Scope> {
   readonly name: string
   readonly title: string
-  /** What a model should know before its first call; short. */
+  /** Instructions for a model before its first call; short. */
   readonly instructions: string
   // biome-ignore lint/suspicious/noExplicitAny: a table holds tools of every input and value; each row is checked by defineTool
   readonly tools: readonly Tool<Scope, any, any>[]
   readonly resources: readonly Resource<Scope>[]
-  /** Also answers `{"tool": …, "args": {…}}` with the bare value (DECISIONS, "All doors" 5). */
+  /** Also answers `{"tool": …, "args": {…}}` with the bare value (all.short-form.value). */
   readonly shortForm?: boolean
   /**
    * The list of tools is long, and costs each agent tokens: arguments whose names tell enough are not described, the
@@ -91,11 +91,11 @@ export interface Door<Scope> {
   readonly terse?: boolean
   /** Stand in for the hints of errors with these codes and reasons. */
   readonly hints?: Hints
-  /** What this scope is offered of the tools; undefined is all of them. One offer is the same object every time. */
+  /** The tools that this scope is offered; undefined is all of them. One offer is the same object every time. */
   offer?(scope: Scope): Offer | undefined
   /** Makes the calls of this door known one by one (`doors/mcp/usage.ts`); without it they are only counted. */
   subject?(tool: string, args: Readonly<Record<string, unknown>>): Subject
-  /** Calls `changed` whenever what `uri` shows has changed, until the returned function is called. Unknown or foreign URIs stay silent. */
+  /** Calls `changed` after each change of the resource `uri`, until the returned function is called. Unknown or foreign URIs stay silent. */
   watch?(uri: string, context: Pick<CallContext<Scope>, 'caller' | 'scope'>, changed: () => void): () => void
 }
 

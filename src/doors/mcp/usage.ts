@@ -33,7 +33,7 @@ export class Usage {
     this.#size = size
   }
 
-  /** Begins to count a tool. Who counts keeps the row: looking it up would cost more than adding one. */
+  /** Begins to count a tool. The caller keeps the row: looking it up would cost more than adding one. */
   count(door: string, name: string, cluster: string): ToolUse {
     const use = { door, name, cluster, calls: 0, errors: 0 }
     this.#tools.push(use)
@@ -58,10 +58,10 @@ export class Usage {
 
 const longest = 256
 
-/** What a terminal would obey, or a reader of lines take for the end of one. */
+/** Characters that a terminal would obey, or a reader of lines take for the end of one. */
 const unseen = /[\p{C}\p{Zl}\p{Zp}]/gu
 
-/** What is kept of a text from outside. The cut one is copied: a slice would keep the whole of it in memory. */
+/** The kept part of a text from outside. A cut one is copied: a slice would keep the whole text in memory. */
 export function briefly(value: unknown): string | undefined {
   if (typeof value !== 'string') return undefined
   const text = value.length <= longest ? value : Buffer.from(value.slice(0, longest)).toString()

@@ -1,7 +1,8 @@
 /** The fields that several doors take from outside, each checked by one schema in one wording. */
 import { z } from 'zod'
 import { HubError } from '../../base/errors.ts'
-import { agentNamePattern, commons } from '../../base/names.ts'
+import { limits } from '../../base/limits.ts'
+import { agentNamePattern, agentNameRule, commons } from '../../base/names.ts'
 import { bodyFault, clientIdFault, metadataFault, textFault } from '../../base/text.ts'
 
 /** Makes a function that tells what is wrong with a text into a check of a schema. */
@@ -13,25 +14,20 @@ export const check = (faultOf: (text: string) => string | undefined) => (context
 /** Its pattern is not advertised: a model reads it in the error, and not a dozen times in a list of tools. */
 export const agentName = z
   .string()
-  .check(
-    check((name) =>
-      agentNamePattern.test(name)
-        ? undefined
-        : 'must be 1 to 100 letters, digits, "_" or "-", beginning with a letter or digit',
-    ),
-  )
+  .check(check((name) => (agentNamePattern.test(name) ? undefined : `must be ${agentNameRule}`)))
 
 export const body = z.string().check(check(bodyFault))
 
 export const clientId = z.string().check(check(clientIdFault))
 
-/** Any number of seconds; what is beyond MAX_WAIT_SECONDS is cut, not refused (DECISIONS, "All doors" 4). */
+/** Any number of seconds; what is beyond MAX_WAIT_SECONDS is cut, not refused (all.wait.cut). */
 export const waitSeconds = z.number().min(0)
 
-/** Peers of the bus may be called anything a person can read (DECISIONS, "All doors" 6). */
+/** Peers of the bus may be called anything a person can read (bus.sizes.limits). */
 export function busNameFault(name: string): string | undefined {
   const trimmed = name.trim()
-  if (trimmed === '' || [...trimmed].length > 64) return 'must have 1 to 64 characters'
+  if (trimmed === '' || [...trimmed].length > limits.busNameLength)
+    return `must have 1 to ${limits.busNameLength} characters`
   return /\p{C}/u.test(trimmed) ? 'must not contain control characters' : undefined
 }
 
@@ -42,7 +38,8 @@ export const busName = z
 
 function titleFault(title: string): string | undefined {
   const trimmed = title.trim()
-  if (trimmed === '' || [...trimmed].length > 255) return 'must have 1 to 255 characters'
+  if (trimmed === '' || [...trimmed].length > limits.titleLength)
+    return `must have 1 to ${limits.titleLength} characters`
   return /\p{Cc}/u.test(trimmed) ? 'must not contain control characters' : textFault(trimmed)
 }
 
@@ -74,15 +71,26 @@ export const metadata = z
   })
   .meta({ type: 'object' })
 
+/** The body of a message in a topic. */
+export const topicBody = text(limits.topicBodyLength)
+
+/** The `message_type` of a message in a topic. */
+export const messageKind = text(limits.kindLength)
+
+export const reason = text(limits.reasonLength)
+
+/** What is wrong with a human key (usually an absolute path) or a slug of a project. */
+export function projectKeyFault(key: string): string | undefined {
+  if (key.trim() === '' || key.length > limits.projectKeyLength)
+    return `must have 1 to ${limits.projectKeyLength} characters`
+  return /\p{Cc}/u.test(key) ? 'must not contain control characters' : textFault(key)
+}
+
 /** The project that `?project=` names: a slug or a key. */
 export function projectParameter({ project = commons }: Record<string, unknown>): string {
-  if (typeof project === 'string' && project !== '' && project.length <= 1024 && textFault(project) === undefined)
-    return project
-  throw new HubError(
-    'INVALID_ARGUMENT',
-    'The query parameter "project" must be one slug or key of 1 to 1024 characters.',
-    {
-      hint: 'Leave ?project= out to use the common project.',
-    },
-  )
+  const fault = typeof project === 'string' ? projectKeyFault(project) : 'must be given once'
+  if (fault === undefined && typeof project === 'string') return project
+  throw new HubError('INVALID_ARGUMENT', `The query parameter "project" ${fault}.`, {
+    hint: 'Name one slug or key, or leave ?project= out to use the common project.',
+  })
 }

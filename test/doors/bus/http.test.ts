@@ -116,6 +116,10 @@ describe('A name on the URL', () => {
       '?agent=a&agent=b',
       '?agent=%0a',
       '?project=',
+      '?project=%20',
+      '?project=a%0ab',
+      '?project=a&project=b',
+      `?project=${'x'.repeat(1025)}`,
     ]) {
       const response = await fetch(`${endpoint()}${query}`, {
         method: 'POST',

@@ -26,7 +26,7 @@ const write = (file: string, sql: string) => {
   db.close()
 }
 
-describe.each(eras)('A client of %s', (era) => {
+describe('A client', () => {
   verifies('bus.schema.mismatch', 'is told by every tool but ping, and the file keeps every byte', async () => {
     const makers: Record<string, (file: string) => Promise<void>> = {
       async 'a newer Parley'(file) {
@@ -46,13 +46,13 @@ describe.each(eras)('A client of %s', (era) => {
         writeFileSync(file, 'Dear diary, today I was taken for a database.')
       },
     }
-    for (const [what, make] of Object.entries(makers)) {
+    for (const [n, [what, make]] of Object.entries(makers).entries()) {
       const storage = await temporaryFolder()
       const file = join(storage, 'parley.sqlite3')
       await make(file)
       const hash = () => createHash('sha256').update(readFileSync(file)).digest('hex')
       const before = hash()
-      const bus = await startBus({ storage, era })
+      const bus = await startBus({ storage, era: eras[n % 2 === 0 ? 0 : 1] })
       expect(await bus.call('ping'), what).toMatchObject({ ok: true, schema_version: '6' })
       for (const [tool, args] of calls)
         await expect(bus.call(tool, args), `${tool} on ${what}`).rejects.toMatchObject({

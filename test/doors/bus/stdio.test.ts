@@ -15,7 +15,7 @@ async function startLines(storage: string, { env = {}, cwd = storage }: Partial<
   const bus = spawnParley(['bus'], { STORAGE_ROOT: storage, ...env }, { cwd })
   bus.child.stdin.on('error', () => {})
   let id = 0
-  const post = (tool: string, args: object = {}) => {
+  const write = (tool: string, args: object = {}) => {
     const params = { name: tool, arguments: args }
     bus.child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id: ++id, method: 'tools/call', params })}\n`)
     return id
@@ -24,7 +24,7 @@ async function startLines(storage: string, { env = {}, cwd = storage }: Partial<
     const [line = ''] = await bus.printed(new RegExp(`^\\{"jsonrpc":"2.0","id":${to},[^\n]*\n`, 'm'))
     return (JSON.parse(line) as Line).result.structuredContent
   }
-  return { ...bus, post, answer, call: (tool: string, args?: object) => answer(post(tool, args)) }
+  return { ...bus, write, answer, call: (tool: string, args?: object) => answer(write(tool, args)) }
 }
 
 verifies('bus.stdio.protocol', 'Its stdout is JSON-RPC, a line each, and its log goes to stderr', async () => {
@@ -71,10 +71,10 @@ describe('It ends', () => {
   verifies('bus.stdio.protocol', 'when its stdin does, also while calls wait, and by SIGTERM and SIGINT', async () => {
     const storage = await temporaryFolder()
     for (const end of ['stdin', 'SIGTERM', 'SIGINT'] as const) {
-      const { child, call, post, gone, output } = await startLines(storage)
+      const { child, call, write, gone, output } = await startLines(storage)
       const { topic_id } = await call('topic_create', { name: 'the end' })
       await call('topic_join', { agent_name: 'a', topic_id })
-      const waits = post('sync', { topic_id, wait_seconds: 50 })
+      const waits = write('sync', { topic_id, wait_seconds: 50 })
       await expect.poll(() => waiting(storage, String(topic_id))).toEqual(['a'])
       if (end === 'stdin') child.stdin.end()
       else child.kill(end)
@@ -102,7 +102,7 @@ verifies('bus.wait.untouched', 'A wait whose stdout breaks moves no cursor, and 
   for (let n = 0; n < 3; n++) {
     const bob = await startLines(storage)
     await bob.call('topic_join', { agent_name: 'bob', topic_id })
-    bob.post('sync', { topic_id, wait_seconds: 50 })
+    bob.write('sync', { topic_id, wait_seconds: 50 })
     await expect.poll(() => waiting(storage, topic_id)).toEqual(['bob'])
     // It still listens, but nobody reads what it says. It learns that when it tries to tell.
     bob.child.stdout.destroy()
@@ -128,7 +128,7 @@ verifies('bus.wait.untouched', 'A call that is cancelled while it reads has read
     await alice.send(topic_id, `number ${n}`)
     // Both lines come at once: the call is under way when it is cancelled, and what it read is there.
     bob.child.stdin.cork()
-    const requestId = bob.post('sync', { topic_id, wait_seconds: 0 })
+    const requestId = bob.write('sync', { topic_id, wait_seconds: 0 })
     const cancelled = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId } }
     bob.child.stdin.write(`${JSON.stringify(cancelled)}\n`)
     bob.child.stdin.uncork()

@@ -7,8 +7,9 @@ import { systemClock } from '../../../src/base/clock.ts'
 import { migrate } from '../../../src/db/migrate.ts'
 import { migrations } from '../../../src/db/migrations/all.ts'
 import { openDb } from '../../../src/db/open.ts'
+import { parleyCommand, parleyProcess } from '../../support/cli.ts'
 import { eachEngine } from '../../support/engines.ts'
-import { bareEnv, runParley, startParley, temporaryFolder } from '../../support/parley.ts'
+import { startParley, temporaryFolder } from '../../support/parley.ts'
 import { verifies } from '../../support/verifies.ts'
 
 const every = migrations.map(({ id, name }) => ({ id, name }))
@@ -17,7 +18,7 @@ eachEngine('migrate', (open, dialect) => {
   verifies('cli.migrate.tells', 'an empty database is set up, a second time there is nothing to do', async () => {
     const { url } = await open({ empty: true })
     const storage = await temporaryFolder()
-    const run = (...args: string[]) => runParley(['migrate', ...args], bareEnv(storage, { DATABASE_URL: url }))
+    const run = (...args: string[]) => parleyCommand({ storage }, ['migrate', ...args], { env: { DATABASE_URL: url } })
     const first = await run()
     expect(first).toMatchObject({ code: 0, stderr: '' })
     expect(first.stdout).toMatch(
@@ -41,7 +42,7 @@ verifies(
     const db = await openDb(`sqlite:${file}`)
     await migrate(db, migrations.slice(0, 3), systemClock)
     await db.close()
-    const run = () => runParley(['migrate'], bareEnv(storage))
+    const run = () => parleyProcess({ storage }, ['migrate'])
     const names = every.slice(3).map(({ id, name }) => `${id} (${name})`)
     const plural = names.length === 1 ? '' : 's'
     expect(await run()).toMatchObject({
@@ -70,7 +71,7 @@ verifies('cli.migrate.refuses', 'a newer database and a foreign one are named an
     const file = join(storage, 'parley.sqlite3')
     execute(file, ...make)
     const before = await readFile(file)
-    const run = await runParley(['migrate'], bareEnv(storage))
+    const run = await parleyCommand({ storage }, ['migrate'])
     expect(run).toMatchObject({ code: 1, stdout: '' })
     expect(run.stderr).toMatch(/^.+\n.*DATABASE_URL.*\n$/)
     expect(run.stderr).toContain(file)

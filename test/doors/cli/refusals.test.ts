@@ -1,6 +1,6 @@
 /** What `parley topics` refuses, and what it keeps from terminals. */
 import { expect } from 'vitest'
-import { parleyCommand, printedBy, topicsBeside } from '../../support/cli.ts'
+import { parleyCommand, parleyProcess, printedBy, topicsBeside } from '../../support/cli.ts'
 import { shareParley } from '../../support/parley.ts'
 import { verifies } from '../../support/verifies.ts'
 
@@ -77,4 +77,27 @@ verifies('cli.topics.errors', 'wrong usage is exit code 2, other errors 1, help 
   await Promise.all(others.map(async ([args, says]) => expect(await fails(...args)).toMatchObject(outcome(1, says))))
   expect(await topics('send', '--help')).toMatch(/Usage: parley topics send [\s\S]*Examples:\n {2}parley topics send /)
   expect(await printedBy(parley(), ['--help'])).toMatch(/^ {2}topics .*follow topics live/m)
+})
+
+verifies('cli.topics.errors', 'a process of its own says the same, and ends with the same code', async () => {
+  const { id } = await topicOf('process', 'one')
+  const cases: [number, string[]][] = [
+    [0, ['topics', 'show', id]],
+    [0, ['topics', 'send', '--help']],
+    [1, ['topics', 'show', 'nope']],
+    [2, ['topics', 'show', id, '--limit', 'few']],
+    [2, ['topics', 'delete', id]],
+    [2, ['frobnicate']],
+  ]
+  await Promise.all(
+    cases.map(async ([code, args]) => {
+      const outcome = await parleyProcess(parley(), args)
+      expect(outcome).toMatchObject({ code })
+      expect(outcome).toEqual(await parleyCommand(parley(), args))
+    }),
+  )
+  const text = 'Grüße\n'
+  const sent = await parleyProcess(parley(), ['topics', 'send', id, '--as', 'ann'], { input: text })
+  expect(sent).toEqual({ code: 0, stdout: 'Sent #2 to "process" as ann.\n', stderr: '' })
+  expect(await json('show', id)).toMatchObject({ messages: [{ seq: 1 }, { content_markdown: 'Grüße' }] })
 })

@@ -16,6 +16,7 @@ async function start(options: Partial<AppOptions> = {}) {
     allowedHosts: [],
     bearerToken: undefined,
     allowLocalUnauthenticated: true,
+    callerOfKey: async () => undefined,
     clock: systemClock,
     log: pino({ level: 'silent' }),
     metrics: createMetrics(),

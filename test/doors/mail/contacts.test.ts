@@ -1,10 +1,10 @@
-/** Contacts as agents meet them at the mail door and at the mailbox door (spec/mail.md, Contact model). */
+/** Contacts as agents meet them at the mail door and at the mailbox door. */
 import { beforeEach, describe, expect, test } from 'vitest'
 import { connectMail, type Desk, newDesk, newProject } from '../../support/mail.ts'
-import { eras, mailbox, shareParley, startParley } from '../../support/parley.ts'
+import { eras, mailbox, serveHere, shareServer } from '../../support/parley.ts'
 import { verifies } from '../../support/verifies.ts'
 
-const parley = shareParley()
+const parley = shareServer()
 
 interface Link {
   id: number
@@ -43,7 +43,7 @@ describe.each(eras)('In %s', (era) => {
 
   verifies(
     ['mail.contact.request', 'mail.contact.respond', 'mail.contact.list'],
-    'one asks, the other gets a letter and accepts, and both see it',
+    'one asks, the other gets a message and accepts, and both see it',
     async () => {
       await my.policy('BlueLake', 'contacts_only')
       const asked = await my.ask('GreenCastle', 'BlueLake', { reason: 'API changes', ttl_seconds: 60 })
@@ -206,7 +206,7 @@ verifies(
   'the settings decide on enforcement, handshake and retry',
   async () => {
     const contactOf = async (env: Record<string, string>) => {
-      const desk = await newDesk(await startParley({ env }))
+      const desk = await newDesk(await serveHere({ env }))
       const code = await desk.send().then(
         () => 'delivered',
         (error: { code: string }) => error.code,

@@ -1,10 +1,10 @@
 /** Projects and identities as agents meet them at the mail door, through the official client in both eras. */
 import type { Client } from '@modelcontextprotocol/client'
 import { describe, expect, test } from 'vitest'
-import { callTool, connectClient, type EraName, eras, mailbox, shareParley, startParley } from '../../support/parley.ts'
+import { callTool, connectClient, type EraName, eras, mailbox, shareServer, startParley } from '../../support/parley.ts'
 import { verifies } from '../../support/verifies.ts'
 
-const parley = shareParley()
+const parley = shareServer()
 
 interface Profile {
   id: number

@@ -1,10 +1,10 @@
-/** The inbox and receipts of the mail door (spec/mail.md, How it works 3). */
+/** The inbox and receipts of the mail door. */
 import { beforeEach, describe, expect, test } from 'vitest'
 import { type Desk, newDesk } from '../../support/mail.ts'
-import { mailbox, shareParley } from '../../support/parley.ts'
+import { mailbox, shareServer } from '../../support/parley.ts'
 import { verifies } from '../../support/verifies.ts'
 
-const parley = shareParley()
+const parley = shareServer()
 
 let desk: Desk
 beforeEach(async () => {

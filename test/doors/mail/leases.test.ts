@@ -1,10 +1,10 @@
-/** File reservations at the mail door (spec/mail.md, How it works 4). */
+/** File reservations at the mail door. */
 import { beforeEach, describe, expect, test } from 'vitest'
 import { connectMail, type Desk, newDesk } from '../../support/mail.ts'
-import { eras, shareParley } from '../../support/parley.ts'
+import { eras, shareServer } from '../../support/parley.ts'
 import { verifies } from '../../support/verifies.ts'
 
-const parley = shareParley()
+const parley = shareServer()
 
 interface Reservation {
   id: number

@@ -1,10 +1,10 @@
-/** The four macros of the mail door (spec/mail.md, Tools): each one call for what they bundle. */
+/** The four macros of the mail door: each one call for several. */
 import { beforeEach, describe, expect, test } from 'vitest'
 import { type Desk, type Message, newDesk, newProject, type Receipt } from '../../support/mail.ts'
-import { shareParley } from '../../support/parley.ts'
+import { shareServer } from '../../support/parley.ts'
 import { verifies } from '../../support/verifies.ts'
 
-const parley = shareParley()
+const parley = shareServer()
 
 let desk: Desk
 beforeEach(async () => {

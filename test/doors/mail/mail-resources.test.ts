@@ -1,11 +1,11 @@
-/** The resources that show mail (spec/mail.md, Resources). */
+/** The resources that show mail. */
 import { beforeEach, describe, expect, test } from 'vitest'
 import { parseTime } from '../../../src/doors/mail/fields.ts'
 import { type Desk, type Message, newDesk, newProject, type Page } from '../../support/mail.ts'
-import { shareParley } from '../../support/parley.ts'
+import { shareServer } from '../../support/parley.ts'
 import { verifies } from '../../support/verifies.ts'
 
-const parley = shareParley()
+const parley = shareServer()
 
 let desk: Desk
 beforeEach(async () => {

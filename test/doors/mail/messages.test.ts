@@ -1,10 +1,10 @@
-/** Sending and replying at the mail door (spec/mail.md, DECISIONS mail.md 3 and 5). */
+/** Sending and replying at the mail door. */
 import { beforeEach, describe, expect, test } from 'vitest'
 import { type Desk, type Message, newDesk, newProject } from '../../support/mail.ts'
-import { shareParley } from '../../support/parley.ts'
+import { shareServer } from '../../support/parley.ts'
 import { verifies } from '../../support/verifies.ts'
 
-const parley = shareParley()
+const parley = shareServer()
 
 let desk: Desk
 beforeEach(async () => {

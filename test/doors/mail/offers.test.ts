@@ -5,7 +5,7 @@ import type { About } from '../../../src/doors/mail/about.ts'
 import { clusters, offers } from '../../../src/doors/mail/clusters.ts'
 import { mailDoor } from '../../../src/doors/mail/door.ts'
 import { lintDoor } from '../../../src/doors/mcp/lint.ts'
-import { callTool, connectClient, eras, shareParley } from '../../support/parley.ts'
+import { callTool, connectClient, eras, shareServer } from '../../support/parley.ts'
 import { verifies } from '../../support/verifies.ts'
 
 const tools = [
@@ -41,7 +41,7 @@ const resources: Readonly<Record<string, readonly string[]>> = {
   'resource://views/ack-overdue/{agent}': ['project', 'ttl_minutes', 'limit'],
 }
 
-const parley = shareParley()
+const parley = shareServer()
 const url = (query = '') => `${parley().url}/mcp${query}`
 
 verifies('mail.tools.lint', 'No client drops or renames a tool of the mail door', () => {

@@ -1,10 +1,10 @@
 /** How many a message may go to at the mail door. */
 import { expect } from 'vitest'
 import { newDesk } from '../../support/mail.ts'
-import { shareParley } from '../../support/parley.ts'
+import { shareServer } from '../../support/parley.ts'
 import { verifies } from '../../support/verifies.ts'
 
-const parley = shareParley()
+const parley = shareServer()
 
 const names = (from: number, to: number) => Array.from({ length: to - from }, (_, n) => `Agent${from + n}`)
 

@@ -1,10 +1,10 @@
-/** `search_messages` as clients call it (spec/mail.md §5; DECISIONS, mail.md 9). */
+/** `search_messages` as clients call it. */
 import { beforeEach, describe, expect } from 'vitest'
 import { connectMail, type Desk, newDesk, plainMail } from '../../support/mail.ts'
-import { eras, mailbox, shareParley } from '../../support/parley.ts'
+import { eras, mailbox, shareServer } from '../../support/parley.ts'
 import { verifies } from '../../support/verifies.ts'
 
-const parley = shareParley()
+const parley = shareServer()
 
 interface Hit {
   id: number

@@ -1,11 +1,11 @@
-/** `summarize_thread` and `summarize_threads` as clients call them (spec/mail.md §5; DECISIONS, mail.md 10). */
+/** `summarize_thread` and `summarize_threads` as clients call them. */
 import { beforeEach, describe, expect } from 'vitest'
 import { connectMail, type Desk, newDesk } from '../../support/mail.ts'
 import { fails, says, startEndpoint } from '../../support/openai.ts'
-import { eras, shareParley, startParley } from '../../support/parley.ts'
+import { eras, shareServer, startParley } from '../../support/parley.ts'
 import { verifies } from '../../support/verifies.ts'
 
-const parley = shareParley()
+const parley = shareServer()
 
 type Json = Record<string, unknown>
 

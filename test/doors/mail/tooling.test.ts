@@ -6,11 +6,11 @@ import type { About } from '../../../src/doors/mail/about.ts'
 import { playbooks } from '../../../src/doors/mail/clusters.ts'
 import { mailDoor } from '../../../src/doors/mail/door.ts'
 import { toolingTools } from '../../../src/doors/mail/tools/tooling.ts'
-import { connectClient, eras, mailbox, shareParley, startParley } from '../../support/parley.ts'
+import { connectClient, eras, mailbox, serveHere, shareServer } from '../../support/parley.ts'
 import { repositoryFiles, withoutComments } from '../../support/sources.ts'
 import { verifies } from '../../support/verifies.ts'
 
-const parley = shareParley({ env: { APP_ENVIRONMENT: 'testing' } })
+const parley = shareServer({ env: { APP_ENVIRONMENT: 'testing' } })
 const connect = (era: (typeof eras)[number], query = '') => connectClient(`${parley().url}/mcp${query}`, era)
 
 // biome-ignore lint/suspicious/noExplicitAny: each resource has a shape of its own
@@ -161,7 +161,7 @@ verifies(
   'mail.hints.own',
   'A full mailbox names check_mail at the mailbox door, and not at the mail door',
   async () => {
-    const full = await startParley({ env: { MAILBOX_MAX_DEPTH: '1' } })
+    const full = await serveHere({ env: { MAILBOX_MAX_DEPTH: '1' } })
     await mailbox(full, 'GreenCastle').send('BlueLake', 'one')
     await expect(mailbox(full, 'GreenCastle').send('BlueLake', 'two')).rejects.toMatchObject({
       code: 'MAILBOX_FULL',
@@ -187,7 +187,7 @@ verifies('mail.hints.own', 'Who is no contact reads at the mailbox door where co
   })
 })
 
-verifies('mail.hints.own', 'Core names no tool of the mail door but in the letter that asks for contact', () => {
+verifies('mail.hints.own', 'Core names no tool of the mail door but in the message that asks for contact', () => {
   const tools = mailDoor({} as Hub, {} as About).tools.map(({ name }) => name)
   const names = new RegExp([...tools.filter((name) => name.includes('_')), 'project_key', 'auto_contact'].join('|'))
   const core = repositoryFiles().filter(({ path }) => /^src\/core\/[^.]+\.ts$/.test(path))

@@ -1,9 +1,9 @@
-/** The mailbox door as a plain client meets it: spec/mailbox.md and DECISIONS, "mailbox.md". */
+/** The mailbox door as a plain client meets it. */
 import { describe, expect } from 'vitest'
-import { callTool, mailbox, shareParley } from '../../support/parley.ts'
+import { callTool, mailbox, shareServer } from '../../support/parley.ts'
 import { verifies } from '../../support/verifies.ts'
 
-const parley = shareParley({ env: { MAILBOX_MAX_DEPTH: '5', MAX_WAIT_SECONDS: '2' } })
+const parley = shareServer({ env: { MAILBOX_MAX_DEPTH: '5', MAX_WAIT_SECONDS: '2' } })
 
 let count = 0
 /** Agents that no other test knows. */

@@ -1,9 +1,9 @@
 /** The mailbox door on the wire: what is refused and how, in the protocol and in the short form. */
 import { describe, expect } from 'vitest'
-import { callTool, mailbox, shareParley } from '../../support/parley.ts'
+import { callTool, mailbox, shareServer } from '../../support/parley.ts'
 import { verifies } from '../../support/verifies.ts'
 
-const parley = shareParley()
+const parley = shareServer()
 const endpoint = (agent = 'alice') => `${parley().url}/agents/${agent}/mcp`
 
 const post = (body: string, headers: Record<string, string> = { 'Content-Type': 'application/json' }, agent?: string) =>

@@ -228,8 +228,8 @@ const told = { status: 200, keys: ['content', 'isError', 'structuredContent'], i
 
 const params =
   'Bad parameters of a method are -32602; the low-level Server of the SDK lets them through as an internal error.'
-const read = 'Bad arguments, of whatever shape, are a tool error that the model reads (DECISIONS, "All doors" 10).'
-const accept = 'Plain clients send no Accept, or any: they get JSON (DECISIONS, "All doors" 5).'
+const read = 'Bad arguments, of whatever shape, are a tool error that the model reads (all.arguments.tool-error).'
+const accept = 'Plain clients send no Accept, or any: they get JSON (all.plain.json).'
 const array = 'The answers of a batch are one JSON array; the SDK sends each as an event.'
 
 /** Every place where the engine answers otherwise. A difference that is not here fails; so does one that has gone. */

@@ -24,6 +24,7 @@ export async function startFixture(options: FixtureOptions = {}) {
     allowedHosts: [],
     bearerToken: options.bearerToken,
     allowLocalUnauthenticated: true,
+    callerOfKey: async () => undefined,
     ready: async () => {},
     refresh: async () => {},
   })

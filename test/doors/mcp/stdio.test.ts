@@ -9,11 +9,12 @@ import { clientSuite } from './suite.ts'
 import { call, eras, newClient, rpc } from './use.ts'
 
 const child = fileURLToPath(new URL('./stdio-child.ts', import.meta.url))
+const env = { NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? '' }
 
 describe.each(eras)('over stdio, protocol %s', (era) => {
   const client = newClient(era)
   beforeAll(() =>
-    client.connect(new StdioClientTransport({ command: process.execPath, args: [child], stderr: 'ignore' })),
+    client.connect(new StdioClientTransport({ command: process.execPath, args: [child], env, stderr: 'ignore' })),
   )
   afterAll(() => client.close())
 

@@ -1,6 +1,7 @@
 /** The tools of the bus for topics: make, find, close, reopen, join; who is there. */
 import { z } from 'zod'
 import { HubError } from '../../../base/errors.ts'
+import { limits } from '../../../base/limits.ts'
 import type { Hub } from '../../../core/hub/hub.ts'
 import { join, listPresent } from '../../../core/topics/members.ts'
 import {
@@ -12,9 +13,11 @@ import {
   resolveTopic,
 } from '../../../core/topics/topics.ts'
 import { defineTool } from '../../mcp/table.ts'
-import { busName, clientId, metadata, text, title } from '../../words/fields.ts'
+import { busName, clientId, metadata, reason, title } from '../../words/fields.ts'
+import { seconds } from '../../words/times.ts'
+import { peerWords } from '../../words/topics.ts'
 import { type BusScope, holderOf } from '../holder.ts'
-import { seconds, topicDetailShape, topicShape, toTopicDetail, toTopicShape } from '../shapes.ts'
+import { topicDetailShape, topicShape, toTopicDetail, toTopicShape } from '../shapes.ts'
 
 const tool = defineTool<BusScope>()
 
@@ -29,7 +32,7 @@ export function topicTools(hub: Hub) {
     description: 'Make a topic that peers can join. By default an open topic of the same name is reused.',
     cluster: 'topics',
     input: z.strictObject({
-      name: title.optional().describe('What to call it; made up if left out.'),
+      name: title.optional().describe('The name of the topic; made up if left out.'),
       metadata: metadata.optional().describe('Any JSON object to keep with the topic.'),
       mode: z
         .enum(['reuse', 'new'])
@@ -50,7 +53,7 @@ export function topicTools(hub: Hub) {
     cluster: 'topics',
     input: z.strictObject({
       status: z.enum(['open', 'closed', 'all']).default('open').describe('Which topics.'),
-      limit: z.int().min(1).max(1000).default(200).describe('The most topics to list.'),
+      limit: z.int().min(1).max(limits.listed).default(200).describe('The most topics to list.'),
     }),
     output: z.object({ topics: z.array(topicDetailShape), count: z.number(), has_more: z.boolean() }),
     effect: 'read',
@@ -83,7 +86,7 @@ export function topicTools(hub: Hub) {
     cluster: 'topics',
     input: z.strictObject({
       topic_id: topicId,
-      reason: text(1000).optional().describe('Why, for those who come later.'),
+      reason: reason.optional().describe('The reason, for later readers.'),
     }),
     output: topicDetailShape
       .pick({ topic_id: true, status: true, closed_at: true, close_reason: true })
@@ -119,7 +122,7 @@ export function topicTools(hub: Hub) {
       'Join a topic under your name, by topic_id or by name; do this before sync. Keep reclaim_token: it lets you take your name back from a process that still holds it.',
     cluster: 'topics',
     input: z.strictObject({
-      agent_name: busName.describe('What peers call you, for example red-squirrel.'),
+      agent_name: busName.describe('Your name among peers, for example red-squirrel.'),
       topic_id: topicId.optional(),
       name: title.optional().describe('Instead of topic_id: the name of the topic.'),
       allow_closed: z.boolean().default(false).describe('With name: also a closed topic.'),
@@ -179,12 +182,7 @@ export function topicTools(hub: Hub) {
         windowMs: window_seconds * 1000,
         limit,
       })
-      const shown = peers.map(({ name, lastSeq, seenAt }) => ({
-        agent_name: name,
-        last_seq: lastSeq,
-        updated_at: seconds(seenAt),
-        age_seconds: seconds(now - seenAt),
-      }))
+      const shown = peers.map((peer) => peerWords(peer, now, seconds))
       return { topic_id, window_seconds, limit, now: seconds(now), peers: shown, count: shown.length }
     },
   })

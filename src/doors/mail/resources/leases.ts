@@ -1,18 +1,19 @@
 /** The resource of the mail door about leases. */
 import { z } from 'zod'
+import { limits } from '../../../base/limits.ts'
 import type { Hub } from '../../../core/hub/hub.ts'
 import { listLeases } from '../../../core/leases/leases.ts'
 import type { Resource } from '../../mcp/table.ts'
+import { toReservation } from '../../words/leases.ts'
 import { flagParameter, idParameter, limitParameter, projectParameter } from '../fields.ts'
-import { toReservation } from '../lease-shapes.ts'
 import { defineResource } from '../resource.ts'
 import type { MailScope } from '../scope.ts'
 
-/** What is held now is what agents ask for; the past is there for those who ask. */
+/** Agents ask for active leases; past ones are shown on demand. */
 const params = z.object({
   slug: projectParameter,
   active_only: flagParameter(true),
-  limit: limitParameter(200, 1000),
+  limit: limitParameter(200, limits.listed),
   before: idParameter.optional(),
 })
 

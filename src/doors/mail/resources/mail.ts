@@ -1,5 +1,6 @@
-/** The resources that show mail: inbox, outbox, mailbox, a message, a thread, and what waits for an agent. */
+/** The resources that show mail: inbox, outbox, mailbox, a message, a thread, and the views of waiting mail. */
 import { z } from 'zod'
+import { limits } from '../../../base/limits.ts'
 import { needHome } from '../../../core/agents/agents.ts'
 import type { Hub } from '../../../core/hub/hub.ts'
 import { listInbox, listOutbox } from '../../../core/mail/inbox.ts'
@@ -22,7 +23,7 @@ import { defineResource } from '../resource.ts'
 import type { MailScope } from '../scope.ts'
 import { toMessage, toReceived, toSent } from '../shapes.ts'
 
-const limit = limitParameter(20, 100)
+const limit = limitParameter(20, limits.inboxListed)
 const aged = { agent: name, project: projectParameter.optional(), limit }
 const agedObject = z.object(aged)
 const ofAgent = { ...aged, before: idParameter.optional() }
@@ -37,7 +38,7 @@ const wish = ({ since_ts, include_bodies, before, limit }: z.output<typeof textu
 })
 
 export function mailResources(hub: Hub): Resource<MailScope>[] {
-  /** As whom an agent's mail is read, and what every list of it answers. An agent whose name is the only one needs no project. */
+  /** The agent whose mail is read, and the frame of every list. An agent with a name that is unique needs no project. */
   async function open(
     context: CallContext<MailScope>,
     { agent, project, limit }: { agent: string; project?: string | undefined; limit: number },
@@ -81,7 +82,7 @@ export function mailResources(hub: Hub): Resource<MailScope>[] {
   const outbox = defineResource({
     uri: 'resource://outbox/{agent}{?project,limit,include_bodies,since_ts,before}',
     name: 'outbox',
-    description: 'What an agent sent, newest first, with blind copies and receipts.',
+    description: 'The messages that an agent sent, newest first, with blind copies and receipts.',
     params: z.object({ ...ofAgent, ...withText }),
     async read(params, context) {
       const { as, page } = await open(context, params)
@@ -133,12 +134,12 @@ export function mailResources(hub: Hub): Resource<MailScope>[] {
       },
     })
 
-  /** What has waited longer than so many milliseconds, the oldest first. */
+  /** Messages that have waited longer than so many milliseconds, the oldest first. */
   async function overdue(context: CallContext<MailScope>, params: z.output<typeof agedObject>, ms: number) {
     const { as, page } = await open(context, params)
     const until = hub.clock.now() - ms
-    const letters = await listInbox(hub, as, { part: 'unacked', until, oldestFirst: true, limit: params.limit })
-    const { next_before: _, ...first } = page(letters.map(toReceived))
+    const messages = await listInbox(hub, as, { part: 'unacked', until, oldestFirst: true, limit: params.limit })
+    const { next_before: _, ...first } = page(messages.map(toReceived))
     return first
   }
 

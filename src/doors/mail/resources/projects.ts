@@ -1,15 +1,17 @@
-/** The resources of the mail door about projects and who works in them. */
+/** The resources of the mail door about projects and their agents. */
 import { z } from 'zod'
+import { limits } from '../../../base/limits.ts'
 import { pageAgents } from '../../../core/agents/profiles.ts'
 import type { Hub } from '../../../core/hub/hub.ts'
 import { listProjects } from '../../../core/projects/projects.ts'
 import type { CallContext, Resource } from '../../mcp/table.ts'
+import { toProfile, toProject } from '../../words/profiles.ts'
 import { limitParameter, projectKey } from '../fields.ts'
-import { toProfile, toProject, wish } from '../profiles.ts'
+import { wish } from '../profiles.ts'
 import { defineResource } from '../resource.ts'
 import type { MailScope } from '../scope.ts'
 
-const limit = limitParameter(1000, 1000)
+const limit = limitParameter(limits.listed, limits.listed)
 const projectId = z
   .string()
   .regex(/^\d{1,15}$/, 'must be the id of a project, a whole number')

@@ -1,4 +1,4 @@
-/** The resources of the mail door about its own tools: what there is, how it is used, what a caller may do. */
+/** The resources of the mail door about its own tools: their list, their use, the rights of a caller. */
 import { z } from 'zod'
 import { nameKey } from '../../../base/names.ts'
 import { listHeldChores } from '../../../core/access/oversight.ts'
@@ -10,9 +10,10 @@ import { inputSchema } from '../../mcp/schema.ts'
 import type { Resource, Tool } from '../../mcp/table.ts'
 import { briefly, type Call } from '../../mcp/usage.ts'
 import { agentName } from '../../words/fields.ts'
+import { iso } from '../../words/times.ts'
 import type { About } from '../about.ts'
 import { aliases, clusters, offers, playbooks } from '../clusters.ts'
-import { projectParameter, readParameters, toIso } from '../fields.ts'
+import { projectParameter, readParameters } from '../fields.ts'
 import type { MailScope } from '../scope.ts'
 
 type Row = Pick<Tool<MailScope>, 'name' | 'title' | 'cluster' | 'effect' | 'input'>
@@ -39,7 +40,7 @@ const parameters = {
 const mostEntries = 200
 
 export function toolingResources({ hub, about, tools }: Tooling): Resource<MailScope>[] {
-  const now = () => toIso(hub.clock.now())
+  const now = () => iso(hub.clock.now())
   const { usage } = about
   return [
     {
@@ -60,7 +61,7 @@ export function toolingResources({ hub, about, tools }: Tooling): Resource<MailS
     {
       uri: 'resource://tooling/directory',
       name: 'tool directory',
-      description: 'The tools in clusters, and playbooks: which calls in which order for which work.',
+      description: 'The tools in clusters, and playbooks: the order of calls for common work.',
       read: async () => ({
         generated_at: now(),
         metrics_uri: 'resource://tooling/metrics',
@@ -90,14 +91,14 @@ export function toolingResources({ hub, about, tools }: Tooling): Resource<MailS
       description: 'The background jobs that some process holds right now.',
       async read(_params, { caller }) {
         const held = await listHeldChores(hub, caller)
-        const locks = held.map(({ name, holder, until }) => ({ name, owner: holder, held_until: toIso(until) }))
+        const locks = held.map(({ name, holder, until }) => ({ name, owner: holder, held_until: iso(until) }))
         return { locks, summary: { total: locks.length } }
       },
     },
     {
       uri: 'resource://tooling/capabilities/{agent}{?project}',
       name: 'capabilities',
-      description: 'What you may do as this agent, as cluster:read and cluster:write.',
+      description: 'Your rights as this agent, as cluster:read and cluster:write.',
       async read(params, { scope, caller }) {
         const { agent, project } = readParameters(parameters.capabilities, params)
         const { name } = project === undefined ? { name: agent } : await needAgent(hub, caller, project, agent)
@@ -109,11 +110,11 @@ export function toolingResources({ hub, about, tools }: Tooling): Resource<MailS
       name: 'recent calls',
       description: `The calls of the last seconds, the newest first, at most ${mostEntries}; of one agent or project if asked.`,
       async read(params, { caller }) {
-        // It shows who called what.
+        // The list shows the calls of other agents.
         needSteering(caller)
         const { window_seconds, agent, project } = readParameters(parameters.recent, params)
         const since = hub.clock.now() - window_seconds * 1000
-        // A call may have named the project by either.
+        // A call may have named the project by its slug or by its key.
         const asked = project === undefined ? undefined : await needProject(hub, caller, project)
         const found = usage
           .calls()
@@ -132,7 +133,7 @@ export function toolingResources({ hub, about, tools }: Tooling): Resource<MailS
 }
 
 const toEntry = ({ tool, at, ms, outcome, project, agent }: Call) => ({
-  timestamp: toIso(at),
+  timestamp: iso(at),
   tool: tool.name,
   cluster: tool.cluster,
   project: project ?? null,
@@ -158,7 +159,7 @@ function argumentsOf({ name, input }: Row) {
   return { required, optional: all.filter((argument) => !required.includes(argument)), aliases: aliases[name] ?? {} }
 }
 
-/** Local callers and the operator may read and write; what is not offered at this URL cannot be called either. */
+/** Local callers and the operator may read and write; a tool that is not offered at this URL cannot be called. */
 function capabilities(tools: readonly Row[], { tools: wanted }: MailScope): string[] {
   const offered = wanted === 'all' ? tools : tools.filter(({ name }) => offers[wanted].tools.has(name))
   return [...new Set(offered.map(({ cluster, effect }) => `${cluster}:${effect}`))].sort()

@@ -5,10 +5,11 @@ import { listContacts, setContactPolicy } from '../../../core/contacts/links.ts'
 import type { Hub } from '../../../core/hub/hub.ts'
 import { requestContact, respondContact } from '../../../core/requests/requests.ts'
 import { defineTool } from '../../mcp/table.ts'
-import { text } from '../../words/fields.ts'
+import { reason } from '../../words/fields.ts'
+import { toProfile } from '../../words/profiles.ts'
 import { linkShape, toLink } from '../contact-shapes.ts'
 import { acting, name, projectKey } from '../fields.ts'
-import { profileShape, toProfile } from '../profiles.ts'
+import { profileShape } from '../profiles.ts'
 import type { MailScope } from '../scope.ts'
 
 const tool = defineTool<MailScope>()
@@ -23,14 +24,14 @@ export function contactTools(hub: Hub) {
     name: 'request_contact',
     title: 'Ask an agent for contact',
     description:
-      'Ask an agent for leave to write to it, also in another project. It gets a letter about it and answers with respond_contact.',
+      'Ask an agent for permission to message it, also in another project. It gets a message about the request and answers with respond_contact.',
     cluster,
     input: z.strictObject({
       project_key: projectKey,
       from_agent: name.describe('You.'),
       to_agent: name,
       to_project: projectKey.optional().describe('The project of to_agent, if not yours.'),
-      reason: text(1000).optional(),
+      reason: reason.optional(),
       ttl_seconds: ttlSeconds.describe('How long the request stands; 7 days if left out.'),
     }),
     output: linkShape,
@@ -47,15 +48,15 @@ export function contactTools(hub: Hub) {
     name: 'respond_contact',
     title: 'Answer a contact request',
     description:
-      'Accept or deny contact that an agent asked you for. Accepted contact holds both ways until it expires; a denial holds until you accept.',
+      'Accept or deny a contact request. Accepted contact holds both ways until it expires; a denial holds until you accept.',
     cluster,
     input: z.strictObject({
       project_key: projectKey,
-      to_agent: name.describe('You, who were asked.'),
-      from_agent: name.describe('Who asked.'),
+      to_agent: name.describe('You.'),
+      from_agent: name.describe('The agent that asked.'),
       accept: z.boolean(),
       from_project: projectKey.optional().describe('The project of from_agent, if not yours.'),
-      ttl_seconds: ttlSeconds.describe('How long it holds; if left out, 7 days, a denial for good.'),
+      ttl_seconds: ttlSeconds.describe('How long the answer holds; if left out, 7 days, a denial for good.'),
     }),
     output: linkShape,
     effect: 'write',
@@ -86,7 +87,7 @@ export function contactTools(hub: Hub) {
     name: 'set_contact_policy',
     title: 'Choose who may write to you',
     description:
-      'Choose who may write to you: open (anybody), auto (who shares a thread, files or recent mail with you; others make contact first), contacts_only, block_all (nobody).',
+      'Set who may message you: open (anybody), auto (agents that share a thread, files or recent mail with you; others make contact first), contacts_only, block_all (nobody).',
     cluster,
     input: z.strictObject({ project_key: projectKey, agent_name: name, policy: z.enum(contactPolicies) }),
     output: profileShape,

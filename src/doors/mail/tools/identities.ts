@@ -1,23 +1,14 @@
 /** The tools of the mail door about projects and identities: who works where, and as whom. */
 import { z } from 'zod'
+import { limits } from '../../../base/limits.ts'
 import { listAgents, whois } from '../../../core/agents/profiles.ts'
 import { createIdentity, register } from '../../../core/agents/registration.ts'
 import type { Hub } from '../../../core/hub/hub.ts'
 import { ensureProject } from '../../../core/projects/projects.ts'
 import { defineTool } from '../../mcp/table.ts'
+import { toProfile, toProject } from '../../words/profiles.ts'
 import { name, projectKey } from '../fields.ts'
-import {
-  introduction,
-  model,
-  profileShape,
-  program,
-  projectShape,
-  task,
-  toProfile,
-  toProject,
-  toRegistered,
-  wish,
-} from '../profiles.ts'
+import { introduction, model, profileShape, program, projectShape, task, toRegistered, wish } from '../profiles.ts'
 import type { MailScope } from '../scope.ts'
 
 export function identityTools(hub: Hub) {
@@ -27,7 +18,7 @@ export function identityTools(hub: Hub) {
     row({
       name: 'ensure_project',
       title: 'Ensure project',
-      description: 'Make the project, or find it if it is there.',
+      description: 'Create the project of a repository, or find it if it exists.',
       cluster,
       input: z.strictObject({ human_key: projectKey.describe('Absolute path of the repository.') }),
       output: projectShape,
@@ -40,7 +31,7 @@ export function identityTools(hub: Hub) {
       name: 'register_agent',
       title: 'Register agent',
       description:
-        'Become an agent of the project: the one of this name again, or a new one. Use the name in the answer from then on.',
+        'Register as an agent of the project: the existing one of this name, or a new one. Use the name in the answer from then on.',
       cluster,
       input: z.strictObject({
         project_key: projectKey,
@@ -63,7 +54,7 @@ export function identityTools(hub: Hub) {
     row({
       name: 'create_agent_identity',
       title: 'Create agent identity',
-      description: 'Become a new agent of the project, whoever is there.',
+      description: 'Register as a new agent of the project, never as an existing one.',
       cluster,
       input: z.strictObject({
         project_key: projectKey,
@@ -96,12 +87,12 @@ export function identityTools(hub: Hub) {
     row({
       name: 'list_agents',
       title: 'List agents',
-      description: 'The agents of a project, the one active last first.',
+      description: 'List the agents of a project, the latest active first.',
       cluster,
       input: z.strictObject({
         project_key: projectKey,
         active_within_seconds: z.number().positive().optional().describe('Only those active within this time.'),
-        limit: z.int().min(1).max(1000).default(100).describe('How many at most.'),
+        limit: z.int().min(1).max(limits.listed).default(100).describe('How many at most.'),
       }),
       output: z.array(profileShape),
       wrapped: true,

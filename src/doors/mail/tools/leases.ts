@@ -1,12 +1,15 @@
 /** The tools of the mail door about leases: reserve paths, release them, keep them for longer. */
 import { z } from 'zod'
+import { limits } from '../../../base/limits.ts'
 import { textFault } from '../../../base/text.ts'
 import type { Hub } from '../../../core/hub/hub.ts'
 import { type Choice, release, renew, reserve } from '../../../core/leases/leases.ts'
 import { defineTool } from '../../mcp/table.ts'
 import { check } from '../../words/fields.ts'
-import { acting, id, name, projectKey, toIso } from '../fields.ts'
-import { reservations, toConflict, toGranted } from '../lease-shapes.ts'
+import { toGranted } from '../../words/leases.ts'
+import { iso } from '../../words/times.ts'
+import { acting, id, name, projectKey } from '../fields.ts'
+import { reservations, toConflict } from '../lease-shapes.ts'
 import type { MailScope } from '../scope.ts'
 
 const tool = defineTool<MailScope>()
@@ -16,7 +19,7 @@ const mostPaths = 100
 /** Each is read by the hub, which knows the folder of the project. */
 export const paths = z.array(z.string()).max(mostPaths)
 
-export const leaseReason = z.string().max(1000).check(check(textFault))
+export const leaseReason = z.string().max(limits.reasonLength).check(check(textFault))
 
 export const ttlSeconds = z.int().min(1)
 
@@ -25,7 +28,7 @@ const chosen = {
   file_reservation_ids: z.array(id).max(1000).optional(),
 }
 
-/** Some clients send empty lists for what they leave out. */
+/** Some clients send an empty list for an argument that they leave out. */
 function choice(paths: readonly string[] | undefined, ids: readonly number[] | undefined): Choice {
   return paths?.length || ids?.length ? { patterns: paths ?? [], ids: ids ?? [] } : {}
 }
@@ -35,7 +38,7 @@ export function leaseTools(hub: Hub) {
     name: 'file_reservation_paths',
     title: 'Reserve files',
     description:
-      'Say which files you are about to edit. Granted even if others hold them: talk to those whom conflicts lists.',
+      'Reserve the files you are about to edit. Granted even if others hold them: talk to the holders that conflicts lists.',
     cluster,
     input: z.strictObject({
       project_key: projectKey,
@@ -44,7 +47,7 @@ export function leaseTools(hub: Hub) {
       ttl_seconds: ttlSeconds.default(3600),
       exclusive: z.boolean().default(true).describe('false: others may share them.'),
       reason: leaseReason.default(''),
-      on_conflict: z.enum(['grant', 'refuse']).default('grant').describe('refuse: grant only what is free.'),
+      on_conflict: z.enum(['grant', 'refuse']).default('grant').describe('refuse: grant free paths only.'),
     }),
     output: z.object({ granted: reservations, conflicts: reservations }),
     effect: 'write',
@@ -72,7 +75,7 @@ export function leaseTools(hub: Hub) {
     async run({ project_key, agent_name, paths, file_reservation_ids }, context) {
       const choosing = choice(paths, file_reservation_ids)
       const { released, releasedAt } = await release(hub, acting(context, project_key, agent_name), choosing)
-      return { released, released_at: toIso(releasedAt) }
+      return { released, released_at: iso(releasedAt) }
     },
   })
 

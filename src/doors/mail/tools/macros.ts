@@ -5,22 +5,15 @@ import { type Reserved, reserve } from '../../../core/leases/leases.ts'
 import { lookForConflicts, prepareForThread, shakeHands, startWork } from '../../../core/macros/work.ts'
 import { modelPattern } from '../../../llm/llm.ts'
 import { defineTool } from '../../mcp/table.ts'
-import { body, text, title } from '../../words/fields.ts'
+import { body, reason, title } from '../../words/fields.ts'
+import { toGranted } from '../../words/leases.ts'
+import { toProject } from '../../words/profiles.ts'
+import { iso } from '../../words/times.ts'
 import { aliases } from '../clusters.ts'
 import { linkShape, toLink } from '../contact-shapes.ts'
-import { acting, name, projectKey, threadKey, toIso } from '../fields.ts'
-import { toConflict, toGranted } from '../lease-shapes.ts'
-import {
-  introduction,
-  model,
-  profileShape,
-  program,
-  projectShape,
-  task,
-  toProject,
-  toRegistered,
-  wish,
-} from '../profiles.ts'
+import { acting, name, projectKey, threadKey } from '../fields.ts'
+import { toConflict } from '../lease-shapes.ts'
+import { introduction, model, profileShape, program, projectShape, task, toRegistered, wish } from '../profiles.ts'
 import type { MailScope } from '../scope.ts'
 import { toReceipt, toReceived } from '../shapes.ts'
 import { toNothingSaid, toSummary } from '../summary-shapes.ts'
@@ -44,7 +37,7 @@ export function macroTools(hub: Hub) {
     name: 'macro_start_session',
     title: 'Start a session',
     description:
-      'Begin work in a project: makes it known, registers you, reserves files if you name some, and shows your inbox. Pass agent_name to be the same agent as before.',
+      'Begin work in a project: creates it if it is new, registers you, reserves files if you name some, and shows your inbox. Pass agent_name to be the same agent as before.',
     cluster,
     input: z.strictObject({
       human_key: projectKey.describe('Absolute path of the repository.'),
@@ -62,13 +55,13 @@ export function macroTools(hub: Hub) {
     alwaysLoad: true,
     async run({ human_key: project, agent_name, inbox_limit, ...input }, context) {
       const newcomer = { ...introduction(context, { project, ...input }), name: agent_name }
-      const claim = {
+      const wanted = {
         patterns: input.file_reservation_paths ?? [],
         exclusive: true,
         reason: input.file_reservation_reason,
         ttlMs: input.file_reservation_ttl_seconds * 1000,
       }
-      const started = await startWork(hub, context.caller, { newcomer, claim, inbox: { limit: inbox_limit } })
+      const started = await startWork(hub, context.caller, { newcomer, wanted, inbox: { limit: inbox_limit } })
       return {
         project: toProject(started.project),
         agent: toRegistered(started.registered),
@@ -127,7 +120,7 @@ export function macroTools(hub: Hub) {
     name: 'macro_file_reservation_cycle',
     title: 'Reserve files for one edit',
     description:
-      'Reserve files for a focused edit; with auto_release what you did not hold before is released at once, to look for conflicts only.',
+      'Reserve files for a focused edit. auto_release only looks for conflicts: new reservations are released at once.',
     cluster,
     input: z.strictObject({
       project_key: projectKey,
@@ -143,15 +136,15 @@ export function macroTools(hub: Hub) {
     async run({ project_key: project, agent_name: agent, paths: patterns, auto_release, ...input }, context) {
       const { exclusive, reason, ttl_seconds } = input
       const me = acting(context, project, agent)
-      const claim = { patterns, exclusive, reason, ttlMs: ttl_seconds * 1000 }
+      const wanted = { patterns, exclusive, reason, ttlMs: ttl_seconds * 1000 }
       if (!auto_release) {
-        const reserved = await reserve(hub, me, { ...claim, onConflict: 'grant' })
+        const reserved = await reserve(hub, me, { ...wanted, onConflict: 'grant' })
         return { file_reservations: toReserved(reserved), released: null }
       }
-      const { reserved, released } = await lookForConflicts(hub, me, claim)
+      const { reserved, released } = await lookForConflicts(hub, me, wanted)
       return {
         file_reservations: toReserved(reserved),
-        released: { released: released.released, released_at: toIso(released.releasedAt) },
+        released: { released: released.released, released_at: iso(released.releasedAt) },
       }
     },
   })
@@ -160,7 +153,7 @@ export function macroTools(hub: Hub) {
     name: 'macro_contact_handshake',
     title: 'Make contact',
     description:
-      'Ask an agent for contact; with auto_accept answer for it as well, and then send it a welcome if you wrote one.',
+      'Ask an agent for contact. auto_accept also accepts in its name, and then sends your welcome message, if there is one.',
     cluster,
     input: z
       .strictObject({
@@ -168,7 +161,7 @@ export function macroTools(hub: Hub) {
         requester: name.describe('You.'),
         target: name,
         to_project: projectKey.optional().describe('The project of target, if not yours.'),
-        reason: text(1000).optional(),
+        reason: reason.optional(),
         ttl_seconds: ttlSeconds.optional(),
         auto_accept: z.boolean().default(false),
         welcome_subject: title.optional(),

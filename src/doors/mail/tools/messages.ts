@@ -1,5 +1,6 @@
 /** The tools for sending, replying, reading the inbox and receipts. */
 import { z } from 'zod'
+import { limits } from '../../../base/limits.ts'
 import type { Hub } from '../../../core/hub/hub.ts'
 import { listInbox } from '../../../core/mail/inbox.ts'
 import { acknowledgeMessage, markRead } from '../../../core/mail/receipts.ts'
@@ -7,6 +8,7 @@ import { reply } from '../../../core/messages/reply.ts'
 import { type Address, send } from '../../../core/messages/send.ts'
 import { defineTool, type Tool } from '../../mcp/table.ts'
 import { body, clientId, title } from '../../words/fields.ts'
+import { iso } from '../../words/times.ts'
 import {
   acting,
   checkRecipients,
@@ -18,7 +20,6 @@ import {
   since,
   threadKey,
   toAddresses,
-  toIso,
 } from '../fields.ts'
 import type { MailScope } from '../scope.ts'
 import { receiptShape, receivedShape, toReceipt, toReceived } from '../shapes.ts'
@@ -39,14 +40,14 @@ function listOfOne(args: Record<string, unknown>): Record<string, unknown> {
   return { ...args, ...Object.fromEntries(lists.map((key) => [key, [args[key]]])) }
 }
 
-export const inboxLimit = z.int().min(1).max(100).default(20)
+export const inboxLimit = z.int().min(1).max(limits.inboxListed).default(20)
 
 export function messageTools(hub: Hub): Tool<MailScope>[] {
   const sendMessage = tool({
     name: 'send_message',
     title: 'Send a message',
     description:
-      'Send Markdown to agents of your project, or to Name@project elsewhere. Pass thread_id to continue a conversation (a ticket key, say). ack_required asks for acknowledge_message. blocked lists who was not reached, and why.',
+      'Send Markdown to agents of your project, or to Name@project elsewhere. Pass thread_id to continue a conversation (a ticket key, say). ack_required asks for acknowledge_message. blocked lists recipients that were not reached, and why.',
     cluster,
     input: z
       .strictObject({
@@ -87,7 +88,7 @@ export function messageTools(hub: Hub): Tool<MailScope>[] {
     name: 'reply_message',
     title: 'Reply to a message',
     description:
-      'Reply in the thread of a message, under its subject and with its importance. Goes to whoever wrote it unless you name others.',
+      'Reply in the thread of a message, under its subject and with its importance. Goes to its sender unless you name others.',
     cluster,
     input: z
       .strictObject({
@@ -130,7 +131,7 @@ export function messageTools(hub: Hub): Tool<MailScope>[] {
       limit: inboxLimit,
       urgent_only: z.boolean().default(false).describe('Only importance high and urgent.'),
       include_bodies: z.boolean().default(false),
-      since_ts: since.optional().describe('ISO 8601: only what was sent later.'),
+      since_ts: since.optional().describe('ISO 8601: only messages sent later.'),
       after_id: id.optional(),
     }),
     output: z.array(receivedShape),
@@ -138,14 +139,14 @@ export function messageTools(hub: Hub): Tool<MailScope>[] {
     effect: 'read',
     alwaysLoad: true,
     async run({ project_key, agent_name, limit, urgent_only, include_bodies, since_ts, after_id }, context) {
-      const letters = await listInbox(hub, acting(context, project_key, agent_name), {
+      const messages = await listInbox(hub, acting(context, project_key, agent_name), {
         part: urgent_only ? 'urgent' : 'all',
         since: since_ts === undefined ? undefined : parseTime(since_ts),
         after: after_id,
         bodies: include_bodies,
         limit,
       })
-      return letters.map(toReceived)
+      return messages.map(toReceived)
     },
   })
 
@@ -158,7 +159,7 @@ export function messageTools(hub: Hub): Tool<MailScope>[] {
   const markMessageRead = tool({
     name: 'mark_message_read',
     title: 'Mark a message as read',
-    description: 'Note that you have read a message that was sent to you.',
+    description: 'Mark a message that was sent to you as read.',
     cluster,
     input: receiptInput,
     output: z.object({ message_id: z.int(), read: z.literal(true), read_at: z.string() }),
@@ -166,14 +167,14 @@ export function messageTools(hub: Hub): Tool<MailScope>[] {
     idempotent: true,
     async run({ project_key, agent_name, message_id }, context) {
       const { readAt } = await markRead(hub, acting(context, project_key, agent_name), message_id)
-      return { message_id, read: true as const, read_at: toIso(readAt) }
+      return { message_id, read: true as const, read_at: iso(readAt) }
     },
   })
 
   const acknowledge = tool({
     name: 'acknowledge_message',
     title: 'Acknowledge a message',
-    description: 'Confirm a message that was sent to you, as ack_required asks; it counts as read too.',
+    description: 'Confirm a message that was sent to you, as ack_required asks; also marks it as read.',
     cluster,
     input: receiptInput,
     output: z.object({
@@ -187,7 +188,7 @@ export function messageTools(hub: Hub): Tool<MailScope>[] {
     async run({ project_key, agent_name, message_id }, context) {
       const receipt = await acknowledgeMessage(hub, acting(context, project_key, agent_name), message_id)
       const { readAt, ackedAt = readAt } = receipt
-      return { message_id, acknowledged: true as const, acknowledged_at: toIso(ackedAt), read_at: toIso(readAt) }
+      return { message_id, acknowledged: true as const, acknowledged_at: iso(ackedAt), read_at: iso(readAt) }
     },
   })
 

@@ -5,9 +5,10 @@ import { searchProject } from '../../../core/search/project.ts'
 import { searchLimits } from '../../../core/search/search.ts'
 import { marked } from '../../../fulltext/excerpt.ts'
 import { defineTool } from '../../mcp/table.ts'
-import { projectKey, toIso } from '../fields.ts'
+import { address } from '../../words/mail.ts'
+import { iso } from '../../words/times.ts'
+import { projectKey } from '../fields.ts'
 import type { MailScope } from '../scope.ts'
-import { address } from '../shapes.ts'
 
 const hitShape = z.object({
   id: z.number(),
@@ -45,7 +46,7 @@ export function searchTools(hub: Hub) {
         thread_id: hit.threadKey ?? null,
         importance: hit.importance,
         ack_required: hit.ackRequired,
-        created_ts: toIso(hit.createdAt),
+        created_ts: iso(hit.createdAt),
         snippet: marked(hit.snippet),
         score: Math.round(hit.score * 1000) / 1000,
       }))

@@ -9,7 +9,7 @@ export function toolingTools(hub: Hub, about: About) {
   const healthCheck = defineTool<MailScope>()({
     name: 'health_check',
     title: 'Health check',
-    description: 'See that the server and its database answer: status is ok or degraded.',
+    description: 'Check that the server and its database answer: status is ok or degraded.',
     cluster: 'infrastructure',
     input: z.strictObject({}),
     output: z.object({

@@ -85,7 +85,7 @@ export class HttpExchange<Scope> extends Exchange<Scope> {
   }
 }
 
-/** What plugins put on the reply would be lost with `hijack`. */
+/** Headers that plugins put on the reply would be lost with `hijack`. */
 export const withReplyHeaders = (reply: FastifyReply, own: OutgoingHttpHeaders): OutgoingHttpHeaders => ({
   ...(reply.getHeaders() as OutgoingHttpHeaders),
   ...own,

@@ -1,4 +1,4 @@
-/** The headers of 2026-07-28 that repeat what the body says, so that proxies need not read it. */
+/** The headers of 2026-07-28 that repeat the body, so that proxies need not read it. */
 import type { JSONRPCRequest } from '@modelcontextprotocol/server'
 import { Refusal, rpcCodes } from '../protocol/refusal.ts'
 import { legacyVersions, modernVersions } from '../protocol/versions.ts'
@@ -42,7 +42,7 @@ export function checkLegacyVersion(headers: StandardHeaders | undefined): void {
   })
 }
 
-/** What the classifier leaves to the server: all three headers must be there, and the name must be the body's. */
+/** Checks that the classifier leaves to the server: all three headers must be there, and the name must be the body's. */
 export function checkHeaders({ method, params }: JSONRPCRequest, headers: StandardHeaders): void {
   if (headers.version === undefined) throw mismatch('(missing)', 'the required MCP-Protocol-Version header is absent')
   if (headers.method === undefined)
@@ -70,7 +70,7 @@ const mismatch = (header: string, body: string): Refusal =>
 
 const encodedPrefix = '=?base64?'
 
-/** `=?base64?…?=` carries what a header cannot; only the canonical spelling counts. */
+/** `=?base64?…?=` carries text that a header cannot; only the canonical spelling counts. */
 function decodeName(header: string): string | undefined {
   if (!header.startsWith(encodedPrefix) || !header.endsWith('?=')) return header
   const encoded = header.slice(encodedPrefix.length, -2)

@@ -6,7 +6,7 @@ import {
   type RequestId,
 } from '@modelcontextprotocol/server'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { postBatch } from '../protocol/batch.ts'
+import { answerBatch } from '../protocol/batch.ts'
 import { dispatch } from '../protocol/dispatch.ts'
 import type { ClientInfo, Peer } from '../protocol/exchange.ts'
 import { readInbound } from '../protocol/inbound.ts'
@@ -16,18 +16,22 @@ import type { EraName } from '../protocol/versions.ts'
 import { HttpExchange } from './exchange.ts'
 import type { StandardHeaders } from './headers.ts'
 import { issueToken, type Mount, type Place, placeOf, sessionOf } from './mount.ts'
-import { isShortForm, postShortForm } from './short-form.ts'
+import { answerShortForm, isShortForm } from './short-form.ts'
 
 /** Returns a promise only where it has to wait; the way of almost every request has none. */
-export function post<Scope>(mount: Mount<Scope>, request: FastifyRequest, reply: FastifyReply): void | Promise<void> {
+export function receive<Scope>(
+  mount: Mount<Scope>,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): void | Promise<void> {
   const { body, headers } = request
   // Fastify reads no body that has no type.
   if (body === undefined) throw wrongType()
   const place = placeOf(mount, request)
-  if (mount.service.door.shortForm && isShortForm(body)) return postShortForm(mount, place, body, reply)
+  if (mount.service.door.shortForm && isShortForm(body)) return answerShortForm(mount, place, body, reply)
   const token = headers['mcp-session-id'] as string | undefined
   if (Array.isArray(body))
-    return withSession(mount, place, token, (session) => postBatch({ mount, place, session, body, reply }))
+    return withSession(mount, place, token, (session) => answerBatch({ mount, place, session, body, reply }))
 
   const inbound = readInbound(body, standardHeaders(headers))
   if (inbound.kind === 'response') return accept(reply)

@@ -1,4 +1,4 @@
-/** What the HTTP methods of one mounted door share: whose request it is, in which scope, in which session. */
+/** The part that the HTTP methods of one mounted door share: caller, scope and session of a request. */
 import type { FastifyRequest } from 'fastify'
 import type { Caller } from '../../../core/access/callers.ts'
 import type { Eras } from '../protocol/eras.ts'
@@ -7,7 +7,7 @@ import { Refusal, rpcCodes } from '../protocol/refusal.ts'
 import type { Service } from '../protocol/service.ts'
 import type { Session } from '../protocol/sessions.ts'
 
-/** What a door reads from the URL. `key` names the path in one spelling: sessions are bound to it. */
+/** The scope that a door reads from the URL. `key` names the path in one spelling: sessions are bound to it. */
 export type ReadScope<Scope> = (
   params: Readonly<Record<string, string>>,
   query: Readonly<Record<string, string | string[] | undefined>>,

@@ -3,6 +3,7 @@
 import { ProtocolErrorCode } from '@modelcontextprotocol/server'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { asHubError, errorShape, HubError, kinds } from '../../../base/errors.ts'
+import { limits } from '../../../base/limits.ts'
 import { drain } from '../../http/drain.ts'
 import type { Engine } from '../protocol/engine.ts'
 import { createEras } from '../protocol/eras.ts'
@@ -12,7 +13,7 @@ import { createService } from '../protocol/service.ts'
 import { streamHeaders } from '../protocol/streams.ts'
 import type { Door } from '../table.ts'
 import { acceptsEvents, withReplyHeaders } from './exchange.ts'
-import { post } from './incoming.ts'
+import { receive } from './incoming.ts'
 import { type Mount, placeOf, type ReadScope, sessionOf } from './mount.ts'
 import { isShortForm } from './short-form.ts'
 
@@ -31,7 +32,7 @@ export function mountDoor<Scope>(app: FastifyInstance, { engine, path, door, sco
   const errorHandler = (error: FastifyError, request: FastifyRequest, reply: FastifyReply) =>
     refuse(engine, error, request, reply)
   const route = { url: path, errorHandler }
-  app.route({ ...route, method: 'POST', handler: (request, reply) => post(mount, request, reply) })
+  app.route({ ...route, method: 'POST', handler: (request, reply) => receive(mount, request, reply) })
   app.route({ ...route, method: 'GET', handler: (request, reply) => openStream(mount, request, reply) })
   app.route({ ...route, method: 'DELETE', handler: (request, reply) => endSession(mount, request, reply) })
   app.route({ ...route, method: ['PUT', 'PATCH', 'OPTIONS', 'HEAD'], handler: () => Promise.reject(notAllowed()) })
@@ -76,7 +77,7 @@ function requestSession<Scope>(mount: Mount<Scope>, request: FastifyRequest) {
 
 const notAllowed = (): Refusal => new Refusal(405, { code: rpcCodes.transport, message: 'Method not allowed.' })
 
-/** Whatever a request is refused for, a client of MCP reads a JSON-RPC error. */
+/** A client of MCP reads every refusal as a JSON-RPC error. */
 async function refuse(
   engine: Engine,
   error: FastifyError,
@@ -106,13 +107,13 @@ function idOf({ method, body }: FastifyRequest): string | number | null {
   return typeof body.id === 'string' || typeof body.id === 'number' ? body.id : null
 }
 
-/** Fastify reads the body; what it finds wrong with it is said in the protocol's words. */
+/** Fastify reads the body; its complaints are put in the protocol's words. */
 function fromFastify({ code, statusCode }: FastifyError): Refusal | undefined {
   switch (statusCode) {
     case 413:
       return new Refusal(413, {
         code: rpcCodes.transport,
-        message: 'Payload Too Large: Request body must not exceed 4194304 bytes',
+        message: `Payload Too Large: Request body must not exceed ${limits.requestBytes} bytes`,
       })
     case 415:
       return wrongType()

@@ -11,7 +11,7 @@ import type { Mount, Place } from './mount.ts'
 
 export const isShortForm = (body: unknown): body is Json => isRecord(body) && 'tool' in body && !('jsonrpc' in body)
 
-export function postShortForm<Scope>(
+export function answerShortForm<Scope>(
   { service }: Mount<Scope>,
   place: Place<Scope>,
   body: Json,

@@ -1,4 +1,4 @@
-/** What is kept of a call once it has ended: the metrics, the counts, and for some doors whom it concerned. */
+/** The account of a call that has ended: metrics, counts, and for some doors the agent it concerned. */
 import type { Outcome } from '../../../base/metrics.ts'
 import type { Door, Tool } from '../table.ts'
 import { briefly } from '../usage.ts'

@@ -18,7 +18,7 @@ import type { Session } from './sessions.ts'
 
 const maxBatch = 100
 
-interface Posted<Scope> {
+interface Received<Scope> {
   readonly mount: Mount<Scope>
   readonly place: Place<Scope>
   readonly session: Session | undefined
@@ -26,7 +26,7 @@ interface Posted<Scope> {
   readonly reply: FastifyReply
 }
 
-export function postBatch<Scope>({ mount, place, session, body, reply }: Posted<Scope>): void {
+export function answerBatch<Scope>({ mount, place, session, body, reply }: Received<Scope>): void {
   const requests = check(body)
   for (const message of body) if (isJSONRPCNotification(message)) takeNotification(session, message)
   if (requests.length === 0) return void reply.code(202).send()

@@ -25,7 +25,7 @@ export async function runTool<Scope>({ service, row, args, exchange }: Call<Scop
     const error = service.word(thrown)
     if (error.kind === 'internal' && !exchange.over)
       log.error({ err: thrown, door: service.door.name, tool: row.tool.name }, 'a tool failed')
-    // Whatever the call did before it failed, its client never hears of.
+    // The client never hears of anything that the call did before it failed.
     await exchange.takeBack()
     result = { ok: false, error }
   }
@@ -34,7 +34,7 @@ export async function runTool<Scope>({ service, row, args, exchange }: Call<Scop
   return result
 }
 
-/** The text every client can show, and whether it may also travel as structured content (DECISIONS, "All doors" 1). */
+/** The text every client can show, and whether it may also travel as structured content (all.result.twice). */
 export function resultText(
   { tool }: Pick<ToolRow<never>, 'tool'>,
   result: Result,

@@ -1,4 +1,4 @@
-/** What one client has going besides single requests: its running calls, and the resources it watches. */
+/** The state of one client besides single requests: its running calls, and the resources it watches. */
 import type { RequestId } from '@modelcontextprotocol/server'
 
 /** More than any client needs, and little enough that one client cannot fill the memory. */

@@ -8,7 +8,7 @@ import type { Service } from './service.ts'
 
 const noParams = Object.freeze({})
 
-/** Never rejects: what goes wrong is an answer too. */
+/** Never rejects: a failure is an answer too. */
 export async function dispatch<Scope>(
   service: Service<Scope>,
   era: Era<Scope>,

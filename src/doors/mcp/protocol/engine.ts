@@ -1,4 +1,4 @@
-/** What all doors share while they are served over MCP: clock, log, sessions, open exchanges and streams, and the way to stop. */
+/** The engine that all doors share over MCP: clock, log, sessions, open exchanges and streams, and the way to stop. */
 import { setMaxListeners } from 'node:events'
 import type { Clock } from '../../../base/clock.ts'
 import { HubError } from '../../../base/errors.ts'
@@ -73,7 +73,7 @@ export function createEngine({
         const cancel = clock.after(graceMs, late.resolve)
         await Promise.race([exchanges.empty(), late.promise])
         cancel()
-        // Whoever has not ended by now is not waited for, only what can be taken back at once.
+        // Calls that have not ended by now are given up; only their undos are awaited.
         await Promise.all([...exchanges].map((exchange) => exchange.lose()))
         streams.close()
       })()

@@ -11,7 +11,7 @@ export interface Era<Scope> {
   readonly unknownMethodStatus: number
   /** The text of a result. */
   encode(method: string, result: Json): string
-  /** What follows the members of a result that is written by hand. */
+  /** The end of a result that is written by hand, after its members. */
   readonly tail: string
 }
 

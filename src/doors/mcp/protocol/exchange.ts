@@ -1,5 +1,6 @@
 /** One request waiting for its answer, whatever wire it came by; also the context its tool runs in. */
 import type { RequestId } from '@modelcontextprotocol/server'
+import { afterTurns } from '../../../base/clock.ts'
 import type { Caller } from '../../../core/access/callers.ts'
 import type { CallContext } from '../table.ts'
 import type { Conversation } from './conversation.ts'
@@ -10,7 +11,7 @@ export interface ClientInfo {
   readonly version: string
 }
 
-/** Who speaks: what every exchange of one client has in common. */
+/** The client of an exchange: the same for all of its exchanges. */
 export interface Peer<Scope> {
   readonly caller: Caller
   readonly scope: Scope
@@ -24,7 +25,7 @@ type Undo = () => Promise<void>
 
 /**
  * Its life: running → answered → delivered, or lost at any moment before that. Lost means that the answer never
- * reached the client: cancelled, or the wire broke. What the call registered with `ifLost` is then taken back, once,
+ * reached the client: cancelled, or the wire broke. The undos that the call registered with `ifLost` then run, once,
  * and never while the call itself still runs.
  */
 export abstract class Exchange<Scope> implements CallContext<Scope> {
@@ -96,12 +97,12 @@ export abstract class Exchange<Scope> implements CallContext<Scope> {
 
   /**
    * Gives the answer. A client that hangs up right after its request has its FIN waiting in the kernel by now, and only
-   * a poll phase shows it. If there is something to take back, one must pass first: a single `setImmediate` can run
+   * a poll phase shows it. If there is something to take back, one must pass first: a single turn can run
    * before the next poll phase, two cannot.
    */
   finish(text: string, status = 200): void {
     if (this.#undos === undefined || this.over) this.#answer(text, status)
-    else setImmediate(() => setImmediate(() => this.#answer(text, status)))
+    else afterTurns(2, () => this.#answer(text, status))
   }
 
   #answer(text: string, status: number): void {
@@ -134,7 +135,7 @@ export abstract class Exchange<Scope> implements CallContext<Scope> {
     } else void this.lose()
   }
 
-  /** Undoes what the call has done, the last first: its answer was lost, or the call failed halfway. */
+  /** Undoes the effects of the call, the last first: its answer was lost, or the call failed halfway. */
   async takeBack(): Promise<void> {
     const undos = this.#undos ?? []
     this.#undos = undefined

@@ -1,4 +1,4 @@
-/** Reads one posted message: which era it speaks, whether it is a request, and whether it may be served at all. */
+/** Reads one incoming message: which era it speaks, whether it is a request, and whether it may be served at all. */
 import {
   CLIENT_CAPABILITIES_META_KEY,
   CLIENT_INFO_META_KEY,
@@ -21,13 +21,13 @@ export type Inbound =
   | { readonly kind: 'notification'; readonly era: EraName; readonly message: JSONRPCNotification }
   | { readonly kind: 'response' }
 
-/** Throws a Refusal in the words of the SDK for what the SDK would not serve either. */
+/** Throws a Refusal, in the words of the SDK, wherever the SDK would refuse too. */
 export function readInbound(body: unknown, headers: StandardHeaders | undefined): Inbound {
   if (isPlainRequest(body)) {
     const meta = body.params?._meta
-    const claimed = meta?.[PROTOCOL_VERSION_META_KEY]
-    if (claimed === undefined && !isModern(headers?.version)) return legacyRequest(body, headers)
-    if (claimed === modernVersions[0] && agrees(body, headers) && judged.has(envelopeOf(meta)))
+    const stated = meta?.[PROTOCOL_VERSION_META_KEY]
+    if (stated === undefined && !isModern(headers?.version)) return legacyRequest(body, headers)
+    if (stated === modernVersions[0] && agrees(body, headers) && judged.has(envelopeOf(meta)))
       return { kind: 'request', era: 'modern', message: body }
   }
   return judge(body, headers)
@@ -59,7 +59,7 @@ const judged = new Set<string>()
 const maxJudged = 1000
 const maxEnvelope = 4096
 
-/** An object and not a list: what is absent is then not the same text as null. */
+/** An object and not a list: an absent field then differs from null. */
 const envelopeOf = (meta: Json | undefined): string =>
   JSON.stringify({
     capabilities: meta?.[CLIENT_CAPABILITIES_META_KEY],

@@ -1,4 +1,4 @@
-/** The methods of the protocol: what both eras share, and what each has of its own. */
+/** The methods of the protocol: those that both eras share, and those of each. */
 import { isSpecType, type JSONRPCRequest, ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server'
 import type { Era } from './eras.ts'
 import type { Exchange } from './exchange.ts'

@@ -40,7 +40,7 @@ function misnamed<Scope>({ resources }: Service<Scope>, uri: string): HubError |
 }
 
 /**
- * What a resource shows is not there. The protocol wants the URI in the data, and agents read code and hint there; a
+ * The subject of a resource does not exist. The protocol wants the URI in the data, and agents read code and hint there; a
  * URI that names no resource at all has the URI alone, by which the SDK's clients know it.
  */
 function missing(uri: string, error: HubError): ProtocolError {

@@ -15,9 +15,9 @@ export interface Service<Scope> {
   offered(scope: Scope): Offering<Scope>
   readonly resources: readonly ResourceRow<Scope>[]
   readonly serverInfo: { readonly name: string; readonly title: string; readonly version: string }
-  /** What `tools/list` and its siblings answer, as long as the process lives; `tools` to whoever is offered all of them. */
+  /** The answers of `tools/list` and its siblings, as long as the process lives; `tools` for callers that are offered all. */
   readonly lists: Readonly<Record<'tools' | 'resources' | 'resourceTemplates' | 'prompts', readonly object[]>>
-  /** What was thrown as this door says it: the hint names its own calls. Every error on its way to the wire comes by here. */
+  /** An error in the words of this door: the hint names its own calls. Every error on its way to the wire comes by here. */
   word(thrown: unknown): HubError
 }
 

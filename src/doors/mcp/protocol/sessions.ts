@@ -1,4 +1,4 @@
-/** Sessions of clients before 2026-07-28: a signed token that any process honours, and what this process keeps for it. */
+/** Sessions of clients before 2026-07-28: a signed token that any process honours, and the memory of this process for it. */
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
 import type { Clock } from '../../../base/clock.ts'
@@ -7,7 +7,7 @@ import { Conversation } from './conversation.ts'
 import type { ClientInfo } from './exchange.ts'
 import { event, writeEvent } from './streams.ts'
 
-/** What a token says and its signature proves (DECISIONS, "All doors" 15). */
+/** The content of a token, proved by its signature (all.sessions.anywhere). */
 export interface Claims {
   readonly door: string
   /** The path the session belongs to, the same for every way to write it. */
@@ -36,7 +36,7 @@ export interface SessionOptions {
   readonly ended: EndedSessions
 }
 
-/** What one process holds for a token: gone after an idle time, made anew on the next request. */
+/** The memory of one process for a token: freed after an idle time, made anew on the next request. */
 export class Session {
   readonly claims: Claims
   readonly streams = new Set<ServerResponse>()
@@ -52,7 +52,7 @@ export class Session {
     return this.streams.size === 0 && this.conversation.calls.size === 0
   }
 
-  /** Adds a GET stream, and tells it what changed while there was none. */
+  /** Adds a GET stream, and tells it of the changes while there was none. */
   open(stream: ServerResponse): void {
     this.streams.add(stream)
     for (const text of this.#missed.values()) writeEvent(stream, event(text))
@@ -76,7 +76,7 @@ export class Session {
 
 export type Sessions = ReturnType<typeof createSessions>
 
-/** Many times what one hub has clients; past it the oldest of them lose their memory early. */
+/** Many times the clients of one hub; past it the oldest sessions lose their memory early. */
 const maxHeld = 10_000
 const maxNames = 100
 

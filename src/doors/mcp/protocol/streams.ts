@@ -1,6 +1,7 @@
 /** Server-sent events: how they are written, and the one timer that keeps every open stream alive. */
 import type { ServerResponse } from 'node:http'
 import type { Clock } from '../../../base/clock.ts'
+import { limits } from '../../../base/limits.ts'
 
 export const streamHeaders = {
   'content-type': 'text/event-stream',
@@ -12,8 +13,6 @@ export const streamHeaders = {
 export const event = (text: string): string => `event: message\ndata: ${text}\n\n`
 
 const keepAliveMs = 15_000
-/** A client that reads nothing any more is let go before its events fill the memory. */
-const maxUnread = 4 << 20
 
 export interface Streams {
   add(stream: ServerResponse): void
@@ -47,6 +46,6 @@ export function createStreams(clock: Clock): Streams {
 /** Writing to a stream that has ended is an error that nobody would catch. */
 export function writeEvent(stream: ServerResponse, text: string): void {
   if (stream.writableEnded || stream.destroyed) return
-  if (stream.writableLength > maxUnread) stream.destroy()
+  if (stream.writableLength > limits.unreadEventBytes) stream.destroy()
   else stream.write(text)
 }

@@ -1,8 +1,6 @@
 /** Lines of a stream, each whole and none longer than a request may be. */
 import type { Readable } from 'node:stream'
-
-/** As over HTTP (DECISIONS, "All doors" 8). */
-const longest = 4 << 20
+import { limits } from '../../../base/limits.ts'
 
 const newline = 0x0a
 
@@ -12,11 +10,11 @@ export function readLines(stream: Readable, line: (text: string | undefined) => 
   let length = 0
   const add = (part: Buffer) => {
     length += part.length
-    if (length <= longest) parts.push(part)
+    if (length <= limits.requestBytes) parts.push(part)
     else parts = []
   }
   const finish = () => {
-    const text = length > longest ? undefined : Buffer.concat(parts).toString().trim()
+    const text = length > limits.requestBytes ? undefined : Buffer.concat(parts).toString().trim()
     parts = []
     length = 0
     if (text !== '') line(text)

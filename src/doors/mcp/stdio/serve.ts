@@ -1,6 +1,7 @@
 /** Serves one door on stdin and stdout, a message a line. */
 import type { Readable, Writable } from 'node:stream'
 import { type JSONRPCRequest, ProtocolErrorCode, type RequestId } from '@modelcontextprotocol/server'
+import { limits } from '../../../base/limits.ts'
 import { local } from '../../../core/access/callers.ts'
 import { clientOf, takeNotification } from '../http/incoming.ts'
 import { Conversation } from '../protocol/conversation.ts'
@@ -21,7 +22,7 @@ export interface StdioOptions {
   readonly stdout?: Writable
 }
 
-/** Resolves when stdin has ended and everything that ran has ended with it. Whoever started the process is a local caller. */
+/** Resolves when stdin has ended and everything that ran has ended with it. The starter of the process is a local caller. */
 export async function serveStdio<Scope>(
   door: Door<Scope>,
   scope: Scope,
@@ -63,14 +64,17 @@ export async function serveStdio<Scope>(
   // Nobody reads any more: nothing that could still be asked would be heard.
   stdout.on('error', () => stdin.destroy())
   await readLines(stdin, read)
-  // The end of input need not be the end of the reader (`echo … | parley bus`): what runs is answered, waits end empty.
+  // The end of input need not be the end of the reader (`echo … | parley bus`): running calls are answered, waits end empty.
   await engine.close()
   conversation.close()
 }
 
 function parse(line: string | undefined): unknown {
   if (line === undefined)
-    throw new Refusal(413, { code: rpcCodes.transport, message: 'A line must not exceed 4194304 bytes.' })
+    throw new Refusal(413, {
+      code: rpcCodes.transport,
+      message: `A line must not exceed ${limits.requestBytes} bytes.`,
+    })
   try {
     return JSON.parse(line)
   } catch {

@@ -1,6 +1,11 @@
-/** Times as people read them, and as programs do. */
+/** Times as programs read them, in ISO 8601 or unix seconds, and as people do. */
 
 export const iso = (ms: number): string => new Date(ms).toISOString()
+
+export const isoOrNull = (ms: number | undefined): string | null => (ms === undefined ? null : iso(ms))
+
+/** Of a time or of a length of time, with its fraction. */
+export const seconds = (ms: number): number => ms / 1000
 
 const [minute, hour, day] = [60_000, 3_600_000, 86_400_000]
 

@@ -1,4 +1,4 @@
-/** A message as mail shows it: who wrote it, to whom, about what; blind copies only where they may be seen. */
+/** A message as mail shows it: sender, recipients, subject; blind copies only where they may be seen. */
 import type { Reader } from '../../db/port.ts'
 import type { DeliveryKind } from '../../store/deliveries.ts'
 import { listRecipientsOf, type MailRow, type RecipientOfRow } from '../../store/mail.ts'
@@ -15,9 +15,9 @@ export interface Party {
   readonly ackedAt: number | undefined
 }
 
-export interface Letter {
+export interface MailMessage {
   readonly id: number
-  /** What its thread is called; undefined while it is the only message of a thread without a name. */
+  /** The name of its thread; undefined while it is the only message of a thread without a key. */
   readonly thread: string | undefined
   readonly from: Pick<Party, 'name' | 'project'>
   readonly to: readonly Party[]
@@ -34,17 +34,17 @@ export interface Letter {
 
 interface Reading {
   readonly rows: readonly MailRow[]
-  /** The project of whoever reads: its agents go by their plain names. */
+  /** The project of the reader: its agents go by their plain names. */
   readonly home: number
   /** Whether blind copies are shown: to the sender alone. */
   readonly blind?: boolean
 }
 
-export async function lettersOf(
+export async function mailMessagesOf(
   hub: Hub,
   { rows, home, blind = false }: Reading,
   db: Reader = reader(hub),
-): Promise<Letter[]> {
+): Promise<MailMessage[]> {
   if (rows.length === 0) return []
   const ids = rows.map(({ id }) => id)
   const recipients = Map.groupBy(await listRecipientsOf(db, ids, { blind }), (row) => row.message_id)
@@ -85,5 +85,5 @@ async function slugsOf(hub: Hub, home: number, projectIds: readonly number[]): P
   return slugs
 }
 
-/** What came without a subject goes by its first line. */
+/** A message without a subject goes by its first line. */
 export const firstLine = (text: string): string => (text.includes('\n') ? (text.trim().split('\n', 1)[0] ?? '') : text)

@@ -3,7 +3,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { homedir, tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { ConfigError, loadConfig, settings } from './config.ts'
+import { settings } from './all.ts'
+import { ConfigError, loadConfig } from './read.ts'
 
 /** A file with settings, alone in its folder. */
 function file(text: string): string {
@@ -51,10 +52,6 @@ test('Without any setting every default holds', () => {
     LOG_LEVEL: 'info',
     LOG_JSON_ENABLED: false,
   })
-})
-
-test('Every setting has a sentence', () => {
-  for (const { says } of Object.values(settings)) expect(says).toMatch(/^[A-Z].*\.$/s)
 })
 
 describe('A value', () => {

@@ -1,0 +1,30 @@
+/** docs/access.md: who may do what, from test/access/matrix.ts. */
+import { type Case, cases, matrix, type Row } from '../../test/access/matrix.ts'
+import { code, generatedFrom, page, table } from './markdown.ts'
+
+const columns = Object.keys(cases) as Case[]
+
+const cell = (row: Row, of: Case): string => (row[of] === 'yes' || row[of] === 'nothing' ? row[of] : code(row[of]))
+
+export function renderAccess(): string {
+  const sections = Object.entries(matrix).flatMap(([room, verbs]) => [
+    `## ${room}`,
+    table(
+      ['verb', ...columns.map((of) => cases[of])],
+      Object.entries<Row>(verbs).map(([verb, row]) => [code(verb), ...columns.map((of) => cell(row, of))]),
+    ),
+  ])
+  return page(
+    generatedFrom('test/access/matrix.ts'),
+    '# Who may do what',
+    'A line for each verb of core that doors can reach, a column for each caller and what it reaches for. Every cell is tried by `test/access/access.test.ts`, on both engines. The rules themselves stand in `src/core/access/rules.ts`, and `src/store/visibility.ts` says which messages are in sight.',
+    [
+      '- **local**: a program on this machine without credentials, and stdio. It acts as any agent without a key.',
+      '- **operator**: whoever sends `HTTP_BEARER_TOKEN`. It acts as any agent.',
+      '- **agent**: whoever sends the key of an agent. It acts as that agent, and sees its own project.',
+      '- An agent that was ever given a key is its owner’s: nobody else but the operator acts as it. A foreign thing and a missing one answer alike.',
+      '- Mail is read by its parties and by those who may act as one of them. What is said in a topic is for everybody in its project.',
+    ].join('\n'),
+    ...sections,
+  )
+}

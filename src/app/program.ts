@@ -1,0 +1,145 @@
+/** The command line: reads what is asked for, and turns failures into one message and an exit code. */
+import { Command, CommanderError } from 'commander'
+import { HubError } from '../base/errors.ts'
+import type { Hub } from '../core/hub/hub.ts'
+import { Fault } from '../db/faults.ts'
+import type { Screen, Streams } from '../doors/cli/screen.ts'
+import type { Config } from '../settings/all.ts'
+import { ConfigError, loadConfig } from '../settings/read.ts'
+import { version } from './version.ts'
+
+/** What keeps a folder from being used as storage. */
+const storageFaults: ReadonlySet<string | undefined> = new Set(
+  'EACCES EPERM EROFS ENOTDIR EEXIST EISDIR ENAMETOOLONG ELOOP'.split(' '),
+)
+
+/** The process around it, or what a test puts in its place. */
+export interface Surroundings extends Streams {
+  readonly env: NodeJS.ProcessEnv
+}
+
+/** The exit code of what failed or only had to be explained; undefined where it went well, and a server goes on. */
+export async function runProgram(args: readonly string[], around: Surroundings): Promise<number | undefined> {
+  try {
+    const program = await createProgram(args, around)
+    await program.parseAsync(args, { from: 'user' })
+    return undefined
+  } catch (error) {
+    // Commander has said what is wrong with the command line itself.
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
+    around.stderr.write(`${explain(error)}\n`)
+    return error instanceof ConfigError ? 2 : 1
+  }
+}
+
+async function createProgram(args: readonly string[], around: Surroundings): Promise<Command> {
+  const { env, stdout, stderr } = around
+  const program = new Command('parley')
+    .description('A hub where AI agents hold durable conversations over MCP, and where people watch and steer them.')
+    .version(version)
+    .configureOutput({ writeOut: (text) => void stdout.write(text), writeErr: (text) => void stderr.write(text) })
+    .showHelpAfterError()
+    .exitOverride()
+
+  program
+    .command('serve')
+    .alias('serve-http')
+    .description('serve every door over HTTP (settings: docs/config.md)')
+    .option('--host <address>', 'the address to listen on (HTTP_HOST)')
+    .option('--port <number>', 'the port to listen on, 0 for any free one (HTTP_PORT)')
+    .action(async ({ host, port }: { host?: string; port?: string }) => {
+      const flags = { ...(host !== undefined && { HTTP_HOST: host }), ...(port !== undefined && { HTTP_PORT: port }) }
+      const { serve } = await import('./serve.ts')
+      await serve(loadConfig(env, { flags, workingFolder: true }), around)
+    })
+
+  program
+    .command('bus')
+    .description('speak MCP over stdin and stdout, for a client that starts it: topics for peers on one machine')
+    .option('--project <slug or key>', 'the project whose topics to use (default: commons)')
+    .action(async ({ project }: { project?: string }) => {
+      const { bus } = await import('./bus.ts')
+      await bus(loadConfig(env), project)
+    })
+
+  // `parley topics …` and `parley help topics`.
+  const asked = args.slice(0, 2)
+  for (const { name, says, load } of commands) {
+    if (asked.includes(name)) program.addCommand(await load(await commandParts(around)))
+    else program.command(name).description(says)
+  }
+  return program
+}
+
+interface CommandParts {
+  readonly config: () => Config
+  readonly open: () => Promise<Hub>
+  readonly screen: Screen
+}
+
+async function commandParts(around: Surroundings): Promise<CommandParts> {
+  const config = () => loadConfig(around.env)
+  const { processScreen } = await import('../doors/cli/screen.ts')
+  return {
+    config,
+    open: async () => (await import('./open.ts')).openParley(config(), around.stderr),
+    screen: processScreen(around),
+  }
+}
+
+/** The commands for people: each is loaded only where it is asked for, and the others start without it. */
+const commands: readonly { name: string; says: string; load: (parts: CommandParts) => Promise<Command> }[] = [
+  {
+    name: 'topics',
+    says: 'follow topics live, write into them, keep them in order',
+    load: async ({ open, screen }) => (await import('../doors/cli/topics.ts')).topicsCommand(open, screen),
+  },
+  {
+    name: 'list-projects',
+    says: 'list the projects there are, and with --include-agents their agents',
+    load: async ({ open, screen }) => (await import('../doors/cli/projects.ts')).listProjectsCommand(open, screen),
+  },
+  {
+    name: 'list-acks',
+    says: 'list what an agent has not acknowledged',
+    load: async ({ open, screen }) => (await import('../doors/cli/acks.ts')).listAcksCommand(open, screen),
+  },
+  {
+    name: 'acks',
+    says: 'show which acknowledgements an agent owes: pending, remind, overdue',
+    load: async ({ open, config, screen }) =>
+      (await import('../doors/cli/acks.ts')).acksCommand(open, () => config().ACK_TTL_SECONDS / 60, screen),
+  },
+  {
+    name: 'file_reservations',
+    says: 'show which paths agents have reserved: list, active, soon',
+    load: async ({ open, screen }) => (await import('../doors/cli/leases.ts')).leasesCommand(open, screen),
+  },
+  {
+    name: 'keys',
+    says: 'give an agent a key: nobody acts as it without one',
+    load: async ({ open, screen }) => (await import('../doors/cli/keys.ts')).keysCommand(open, screen),
+  },
+  {
+    name: 'migrate',
+    says: 'bring the database up to date',
+    load: async ({ config, screen }) => {
+      const { migrateCommand } = await import('../doors/cli/migrate.ts')
+      return migrateCommand(async () => (await import('./open.ts')).migrateDatabase(config()), screen)
+    },
+  },
+]
+
+/** One clear message for what a person can put right; everything else keeps its trace. */
+function explain(error: unknown): string {
+  if (error instanceof ConfigError) return error.message
+  if (error instanceof HubError) return error.hint === undefined ? error.message : `${error.message}\n${error.hint}`
+  if (error instanceof Fault)
+    return `Parley cannot use its database: ${error.message}.\nName another one with STORAGE_ROOT or DATABASE_URL, or bring back a copy of this one.`
+  const { code, path, message, stack } = error as NodeJS.ErrnoException
+  if (code === 'ENOSPC' || code === 'EDQUOT')
+    return `Parley cannot write to ${path ?? 'its storage folder'}: ${message}\nMake room on that disk, or set STORAGE_ROOT to a folder on another one.`
+  if (storageFaults.has(code))
+    return `Parley cannot use ${path ?? 'its storage folder'}: ${message}\nSet STORAGE_ROOT to a folder that this user may write to.`
+  return `Parley failed: ${stack ?? String(error)}`
+}

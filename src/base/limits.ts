@@ -1,0 +1,49 @@
+/** The fixed limits of Parley, each written once: checks, descriptions and error texts take the number from here (all.size.request, all.size.body). */
+
+const MiB = 1024 * 1024
+
+/** A limit that the operator may change is a setting; those are `hub.limits`. */
+export const limits = {
+  /** Bytes of one request: the body of an HTTP request, or a line on stdin. */
+  requestBytes: 4 * MiB,
+  /** Bytes of a message body in UTF-8. */
+  bodyBytes: MiB,
+  /** Characters of a message in a topic, as JavaScript counts them. */
+  topicBodyLength: 65_536,
+  /** Characters of the metadata of a message or topic, as JSON. */
+  metadataLength: 65_536,
+  /** Characters of a subject, or of the name of a topic. */
+  titleLength: 255,
+  /** Characters of the `message_type` of a message in a topic. */
+  kindLength: 32,
+  /** Characters of an id that a client chose. */
+  clientIdLength: 128,
+  /** Characters of the name of a mail thread. */
+  threadKeyLength: 128,
+  /** Characters of the name of an agent. */
+  agentNameLength: 100,
+  /** Characters of a name on the bus. */
+  busNameLength: 64,
+  /** Characters of the slug or key of a project. */
+  projectKeyLength: 1024,
+  /** Characters of the reason given for a contact, a lease or the end of a topic. */
+  reasonLength: 1000,
+
+  /** Agents, topics, peers, contacts or leases in one answer. */
+  listed: 1000,
+  /** Messages of an inbox or outbox in one answer. */
+  inboxListed: 100,
+  /** Bytes of message bodies in one answer of an inbox or outbox. */
+  inboxAnswerBytes: 8 * MiB,
+  /** Characters of messages in one answer of `sync`; one message always fits, and the next call brings the rest. */
+  syncAnswerLength: 2 * MiB,
+  /** Bytes of events that a client may leave unread: beyond them its stream is closed before they fill the memory. */
+  unreadEventBytes: 4 * MiB,
+
+  /** Seconds of the longest time that a setting or parameter may name: ten years. */
+  durationSeconds: 10 * 365 * 86_400,
+} as const
+
+/** A number of bytes as people read it, such as 4 MiB. */
+export const sizeInWords = (bytes: number): string =>
+  bytes % MiB === 0 ? `${bytes / MiB} MiB` : bytes % 1024 === 0 ? `${bytes / 1024} KiB` : `${bytes} bytes`

@@ -1,0 +1,25 @@
+/** Projects and agents in the words of mail, as its tools and `--json` say them, with ISO times. */
+import type { Profile } from '../../core/agents/profiles.ts'
+import type { Project } from '../../core/projects/projects.ts'
+import { iso } from './times.ts'
+
+export const toProject = ({ id, slug, key, createdAt }: Project) => ({
+  id,
+  slug,
+  human_key: key,
+  created_at: iso(createdAt),
+})
+
+export const toProfile = (profile: Profile) => ({
+  id: profile.id,
+  name: profile.name,
+  program: profile.program,
+  model: profile.model,
+  task_description: profile.task,
+  inception_ts: iso(profile.createdAt),
+  last_active_ts: iso(profile.activeAt),
+  contact_policy: profile.contactPolicy,
+  unread_count: profile.unread,
+  project_id: profile.projectId,
+  project: profile.project,
+})

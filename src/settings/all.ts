@@ -1,0 +1,42 @@
+/** Every setting there is, by subject. docs/config.md and .env.example are made from these tables. */
+import { acknowledgementSettings } from './acknowledgements.ts'
+import { agentSettings } from './agents.ts'
+import { contactSettings } from './contacts.ts'
+import { httpSettings } from './http.ts'
+import { inboxSettings } from './inboxes.ts'
+import { installationSettings } from './installation.ts'
+import { leaseSettings } from './leases.ts'
+import { llmSettings } from './llm.ts'
+import { logSettings } from './log.ts'
+import { retentionSettings } from './retention.ts'
+import { sessionSettings } from './sessions.ts'
+import { storageSettings } from './storage.ts'
+import { toolSettings } from './tools.ts'
+
+/** The headings of docs/config.md, in its order. */
+export const subjects = {
+  Installation: installationSettings,
+  Storage: storageSettings,
+  'HTTP server': httpSettings,
+  Sessions: sessionSettings,
+  'Tool calls': toolSettings,
+  Agents: agentSettings,
+  Contacts: contactSettings,
+  Inboxes: inboxSettings,
+  Acknowledgements: acknowledgementSettings,
+  'File reservations': leaseSettings,
+  'Retention report': retentionSettings,
+  'Language model': llmSettings,
+  Log: logSettings,
+} as const
+
+/** Tables as one table: a function that takes any of them takes what has the rows of all. */
+type Joined<Table> = (Table extends unknown ? (table: Table) => void : never) extends (table: infer All) => void
+  ? All
+  : never
+
+type Settings = Joined<(typeof subjects)[keyof typeof subjects]>
+
+export const settings: Settings = Object.assign({}, ...Object.values(subjects))
+
+export type Config = { readonly [Name in keyof Settings]: ReturnType<Settings[Name]['parse']> }

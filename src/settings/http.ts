@@ -1,0 +1,50 @@
+/** Settings of the HTTP server: where it listens, and whom it answers. */
+import { flag, list, number, optional, setting } from './kinds.ts'
+
+/** What is, or will be, at other paths. */
+const taken = /^\/(agents|bus|hub|mail|ws|health|metrics)(\/|$)/
+
+export const httpSettings = {
+  HTTP_HOST: setting({
+    default: '127.0.0.1',
+    says: 'Address that the HTTP server listens on. Set HTTP_BEARER_TOKEN too if it is not a loopback address.',
+    parse: (raw) => {
+      if (!/^[A-Za-z0-9._:-]+$/.test(raw)) throw new Error('must be an address or a host name')
+      return raw
+    },
+  }),
+  HTTP_PORT: setting({
+    default: '8765',
+    says: 'Port that the HTTP server listens on; 0 takes any free one.',
+    parse: number({ min: 0, max: 65535 }),
+  }),
+  HTTP_PATH: setting({
+    default: '/mcp/',
+    says: 'Path at which the mail door is served, with and without the slash at the end.',
+    parse: (raw) => {
+      if (!/^(\/[A-Za-z0-9._~-]+)+\/?$/.test(raw)) throw new Error('must be a path such as /mcp/')
+      const path = raw.replace(/\/$/, '')
+      if (taken.test(path)) throw new Error('must not be a path that Parley serves something else at')
+      return path
+    },
+  }),
+  HTTP_BEARER_TOKEN: setting({
+    default: '',
+    says: 'Token of the operator: a client that sends it as `Authorization: Bearer …` may act as any agent. Empty means that there is no operator.',
+    secret: true,
+    parse: (raw) => {
+      if (raw !== '' && !/^[\x21-\x7e]+$/.test(raw)) throw new Error('must be visible ASCII characters without spaces')
+      return optional(raw)
+    },
+  }),
+  HTTP_ALLOW_LOCALHOST_UNAUTHENTICATED: setting({
+    default: 'true',
+    says: 'Whether callers on this machine need no credentials. Requests that came through a proxy never count as local.',
+    parse: flag,
+  }),
+  HTTP_ALLOWED_HOSTS: setting({
+    default: '',
+    says: 'Host names, separated by commas, that clients may use for this server besides its own address. Requests for any other host are refused, against DNS rebinding.',
+    parse: list,
+  }),
+} as const

@@ -1,0 +1,15 @@
+/** Settings of the installation itself: its name, and the file that holds its settings. */
+import { setting, text } from './kinds.ts'
+
+export const installationSettings = {
+  APP_ENVIRONMENT: setting({
+    default: 'development',
+    says: 'Name of this installation, such as development or production, as health_check shows it.',
+    parse: text,
+  }),
+  PARLEY_ENV_FILE: setting({
+    default: '.env',
+    says: 'File that holds settings, one NAME=value a line; the environment wins over it. Without this setting `serve` reads `.env` in the working folder, and the other commands read no file.',
+    parse: text,
+  }),
+} as const

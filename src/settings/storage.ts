@@ -1,0 +1,27 @@
+/** Settings of storage: the folder and the database that Parley keeps everything in. */
+import { parseDatabaseUrl } from '../db/url.ts'
+import { folder, setting } from './kinds.ts'
+
+function databaseUrl(raw: string): string | undefined {
+  if (raw === '') return undefined
+  try {
+    parseDatabaseUrl(raw)
+  } catch {
+    throw new Error('must be sqlite:<file> or postgres://<user>:<password>@<host>/<database>')
+  }
+  return raw
+}
+
+export const storageSettings = {
+  STORAGE_ROOT: setting({
+    default: '~/.parley',
+    says: 'Folder in which Parley keeps its files: the SQLite database and the key that signs session ids.',
+    parse: folder,
+  }),
+  DATABASE_URL: setting({
+    default: '',
+    says: 'Database of all agents and messages: `sqlite:<file>` or `postgres://user:password@host/database`. Empty means `parley.sqlite3` in STORAGE_ROOT.',
+    secret: true,
+    parse: databaseUrl,
+  }),
+} as const

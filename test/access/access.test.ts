@@ -1,0 +1,72 @@
+/** The rules of access: every cell of the matrix, on both engines, and every verb that doors can reach in the matrix. */
+import { describe, expect } from 'vitest'
+import { HubError } from '../../src/base/errors.ts'
+import { eachEngine } from '../support/engines.ts'
+import { openTestHub } from '../support/hub.ts'
+import { repositoryFiles, type Source } from '../support/sources.ts'
+import { verbsInReach } from '../support/verbs.ts'
+import { verifies } from '../support/verifies.ts'
+import { type Case, cases, type Outcome, rows, type Verb } from './matrix.ts'
+import { calls } from './verbs.ts'
+import { createWorld } from './world.ts'
+
+const outcomeOf = (call: Promise<unknown>): Promise<Outcome | string> =>
+  call.then(
+    (value) => (Array.isArray(value) && value.length === 0 ? 'nothing' : 'yes'),
+    (error: unknown) => {
+      if (error instanceof HubError) return error.code
+      throw error
+    },
+  )
+
+/** The verbs that take something away come last: after them the others find less, and a key shuts local callers out. */
+const last: readonly Verb[] = ['take', 'lookForConflicts', 'release', 'renameTopic', 'deleteTopic', 'createKey']
+const order: readonly Verb[] = [...(Object.keys(rows) as Verb[]).filter((verb) => !last.includes(verb)), ...last]
+
+eachEngine('Access', (open) => {
+  for (const of of Object.keys(cases) as Case[])
+    verifies('access.verbs.matrix', `${cases[of]}: each verb does what its line says`, async () => {
+      const hub = await openTestHub(await (await open()).connect())
+      const targetOf = await createWorld(hub)
+      const found: Partial<Record<Verb, string>> = {}
+      for (const verb of order) found[verb] = await outcomeOf(calls[verb](hub, targetOf(of)))
+      await hub.close()
+      expect(found).toEqual(Object.fromEntries(order.map((verb) => [verb, rows[verb][of]])))
+    })
+})
+
+describe('The verbs in reach of doors', () => {
+  const sources = repositoryFiles()
+
+  verifies('access.verbs.callers', 'take their caller right after the hub', () => {
+    const verbs = verbsInReach(sources)
+    expect(verbs.length).toBeGreaterThan(50)
+    expect(verbs.filter(({ caller }) => caller === undefined)).toEqual([])
+  })
+
+  verifies('access.verbs.callers', 'stand in the matrix, each of them, and nothing else does', () => {
+    expect([...new Set(verbsInReach(sources).map(({ name }) => name))].sort()).toEqual(Object.keys(rows).sort())
+  })
+
+  verifies('access.verbs.callers', 'are found however they are written', () => {
+    const door: Source = {
+      path: 'src/doors/a/door.ts',
+      text: "import { type T, one, three, two } from '../../core/n/n.ts'\nimport type { four } from '../../core/n/n.ts'",
+    }
+    const core: Source = {
+      path: 'src/core/n/n.ts',
+      text: `
+        export const one = async (hub: Hub, project: string) => 1
+        export async function two(
+          hub: Hub,
+          { caller, key }: Holder,
+        ) {}
+        export const three = (text: string) => text
+        export function four(hub: Hub) {}`,
+    }
+    expect(verbsInReach([door, core])).toEqual([
+      { name: 'one', file: 'src/core/n/n.ts', caller: undefined },
+      { name: 'two', file: 'src/core/n/n.ts', caller: 'Holder' },
+    ])
+  })
+})

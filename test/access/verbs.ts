@@ -1,0 +1,143 @@
+/** One call of each verb that doors can reach, as a door makes it, on what a case reaches for. */
+import { listHeldChores } from '../../src/core/access/oversight.ts'
+import { needAgent, needHome } from '../../src/core/agents/agents.ts'
+import { createKey } from '../../src/core/agents/keys.ts'
+import { countAgents, listAgents, pageAgents, whois } from '../../src/core/agents/profiles.ts'
+import { createIdentity, register } from '../../src/core/agents/registration.ts'
+import { listContacts, setContactPolicy } from '../../src/core/contacts/links.ts'
+import type { Hub } from '../../src/core/hub/hub.ts'
+import { listExpiring, listLeases, release, renew, reserve } from '../../src/core/leases/leases.ts'
+import { lookForConflicts, prepareForThread, shakeHands, startWork } from '../../src/core/macros/work.ts'
+import { listInbox, listOutbox } from '../../src/core/mail/inbox.ts'
+import { acknowledgeMessage, markRead } from '../../src/core/mail/receipts.ts'
+import { acknowledge, take } from '../../src/core/mail/take.ts'
+import { reply } from '../../src/core/messages/reply.ts'
+import { send } from '../../src/core/messages/send.ts'
+import { ensureProject, listProjects, needProject } from '../../src/core/projects/projects.ts'
+import { requestContact, respondContact } from '../../src/core/requests/requests.ts'
+import { searchProject } from '../../src/core/search/project.ts'
+import { searchTopics } from '../../src/core/search/topics.ts'
+import { summarizeThread, summarizeThreads } from '../../src/core/threads/summaries.ts'
+import { needMessage, readThread } from '../../src/core/threads/threads.ts'
+import { needTopicCalled, renameTopic, summarizeTopics } from '../../src/core/topics/care.ts'
+import { join, listPresent, resetCursor } from '../../src/core/topics/members.ts'
+import { remark } from '../../src/core/topics/remarks.ts'
+import { deleteTopic } from '../../src/core/topics/removal.ts'
+import { findSchemaVersion } from '../../src/core/topics/schema.ts'
+import { sync } from '../../src/core/topics/sync.ts'
+import {
+  closeTopic,
+  createTopic,
+  listTopics,
+  needTopic,
+  reopenTopic,
+  resolveTopic,
+} from '../../src/core/topics/topics.ts'
+import { awaitNews, findEntry, findLastSeq, findStart, readEntries } from '../../src/core/topics/transcript.ts'
+import { now } from '../support/hub.ts'
+import type { Verb } from './matrix.ts'
+import type { Target } from './world.ts'
+
+const acting = ({ caller, project, name }: Target) => ({ caller, project, name, registered: true })
+const holding = ({ caller, project, holder: key }: Target) => ({ caller, project, key })
+const wanted = { patterns: ['docs/*.md'], exclusive: true, reason: '', ttlMs: 60_000 }
+const syncing = { outbox: [], maxItems: 10, includeSelf: true, autoAdvance: true, ackThrough: undefined }
+const refining = { refine: false }
+
+type Call = (hub: Hub, target: Target) => Promise<unknown>
+
+export const calls: Readonly<Record<Verb, Call>> = {
+  listHeldChores: async (hub, { caller }) => void (await listHeldChores(hub, caller)),
+
+  ensureProject: (hub, { caller, project }) => ensureProject(hub, caller, project),
+  needProject: (hub, { caller, project }) => needProject(hub, caller, project),
+  listProjects: async (hub, { caller, project }) =>
+    (await listProjects(hub, caller, { limit: 100 })).filter(({ key }) => key === project),
+
+  register: (hub, { caller, project, name }) => register(hub, caller, { project, name, task: 'another' }),
+  createIdentity: (hub, { caller, project }) => createIdentity(hub, caller, { project }),
+  createKey: (hub, target) => createKey(hub, acting(target)),
+  needAgent: (hub, { caller, project, name }) => needAgent(hub, caller, project, name),
+  needHome: (hub, { caller, name }) => needHome(hub, caller, name),
+  whois: (hub, { caller, project, name }) => whois(hub, caller, project, name),
+  listAgents: async (hub, { caller, project }) => (await listAgents(hub, caller, project, { limit: 10 })).agents,
+  pageAgents: async (hub, { caller, project }) => (await pageAgents(hub, caller, project, { limit: 10 })).agents,
+  countAgents: async (hub, { caller, topic }) => {
+    const projects = [{ id: topic.projectId, slug: '', key: '', createdAt: 0 }]
+    return [...(await countAgents(hub, caller, projects)).values()]
+  },
+
+  reserve: (hub, target) => reserve(hub, acting(target), { ...wanted, onConflict: 'grant' }),
+  renew: (hub, target) => renew(hub, acting(target), { byMs: 1000 }),
+  release: async (hub, target) => (await release(hub, acting(target), {})).released,
+  listLeases: async (hub, { caller, project }) =>
+    (await listLeases(hub, caller, project, { activeOnly: true, limit: 10 })).leases,
+  listExpiring: async (hub, { caller, project }) =>
+    (await listExpiring(hub, caller, project, { withinMs: 3_600_000, limit: 10 })).leases,
+
+  listContacts: (hub, target) => listContacts(hub, acting(target)),
+  setContactPolicy: (hub, target) => setContactPolicy(hub, acting(target), 'open'),
+  send: (hub, target) => send(hub, acting(target), { to: [{ name: target.other }], body: 'hello' }),
+  reply: (hub, target) => reply(hub, acting(target), { messageId: target.messageId, body: 'yes' }),
+  requestContact: (hub, target) => requestContact(hub, acting(target), { to: { name: target.other } }),
+  respondContact: (hub, target) => respondContact(hub, acting(target), { from: { name: target.other }, accept: true }),
+
+  take: (hub, target) => take(hub, acting(target), now),
+  acknowledge: async (hub, target) => void (await acknowledge(hub, acting(target), target.lent)),
+  markRead: (hub, target) => markRead(hub, acting(target), target.messageId),
+  acknowledgeMessage: (hub, target) => acknowledgeMessage(hub, acting(target), target.messageId),
+  listInbox: (hub, target) => listInbox(hub, acting(target), { limit: 10 }),
+  listOutbox: (hub, target) =>
+    listOutbox(hub, acting({ ...target, name: target.name }), { limit: 10 }).then(() => true),
+
+  findSchemaVersion: (hub, { caller }) => findSchemaVersion(hub, caller),
+  createTopic: (hub, { caller, project }) => createTopic(hub, caller, project, { name: 'new', mode: 'reuse' }),
+  listTopics: async (hub, { caller, project }) =>
+    (await listTopics(hub, caller, project, { status: 'all', limit: 10 })).topics,
+  resolveTopic: (hub, { caller, project, topic }) =>
+    resolveTopic(hub, caller, project, { name: topic.name, allowClosed: true }),
+  needTopic: (hub, { caller, project, topic }) => needTopic(hub, caller, project, topic.uid),
+  needTopicCalled: (hub, { caller, project, topic }) => needTopicCalled(hub, caller, project, topic.name),
+  summarizeTopics: (hub, { caller, project }) => summarizeTopics(hub, caller, project, 'all'),
+  closeTopic: (hub, { caller, project, topic }) => closeTopic(hub, caller, project, { uid: topic.uid }),
+  reopenTopic: (hub, { caller, project, topic }) => reopenTopic(hub, caller, project, topic.uid),
+  listPresent: (hub, { caller, project, topic }) =>
+    listPresent(hub, caller, project, { uid: topic.uid, windowMs: 1000, limit: 10 }),
+  join: (hub, target) => join(hub, holding(target), { topic: target.topic, name: target.name, token: undefined }),
+  sync: (hub, target) => sync(hub, holding(target), target.topic.uid, { ...syncing, waitMs: 0, signals: [] }),
+  resetCursor: (hub, target) => resetCursor(hub, holding(target), target.topic.uid, 0),
+  remark: (hub, target) =>
+    remark(hub, acting(target), { topic: target.topic, outgoing: { body: 'x', kind: 'message' } }),
+  findLastSeq: (hub, { caller, topic }) => findLastSeq(hub, caller, topic),
+  findStart: async (hub, { caller, topic }) => (await findStart(hub, caller, topic, { count: 1 })) + 1,
+  findEntry: (hub, { caller, topic }) => findEntry(hub, caller, topic, 1),
+  readEntries: async (hub, { caller, topic }) => {
+    for await (const entry of readEntries(hub, caller, topic, { after: 0, through: 10 })) return entry
+    return []
+  },
+  awaitNews: (hub, { caller, topic }) =>
+    awaitNews(hub, caller, { topic, after: 0, signal: new AbortController().signal }),
+  renameTopic: (hub, { caller, topic }) => renameTopic(hub, caller, topic, 'renamed'),
+  deleteTopic: async (hub, { caller, topic }) => void (await deleteTopic(hub, caller, topic)),
+
+  readThread: async (hub, { caller, project, thread }) =>
+    (await readThread(hub, caller, project, { key: thread, limit: 10 })).messages,
+  needMessage: (hub, { caller, project, messageId }) => needMessage(hub, caller, project, messageId),
+  summarizeThread: (hub, { caller, project, thread }) =>
+    summarizeThread(hub, caller, { project, key: thread, ...refining }),
+  summarizeThreads: async (hub, { caller, project, thread }) => {
+    const { threads } = await summarizeThreads(hub, caller, { project, keys: [thread], limit: 10, ...refining })
+    for (const one of threads) if ('error' in one) throw one.error
+    return threads
+  },
+  searchProject: (hub, { caller, project, word }) =>
+    searchProject(hub, caller, project, { query: `subject:plan ${word}` }),
+  searchTopics: (hub, { caller, project, word }) => searchTopics(hub, caller, project, { query: word }),
+
+  startWork: (hub, { caller, project, name }) =>
+    startWork(hub, caller, { newcomer: { project, name }, wanted, inbox: { limit: 10 } }),
+  prepareForThread: (hub, { caller, project, name, thread }) =>
+    prepareForThread(hub, caller, { who: { known: { project, name } }, thread, refining, inbox: { limit: 10 } }),
+  lookForConflicts: (hub, target) => lookForConflicts(hub, acting(target), wanted),
+  shakeHands: (hub, target) => shakeHands(hub, acting(target), { with: { name: target.other }, accept: false }),
+}

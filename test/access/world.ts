@@ -1,0 +1,96 @@
+/** Two projects with agents who hold keys and agents who do not, mail between them, topics and leases: what the matrix is tried on. */
+import { agentCaller, type Caller, local, operator } from '../../src/core/access/callers.ts'
+import type { Acting } from '../../src/core/agents/acting.ts'
+import { type Agent, ensureAgent } from '../../src/core/agents/agents.ts'
+import { createKey } from '../../src/core/agents/keys.ts'
+import type { Hub } from '../../src/core/hub/hub.ts'
+import { reserve } from '../../src/core/leases/leases.ts'
+import { take } from '../../src/core/mail/take.ts'
+import { send } from '../../src/core/messages/send.ts'
+import { requestContact } from '../../src/core/requests/requests.ts'
+import { join } from '../../src/core/topics/members.ts'
+import { remark } from '../../src/core/topics/remarks.ts'
+import { createTopic, type Topic } from '../../src/core/topics/topics.ts'
+import { now } from '../support/hub.ts'
+import type { Case } from './matrix.ts'
+
+/** What a call reaches for. */
+export interface Target {
+  readonly caller: Caller
+  readonly project: string
+  /** Whose it is. */
+  readonly name: string
+  /** An agent of the same kind in the same project, who wrote to it. */
+  readonly other: string
+  /** From `other`, in the thread of this key, acknowledged by nobody. */
+  readonly messageId: number
+  readonly thread: string
+  readonly word: string
+  readonly lent: { readonly clientId: string; readonly loan: string }
+  readonly topic: Topic
+  /** What tells the holder of the name from others. */
+  readonly holder: string
+}
+
+interface Pair {
+  readonly project: string
+  readonly name: string
+  readonly other: string
+  readonly keyed: boolean
+}
+
+const pairs = {
+  keyless: { project: '/srv/home', name: 'GreenCastle', other: 'BlueLake', keyed: false },
+  keyed: { project: '/srv/home', name: 'RedStone', other: 'GoldHill', keyed: true },
+  away: { project: '/srv/away', name: 'WhiteRiver', other: 'BlackForest', keyed: false },
+} as const satisfies Record<string, Pair>
+
+/** Everything is made first and keys are given last: until then a local caller may act as anybody. */
+export async function createWorld(hub: Hub): Promise<(of: Case) => Target> {
+  const made = {
+    keyless: await furnish(hub, pairs.keyless),
+    keyed: await furnish(hub, pairs.keyed),
+    away: await furnish(hub, pairs.away),
+  }
+  const stranger = await ensureAgent(hub, local, { project: '/srv/home', name: 'SilverPine', policy: 'auto' })
+  for (const name of [pairs.keyed.name, pairs.keyed.other, stranger.name])
+    await createKey(hub, { caller: local, project: '/srv/home', name })
+  const [own, foreign] = [agentCaller(made.keyed.agent), agentCaller(stranger)]
+  const targets: Readonly<Record<Case, Target>> = {
+    localKeyless: { caller: local, ...made.keyless.target },
+    localKeyed: { caller: local, ...made.keyed.target },
+    operator: { caller: operator, ...made.keyed.target },
+    itself: { caller: own, ...made.keyed.target },
+    another: { caller: foreign, ...made.keyed.target },
+    elsewhere: { caller: foreign, ...made.away.target },
+  }
+  return (of) => targets[of]
+}
+
+async function furnish(
+  hub: Hub,
+  { project, name, other }: Pair,
+): Promise<{ agent: Agent; target: Omit<Target, 'caller'> }> {
+  const agent = await ensureAgent(hub, local, { project, name, policy: 'auto' })
+  await ensureAgent(hub, local, { project, name: other, policy: 'auto' })
+  const as = (name: string): Acting => ({ caller: local, project, name, registered: true })
+  await requestContact(hub, as(other), { to: { name }, reason: 'to try it' })
+  const word = `word${name.toLowerCase()}`
+  const thread = `T-${name}`
+  const draft = { to: [{ name }], subject: 'plan', thread, ackRequired: true }
+  const lent = await take(hub, as(name), { ...now, loanMs: 600_000 })
+  const { messageId } = await send(hub, as(other), { ...draft, body: `about ${word}` })
+  await reserve(hub, as(name), {
+    patterns: [`src/${name}.ts`],
+    exclusive: true,
+    reason: '',
+    ttlMs: 600_000,
+    onConflict: 'grant',
+  })
+  const topic = await createTopic(hub, local, project, { name: `topic of ${name}`, mode: 'new' })
+  const holder = `url:${name.toLowerCase()}`
+  await join(hub, { caller: local, project, key: holder }, { topic, name, token: undefined })
+  await remark(hub, as(other), { topic, outgoing: { body: `said ${word}`, kind: 'message' } })
+  const { clientId = '', loan = '' } = lent?.mail ?? {}
+  return { agent, target: { project, name, other, messageId, thread, word, lent: { clientId, loan }, topic, holder } }
+}

@@ -1,0 +1,36 @@
+/** The verbs of core that doors import, read from the code: functions whose first parameter is the hub. */
+import { importedNames } from './layers.ts'
+import type { Source } from './sources.ts'
+
+export interface VerbInReach {
+  readonly name: string
+  readonly file: string
+  /** The type by which it is told who calls; undefined if its second parameter is another. */
+  readonly caller: string | undefined
+}
+
+/** What carries a caller: alone, with the agent that it acts as, or with what tells its calls from others'. */
+const callerTypes = ['Caller', 'Acting', 'Holder']
+
+export function verbsInReach(sources: readonly Source[]): VerbInReach[] {
+  const core = new Map(sources.filter(({ path }) => path.startsWith('src/core/')).map((file) => [file.path, file]))
+  const doors = sources.filter(({ path }) => /^src\/doors\/.*(?<!\.test)\.ts$/.test(path))
+  const found = new Map<string, VerbInReach>()
+  for (const { target, name } of doors.flatMap(importedNames)) {
+    const text = core.get(target)?.text
+    const signature = text && signatureOf(text, name)
+    if (!signature) continue
+    const [, second = ''] = /^\(\s*hub: Hub\s*,\s*(?:\{[^}]*\}|\w+)\s*:\s*(\w+)/.exec(signature) ?? []
+    const caller = callerTypes.includes(second) ? second : undefined
+    found.set(`${target} ${name}`, { name, file: target, caller })
+  }
+  return [...found.values()].sort((a, b) => a.name.localeCompare(b.name))
+}
+
+/** From the opening parenthesis on, if the first parameter is the hub. */
+function signatureOf(text: string, name: string): string | undefined {
+  const declared = new RegExp(
+    `export (?:(?:async )?function\\*? ${name}(?:<[^>]*>)?|const ${name} =(?: async)? ?)(\\(\\s*hub: Hub[\\s\\S]{0,400})`,
+  )
+  return declared.exec(text)?.[1]
+}
