@@ -1,12 +1,6 @@
 /** The next call on the bus for each error: core knows reasons, this door knows its tools. */
-import type { HubError } from '../../base/errors.ts'
 import type { Hints } from '../mcp/table.ts'
-
-/** The hint of core, and the calls of this door for it. */
-const and =
-  (calls: string) =>
-  ({ hint }: HubError): string =>
-    hint === undefined ? calls : `${hint} ${calls}`
+import { and } from '../words/hints.ts'
 
 export const hints: Hints = {
   PROJECT_NOT_FOUND:

@@ -1,20 +1,8 @@
 /** The hints of the mail door, and the agent that a call concerns. */
-import type { HubError } from '../../base/errors.ts'
 import type { Refusal } from '../../core/contacts/judging.ts'
 import { refusalError } from '../../core/messages/send.ts'
 import { type Hints, hintOf, type Subject } from '../mcp/table.ts'
-
-/** Only where core has no hint of its own. */
-const otherwise =
-  (hint: string) =>
-  (error: HubError): string =>
-    error.hint ?? hint
-
-/** The hint of core, and the calls of this door for it. */
-const and =
-  (calls: string) =>
-  ({ hint }: HubError): string =>
-    hint === undefined ? calls : `${hint} ${calls}`
+import { and, otherwise } from '../words/hints.ts'
 
 /** For missing things a hint names a tool that every offer has, or a resource: only some tools may be offered. */
 export const hints: Hints = {
