@@ -40,13 +40,13 @@ interface Reservation {
   released_ts: string | null
 }
 
-async function crowd(servers: readonly Parley[], ms: number) {
+async function crowd(servers: readonly Parley[], { ms, messages }: Effort) {
   const project = newProject()
   const lines = servers.flatMap((server) => Array.from({ length: 4 }, () => openLine(server, 8)))
   const [line] = lines as [Line]
   for (const name of names)
     await line.call('register_agent', { project_key: project, program: 'test', model: 'none', name })
-  const journal = await letThemWork({ project, names, patterns, lines, ms })
+  const journal = await letThemWork({ project, names, patterns, lines, ms, messages })
   expect(journal.faults).toEqual([])
   return { project, line, journal }
 }
@@ -138,6 +138,12 @@ async function checkLeases({ project, line, journal }: After, servers: number): 
   expect(collisions(recorded), 'by what the server noted').toEqual([])
 }
 
+/** How long they work at least, and how many messages they send. */
+interface Effort {
+  readonly ms: number
+  readonly messages: number
+}
+
 const enough = ({ messages, calls }: Journal, least: number): void => {
   expect(messages.length).toBeGreaterThan(least)
   expect([...calls.keys()].sort()).toEqual([
@@ -153,9 +159,9 @@ const enough = ({ messages, calls }: Journal, least: number): void => {
   ])
 }
 
-async function checkAll(servers: readonly Parley[], ms: number, least: number): Promise<void> {
-  const after = await crowd(servers, ms)
-  enough(after.journal, least)
+async function checkAll(servers: readonly Parley[], effort: Effort): Promise<void> {
+  const after = await crowd(servers, effort)
+  enough(after.journal, effort.messages)
   await checkInboxes(after)
   await checkSearch(after)
   await checkLeases(after, servers.length)
@@ -165,7 +171,7 @@ verifies(
   ['mail.crowd.messages', 'mail.crowd.leases', 'mail.crowd.counters', 'mail.lease.refuse'],
   'Fifty agents at one server, none of which pauses: nothing is lost, doubled, or held twice',
   // Long enough for leases of 1 and 2 s to run out and be granted anew, several times.
-  async () => checkAll([await startParley()], 6_000, 200),
+  async () => checkAll([await startParley()], { ms: 6_000, messages: 200 }),
   60_000,
 )
 
@@ -177,7 +183,7 @@ eachEngine('Two servers on one database', (open) => {
       const { url } = await open()
       const options = { storage: await temporaryFolder(), env: { DATABASE_URL: url } }
       const servers = await Promise.all([startParley(options), startParley(options)])
-      await checkAll(servers, 4_000, 50)
+      await checkAll(servers, { ms: 4_000, messages: 50 })
       for (const server of servers) expect(await server.end()).toBe(0)
     },
     90_000,

@@ -97,10 +97,12 @@ export interface Crowd {
   patterns: readonly string[]
   /** Agents are spread over them. */
   lines: readonly Line[]
+  /** They go on at least so long, and until so many messages are sent: a busy machine takes longer. */
   ms: number
+  messages: number
 }
 
-export async function letThemWork({ project, names, patterns, lines, ms }: Crowd): Promise<Journal> {
+export async function letThemWork({ project, names, patterns, lines, ms, messages }: Crowd): Promise<Journal> {
   const record: Journal = {
     messages: [],
     holds: [],
@@ -110,6 +112,7 @@ export async function letThemWork({ project, names, patterns, lines, ms }: Crowd
     conflicts: 0,
   }
   const end = performance.now() + ms
+  const goesOn = () => performance.now() < end || record.messages.length <= messages
   await Promise.all(names.map((_, n) => work(n)))
   return record
 
@@ -217,6 +220,6 @@ export async function letThemWork({ project, names, patterns, lines, ms }: Crowd
       renew,
       search,
     ]
-    while (performance.now() < end) await acts[roll(acts.length)]?.()
+    while (goesOn()) await acts[roll(acts.length)]?.()
   }
 }
