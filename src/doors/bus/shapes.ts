@@ -46,7 +46,7 @@ export const toMessage = (topicId: string, message: ThreadMessage) => ({
   seq: message.seq,
   sender: message.sender,
   message_type: message.kind,
-  reply_to: message.replyTo ?? null,
+  reply_to: message.replyToUid ?? null,
   content_markdown: message.body,
   metadata: message.metadata ?? null,
   client_message_id: message.clientId ?? null,

@@ -29,7 +29,7 @@ export const toMessage = ({ uid }: Topic, entry: Entry) => ({
   seq: entry.seq,
   sender: entry.sender,
   message_type: entry.kind,
-  reply_to: entry.replyTo ?? null,
+  reply_to: entry.replyToUid ?? null,
   reply_to_seq: entry.replyToSeq ?? null,
   content_markdown: entry.body,
   metadata: entry.metadata ?? null,
