@@ -42,9 +42,9 @@ const columns = sql`t.id, t.project_id,
   COALESCE(t.key, (SELECT CAST(r.id AS TEXT) FROM messages r WHERE r.thread_id = t.id AND r.seq = 1)) AS called`
 
 /**
- * The thread of the sender's project that it means by a key: the one called so, else the one that this message began, if
+ * The thread of the sender's project that a key means: the one with that key, else the one that this message began, if
  * the sender has part in it; a number may as well be that of a ticket. It stays locked until the message is in it:
- * threads before agents, whoever sends.
+ * every send locks threads before agents.
  */
 export async function findMailThread(
   tx: Tx,

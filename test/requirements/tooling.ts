@@ -13,7 +13,7 @@ export const tooling = [
   { id: 'mail.hints.own', spec: 'DESIGN Errors', says: 'The hint of an error names calls of the door that shows it.' },
   { id: 'mail.resources.errors', spec: 'DESIGN Errors', says: 'An error of resources/read carries code and hint in its data, and the URI of what is not there.' },
   { id: 'mail.health.check', spec: 'mail.md API', says: 'health_check tells whether the database answers, where the server listens and what it is called.' },
-  { id: 'mail.health.no-secrets', spec: 'DECISIONS post 2', says: 'The server tells of no user, password, token or key of its own.' },
+  { id: 'mail.health.no-secrets', spec: 'DECISIONS post 2', says: 'No answer about the server itself holds a user, password, token or key.' },
   { id: 'mail.environment.read', spec: 'mail.md Resources', says: 'resource://config/environment shows how the server is set up.' },
   { id: 'mail.directory.derived', spec: 'mail.md Resources', says: 'resource://tooling/directory has each tool in one cluster, and playbooks of tools that exist.' },
   { id: 'mail.schemas.arguments', spec: 'mail.md Resources', says: 'resource://tooling/schemas has the required and optional arguments of each tool, and their other names.' },

@@ -31,7 +31,7 @@ eachEngine('Answers to contact requests', (open) => {
     for (const accept of [true, false])
       await expect(answer('Bob', 'Ann', accept)).rejects.toMatchObject({
         code: 'CONTACT_NOT_FOUND',
-        hint: expect.stringContaining('name its project'),
+        hint: expect.stringContaining('name its project if that is not yours'),
       })
     await ask('Ann', 'Bob', 1000)
     // The one who asked does not answer itself.

@@ -29,8 +29,8 @@ eachEngine('Looking after topics', (open) => {
     return { clock, hub, topic, database }
   }
 
-  const say = (hub: Hub, topic: Topic, body: string, replyTo?: string) =>
-    remark(hub, as('ann'), { topic, outgoing: { body, kind: 'message', replyTo } })
+  const say = (hub: Hub, topic: Topic, body: string, replyToUid?: string) =>
+    remark(hub, as('ann'), { topic, outgoing: { body, kind: 'message', replyToUid } })
 
   const peer = async (hub: Hub, topic: Topic, name: string): Promise<Holder> => {
     const holder = { caller: local, project: commons, key: `url:commons/${name}` }
@@ -119,7 +119,7 @@ eachEngine('Looking after topics', (open) => {
     ])
     expect(await findStart(hub, local, topic, { count: 3, before: 3 })).toBe(0)
     expect(await findStart(hub, local, topic, { count: 3, before: 1 })).toBe(0)
-    expect(await findEntry(hub, local, topic, 2)).toMatchObject({ replyTo: asked.message.uid, replyToSeq: 1 })
+    expect(await findEntry(hub, local, topic, 2)).toMatchObject({ replyToUid: asked.message.uid, replyToSeq: 1 })
     expect(await findEntry(hub, local, topic, 231)).toBeUndefined()
     expect(await rows(hub, 'cursors')).toBe(0)
     await hub.close()

@@ -11,7 +11,7 @@ export interface Outgoing {
   readonly body: string
   readonly kind: string
   /** The uid of a message of the same topic. */
-  readonly replyTo?: string | undefined
+  readonly replyToUid?: string | undefined
   readonly metadata?: Record<string, unknown> | undefined
   /** The sender's own name for the message: repeated, it returns the stored one and takes no `seq`. */
   readonly clientId?: string | undefined
@@ -22,7 +22,7 @@ export interface ThreadMessage {
   readonly seq: number
   readonly sender: string
   readonly kind: string
-  readonly replyTo: string | undefined
+  readonly replyToUid: string | undefined
   readonly body: string
   readonly metadata: Record<string, unknown> | undefined
   readonly clientId: string | undefined
@@ -39,7 +39,7 @@ export const toThreadMessage = (row: ThreadMessageRow): ThreadMessage => ({
   seq: row.seq,
   sender: row.sender,
   kind: row.kind,
-  replyTo: row.reply_to ?? undefined,
+  replyToUid: row.reply_to ?? undefined,
   body: row.body,
   metadata: row.metadata === null ? undefined : (JSON.parse(row.metadata) as Record<string, unknown>),
   clientId: row.client_id ?? undefined,
@@ -74,11 +74,11 @@ async function append(
   tx: Tx,
   { topic, sender, outgoing, note }: Omit<Saying, 'outbox'> & { outgoing: Outgoing },
 ): Promise<ThreadMessage> {
-  const { body, kind, replyTo, metadata, clientId } = outgoing
+  const { body, kind, replyToUid, metadata, clientId } = outgoing
   if (topic.status === 'closed') throw topicClosed(topic)
-  const replied = replyTo === undefined ? undefined : await findMessageId(tx, topic.id, replyTo)
-  if (replyTo !== undefined && replied === undefined)
-    throw new HubError('INVALID_ARGUMENT', `This topic has no message ${JSON.stringify(replyTo)} to reply to.`, {
+  const replied = replyToUid === undefined ? undefined : await findMessageId(tx, topic.id, replyToUid)
+  if (replyToUid !== undefined && replied === undefined)
+    throw new HubError('INVALID_ARGUMENT', `This topic has no message ${JSON.stringify(replyToUid)} to reply to.`, {
       reason: 'no_reply_target',
       hint: 'Nothing was sent. Name a message of the same topic.',
     })
@@ -106,7 +106,7 @@ async function append(
     messageId,
     wakes: [threadChannel(topic.id)],
   })
-  return { uid, seq, sender: sender.name, kind, replyTo, body, metadata, clientId, createdAt: now }
+  return { uid, seq, sender: sender.name, kind, replyToUid, body, metadata, clientId, createdAt: now }
 }
 
 /** Retrying a message stored before the close is allowed: it writes nothing. */

@@ -8,7 +8,7 @@ import { type ThreadMessage, toThreadMessage } from './saying.ts'
 import { enter, type Topic, threadChannel, topicNotFound, toTopic } from './topics.ts'
 
 export interface Entry extends ThreadMessage {
-  /** The `seq` of the message that `replyTo` names. */
+  /** The `seq` of the message that `replyToUid` names. */
   readonly replyToSeq: number | undefined
 }
 

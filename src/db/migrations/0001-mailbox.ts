@@ -56,7 +56,7 @@ export const mailbox: Migration = {
       PRIMARY KEY (recipient_id, client_id, sender_id)
     )`,
 
-    // hold: the token of whoever was given the message last; held_until: when the loan of it ends.
+    // hold: the token of the last taker of the message; held_until: when the loan of it ends.
     `CREATE TABLE deliveries (
       id           ${identity(dialect)},
       message_id   BIGINT NOT NULL REFERENCES messages (id),

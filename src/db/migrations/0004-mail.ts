@@ -52,7 +52,7 @@ export const mail: Migration = {
     `CREATE INDEX deliveries_overdue ON deliveries (sent_at)
       WHERE ack_wanted = 1 AND acked_at IS NULL AND escalated_at IS NULL`,
 
-    // Who may write to whom; an approved one holds both ways until it expires.
+    // An approved contact holds both ways until it expires.
     `CREATE TABLE contacts (
       id         ${identity(dialect)},
       from_id    BIGINT NOT NULL REFERENCES agents (id),

@@ -13,7 +13,7 @@ const longestPauseMs = 5_000
 
 /**
  * One loop does everything in turn: it connects, sends the announcements, looks whether the connection still lives,
- * and begins anew when it does not. So announcements gather while one is on its way.
+ * and begins anew when it does not. Announcements gather while one is on its way.
  */
 export class PostgresNotices {
   readonly #settings: ClientConfig
@@ -137,7 +137,7 @@ export class PostgresNotices {
 /** A NOTIFY carries fewer than 8000 bytes. */
 const payloadBytes = 7_900
 
-/** Beyond this, waking everybody is cheaper than saying whom. */
+/** Beyond this, waking everybody is cheaper than naming the channels. */
 const mostChannels = 1_000
 
 /** For everybody: an empty payload. */

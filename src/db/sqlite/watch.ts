@@ -12,7 +12,7 @@ const pollIntervalMs = 50
 
 /**
  * A change of the -wal file is seen before the commit in it is visible: the first look came too early in 302 of 302
- * events. So an event starts a series of looks, ever further apart, which outlasts a slow fsync.
+ * events. Hence an event starts a series of looks, ever further apart, which outlasts a slow fsync.
  */
 const firstPauseMs = 1
 const longestPauseMs = 500

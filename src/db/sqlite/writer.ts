@@ -10,7 +10,7 @@ import { SqliteTx } from './tx.ts'
 /** So that a burst does not hold up the event loop for long: 512 small units take about 20 ms. */
 const unitsPerCommit = 512
 
-/** Where so many come at once, more are to be expected. */
+/** A group of this size means that more units are to be expected. */
 const busyUnits = 8
 
 /** Statements answer at once, so a unit that takes this long waits for something else, and everybody behind it. */

@@ -31,9 +31,9 @@ export function messageText(entry: Entry, look: Look, time: string): string {
 /** Questions and answers meet the eye. */
 const kindColor: Readonly<Record<string, 'yellow' | 'green'>> = { question: 'yellow', answer: 'green' }
 
-function reply({ replyTo, replyToSeq }: Entry): string[] {
-  if (replyTo === undefined) return []
-  return [`reply to ${replyToSeq === undefined ? word(replyTo) : `#${replyToSeq}`}`]
+function reply({ replyToUid, replyToSeq }: Entry): string[] {
+  if (replyToUid === undefined) return []
+  return [`reply to ${replyToSeq === undefined ? word(replyToUid) : `#${replyToSeq}`}`]
 }
 
 /** A terminal would break long lines where it likes, also where the rest looks like a line of ours. */

@@ -15,7 +15,7 @@ const entry: Entry = {
   seq: 12,
   sender: 'ann',
   kind: 'question',
-  replyTo: 'm0',
+  replyToUid: 'm0',
   replyToSeq: 10,
   body: 'Which cache?\n\n- the first',
   metadata: undefined,

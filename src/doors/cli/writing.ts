@@ -73,10 +73,10 @@ export async function sendCommand(desk: Desk, { topic: called, words, as, type, 
   const name = checked(busName, 'The name (--as)', as ?? loginName())
   const kind = checked(messageKind, 'The type (--type)', type)
   const topic = await needTopicCalled(hub, local, project, called)
-  const answered = replyTo === undefined ? undefined : await messageId(desk, topic, replyTo)
+  const answered = replyTo === undefined ? undefined : await uidOf(desk, topic, replyTo)
   const body = checked(topicBody, 'The message', words.length > 0 ? words.join(' ') : await readInput(desk))
   const acting = { caller: local, project, name }
-  const { message } = await remark(hub, acting, { topic, outgoing: { body, kind, replyTo: answered } })
+  const { message } = await remark(hub, acting, { topic, outgoing: { body, kind, replyToUid: answered } })
   if (json) {
     const entry = (await findEntry(hub, local, topic, message.seq)) ?? { ...message, replyToSeq: undefined }
     await screen.out(`${harmlessJson(toMessage(topic, entry))}\n`)
@@ -93,7 +93,7 @@ function loginName(): string {
 }
 
 /** People know a message by its number, programs by its id. */
-async function messageId({ hub }: Desk, topic: Topic, given: string): Promise<string> {
+async function uidOf({ hub }: Desk, topic: Topic, given: string): Promise<string> {
   const [, seq] = /^#?(\d{1,15})$/.exec(given) ?? []
   if (seq === undefined) return checked(clientId, 'The message (--reply-to)', given)
   const entry = await findEntry(hub, local, topic, Number(seq))

@@ -75,7 +75,7 @@ export function syncTools(hub: Hub) {
         outbox: outbox.map(({ content_markdown, message_type, reply_to, metadata, client_message_id }) => ({
           body: content_markdown,
           kind: message_type,
-          replyTo: reply_to,
+          replyToUid: reply_to,
           metadata,
           clientId: client_message_id,
         })),

@@ -1,4 +1,4 @@
-/** The tools of the mail door about projects and identities: who works where, and as whom. */
+/** The tools of the mail door about projects and identities. */
 import { z } from 'zod'
 import { limits } from '../../../base/limits.ts'
 import { listAgents, whois } from '../../../core/agents/profiles.ts'
