@@ -5,7 +5,7 @@ import type { Caller } from '../access/callers.ts'
 import { mayActAs } from '../access/rules.ts'
 import type { Hub } from '../hub/hub.ts'
 import { activity } from './activity.ts'
-import { type Agent, ensureAgent, isKeyed, needAgent } from './agents.ts'
+import { type Agent, ensureAgent, keyedNow, needAgent } from './agents.ts'
 
 /** The agent that a caller wants to act as. */
 export interface Acting {
@@ -28,8 +28,10 @@ export async function actAs(hub: Hub, acting: Acting): Promise<Agent> {
   // The holder of a key is an agent already, and makes no other by naming it.
   const known = registered || caller.kind === 'agent'
   const agent = known ? await needAgent(hub, caller, project, name) : await ensureAgent(hub, caller, { project, name })
-  const keyed = caller.kind === 'local' && (await isKeyed(hub, agent))
-  if (!mayActAs(caller, { ...agent, keyed })) throw notYours(caller, agent)
+  // A local caller alone is refused for it.
+  const keyed = caller.kind === 'local' ? keyedNow(hub, agent) : false
+  const owned = { id: agent.id, name: agent.name, keyed: typeof keyed === 'boolean' ? keyed : await keyed }
+  if (!mayActAs(caller, owned)) throw notYours(caller, agent)
   if (!unnoticed) activity(hub).touch(agent.id)
   return agent
 }

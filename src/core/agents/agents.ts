@@ -24,7 +24,8 @@ export type ContactPolicy = (typeof contactPolicies)[number]
 /** The wake-up channel of an agent's mail. */
 export const mailChannel = (agentId: number): string => `mail:${agentId}`
 
-interface Known extends Agent {
+/** An agent as it was read. */
+export interface Known extends Agent {
   readonly keyed: boolean
   /** When it was read. */
   readonly at: number
@@ -48,7 +49,7 @@ export async function ensureAgent(
   hub: Hub,
   caller: Caller,
   { project, name, policy = 'open' }: Wanted,
-): Promise<Agent> {
+): Promise<Known> {
   const { id: projectId } = await ensureProject(hub, caller, project)
   const found = await findIn(hub, projectId, name)
   if (found !== undefined) return found
@@ -64,7 +65,7 @@ export async function ensureAgent(
 }
 
 /** An agent that is there already, or undefined. */
-export async function findIn(hub: Hub, projectId: number, name: string): Promise<Agent | undefined> {
+export async function findIn(hub: Hub, projectId: number, name: string): Promise<Known | undefined> {
   const key = nameKey(name)
   const agent = agentsSeen(hub).get(placeOf(projectId, key))
   if (agent !== undefined) return agent
@@ -73,7 +74,7 @@ export async function findIn(hub: Hub, projectId: number, name: string): Promise
 }
 
 /** Remembers an agent that was read or made. */
-export const known = (hub: Hub, { id, project_id, name, keyed }: AgentRow): Agent =>
+export const known = (hub: Hub, { id, project_id, name, keyed }: AgentRow): Known =>
   remember(agentsSeen(hub), placeOf(project_id, nameKey(name)), {
     id,
     projectId: project_id,
@@ -85,15 +86,13 @@ export const known = (hub: Hub, { id, project_id, name, keyed }: AgentRow): Agen
 /** How long an agent counts as keyless without asking again: another process may give it a key. Asking would cost a query a call. */
 const keylessMs = 1000
 
-/** Whether an agent has or had a key. */
-export async function isKeyed(hub: Hub, { projectId, name }: Agent): Promise<boolean> {
-  const key = nameKey(name)
-  const seen = agentsSeen(hub).get(placeOf(projectId, key))
-  if (seen !== undefined && (seen.keyed || Math.abs(hub.clock.now() - seen.at) < keylessMs)) return seen.keyed
-  const row = await findAgent(reader(hub), projectId, key)
-  if (row === undefined) return false
-  known(hub, row)
-  return row.keyed === 1
+/** Whether an agent has or had a key. Nearly always that is known, and costs no turn of the loop. */
+export const keyedNow = (hub: Hub, seen: Known): boolean | Promise<boolean> =>
+  seen.keyed || Math.abs(hub.clock.now() - seen.at) < keylessMs ? seen.keyed : askKeyed(hub, seen)
+
+async function askKeyed(hub: Hub, { projectId, name }: Known): Promise<boolean> {
+  const row = await findAgent(reader(hub), projectId, nameKey(name))
+  return row !== undefined && known(hub, row).keyed
 }
 
 /** This process knows of a new key at once. */
@@ -102,7 +101,7 @@ export function noteKeyed(hub: Hub, { id, projectId, name }: Agent): void {
 }
 
 /** For agents that are only looked at, or have to exist first: none is made. */
-export async function needAgent(hub: Hub, caller: Caller, project: string, name: string): Promise<Agent> {
+export async function needAgent(hub: Hub, caller: Caller, project: string, name: string): Promise<Known> {
   const { id, slug } = await needProject(hub, caller, project)
   const agent = await findIn(hub, id, name)
   if (agent !== undefined) return agent

@@ -92,13 +92,23 @@ export async function dispatch(hub: Hub, caller: Caller, what: Dispatch): Promis
   throw refusalError({ ...first, message })
 }
 
+/** Slugs are known, but for the first time that a project is named. */
 async function withProjects(hub: Hub, sender: Agent, stored: Stored): Promise<Sent> {
-  const slugOf = ({ projectId }: Agent) => slugOfProject(hub, projectId)
-  const deliveries: Sent['deliveries'][number][] = []
-  for (const one of stored.deliveries) deliveries.push({ ...one, project: await slugOf(one.agent) })
-  const blocked: Sent['blocked'][number][] = []
-  for (const one of stored.blocked) blocked.push({ ...one, project: await slugOf(one.recipient.agent) })
-  return { ...stored, home: await slugOf(sender), deliveries, blocked }
+  const agents = [
+    sender,
+    ...stored.deliveries.map(({ agent }) => agent),
+    ...stored.blocked.map(({ recipient }) => recipient.agent),
+  ]
+  const slugs = new Map<number, string>()
+  for (const { projectId } of agents)
+    if (!slugs.has(projectId)) slugs.set(projectId, await slugOfProject(hub, projectId))
+  const slugOf = ({ projectId }: Agent) => slugs.get(projectId) ?? ''
+  return {
+    ...stored,
+    home: slugOf(sender),
+    deliveries: stored.deliveries.map((one) => ({ ...one, project: slugOf(one.agent) })),
+    blocked: stored.blocked.map((one) => ({ ...one, project: slugOf(one.recipient.agent) })),
+  }
 }
 
 export const refusalError = ({ code, message, ...details }: Refusal): HubError => new HubError(code, message, details)
