@@ -93,6 +93,12 @@ describe('The style', () => {
       bad: ['src/doors/a.ts', "import { inside } from '../core/hub/hub.ts'"],
     },
     {
+      says: 'doors pass on the caller that they got',
+      rule: style.passedOnCaller,
+      of: source,
+      bad: ['src/doors/mail/a.ts', "import { operator } from '../../core/access/callers.ts'"],
+    },
+    {
       says: 'nothing is exported by default',
       rule: style.noDefaultExport,
       of: source,

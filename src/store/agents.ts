@@ -1,5 +1,5 @@
 /** Rows of `agents`, with the counter of unread deliveries that each carries. */
-import sql, { join } from 'sql-template-tag'
+import sql, { empty, join } from 'sql-template-tag'
 import { forUpdate } from '../db/dialect.ts'
 import type { Reader, Tx } from '../db/port.ts'
 
@@ -18,10 +18,14 @@ export async function findAgent(db: Reader, projectId: number, nameKey: string):
 }
 
 /** The projects that have an agent of this name. */
-export async function listHomes(db: Reader, nameKey: string, limit: number): Promise<{ id: number; slug: string }[]> {
-  return db.all(sql`
-    SELECT p.id, p.slug FROM projects p WHERE EXISTS (
+export async function listHomes(
+  db: Reader,
+  { nameKey, only, limit }: { nameKey: string; only: number | undefined; limit: number },
+): Promise<string[]> {
+  const rows = await db.all<{ slug: string }>(sql`
+    SELECT p.slug FROM projects p WHERE ${only === undefined ? empty : sql`p.id = ${only} AND`} EXISTS (
       SELECT 1 FROM agents a WHERE a.project_id = p.id AND a.name_key = ${nameKey}) ORDER BY p.id LIMIT ${limit}`)
+  return rows.map(({ slug }) => slug)
 }
 
 export interface NewAgent {

@@ -33,6 +33,8 @@ export interface MailRow {
   sender: string
   body: string
   created_at: number
+  /** Whether the recipient has or had a key. */
+  keyed: number
 }
 
 export interface Taking {
@@ -58,7 +60,8 @@ export async function takeDelivery(
     RETURNING id, message_id`)
   if (taken === undefined) return undefined
   const [row] = await tx.all<Omit<MailRow, 'delivery_id'>>(sql`
-    SELECT m.id AS message_id, m.uid, m.client_id, a.name AS sender, m.body, m.created_at
+    SELECT m.id AS message_id, m.uid, m.client_id, a.name AS sender, m.body, m.created_at,
+      (SELECT r.keyed FROM agents r WHERE r.id = ${recipientId}) AS keyed
     FROM messages m JOIN agents a ON a.id = m.sender_id WHERE m.id = ${taken.message_id}`)
   return row && { ...row, delivery_id: taken.id }
 }

@@ -53,6 +53,12 @@ export async function deleteHolder(tx: Tx, holder: string): Promise<void> {
   await tx.all(sql`DELETE FROM name_holders WHERE holder = ${holder}`)
 }
 
+/** Nobody acts under this name any more, nor takes part under it. */
+export async function deleteHoldersOf(tx: Tx, agentId: number): Promise<void> {
+  await tx.all(sql`DELETE FROM joins WHERE agent_id = ${agentId}`)
+  await tx.all(sql`DELETE FROM name_holders WHERE agent_id = ${agentId}`)
+}
+
 export interface MemberRow extends CursorRow {
   agent_id: number
   name: string

@@ -1,5 +1,5 @@
 /** Search for messages by their words: the part that both engines share. */
-import sql, { type Sql } from 'sql-template-tag'
+import sql, { empty, type Sql } from 'sql-template-tag'
 import type { Reader, Tx } from '../db/port.ts'
 import type { Query } from '../fulltext/query.ts'
 import { searchedLength } from '../fulltext/words.ts'
@@ -40,7 +40,7 @@ export async function listTexts(
 ): Promise<TextRow[]> {
   return db.all<TextRow>(sql`
     SELECT m.id, ${subject} AS subject, substr(m.body, 1, ${length}) AS body
-    FROM messages m JOIN threads t ON t.id = m.thread_id JOIN agents a ON a.id = m.sender_id
+    FROM messages m JOIN threads t ON t.id = m.thread_id ${'sight' in scope ? sql`JOIN agents a ON a.id = m.sender_id` : empty}
     WHERE m.id IN ${listed(db, ids)} AND ${inScope(scope)}`)
 }
 

@@ -9,7 +9,7 @@ export interface Sight {
 }
 
 /** Of its own threads a project sees all, of others the messages that its agents sent or openly received. */
-export const ofProject = (projectId: number): Sql => sql`(t.project_id = ${projectId} OR EXISTS (
+const ofProject = (projectId: number): Sql => sql`(t.project_id = ${projectId} OR EXISTS (
   SELECT 1 FROM message_guests g
   WHERE g.project_id = ${projectId} AND g.thread_id = m.thread_id AND g.message_id = m.id))`
 
@@ -34,35 +34,30 @@ function forEyesOf(of: Sight['of']): Sql {
 export const seen = ({ projectId, of }: Sight): Sql =>
   sql`t.status <> 'deleted' AND ${ofProject(projectId)} AND ${forEyesOf(of)}`
 
-/** The messages that are seen in a thread which is seen: an agent with a part in it reads the whole of it. */
-export const seenInside = ({ of }: Sight): Sql => (of === 'keyless' ? sql`AND ${forEyesOf(of)}` : empty)
+/** The same for the messages of a thread that is looked into. To name a thread, or to write into it, opens nothing of it. */
+export const seenInside = ({ of }: Sight): Sql => (of === 'everybody' ? empty : sql`AND ${forEyesOf(of)}`)
 
-/** The threads of which something is seen. Asked once for each thread, for it may have to look through all of it. */
-export const seenThread = ({ projectId, of }: Sight): Sql => sql`t.status <> 'deleted'
-  AND (t.project_id = ${projectId}
-    OR EXISTS (SELECT 1 FROM message_guests g WHERE g.project_id = ${projectId} AND g.thread_id = t.id))
-  ${
-    typeof of === 'string'
-      ? empty
-      : sql`AND (t.name IS NOT NULL
-          OR EXISTS (SELECT 1 FROM messages x WHERE x.thread_id = t.id AND x.sender_id = ${of})
-          OR EXISTS (SELECT 1 FROM messages x JOIN deliveries d ON d.message_id = x.id
-                     WHERE x.thread_id = t.id AND d.recipient_id = ${of} AND d.kind <> 'bcc'))`
-  }`
+/** The threads of a project, and those of others that it sees something of. */
+export const seenThread = ({ projectId }: Sight): Sql => sql`t.status <> 'deleted' AND (t.project_id = ${projectId}
+  OR EXISTS (SELECT 1 FROM message_guests g WHERE g.project_id = ${projectId} AND g.thread_id = t.id))`
 
-/** How many messages of a thread are seen. They are counted one by one only where somebody has a key. */
-export const countSeen = ({ projectId, of }: Sight): Sql => sql`
-  CASE WHEN t.project_id <> ${projectId} THEN (
-    SELECT COUNT(*) FROM message_guests c JOIN messages m ON m.id = c.message_id JOIN agents a ON a.id = m.sender_id
-    WHERE c.project_id = ${projectId} AND c.thread_id = t.id ${seenInside({ projectId, of })})
-  ${
-    of === 'keyless'
-      ? sql`WHEN EXISTS (SELECT 1 FROM agents k WHERE k.keyed = 1) THEN (
-          SELECT COUNT(*) FROM messages m JOIN agents a ON a.id = m.sender_id
-          WHERE m.thread_id = t.id ${seenInside({ projectId, of })})`
-      : empty
-  }
-  ELSE t.next_seq - 1 END`
+/** How many messages of a thread are seen. They are counted one by one only where some may be hidden. */
+export function countSeen(sight: Sight): Sql {
+  const { projectId, of } = sight
+  const hides = sql`t.name IS NULL ${of === 'keyless' ? sql`AND EXISTS (SELECT 1 FROM agents k WHERE k.keyed = 1)` : empty}`
+  return sql`
+    CASE WHEN t.project_id <> ${projectId} THEN (
+      SELECT COUNT(*) FROM message_guests c JOIN messages m ON m.id = c.message_id JOIN agents a ON a.id = m.sender_id
+      WHERE c.project_id = ${projectId} AND c.thread_id = t.id ${seenInside(sight)})
+    ${
+      of === 'everybody'
+        ? empty
+        : sql`WHEN ${hides} THEN (
+            SELECT COUNT(*) FROM messages m JOIN agents a ON a.id = m.sender_id
+            WHERE m.thread_id = t.id ${seenInside(sight)})`
+    }
+    ELSE t.next_seq - 1 END`
+}
 
 /** The id of the message that began a thread, as text. */
 const firstId = sql`(SELECT CAST(f.id AS TEXT) FROM messages f WHERE f.thread_id = t.id AND f.seq = 1)`

@@ -51,7 +51,7 @@ describe('The verbs in reach of doors', () => {
   verifies('access.verbs.callers', 'are found however they are written', () => {
     const door: Source = {
       path: 'src/doors/a/door.ts',
-      text: "import { type T, one, three, two } from '../../core/n/n.ts'\nimport type { four } from '../../core/n/n.ts'",
+      text: "import { type T, one, three, two } from '../../core/n/n.ts'\nimport { five } from '../../core/n/m.ts'\nimport type { four } from '../../core/n/n.ts'",
     }
     const core: Source = {
       path: 'src/core/n/n.ts',
@@ -62,9 +62,12 @@ describe('The verbs in reach of doors', () => {
           { caller, key }: Holder,
         ) {}
         export const three = (text: string) => text
-        export function four(hub: Hub) {}`,
+        export function four(hub: Hub) {}
+        export async function five<T>(hub: Hub, caller: Caller): Promise<T> {}`,
     }
-    expect(verbsInReach([door, core])).toEqual([
+    const other: Source = { path: 'src/core/n/m.ts', text: "export { five } from './n.ts'" }
+    expect(verbsInReach([door, core, other])).toEqual([
+      { name: 'five', file: 'src/core/n/n.ts', caller: 'Caller' },
       { name: 'one', file: 'src/core/n/n.ts', caller: undefined },
       { name: 'two', file: 'src/core/n/n.ts', caller: 'Holder' },
     ])

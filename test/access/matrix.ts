@@ -53,6 +53,7 @@ export const matrix = {
     register: asAgent,
     createIdentity: steering,
     createKey: asAgent,
+    canActAs: row('yes', 'nothing', 'yes', 'yes', 'nothing', 'PROJECT_NOT_FOUND'),
     needAgent: inProject,
     needHome: row('yes', 'yes', 'yes', 'yes', 'yes', 'AGENT_NOT_FOUND'),
     whois: inProject,

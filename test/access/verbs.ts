@@ -1,5 +1,6 @@
 /** One call of each verb that doors can reach, as a door makes it, on what a case reaches for. */
 import { listHeldChores } from '../../src/core/access/oversight.ts'
+import { canActAs } from '../../src/core/agents/acting.ts'
 import { needAgent, needHome } from '../../src/core/agents/agents.ts'
 import { createKey } from '../../src/core/agents/keys.ts'
 import { countAgents, listAgents, pageAgents, whois } from '../../src/core/agents/profiles.ts'
@@ -57,6 +58,7 @@ export const calls: Readonly<Record<Verb, Call>> = {
   register: (hub, { caller, project, name }) => register(hub, caller, { project, name, task: 'another' }),
   createIdentity: (hub, { caller, project }) => createIdentity(hub, caller, { project }),
   createKey: (hub, target) => createKey(hub, acting(target)),
+  canActAs: async (hub, target) => ((await canActAs(hub, acting(target))) ? true : []),
   needAgent: (hub, { caller, project, name }) => needAgent(hub, caller, project, name),
   needHome: (hub, { caller, name }) => needHome(hub, caller, name),
   whois: (hub, { caller, project, name }) => whois(hub, caller, project, name),
@@ -87,8 +89,7 @@ export const calls: Readonly<Record<Verb, Call>> = {
   markRead: (hub, target) => markRead(hub, acting(target), target.messageId),
   acknowledgeMessage: (hub, target) => acknowledgeMessage(hub, acting(target), target.messageId),
   listInbox: (hub, target) => listInbox(hub, acting(target), { limit: 10 }),
-  listOutbox: (hub, target) =>
-    listOutbox(hub, acting({ ...target, name: target.name }), { limit: 10 }).then(() => true),
+  listOutbox: (hub, target) => listOutbox(hub, acting(target), { limit: 10 }).then(() => true),
 
   findSchemaVersion: (hub, { caller }) => findSchemaVersion(hub, caller),
   createTopic: (hub, { caller, project }) => createTopic(hub, caller, project, { name: 'new', mode: 'reuse' }),

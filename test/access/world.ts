@@ -36,13 +36,12 @@ interface Pair {
   readonly project: string
   readonly name: string
   readonly other: string
-  readonly keyed: boolean
 }
 
 const pairs = {
-  keyless: { project: '/srv/home', name: 'GreenCastle', other: 'BlueLake', keyed: false },
-  keyed: { project: '/srv/home', name: 'RedStone', other: 'GoldHill', keyed: true },
-  away: { project: '/srv/away', name: 'WhiteRiver', other: 'BlackForest', keyed: false },
+  keyless: { project: '/srv/home', name: 'GreenCastle', other: 'BlueLake' },
+  keyed: { project: '/srv/home', name: 'RedStone', other: 'GoldHill' },
+  away: { project: '/srv/away', name: 'WhiteRiver', other: 'BlackForest' },
 } as const satisfies Record<string, Pair>
 
 /** Everything is made first and keys are given last: until then a local caller may act as anybody. */
@@ -56,6 +55,9 @@ export async function createWorld(hub: Hub): Promise<(of: Case) => Target> {
   for (const name of [pairs.keyed.name, pairs.keyed.other, stranger.name])
     await createKey(hub, { caller: local, project: '/srv/home', name })
   const [own, foreign] = [agentCaller(made.keyed.agent), agentCaller(stranger)]
+  // A key takes the name from its holders: the owner joins again.
+  const { topic, holder, name } = made.keyed.target
+  await join(hub, { caller: own, project: '/srv/home', key: holder }, { topic, name, token: undefined })
   const targets: Readonly<Record<Case, Target>> = {
     localKeyless: { caller: local, ...made.keyless.target },
     localKeyed: { caller: local, ...made.keyed.target },

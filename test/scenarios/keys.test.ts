@@ -57,6 +57,18 @@ verifies(
         timeout: 5000,
       })
       .toMatchObject(forbidden)
+    for (const headers of [{ Authorization: `Bearer ${key}` }, { 'X-API-Key': key }]) {
+      const { result } = (await call('/mcp', headers, 'fetch_inbox', inbox)).body
+      expect(result?.structuredContent).toMatchObject({ result: [{ from: 'BlueLake', subject: 's' }] })
+      // The key took the name from whoever had joined under it.
+      for (const [tool, args] of [
+        ['topic_join', { agent_name: 'GreenCastle', topic_id }],
+        ['sync', { topic_id, wait_seconds: 0 }],
+      ] as const)
+        expect((await call(bus, headers, tool, args)).body.result?.isError, tool).not.toBe(true)
+      const other = await call('/mcp', headers, 'fetch_inbox', { project_key, agent_name: 'BlueLake' })
+      expect(other.body.result?.structuredContent).toMatchObject(forbidden)
+    }
     for (const [path, tool, args] of [
       [mailbox, 'check_mail', {}],
       [mailbox, 'send_to_agent', { name: 'BlueLake', msg: 'in its name' }],
@@ -69,13 +81,8 @@ verifies(
     ] as const)
       expect((await call(path, {}, tool, args)).body.result?.structuredContent, tool).toMatchObject(forbidden)
 
-    for (const headers of [{ Authorization: `Bearer ${key}` }, { 'X-API-Key': key }]) {
-      const { result } = (await call('/mcp', headers, 'fetch_inbox', inbox)).body
-      expect(result?.structuredContent).toMatchObject({ result: [{ from: 'BlueLake', subject: 's' }] })
-      expect((await call(bus, headers, 'sync', { topic_id, wait_seconds: 0 })).body.result?.isError).not.toBe(true)
-      const other = await call('/mcp', headers, 'fetch_inbox', { project_key, agent_name: 'BlueLake' })
-      expect(other.body.result?.structuredContent).toMatchObject(forbidden)
-    }
+    const { status } = await fetch(`${parley().url}/metrics`, { headers: { Authorization: `Bearer ${key}` } })
+    expect(status).toBe(403)
     const wrong = { Authorization: `Bearer amb_${'0'.repeat(64)}` }
     expect((await call('/mcp', wrong, 'fetch_inbox', inbox)).status).toBe(401)
 

@@ -95,10 +95,20 @@ export function importedFiles({ path, text }: Source): string[] {
     .map((specifier) => posix.join(posix.dirname(path), specifier))
 }
 
+interface NamedImport {
+  readonly target: string
+  readonly name: string
+}
+
 /** The values (not types) that a file imports by name from files of the repository. */
-export function importedNames({ path, text }: Source): { target: string; name: string }[] {
-  const imports = withoutComments(text).matchAll(/\bimport\s+\{([^}]*)\}\s+from\s+['"](\.[^'"]+)['"]/g)
-  return [...imports].flatMap(([, names = '', specifier = '']) =>
+export const importedNames = (source: Source): NamedImport[] => namesOf(source, 'import')
+
+/** Those that it hands on without using them. */
+export const exportedFrom = (source: Source): NamedImport[] => namesOf(source, 'export')
+
+function namesOf({ path, text }: Source, keyword: 'import' | 'export'): NamedImport[] {
+  const lists = new RegExp(`\\b${keyword}\\s+\\{([^}]*)\\}\\s+from\\s+['"](\\.[^'"]+)['"]`, 'g')
+  return [...withoutComments(text).matchAll(lists)].flatMap(([, names = '', specifier = '']) =>
     names
       .split(',')
       .map((name) => name.trim())

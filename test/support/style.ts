@@ -23,6 +23,18 @@ export const opaqueHub: Rule = ({ path, text }) =>
       'looks inside of the hub',
   )
 
+/** A caller is made where credentials are read, or by a person at a command line: elsewhere a door passes on the one it got. */
+const callersMade = /^src\/doors\/(http\/credentials|mcp\/stdio\/serve|cli\/\w+)\.ts$/
+
+export const passedOnCaller: Rule = ({ path, text }) =>
+  complain(
+    path,
+    path.startsWith('src/doors/') &&
+      !callersMade.test(path) &&
+      /\bimport\s+\{[^}]*\}\s+from\s+['"][^'"]*access\/callers\.ts['"]/.test(withoutComments(text)) &&
+      'makes a caller of its own',
+  )
+
 export const noDefaultExport: Rule = ({ path, text }) =>
   complain(path, /^export default\b|\bas default\b/m.test(withoutComments(text)) && 'has a default export')
 

@@ -1,5 +1,5 @@
 /** The verbs of core that doors import, read from the code: functions whose first parameter is the hub. */
-import { importedNames } from './layers.ts'
+import { exportedFrom, importedNames } from './layers.ts'
 import type { Source } from './sources.ts'
 
 export interface VerbInReach {
@@ -17,14 +17,21 @@ export function verbsInReach(sources: readonly Source[]): VerbInReach[] {
   const doors = sources.filter(({ path }) => /^src\/doors\/.*(?<!\.test)\.ts$/.test(path))
   const found = new Map<string, VerbInReach>()
   for (const { target, name } of doors.flatMap(importedNames)) {
-    const text = core.get(target)?.text
-    const signature = text && signatureOf(text, name)
+    const file = declaredIn(core, target, name)
+    const signature = signatureOf(core.get(file)?.text ?? '', name)
     if (!signature) continue
     const [, second = ''] = /^\(\s*hub: Hub\s*,\s*(?:\{[^}]*\}|\w+)\s*:\s*(\w+)/.exec(signature) ?? []
     const caller = callerTypes.includes(second) ? second : undefined
-    found.set(`${target} ${name}`, { name, file: target, caller })
+    found.set(`${file} ${name}`, { name, file, caller })
   }
   return [...found.values()].sort((a, b) => a.name.localeCompare(b.name))
+}
+
+/** A file may hand on the verb of another. */
+function declaredIn(core: ReadonlyMap<string, Source>, path: string, name: string): string {
+  const source = core.get(path)
+  const handedOn = source && exportedFrom(source).find((one) => one.name === name)
+  return handedOn ? declaredIn(core, handedOn.target, name) : path
 }
 
 /** From the opening parenthesis on, if the first parameter is the hub. */

@@ -36,11 +36,22 @@ export async function actAs(hub: Hub, acting: Acting): Promise<Agent> {
   return agent
 }
 
+/** Whether the caller may act as this agent; an agent that does not exist is an error. */
+export async function canActAs(hub: Hub, acting: Acting): Promise<boolean> {
+  try {
+    await actAs(hub, { ...acting, registered: true, unnoticed: true })
+    return true
+  } catch (error) {
+    if (error instanceof HubError && error.code === 'FORBIDDEN') return false
+    throw error
+  }
+}
+
 export function notYours(caller: Caller, { name }: Pick<Agent, 'name'>): HubError {
   return caller.kind === 'local'
     ? new HubError('FORBIDDEN', `${name} has a key: nobody acts as it without that key.`, {
         reason: 'keyed',
-        hint: 'Send the key as "Authorization: Bearer <key>", or use a name of your own.',
+        hint: 'Call with that key, or use a name of your own.',
       })
     : new HubError('FORBIDDEN', `Your key is not the one of ${name}.`, {
         reason: 'keyed',

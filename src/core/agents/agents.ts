@@ -3,7 +3,6 @@ import { HubError } from '../../base/errors.ts'
 import { nameKey } from '../../base/names.ts'
 import { type AgentRow, findAgent, insertAgent, listHomes, sumUnread } from '../../store/agents.ts'
 import type { Caller } from '../access/callers.ts'
-import { mayEnter } from '../access/rules.ts'
 import { commit } from '../hub/commit.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import { memory, remember } from '../hub/memory.ts'
@@ -113,8 +112,8 @@ export const noAgent = (name: string, slug: string): HubError =>
 
 /** The only project with an agent of this name: for callers that name no project. */
 export async function needHome(hub: Hub, caller: Caller, name: string): Promise<string> {
-  const rows = await listHomes(reader(hub), nameKey(name), 6)
-  const homes = rows.filter(({ id }) => mayEnter(caller, id)).map(({ slug }) => slug)
+  const only = caller.kind === 'agent' ? caller.projectId : undefined
+  const homes = await listHomes(reader(hub), { nameKey: nameKey(name), only, limit: 6 })
   const [home, ...others] = homes
   if (home !== undefined && others.length === 0) return home
   if (home === undefined) throw new HubError('AGENT_NOT_FOUND', `No project has an agent ${JSON.stringify(name)}.`)

@@ -8,7 +8,7 @@ import { type Agent, type ContactPolicy, findIn } from '../agents/agents.ts'
 import { type Profile, whois } from '../agents/profiles.ts'
 import { commit } from '../hub/commit.ts'
 import { type Hub, reader } from '../hub/hub.ts'
-import { needProject, needProjectElsewhere } from '../projects/projects.ts'
+import { findProjectElsewhere, needProject } from '../projects/projects.ts'
 import { type Standing, standingOf } from './standing.ts'
 
 export interface Contact {
@@ -75,12 +75,14 @@ export async function needOther(
   other: Other,
   reason: 'no_target' | 'no_asker',
 ): Promise<Agent> {
-  const { id, slug } = await (other.project === undefined
+  const home = await (other.project === undefined
     ? needProject(hub, caller, project)
-    : needProjectElsewhere(hub, other.project))
-  const agent = await findIn(hub, id, other.name)
+    : findProjectElsewhere(hub, caller, other.project))
+  const agent = home && (await findIn(hub, home.id, other.name))
   if (agent !== undefined) return agent
-  throw new HubError('AGENT_NOT_FOUND', `There is no agent ${JSON.stringify(other.name)} in the project ${slug}.`, {
+  // It repeats only words of the caller: the slug of a foreign project would tell that there is one.
+  const where = other.project ?? home?.slug ?? project
+  throw new HubError('AGENT_NOT_FOUND', `There is no agent ${JSON.stringify(other.name)} in the project ${where}.`, {
     reason,
     hint: `If ${other.name} is at home in another project than yours, name that one.`,
   })

@@ -1,7 +1,8 @@
 /** Whole steps of an agent's work, made of other verbs; checks come first, so that a failure leaves little behind. */
 import { HubError } from '../../base/errors.ts'
 import type { Caller } from '../access/callers.ts'
-import type { Acting } from '../agents/acting.ts'
+import { mayEnter } from '../access/rules.ts'
+import { type Acting, actAs } from '../agents/acting.ts'
 import { type Profile, whois } from '../agents/profiles.ts'
 import { type Introduction, type Registered, register } from '../agents/registration.ts'
 import type { Contact, Other } from '../contacts/links.ts'
@@ -40,7 +41,9 @@ export async function startWork(
   { newcomer, wanted, inbox }: { newcomer: Newcomer; wanted: Wanted; inbox: Page },
 ): Promise<Started> {
   // Patterns that cannot be read are told before anybody is registered.
-  readPatterns((await findProjectCalled(hub, newcomer.project))?.key ?? newcomer.project, wanted.patterns)
+  const found = await findProjectCalled(hub, newcomer.project)
+  const folder = found !== undefined && mayEnter(caller, found.id) ? found.key : newcomer.project
+  readPatterns(folder, wanted.patterns)
   const registered = await register(hub, caller, newcomer)
   const me = as(caller, registered.profile)
   return {
@@ -124,6 +127,8 @@ export async function shakeHands(
   asker: Acting,
   { with: other, reason, ttlMs, accept, welcome }: Handshake,
 ): Promise<Shaken> {
+  // Whether the answer may be given for the other is asked first: a refusal leaves no request behind.
+  if (accept) await actAs(hub, inPlaceOf(other, asker))
   const request = await requestContact(hub, asker, { to: other, reason, ttlMs })
   const from = { name: asker.name, project: asker.project }
   const answer = accept ? await respondContact(hub, inPlaceOf(other, asker), { from, accept, ttlMs }) : undefined

@@ -13,7 +13,8 @@ import {
   updateReturned,
 } from '../../store/deliveries.ts'
 import type { Caller } from '../access/callers.ts'
-import { type Acting, actAs } from '../agents/acting.ts'
+import { mayActAs } from '../access/rules.ts'
+import { type Acting, actAs, notYours } from '../agents/acting.ts'
 import { type Agent, mailChannel } from '../agents/agents.ts'
 import { commit } from '../hub/commit.ts'
 import { type Hub, reader } from '../hub/hub.ts'
@@ -89,6 +90,8 @@ async function takeNext(hub: Hub, caller: Caller, agent: Agent, loanMs: number):
       heldUntil: lent ? now + loanMs : undefined,
     })
     if (row === undefined) return undefined
+    // Asked in the transaction: the agent may have been given a key while its mail was waited for.
+    if (!mayActAs(caller, { ...agent, keyed: row.keyed === 1 })) throw notYours(caller, agent)
     if (!lent) await updateUnread(tx, agent.id, -1)
     note({
       kind: lent ? 'mail.lent' : 'mail.taken',

@@ -5,7 +5,7 @@ import type { Acting } from '../agents/acting.ts'
 import { type Agent, ensureAgent, findIn } from '../agents/agents.ts'
 import { findContactElsewhere } from '../contacts/judging.ts'
 import type { Hub } from '../hub/hub.ts'
-import { needProjectElsewhere } from '../projects/projects.ts'
+import { findProjectElsewhere } from '../projects/projects.ts'
 
 export interface Address {
   readonly name: string
@@ -31,7 +31,7 @@ interface Resolving {
  */
 export async function resolve(hub: Hub, { acting, sender, addresses }: Resolving): Promise<Recipient[]> {
   const found: { address: Address; agent: Agent | undefined }[] = []
-  for (const address of addresses) found.push({ address, agent: await find(hub, sender, address) })
+  for (const address of addresses) found.push({ address, agent: await find(hub, { acting, sender }, address) })
   const unknown = found.filter(({ agent, address }) => agent === undefined && !mayBeMade(hub, acting, address))
   if (unknown.length > 0) {
     const names = unknown.map(({ address: { name, project } }) => (project === undefined ? name : `${name}@${project}`))
@@ -56,8 +56,15 @@ export async function resolve(hub: Hub, { acting, sender, addresses }: Resolving
  * A plain name is the agent of this project, else the one approved contact of that name elsewhere
  * (mail.contact.elsewhere), else a new agent of this project (mail.recipient.made), which starts as agents of its door do.
  */
-async function find(hub: Hub, sender: Agent, { name, project }: Address): Promise<Agent | undefined> {
-  if (project !== undefined) return findIn(hub, (await needProjectElsewhere(hub, project)).id, name)
+async function find(
+  hub: Hub,
+  { acting, sender }: Pick<Resolving, 'acting' | 'sender'>,
+  { name, project }: Address,
+): Promise<Agent | undefined> {
+  if (project !== undefined) {
+    const there = await findProjectElsewhere(hub, acting.caller, project)
+    return there && findIn(hub, there.id, name)
+  }
   return (await findIn(hub, sender.projectId, name)) ?? (await findContactElsewhere(hub, sender, name))
 }
 

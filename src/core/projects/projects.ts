@@ -80,10 +80,13 @@ export async function needProject(hub: Hub, caller: Caller, slugOrKey: string): 
   return found
 }
 
-/** The project of somebody else: the error does not suggest to make it. */
-export async function needProjectElsewhere(hub: Hub, slugOrKey: string): Promise<Project> {
+/**
+ * The project of another agent: an address may name it though the caller may not look into it. The holder of a key is not
+ * told a foreign project from a missing one; for others a missing one is an error.
+ */
+export async function findProjectElsewhere(hub: Hub, caller: Caller, slugOrKey: string): Promise<Project | undefined> {
   const found = await findProjectCalled(hub, slugOrKey)
-  if (found === undefined) throw missing(slugOrKey, 'elsewhere')
+  if (found === undefined && maySteer(caller)) throw missing(slugOrKey, 'elsewhere')
   return found
 }
 

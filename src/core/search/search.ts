@@ -2,7 +2,7 @@
 import { nextTurn } from '../../base/clock.ts'
 import { HubError } from '../../base/errors.ts'
 import { type Excerpt, excerpt } from '../../fulltext/excerpt.ts'
-import { type Phrase, parseQuery, phrasesOf } from '../../fulltext/query.ts'
+import { type Phrase, parseQuery, phrasesOf, type Query } from '../../fulltext/query.ts'
 import { type Counted, rank, tally } from '../../fulltext/relevance.ts'
 import { type HitRow, listFound, listHits, listTexts, type Scope } from '../../store/search.ts'
 import { type Hub, reader } from '../hub/hub.ts'
@@ -18,10 +18,8 @@ export const searchLimits = { least: 1, most: 100, usual: 20 } as const
  * words of middling frequency among a million messages took 30 to 40 ms of CPU; with 1,000 it is half of that.
  */
 const mostRanked = 1000
-/** One agent may see few of the matches in its project: more are looked through for it. */
+/** Where some of the matches are out of sight, so many are looked through. */
 const mostSifted = 10_000
-
-const isNarrow = (scope: Scope): boolean => 'sight' in scope && typeof scope.sight.of === 'number'
 
 /** Ranked by their beginnings, a page in one turn: some 5 ms. */
 const rankedCharacters = 2000
@@ -74,10 +72,8 @@ export async function search(
   const query = parseQuery(text)
   if (query === undefined) return []
   await catchUp(hub)
-  const found = await listFound(reader(hub), { query, scope }, isNarrow(scope) ? mostSifted : mostRanked)
-  if (found.length === 0) return []
   const phrases = phrasesOf(query)
-  const best = rank(await countAll(hub, { ids: found, scope, phrases })).slice(0, limit)
+  const best = rank(await countFound(hub, { query, scope, phrases })).slice(0, limit)
   const rows = await listHits(
     reader(hub),
     best.map(({ id }) => id),
@@ -93,6 +89,21 @@ export async function search(
     if (row.body.length > rankedCharacters) await nextTurn()
   }
   return hits
+}
+
+interface Counting {
+  readonly query: Query
+  readonly scope: Scope
+  readonly phrases: readonly Phrase[]
+}
+
+/** Nearly always all that is found is in sight, and the newest thousand are enough. */
+async function countFound(hub: Hub, { query, scope, phrases }: Counting): Promise<Counted[]> {
+  const found = await listFound(reader(hub), { query, scope }, mostRanked)
+  const counted = await countAll(hub, { ids: found, scope, phrases })
+  if (found.length < mostRanked || counted.length === found.length) return counted
+  const more = await listFound(reader(hub), { query, scope }, mostSifted)
+  return countAll(hub, { ids: more, scope, phrases })
 }
 
 /** Others have their turn after each page. */

@@ -11,8 +11,7 @@ export const callers: Migration = {
     `CREATE TABLE agent_keys (
       hash       TEXT PRIMARY KEY,
       agent_id   BIGINT NOT NULL REFERENCES agents (id),
-      created_at BIGINT NOT NULL,
-      revoked_at BIGINT
+      created_at BIGINT NOT NULL
     )`,
     'CREATE INDEX agent_keys_agent ON agent_keys (agent_id)',
     // Whether anybody has a key at all is asked by readers of threads.

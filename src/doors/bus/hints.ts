@@ -1,6 +1,6 @@
 /** The next call on the bus for each error: core knows reasons, this door knows its tools. */
 import type { Hints } from '../mcp/table.ts'
-import { and } from '../words/hints.ts'
+import { and, overHttp } from '../words/hints.ts'
 
 export const hints: Hints = {
   PROJECT_NOT_FOUND:
@@ -17,5 +17,5 @@ export const hints: Hints = {
   beyond_end: 'Pass an ack_through or last_seq that the topic has; sync shows how far it goes.',
   no_reply_target:
     'Nothing was sent. Pass as reply_to the message_id of a message that sync returned from the same topic.',
-  keyed: and('On the bus a name with a key needs that key too.'),
+  keyed: and(overHttp),
 }

@@ -1,7 +1,7 @@
-/** `parley keys`: giving an agent a key, so that nobody else acts as it. */
+/** `parley keys`: giving an agent a key, so that nobody else acts as it. Whoever can open the database is its operator. */
 import type { Command } from 'commander'
 import { commons } from '../../base/names.ts'
-import { local } from '../../core/access/callers.ts'
+import { operator } from '../../core/access/callers.ts'
 import { createKey } from '../../core/agents/keys.ts'
 import { examples, newCommand, type Open, withHub } from './commands.ts'
 import { harmlessJson, word } from './harmless.ts'
@@ -20,7 +20,7 @@ const createCommand = (open: Open, screen: Screen): Command =>
     .addHelpText('after', examples('keys create GreenCastle --project /srv/code/web'))
     .action((name: string, { project, json = false }: { project: string; json?: boolean }) =>
       withHub(open, screen, async (hub) => {
-        const { agent, key } = await createKey(hub, { caller: local, project, name })
+        const { agent, key } = await createKey(hub, { caller: operator, project, name })
         if (json) return screen.out(`${harmlessJson({ agent: agent.name, key })}\n`)
         await screen.note(
           `The key of ${word(agent.name)}; it is not shown again. Send it as "Authorization: Bearer <key>".`,

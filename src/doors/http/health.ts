@@ -1,7 +1,9 @@
 /** Liveness, readiness and metrics, for an operator's machines. */
+
 import type { FastifyInstance } from 'fastify'
 import type { Clock } from '../../base/clock.ts'
 import type { Metrics } from '../../base/metrics.ts'
+import { needSteering } from '../../core/access/rules.ts'
 
 export interface HealthOptions {
   readonly clock: Clock
@@ -24,7 +26,8 @@ export function addHealth(app: FastifyInstance, { clock, metrics, ready, refresh
     return reply.code(503).send({ status: 'unavailable' })
   })
 
-  app.get('/metrics', async (_request, reply) => {
+  app.get('/metrics', async (request, reply) => {
+    needSteering(request.caller)
     // A store that does not answer is no reason to show nothing: it is when figures are wanted most.
     await inTime(clock, refresh)
     return reply.type(metrics.registry.contentType).send(await metrics.registry.metrics())

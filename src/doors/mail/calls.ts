@@ -2,7 +2,7 @@
 import type { Refusal } from '../../core/contacts/judging.ts'
 import { refusalError } from '../../core/messages/send.ts'
 import { type Hints, hintOf, type Subject } from '../mcp/table.ts'
-import { and, otherwise } from '../words/hints.ts'
+import { and, otherwise, overHttp } from '../words/hints.ts'
 
 /** For missing things a hint names a tool that every offer has, or a resource: only some tools may be offered. */
 export const hints: Hints = {
@@ -28,6 +28,7 @@ export const hints: Hints = {
   CONTACT_NOT_FOUND:
     'Call list_contacts to see the requests; project_key is your own project, from_project the one of from_agent. To ask yourself, call request_contact.',
   asked_elsewhere: and('Pass that project as from_project.'),
+  keyed: and(overHttp),
   FORBIDDEN: and('register_agent gives you a name.'),
   MESSAGE_NOT_FOUND: otherwise(
     'Call fetch_inbox or search_messages for the ids of messages. Check project_key, and that the message was sent to this agent.',

@@ -8,6 +8,7 @@ import { acknowledge, take } from '../../core/mail/take.ts'
 import { send } from '../../core/messages/send.ts'
 import { type CallContext, type Door, defineTool, type Hints } from '../mcp/table.ts'
 import { agentName, body, clientId, projectParameter, waitSeconds } from '../words/fields.ts'
+import { and, overHttp } from '../words/hints.ts'
 import { mailShape, toMail } from './shapes.ts'
 
 /** The agent and the project that the URL names. */
@@ -32,6 +33,7 @@ export function mailboxScope(params: Record<string, string>, query: Record<strin
 
 /** The calls of this door for the errors of core, which serves other doors too. */
 const hints: Hints = {
+  keyed: and(overHttp),
   PROJECT_NOT_FOUND:
     'Leave ?project= out of the URL to use the common project; the first message in a project makes it.',
   MAILBOX_FULL:

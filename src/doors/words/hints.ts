@@ -12,3 +12,6 @@ export const otherwise =
   (hint: string) =>
   (error: HubError): string =>
     error.hint ?? hint
+
+/** How a key is sent. */
+export const overHttp = 'Over HTTP a key goes into the header "Authorization: Bearer <key>".'

@@ -3,7 +3,8 @@ import { z } from 'zod'
 import { nameKey } from '../../../base/names.ts'
 import { listHeldChores } from '../../../core/access/oversight.ts'
 import { needSteering } from '../../../core/access/rules.ts'
-import { needAgent } from '../../../core/agents/agents.ts'
+import { canActAs } from '../../../core/agents/acting.ts'
+import { needAgent, needHome } from '../../../core/agents/agents.ts'
 import type { Hub } from '../../../core/hub/hub.ts'
 import { needProject } from '../../../core/projects/projects.ts'
 import { inputSchema } from '../../mcp/schema.ts'
@@ -47,7 +48,8 @@ export function toolingResources({ hub, about, tools }: Tooling): Resource<MailS
       uri: 'resource://config/environment',
       name: 'environment',
       description: 'How this server is set up; nothing secret.',
-      async read() {
+      async read(_params, { caller }) {
+        needSteering(caller)
         const { environment, databaseUrl, version, http } = about
         return {
           environment,
@@ -80,10 +82,14 @@ export function toolingResources({ hub, about, tools }: Tooling): Resource<MailS
       uri: 'resource://tooling/metrics',
       name: 'tool metrics',
       description: 'How often each tool was called and failed since this process started.',
-      read: async () => ({
-        generated_at: now(),
-        tools: usage.tools('mail').map(({ name, cluster, calls, errors }) => ({ name, cluster, calls, errors })),
-      }),
+      async read(_params, { caller }) {
+        needSteering(caller)
+        const counted = usage.tools('mail')
+        return {
+          generated_at: now(),
+          tools: counted.map(({ name, cluster, calls, errors }) => ({ name, cluster, calls, errors })),
+        }
+      },
     },
     {
       uri: 'resource://tooling/locks',
@@ -102,7 +108,10 @@ export function toolingResources({ hub, about, tools }: Tooling): Resource<MailS
       async read(params, { scope, caller }) {
         const { agent, project } = readParameters(parameters.capabilities, params)
         const { name } = project === undefined ? { name: agent } : await needAgent(hub, caller, project, agent)
-        return { generated_at: now(), agent: name, project: project ?? null, capabilities: capabilities(tools, scope) }
+        const home = project ?? (caller.kind === 'agent' ? await needHome(hub, caller, agent) : undefined)
+        const may = home === undefined || (await canActAs(hub, { caller, project: home, name }))
+        const granted = may ? capabilities(tools, scope) : []
+        return { generated_at: now(), agent: name, project: project ?? null, capabilities: granted }
       },
     },
     {
