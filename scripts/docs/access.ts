@@ -23,7 +23,7 @@ export function renderAccess(): string {
       '- **operator**: whoever sends `HTTP_BEARER_TOKEN`. It acts as any agent.',
       '- **agent**: whoever sends the key of an agent. It acts as that agent, and sees its own project.',
       '- An agent that was ever given a key is its owner’s: nobody else but the operator acts as it. A foreign thing and a missing one answer alike.',
-      '- Mail is read by its parties and by those who may act as one of them. What is said in a topic is for everybody in its project.',
+      '- Mail is seen message by message: by its sender and open recipients, and by those who may act as one of them. What is said in a topic is for everybody in its project.',
     ].join('\n'),
     ...sections,
   )
