@@ -23,6 +23,6 @@ export const onSessionEnded = (hub: Hub, fn: (nonce: string | undefined) => void
   onWake(
     hub,
     prefix,
-    (topic) => fn(topic.slice(prefix.length)),
+    (channel) => fn(channel.slice(prefix.length)),
     () => fn(undefined),
   )

@@ -3,8 +3,8 @@ import { HubError } from '../../base/errors.ts'
 import { Fault, isFault } from '../../db/faults.ts'
 import type { Tx } from '../../db/port.ts'
 import { type Change, insertChanges } from '../../store/changes.ts'
-import { feedChannel } from './feed.ts'
 import { type Hub, inside } from './hub.ts'
+import { feedChannel } from './wakes.ts'
 
 /** Who does it, as the feed names it. */
 export interface Actor {

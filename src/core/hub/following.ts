@@ -1,7 +1,7 @@
 /** One look of a follower at the feed: what is new to it, and handing that over, inside the database or outside. */
 import type { Reader, Tx } from '../../db/port.ts'
 import { findEnd, hasChangesAfter, listChangesAfter, type Recorded } from '../../store/changes.ts'
-import { findPlace, movePlace, pruning, upsertPlace } from '../../store/followers.ts'
+import { findWatermark, moveWatermark, pruning, upsertWatermark } from '../../store/followers.ts'
 import { isBefore, isSame, type Place } from '../../store/places.ts'
 import { commit, itself } from './commit.ts'
 import { type Hub, reader } from './hub.ts'
@@ -48,7 +48,7 @@ async function lookFrom(db: Reader, at: Place | undefined): Promise<News> {
   if (at === undefined || isBefore(end, at)) return { kind: 'gap', to: end }
   const changes = await listChangesAfter(db, at, page)
   // Asked after the page was read: changes that were pruned before that do not go unnoticed.
-  const pruned = await findPlace(db, pruning)
+  const pruned = await findWatermark(db, pruning)
   if (pruned !== undefined && isBefore(at, pruned)) return { kind: 'gap', to: end }
   const last = changes.at(-1)
   if (last === undefined) return { kind: 'none', hidden: await hasChangesAfter(db, at) }
@@ -57,12 +57,12 @@ async function lookFrom(db: Reader, at: Place | undefined): Promise<News> {
 
 export async function stepInside(hub: Hub, follower: InsideFollower): Promise<Outcome> {
   const { name } = follower
-  const from = await findPlace(reader(hub), name)
+  const from = await findWatermark(reader(hub), name)
   const news = await lookFrom(reader(hub), from)
   if (news.kind === 'none') return news.hidden ? 'hidden' : 'done'
   await commit(hub, itself, async (tx) => {
     // The first statement is the lock: of two processes with the same page, the second finds the watermark moved.
-    if (!(await movePlace(tx, { name, from, to: news.to, now: hub.clock.now() }))) return
+    if (!(await moveWatermark(tx, { name, from, to: news.to, now: hub.clock.now() }))) return
     await (news.kind === 'gap' ? follower.rebuild(tx) : follower.take(tx, news.changes))
   })
   return 'more'
@@ -77,7 +77,7 @@ export async function stepOutside(
   const { name } = follower
   const place = await follower.place()
   const news = await lookFrom(reader(hub), place)
-  let reported = await findPlace(reader(hub), name)
+  let reported = await findWatermark(reader(hub), name)
   if (news.kind === 'none' && isSame(reported, place)) return news.hidden ? 'hidden' : 'done'
 
   async function run(turn: Turn): Promise<void> {
@@ -88,7 +88,7 @@ export async function stepOutside(
       // Before everything is made anew: otherwise pruning would not wait for the end of it.
       const to = news.kind === 'gap' ? news.to : place
       if (to !== undefined && !isSame(to, reported))
-        await turn.batch((tx) => upsertPlace(tx, { name, to, now: hub.clock.now() }))
+        await turn.batch((tx) => upsertWatermark(tx, { name, to, now: hub.clock.now() }))
       reported = to
       if (news.kind === 'none') return
       await turn.goOn()

@@ -7,7 +7,7 @@ import type { Metrics } from '../../base/metrics.ts'
 import type { Db, Reader } from '../../db/port.ts'
 import type { Llm } from '../../llm/llm.ts'
 import { findLastChange } from '../../store/changes.ts'
-import { followWakes } from './feed.ts'
+import { followWakes } from './follow-wakes.ts'
 import { Wakes } from './wakes.ts'
 
 /** What whoever runs Parley has settled for all agents. */
