@@ -1,6 +1,7 @@
 /** The append-only feed of what was committed: wake-ups, projections and the audit log read it. */
-import sql, { join } from 'sql-template-tag'
+import sql, { empty, join } from 'sql-template-tag'
 import type { Reader, Tx } from '../db/port.ts'
+import { pruning } from './followers.ts'
 import { feedOrder, type Place, start } from './places.ts'
 
 /** Everything that can happen, each with the ids that a follower needs to look it up. */
@@ -113,11 +114,16 @@ export async function deleteChanges(tx: Tx, { after, upTo }: { after: Place; upT
   await tx.all(sql`DELETE FROM changes WHERE ${order.after(after)} AND ${order.upTo(upTo)}`)
 }
 
-/** What came from another server would stay hidden until this one has counted as far, and hold up whatever stands before. */
+/**
+ * Changes of another server would stay hidden until this one has counted as far, and hold up every follower before them.
+ * Where there were any, this server may have passed the watermark of a follower by chance: all of them begin anew.
+ */
 export async function deleteForeign(tx: Tx): Promise<void> {
   const { foreign } = feedOrder(tx)
+  const [found] = await tx.all(sql`SELECT id FROM changes WHERE ${foreign} LIMIT 1`)
+  const others = found === undefined ? empty : sql`OR name <> ${pruning}`
   await tx.all(sql`DELETE FROM changes WHERE ${foreign}`)
-  await tx.all(sql`DELETE FROM followers WHERE ${foreign}`)
+  await tx.all(sql`DELETE FROM followers WHERE ${foreign} ${others}`)
 }
 
 /** What was committed after `id`. On SQLite the ids are in the order of the commits: there is one writer at a time. */

@@ -1,5 +1,6 @@
 /** Followers: what wakes them, what their death costs, who works when two processes have the same one. */
-import { expect, onTestFinished } from 'vitest'
+import sql from 'sql-template-tag'
+import { expect, onTestFinished, test } from 'vitest'
 import { TestClock } from '../../../test/support/clock.ts'
 import { eachEngine } from '../../../test/support/engines.ts'
 import { catchUp, dbOf, named, noting, openTx, write } from '../../../test/support/feed.ts'
@@ -9,7 +10,7 @@ import type { Place } from '../../store/places.ts'
 import { local } from '../access/callers.ts'
 import { ensureAgent } from '../agents/agents.ts'
 import { followInside, followOutside, type InsideFollower, type OutsideFollower } from './followers.ts'
-import { stepInside } from './following.ts'
+import { stepInside, stepOutside } from './following.ts'
 import type { Hub } from './hub.ts'
 import { turnMs } from './turns.ts'
 
@@ -201,4 +202,45 @@ eachEngine('A follower', (open, dialect) => {
       await turnUntil(clock, () => got, ['rebuilt'])
     },
   )
+
+  verifies(
+    'feed.follower.gap',
+    'outside, of which the database no longer knows, begins anew, also if it dies meanwhile',
+    async () => {
+      const { hubs } = await start()
+      const [hub] = hubs
+      const { got, follower } = archive()
+      const step = (follower: OutsideFollower) =>
+        stepOutside(hub, follower, { holder: 'one', signal: new AbortController().signal })
+      await step(follower)
+      await dbOf(hub).tx((tx) => tx.all(sql`DELETE FROM followers`))
+      await change(hub, 'ann')
+      const dying = { ...follower, rebuild: () => Promise.reject(new Error('killed')) }
+      await expect(step(dying)).rejects.toThrow('killed')
+      expect(got).toEqual(['rebuilt'])
+      await step(follower)
+      expect(got.slice(0, 2)).toEqual(['rebuilt', 'rebuilt'])
+    },
+  )
+
+  test('that failed tries again after 50 ms, then after twice as long', async () => {
+    const { clock, hubs } = await start()
+    const [hub] = hubs
+    let tried = 0
+    const failing: InsideFollower = {
+      name: 'failing',
+      take: async () => {},
+      rebuild() {
+        tried++
+        return Promise.reject(new Error('no'))
+      },
+    }
+    onTestFinished(followInside(hub, failing))
+    for (const [index, ms] of [0, 50, 100].entries()) {
+      clock.advance(ms - 1)
+      expect(tried).toBe(index)
+      clock.advance(1)
+      await expect.poll(() => [tried, clock.pending]).toEqual([index + 1, 1])
+    }
+  })
 })

@@ -56,10 +56,9 @@ function keepFollowing(hub: Hub, name: string, step: (signal: AbortSignal) => Pr
     state = 'looking'
     woken = false
     const free = await handOver()
-    hindered = free ? 0 : hindered + 1
     state = free ? 'idle' : 'waiting'
-    if (!free) lookIn(Math.min(longestPauseMs, firstPauseMs * 2 ** hindered))
-    else lookIn(woken ? gatherMs : anywayMs)
+    if (free) hindered = 0
+    lookIn(free ? (woken ? gatherMs : anywayMs) : Math.min(longestPauseMs, firstPauseMs * 2 ** hindered++))
   }
 
   /** Page after page; false if something stands in the way. */
