@@ -1,21 +1,23 @@
 /** Followers: what wakes them, what their death costs, who works when two processes have the same one. */
 import sql from 'sql-template-tag'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { TestClock } from '../../../test/support/clock.ts'
 import { eachEngine } from '../../../test/support/engines.ts'
 import { catchUp, dbOf, named, noting, openTx, write } from '../../../test/support/feed.ts'
-import { openTestHub } from '../../../test/support/hub.ts'
+import { as, openTestHub } from '../../../test/support/hub.ts'
 import { verifies } from '../../../test/support/verifies.ts'
 import type { Place } from '../../store/places.ts'
 import { local } from '../access/callers.ts'
 import { ensureAgent } from '../agents/agents.ts'
+import { send } from '../messages/send.ts'
 import { followInside, followOutside, type InsideFollower, type OutsideFollower } from './followers.ts'
 import { stepInside, stepOutside } from './following.ts'
 import type { Hub } from './hub.ts'
 import { turnMs } from './turns.ts'
 
-/** Far less than the minute after which a follower looks without a wake-up. */
-const woken = 20_000
+/** A follower looks after this without a wake-up, and far sooner with one. */
+const anyway = 60_000
+const woken = anyway / 3
 
 eachEngine('A follower', (open, dialect) => {
   const start = async () => {
@@ -45,7 +47,7 @@ eachEngine('A follower', (open, dialect) => {
 
   verifies(
     'feed.follower.woken',
-    'is woken by what its own process or another commits, also if that wakes nobody else',
+    'is woken by its own process, also by changes that wake nobody else, and sees those of another within a minute',
     async () => {
       const { clock, hubs } = await start()
       const [here, there] = hubs
@@ -54,8 +56,14 @@ eachEngine('A follower', (open, dialect) => {
       await turnUntil(clock, noted, ['rebuilt'])
       await change(here, 'ann')
       expect(await turnUntil(clock, async () => (await noted()).length, 2)).toBeLessThan(woken)
+      const announce = vi.spyOn(dbOf(there), 'announce')
       await change(there, 'bob')
+      clock.advance(anyway)
       expect(await turnUntil(clock, async () => (await noted()).length, 3)).toBeLessThan(woken)
+      expect(announce).not.toHaveBeenCalled()
+      await send(there, as('bob'), { to: [{ name: 'ann' }], body: 'hello' })
+      expect(announce).toHaveBeenCalledOnce()
+      expect(await turnUntil(clock, async () => (await noted()).length, 4)).toBeLessThan(woken)
     },
   )
 

@@ -21,7 +21,10 @@ const gatherMs = 100
 const firstPauseMs = 50
 const longestPauseMs = 10_000
 
-/** A wake-up may be lost: that of a process which died between its commit and its announcement. */
+/**
+ * Nodes on PostgreSQL announce only the changes that somebody waits for, and a process that dies right after its commit
+ * announces nothing (feed.follower.woken).
+ */
 const anywayMs = 60_000
 
 /**
