@@ -51,8 +51,8 @@ export type Event =
 /** An event as the feed has it: its place, when it was committed, and the key of whoever did it. */
 export type Recorded = Event & Place & { readonly at: number; readonly actor: string }
 
-/** An event, and the wake-up channels of those who wait for it. */
-export type Change = Event & { wakes?: readonly string[] }
+/** An event, and the wake-up channels of those who wait for it. `actor`: its author, where that is not the caller. */
+export type Change = Event & { wakes?: readonly string[]; actor?: string }
 
 interface Columns {
   projectId?: number
@@ -68,9 +68,9 @@ export async function insertChanges(
   changes: readonly Change[],
   { actor, now }: { actor: string; now: number },
 ): Promise<void> {
-  const rows = changes.map(({ kind, wakes = [], ...ids }) => {
+  const rows = changes.map(({ kind, wakes = [], actor: author = actor, ...ids }) => {
     const { projectId, agentId, threadId, messageId, leaseId, contactId }: Columns = ids
-    return sql`(${now}, ${actor}, ${kind}, ${projectId ?? null}, ${agentId ?? null}, ${threadId ?? null}, ${messageId ?? null},
+    return sql`(${now}, ${author}, ${kind}, ${projectId ?? null}, ${agentId ?? null}, ${threadId ?? null}, ${messageId ?? null},
       ${leaseId ?? null}, ${contactId ?? null}, ${wakes.join(' ')})`
   })
   await tx.all(sql`
