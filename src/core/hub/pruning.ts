@@ -1,4 +1,4 @@
-/** Pruning: changes that every follower has passed, and that are old, leave the feed. */
+/** Pruning: old changes leave the feed, once every follower that was heard of lately has passed them. */
 import type { Tx } from '../../db/port.ts'
 import { deleteChanges, deleteForeign, listChangesAfter } from '../../store/changes.ts'
 import { findSlowest, findWatermark, pruning, upsertWatermark } from '../../store/followers.ts'
