@@ -71,7 +71,7 @@ export async function startServer(config: Config, log: Log) {
         idleMs: sessionIdleMs,
         ended: {
           has: (nonce) => isSessionEnded(hub, nonce),
-          add: (nonce, until) => endSession(hub, nonce, until),
+          add: (caller, nonce, until) => endSession(hub, caller, nonce, until),
           watch: (fn) => onSessionEnded(hub, fn),
         },
       },

@@ -1,6 +1,7 @@
 /** The append-only feed of what was committed: wake-ups, projections and the audit log read it. */
-import sql, { join } from 'sql-template-tag'
+import sql, { empty, join } from 'sql-template-tag'
 import type { Reader, Tx } from '../db/port.ts'
+import { pruning } from './followers.ts'
 import { feedOrder, type Place, start } from './places.ts'
 
 /** Everything that can happen, each with the ids that a follower needs to look it up. */
@@ -50,8 +51,8 @@ export type Event =
 /** An event as the feed has it: its place, when it was committed, and the key of whoever did it. */
 export type Recorded = Event & Place & { readonly at: number; readonly actor: string }
 
-/** An event, and the wake-up channels of those who wait for it. */
-export type Change = Event & { wakes?: readonly string[] }
+/** An event, and the wake-up channels of those who wait for it. `actor`: its author, where that is not the caller. */
+export type Change = Event & { wakes?: readonly string[]; actor?: string }
 
 interface Columns {
   projectId?: number
@@ -67,9 +68,9 @@ export async function insertChanges(
   changes: readonly Change[],
   { actor, now }: { actor: string; now: number },
 ): Promise<void> {
-  const rows = changes.map(({ kind, wakes = [], ...ids }) => {
+  const rows = changes.map(({ kind, wakes = [], actor: author = actor, ...ids }) => {
     const { projectId, agentId, threadId, messageId, leaseId, contactId }: Columns = ids
-    return sql`(${now}, ${actor}, ${kind}, ${projectId ?? null}, ${agentId ?? null}, ${threadId ?? null}, ${messageId ?? null},
+    return sql`(${now}, ${author}, ${kind}, ${projectId ?? null}, ${agentId ?? null}, ${threadId ?? null}, ${messageId ?? null},
       ${leaseId ?? null}, ${contactId ?? null}, ${wakes.join(' ')})`
   })
   await tx.all(sql`
@@ -113,11 +114,16 @@ export async function deleteChanges(tx: Tx, { after, upTo }: { after: Place; upT
   await tx.all(sql`DELETE FROM changes WHERE ${order.after(after)} AND ${order.upTo(upTo)}`)
 }
 
-/** What came from another server would stay hidden until this one has counted as far, and hold up whatever stands before. */
+/**
+ * Changes of another server would stay hidden until this one has counted as far, and hold up every follower before them.
+ * Where there were any, this server may have passed the watermark of a follower by chance: all of them begin anew.
+ */
 export async function deleteForeign(tx: Tx): Promise<void> {
   const { foreign } = feedOrder(tx)
+  const [found] = await tx.all(sql`SELECT id FROM changes WHERE ${foreign} LIMIT 1`)
+  const others = found === undefined ? empty : sql`OR name <> ${pruning}`
   await tx.all(sql`DELETE FROM changes WHERE ${foreign}`)
-  await tx.all(sql`DELETE FROM followers WHERE ${foreign}`)
+  await tx.all(sql`DELETE FROM followers WHERE ${foreign} ${others}`)
 }
 
 /** What was committed after `id`. On SQLite the ids are in the order of the commits: there is one writer at a time. */

@@ -6,7 +6,7 @@ import { type Place, start } from './places.ts'
 /** Pruning is the last of the followers: changes up to its place are gone. */
 export const pruning = 'pruning'
 
-export async function findPlace(db: Reader, name: string): Promise<Place | undefined> {
+export async function findWatermark(db: Reader, name: string): Promise<Place | undefined> {
   const [row] = await db.all<Place>(sql`SELECT tx, change_id AS id FROM followers WHERE name = ${name}`)
   return row
 }
@@ -25,7 +25,7 @@ export interface Step {
   readonly now: number
 }
 
-export async function upsertPlace(tx: Tx, { name, to, now }: Step): Promise<void> {
+export async function upsertWatermark(tx: Tx, { name, to, now }: Step): Promise<void> {
   await tx.all(sql`
     INSERT INTO followers (name, tx, change_id, seen_at) VALUES (${name}, ${to.tx}, ${to.id}, ${now})
     ON CONFLICT (name) DO UPDATE SET tx = excluded.tx, change_id = excluded.change_id, seen_at = excluded.seen_at`)
@@ -35,7 +35,7 @@ export async function upsertPlace(tx: Tx, { name, to, now }: Step): Promise<void
 const nowhere: Place = { tx: start.tx - 1, id: start.id - 1 }
 
 /** False if somebody else has moved it. On PostgreSQL whoever comes second waits here for the end of the first. */
-export async function movePlace(
+export async function moveWatermark(
   tx: Tx,
   { name, from = nowhere, to, now }: Step & { readonly from: Place | undefined },
 ): Promise<boolean> {

@@ -100,7 +100,7 @@ export const listTopics = (
     SELECT ${topicColumns} FROM threads WHERE project_id = ${projectId} AND name_key IS NOT NULL
     ${status === undefined ? empty : sql`AND status = ${status}`} ORDER BY id DESC LIMIT ${limit}`)
 
-/** Closes or reopens; undefined if it is in that state already. */
+/** Closes or reopens; undefined if it is in that state already, or was deleted a moment ago and has no name any more. */
 export const updateStatus = (
   tx: Tx,
   id: number,
@@ -110,7 +110,7 @@ export const updateStatus = (
     tx,
     sql`
     UPDATE threads SET status = ${status}, closed_at = ${closedAt ?? null}, close_reason = ${reason ?? null}
-    WHERE id = ${id} AND status <> ${status} RETURNING ${topicColumns}`,
+    WHERE id = ${id} AND status <> ${status} AND name IS NOT NULL RETURNING ${topicColumns}`,
   )
 
 export async function findHighestSeq(db: Reader, threadId: number): Promise<number> {

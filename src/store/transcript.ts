@@ -22,8 +22,8 @@ export function listEntries(
     ORDER BY m.seq LIMIT ${limit}`)
 }
 
-/** The place after which the last `count` messages before `before` begin. */
-export async function findPlace(
+/** The `seq` after which the last `count` messages before `before` begin. */
+export async function findStartSeq(
   db: Reader,
   { threadId, before, count }: { threadId: number; before: number; count: number },
 ): Promise<number> {

@@ -49,7 +49,7 @@ export async function holdName(
     })
   const reclaimToken = mine || current.reclaim_token === token ? current.reclaim_token : fresh
   await updateHolder(tx, agent.id, { holder, reclaim_token: reclaimToken, seen_at: now })
-  // Only this name: the others of one who is gone are taken by whoever asks for them.
+  // Only this name: a holder that is gone keeps its other names until somebody asks for them.
   if (!mine && !alive) await deleteJoins(tx, current.holder, agent.id)
   return reclaimToken
 }

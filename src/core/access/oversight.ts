@@ -1,4 +1,4 @@
-/** What the hub itself is doing, for those who may know. */
+/** The hub's own work, shown to callers that may steer it. */
 import { listTakenChores } from '../../store/chores.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import type { Caller } from './callers.ts'

@@ -1,16 +1,17 @@
 /** MCP sessions that were ended: remembered in the store, so that every process refuses their tokens. */
 import { deleteHolder } from '../../store/holders.ts'
 import { deleteEndedSessions, findEndedSession, insertEndedSession } from '../../store/sessions.ts'
-import { commit, itself } from '../hub/commit.ts'
+import { commit } from '../hub/commit.ts'
 import { type Hub, onWake, reader } from '../hub/hub.ts'
+import type { Caller } from './callers.ts'
 import { sessionHolder } from './holders.ts'
 
 const prefix = 'session:'
 
 export const isSessionEnded = (hub: Hub, nonce: string): Promise<boolean> => findEndedSession(reader(hub), nonce)
 
-export async function endSession(hub: Hub, nonce: string, expiresAt: number): Promise<void> {
-  await commit(hub, itself, async (tx, note) => {
+export async function endSession(hub: Hub, caller: Caller, nonce: string, expiresAt: number): Promise<void> {
+  await commit(hub, caller, async (tx, note) => {
     await deleteEndedSessions(tx, hub.clock.now())
     await insertEndedSession(tx, nonce, expiresAt)
     await deleteHolder(tx, sessionHolder(nonce))
@@ -23,6 +24,6 @@ export const onSessionEnded = (hub: Hub, fn: (nonce: string | undefined) => void
   onWake(
     hub,
     prefix,
-    (topic) => fn(topic.slice(prefix.length)),
+    (channel) => fn(channel.slice(prefix.length)),
     () => fn(undefined),
   )

@@ -3,10 +3,10 @@ import { HubError } from '../../base/errors.ts'
 import { Fault, isFault } from '../../db/faults.ts'
 import type { Tx } from '../../db/port.ts'
 import { type Change, insertChanges } from '../../store/changes.ts'
-import { feedChannel } from './feed.ts'
 import { type Hub, inside } from './hub.ts'
+import { feedChannel } from './wakes.ts'
 
-/** Who does it, as the feed names it. */
+/** The author of a change, as the feed names it. */
 export interface Actor {
   readonly key: string
 }
@@ -14,7 +14,7 @@ export interface Actor {
 /** Parley itself: housekeeping and projections. */
 export const itself: Actor = { key: 'hub' }
 
-/** Notes what a piece of work changed, and whom that wakes. */
+/** Notes a change, with the channels that it wakes. */
 export type Note = (change: Change) => void
 
 const attempts = 5
@@ -47,10 +47,10 @@ function publish(hub: Hub, changes: readonly Change[]): void {
   if (changes.length === 0) return
   const channels = new Set<string>()
   for (const { wakes = [] } of changes) for (const channel of wakes) channels.add(channel)
-  if (channels.size === 0) channels.add(feedChannel)
   const { wakes, db } = hub[inside]
-  wakes.wake(channels)
-  db.announce([...channels])
+  wakes.wake(channels.size === 0 ? [feedChannel] : channels)
+  // Nobody waits for the others elsewhere: a NOTIFY for each `take` would wake every node, and followers look once a minute.
+  if (channels.size > 0) db.announce([...channels])
 }
 
 const storageFaults = {
@@ -63,7 +63,7 @@ const storageFaults = {
   corrupt: ['The database is damaged.', 'Whoever runs Parley must bring back a copy of it.'],
 } as const
 
-/** What is wrong with the storage is told to those who call, and keeps the hub from being ready until a write succeeds. */
+/** A fault of the storage is told to every caller, and the hub is not ready until a write succeeds. */
 function explain(hub: Hub, error: unknown): unknown {
   if (!(error instanceof Fault) || !(error.kind in storageFaults)) return error
   const [message, hint] = storageFaults[error.kind as keyof typeof storageFaults]

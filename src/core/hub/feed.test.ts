@@ -131,7 +131,14 @@ eachEngine('The feed', (open) => {
       ])
       await reserve(hub, as('ann'), { ...asked, patterns })
       clock.advance(asked.ttlMs + 1)
-      expect(await changesOf(() => sweepLeases(hub, 10))).toEqual([{ ...lease, kind: 'lease.expired', actor: 'hub' }])
+      const expired = { ...lease, kind: 'lease.expired', actor: 'hub' }
+      expect(await changesOf(() => sweepLeases(hub, 10))).toEqual([expired])
+      await reserve(hub, as('ann'), { ...asked, patterns })
+      clock.advance(asked.ttlMs + 1)
+      expect(await changesOf(() => reserve(hub, as('bob'), { ...asked, patterns }))).toEqual([
+        expired,
+        { ...lease, kind: 'lease.granted', agentId: bob },
+      ])
 
       const [made] = await changesOf(() => createTopic(hub, operator, project, { name: 'plan', mode: 'reuse' }))
       expect(made).toEqual({ ...byOperator, kind: 'topic.created', threadId: expect.any(Number) })
@@ -160,8 +167,8 @@ eachEngine('The feed', (open) => {
       ] as const)
         expect(await changesOf(work)).toEqual([{ ...byOperator, kind, threadId: topic.id }])
 
-      expect(await changesOf(() => endSession(hub, 'nonce', clock.now() + 1))).toEqual([
-        { kind: 'session.ended', actor: 'hub' },
+      expect(await changesOf(() => endSession(hub, operator, 'nonce', clock.now() + 1))).toEqual([
+        { kind: 'session.ended', actor: 'operator' },
       ])
 
       const kinds: Record<Made, true> = {

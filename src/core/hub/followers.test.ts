@@ -1,20 +1,23 @@
 /** Followers: what wakes them, what their death costs, who works when two processes have the same one. */
-import { expect, onTestFinished } from 'vitest'
+import sql from 'sql-template-tag'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { TestClock } from '../../../test/support/clock.ts'
 import { eachEngine } from '../../../test/support/engines.ts'
 import { catchUp, dbOf, named, noting, openTx, write } from '../../../test/support/feed.ts'
-import { openTestHub } from '../../../test/support/hub.ts'
+import { as, openTestHub } from '../../../test/support/hub.ts'
 import { verifies } from '../../../test/support/verifies.ts'
 import type { Place } from '../../store/places.ts'
 import { local } from '../access/callers.ts'
 import { ensureAgent } from '../agents/agents.ts'
+import { send } from '../messages/send.ts'
 import { followInside, followOutside, type InsideFollower, type OutsideFollower } from './followers.ts'
-import { stepInside } from './following.ts'
+import { stepInside, stepOutside } from './following.ts'
 import type { Hub } from './hub.ts'
 import { turnMs } from './turns.ts'
 
-/** Far less than the minute after which a follower looks without a wake-up. */
-const woken = 20_000
+/** A follower looks after this without a wake-up, and far sooner with one. */
+const anyway = 60_000
+const woken = anyway / 3
 
 eachEngine('A follower', (open, dialect) => {
   const start = async () => {
@@ -44,7 +47,7 @@ eachEngine('A follower', (open, dialect) => {
 
   verifies(
     'feed.follower.woken',
-    'is woken by what its own process or another commits, also if that wakes nobody else',
+    'is woken by its own process, also by changes that wake nobody else, and sees those of another within a minute',
     async () => {
       const { clock, hubs } = await start()
       const [here, there] = hubs
@@ -53,8 +56,14 @@ eachEngine('A follower', (open, dialect) => {
       await turnUntil(clock, noted, ['rebuilt'])
       await change(here, 'ann')
       expect(await turnUntil(clock, async () => (await noted()).length, 2)).toBeLessThan(woken)
+      const announce = vi.spyOn(dbOf(there), 'announce')
       await change(there, 'bob')
+      clock.advance(anyway)
       expect(await turnUntil(clock, async () => (await noted()).length, 3)).toBeLessThan(woken)
+      expect(announce).not.toHaveBeenCalled()
+      await send(there, as('bob'), { to: [{ name: 'ann' }], body: 'hello' })
+      expect(announce).toHaveBeenCalledOnce()
+      expect(await turnUntil(clock, async () => (await noted()).length, 4)).toBeLessThan(woken)
     },
   )
 
@@ -201,4 +210,45 @@ eachEngine('A follower', (open, dialect) => {
       await turnUntil(clock, () => got, ['rebuilt'])
     },
   )
+
+  verifies(
+    'feed.follower.gap',
+    'outside, of which the database no longer knows, begins anew, also if it dies meanwhile',
+    async () => {
+      const { hubs } = await start()
+      const [hub] = hubs
+      const { got, follower } = archive()
+      const step = (follower: OutsideFollower) =>
+        stepOutside(hub, follower, { holder: 'one', signal: new AbortController().signal })
+      await step(follower)
+      await dbOf(hub).tx((tx) => tx.all(sql`DELETE FROM followers`))
+      await change(hub, 'ann')
+      const dying = { ...follower, rebuild: () => Promise.reject(new Error('killed')) }
+      await expect(step(dying)).rejects.toThrow('killed')
+      expect(got).toEqual(['rebuilt'])
+      await step(follower)
+      expect(got.slice(0, 2)).toEqual(['rebuilt', 'rebuilt'])
+    },
+  )
+
+  test('that failed tries again after 50 ms, then after twice as long', async () => {
+    const { clock, hubs } = await start()
+    const [hub] = hubs
+    let tried = 0
+    const failing: InsideFollower = {
+      name: 'failing',
+      take: async () => {},
+      rebuild() {
+        tried++
+        return Promise.reject(new Error('no'))
+      },
+    }
+    onTestFinished(followInside(hub, failing))
+    for (const [index, ms] of [0, 50, 100].entries()) {
+      clock.advance(ms - 1)
+      expect(tried).toBe(index)
+      clock.advance(1)
+      await expect.poll(() => [tried, clock.pending]).toEqual([index + 1, 1])
+    }
+  })
 })

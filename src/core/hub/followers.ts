@@ -21,7 +21,10 @@ const gatherMs = 100
 const firstPauseMs = 50
 const longestPauseMs = 10_000
 
-/** A wake-up may be lost: that of a process which died between its commit and its announcement. */
+/**
+ * Nodes on PostgreSQL announce only the changes that somebody waits for, and a process that dies right after its commit
+ * announces nothing (feed.follower.woken).
+ */
 const anywayMs = 60_000
 
 /**
@@ -56,10 +59,9 @@ function keepFollowing(hub: Hub, name: string, step: (signal: AbortSignal) => Pr
     state = 'looking'
     woken = false
     const free = await handOver()
-    hindered = free ? 0 : hindered + 1
     state = free ? 'idle' : 'waiting'
-    if (!free) lookIn(Math.min(longestPauseMs, firstPauseMs * 2 ** hindered))
-    else lookIn(woken ? gatherMs : anywayMs)
+    if (free) hindered = 0
+    lookIn(free ? (woken ? gatherMs : anywayMs) : Math.min(longestPauseMs, firstPauseMs * 2 ** hindered++))
   }
 
   /** Page after page; false if something stands in the way. */

@@ -1,7 +1,7 @@
 /** One look of a follower at the feed: what is new to it, and handing that over, inside the database or outside. */
 import type { Reader, Tx } from '../../db/port.ts'
 import { findEnd, hasChangesAfter, listChangesAfter, type Recorded } from '../../store/changes.ts'
-import { findPlace, movePlace, pruning, upsertPlace } from '../../store/followers.ts'
+import { findWatermark, moveWatermark, pruning, upsertWatermark } from '../../store/followers.ts'
 import { isBefore, isSame, type Place } from '../../store/places.ts'
 import { commit, itself } from './commit.ts'
 import { type Hub, reader } from './hub.ts'
@@ -10,7 +10,10 @@ import { type Turn, takeTurn } from './turns.ts'
 /** A projection inside the database. It writes through `tx` alone, and its watermark moves in the same commit. */
 export interface InsideFollower {
   readonly name: string
-  /** Each change is handed over once; if its commit does not come about, again. */
+  /**
+   * Each change is handed over once; if its commit does not come about, again. A rebuild reads the tables after the feed
+   * and may hold some changes already that are handed over next: taking these in again must do no harm.
+   */
   take(tx: Tx, changes: readonly Recorded[]): Promise<void>
   /** There is a gap between it and the feed, or it is new: everything is made anew from the tables. */
   rebuild(tx: Tx): Promise<void>
@@ -48,8 +51,12 @@ async function lookFrom(db: Reader, at: Place | undefined): Promise<News> {
   if (at === undefined || isBefore(end, at)) return { kind: 'gap', to: end }
   const changes = await listChangesAfter(db, at, page)
   // Asked after the page was read: changes that were pruned before that do not go unnoticed.
-  const pruned = await findPlace(db, pruning)
-  if (pruned !== undefined && isBefore(at, pruned)) return { kind: 'gap', to: end }
+  const pruned = await findWatermark(db, pruning)
+  if (pruned !== undefined && isBefore(at, pruned)) {
+    // Asked anew: the feed grows. Pruned beyond its end was the feed of another server, of which this database is a copy.
+    const to = await findEnd(db)
+    if (!isBefore(to, pruned)) return { kind: 'gap', to }
+  }
   const last = changes.at(-1)
   if (last === undefined) return { kind: 'none', hidden: await hasChangesAfter(db, at) }
   return { kind: 'page', changes, to: { tx: last.tx, id: last.id } }
@@ -57,12 +64,12 @@ async function lookFrom(db: Reader, at: Place | undefined): Promise<News> {
 
 export async function stepInside(hub: Hub, follower: InsideFollower): Promise<Outcome> {
   const { name } = follower
-  const from = await findPlace(reader(hub), name)
+  const from = await findWatermark(reader(hub), name)
   const news = await lookFrom(reader(hub), from)
   if (news.kind === 'none') return news.hidden ? 'hidden' : 'done'
   await commit(hub, itself, async (tx) => {
     // The first statement is the lock: of two processes with the same page, the second finds the watermark moved.
-    if (!(await movePlace(tx, { name, from, to: news.to, now: hub.clock.now() }))) return
+    if (!(await moveWatermark(tx, { name, from, to: news.to, now: hub.clock.now() }))) return
     await (news.kind === 'gap' ? follower.rebuild(tx) : follower.take(tx, news.changes))
   })
   return 'more'
@@ -75,21 +82,27 @@ export async function stepOutside(
   { holder, signal }: { holder: string; signal: AbortSignal },
 ): Promise<Outcome> {
   const { name } = follower
-  const place = await follower.place()
-  const news = await lookFrom(reader(hub), place)
-  let reported = await findPlace(reader(hub), name)
+
+  /** The follower's own watermark is asked last: then it is before the reported one only where a rebuild was cut off. */
+  async function look() {
+    const reported = await findWatermark(reader(hub), name)
+    const place = await follower.place()
+    // A follower that has reported nothing to this database comes from another, or `deleteForeign` wants it to begin anew.
+    const trusted = reported !== undefined && place !== undefined && !isBefore(place, reported)
+    return { reported, place, news: await lookFrom(reader(hub), trusted ? place : undefined) }
+  }
+
+  const { reported, place, news } = await look()
   if (news.kind === 'none' && isSame(reported, place)) return news.hidden ? 'hidden' : 'done'
 
   async function run(turn: Turn): Promise<void> {
     for (;;) {
       // Asked anew in every round: until the turn was had, another process may have gone on.
-      const place = await follower.place()
-      const news = await lookFrom(reader(hub), place)
+      const { reported, place, news } = await look()
       // Before everything is made anew: otherwise pruning would not wait for the end of it.
       const to = news.kind === 'gap' ? news.to : place
       if (to !== undefined && !isSame(to, reported))
-        await turn.batch((tx) => upsertPlace(tx, { name, to, now: hub.clock.now() }))
-      reported = to
+        await turn.batch((tx) => upsertWatermark(tx, { name, to, now: hub.clock.now() }))
       if (news.kind === 'none') return
       await turn.goOn()
       await (news.kind === 'gap' ? follower.rebuild(news.to, turn) : follower.take(news.changes, news.to, turn))

@@ -7,10 +7,13 @@ import type { Metrics } from '../../base/metrics.ts'
 import type { Db, Reader } from '../../db/port.ts'
 import type { Llm } from '../../llm/llm.ts'
 import { findLastChange } from '../../store/changes.ts'
-import { followWakes } from './feed.ts'
+import { followWakes } from './follow-wakes.ts'
 import { Wakes } from './wakes.ts'
 
-/** What whoever runs Parley has settled for all agents. */
+/**
+ * The settings that hold for all agents. They name nouns of later rooms, which this room may not import: each hub has its
+ * own, and a type parameter for them would run through every verb.
+ */
 export interface Rules {
   readonly contacts: {
     /** Whether policies are asked at all. */

@@ -1,7 +1,7 @@
-/** Pruning: changes that every follower has passed, and that are old, leave the feed. */
+/** Pruning: old changes leave the feed, once every follower that was heard of lately has passed them. */
 import type { Tx } from '../../db/port.ts'
 import { deleteChanges, deleteForeign, listChangesAfter } from '../../store/changes.ts'
-import { findPlace, findSlowest, pruning, upsertPlace } from '../../store/followers.ts'
+import { findSlowest, findWatermark, pruning, upsertWatermark } from '../../store/followers.ts'
 import { isBefore, start } from '../../store/places.ts'
 import type { Chore } from './chores.ts'
 
@@ -24,7 +24,7 @@ export const pruningChore = ({ keptMs }: { keptMs: number }): Chore => ({
 
 /** Deletes the oldest changes, some hundreds of them; false if none may go. The newest always stays: ids are counted from it. */
 async function prune(tx: Tx, { now, keptMs }: { now: number; keptMs: number }): Promise<boolean> {
-  const pruned = (await findPlace(tx, pruning)) ?? start
+  const pruned = (await findWatermark(tx, pruning)) ?? start
   const slowest = await findSlowest(tx, now - silenceMs)
   const changes = await listChangesAfter(tx, pruned, rowsPerCommit + 1)
   // What stands before an old change is old too, whatever the clock of its process said.
@@ -33,6 +33,6 @@ async function prune(tx: Tx, { now, keptMs }: { now: number; keptMs: number }): 
     .findLast((change) => change.at < now - keptMs && (slowest === undefined || !isBefore(slowest, change)))
   if (last === undefined) return false
   await deleteChanges(tx, { after: pruned, upTo: last })
-  await upsertPlace(tx, { name: pruning, to: last, now })
+  await upsertWatermark(tx, { name: pruning, to: last, now })
   return true
 }

@@ -17,7 +17,7 @@ export interface Turn {
 /** Whoever has died is taken over from after this. It is far longer than a batch takes. */
 export const turnMs = 30_000
 
-/** Between two batches others must come to write, also of another process (db/sqlite/busy.ts). */
+/** Between two batches others must come to write; another process looks again every few milliseconds (db/sqlite/busy.ts). */
 export const pauseMs = 5
 
 export const newHolder = (hub: Hub): string => `${thisProcess()}/${hub.ids.short()}`

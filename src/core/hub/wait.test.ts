@@ -1,4 +1,4 @@
-/** Waiting: the query is the truth, a hint only its occasion. */
+/** Waiting: the query is the truth, a wake-up only its occasion. */
 import { expect, test } from 'vitest'
 import { TestClock } from '../../../test/support/clock.ts'
 import { eachEngine } from '../../../test/support/engines.ts'
@@ -21,7 +21,7 @@ eachEngine('A wait', (open) => {
     return { clock, hub }
   }
 
-  test('asks before it sleeps, and again for each hint, false ones too', async () => {
+  test('asks before it sleeps, and again for each wake-up, false ones too', async () => {
     const { hub } = await start()
     let asked = 0
     const answer = wait(hub, { channel: 't', ms: 5000, signals: [] }, async () => ({

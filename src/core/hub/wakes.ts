@@ -1,5 +1,8 @@
 /** The wake-ups of this process: waiters on a channel are told that it may have changed. Wake-ups may be lost or false. */
 
+/** The channel of changes that wake nobody else: those who follow the feed listen to every channel. */
+export const feedChannel = 'feed'
+
 interface Watcher {
   readonly prefix: string
   readonly fn: (channel: string) => void

@@ -1,11 +1,10 @@
 /** The cleanup of leases: expired ones are marked as released. They are free either way. */
 import { pause } from '../../base/clock.ts'
 import type { Chore } from '../hub/chores.ts'
+import { pauseMs } from '../hub/turns.ts'
 import { sweepLeases } from './leases.ts'
 
-/** Others come to write between two commits. */
 const leasesPerCommit = 200
-const pauseMs = 5
 
 export const leaseCleanupChore = (everyMs: number): Chore => ({
   name: 'lease-cleanup',

@@ -192,10 +192,11 @@ export function readPatterns(key: string, patterns: readonly string[]): Glob[] {
   return [...globs.values()]
 }
 
+/** Time ended these leases, not the caller that comes upon them. */
 async function expire(tx: Tx, note: Note, now: number, limit: number): Promise<number> {
   const rows = await updateExpired(tx, now, limit)
   for (const { id: leaseId, project_id: projectId, agent_id: agentId } of rows)
-    note({ kind: 'lease.expired', projectId, agentId, leaseId })
+    note({ kind: 'lease.expired', actor: itself.key, projectId, agentId, leaseId })
   return rows.length
 }
 

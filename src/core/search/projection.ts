@@ -2,17 +2,18 @@
 import { findNewest, findUnmerged, indexNext, isIndexed, mergeNext, resetNext } from '../../store/search.ts'
 import { commit, itself } from '../hub/commit.ts'
 import { countCommits, type Hub, onWake, reader } from '../hub/hub.ts'
+import { memory } from '../hub/memory.ts'
 
-/** Running steps: all waiters for the index of a hub share one, lest one commit hold many of them. */
-const steps = new WeakMap<Hub, Promise<boolean>>()
+/** All waiters for the index of a hub share the step that runs, lest one commit hold many of them. */
+const steps = memory((): { running?: Promise<boolean> | undefined } => ({}))
 
 /** Each step is a small commit of its own, and may be the last: the next process goes on from there. */
 function step(hub: Hub): Promise<boolean> {
-  const running = steps.get(hub)
-  if (running !== undefined) return running
-  const next = commit(hub, itself, indexNext).finally(() => steps.delete(hub))
-  steps.set(hub, next)
-  return next
+  const kept = steps(hub)
+  kept.running ??= commit(hub, itself, indexNext).finally(() => {
+    kept.running = undefined
+  })
+  return kept.running
 }
 
 /** Returns when all that was committed before the call can be found. */

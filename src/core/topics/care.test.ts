@@ -7,6 +7,8 @@ import { as, openTestHub } from '../../../test/support/hub.ts'
 import { plain as syncing } from '../../../test/support/topics.ts'
 import { verifies } from '../../../test/support/verifies.ts'
 import { commons } from '../../base/names.ts'
+import { updateStatus } from '../../store/threads.ts'
+import { listDeletedThreads, updateAsDeleted } from '../../store/topic-removal.ts'
 import { local } from '../access/callers.ts'
 import { countUnread, ensureAgent } from '../agents/agents.ts'
 import { commit } from '../hub/commit.ts'
@@ -264,6 +266,17 @@ eachEngine('Looking after topics', (open) => {
     await finishRemovals(hub)
     for (const table of ['messages', 'cursors', 'joins', 'threads']) expect(await rows(hub, table)).toBe(0)
     await finishRemovals(hub)
+    await hub.close()
+  })
+
+  test('closing or reopening it while a large removal begins does not bring it back', async () => {
+    const { hub, topic } = await start()
+    await commit(hub, local, async (tx) => {
+      await updateAsDeleted(tx, topic.id)
+      for (const status of ['open', 'closed'] as const)
+        expect(await updateStatus(tx, topic.id, { status, closedAt: undefined, reason: undefined })).toBeUndefined()
+    })
+    expect(await listDeletedThreads(hub[inside].db)).toEqual([topic.id])
     await hub.close()
   })
 

@@ -12,13 +12,11 @@ import type { Caller } from '../access/callers.ts'
 import { needSteering } from '../access/rules.ts'
 import { commit, itself } from '../hub/commit.ts'
 import { type Hub, reader } from '../hub/hub.ts'
+import { pauseMs } from '../hub/turns.ts'
 import { type Topic, threadChannel, topicNotFound } from './topics.ts'
 
 /** Others wait for the commit. */
 const messagesPerCommit = 500
-
-/** Between two parts another process must come to write; it looks again every few milliseconds (db/sqlite/busy.ts). */
-const pauseMs = 5
 
 /** Past the last message there can be. */
 const end = Number.MAX_SAFE_INTEGER

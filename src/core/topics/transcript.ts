@@ -1,6 +1,6 @@
 /** Reading a topic from outside: nobody joins, no cursor moves. */
 import { findHighestSeq, findTopic } from '../../store/threads.ts'
-import { type EntryRow, findPlace, listEntries } from '../../store/transcript.ts'
+import { type EntryRow, findStartSeq, listEntries } from '../../store/transcript.ts'
 import type { Caller } from '../access/callers.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import { wait } from '../hub/wait.ts'
@@ -29,7 +29,7 @@ export async function findStart(
   { count, before = Number.MAX_SAFE_INTEGER }: { count: number; before?: number | undefined },
 ): Promise<number> {
   enter(caller, topic)
-  return findPlace(reader(hub), { threadId: topic.id, before, count })
+  return findStartSeq(reader(hub), { threadId: topic.id, before, count })
 }
 
 export async function findEntry(hub: Hub, caller: Caller, topic: Topic, seq: number): Promise<Entry | undefined> {

@@ -68,7 +68,7 @@ export const mailbox: Migration = {
     )`,
     'CREATE INDEX deliveries_unread ON deliveries (recipient_id, id) WHERE read_at IS NULL',
 
-    // wakes: the topics that those who wait are woken by, parted by spaces.
+    // wakes: the channels on which waiters are woken, parted by spaces.
     `CREATE TABLE changes (
       id         ${identity(dialect)},
       at         BIGINT NOT NULL,

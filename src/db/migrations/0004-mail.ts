@@ -94,7 +94,7 @@ export const mail: Migration = {
       done_at    BIGINT
     )`,
 
-    // What was indexed before says neither whose project sees it nor what the thread is called: it is indexed anew.
+    // The old index knows neither the projects that see a message nor the name of its thread: it is filled anew.
     dialect === 'sqlite'
       ? 'DELETE FROM search_parts'
       : 'INSERT INTO search_pending (message_id) SELECT id FROM messages ON CONFLICT DO NOTHING',

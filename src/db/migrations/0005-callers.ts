@@ -22,7 +22,7 @@ export const callers: Migration = {
     "UPDATE contacts SET origin = 'automatic' WHERE reason = ''",
 
     // Nobody followed the feed before this: what is in it lacks the ids that followers need.
-    'DELETE FROM changes',
+    emptyFeed[dialect],
     "ALTER TABLE changes ADD COLUMN actor TEXT NOT NULL DEFAULT ''",
     'ALTER TABLE changes ADD COLUMN lease_id BIGINT',
     'ALTER TABLE changes ADD COLUMN contact_id BIGINT',
@@ -37,6 +37,9 @@ export const callers: Migration = {
     )`,
   ],
 }
+
+/** Agents stay locked until the end of this: deleting each row of a feed that was never pruned could take minutes. */
+const emptyFeed = { sqlite: 'DELETE FROM changes', postgres: 'TRUNCATE changes' }
 
 /**
  * On SQLite the ids are in the order of the commits, for there is one writer at a time. PostgreSQL takes ids before the

@@ -54,7 +54,7 @@ export class SqliteWriter {
   tx<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
     if (this.#closing) return Promise.reject(shuttingDown())
     return new Promise<T>((resolve, reject) => {
-      // What reaches `resolve` is what `work` returned.
+      // `resolve` is called with the value of `work`, and with nothing else.
       this.#queue.push({
         work,
         resolve: resolve as (value: unknown) => void,

@@ -123,7 +123,7 @@ async function show(
     const threshold = olderThan && { [olderThan.called]: olderThan.minutes }
     const answer = { project, agent, ...threshold, count: messages.length, has_more: hasMore }
     return screen.out(
-      `${harmlessJson({ ...answer, messages: messages.map((letter) => ({ ...toEnvelope(letter), ...toDelivery(letter) })) })}\n`,
+      `${harmlessJson({ ...answer, messages: messages.map((message) => ({ ...toEnvelope(message), ...toDelivery(message) })) })}\n`,
     )
   }
   if (messages.length === 0 && screen.tty) return screen.note(nothing(agent, olderThan?.minutes))

@@ -92,8 +92,8 @@ function dropUnusedConnections(app: FastifyInstance): void {
 }
 
 /**
- * Listening in the same chain of microtasks as `ready` makes every later request 7 µs dearer, for a reason not found
- *; `bench/` shows when it may go.
+ * Listening in the same chain of microtasks as `ready` makes every later request 7 µs dearer. The reason was not found;
+ * `bench/` shows when the extra turn may go.
  */
 export async function listen(app: FastifyInstance, { host, port }: { host: string; port: number }): Promise<string> {
   await app.ready()

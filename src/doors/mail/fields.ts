@@ -133,7 +133,7 @@ interface Addressed {
   readonly bcc?: readonly string[] | undefined
 }
 
-/** For the arguments as a whole. Who is not named, whoever wrote what is replied to, counts as one. */
+/** For the arguments as a whole. Without `to` a reply goes to the author of the message, who counts as one. */
 export function checkRecipients({ value, issues }: z.core.ParsePayload<Addressed>): void {
   const { to, cc = [], bcc = [] } = value
   const count = (to?.length ?? 1) + cc.length + bcc.length

@@ -4,18 +4,22 @@ import { type Clock, systemClock } from '../../../src/base/clock.ts'
 import { createIds } from '../../../src/base/ids.ts'
 import type { Log } from '../../../src/base/log.ts'
 import { createMetrics } from '../../../src/base/metrics.ts'
+import type { Caller } from '../../../src/core/access/callers.ts'
 import type { EngineOptions } from '../../../src/doors/mcp/protocol/engine.ts'
 import type { EndedSessions } from '../../../src/doors/mcp/protocol/sessions.ts'
 
 /** Ended sessions as several processes would share them. */
 export class SharedEnds implements EndedSessions {
   readonly #ended = new Map<string, number>()
+  /** The callers that ended one. */
+  readonly callers: string[] = []
   readonly #watchers = new Set<(nonce: string) => void>()
 
   async has(nonce: string): Promise<boolean> {
     return this.#ended.has(nonce)
   }
-  async add(nonce: string, until: number): Promise<void> {
+  async add(caller: Caller, nonce: string, until: number): Promise<void> {
+    this.callers.push(caller.key)
     this.#ended.set(nonce, until)
     for (const fn of this.#watchers) fn(nonce)
   }

@@ -1,6 +1,7 @@
 /** Sessions: a token that any process honours, bound to who opened it and where. */
 import { expect, onTestFinished, test } from 'vitest'
 import { createIds } from '../../../src/base/ids.ts'
+import { local } from '../../../src/core/access/callers.ts'
 import { type Claims, createSessions } from '../../../src/doors/mcp/protocol/sessions.ts'
 import { TestClock } from '../../support/clock.ts'
 import { verifies } from '../../support/verifies.ts'
@@ -108,6 +109,7 @@ test('a session ended by DELETE is gone, in every process', async () => {
   expect((await http(there.url, { headers, body: ping })).status).toBe(200)
   const stream = await openStream(there.url, token)
   expect(await http(here.url, { method: 'DELETE', headers })).toMatchObject({ status: 200, text: '' })
+  expect(ended.callers).toEqual(['local'])
   await stream.ended()
   for (const { url } of [here, there]) expect((await http(url, { headers, body: ping })).status).toBe(404)
   const later = await useFixture({ ended })
@@ -182,7 +184,7 @@ test('a session that is ended while it is looked up is not taken up', async () =
   const { ended, sessions, token } = lone()
   const looking = sessions.resume(token)
   const { nonce } = JSON.parse(Buffer.from(token.split('.')[0] ?? '', 'base64url').toString()) as Claims
-  void ended.add(nonce, 0)
+  void ended.add(local, nonce, 0)
   expect(await looking).toBeUndefined()
 })
 

@@ -64,7 +64,7 @@ async function openStream<Scope>(mount: Mount<Scope>, request: FastifyRequest, r
 
 async function endSession<Scope>(mount: Mount<Scope>, request: FastifyRequest, reply: FastifyReply): Promise<void> {
   const session = await requestSession(mount, request)
-  await mount.service.engine.sessions?.end(session)
+  await mount.service.engine.sessions?.end(request.caller, session)
   return reply.code(200).send()
 }
 

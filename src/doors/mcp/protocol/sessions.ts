@@ -3,6 +3,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
 import type { Clock } from '../../../base/clock.ts'
 import type { Ids } from '../../../base/ids.ts'
+import type { Caller } from '../../../core/access/callers.ts'
 import { Conversation } from './conversation.ts'
 import type { ClientInfo } from './exchange.ts'
 import { event, writeEvent } from './streams.ts'
@@ -22,7 +23,7 @@ export interface Claims {
 /** Sessions that were ended are remembered where every process looks. */
 export interface EndedSessions {
   has(nonce: string): Promise<boolean>
-  add(nonce: string, until: number): Promise<void>
+  add(caller: Caller, nonce: string, until: number): Promise<void>
   /** Tells which sessions are ended from now on, by this process or another; undefined if it may have missed some. */
   watch(fn: (nonce: string | undefined) => void): () => void
 }
@@ -168,8 +169,8 @@ export function createSessions({
       return session
     },
 
-    async end({ claims }: Session): Promise<void> {
-      await ended.add(claims.nonce, claims.at + ttlMs)
+    async end(caller: Caller, { claims }: Session): Promise<void> {
+      await ended.add(caller, claims.nonce, claims.at + ttlMs)
       forget(claims.nonce)
     },
 

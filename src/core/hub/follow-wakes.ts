@@ -1,10 +1,7 @@
-/** Follows what other processes commit, so that those who wait here are woken by it. */
+/** Wakes the waiters of this process when another process has committed something for them. */
 import { findLastChange, listWakesAfter } from '../../store/changes.ts'
 import type { HubParts } from './hub.ts'
-import type { Wakes } from './wakes.ts'
-
-/** The channel of changes that wake nobody else: those who follow the feed listen to every channel. */
-export const feedChannel = 'feed'
+import { feedChannel, type Wakes } from './wakes.ts'
 
 const page = 1000
 
