@@ -5,7 +5,7 @@ import type { Requirement } from '../requirements.ts'
 export const feed = [
   { id: 'feed.change.says-who', spec: 'DESIGN One write', says: 'Every change is in the feed with the ids it is about, its time, and who made it.' },
   { id: 'feed.order.safe', spec: 'DESIGN One write', says: 'A follower sees every committed change once, each writer’s in order, however the commits interleave.' },
-  { id: 'feed.follower.watermark', spec: 'DESIGN One write', says: 'A follower that dies goes on where it stopped; inside the database no change is handed over twice, but a rebuild may hold the next ones already.' },
+  { id: 'feed.follower.watermark', spec: 'DESIGN One write', says: 'A follower that dies goes on where it stopped; inside the database it is handed no change twice.' },
   { id: 'feed.follower.one-process', spec: 'DESIGN Two engines', says: 'Of several processes with one follower, one at a time works, and another takes over when it dies.' },
   { id: 'feed.follower.woken', spec: 'DESIGN One wait', says: 'A follower is woken by every change of its own process, and sees those of others within a minute.' },
   { id: 'feed.pruning.parts', spec: 'DESIGN One write', says: 'Old changes are deleted in small parts, once every follower heard of in the last week has passed them; the newest one stays.' },

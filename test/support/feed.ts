@@ -1,5 +1,6 @@
 /** Writers whose transactions a test interleaves by hand, and a follower that notes what it was handed. */
 import sql from 'sql-template-tag'
+import { expect } from 'vitest'
 import type { InsideFollower } from '../../src/core/hub/followers.ts'
 import { stepInside } from '../../src/core/hub/following.ts'
 import { type Hub, inside } from '../../src/core/hub/hub.ts'
@@ -52,8 +53,19 @@ export async function noting(db: Db, name = 'noting') {
   }
 }
 
+/**
+ * Resolves once a follower may see all that is committed: the transactions of other tests count too, for PostgreSQL has
+ * one count of them for all databases of a server.
+ */
+export async function nothingHidden({ [inside]: { db } }: Hub): Promise<void> {
+  if (db.dialect === 'sqlite') return
+  const behind = sql`SELECT 1 FROM changes WHERE tx >= pg_snapshot_xmin(pg_current_snapshot())::text::bigint LIMIT 1`
+  await expect.poll(() => db.all(behind), { interval: 5, timeout: 20_000 }).toEqual([])
+}
+
 /** Steps until nothing is left, also nothing that an open transaction of another test on the same server hides. */
 export async function catchUp(hub: Hub, follower: InsideFollower): Promise<void> {
+  await nothingHidden(hub)
   while ((await stepInside(hub, follower)) !== 'done');
 }
 

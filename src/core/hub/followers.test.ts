@@ -3,7 +3,7 @@ import sql from 'sql-template-tag'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { TestClock } from '../../../test/support/clock.ts'
 import { eachEngine } from '../../../test/support/engines.ts'
-import { catchUp, dbOf, named, noting, openTx, write } from '../../../test/support/feed.ts'
+import { catchUp, dbOf, named, nothingHidden, noting, openTx, write } from '../../../test/support/feed.ts'
 import { as, openTestHub } from '../../../test/support/hub.ts'
 import { verifies } from '../../../test/support/verifies.ts'
 import type { Place } from '../../store/places.ts'
@@ -55,9 +55,11 @@ eachEngine('A follower', (open, dialect) => {
       onTestFinished(followInside(here, follower))
       await turnUntil(clock, noted, ['rebuilt'])
       await change(here, 'ann')
+      await nothingHidden(here)
       expect(await turnUntil(clock, async () => (await noted()).length, 2)).toBeLessThan(woken)
       const announce = vi.spyOn(dbOf(there), 'announce')
       await change(there, 'bob')
+      await nothingHidden(there)
       clock.advance(anyway)
       expect(await turnUntil(clock, async () => (await noted()).length, 3)).toBeLessThan(woken)
       expect(announce).not.toHaveBeenCalled()
@@ -83,6 +85,7 @@ eachEngine('A follower', (open, dialect) => {
         await turnUntil(clock, () => clock.pending, 1)
         expect(await noted()).toEqual(['rebuilt'])
         await older.rollback()
+        await nothingHidden(here)
         expect(await turnUntil(clock, async () => (await noted()).length, 2)).toBeLessThan(woken)
       },
     )
