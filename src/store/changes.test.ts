@@ -24,7 +24,7 @@ eachEngine('The feed', (open, dialect) => {
       expect(await listed(db)).toEqual([])
       expect(await hasChangesAfter(db, start)).toBe(true)
       await slow.commit()
-      await expect.poll(() => listed(db)).toEqual(['slow1', 'fast1'])
+      await expect.poll(() => listed(db), { timeout: 10_000 }).toEqual(['slow1', 'fast1'])
     })
 
     verifies('feed.order.safe', 'nor is one whose transaction began first and which took its id last', async () => {
@@ -36,7 +36,7 @@ eachEngine('The feed', (open, dialect) => {
       expect(await listed(db)).toEqual([])
       await write(slow.tx, 'slow', 1)
       await slow.commit()
-      await expect.poll(() => listed(db)).toEqual(['slow1', 'fast1'])
+      await expect.poll(() => listed(db), { timeout: 10_000 }).toEqual(['slow1', 'fast1'])
     })
 
     verifies(
@@ -49,7 +49,7 @@ eachEngine('The feed', (open, dialect) => {
         await write(fast.tx, 'fast', 1)
         await fast.commit()
         await slow.rollback()
-        await expect.poll(() => listed(db)).toEqual(['fast1'])
+        await expect.poll(() => listed(db), { timeout: 10_000 }).toEqual(['fast1'])
       },
     )
   }

@@ -1,12 +1,12 @@
 /** Followers: what wakes them, what their death costs, who works when two processes have the same one. */
-import sql from 'sql-template-tag'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { TestClock } from '../../../test/support/clock.ts'
 import { eachEngine } from '../../../test/support/engines.ts'
 import { catchUp, dbOf, named, noting, openTx, write } from '../../../test/support/feed.ts'
 import { as, openTestHub } from '../../../test/support/hub.ts'
 import { verifies } from '../../../test/support/verifies.ts'
-import type { Place } from '../../store/places.ts'
+import { findLastChange, listChangesAfter } from '../../store/changes.ts'
+import { start as origin, type Place } from '../../store/places.ts'
 import { local } from '../access/callers.ts'
 import { ensureAgent } from '../agents/agents.ts'
 import { send } from '../messages/send.ts'
@@ -29,6 +29,13 @@ eachEngine('A follower', (open, dialect) => {
 
   /** Changes that wake nobody but followers. */
   const change = (hub: Hub, name: string) => ensureAgent(hub, local, { project: 'commons', name })
+
+  /** On PostgreSQL an open transaction of another test hides the newest change for a while. */
+  const settle = async (hub: Hub) => {
+    const newest = await findLastChange(dbOf(hub))
+    const listed = async () => (await listChangesAfter(dbOf(hub), origin, 100)).at(-1)?.id
+    await expect.poll(listed, { timeout: 10_000 }).toBe(newest)
+  }
 
   /** Turns the clock in small steps until it is as expected; returns how far it was turned. */
   const turnUntil = async (clock: TestClock, ask: () => unknown, expected: unknown): Promise<number> => {
@@ -55,14 +62,17 @@ eachEngine('A follower', (open, dialect) => {
       onTestFinished(followInside(here, follower))
       await turnUntil(clock, noted, ['rebuilt'])
       await change(here, 'ann')
+      await settle(here)
       expect(await turnUntil(clock, async () => (await noted()).length, 2)).toBeLessThan(woken)
       const announce = vi.spyOn(dbOf(there), 'announce')
       await change(there, 'bob')
+      await settle(there)
       clock.advance(anyway)
       expect(await turnUntil(clock, async () => (await noted()).length, 3)).toBeLessThan(woken)
       expect(announce).not.toHaveBeenCalled()
       await send(there, as('bob'), { to: [{ name: 'ann' }], body: 'hello' })
       expect(announce).toHaveBeenCalledOnce()
+      await settle(there)
       expect(await turnUntil(clock, async () => (await noted()).length, 4)).toBeLessThan(woken)
     },
   )
@@ -83,6 +93,7 @@ eachEngine('A follower', (open, dialect) => {
         await turnUntil(clock, () => clock.pending, 1)
         expect(await noted()).toEqual(['rebuilt'])
         await older.rollback()
+        await settle(here)
         expect(await turnUntil(clock, async () => (await noted()).length, 2)).toBeLessThan(woken)
       },
     )
@@ -213,21 +224,22 @@ eachEngine('A follower', (open, dialect) => {
 
   verifies(
     'feed.follower.gap',
-    'outside, of which the database no longer knows, begins anew, also if it dies meanwhile',
+    'outside, of which the database has not heard, begins anew, also if it dies meanwhile',
     async () => {
       const { hubs } = await start()
       const [hub] = hubs
       const { got, follower } = archive()
       const step = (follower: OutsideFollower) =>
         stepOutside(hub, follower, { holder: 'one', signal: new AbortController().signal })
-      await step(follower)
-      await dbOf(hub).tx((tx) => tx.all(sql`DELETE FROM followers`))
       await change(hub, 'ann')
-      const dying = { ...follower, rebuild: () => Promise.reject(new Error('killed')) }
+      await change(hub, 'bob')
+      // By chance it is a place that this feed has too.
+      const place = async () => (got.length === 0 ? { tx: 0, id: 1 } : follower.place())
+      const dying = { ...follower, place, rebuild: () => Promise.reject(new Error('killed')) }
       await expect(step(dying)).rejects.toThrow('killed')
-      expect(got).toEqual(['rebuilt'])
-      await step(follower)
-      expect(got.slice(0, 2)).toEqual(['rebuilt', 'rebuilt'])
+      expect(got).toEqual([])
+      await step({ ...follower, place })
+      expect(got[0]).toBe('rebuilt')
     },
   )
 
