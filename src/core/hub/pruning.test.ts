@@ -49,7 +49,7 @@ eachEngine('Pruning', (open, dialect) => {
     // On PostgreSQL an open transaction of another test holds up what is pruned, as it does for followers.
     const newest = (await left(hub)).at(-1)
     await expect
-      .poll(async () => (await listChangesAfter(dbOf(hub), origin, 2000)).at(-1))
+      .poll(async () => (await listChangesAfter(dbOf(hub), origin, 2000)).at(-1), { timeout: 10_000 })
       .toMatchObject({ agentId: newest })
     const ran = async () => {
       await expect.poll(() => clock.pending, { interval: 1 }).toBe(1)
@@ -143,7 +143,7 @@ eachEngine('Pruning', (open, dialect) => {
           await stepInside(hub, follower)
           return noted()
         }
-        await expect.poll(noteNext).toEqual(['rebuilt', 'w1', 'w2', 'w3', 'rebuilt', 'w4'])
+        await expect.poll(noteNext, { timeout: 10_000 }).toEqual(['rebuilt', 'w1', 'w2', 'w3', 'rebuilt', 'w4'])
       },
     )
 
