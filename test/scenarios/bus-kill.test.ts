@@ -1,7 +1,7 @@
 /** `kill -9` of bus processes: what they were doing is done or not done, and their peers go on where they were. */
 import { expect } from 'vitest'
-import { type BusProcess, look, startBus } from '../support/bus.ts'
-import { temporaryFolder } from '../support/parley.ts'
+import { type BusProcess, httpPeer, look, startBus } from '../support/bus.ts'
+import { serveHere, temporaryFolder } from '../support/parley.ts'
 import { verifies } from '../support/verifies.ts'
 
 const group = 7
@@ -11,7 +11,7 @@ verifies(
   'A sender that is killed again and again in the middle of its sends loses nothing, doubles nothing, halves nothing',
   async () => {
     const storage = await temporaryFolder()
-    const reader = await startBus({ storage })
+    const reader = httpPeer(await serveHere({ storage }), '?agent=reader')
     const topic = await reader.join('reader', 'killed')
     const acknowledged: number[] = []
     let next = 0
@@ -67,7 +67,7 @@ verifies(
   'A reader that is killed while it reads goes on after what it acknowledged, and misses nothing',
   async () => {
     const storage = await temporaryFolder()
-    const sender = await startBus({ storage })
+    const sender = httpPeer(await serveHere({ storage }), '?agent=sender')
     const topic = await sender.join('sender', 'reading')
     const total = 400
     const sending = (async () => {

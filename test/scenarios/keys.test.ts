@@ -4,10 +4,10 @@ import { DatabaseSync } from 'node:sqlite'
 import { expect } from 'vitest'
 import { printedBy } from '../support/cli.ts'
 import { newProject, plainMail } from '../support/mail.ts'
-import { callTool, shareParley } from '../support/parley.ts'
+import { callTool, shareServer } from '../support/parley.ts'
 import { verifies } from '../support/verifies.ts'
 
-const parley = shareParley()
+const parley = shareServer()
 
 interface Answer {
   readonly status: number

@@ -1,6 +1,6 @@
 /** `kill -9` under load, again and again: what was acknowledged is there, once, in its sender's order. */
 import { expect } from 'vitest'
-import { type Mail, mailbox, startParley, temporaryFolder } from '../support/parley.ts'
+import { type Mail, mailbox, serveHere, startParley, temporaryFolder } from '../support/parley.ts'
 import { verifies } from '../support/verifies.ts'
 
 verifies(
@@ -38,7 +38,7 @@ verifies(
       await Promise.all([...writers, reader])
     }
 
-    const parley = await startParley({ storage })
+    const parley = await serveHere({ storage })
     const target = mailbox(parley, 'target')
     const received = new Map<string, number[]>()
     for (let mail: Mail | null = await target.check(); mail !== null; mail = await target.check()) {

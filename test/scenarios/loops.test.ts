@@ -1,11 +1,11 @@
 /** Two agents talk: the example's loop, one for each of them. */
 import { expect } from 'vitest'
 import { agentLoop } from '../../examples/loop.ts'
-import { startParley } from '../support/parley.ts'
+import { serveHere } from '../support/parley.ts'
 import { verifies } from '../support/verifies.ts'
 
 verifies('mailbox.done.loops', 'Two loops exchange 20 messages in order and lose none', async () => {
-  const { url } = await startParley()
+  const { url } = await serveHere()
   const stop = new AbortController()
   const heard: string[] = []
   const talk = (me: string) => ({

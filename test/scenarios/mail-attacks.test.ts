@@ -2,10 +2,10 @@
 import { describe, expect } from 'vitest'
 import { countRows } from '../support/counting.ts'
 import { correspond, type Message, newProject, type Page, plainMail, type Receipt } from '../support/mail.ts'
-import { mailbox, shareParley } from '../support/parley.ts'
+import { mailbox, shareServer } from '../support/parley.ts'
 import { verifies } from '../support/verifies.ts'
 
-const parley = shareParley()
+const parley = shareServer()
 const door = () => plainMail(parley())
 
 type Json = Record<string, unknown>
@@ -221,7 +221,7 @@ describe('An agent that blocks all', () => {
 })
 
 describe('A stranger', () => {
-  const strict = shareParley({ env: { MESSAGING_AUTO_HANDSHAKE_ON_BLOCK: 'false' } })
+  const strict = shareServer({ env: { MESSAGING_AUTO_HANDSHAKE_ON_BLOCK: 'false' } })
 
   /** GreenCastle and BlueLake talk in a thread; RedStone is nobody to either. */
   async function scene(policy: string) {

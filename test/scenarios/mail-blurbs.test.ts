@@ -1,10 +1,10 @@
 /** The rules that agents are given to copy, done as they say: the AGENTS.md blurb and the Beads flow. */
 import { expect } from 'vitest'
 import { type MailDoor, type Message, type Page, plainMail, type Receipt } from '../support/mail.ts'
-import { shareParley } from '../support/parley.ts'
+import { shareServer } from '../support/parley.ts'
 import { verifies } from '../support/verifies.ts'
 
-const parley = shareParley()
+const parley = shareServer()
 
 interface Reserved {
   granted: { id: number; path_pattern: string; exclusive: boolean; reason: string }[]

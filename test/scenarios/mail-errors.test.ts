@@ -2,10 +2,10 @@
 import { expect } from 'vitest'
 import { countRows } from '../support/counting.ts'
 import { type MailDoor, newDesk } from '../support/mail.ts'
-import { shareParley } from '../support/parley.ts'
+import { shareServer } from '../support/parley.ts'
 import { verifies } from '../support/verifies.ts'
 
-const parley = shareParley()
+const parley = shareServer()
 const stored = () => countRows(parley().storage)
 
 type Json = Record<string, unknown>

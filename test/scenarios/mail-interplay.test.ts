@@ -2,10 +2,10 @@
 import { expect } from 'vitest'
 import { httpPeer } from '../support/bus.ts'
 import { type Message, newProject, type Page, plainMail, type Receipt } from '../support/mail.ts'
-import { mailbox, shareParley, startParley, temporaryFolder, waitingCalls } from '../support/parley.ts'
+import { mailbox, serveHere, shareServer, startParley, temporaryFolder, waitingCalls } from '../support/parley.ts'
 import { verifies } from '../support/verifies.ts'
 
-const parley = shareParley()
+const parley = shareServer()
 
 let names = 0
 /** Names that no other test uses: commons is shared. */
@@ -186,7 +186,7 @@ verifies('mail.interplay.restart', 'After kill -9 everybody is who they were, an
   const last = await send('the last word')
   await first.end('SIGKILL')
 
-  const second = await startParley({ storage })
+  const second = await serveHere({ storage })
   const after = plainMail(second)
   expect((await after.call<Message[]>('fetch_inbox', receipt)).map(({ id }) => id)).toContain(last.message_id)
   const { id } = known.profile
@@ -247,7 +247,7 @@ verifies('mail.interplay.restart', 'kill -9 in the middle of many sends loses no
     await server.end('SIGKILL')
     await Promise.all(writers)
   }
-  const { read } = plainMail(await startParley({ storage }))
+  const { read } = plainMail(await serveHere({ storage }))
   const stored: number[] = []
   for (let next: string | undefined = ''; next !== undefined; ) {
     const page: Page = await read<Page>(`resource://inbox/BlueLake?project=${project_key}&limit=100${next}`)

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect } from 'vitest'
 import { countRows } from '../support/counting.ts'
 import { type Desk, type Message, newDesk, type Receipt } from '../support/mail.ts'
-import { shareParley, startParley } from '../support/parley.ts'
+import { shareParley } from '../support/parley.ts'
 import { verifies } from '../support/verifies.ts'
 import { ask } from '../support/wire.ts'
 
@@ -202,8 +202,7 @@ describe('What is too much', () => {
   })
 
   verifies('mail.attack.size', 'many patterns that are hard to tell apart keep nobody else waiting', async () => {
-    const server = await startParley()
-    const { door, project } = await newDesk(server)
+    const { door, project } = desk
     const hard = (agent_name: string, count: number) =>
       door.call('file_reservation_paths', {
         project_key: project,

@@ -2,10 +2,10 @@
 import { describe, expect } from 'vitest'
 import { countRows } from '../support/counting.ts'
 import { correspond, type Message, newProject, type Page, plainMail } from '../support/mail.ts'
-import { mailbox, shareParley } from '../support/parley.ts'
+import { mailbox, shareServer } from '../support/parley.ts'
 import { verifies } from '../support/verifies.ts'
 
-const parley = shareParley()
+const parley = shareServer()
 const door = () => plainMail(parley())
 
 type Json = Record<string, unknown>

@@ -2,10 +2,10 @@
 import { expect } from 'vitest'
 import { httpPeer } from '../support/bus.ts'
 import { type Message, newProject, type Page, plainMail, type Receipt } from '../support/mail.ts'
-import { shareParley } from '../support/parley.ts'
+import { shareServer } from '../support/parley.ts'
 import { verifies } from '../support/verifies.ts'
 
-const parley = shareParley()
+const parley = shareServer()
 
 verifies('access.names.one', 'a topic, a named thread and an answered message go by one name each', async () => {
   const project_key = newProject()

@@ -7,7 +7,7 @@ import { createMetrics } from '../../src/base/metrics.ts'
 import { createApp } from '../../src/doors/http/app.ts'
 import { TestClock } from '../support/clock.ts'
 import { eachEngine } from '../support/engines.ts'
-import { mailbox, shareServer, startParley } from '../support/parley.ts'
+import { mailbox, serveHere, shareServer } from '../support/parley.ts'
 import { verifies } from '../support/verifies.ts'
 import { openSession, pingSession } from '../support/wire.ts'
 
@@ -105,13 +105,13 @@ eachEngine('A server with a database', (open, dialect) => {
   afterEach(async () => {
     for (const end of ends.splice(0).reverse()) await end()
   })
-  const start = (url: string) => startParley({ env: { DATABASE_URL: url }, later: (work) => ends.push(work) })
+  const start = (url: string) => serveHere({ env: { DATABASE_URL: url }, later: (work) => ends.push(work) })
 
   verifies('serve.health.ready', 'is ready', async () => {
     const { url } = await open({ empty: true })
     const parley = await start(url)
     expect(await statusOf(`${parley.url}/health/readiness`)).toBe(200)
-    expect(await parley.end()).toBe(0)
+    await parley.stop()
   })
 
   if (dialect === 'postgres')
@@ -130,7 +130,7 @@ eachEngine('A server with a database', (open, dialect) => {
         line.mend()
         await expect.poll(ready, { timeout: 10_000 }).toBe(200)
         expect(await mailbox(parley, 'alice').check()).toBeNull()
-        expect(await parley.end()).toBe(0)
+        await parley.stop()
       },
     )
 })

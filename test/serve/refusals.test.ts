@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, test } from 'vitest'
 import { version } from '../../src/app/version.ts'
 import { parleyCommand } from '../support/cli.ts'
-import { mailbox, startParley, temporaryFolder } from '../support/parley.ts'
+import { mailbox, serveHere, startParley, temporaryFolder } from '../support/parley.ts'
 import { verifies } from '../support/verifies.ts'
 
 const table = 'CREATE TABLE parley_migrations (id INTEGER PRIMARY KEY, name TEXT NOT NULL, applied_at BIGINT NOT NULL)'
@@ -46,9 +46,9 @@ describe('A database', () => {
     })
 
   verifies('serve.start.newer-database', 'that a newer Parley has worked with keeps all its mail', async () => {
-    const parley = await startParley()
+    const parley = await serveHere()
     await mailbox(parley, 'alice').send('bob', 'hello')
-    await parley.end()
+    await parley.stop()
     const file = join(parley.storage, 'parley.sqlite3')
     execute(file, future)
     const before = await readFile(file)
@@ -57,7 +57,7 @@ describe('A database', () => {
     expect((await readFile(file)).equals(before)).toBe(true)
 
     execute(file, 'DELETE FROM parley_migrations WHERE id = 9999')
-    const again = await startParley({ storage: parley.storage })
+    const again = await serveHere({ storage: parley.storage })
     expect(await mailbox(again, 'bob').check()).toMatchObject({ content: 'hello' })
   })
 

@@ -8,7 +8,15 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { version } from '../../src/app/version.ts'
 import { loadConfig } from '../../src/settings/read.ts'
 import { parleyCommand } from '../support/cli.ts'
-import { bareEnv, connectClient, mailbox, runParley, startParley, temporaryFolder } from '../support/parley.ts'
+import {
+  bareEnv,
+  connectClient,
+  mailbox,
+  runParley,
+  serveHere,
+  startParley,
+  temporaryFolder,
+} from '../support/parley.ts'
 import { verifies } from '../support/verifies.ts'
 import { openSession, pingSession } from '../support/wire.ts'
 
@@ -56,7 +64,7 @@ describe('The address', () => {
   })
 
   verifies('serve.start.address', 'comes from the settings', async () => {
-    const { url, port } = await startParley({ env: { HTTP_HOST: 'localhost', HTTP_PORT: '0' } })
+    const { url, port } = await serveHere({ env: { HTTP_HOST: 'localhost', HTTP_PORT: '0' } })
     expect(port).not.toBe(8765)
     expect((await fetch(`${url}/health/liveness`)).status).toBe(200)
     expect((await fetch(`http://localhost:${port}/health/liveness`)).status).toBe(200)
@@ -122,7 +130,7 @@ describe('The first start', () => {
     expect(first.output.stdout + first.output.stderr).not.toContain(key.trim())
     const session = await openSession(`${first.url}/agents/alice/mcp`)
     await first.end()
-    const second = await startParley({ storage: first.storage })
+    const second = await serveHere({ storage: first.storage })
     expect(await readFile(file, 'utf8')).toBe(key)
     expect(await pingSession(`${second.url}/agents/alice/mcp`, session)).toBe(200)
   })
@@ -137,18 +145,16 @@ describe('The first start', () => {
   })
 
   verifies('serve.start.secret', 'makes none where SECRET_KEY is given, which wins over a kept one', async () => {
-    const [one, two] = await Promise.all(
-      [1, 2].map(() => startParley({ env: { SECRET_KEY: 'the same for every node' } })),
-    )
-    if (one === undefined || two === undefined) throw new Error('two were started')
+    const env = { SECRET_KEY: 'the same for every node' }
+    const [one, two] = [await serveHere({ env }), await serveHere({ env })]
     expect(await readdir(one.storage)).not.toContain('secret.key')
     const session = await openSession(`${one.url}/agents/alice/mcp`)
     expect(await pingSession(`${two.url}/agents/alice/mcp`, session)).toBe(200)
 
-    const kept = await startParley()
+    const kept = await serveHere()
     expect(await pingSession(`${kept.url}/agents/alice/mcp`, session)).toBe(404)
-    await kept.end()
-    const given = await startParley({ storage: kept.storage, env: { SECRET_KEY: 'the same for every node' } })
+    await kept.stop()
+    const given = await serveHere({ storage: kept.storage, env })
     expect(await pingSession(`${given.url}/agents/alice/mcp`, session)).toBe(200)
   })
 

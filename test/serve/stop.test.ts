@@ -9,6 +9,7 @@ import {
   type Mail,
   mailbox,
   type Parley,
+  serveHere,
   startParley,
   temporaryFolder,
   waitingCalls,
@@ -98,7 +99,7 @@ describe('A stopping server', () => {
       expect(code).toBe(0)
       expect(parley.output.stderr).not.toMatch(/"level":[456]0/)
 
-      const again = await startParley({ storage })
+      const again = await serveHere({ storage })
       for (const [n, name] of names.entries()) {
         const left: (Mail | null | undefined)[] = [taken[n], await mailbox(again, name).check()]
         expect(await mailbox(again, name).check()).toBeNull()
@@ -124,7 +125,7 @@ describe('A stopping server', () => {
     expect(answer).toContain('HTTP/1.1 200 OK')
     expect(answer).toContain('"structuredContent":{"result":"')
     await ended
-    const again = await startParley({ storage: parley.storage })
+    const again = await serveHere({ storage: parley.storage })
     expect(await mailbox(again, 'bob').check()).toMatchObject({ content: 'just in time' })
   })
 

@@ -63,7 +63,7 @@ export async function printedBy(
 }
 
 /** `parley topics …` beside a server, and the peers that talk there. */
-export function topicsBeside(parley: () => Parley) {
+export function topicsBeside(parley: () => Pick<Parley, 'storage' | 'url'>) {
   const topics = (...args: string[]) => printedBy(parley(), ['topics', ...args])
   const peer = (name: string, project = '') => httpPeer(parley(), `?agent=${name}${project}`)
   return {

@@ -121,12 +121,17 @@ export async function serveHere({
   env,
   storage,
   later = afterTest,
-}: Omit<ParleyOptions, 'args'> = {}): Promise<Served> {
+}: Omit<ParleyOptions, 'args'> = {}): Promise<Served & { stop(): Promise<void> }> {
   const folder = storage ?? (await temporaryFolder(later))
   const config = loadConfig(bareEnv(folder, { HTTP_PORT: '0', ...env }))
-  const { url, stop } = await startServer(config, pino({ level: 'silent' }))
+  const server = await startServer(config, pino({ level: 'silent' }))
+  let stopped: Promise<void> | undefined
+  const stop = () => {
+    stopped ??= server.stop()
+    return stopped
+  }
   later(stop)
-  return { url, port: Number(new URL(url).port), storage: folder }
+  return { url: server.url, port: Number(new URL(server.url).port), storage: folder, stop }
 }
 
 /** One server for all tests of a file. */

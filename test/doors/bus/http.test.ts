@@ -1,11 +1,11 @@
 /** The bus door over HTTP: the caller is its session, or the name on its URL, or is asked who it is. */
 import { describe, expect } from 'vitest'
 import { httpPeer, type Peer, peer } from '../../support/bus.ts'
-import { connectClient, eras, shareParley, startParley, type ToolResult, waitingCalls } from '../../support/parley.ts'
+import { connectClient, eras, shareServer, startParley, type ToolResult, waitingCalls } from '../../support/parley.ts'
 import { verifies } from '../../support/verifies.ts'
 import { openSession } from '../../support/wire.ts'
 
-const parley = shareParley({ env: { MAX_WAIT_SECONDS: '20' } })
+const parley = shareServer({ env: { MAX_WAIT_SECONDS: '20' } })
 const endpoint = () => `${parley().url}/bus/mcp`
 const named = (name: string) => httpPeer(parley(), `?agent=${encodeURIComponent(name)}`)
 const inSession = (token: string) => httpPeer(parley(), '', { 'Mcp-Session-Id': token })

@@ -1,7 +1,7 @@
 /** Joining a topic: under which name, and who else may not use that name meanwhile. */
 import { describe, expect } from 'vitest'
 import { type BusProcess, shareBus, startBus } from '../../support/bus.ts'
-import { eras, temporaryFolder } from '../../support/parley.ts'
+import { type EraName, eras } from '../../support/parley.ts'
 import { verifies } from '../../support/verifies.ts'
 
 const bus = shareBus(2)
@@ -152,18 +152,21 @@ describe('A process that ends', () => {
     ['bus.name.gone', 'bus.join.needed', 'bus.cursor.durable'],
     'leaves its name to the next one, which joins again and goes on where it was',
     async () => {
-      const storage = await temporaryFolder()
-      const other = await startBus({ storage })
+      const [storage, other] = [bus.storage(), bus.peer(0)]
       const topic_id = await other.join('other', 'relay')
-      for (const [end, era] of [
-        ['close', eras[0]],
-        ['SIGTERM', eras[1]],
-        ['SIGKILL', eras[0]],
-      ] as const) {
+      const start = async (era: EraName): Promise<BusProcess> => {
         const runner = await startBus({ storage, era })
         // After a restart nobody has joined, whatever the name.
         await expect(runner.sync(topic_id)).rejects.toMatchObject({ code: 'AGENT_NOT_JOINED' })
         await join(runner, { agent_name: 'runner', topic_id })
+        return runner
+      }
+      let runner = await start(eras[0])
+      for (const [end, next] of [
+        ['close', eras[1]],
+        ['SIGTERM', eras[0]],
+        ['SIGKILL', eras[1]],
+      ] as const) {
         await expect(join(other, { agent_name: 'runner', topic_id })).rejects.toMatchObject({
           code: 'AGENT_NAME_IN_USE',
         })
@@ -171,10 +174,8 @@ describe('A process that ends', () => {
         expect((await runner.sync(topic_id, { max_items: 1 })).received[0]?.content_markdown).toBe(`${end} 1`)
         if (end === 'close') await runner.client.close()
         else await runner.kill(end)
-        const next = await startBus({ storage, era })
-        await join(next, { agent_name: 'runner', topic_id })
-        expect(await next.read(topic_id)).toEqual([`${end} 2`])
-        await next.client.close()
+        runner = await start(next)
+        expect(await runner.read(topic_id)).toEqual([`${end} 2`])
       }
     },
   )

@@ -1,10 +1,12 @@
 /** Who is there: `topic_presence`. */
 import { expect } from 'vitest'
-import { shareBus, waiting } from '../../support/bus.ts'
+import { httpPeer, type Peer, waiting } from '../../support/bus.ts'
+import { shareServer } from '../../support/parley.ts'
 import { verifies } from '../../support/verifies.ts'
 
-const bus = shareBus(2)
-const [alice, bob] = [() => bus.peer(0), () => bus.peer(1)]
+const parley = shareServer()
+const alice = (): Peer => httpPeer(parley(), '?agent=Alice')
+const bob = (): Peer => httpPeer(parley(), '?agent=bob')
 
 interface Presence {
   topic_id: string
@@ -66,9 +68,9 @@ verifies('bus.presence.sync', 'A peer that waits is present all the time, with t
   await bob().join('bob', 'patience')
   const began = performance.now()
   const answer = bob().sync(topic, { wait_seconds: 20 })
-  await expect.poll(() => waiting(bus.storage(), topic)).toEqual(['bob'])
+  await expect.poll(() => waiting(parley().storage, topic)).toEqual(['bob'])
   // Looked at again and again until well past the window.
-  while (performance.now() - began < 2500) {
+  while (performance.now() - began < 1700) {
     const { peers } = await presence(topic, { window_seconds: 1 })
     expect(peers).toMatchObject([{ agent_name: 'bob', age_seconds: 0 }])
     await bob().call('ping')

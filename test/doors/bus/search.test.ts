@@ -1,7 +1,7 @@
 /** `messages_search`: what was said in the topics, and nothing else. */
 import { expect } from 'vitest'
 import { httpPeer, shareBus } from '../../support/bus.ts'
-import { mailbox, startParley } from '../../support/parley.ts'
+import { mailbox, serveHere } from '../../support/parley.ts'
 import { verifies } from '../../support/verifies.ts'
 
 const bus = shareBus(2)
@@ -54,7 +54,7 @@ verifies(
   'bus.search.topics-only',
   'Mail between agents is never found on the bus, nor another project’s topics',
   async () => {
-    const parley = await startParley()
+    const parley = await serveHere()
     await mailbox(parley, 'alice').send('bob', 'the secret is quincunx')
     const here = httpPeer(parley, '?agent=eve')
     const there = httpPeer(parley, '?agent=eve&project=/srv/other')

@@ -1,8 +1,8 @@
 /** `parley bus` as a process: what it writes where, what it needs to run, and how it ends. */
 import { rmdir } from 'node:fs/promises'
 import { describe, expect } from 'vitest'
-import { type BusOptions, startBus, waiting } from '../../support/bus.ts'
-import { eras, spawnParley, temporaryFolder } from '../../support/parley.ts'
+import { type BusOptions, httpPeer, startBus, waiting } from '../../support/bus.ts'
+import { eras, serveHere, spawnParley, temporaryFolder } from '../../support/parley.ts'
 import { verifies } from '../../support/verifies.ts'
 
 interface Line {
@@ -62,8 +62,8 @@ verifies(
       expect(bus.output.stderr, cwd).toBe('')
     }
     // All of them worked on the one file below that home.
-    const bus = await startLines(home, { env: { STORAGE_ROOT: `${home}/.parley` } })
-    expect(await bus.call('topic_list')).toMatchObject({ count: 1 })
+    const there = httpPeer(await serveHere({ storage: `${home}/.parley` }))
+    expect(await there.call('topic_list')).toMatchObject({ count: 1 })
   },
 )
 
@@ -97,30 +97,30 @@ describe('It ends', () => {
 
 verifies('bus.wait.untouched', 'A wait whose stdout breaks moves no cursor, and frees the name', async () => {
   const storage = await temporaryFolder()
-  const alice = await startBus({ storage })
+  const alice = httpPeer(await serveHere({ storage }), '?agent=alice')
   const topic_id = await alice.join('alice', 'broken')
+  let bob = await startLines(storage)
+  await bob.call('topic_join', { agent_name: 'bob', topic_id })
   for (let n = 0; n < 3; n++) {
-    const bob = await startLines(storage)
-    await bob.call('topic_join', { agent_name: 'bob', topic_id })
     bob.write('sync', { topic_id, wait_seconds: 50 })
     await expect.poll(() => waiting(storage, topic_id)).toEqual(['bob'])
     // It still listens, but nobody reads what it says. It learns that when it tries to tell.
     bob.child.stdout.destroy()
     await alice.send(topic_id, `number ${n}`)
     expect(await bob.gone).toBe(0)
-    const next = await startLines(storage)
-    expect(await next.call('topic_join', { agent_name: 'bob', topic_id })).toMatchObject({ agent_name: 'bob' })
-    expect(await next.call('sync', { topic_id, wait_seconds: 0 })).toMatchObject({
+    bob = await startLines(storage)
+    expect(await bob.call('topic_join', { agent_name: 'bob', topic_id })).toMatchObject({ agent_name: 'bob' })
+    expect(await bob.call('sync', { topic_id, wait_seconds: 0 })).toMatchObject({
       received: [{ content_markdown: `number ${n}` }],
     })
-    next.child.stdin.end()
-    await next.gone
   }
+  bob.child.stdin.end()
+  await bob.gone
 })
 
 verifies('bus.wait.untouched', 'A call that is cancelled while it reads has read nothing', async () => {
   const storage = await temporaryFolder()
-  const alice = await startBus({ storage })
+  const alice = httpPeer(await serveHere({ storage }), '?agent=alice')
   const topic_id = await alice.join('alice', 'cancelled')
   const bob = await startLines(storage)
   await bob.call('topic_join', { agent_name: 'bob', topic_id })
@@ -143,7 +143,7 @@ verifies('bus.wait.untouched', 'A call that is cancelled while it reads has read
 
 verifies('bus.stdio.anywhere', 'It works in the project that --project names', async () => {
   const storage = await temporaryFolder()
-  const here = await startBus({ storage, era: eras[1] })
+  const here = httpPeer(await serveHere({ storage }), '?agent=a')
   const there = await startBus({ storage, era: eras[1], args: ['--project', '/srv/other place'] })
   const topic = await here.join('a', 'apart')
   expect(await there.join('a', 'apart')).not.toBe(topic)

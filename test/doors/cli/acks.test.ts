@@ -2,10 +2,10 @@
 import { expect } from 'vitest'
 import { parleyCommand, printedBy } from '../../support/cli.ts'
 import { newProject, plainMail } from '../../support/mail.ts'
-import { shareParley } from '../../support/parley.ts'
+import { shareServer } from '../../support/parley.ts'
 import { verifies } from '../../support/verifies.ts'
 
-const parley = shareParley()
+const parley = shareServer()
 const fails = (...args: string[]) => parleyCommand(parley(), args)
 
 verifies(['cli.acks.pending', 'cli.acks.overdue'], 'what an agent owes is shown until it acknowledges', async () => {

@@ -2,10 +2,10 @@
 import { expect } from 'vitest'
 import { parleyCommand, printedBy } from '../../support/cli.ts'
 import { newDesk } from '../../support/mail.ts'
-import { shareParley } from '../../support/parley.ts'
+import { shareServer } from '../../support/parley.ts'
 import { verifies } from '../../support/verifies.ts'
 
-const parley = shareParley()
+const parley = shareServer()
 const reservations = (...args: string[]) => printedBy(parley(), ['file_reservations', ...args])
 const fails = (...args: string[]) => parleyCommand(parley(), ['file_reservations', ...args])
 

@@ -9,7 +9,7 @@ import { migrations } from '../../../src/db/migrations/all.ts'
 import { openDb } from '../../../src/db/open.ts'
 import { parleyCommand, parleyProcess } from '../../support/cli.ts'
 import { eachEngine } from '../../support/engines.ts'
-import { startParley, temporaryFolder } from '../../support/parley.ts'
+import { serveHere, temporaryFolder } from '../../support/parley.ts'
 import { verifies } from '../../support/verifies.ts'
 
 const every = migrations.map(({ id, name }) => ({ id, name }))
@@ -49,9 +49,9 @@ verifies(
       code: 0,
       stdout: `${file}: applied migration${plural} ${names.join(', ')}; up to date now.\n`,
     })
-    const server = await startParley({ storage })
+    const server = await serveHere({ storage })
     expect(await run()).toMatchObject({ code: 0, stdout: `${file}: up to date, there was nothing to do.\n` })
-    await server.end()
+    await server.stop()
   },
 )
 

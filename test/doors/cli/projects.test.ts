@@ -1,10 +1,10 @@
 /** `parley list-projects` as people and scripts run it, beside a server whose agents register. */
 import { expect } from 'vitest'
 import { parleyCommand, printedBy } from '../../support/cli.ts'
-import { callTool, shareParley } from '../../support/parley.ts'
+import { callTool, shareServer } from '../../support/parley.ts'
 import { verifies } from '../../support/verifies.ts'
 
-const parley = shareParley()
+const parley = shareServer()
 
 verifies(
   'cli.projects.list',

@@ -4,10 +4,10 @@ import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { printedBy, topicsBeside } from '../../support/cli.ts'
-import { shareParley, waitingCalls } from '../../support/parley.ts'
+import { shareServer, waitingCalls } from '../../support/parley.ts'
 import { verifies } from '../../support/verifies.ts'
 
-const parley = shareParley()
+const parley = shareServer()
 const { topics, json, fails, watch, peer, topicOf } = topicsBeside(parley)
 
 verifies(

@@ -1,7 +1,7 @@
 /** Projects and identities as agents meet them at the mail door, through the official client in both eras. */
 import type { Client } from '@modelcontextprotocol/client'
 import { describe, expect, test } from 'vitest'
-import { callTool, connectClient, type EraName, eras, mailbox, shareServer, startParley } from '../../support/parley.ts'
+import { callTool, connectClient, type EraName, eras, mailbox, serveHere, shareServer } from '../../support/parley.ts'
 import { verifies } from '../../support/verifies.ts'
 
 const parley = shareServer()
@@ -221,7 +221,7 @@ verifies(
   async () => {
     const project_key = '/srv/modes'
     const under = async (mode: string, storage?: string) => {
-      const server = await startParley({ env: { AGENT_NAME_ENFORCEMENT_MODE: mode }, ...(storage && { storage }) })
+      const server = await serveHere({ env: { AGENT_NAME_ENFORCEMENT_MODE: mode }, ...(storage && { storage }) })
       const register = async (name: string) =>
         (await callTool(`${server.url}/mcp`, 'register_agent', { project_key, name })).structuredContent
       return { server, register }
@@ -232,7 +232,7 @@ verifies(
     })
     const made = await strict.register('GreenCastle')
     expect(made).toMatchObject({ name: 'GreenCastle', program: 'unknown' })
-    await strict.server.end()
+    await strict.server.stop()
     const auto = await under('always_auto', strict.server.storage)
     expect(await auto.register('GreenCastle')).toMatchObject({ id: made?.id, name: 'GreenCastle' })
     expect(await auto.register('MyName')).toMatchObject({

@@ -3,10 +3,10 @@ import { describe, expect } from 'vitest'
 import type { Hub } from '../../../src/core/hub/hub.ts'
 import { mailboxDoor } from '../../../src/doors/mailbox/door.ts'
 import { lintDoor } from '../../../src/doors/mcp/lint.ts'
-import { connectClient, eras, mailbox, shareParley, waitingCalls } from '../../support/parley.ts'
+import { connectClient, eras, mailbox, shareServer, waitingCalls } from '../../support/parley.ts'
 import { verifies } from '../../support/verifies.ts'
 
-const parley = shareParley()
+const parley = shareServer()
 
 describe.each(eras)('A client of %s', (era) => {
   const connect = (agent: string) => connectClient(`${parley().url}/agents/${agent}-${era}/mcp`, era)
