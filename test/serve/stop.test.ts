@@ -91,7 +91,8 @@ describe('A stopping server', () => {
       const parley = await startParley({ storage })
       const names = Array.from({ length: 30 }, (_, n) => `waiter-${n}`)
       const waiting = names.map((name) => mailbox(parley, name).check({ wait_seconds: 30 }))
-      await expect.poll(() => waitingCalls(parley)).toBe(names.length)
+      // Thirty calls take a busy machine longer than the second that a poll has.
+      await expect.poll(() => waitingCalls(parley), { timeout: 10_000 }).toBe(names.length)
       const sending = names.map((name) => mailbox(parley, 'alice').send(name, `for ${name}`))
       // In the midst of them: some are stored, some are on their way.
       await Promise.race(sending)
