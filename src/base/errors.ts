@@ -50,6 +50,7 @@ export type Reason =
   | 'contact_first'
   | 'contact_only'
   | 'elsewhere'
+  | 'in_topic'
   | 'keyed'
   | 'name_taken_over'
   | 'nameless'

@@ -32,9 +32,7 @@ export async function reply(
     throw new HubError(
       'INVALID_ARGUMENT',
       `Message ${messageId} was said in the topic ${JSON.stringify(original.topic)}.`,
-      {
-        hint: 'Answer it there: join the topic at the bus door. Or write to its sender.',
-      },
+      { reason: 'in_topic', hint: 'Answer it in the topic, or write to its sender.' },
     )
   const named = await resolve(hub, { acting, sender, addresses: [...(to ?? []), ...copies] })
   const usual = to === undefined ? await usualRecipients(hub, sender, original) : []

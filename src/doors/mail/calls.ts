@@ -28,6 +28,7 @@ export const hints: Hints = {
   CONTACT_NOT_FOUND:
     'Call list_contacts to see the requests; project_key is your own project, from_project the one of from_agent. To ask yourself, call request_contact.',
   asked_elsewhere: and('Pass that project as from_project.'),
+  in_topic: and('The bus door has topics: topic_join there, then sync.'),
   keyed: and(overHttp),
   FORBIDDEN: and('register_agent gives you a name.'),
   MESSAGE_NOT_FOUND: otherwise(
