@@ -131,6 +131,11 @@ verifies('mail.interplay.topics', 'A topic of the bus is read and searched as a 
     query: 'quokka',
   })
   expect(found).toMatchObject([{ id: messages[0]?.id, from: 'curator' }])
+  const answer = { project_key: 'commons', sender_name: 'curator', message_id: messages[0]?.id, body_md: 'x' }
+  await expect(door().call('reply_message', answer)).rejects.toMatchObject({
+    code: 'INVALID_ARGUMENT',
+    hint: expect.stringMatching(/in the topic.*bus door.*topic_join/),
+  })
   // It was addressed to nobody, so that it is no mail.
   expect(await door().read('resource://outbox/curator?project=commons')).toMatchObject({ count: 0 })
   // No other project sees it.

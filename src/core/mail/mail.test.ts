@@ -212,7 +212,8 @@ eachEngine('Mail', (open) => {
     await hub[inside].db.tx((tx) => tx.all(sql`UPDATE threads SET name = 'planning', name_key = 'planning'`))
     await expect(reply(hub, bob, { messageId, body: 'x' })).rejects.toMatchObject({
       code: 'INVALID_ARGUMENT',
-      hint: expect.stringContaining('bus'),
+      reason: 'in_topic',
+      hint: expect.stringContaining('in the topic'),
     })
   })
 
