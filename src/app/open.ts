@@ -1,5 +1,6 @@
 /** Settings → database → hub: the beginning of every way to run Parley. */
 import { join } from 'node:path'
+import { viewArchive } from '../archive/view.ts'
 import { systemClock } from '../base/clock.ts'
 import { HubError } from '../base/errors.ts'
 import { createIds } from '../base/ids.ts'
@@ -13,6 +14,7 @@ import type { Db } from '../db/port.ts'
 import { parseDatabaseUrl, shownUrl } from '../db/url.ts'
 import { createLlm, type Llm } from '../llm/llm.ts'
 import type { Config } from '../settings/all.ts'
+import { archiveFolder } from './archiving.ts'
 
 /** On stderr, because stdout may carry a protocol; for people on a terminal, for machines elsewhere. */
 export const openLog = ({ LOG_LEVEL, LOG_JSON_ENABLED }: Config, to: LogOutput = process.stderr): Log =>
@@ -64,7 +66,18 @@ export async function openOn(db: Db, config: Config, log: Log): Promise<Hub> {
   try {
     const rules = rulesOf(config)
     const llm = llmOf(config, log)
-    return await openHub({ db, clock, ids: createIds(clock), log, metrics: createMetrics(), limits, rules, llm })
+    const archive = config.ARCHIVE_ENABLED ? viewArchive(archiveFolder(config)) : undefined
+    return await openHub({
+      db,
+      clock,
+      ids: createIds(clock),
+      log,
+      metrics: createMetrics(),
+      limits,
+      rules,
+      llm,
+      archive,
+    })
   } catch (error) {
     await db.close()
     throw error

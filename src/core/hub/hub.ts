@@ -1,4 +1,5 @@
 /** The hub that every verb works with. Doors hold it and pass it on; what is inside of it belongs to core. */
+import type { ArchiveView } from '../../archive/view.ts'
 import type { Clock } from '../../base/clock.ts'
 import type { HubError } from '../../base/errors.ts'
 import type { Ids } from '../../base/ids.ts'
@@ -42,6 +43,8 @@ interface Shown {
   readonly rules: Rules
   /** Refines summaries, where there is one. */
   readonly llm?: Llm | undefined
+  /** Tells which commits messages are in, where there is an archive. */
+  readonly archive?: ArchiveView | undefined
 }
 
 export interface HubParts extends Shown {

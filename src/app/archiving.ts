@@ -1,0 +1,57 @@
+/** The archive of a server: a thread of its own, so that no request waits for it. */
+import { join } from 'node:path'
+import { Worker } from 'node:worker_threads'
+import { pause, systemClock } from '../base/clock.ts'
+import type { Log, LogLine } from '../base/log.ts'
+import type { Config } from '../settings/all.ts'
+
+/** Where the projects' repositories are. */
+export const archiveFolder = ({ STORAGE_ROOT }: Pick<Config, 'STORAGE_ROOT'>): string => join(STORAGE_ROOT, 'projects')
+
+/** Of all commits. Git takes no angle brackets in a name. */
+export const authorOf = ({ GIT_AUTHOR_NAME, GIT_AUTHOR_EMAIL }: Config): { name: string; email: string } => ({
+  name: GIT_AUTHOR_NAME.replace(/[<>\p{Cc}]/gu, ''),
+  email: GIT_AUTHOR_EMAIL.replace(/[<>\p{Cc}\s]/gu, ''),
+})
+
+/** A thread that fails is started anew after this. */
+const againMs = 10_000
+
+/** What is left after this is done at the next start. */
+const stopMs = 2500
+
+// A build has no .ts.
+const program = new URL(`./archive-thread${import.meta.url.slice(-3)}`, import.meta.url)
+
+/** Until the returned function is called. */
+export function startArchiving(config: Config, log: Log): () => Promise<void> {
+  let stopped = false
+  let cancel = () => {}
+  let thread: Worker
+  let running: Promise<void> = Promise.resolve()
+
+  function start(): void {
+    thread = new Worker(program, { workerData: config, execArgv: [] })
+    const ended = Promise.withResolvers<void>()
+    thread
+      .on('message', ({ level, fields, message }: LogLine) => log[level](fields, message))
+      .on('error', (error) => log.error({ err: error }, 'the archive stopped; it is started again'))
+      .once('exit', (code) => {
+        ended.resolve()
+        if (code !== 0 && !stopped) cancel = systemClock.after(againMs, start)
+      })
+    // The server lives as long as it serves, not as long as this thread.
+    thread.unref()
+    running = ended.promise
+  }
+
+  start()
+  return async () => {
+    stopped = true
+    cancel()
+    thread.ref()
+    thread.postMessage('stop')
+    await Promise.race([running, pause(stopMs)])
+    await thread.terminate()
+  }
+}

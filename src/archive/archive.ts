@@ -1,0 +1,180 @@
+/** The archive of all projects in one folder: their repositories, and up to where the feed of changes is in them. */
+import {
+  closeSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { git } from './git.ts'
+import { type Commit, isShown, type Owner, Repository } from './repository.ts'
+
+/** A place in the feed of changes. */
+export interface Place {
+  readonly tx: number
+  readonly id: number
+}
+
+interface Kept {
+  readonly id: string
+  readonly place?: Place | undefined
+}
+
+const stateFile = '.archive.json'
+
+/** Repositories that are open at a time: each holds some processes and some megabytes. */
+const mostOpen = 16
+
+/** Small packs are joined from this number on. */
+const mostPacks = 50
+
+/** Folders whose names begin with a dot are none of a project. */
+export const isProject = (name: string): boolean => !name.startsWith('.')
+
+export const projectFolders = (folder: string): string[] => {
+  try {
+    return readdirSync(folder, { withFileTypes: true })
+      .filter((entry) => entry.isDirectory() && isProject(entry.name))
+      .map(({ name }) => name)
+  } catch {
+    return []
+  }
+}
+
+export class Archive {
+  readonly folder: string
+  readonly owner: Owner
+  readonly #open = new Map<string, Repository>()
+  readonly #touched = new Set<string>()
+  /** Those whose files are not checked out yet. */
+  readonly #unshown = new Set<string>()
+
+  /** `newId` names an archive that is just begun. */
+  constructor(folder: string, { author, newId }: { author: Owner['author']; newId: string }) {
+    mkdirSync(folder, { recursive: true, mode: 0o700 })
+    this.folder = folder
+    const kept = readState(folder)
+    this.owner = { id: kept?.id ?? newId, author }
+    if (kept === undefined) writeState(folder, { id: newId })
+    for (const slug of projectFolders(folder)) if (!isShown(join(folder, slug))) this.#unshown.add(slug)
+  }
+
+  get place(): Place | undefined {
+    const kept = readState(this.folder)
+    // Somebody has put another archive in its place: that one begins anew.
+    return kept?.id === this.owner.id ? kept.place : undefined
+  }
+
+  /** Without a place everything is made anew by whoever looks next. */
+  setPlace(place: Place | undefined): void {
+    writeState(this.folder, { id: this.owner.id, place })
+  }
+
+  async add(slug: string, commits: readonly Commit[]): Promise<void> {
+    const repository = await this.#repository(slug)
+    this.#touched.add(slug)
+    for (const commit of commits) await repository.add(commit)
+  }
+
+  /** Makes the commits visible. Where that fails, they are made again, on top of whatever is there then. */
+  async keep(): Promise<void> {
+    for (const slug of this.#touched) {
+      try {
+        await this.#open.get(slug)?.keep()
+      } catch (error) {
+        this.#close(slug)
+        throw error
+      }
+      this.#unshown.add(slug)
+      this.#touched.delete(slug)
+    }
+    for (const slug of [...this.#open.keys()].slice(0, -mostOpen)) if (!this.#unshown.has(slug)) this.#close(slug)
+  }
+
+  /** Forgets commits that were not kept. */
+  drop(): void {
+    for (const slug of this.#touched) this.#close(slug)
+    this.#touched.clear()
+  }
+
+  get isShown(): boolean {
+    return this.#unshown.size === 0
+  }
+
+  /** Puts the files of the newest commits into the folders. */
+  async show(): Promise<void> {
+    for (const slug of [...this.#unshown]) {
+      await (await this.#repository(slug)).checkOut()
+      this.#unshown.delete(slug)
+      await joinPacks(join(this.folder, slug))
+    }
+    for (const slug of [...this.#open.keys()].slice(0, -mostOpen)) this.#close(slug)
+  }
+
+  close(): void {
+    for (const slug of [...this.#open.keys()]) this.#close(slug)
+  }
+
+  async #repository(slug: string): Promise<Repository> {
+    const known = this.#open.get(slug)
+    if (known !== undefined && (this.#touched.has(slug) || known.isCurrent())) return known
+    this.#close(slug)
+    const opened = await Repository.open(join(this.folder, slug), this.owner)
+    this.#open.set(slug, opened)
+    return opened
+  }
+
+  #close(slug: string): void {
+    this.#open.get(slug)?.close()
+    this.#open.delete(slug)
+  }
+}
+
+async function joinPacks(folder: string): Promise<void> {
+  const packs = readdirSync(join(folder, '.git', 'objects', 'pack')).filter((name) => name.endsWith('.pack'))
+  if (packs.length > mostPacks) await git(folder, ['repack', '-d', '-q', '--geometric=2'])
+}
+
+function readState(folder: string): Kept | undefined {
+  try {
+    const kept = JSON.parse(readFileSync(join(folder, stateFile), 'utf8')) as Kept
+    return typeof kept.id === 'string' ? kept : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function writeState(folder: string, kept: Kept): void {
+  const path = join(folder, stateFile)
+  const handle = openSync(`${path}.new`, 'w', 0o600)
+  try {
+    writeSync(handle, `${JSON.stringify(kept)}\n`)
+    fsyncSync(handle)
+  } finally {
+    closeSync(handle)
+  }
+  renameSync(`${path}.new`, path)
+}
+
+/** Where a rebuild works, beside the projects. */
+const [rebuilding, replaced] = ['.rebuilding', '.replaced']
+
+/** An empty archive for a rebuild; what a killed one has left goes. */
+export function beginAnew({ folder, owner }: Archive): Archive {
+  for (const name of [rebuilding, replaced]) rmSync(join(folder, name), { recursive: true, force: true })
+  return new Archive(join(folder, rebuilding), { author: owner.author, newId: owner.id })
+}
+
+/** Puts the rebuilt projects in the place of the old ones. A death in between leaves the archive without a place. */
+export function replaceBy({ folder }: Archive, rebuilt: Archive): void {
+  rebuilt.close()
+  mkdirSync(join(folder, replaced), { recursive: true })
+  for (const slug of projectFolders(folder)) renameSync(join(folder, slug), join(folder, replaced, slug))
+  for (const slug of projectFolders(rebuilt.folder)) renameSync(join(rebuilt.folder, slug), join(folder, slug))
+  for (const name of [rebuilding, replaced]) rmSync(join(folder, name), { recursive: true, force: true })
+}
