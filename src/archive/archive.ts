@@ -46,6 +46,10 @@ export const projectFolders = (folder: string): string[] => {
   }
 }
 
+/** Whether all files are checked out as of the newest commits. */
+export const isAllShown = (folder: string): boolean =>
+  projectFolders(folder).every((slug) => isShown(join(folder, slug)))
+
 export class Archive {
   readonly folder: string
   readonly owner: Owner
@@ -140,7 +144,8 @@ async function joinPacks(folder: string): Promise<void> {
   if (packs.length > mostPacks) await git(folder, ['repack', '-d', '-q', '--geometric=2'])
 }
 
-function readState(folder: string): Kept | undefined {
+/** The id of the archive and its place, without making one. */
+export function readState(folder: string): Kept | undefined {
   try {
     const kept = JSON.parse(readFileSync(join(folder, stateFile), 'utf8')) as Kept
     return typeof kept.id === 'string' ? kept : undefined

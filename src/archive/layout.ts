@@ -17,6 +17,9 @@ export const messagePath = ({ id, createdAt }: Dated): string => `messages/${mon
 export const inboxPath = (name: string, { id, createdAt }: Dated): string =>
   `${agentFolder(name)}/inbox/${monthOf(createdAt)}/${id}.md`
 
+/** All of an inbox, as a pattern of paths. */
+export const inboxPattern = (name: string): string => `${agentFolder(name)}/inbox/**`
+
 export const outboxPath = (name: string, { id, createdAt }: Dated): string =>
   `${agentFolder(name)}/outbox/${monthOf(createdAt)}/${id}.md`
 

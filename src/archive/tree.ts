@@ -89,9 +89,11 @@ export class Folder {
 
   /** Every folder on the way must have been attached. `undefined` removes the file. */
   put([name = '', ...rest]: readonly string[], sha: Sha | undefined): void {
-    if (rest.length === 0) return this.#set(name, sha && entryBytes(fileMode, name, sha))
-    this.#dirty.add(name)
-    this.#folders.get(name)?.put(rest, sha)
+    if (rest.length === 0) this.#set(name, sha && entryBytes(fileMode, name, sha))
+    else {
+      this.#dirty.add(name)
+      this.#folders.get(name)?.put(rest, sha)
+    }
   }
 
   /** The name of this version, with all folders in it; undefined if nothing is left. */

@@ -48,10 +48,16 @@ export async function insertAgent(tx: Tx, { projectId, name, nameKey, policy, no
 export interface RecipientRow {
   id: number
   contact_policy: 'open' | 'auto' | 'contacts_only' | 'block_all'
+  /** Whether somebody holds archive paths in its project: an index is asked, in the same statement. */
+  reserved: 0 | 1
 }
 
 export function listRecipients(tx: Tx, ids: readonly number[]): Promise<RecipientRow[]> {
-  return tx.all(sql`SELECT id, contact_policy FROM agents WHERE id IN (${join([...ids])})`)
+  return tx.all(sql`
+    SELECT id, contact_policy, CASE WHEN EXISTS (
+      SELECT 1 FROM leases l WHERE l.project_id = agents.project_id AND l.released_at IS NULL AND l.exclusive = 1
+        AND l.prefix >= 'agents' AND l.prefix < 'agents0') THEN 1 ELSE 0 END AS reserved
+    FROM agents WHERE id IN (${join([...ids])})`)
 }
 
 /**

@@ -4,6 +4,7 @@ import type { Reader } from '../db/port.ts'
 import type { NamedLeaseRow } from './leases.ts'
 import { feedOrder, type Place } from './places.ts'
 import { listed } from './search-documents.ts'
+import { type Sight, seen } from './visibility.ts'
 
 export interface LetterRow {
   id: number
@@ -67,20 +68,6 @@ export async function listMessagesAfterPlace(
     WHERE ${feedOrder(db).after(place)} AND message_id >= ${from} AND message_id <= ${to}
       AND kind IN ('message.sent', 'message.said')`)
   return rows.map(({ id }) => id)
-}
-
-export interface PendingRow {
-  kind: string
-  agent_id: number | null
-  thread_id: number | null
-  message_id: number | null
-  lease_id: number | null
-}
-
-/** All changes after a place, those that a follower may not see yet among them. */
-export function listPending(db: Reader, place: Place): Promise<PendingRow[]> {
-  return db.all<PendingRow>(sql`
-    SELECT kind, agent_id, thread_id, message_id, lease_id FROM changes WHERE ${feedOrder(db).after(place)}`)
 }
 
 export interface ArchivedThreadRow {
@@ -196,4 +183,20 @@ export async function findHome(db: Reader, id: number): Promise<{ slug: string; 
   const [row] = await db.all<{ slug: string; key: string }>(sql`
     SELECT slug, human_key AS key FROM projects WHERE id = ${id}`)
   return row ?? { slug: `project-${id}`, key: '' }
+}
+
+/** The newest mail that an agent sent or openly received, as far as it is in sight. */
+export async function listSeenMail(
+  db: Reader,
+  { agentId, sight, limit }: { agentId: number; sight: Sight; limit: number },
+): Promise<number[]> {
+  const joined = sql`JOIN threads t ON t.id = m.thread_id JOIN agents a ON a.id = m.sender_id`
+  const sent = await db.all<{ id: number }>(sql`
+    SELECT m.id FROM messages m ${joined} WHERE m.sender_id = ${agentId} AND m.mail = 1 AND ${seen(sight)}
+    ORDER BY m.created_at DESC, m.id DESC LIMIT ${limit}`)
+  const received = await db.all<{ id: number }>(sql`
+    SELECT m.id FROM deliveries r JOIN messages m ON m.id = r.message_id ${joined}
+    WHERE r.recipient_id = ${agentId} AND r.kind <> 'bcc' AND ${seen(sight)}
+    ORDER BY r.sent_at DESC, r.id DESC LIMIT ${limit}`)
+  return [...sent, ...received].map(({ id }) => id)
 }

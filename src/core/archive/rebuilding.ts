@@ -31,7 +31,10 @@ export async function* everything(hub: Hub, place: Place | undefined): AsyncGene
   const total = await countMessages(reader(hub))
   for await (const commits of profiles(hub)) yield { commits, done: 0, total }
   let done = 0
-  for await (const { commits, count } of letters(hub, place)) yield { commits, done: (done += count), total }
+  for await (const { commits, count } of letters(hub, place)) {
+    done += count
+    yield { commits, done, total }
+  }
   for await (const commits of digests(hub)) yield { commits, done, total }
   for await (const commits of reservations(hub)) yield { commits, done, total }
 }

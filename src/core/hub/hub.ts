@@ -29,6 +29,8 @@ export interface Rules {
   /** Whether mail to a name that nobody has makes that agent, at doors where one registers first. */
   readonly makeRecipients: boolean
   readonly names: 'strict' | 'coerce' | 'always_auto'
+  /** Whether an exclusive lease on an agent's inbox in the archive keeps the mail of others from it. */
+  readonly inboxLeases: boolean
   /** How many messages an inbox may hold, read or not. */
   readonly inboxQuota: number | undefined
 }

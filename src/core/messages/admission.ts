@@ -5,6 +5,7 @@ import type { Agent } from '../agents/agents.ts'
 import { type Judging, judge, type Refusal, type Refusals } from '../contacts/judging.ts'
 import type { Note } from '../hub/commit.ts'
 import type { Hub } from '../hub/hub.ts'
+import { findInboxLease } from '../leases/overlaps.ts'
 import { hasInboxRoom } from './quota.ts'
 import type { Recipient } from './recipients.ts'
 
@@ -34,7 +35,7 @@ export async function admit(
   hub: Hub,
   { tx, note, sender, recipients, threadId, handshake = hub.rules.contacts.handshake, exempt }: Admission,
 ): Promise<{ passed: Recipient[]; blocked: Blocked[] }> {
-  const refusals = exempt ? undefined : await askPolicies(hub, { tx, note, sender, recipients, threadId, handshake })
+  const refusals = exempt ? undefined : await refuse(hub, { tx, note, sender, recipients, threadId, handshake })
   const blocked: Blocked[] = []
   const willing: Recipient[] = []
   for (const recipient of recipients) {
@@ -52,20 +53,37 @@ export async function admit(
   }
 }
 
-async function askPolicies(
-  hub: Hub,
-  { recipients, ...asking }: Omit<Judging, 'recipients'> & { recipients: readonly Recipient[] },
-): Promise<Refusals | undefined> {
-  if (!hub.rules.contacts.enforced) return undefined
+type Asking = Omit<Judging, 'recipients'> & { readonly recipients: readonly Recipient[] }
+
+/** Who does not take it: by a lease on its inbox, or by its contact policy. */
+async function refuse(hub: Hub, { recipients, ...asking }: Asking): Promise<Refusals | undefined> {
+  const { contacts, inboxLeases } = hub.rules
+  if (!contacts.enforced && !inboxLeases) return undefined
   const ids = recipients.map(({ agent }) => agent.id)
   const rows = new Map((await listRecipients(asking.tx, ids)).map((row) => [row.id, row]))
+  const refusals = new Map<number, Refusal>()
+  if (inboxLeases)
+    for (const { agent } of recipients)
+      if (rows.get(agent.id)?.reserved === 1) {
+        const lease = await findInboxLease(asking.tx, { agent, senderId: asking.sender.id, now: hub.clock.now() })
+        if (lease !== undefined) refusals.set(agent.id, inboxReserved(agent, lease))
+      }
+  if (!contacts.enforced) return refusals
   const asked = recipients.flatMap(({ agent }) => {
     const row = rows.get(agent.id)
     // Nobody needs permission to write to oneself.
-    return row === undefined || row.contact_policy === 'open' || agent.id === asking.sender.id ? [] : [{ agent, row }]
+    const free = row === undefined || row.contact_policy === 'open' || agent.id === asking.sender.id
+    return free || refusals.has(agent.id) ? [] : [{ agent, row }]
   })
-  return asked.length === 0 ? undefined : judge(hub, { ...asking, recipients: asked })
+  if (asked.length === 0) return refusals
+  return new Map([...refusals, ...((await judge(hub, { ...asking, recipients: asked })) ?? [])])
 }
+
+const inboxReserved = ({ name }: Agent, lease: { agent: string; pattern: string; expires_at: number }): Refusal => ({
+  code: 'FILE_RESERVATION_CONFLICT',
+  message: `The inbox of ${name} is reserved by ${lease.agent} (${lease.pattern}).`,
+  hint: `Send again once ${lease.agent} has released it, or after ${new Date(lease.expires_at).toISOString()}.`,
+})
 
 async function overQuota(hub: Hub, tx: Tx, agent: Agent): Promise<Refusal | undefined> {
   const { inboxQuota } = hub.rules

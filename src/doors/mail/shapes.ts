@@ -1,5 +1,6 @@
 /** The mail door's answers about messages (mail.send.list-shape), in the words of doors/words/mail.ts. */
 import { z } from 'zod'
+import type { Committed } from '../../core/archive/commits.ts'
 import type { Received } from '../../core/mail/inbox.ts'
 import type { MailMessage, Party } from '../../core/mail/messages.ts'
 import type { Sent } from '../../core/messages/send.ts'
@@ -85,3 +86,11 @@ export function toReceipt(sent: Sent): z.output<typeof receiptShape> {
     ...(sent.duplicate && { duplicate: true as const }),
   }
 }
+
+/** A commit of the archive; its author where that is of interest. */
+export const toCommit = ({ sha, at, summary, author }: Omit<Committed, 'author'> & Partial<Committed>) => ({
+  sha,
+  ts: iso(at),
+  summary,
+  ...(author !== undefined && { author }),
+})

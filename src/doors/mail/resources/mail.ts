@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { limits } from '../../../base/limits.ts'
 import { needHome } from '../../../core/agents/agents.ts'
+import { describeCommits, findCommits } from '../../../core/archive/commits.ts'
 import type { Hub } from '../../../core/hub/hub.ts'
 import { listInbox, listOutbox } from '../../../core/mail/inbox.ts'
 import { needProject } from '../../../core/projects/projects.ts'
@@ -21,7 +22,7 @@ import {
 } from '../fields.ts'
 import { defineResource } from '../resource.ts'
 import type { MailScope } from '../scope.ts'
-import { toMessage, toReceived, toSent } from '../shapes.ts'
+import { toCommit, toMessage, toReceived, toSent } from '../shapes.ts'
 
 const limit = limitParameter(20, limits.inboxListed)
 const aged = { agent: name, project: projectParameter.optional(), limit }
@@ -71,11 +72,30 @@ export function mailResources(hub: Hub): Resource<MailScope>[] {
   const mailbox = defineResource({
     uri: 'resource://mailbox/{agent}{?project,limit,before}',
     name: 'mailbox',
-    description: 'The latest messages of an agent, without bodies.',
+    description: 'The latest messages of an agent, without bodies, with the names of their commits in the archive.',
     params: z.object(ofAgent),
     async read(params, context) {
       const { as, page } = await open(context, params)
-      return page((await listInbox(hub, as, { limit: params.limit, before: params.before })).map(toReceived))
+      const messages = await listInbox(hub, as, { limit: params.limit, before: params.before })
+      const commits = await findCommits(hub, as, messages)
+      return page(messages.map((one) => ({ ...toReceived(one), commit: commits.get(one.id) ?? null })))
+    },
+  })
+
+  const mailboxWithCommits = defineResource({
+    uri: 'resource://mailbox-with-commits/{agent}{?project,limit,before}',
+    name: 'mailbox-with-commits',
+    description: 'The latest messages of an agent, without bodies, with their commits in the archive.',
+    params: z.object(ofAgent),
+    async read(params, context) {
+      const { as, page } = await open(context, params)
+      const messages = await listInbox(hub, as, { limit: params.limit, before: params.before })
+      const commits = await describeCommits(hub, as, messages)
+      const commitOf = ({ id }: { id: number }) => {
+        const commit = commits.get(id)
+        return commit === undefined ? null : toCommit(commit)
+      }
+      return page(messages.map((one) => ({ ...toReceived(one), commit: commitOf(one) })))
     },
   })
 
@@ -168,6 +188,7 @@ export function mailResources(hub: Hub): Resource<MailScope>[] {
   return [
     inbox,
     mailbox,
+    mailboxWithCommits,
     outbox,
     message,
     thread,
