@@ -26,6 +26,10 @@ export function repositoryOf(storage: string, slug: string) {
     /** All files with the names of their contents. */
     tree: () => git('rev-parse', 'main^{tree}'),
     subjects: () => lines('log', '--format=%s', 'main'),
+    /** Every object of a pack becomes a file of its own. */
+    async unpack(pack: string): Promise<void> {
+      await run('sh', ['-c', 'git unpack-objects -q < "$1"', 'sh', pack], { cwd: folder })
+    },
     /** Resolves when git finds nothing to complain of: no lost object, no file that differs. */
     async sound(): Promise<void> {
       await expect.poll(() => git('status', '--porcelain'), { timeout: 30_000, interval: 100 }).toBe('')
