@@ -10,7 +10,7 @@ import { newDesk } from '../support/mail.ts'
 import { serveHere } from '../support/parley.ts'
 import { verifies } from '../support/verifies.ts'
 
-eachEngine('parley archive', (open) => {
+eachEngine('parley archive', (open, dialect) => {
   /** A server with some of everything in its archive. */
   const begin = async () => {
     const env = { ...archived, DATABASE_URL: (await open()).url }
@@ -46,57 +46,58 @@ eachEngine('parley archive', (open) => {
     return { server, env, desk, slug, repository, command, verify, idle }
   }
 
-  verifies(
-    ['mail.archive.rebuilt', 'cli.archive.verify', 'cli.archive.rebuild'],
-    'finds each fault, and a rebuild gives the same files as before',
-    async () => {
-      const { server, slug, repository, command, verify, idle } = await begin()
-      await idle()
-      expect(await verify()).toMatchObject({ code: 0, sound: true, findings: [] })
-      const tree = await repository.tree()
-      const [first = ''] = (await repository.files()).filter((path) => path.startsWith('messages/2'))
-      const path = join(repository.folder, first)
-      const anew = async () => {
-        expect(await command('rebuild')).toMatchObject({ code: 0, stderr: '' })
+  if (dialect === 'sqlite')
+    verifies(
+      ['mail.archive.rebuilt', 'cli.archive.verify', 'cli.archive.rebuild'],
+      'finds each fault, and a rebuild gives the same files as before',
+      async () => {
+        const { server, slug, repository, command, verify, idle } = await begin()
+        await idle()
         expect(await verify()).toMatchObject({ code: 0, sound: true, findings: [] })
-        expect(await repository.tree()).toBe(tree)
-        await repository.sound()
-      }
+        const tree = await repository.tree()
+        const [first = ''] = (await repository.files()).filter((path) => path.startsWith('messages/2'))
+        const path = join(repository.folder, first)
+        const anew = async () => {
+          expect(await command('rebuild')).toMatchObject({ code: 0, stderr: '' })
+          expect(await verify()).toMatchObject({ code: 0, sound: true, findings: [] })
+          expect(await repository.tree()).toBe(tree)
+          await repository.sound()
+        }
 
-      rmSync(path)
-      expect(await verify()).toMatchObject({ code: 1, sound: false, kinds: ['missing'] })
-      const { stdout, stderr } = await command('verify')
-      expect(stdout).toContain(`missing: ${slug} ${first}`)
-      expect(stderr).toContain('parley archive rebuild')
-      await anew()
+        rmSync(path)
+        expect(await verify()).toMatchObject({ code: 1, sound: false, kinds: ['missing'] })
+        const { stdout, stderr } = await command('verify')
+        expect(stdout).toContain(`missing: ${slug} ${first}`)
+        expect(stderr).toContain('parley archive rebuild')
+        await anew()
 
-      const text = readFileSync(path)
-      text[text.length - 2] = (text.at(-2) ?? 0) ^ 1
-      writeFileSync(path, text)
-      expect(await verify()).toMatchObject({ code: 1, kinds: ['changed'], findings: [{ what: first }] })
-      await anew()
+        const text = readFileSync(path)
+        text[text.length - 2] = (text.at(-2) ?? 0) ^ 1
+        writeFileSync(path, text)
+        expect(await verify()).toMatchObject({ code: 1, kinds: ['changed'], findings: [{ what: first }] })
+        await anew()
 
-      writeFileSync(join(repository.folder, 'note.txt'), 'mine')
-      await repository.git('add', 'note.txt')
-      await repository.git('-c', 'user.name=Eve', '-c', 'user.email=eve@example.org', 'commit', '-qm', 'a note')
-      expect(await verify()).toMatchObject({ code: 1, kinds: ['extra', 'foreign commit'] })
-      await anew()
+        writeFileSync(join(repository.folder, 'note.txt'), 'mine')
+        await repository.git('add', 'note.txt')
+        await repository.git('-c', 'user.name=Eve', '-c', 'user.email=eve@example.org', 'commit', '-qm', 'a note')
+        expect(await verify()).toMatchObject({ code: 1, kinds: ['extra', 'foreign commit'] })
+        await anew()
 
-      const blob = (await repository.git('rev-parse', `main:${first}`)).trim()
-      const packs = join(repository.folder, '.git', 'objects', 'pack')
-      const aside = join(server.storage, 'aside')
-      // Git can lose one object only where it is a file of its own.
-      await repository.git('clone', '-q', '--bare', '.', aside)
-      for (const name of readdirSync(packs)) rmSync(join(packs, name), { force: true })
-      for (const name of readdirSync(join(aside, 'objects', 'pack')).filter((name) => name.endsWith('.pack')))
-        await repository.unpack(join(aside, 'objects', 'pack', name))
-      rmSync(join(repository.folder, '.git', 'objects', blob.slice(0, 2), blob.slice(2)), { force: true })
-      expect(await verify()).toMatchObject({ code: 1, kinds: ['lost object'] })
-      await anew()
-      await server.stop()
-    },
-    120_000,
-  )
+        const blob = (await repository.git('rev-parse', `main:${first}`)).trim()
+        const packs = join(repository.folder, '.git', 'objects', 'pack')
+        const aside = join(server.storage, 'aside')
+        // Git can lose one object only where it is a file of its own.
+        await repository.git('clone', '-q', '--bare', '.', aside)
+        for (const name of readdirSync(packs)) rmSync(join(packs, name), { force: true })
+        for (const name of readdirSync(join(aside, 'objects', 'pack')).filter((name) => name.endsWith('.pack')))
+          await repository.unpack(join(aside, 'objects', 'pack', name))
+        rmSync(join(repository.folder, '.git', 'objects', blob.slice(0, 2), blob.slice(2)), { force: true })
+        expect(await verify()).toMatchObject({ code: 1, kinds: ['lost object'] })
+        await anew()
+        await server.stop()
+      },
+      120_000,
+    )
 
   verifies(
     ['mail.archive.rebuilt', 'mail.archive.gap'],
@@ -104,7 +105,9 @@ eachEngine('parley archive', (open) => {
     async () => {
       const { server, env, desk, repository, command, verify, idle } = await begin()
       await idle()
+      const tree = await repository.tree()
       expect(await command('rebuild')).toMatchObject({ code: 0 })
+      expect(await repository.tree()).toBe(tree)
       const { message_id } = await desk.send({ body_md: 'after the rebuild' })
       const has = async (id: number) => (await repository.files()).some((path) => path.endsWith(`/${id}.md`))
       await expect.poll(() => has(message_id), { timeout: 20_000 }).toBe(true)
