@@ -6,6 +6,7 @@ import { stayAlive } from '../base/clock.ts'
 import { type LogLine, relayLog } from '../base/log.ts'
 import { stepBack } from '../base/processes.ts'
 import { keepArchive } from '../core/archive/keeping.ts'
+import { stir } from '../core/hub/hub.ts'
 import type { Config } from '../settings/all.ts'
 import { archiveFolder, authorOf } from './archiving.ts'
 import { openDatabase, openOn } from './open.ts'
@@ -27,7 +28,9 @@ async function archive(): Promise<void> {
     hub,
     new Archive(archiveFolder(config), { author: authorOf(config), newId: hub.ids.short() }),
   )
-  parentPort?.once('message', () => {
+  parentPort?.on('message', (word: 'look' | 'stop') => {
+    if (word === 'look') return stir(hub)
+    parentPort?.removeAllListeners('message')
     void stop()
       .finally(() => hub.close())
       .finally(rest)

@@ -5,9 +5,9 @@ import { Archive } from '../archive/archive.ts'
 import { hasGit } from '../archive/git.ts'
 import { pause, systemClock } from '../base/clock.ts'
 import { HubError } from '../base/errors.ts'
-import type { Log, LogLine } from '../base/log.ts'
+import type { LogLine } from '../base/log.ts'
 import { rebuildArchive, verifyArchive } from '../core/archive/verifying.ts'
-import type { Hub } from '../core/hub/hub.ts'
+import { type Hub, onWake } from '../core/hub/hub.ts'
 import type { ArchiveSteering } from '../doors/cli/archive.ts'
 import type { Config } from '../settings/all.ts'
 
@@ -30,7 +30,8 @@ const stopMs = 2500
 const program = new URL(`./archive-thread${import.meta.url.slice(-3)}`, import.meta.url)
 
 /** Until the returned function is called. */
-export function startArchiving(config: Config, log: Log): () => Promise<void> {
+export function startArchiving(hub: Hub, config: Config): () => Promise<void> {
+  const { log } = hub
   let stopped = false
   let cancel = () => {}
   let thread: Worker
@@ -52,13 +53,33 @@ export function startArchiving(config: Config, log: Log): () => Promise<void> {
   }
 
   start()
+  const unwatch = passOnWakes(hub, () => thread.postMessage('look'))
   return async () => {
     stopped = true
+    unwatch()
     cancel()
     thread.ref()
     thread.postMessage('stop')
     await Promise.race([running, pause(stopMs)])
     await thread.terminate()
+  }
+}
+
+/** On PostgreSQL most changes are announced to nobody; on SQLite the thread sees every commit in the file. */
+const gatherMs = 100
+
+function passOnWakes(hub: Hub, look: () => void): () => void {
+  let cancel: (() => void) | undefined
+  const wake = () => {
+    cancel ??= hub.clock.after(gatherMs, () => {
+      cancel = undefined
+      look()
+    })
+  }
+  const unwatch = onWake(hub, '', wake, wake)
+  return () => {
+    unwatch()
+    cancel?.()
   }
 }
 

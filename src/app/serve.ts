@@ -100,7 +100,7 @@ export async function startServer(config: Config, log: Log) {
     finishRemovals(hub).catch((error: unknown) => log.warn({ err: error }, 'a deleted topic is not gone yet'))
     const restSearch = keepSearchable(hub)
     const restChores = keepChores(hub, choresOf(config))
-    const restArchive = config.ARCHIVE_ENABLED ? startArchiving(config, log) : async () => {}
+    const restArchive = config.ARCHIVE_ENABLED ? startArchiving(hub, config) : async () => {}
     const endSnapshots = config.TOOL_METRICS_EMIT_ENABLED
       ? emitUsage(usage, { clock, log, ms: config.TOOL_METRICS_EMIT_INTERVAL_SECONDS * 1000 })
       : () => {}

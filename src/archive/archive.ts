@@ -1,6 +1,7 @@
 /** The archive of all projects in one folder: their repositories, and up to where the feed of changes is in them. */
 import {
   closeSync,
+  existsSync,
   fsyncSync,
   mkdirSync,
   openSync,
@@ -11,7 +12,7 @@ import {
   writeSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { git } from './git.ts'
+import { tryGit } from './git.ts'
 import { type Commit, isShown, type Owner, Repository } from './repository.ts'
 
 /** A place in the feed of changes. */
@@ -139,9 +140,10 @@ export class Archive {
   }
 }
 
+/** Only for speed and room: a git that does not know how leaves them as they are. */
 async function joinPacks(folder: string): Promise<void> {
   const packs = readdirSync(join(folder, '.git', 'objects', 'pack')).filter((name) => name.endsWith('.pack'))
-  if (packs.length > mostPacks) await git(folder, ['repack', '-d', '-q', '--geometric=2'])
+  if (packs.length > mostPacks) await tryGit(folder, ['repack', '-d', '-q', '--geometric=2'])
 }
 
 /** The id of the archive and its place, without making one. */
@@ -175,11 +177,20 @@ export function beginAnew({ folder, owner }: Archive): Archive {
   return new Archive(join(folder, rebuilding), { author: owner.author, newId: owner.id })
 }
 
-/** Puts the rebuilt projects in the place of the old ones. A death in between leaves the archive without a place. */
+/**
+ * Puts the rebuilt projects in the place of the old ones. A death in between leaves the archive without a place, to be made
+ * anew. What was not made from the tables stays: folders of other people, and attachments.
+ */
 export function replaceBy({ folder }: Archive, rebuilt: Archive): void {
   rebuilt.close()
   mkdirSync(join(folder, replaced), { recursive: true })
-  for (const slug of projectFolders(folder)) renameSync(join(folder, slug), join(folder, replaced, slug))
-  for (const slug of projectFolders(rebuilt.folder)) renameSync(join(rebuilt.folder, slug), join(folder, slug))
+  const old = projectFolders(folder).filter((slug) => existsSync(join(folder, slug, '.git', 'parley')))
+  for (const slug of old) renameSync(join(folder, slug), join(folder, replaced, slug))
+  for (const slug of projectFolders(rebuilt.folder)) {
+    renameSync(join(rebuilt.folder, slug), join(folder, slug))
+    const attachments = join(folder, replaced, slug, 'attachments')
+    if (existsSync(attachments) && !existsSync(join(folder, slug, 'attachments')))
+      renameSync(attachments, join(folder, slug, 'attachments'))
+  }
   for (const name of [rebuilding, replaced]) rmSync(join(folder, name), { recursive: true, force: true })
 }

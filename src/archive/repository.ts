@@ -182,6 +182,8 @@ export class Repository {
     }
     this.#shown = head
     writeFileSync(shownFile(this.#folder), head)
+    // There is a pause: no process waits in vain.
+    this.close()
   }
 
   close(): void {

@@ -9,7 +9,7 @@ import type { Db, Reader } from '../../db/port.ts'
 import type { Llm } from '../../llm/llm.ts'
 import { findLastChange } from '../../store/changes.ts'
 import { followWakes } from './follow-wakes.ts'
-import { Wakes } from './wakes.ts'
+import { feedChannel, Wakes } from './wakes.ts'
 
 /**
  * The settings that hold for all agents. They name nouns of later rooms, which this room may not import: each hub has its
@@ -105,6 +105,9 @@ export const countWaiters = (hub: Hub): number => hub[inside].wakes.size
 export const onClose = (hub: Hub, close: () => Promise<void>): void => {
   hub[inside].closers.push(close)
 }
+
+/** Followers look: something may have been committed that nobody announced to this process or thread. */
+export const stir = (hub: Hub): void => hub[inside].wakes.wake([feedChannel])
 
 /** Calls `fn` with every wake-up channel that starts with `prefix`, and `missed` when some of them may have been lost. */
 export const onWake = (hub: Hub, prefix: string, fn: (channel: string) => void, missed: () => void): (() => void) =>
