@@ -18,6 +18,7 @@ export interface TestHubOptions {
   /** Other rules than the usual ones. */
   rules?: Partial<Rules>
   llm?: HubParts['llm']
+  archive?: HubParts['archive']
   log?: Log
 }
 
@@ -38,6 +39,7 @@ export function openTestHub(
     waitMs = 50_000,
     rules,
     llm,
+    archive,
     log = pino({ level: 'silent' }),
   }: TestHubOptions = {},
 ): Promise<Hub> {
@@ -50,6 +52,7 @@ export function openTestHub(
     limits: { mailboxDepth, waitMs },
     rules: { ...usualRules, ...rules },
     llm,
+    archive,
   })
 }
 
