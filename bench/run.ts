@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { cpus, release, tmpdir, totalmem } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { archiveRows } from './archive.ts'
 import { busRows } from './bus.ts'
 import { mailRows } from './mail.ts'
 import { mailboxRows } from './mailbox.ts'
@@ -11,7 +12,7 @@ import { benchSearch } from './search.ts'
 
 if (process.argv.includes('--help')) {
   console.log(
-    `npm run bench [-- --quick] [-- --only mailbox|mail|search|bus]
+    `npm run bench [-- --quick] [-- --only mailbox|mail|archive|search|bus]
 
 About ten minutes; --quick about three, with fewer rounds and smaller stores. Only a whole run is kept in bench/results.json.`,
   )
@@ -29,11 +30,13 @@ const only = process.argv.includes('--only') ? process.argv[process.argv.indexOf
 const mailSize = quick
   ? { rounds: 1, seconds: 1.5, many: 100_000, samples: 300 }
   : { rounds: 3, seconds: 2, many: 1_000_000, samples: 1000 }
+const archiveSize = quick ? { rounds: 1, seconds: 1.5, burst: 3000 } : { rounds: 3, seconds: 2, burst: 10_000 }
 const searchSize = quick ? { messages: 100_000, samples: 100 } : { messages: 1_000_000, samples: 200 }
 
 const sections: Readonly<Record<string, () => Promise<Row[]>>> = {
   mailbox: () => mailboxRows(folder, quick, say),
   mail: () => mailRows(folder, mailSize, (text) => say(`mail: ${text}`)),
+  archive: () => archiveRows(folder, archiveSize, (text) => say(`archive: ${text}`)),
   search: () => benchSearch(folder(), searchSize),
   bus: () => busRows(quick, (text) => say(`bus: ${text}`)),
 }

@@ -45,6 +45,8 @@ export const startParley = (storage: string, env: Record<string, string> = {}): 
         STORAGE_ROOT: storage,
         MAILBOX_MAX_DEPTH: '1000000000',
         LOG_LEVEL: 'warn',
+        // Measured by itself, in archive.ts.
+        ARCHIVE_ENABLED: 'false',
         ...env,
       },
       stdio: ['ignore', 'pipe', 'inherit'],
