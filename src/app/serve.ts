@@ -79,6 +79,7 @@ export async function startServer(config: Config, log: Log) {
     const app = createApp({
       host: config.HTTP_HOST,
       allowedHosts: config.HTTP_ALLOWED_HOSTS,
+      allowedOrigins: config.HTTP_ALLOWED_ORIGINS,
       bearerToken: config.HTTP_BEARER_TOKEN,
       allowLocalUnauthenticated: config.HTTP_ALLOW_LOCALHOST_UNAUTHENTICATED,
       callerOfKey: (key) => callerOfKey(hub, key),

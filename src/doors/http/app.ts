@@ -37,10 +37,9 @@ export function createApp(options: AppOptions): FastifyInstance {
   const guard = createGuard(options)
   const readCaller = createReadCaller(options)
   app.addHook('onRequest', (request, _reply, done) => {
-    const { headers, socket } = request.raw
-    guard(headers.host, headers.origin)
+    const toLoopback = guard(request.raw)
     if (isOpen(request)) return done()
-    const caller = readCaller(headers, socket.remoteAddress)
+    const caller = readCaller(request.raw, toLoopback)
     const enter = (who: Caller) => {
       request.caller = who
       done()

@@ -22,6 +22,7 @@ export async function startFixture(options: FixtureOptions = {}) {
     ...base,
     host: '127.0.0.1',
     allowedHosts: [],
+    allowedOrigins: [],
     bearerToken: options.bearerToken,
     allowLocalUnauthenticated: true,
     callerOfKey: async () => undefined,
