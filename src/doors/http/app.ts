@@ -1,14 +1,23 @@
 /** The HTTP server without its doors: admission, bad requests, health. */
 import type { Socket } from 'node:net'
-import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import Fastify, {
+  errorCodes,
+  type FastifyError,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+} from 'fastify'
 import { nextTurn } from '../../base/clock.ts'
-import { asHubError, errorShape, HubError, kinds } from '../../base/errors.ts'
+import { asHubError, errorShape, HubError } from '../../base/errors.ts'
+import { readJson } from '../../base/json.ts'
 import { limits } from '../../base/limits.ts'
 import type { Log } from '../../base/log.ts'
+import { echo } from '../../base/text.ts'
 import type { Caller } from '../../core/access/callers.ts'
 import { type CredentialOptions, createReadCaller } from './credentials.ts'
 import { createGuard, type GuardOptions } from './guard.ts'
 import { addHealth, type HealthOptions } from './health.ts'
+import { checkForm, isCutOff, statusOf } from './refusal.ts'
 
 export interface AppOptions extends GuardOptions, CredentialOptions, HealthOptions {
   readonly log: Log
@@ -20,24 +29,32 @@ export function createApp(options: AppOptions): FastifyInstance {
   const app = Fastify({
     bodyLimit: limits.requestBytes,
     exposeHeadRoutes: false,
-    // A key such as __proto__ is a key like any other: nothing here merges what it was sent into an object of its own.
-    onProtoPoisoning: 'ignore',
-    onConstructorPoisoning: 'ignore',
     // For a request to arrive, not for its answer.
     requestTimeout: 120_000,
-    frameworkErrors: (error, _request, reply) => sendError(log, error, reply),
+    frameworkErrors: (error, request, reply) => sendError(log, error, request, reply),
     // While the server stops, requests on open connections are still answered; they are asked to close.
     return503OnClosing: false,
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 16_384 },
   })
   // JSON is all that any route takes; everything else is 415.
-  app.removeContentTypeParser('text/plain')
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser<Buffer>('application/json', { parseAs: 'buffer' }, ({ method }, bytes, done) => {
+    // Some clients send their usual content type with a DELETE too, which has nothing to say (all.sessions.delete).
+    if (bytes.length === 0 && method === 'DELETE') return done(null, undefined)
+    try {
+      // A key such as __proto__ is a key like any other: nothing here merges what it was sent into an object of its own.
+      done(null, readJson(bytes))
+    } catch (error) {
+      done(error instanceof HubError ? error : new errorCodes.FST_ERR_CTP_INVALID_JSON_BODY())
+    }
+  })
   app.decorateRequest('caller')
 
   const guard = createGuard(options)
   const readCaller = createReadCaller(options)
   app.addHook('onRequest', (request, _reply, done) => {
     const toLoopback = guard(request.raw)
+    checkForm(request.raw)
     if (isOpen(request)) return done()
     const caller = readCaller(request.raw, toLoopback)
     const enter = (who: Caller) => {
@@ -48,9 +65,9 @@ export function createApp(options: AppOptions): FastifyInstance {
     else enter(caller)
   })
 
-  app.setErrorHandler((error: FastifyError, _request, reply) => sendError(log, error, reply))
+  app.setErrorHandler((error: FastifyError, request, reply) => sendError(log, error, request, reply))
   app.setNotFoundHandler((request, reply) =>
-    sendError(log, new HubError('NOT_FOUND', `There is nothing at ${pathOf(request)}.`), reply),
+    sendError(log, new HubError('NOT_FOUND', `There is nothing at ${echo(pathOf(request))}.`), request, reply),
   )
   app.addHook('onSend', (_request, reply, payload, done) => {
     if (reply.statusCode === 401) reply.header('www-authenticate', 'Bearer')
@@ -106,10 +123,15 @@ const isOpen = ({ is404, raw }: FastifyRequest): boolean => is404 || raw.url?.st
 /** A query may hold a secret; a log may not. */
 const pathOf = ({ url }: FastifyRequest): string => url.split('?', 1)[0] ?? ''
 
-function sendError(log: Log, thrown: FastifyError | HubError, reply: FastifyReply): FastifyReply {
+function sendError(
+  log: Log,
+  thrown: FastifyError | HubError,
+  { raw }: Pick<FastifyRequest, 'raw'>,
+  reply: FastifyReply,
+): FastifyReply {
   const error = fromFastify(thrown) ?? asHubError(thrown)
-  if (error.kind === 'internal') log.error({ err: thrown }, 'a request failed')
-  const status = error === thrown || !('statusCode' in thrown) ? kinds[error.kind].status : (thrown.statusCode ?? 500)
+  if (error.kind === 'internal' && !isCutOff(raw)) log.error({ err: thrown }, 'a request failed')
+  const status = error === thrown || !('statusCode' in thrown) ? statusOf(error) : (thrown.statusCode ?? 500)
   return reply.code(status).send(errorShape(error))
 }
 
