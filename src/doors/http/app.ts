@@ -18,6 +18,7 @@ import { type CredentialOptions, createReadCaller } from './credentials.ts'
 import { createGuard, type GuardOptions } from './guard.ts'
 import { addHealth, type HealthOptions } from './health.ts'
 import { checkForm, isCutOff, statusOf } from './refusal.ts'
+import { createResponses } from './unsent.ts'
 
 export interface AppOptions extends GuardOptions, CredentialOptions, HealthOptions {
   readonly log: Log
@@ -27,6 +28,7 @@ export interface AppOptions extends GuardOptions, CredentialOptions, HealthOptio
 export function createApp(options: AppOptions): FastifyInstance {
   const { log } = options
   const app = Fastify({
+    http: { ServerResponse: createResponses(options) },
     bodyLimit: limits.requestBytes,
     exposeHeadRoutes: false,
     // For a request to arrive, not for its answer.
