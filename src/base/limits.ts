@@ -48,7 +48,7 @@ export const limits = {
   /** Bytes of events that a client may leave unread: beyond them its stream is closed before they fill the memory. */
   unreadEventBytes: 4 * MiB,
   /** Bytes of all answers and events together that clients have not read yet; then connections are closed. */
-  unsentBytes: 64 * MiB,
+  unsentBytes: 256 * MiB,
   /** Characters of the answers of a batch together; one answer always fits, those past it are errors. */
   batchAnswerLength: 8 * MiB,
   /** Characters of an error's message or hint, and of a text that it repeats. */

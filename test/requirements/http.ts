@@ -6,7 +6,7 @@ export const http = [
   { id: 'all.http.same-origin', spec: 'DECISIONS all 23', says: 'An Origin has host and port of Host (loopback names are one), or is in HTTP_ALLOWED_ORIGINS; else 403.' },
   { id: 'all.sessions.delete', spec: 'DECISIONS all 15', says: 'DELETE ends a session, also with a JSON content type and no body, and frees its names.' },
   { id: 'all.unread.stalled', spec: 'DECISIONS all 8', says: 'A connection that takes nothing for 30 s while bytes wait for it is closed.' },
-  { id: 'all.unread.budget', spec: 'DECISIONS all 8', says: 'Answers that wait to be read hold 64 MiB together; past that, those that stall the longest are closed.' },
+  { id: 'all.unread.budget', spec: 'DECISIONS all 8', says: 'Answers that wait to be read hold 256 MiB together; past that, those that stall the longest are closed.' },
   { id: 'all.unread.batch', spec: 'DECISIONS all 8', says: 'The answers of a batch have 8 MiB together; the rest are errors, and what they took is put back.' },
   { id: 'all.size.nesting', spec: 'DECISIONS all 8', says: 'JSON nested deeper than 100 levels is refused before it is parsed, over HTTP and on stdin.' },
   { id: 'all.size.keys', spec: 'DECISIONS all 8', says: 'A JSON object of more than 1,000 keys is refused before it is parsed, over HTTP and on stdin.' },

@@ -18,9 +18,9 @@ import { type CredentialOptions, createReadCaller } from './credentials.ts'
 import { createGuard, type GuardOptions } from './guard.ts'
 import { addHealth, type HealthOptions } from './health.ts'
 import { checkForm, isCutOff, statusOf } from './refusal.ts'
-import { createResponses } from './unsent.ts'
+import { createResponses, type UnsentOptions } from './unsent.ts'
 
-export interface AppOptions extends GuardOptions, CredentialOptions, HealthOptions {
+export interface AppOptions extends GuardOptions, CredentialOptions, HealthOptions, UnsentOptions {
   readonly log: Log
 }
 

@@ -19,8 +19,19 @@ interface Waiting {
   idle: number
 }
 
+export interface UnsentOptions {
+  readonly clock: Clock
+  readonly log: Log
+  /** The budget of all that waits, for tests. */
+  readonly unsentBytes?: number
+}
+
 /** The class of responses of a server: it sees every write, of whichever door. */
-export function createResponses({ clock, log }: { clock: Clock; log: Log }): typeof ServerResponse {
+export function createResponses({
+  clock,
+  log,
+  unsentBytes = limits.unsentBytes,
+}: UnsentOptions): typeof ServerResponse {
   /** The longest without progress first. */
   const waiting = new Map<ServerResponse, Waiting>()
   let total = 0
@@ -41,7 +52,7 @@ export function createResponses({ clock, log }: { clock: Clock; log: Log }): typ
     waiting.set(response, entry)
     count(response, entry)
     cancel ??= clock.after(patienceMs / looks, look)
-    if (total > limits.unsentBytes) shed()
+    if (total > unsentBytes) shed()
   }
 
   const count = (response: ServerResponse, entry: Waiting): void => {
@@ -84,10 +95,10 @@ export function createResponses({ clock, log }: { clock: Clock; log: Log }): typ
    */
   const shed = (): void => {
     review(0)
-    if (total <= limits.unsentBytes) return
+    if (total <= unsentBytes) return
     let closed = 0
     for (const response of [...waiting.keys()]) {
-      if (total <= limits.unsentBytes * 0.75) break
+      if (total <= unsentBytes * 0.75) break
       close(response)
       closed++
     }
