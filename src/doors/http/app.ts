@@ -1,5 +1,4 @@
 /** The HTTP server without its doors: admission, bad requests, health. */
-import type { Socket } from 'node:net'
 import Fastify, {
   errorCodes,
   type FastifyError,
@@ -14,6 +13,7 @@ import { limits } from '../../base/limits.ts'
 import type { Log } from '../../base/log.ts'
 import { echo } from '../../base/text.ts'
 import type { Caller } from '../../core/access/callers.ts'
+import { dropUnusedConnections } from './connections.ts'
 import { type CredentialOptions, createReadCaller } from './credentials.ts'
 import { createGuard, type GuardOptions } from './guard.ts'
 import { addHealth, type HealthOptions } from './health.ts'
@@ -91,22 +91,6 @@ export function createApp(options: AppOptions): FastifyInstance {
   dropUnusedConnections(app)
   addHealth(app, options)
   return app
-}
-
-/** Pools and browsers connect ahead of use. node:http takes such a connection for busy, and would wait for it for ever when it closes. */
-function dropUnusedConnections(app: FastifyInstance): void {
-  const open = new Set<Socket>()
-  let closing = false
-  app.server.on('connection', (socket: Socket) => {
-    if (closing) return socket.destroy()
-    open.add(socket)
-    socket.once('close', () => open.delete(socket))
-  })
-  app.addHook('preClose', (done) => {
-    closing = true
-    for (const socket of open) if (socket.bytesRead === 0) socket.destroy()
-    done()
-  })
 }
 
 /**
