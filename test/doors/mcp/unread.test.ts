@@ -12,6 +12,9 @@ import { both, call, http, openSession, rpc, useFixture } from './use.ts'
 /** Small, for the sake of the test; a server's is 256 MiB. */
 const budget = 64 << 20
 
+/** A loaded machine takes its time to write megabytes. */
+const soon = { timeout: 15_000, interval: 5 }
+
 const megabytes = (n: number) => 'x'.repeat(n << 20)
 
 /** Sends requests and reads nothing of the answers; `served` is the server's end of the connection. */
@@ -61,7 +64,7 @@ verifies(
     const timers = clock.pending
     world.mail.push(megabytes(16))
     const { served } = await ask(fixture, [pop()])
-    await expect.poll(() => waits(served)).toBe(true)
+    await expect.poll(() => waits(served), soon).toBe(true)
     const looks = await look(clock, () => served.destroyed)
     // The kernel may still have taken something when it was looked at first.
     expect([6, 7, 8]).toContain(looks)
@@ -76,7 +79,7 @@ verifies('all.unread.stalled', 'a client that reads slowly has all the time it n
   const fixture = await useFixture({ clock })
   fixture.world.mail.push(megabytes(24))
   const { socket, served } = await ask(fixture, [pop()])
-  await expect.poll(() => waits(served)).toBe(true)
+  await expect.poll(() => waits(served), soon).toBe(true)
   const queued = () => (served as unknown as { _handle: { writeQueueSize: number } })._handle.writeQueueSize
   let received = 0
   let sip = 0
@@ -92,7 +95,7 @@ verifies('all.unread.stalled', 'a client that reads slowly has all the time it n
       socket.resume()
       return false
     }
-    await expect.poll(sipped, { interval: 1, timeout: 5000 }).toBe(true)
+    await expect.poll(sipped, { interval: 1, timeout: 15_000 }).toBe(true)
     clock.advance(5000)
     expect(served.destroyed).toBe(false)
   }
@@ -111,7 +114,7 @@ verifies('all.unread.stalled', 'an answer that has become a stream of events is 
   clock.advance(5000)
   world.mail.push(megabytes(16))
   world.release()
-  await expect.poll(() => waits(served)).toBe(true)
+  await expect.poll(() => waits(served), soon).toBe(true)
   await look(clock, () => served.destroyed)
   await world.until(() => world.putBacks.length === 1)
 })
@@ -129,7 +132,7 @@ verifies('all.unread.stalled', 'a stream of a session that nobody reads is close
   const lines = Object.entries({ host: '127.0.0.1', ...headers }).map(([name, value]) => `${name}: ${value}\r\n`)
   socket.write(`GET /agents/alice/mcp HTTP/1.1\r\n${lines.join('')}\r\n`)
   const served = await arrived
-  await expect.poll(() => served.bytesWritten).toBeGreaterThan(0)
+  await expect.poll(() => served.bytesWritten, soon).toBeGreaterThan(0)
   // Until the kernel takes no more, with room to spare before events are too many by their size.
   while (served.writableLength < limits.unreadEventBytes / 4) {
     world.change(uri)
@@ -151,7 +154,7 @@ verifies(
     for (let n = 0; n < 5; n++) {
       world.mail.push(megabytes(8))
       const { served } = await ask(fixture, [pop()])
-      await expect.poll(() => waits(served) || served.destroyed).toBe(true)
+      await expect.poll(() => waits(served) || served.destroyed, soon).toBe(true)
       clients.push(served)
     }
     await world.until(() => world.putBacks.length === 2)
@@ -170,7 +173,7 @@ verifies('all.unread.budget', 'answers that queue up behind an unread one count 
     fixture,
     Array.from({ length: 5 }, () => pop()),
   )
-  await expect.poll(() => served.destroyed).toBe(true)
+  await expect.poll(() => served.destroyed, soon).toBe(true)
   await world.until(() => world.putBacks.length === 5)
 })
 
