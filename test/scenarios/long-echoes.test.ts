@@ -6,7 +6,8 @@ import { ask } from '../support/wire.ts'
 
 const parley = shareServer()
 const doors = ['/agents/alice/mcp', '/mcp', '/bus/mcp?agent=alice']
-const long = 'q'.repeat(1 << 20)
+/** Many times what an error may have; megabytes would only cost time. */
+const long = 'q'.repeat(20_000)
 
 interface Failed {
   message: string
