@@ -1,0 +1,90 @@
+/** A client of Redis, as small as its use here: one connection, commands in, replies out, and never a long wait. */
+import { connect, type Socket } from 'node:net'
+import { connect as connectTls } from 'node:tls'
+import { type Clock, systemClock } from './clock.ts'
+import { encode, parse, type Reply } from './resp.ts'
+
+export interface Redis {
+  /** Rejects when Redis refuses the command, is away, or gives no reply in time; the message holds no part of the URL. */
+  send(command: string, ...args: (string | number)[]): Promise<Reply>
+  close(): void
+}
+
+export interface RedisOptions {
+  readonly clock?: Clock
+  /** The longest that a command takes, the connection included. */
+  readonly timeoutMs?: number
+  /** After a failure every command is refused at once for this long: a Redis that is away holds nobody up. */
+  readonly restMs?: number
+}
+
+/** No reply that is asked for here comes near it. */
+const longestReply = 16 << 20
+
+export function openRedis(url: string, options: RedisOptions = {}): Redis {
+  const { clock = systemClock, timeoutMs = 500, restMs = 5000 } = options
+  const { protocol, hostname, port, username, password, pathname } = new URL(url)
+  const place = { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port || 6379) }
+  const waiting: PromiseWithResolvers<Reply>[] = []
+  let socket: Socket | undefined
+  let restUntil = Number.NEGATIVE_INFINITY
+
+  function fail(reason: string): void {
+    socket?.destroy()
+    socket = undefined
+    for (const { reject } of waiting.splice(0)) reject(new Error(`Redis ${reason}`))
+  }
+
+  function away(reason: string): void {
+    restUntil = clock.now() + restMs
+    fail(reason)
+  }
+
+  function ask(to: Socket, command: readonly (string | number)[]): Promise<Reply> {
+    const reply = Promise.withResolvers<Reply>()
+    waiting.push(reply)
+    to.write(encode(command))
+    return reply.promise
+  }
+
+  function open(): Socket {
+    const opened = protocol === 'rediss:' ? connectTls({ ...place, servername: place.host }) : connect(place)
+    socket = opened
+    // Nobody waits for a cache before the process ends.
+    opened.setNoDelay(true).unref()
+    // A socket that was given up may still report something: it no longer counts.
+    const lost = (reason: string) => (socket === opened ? away(reason) : undefined)
+    opened.on('error', ({ code = 'no code' }: NodeJS.ErrnoException) => lost(`cannot be reached (${code})`))
+    opened.on('close', () => lost('closed the connection'))
+    let rest: Buffer = Buffer.alloc(0)
+    opened.on('data', (piece: Buffer) => {
+      rest = rest.length === 0 ? piece : Buffer.concat([rest, piece])
+      try {
+        for (let read = parse(rest); read !== undefined && socket === opened; read = parse(rest)) {
+          rest = rest.subarray(read.end)
+          const { value } = read
+          if (value instanceof Error) waiting.shift()?.reject(value)
+          else waiting.shift()?.resolve(value)
+        }
+        if (rest.length > longestReply) lost('answered with too much')
+      } catch {
+        lost('answered with something that is no reply')
+      }
+    })
+    const user = username === '' ? [] : [decodeURIComponent(username)]
+    // Without these the commands behind them would work on the wrong data, if at all.
+    if (password !== '')
+      ask(opened, ['AUTH', ...user, decodeURIComponent(password)]).catch(() => lost('takes no such password'))
+    if (pathname.length > 1) ask(opened, ['SELECT', pathname.slice(1)]).catch(() => lost('has no such database'))
+    return opened
+  }
+
+  return {
+    async send(...command) {
+      if (clock.now() < restUntil) throw new Error('Redis was away a moment ago')
+      const cancel = clock.after(timeoutMs, () => away(`gave no reply within ${timeoutMs} ms`))
+      return ask(socket ?? open(), command).finally(cancel)
+    },
+    close: () => fail('is no longer needed'),
+  }
+}
