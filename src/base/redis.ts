@@ -25,7 +25,7 @@ export function openRedis(url: string, options: RedisOptions = {}): Redis {
   const { clock = systemClock, timeoutMs = 500, restMs = 5000 } = options
   const { protocol, hostname, port, username, password, pathname } = new URL(url)
   const place = { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port || 6379) }
-  const waiting: PromiseWithResolvers<Reply>[] = []
+  const waiting: Pick<PromiseWithResolvers<Reply>, 'resolve' | 'reject'>[] = []
   let socket: Socket | undefined
   let restUntil = Number.NEGATIVE_INFINITY
 
@@ -38,13 +38,6 @@ export function openRedis(url: string, options: RedisOptions = {}): Redis {
   function away(reason: string): void {
     restUntil = clock.now() + restMs
     fail(reason)
-  }
-
-  function ask(to: Socket, command: readonly (string | number)[]): Promise<Reply> {
-    const reply = Promise.withResolvers<Reply>()
-    waiting.push(reply)
-    to.write(encode(command))
-    return reply.promise
   }
 
   function open(): Socket {
@@ -71,19 +64,26 @@ export function openRedis(url: string, options: RedisOptions = {}): Redis {
         lost('answered with something that is no reply')
       }
     })
+    // Refused at once, before a reply behind it is read: that would be of the wrong database.
+    const greet = (command: string[], reason: string) => {
+      waiting.push({ resolve: () => {}, reject: () => lost(reason) })
+      opened.write(encode(command))
+    }
     const user = username === '' ? [] : [decodeURIComponent(username)]
-    // Without these the commands behind them would work on the wrong data, if at all.
-    if (password !== '')
-      ask(opened, ['AUTH', ...user, decodeURIComponent(password)]).catch(() => lost('takes no such password'))
-    if (pathname.length > 1) ask(opened, ['SELECT', pathname.slice(1)]).catch(() => lost('has no such database'))
+    if (password !== '') greet(['AUTH', ...user, decodeURIComponent(password)], 'takes no such password')
+    if (pathname.length > 1) greet(['SELECT', pathname.slice(1)], 'has no such database')
     return opened
   }
 
   return {
     async send(...command) {
       if (clock.now() < restUntil) throw new Error('Redis was away a moment ago')
+      const to = socket ?? open()
+      const { promise, ...reply } = Promise.withResolvers<Reply>()
+      waiting.push(reply)
+      to.write(encode(command))
       const cancel = clock.after(timeoutMs, () => away(`gave no reply within ${timeoutMs} ms`))
-      return ask(socket ?? open(), command).finally(cancel)
+      return promise.finally(cancel)
     },
     close: () => fail('is no longer needed'),
   }
