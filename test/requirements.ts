@@ -78,7 +78,7 @@ export const requirements = [
   { id: 'all.names.case', spec: 'DECISIONS all 6', says: 'Names are compared without case and shown as first written.' },
   { id: 'all.names.alike', spec: 'DECISIONS all 22', says: 'Names that differ only in width, form or invisible characters are one name.' },
   { id: 'all.names.reserved', spec: 'DECISIONS all 22', says: 'No look-alike of HumanOverseer gets a name at any door: marks, spaces, "-" and "_" do not count.' },
-  { id: 'all.names.migrated', spec: 'DECISIONS all 22', says: 'Names stored before are compared alike; of two that became one, the newer gets a number.' },
+  { id: 'all.names.migrated', spec: 'DECISIONS all 22', says: 'Names stored before are compared alike; of two that became one, one gets a number.' },
   { id: 'all.recipients.created', spec: 'DECISIONS all 7', says: 'Sending to an agent never seen makes its mailbox, and no later call renames it.' },
   { id: 'all.size.request', spec: 'DECISIONS all 8', says: 'A request of more than 4 MiB is 413.' },
   { id: 'all.size.body', spec: 'DECISIONS all 8', says: 'A body may have 1 MiB of UTF-8; one more byte is an error, and nothing is cut.' },
