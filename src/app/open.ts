@@ -38,6 +38,9 @@ export function storageName(config: Config): string {
 /** The same as a URL without user, password and parameters, for clients. */
 export const databaseName = (config: Config): string => shownUrl(databaseUrl(config))
 
+/** A file, or the URL of a server. */
+const placeName = (config: Config): string => databaseName(config).replace(/^sqlite:/, '')
+
 /** The database with today's tables; a newer one, or somebody else's, is refused and not touched. */
 export const openDatabase = async (config: Config): Promise<Db> => (await openMigrated(config)).db
 
@@ -46,8 +49,7 @@ export async function migrateDatabase(config: Config) {
   needFile(config)
   const { db, applied } = await openMigrated(config)
   await db.close()
-  const database = db.dialect === 'sqlite' ? storageName(config) : databaseName(config)
-  return { database, applied: applied.map(({ id, name }) => ({ id, name })) }
+  return { database: placeName(config), applied: applied.map(({ id, name }) => ({ id, name })) }
 }
 
 async function openMigrated(config: Config, { made = true } = {}) {
@@ -137,6 +139,6 @@ function needFile(config: Config, { filled = false } = {}): void {
 }
 
 const noStore = (config: Config): HubError =>
-  new HubError('NOT_FOUND', `There is no store of Parley at ${storageName(config)}, and this command makes none.`, {
+  new HubError('NOT_FOUND', `There is no store of Parley at ${placeName(config)}, and this command makes none.`, {
     hint: 'Name the store with STORAGE_ROOT or DATABASE_URL, in the environment or in .env; `parley serve` makes a new one.',
   })

@@ -1,5 +1,5 @@
 /** A client of Redis, as small as its use here: one connection, commands in, replies out, and never a long wait. */
-import { connect, type Socket } from 'node:net'
+import { connect, isIP, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import { type Clock, systemClock } from './clock.ts'
 import { encode, parse, type Reply } from './resp.ts'
@@ -24,10 +24,11 @@ const longestReply = 16 << 20
 export function openRedis(url: string, options: RedisOptions = {}): Redis {
   const { clock = systemClock, timeoutMs = 500, restMs = 5000 } = options
   const { protocol, hostname, port, username, password, pathname } = new URL(url)
-  const place = { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port || 6379) }
+  const host = hostname.replace(/^\[|\]$/g, '')
+  const place = { host, port: Number(port || 6379), ...(isIP(host) === 0 && { servername: host }) }
   const waiting: Pick<PromiseWithResolvers<Reply>, 'resolve' | 'reject'>[] = []
   let socket: Socket | undefined
-  let restUntil = Number.NEGATIVE_INFINITY
+  let failedAt = Number.NEGATIVE_INFINITY
 
   function fail(reason: string): void {
     socket?.destroy()
@@ -36,12 +37,12 @@ export function openRedis(url: string, options: RedisOptions = {}): Redis {
   }
 
   function away(reason: string): void {
-    restUntil = clock.now() + restMs
+    failedAt = clock.now()
     fail(reason)
   }
 
   function open(): Socket {
-    const opened = protocol === 'rediss:' ? connectTls({ ...place, servername: place.host }) : connect(place)
+    const opened = protocol === 'rediss:' ? connectTls(place) : connect(place)
     socket = opened
     // Nobody waits for a cache before the process ends.
     opened.setNoDelay(true).unref()
@@ -77,7 +78,8 @@ export function openRedis(url: string, options: RedisOptions = {}): Redis {
 
   return {
     async send(...command) {
-      if (clock.now() < restUntil) throw new Error('Redis was away a moment ago')
+      // A clock that is set back makes it no longer.
+      if (Math.abs(clock.now() - failedAt) < restMs) throw new Error('Redis was away a moment ago')
       const to = socket ?? open()
       const { promise, ...reply } = Promise.withResolvers<Reply>()
       waiting.push(reply)

@@ -68,3 +68,20 @@ verifies('mail.llm.redis-away', 'A Redis that hangs is waited for once, half a s
   expect(redis.got).toEqual(['GET'])
   expect(lines).toHaveLength(1)
 })
+
+verifies(
+  'mail.llm.redis-away',
+  'A Redis that is full is warned of once, and answers are recalled from memory',
+  async () => {
+    const redis = await startStandIn({
+      answer: ([name]) => (name === 'GET' ? '$-1\r\n' : '-OOM command not allowed\r\n'),
+    })
+    const { keep, recall, lines } = open(redis.url)
+    for (const text of ['one', 'two', 'three']) {
+      const key = newKey()
+      keep(key, text)
+      expect(await recall(key)).toBe(text)
+    }
+    expect(lines).toMatchObject([{ level: 40, reason: expect.stringContaining('OOM') }])
+  },
+)

@@ -42,31 +42,37 @@ const keptMs = 7 * 24 * 3600 * 1000
 /** While Redis is away the process remembers by itself (mail.llm.redis-away): one warning, and a word when it is back. */
 export function inRedis(redis: Redis, log: Log): Answers {
   const memory = inMemory()
-  let away = false
-  const works = () => {
-    if (away) log.info('Redis is back')
-    away = false
+  /** The command that failed first. It ends the outage: a Redis that is full still answers others. */
+  let failing: 'GET' | 'SET' | undefined
+  const works = (command: 'GET' | 'SET') => {
+    if (failing !== command) return
+    failing = undefined
+    log.info('Redis is back')
   }
-  const fails = (error: unknown) => {
-    if (!away) log.warn({ reason: String(error) }, 'Redis is away: answers of the language model are kept in memory')
-    away = true
+  const fails = (command: 'GET' | 'SET', error: unknown) => {
+    if (failing !== undefined) return
+    failing = command
+    log.warn({ reason: String(error) }, 'Redis is away: answers of the language model are kept in memory')
   }
   const place = (key: string) => `parley:llm:${key}`
   return {
     async recall(key) {
       try {
         const text = await redis.send('GET', place(key))
-        works()
+        works('GET')
         if (typeof text === 'string') return text
       } catch (error) {
-        fails(error)
+        fails('GET', error)
       }
       return memory.recall(key)
     },
     keep(key, text) {
       if (text.length > longestAnswer) return
       memory.keep(key, text)
-      redis.send('SET', place(key), text, 'PX', keptMs).then(works, fails)
+      redis.send('SET', place(key), text, 'PX', keptMs).then(
+        () => works('SET'),
+        (error: unknown) => fails('SET', error),
+      )
     },
     close() {
       redis.close()

@@ -9,17 +9,19 @@ import { encode, parse, type Reply } from '../../src/base/resp.ts'
 export interface TestRedis {
   readonly url: string
   readonly real: boolean
+  /** One that runs anyway has a password of its own, if any. */
+  readonly ours: boolean
 }
 
 /** The same tests on both; a real one that is missing is skipped, with the reason in the title. */
 export function eachRedis(title: string, tests: (start: (password?: string) => Promise<TestRedis>) => void): void {
   describe(`${title} (stand-in)`, () =>
-    tests(async (password) => ({ url: (await startStandIn({ password })).url, real: false })))
+    tests(async (password) => ({ url: (await startStandIn({ password })).url, real: false, ours: true })))
   const given = process.env.REDIS_URL
-  if (given) describe(`${title} (REDIS_URL)`, () => tests(async () => ({ url: given, real: true })))
+  if (given) describe(`${title} (REDIS_URL)`, () => tests(async () => ({ url: given, real: true, ours: false })))
   else if (spawnSync('redis-server', ['--version']).status === 0)
     describe(`${title} (redis-server)`, () =>
-      tests(async (password) => ({ url: await startServer(password), real: true })))
+      tests(async (password) => ({ url: await startServer(password), real: true, ours: true })))
   else test.skip(`${title}: neither REDIS_URL is set nor is there a redis-server on this machine`, () => {})
 }
 
