@@ -55,6 +55,11 @@ export const httpSettings = {
     says: 'Web sites, separated by commas and written like `https://name:port`, whose pages may call this server. A page needs no entry if its host and port are those it calls; pages of any other site are refused.',
     parse: (raw) => list(raw).map(origin),
   }),
+  HTTP_REQUEST_LOG_ENABLED: setting({
+    default: 'false',
+    says: 'Whether each HTTP request is logged at level info: method, path without its query, status and milliseconds. Otherwise it is logged at level debug.',
+    parse: flag,
+  }),
 } as const
 
 /** A URL takes much for a host: a port, a user, an address written as one number. What it would change is not a plain name. */
