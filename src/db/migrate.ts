@@ -3,7 +3,7 @@ import sql, { raw } from 'sql-template-tag'
 import type { Clock } from '../base/clock.ts'
 import { HubError } from '../base/errors.ts'
 import { migrationLock, tableNames } from './dialect.ts'
-import type { Db, Dialect, Reader } from './port.ts'
+import type { Db, Dialect, Reader, Tx } from './port.ts'
 
 export interface Migration {
   readonly id: number
@@ -23,7 +23,7 @@ export const migrationsTable = 'parley_migrations'
 export async function migrate(db: Db, migrations: readonly Migration[], clock: Clock): Promise<readonly Migration[]> {
   // Almost always there is nothing to do, and then no lock to wait for.
   if ((await schemaState(db, migrations)) === 'current') return []
-  return db.tx(async (tx) => {
+  const apply = async (tx: Tx): Promise<readonly Migration[]> => {
     const lock = migrationLock(tx)
     if (lock !== undefined) await tx.all(lock)
     const state = await schemaState(tx, migrations)
@@ -41,7 +41,8 @@ export async function migrate(db: Db, migrations: readonly Migration[], clock: C
       await tx.all(sql`INSERT INTO parley_migrations (id, name, applied_at) VALUES (${id}, ${name}, ${clock.now()})`)
     }
     return missing
-  })
+  }
+  return db.tx(apply, { unhurried: true })
 }
 
 /** The state of the database for this program; changes nothing. */
