@@ -35,5 +35,7 @@ export interface Db extends Reader {
   listen(wake: Wake): Promise<() => Promise<void>>
   /** Tells other processes of a commit, where the engine cannot do so itself (PostgreSQL). Never waits. */
   announce(channels: readonly string[]): void
+  /** Rejects with a fault while what is written would not last, or finds no room. Looks at the file, not into it. */
+  check(): Promise<void>
   close(): Promise<void>
 }

@@ -125,6 +125,9 @@ class PostgresDb implements Db {
     this.#notices.announce(channels)
   }
 
+  /** The server looks after its files. */
+  async check(): Promise<void> {}
+
   /** Refuses new work, finishes running units, sends the last announcements, ends every connection. */
   close(): Promise<void> {
     this.#closing ??= this.#close()
