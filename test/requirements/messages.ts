@@ -42,6 +42,7 @@ export const messages = [
   { id: 'mail.resource.message', spec: 'mail.md Resources', says: 'A message is shown with its body to a project that may see it.' },
   { id: 'mail.resource.views', spec: 'mail.md Resources', says: 'Four views show what is urgent and unread, and what waits for an acknowledgement, and for how long.' },
   { id: 'mail.bcc.hidden', spec: 'DECISIONS mail 6', says: 'A blind copy is seen by its recipient and the sender only, whatever is read.' },
+  { id: 'mail.bcc.uncounted', spec: 'DECISIONS mail 6', says: 'No count of unread mail that others may see has blind copies in it.' },
   { id: 'mail.thread.projects', spec: 'mail.md Cross-project', says: 'A thread key is followed across projects, as far as messages were exchanged.' },
   { id: 'mail.activity.kept', spec: 'mail.md Identity', says: 'last_active_ts moves with what an agent does, and is kept.' },
   { id: 'mail.reads.bounded', spec: 'DESIGN Fast', says: 'A request finds its rows by an index, however much mail there is beside them.' },
