@@ -10,6 +10,8 @@ export interface Migration {
   readonly name: string
   /** One statement a text. */
   readonly up: (dialect: Dialect, now: number) => readonly string[]
+  /** What SQL alone cannot do, after the statements and in the same transaction. */
+  readonly finish?: (tx: Tx) => Promise<void>
 }
 
 /** `newer` and `foreign` databases are left as they are. */
@@ -36,8 +38,9 @@ export async function migrate(db: Db, migrations: readonly Migration[], clock: C
     }
     const applied = await appliedIds(tx)
     const missing = migrations.filter(({ id }) => !applied.has(id))
-    for (const { id, name, up } of missing) {
+    for (const { id, name, up, finish } of missing) {
       for (const statement of up(tx.dialect, clock.now())) await tx.all(raw(statement))
+      await finish?.(tx)
       await tx.all(sql`INSERT INTO parley_migrations (id, name, applied_at) VALUES (${id}, ${name}, ${clock.now()})`)
     }
     return missing
