@@ -18,7 +18,10 @@ export interface ProfileRow {
   created_at: number
 }
 
-const columns = raw('id, project_id, name, program, model, task, contact_policy, keyed, unread, active_at, created_at')
+/** Blind copies are not counted: a number that grows would tell of one (mail.bcc.uncounted). An index holds those unread. */
+const columns = raw(`id, project_id, name, program, model, task, contact_policy, keyed, active_at, created_at,
+  unread - (SELECT COUNT(*) FROM deliveries d WHERE d.recipient_id = agents.id AND d.kind = 'bcc' AND d.read_at IS NULL)
+    AS unread`)
 
 export async function findProfile(db: Reader, projectId: number, nameKey: string): Promise<ProfileRow | undefined> {
   const rows = await db.all<ProfileRow>(sql`

@@ -7,7 +7,7 @@ import Fastify, {
   type FastifyRequest,
 } from 'fastify'
 import { nextTurn } from '../../base/clock.ts'
-import { asHubError, errorShape, HubError } from '../../base/errors.ts'
+import { asHubError, errorShape, HubError, isUnexpected } from '../../base/errors.ts'
 import { readJson } from '../../base/json.ts'
 import { limits } from '../../base/limits.ts'
 import type { Log } from '../../base/log.ts'
@@ -127,7 +127,7 @@ function sendError(
   reply: FastifyReply,
 ): FastifyReply {
   const error = fromFastify(thrown) ?? asHubError(thrown)
-  if (error.kind === 'internal' && !isCutOff(raw)) log.error({ err: thrown }, 'a request failed')
+  if (isUnexpected(error) && !isCutOff(raw)) log.error({ err: thrown }, 'a request failed')
   const status = error === thrown || !('statusCode' in thrown) ? statusOf(error) : (thrown.statusCode ?? 500)
   return reply.code(status).send(errorShape(error))
 }

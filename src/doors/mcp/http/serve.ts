@@ -2,7 +2,7 @@
 
 import { ProtocolErrorCode } from '@modelcontextprotocol/server'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { asHubError, errorShape, HubError } from '../../../base/errors.ts'
+import { asHubError, errorShape, HubError, isUnexpected } from '../../../base/errors.ts'
 import { limits } from '../../../base/limits.ts'
 import { drain } from '../../http/drain.ts'
 import { isCutOff, statusOf } from '../../http/refusal.ts'
@@ -92,7 +92,7 @@ async function refuse(
     return send(reply, refusal.status, errorText(idOf(request), refusal))
   }
   const hubError = asHubError(error)
-  if (hubError.kind === 'internal' && !isCutOff(request.raw)) engine.log.error({ err: error }, 'a request failed')
+  if (isUnexpected(hubError) && !isCutOff(request.raw)) engine.log.error({ err: error }, 'a request failed')
   const text = isShortForm(request.body)
     ? JSON.stringify(errorShape(hubError))
     : errorText(idOf(request), rpcError(hubError))
