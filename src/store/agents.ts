@@ -50,8 +50,8 @@ export interface RecipientRow {
   contact_policy: 'open' | 'auto' | 'contacts_only' | 'block_all'
 }
 
-export function listRecipients(tx: Tx, ids: readonly number[]): Promise<RecipientRow[]> {
-  return tx.all(sql`SELECT id, contact_policy FROM agents WHERE id IN (${join([...ids])})`)
+export function listRecipients(db: Reader, ids: readonly number[]): Promise<RecipientRow[]> {
+  return db.all(sql`SELECT id, contact_policy FROM agents WHERE id IN (${join([...ids])})`)
 }
 
 /**

@@ -131,6 +131,18 @@ export async function findReceipt(
   return row
 }
 
+/** What one agent sent another in messages of one kind, and still waits for its acknowledgement; locked. */
+export function listUnconfirmed(
+  tx: Tx,
+  { recipientId, senderId, kind }: { recipientId: number; senderId: number; kind: string },
+): Promise<{ id: number; message_id: number; read_at: number | null }[]> {
+  return tx.all(sql`
+    SELECT d.id, d.message_id, d.read_at FROM deliveries d
+    WHERE d.recipient_id = ${recipientId} AND d.ack_wanted = 1 AND d.acked_at IS NULL AND EXISTS (
+      SELECT 1 FROM messages m WHERE m.id = d.message_id AND m.sender_id = ${senderId} AND m.kind = ${kind})
+    ORDER BY d.id ${forUpdate(tx)}`)
+}
+
 /** A loan of the message ends: the message is read now. */
 export async function updateReceipt(
   tx: Tx,

@@ -24,4 +24,5 @@ export const finding = [
   { id: 'mail.macro.prepare-missing', spec: 'mail.md Tools', says: 'macro_prepare_thread also prepares for a thread that nobody has written to, and registers nobody if told so.' },
   { id: 'mail.macro.cycle', spec: 'mail.md Tools', says: 'macro_file_reservation_cycle reserves and, if told so, releases what was not held before.' },
   { id: 'mail.macro.handshake', spec: 'mail.md Tools', says: 'macro_contact_handshake asks, answers if told so, and sends the welcome; the other is not active by it.' },
+  { id: 'mail.macro.answers', spec: 'DECISIONS mail 19', says: 'auto_accept answers for open agents and auto ones of the same project only, unless the operator calls.' },
 ] as const satisfies readonly Requirement[]

@@ -5,7 +5,7 @@ import { mayEnter } from '../access/rules.ts'
 import { type Acting, actAs } from '../agents/acting.ts'
 import { type Profile, whois } from '../agents/profiles.ts'
 import { type Introduction, type Registered, register } from '../agents/registration.ts'
-import type { Contact, Other } from '../contacts/links.ts'
+import { type Contact, findPolicy, needOther, type Other } from '../contacts/links.ts'
 import type { Hub } from '../hub/hub.ts'
 import { type Reserved, type Reserving, readPatterns, release, reserve } from '../leases/leases.ts'
 import { type InboxWish, listInbox, type Received } from '../mail/inbox.ts'
@@ -118,6 +118,8 @@ export interface Handshake {
 export interface Shaken {
   readonly request: Contact
   readonly answer: Contact | undefined
+  /** Whether an answer was wanted that is the other's own to give. */
+  readonly left: boolean
   /** Sent only once contact is made. */
   readonly welcome: Sent | undefined
 }
@@ -128,16 +130,30 @@ export async function shakeHands(
   { with: other, reason, ttlMs, accept, welcome }: Handshake,
 ): Promise<Shaken> {
   // Whether the answer may be given for the other is asked first: a refusal leaves no request behind.
-  if (accept) await actAs(hub, inPlaceOf(other, asker))
+  const answering = accept && (await mayAnswerFor(hub, asker, other))
+  if (answering) await actAs(hub, inPlaceOf(other, asker))
   const request = await requestContact(hub, asker, { to: other, reason, ttlMs })
   const from = { name: asker.name, project: asker.project }
-  const answer = accept ? await respondContact(hub, inPlaceOf(other, asker), { from, accept, ttlMs }) : undefined
+  const answer = answering ? await respondContact(hub, inPlaceOf(other, asker), { from, accept, ttlMs }) : undefined
   const made = (answer ?? request).status === 'approved'
   return {
     request,
     answer,
+    left: accept && !made,
     welcome: made && welcome ? await send(hub, asker, { to: [other], ...welcome }) : undefined,
   }
+}
+
+/**
+ * Only where a message of the asker would pass without an answer of the other, or for the operator: else a policy that
+ * wants contact first would be worth nothing (mail.macro.answers).
+ */
+async function mayAnswerFor(hub: Hub, asker: Acting, other: Other): Promise<boolean> {
+  if (asker.caller.kind === 'operator') return true
+  const target = await needOther(hub, asker, other, 'no_target')
+  const policy = await findPolicy(hub, target)
+  const { id: home } = await needProject(hub, asker.caller, asker.project)
+  return policy === 'open' || (policy === 'auto' && target.projectId === home)
 }
 
 /** The other has done nothing itself: it does not count as active. */

@@ -8,10 +8,12 @@ import { insertGuests } from '../../store/guests.ts'
 import { findSent, listRecipientsOf } from '../../store/mail.ts'
 import { findMailThread, findThreadOf, type MailThreadRow } from '../../store/mail-threads.ts'
 import { type ClientId, findByClientId, findInThread, insertClientIds, insertMessage } from '../../store/messages.ts'
+import { findSlug } from '../../store/projects.ts'
 import { insertThread, takeSeq } from '../../store/threads.ts'
 import type { Caller } from '../access/callers.ts'
 import { type Acting, actAs } from '../agents/acting.ts'
 import { type Agent, mailChannel } from '../agents/agents.ts'
+import { introMessage, triedToWrite } from '../contacts/intro.ts'
 import type { Refusal } from '../contacts/judging.ts'
 import { commit, type Note } from '../hub/commit.ts'
 import type { Hub } from '../hub/hub.ts'
@@ -131,8 +133,18 @@ export async function append(
 
   // People who watch over all pass every policy: only the operator acts under their name.
   const exempt = request || isReserved(sender.name)
-  const admission = { tx, note, sender, recipients, threadId: thread?.id, handshake: draft.handshake, exempt }
-  const { passed, blocked } = await admit(hub, admission)
+  const admission = {
+    tx,
+    note,
+    sender,
+    recipients,
+    threadId: thread?.id,
+    threadKey: draft.thread,
+    handshake: draft.handshake,
+    exempt,
+  }
+  const { passed, blocked, asked } = await admit(hub, admission)
+  if (asked.length > 0) await introduce(hub, { tx, note, sender, asked })
   if (passed.length === 0) return { blocked }
 
   const now = hub.clock.now()
@@ -179,6 +191,19 @@ export async function append(
     deliveries: passed,
     blocked,
     duplicate: false,
+  }
+}
+
+/** Tells those whom the message asked for contact about it. Where there is no room, the request stands without a message. */
+async function introduce(
+  hub: Hub,
+  { tx, note, sender, asked }: Pick<Appending, 'tx' | 'note' | 'sender'> & { asked: readonly Agent[] },
+): Promise<void> {
+  const slug = await findSlug(tx, sender.projectId)
+  for (const target of asked) {
+    const recipients = [{ agent: target, kind: 'to' as const }]
+    const draft = introMessage({ sender, slug, target, reason: triedToWrite })
+    await append(hub, { tx, note, uid: hub.ids.uuid(), sender, recipients, draft, request: true })
   }
 }
 

@@ -151,13 +151,13 @@ describe('macro_contact_handshake', () => {
     request: { status: string }
     response: { status: string } | null
     welcome_message: Receipt | null
+    note?: string
   }
 
   const policy = (agent_name: string, policy: string) =>
     desk.door.call('set_contact_policy', { project_key: desk.project, agent_name, policy })
 
   verifies('mail.macro.handshake', 'asks, answers for the other if told to, and sends the welcome', async () => {
-    await policy('BlueLake', 'contacts_only')
     const asked = await desk.door.call<Handshake>('macro_contact_handshake', {
       project_key: desk.project,
       requester: 'GreenCastle',
@@ -200,9 +200,29 @@ describe('macro_contact_handshake', () => {
     expect(await desk.inbox('BlueLake')).toEqual([])
   })
 
-  test('works across projects', async () => {
+  verifies('mail.macro.answers', 'leaves the answer to the other where its policy wants to be asked', async () => {
+    await policy('BlueLake', 'contacts_only')
+    const asked = await desk.door.call<Handshake>('macro_contact_handshake', {
+      project_key: desk.project,
+      requester: 'GreenCastle',
+      target: 'BlueLake',
+      auto_accept: true,
+      welcome_subject: 'Hello',
+      welcome_body: 'at last',
+    })
+    expect(asked).toMatchObject({
+      request: { status: 'pending' },
+      response: null,
+      welcome_message: null,
+      note: 'BlueLake has to answer itself: by its contact policy nobody does so for it.',
+    })
+    expect((await desk.inbox('BlueLake')).map(({ subject }) => subject)).toEqual(['Contact request from GreenCastle'])
+  })
+
+  verifies('mail.macro.answers', 'works across projects where the other is open', async () => {
     const other = newProject()
     await desk.door.call('register_agent', { project_key: other, name: 'BlueLake' })
+    await desk.door.call('set_contact_policy', { project_key: other, agent_name: 'BlueLake', policy: 'open' })
     const made = await desk.door.call<Handshake>('macro_contact_handshake', {
       project_key: desk.project,
       requester: 'GreenCastle',

@@ -174,11 +174,16 @@ export function macroTools(hub: Hub) {
         context.addIssue({ code: 'custom', path: [path], message: `must be given with ${other}: a welcome has both` })
       }),
     accept: (args) => withoutAliases(args, aliases.macro_contact_handshake ?? {}),
-    output: z.object({ request: linkShape, response: linkShape.nullable(), welcome_message: record.nullable() }),
+    output: z.object({
+      request: linkShape,
+      response: linkShape.nullable(),
+      welcome_message: record.nullable(),
+      note: z.string().optional(),
+    }),
     effect: 'write',
     async run({ project_key, requester, target, to_project, ttl_seconds, welcome_subject, ...input }, context) {
       const { reason, auto_accept: accept, welcome_body } = input
-      const { request, answer, welcome } = await shakeHands(hub, acting(context, project_key, requester), {
+      const { request, answer, left, welcome } = await shakeHands(hub, acting(context, project_key, requester), {
         with: { name: target, project: to_project },
         reason,
         ttlMs: ttl_seconds === undefined ? undefined : ttl_seconds * 1000,
@@ -189,6 +194,7 @@ export function macroTools(hub: Hub) {
         request: toLink(request),
         response: answer ? toLink(answer) : null,
         welcome_message: welcome ? toReceipt(welcome) : null,
+        ...(left && { note: `${target} has to answer itself: by its contact policy nobody does so for it.` }),
       }
     },
   })
