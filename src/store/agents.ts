@@ -33,13 +33,16 @@ export interface NewAgent {
   name: string
   nameKey: string
   policy: string
+  /** 0 if it has done nothing itself yet. */
+  activeAt: number
   now: number
 }
 
-export async function insertAgent(tx: Tx, { projectId, name, nameKey, policy, now }: NewAgent): Promise<AgentRow> {
+export async function insertAgent(tx: Tx, agent: NewAgent): Promise<AgentRow> {
+  const { projectId, name, nameKey, policy, activeAt, now } = agent
   const [row] = await tx.all<AgentRow>(sql`
     INSERT INTO agents (project_id, name, name_key, contact_policy, active_at, created_at)
-    VALUES (${projectId}, ${name}, ${nameKey}, ${policy}, ${now}, ${now})
+    VALUES (${projectId}, ${name}, ${nameKey}, ${policy}, ${activeAt}, ${now})
     RETURNING id, project_id, name, keyed`)
   return row as AgentRow
 }

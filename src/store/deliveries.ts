@@ -31,6 +31,9 @@ export interface MailRow {
   uid: string
   client_id: string | null
   sender: string
+  subject: string | null
+  importance: 'low' | 'normal' | 'high' | 'urgent'
+  ack_required: number
   body: string
   created_at: number
   /** Whether the recipient has or had a key. */
@@ -60,7 +63,7 @@ export async function takeDelivery(
     RETURNING id, message_id`)
   if (taken === undefined) return undefined
   const [row] = await tx.all<Omit<MailRow, 'delivery_id'>>(sql`
-    SELECT m.id AS message_id, m.uid, m.client_id, a.name AS sender, m.body, m.created_at,
+    SELECT m.id AS message_id, m.uid, m.client_id, a.name AS sender, m.subject, m.importance, m.ack_required, m.body, m.created_at,
       (SELECT r.keyed FROM agents r WHERE r.id = ${recipientId}) AS keyed
     FROM messages m JOIN agents a ON a.id = m.sender_id WHERE m.id = ${taken.message_id}`)
   return row && { ...row, delivery_id: taken.id }

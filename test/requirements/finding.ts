@@ -19,6 +19,7 @@ export const finding = [
   { id: 'mail.llm.cached', spec: 'mail.md Configuration', says: 'The same question is put to a language model once; each call is logged with its tokens.' },
   { id: 'mail.llm.secret', spec: 'DECISIONS post 2', says: 'The key of the language model is in no log and no error.' },
   { id: 'mail.macro.start', spec: 'mail.md Tools', says: 'macro_start_session makes the project, registers, reserves and shows the inbox.' },
+  { id: 'mail.macro.others', spec: 'DECISIONS mail 26', says: 'macro_start_session lists who else is active: name, task and last activity, ten at most.' },
   { id: 'mail.macro.start-checked', spec: 'DESIGN Nothing lost', says: 'macro_start_session writes nothing if one of its patterns is bad.' },
   { id: 'mail.macro.prepare', spec: 'mail.md Tools', says: 'macro_prepare_thread registers, summarises a thread and shows the inbox.' },
   { id: 'mail.macro.prepare-missing', spec: 'mail.md Tools', says: 'macro_prepare_thread also prepares for a thread that nobody has written to, and registers nobody if told so.' },

@@ -3,7 +3,7 @@ import { HubError } from '../../base/errors.ts'
 import type { Caller } from '../access/callers.ts'
 import { mayEnter } from '../access/rules.ts'
 import { type Acting, actAs } from '../agents/acting.ts'
-import { type Profile, whois } from '../agents/profiles.ts'
+import { listActiveOthers, type Profile, whois } from '../agents/profiles.ts'
 import { type Introduction, type Registered, register } from '../agents/registration.ts'
 import { type Contact, findPolicy, needOther, type Other } from '../contacts/links.ts'
 import type { Hub } from '../hub/hub.ts'
@@ -32,6 +32,8 @@ export interface Started {
   readonly registered: Registered
   readonly reserved: Reserved
   readonly inbox: readonly Received[]
+  /** The other agents that are active in the project. */
+  readonly others: readonly Profile[]
 }
 
 /** Makes the project where it is new, registers the agent, reserves its files and shows its mail. */
@@ -54,6 +56,7 @@ export async function startWork(
         ? { granted: [], made: [], conflicts: [] }
         : await reserve(hub, me, { ...wanted, onConflict: 'grant' }),
     inbox: await listInbox(hub, me, inbox),
+    others: await listActiveOthers(hub, caller, me.project, registered.profile),
   }
 }
 

@@ -19,7 +19,7 @@ import { commit, type Note } from '../hub/commit.ts'
 import type { Hub } from '../hub/hub.ts'
 import { slugOfProject } from '../projects/projects.ts'
 import { admit, type Blocked } from './admission.ts'
-import { type Address, type Recipient, resolve } from './recipients.ts'
+import { type Address, findNear, type Recipient, resolve } from './recipients.ts'
 
 export type { Address } from './recipients.ts'
 export type Importance = 'low' | 'normal' | 'high' | 'urgent'
@@ -50,11 +50,14 @@ export interface Sent {
   readonly createdAt: number
   /** The slug of the sender's project. */
   readonly home: string
-  readonly deliveries: readonly (Recipient & AtHome)[]
+  readonly deliveries: readonly Delivery[]
   readonly blocked: readonly (Blocked & AtHome)[]
   /** A retry: nothing was stored. */
   readonly duplicate: boolean
 }
+
+/** `near` has the names most like the one of an agent that was made for this message. */
+type Delivery = Recipient & AtHome & { readonly near?: readonly string[] }
 
 /** With the slug of the recipient's project. */
 interface AtHome {
@@ -105,10 +108,16 @@ async function withProjects(hub: Hub, sender: Agent, stored: Stored): Promise<Se
   for (const { projectId } of agents)
     if (!slugs.has(projectId)) slugs.set(projectId, await slugOfProject(hub, projectId))
   const slugOf = ({ projectId }: Agent) => slugs.get(projectId) ?? ''
+  const made = new Set(stored.deliveries.flatMap((one) => (one.made ? [one.agent.name] : [])))
+  const deliveries: Delivery[] = []
+  for (const one of stored.deliveries) {
+    const near = one.made && { near: (await findNear(hub, sender, one.agent.name)).filter((name) => !made.has(name)) }
+    deliveries.push({ ...one, project: slugOf(one.agent), ...near })
+  }
   return {
     ...stored,
     home: slugOf(sender),
-    deliveries: stored.deliveries.map((one) => ({ ...one, project: slugOf(one.agent) })),
+    deliveries,
     blocked: stored.blocked.map((one) => ({ ...one, project: slugOf(one.recipient.agent) })),
   }
 }

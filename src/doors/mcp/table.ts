@@ -61,11 +61,17 @@ export interface Offer {
 }
 
 /** The next call, for errors that core cannot word because each door has calls of its own; the reason goes before the code. */
-export type Hints = Partial<Readonly<Record<Code | Reason, string | ((error: HubError) => string)>>>
+export type Hints = Partial<Readonly<Record<Code | Reason, string | ((error: HubError, reach: Reach) => string)>>>
 
-export function hintOf(hints: Hints | undefined, error: HubError): string | undefined {
+/** What the reader of a hint can use: the tools it is offered, and the arguments of the tool it has called. */
+export interface Reach {
+  offers(tool: string): boolean
+  takes(argument: string): boolean
+}
+
+export function hintOf(hints: Hints | undefined, error: HubError, reach: Reach): string | undefined {
   const hint = (error.reason && hints?.[error.reason]) ?? hints?.[error.code]
-  return typeof hint === 'function' ? hint(error) : (hint ?? error.hint)
+  return typeof hint === 'function' ? hint(error, reach) : (hint ?? error.hint)
 }
 
 /** The agent and project that a call concerns, by its arguments: not checked, and only text is kept. */

@@ -90,7 +90,7 @@ describe.each(eras)('In %s', (era) => {
       expect(receipt.deliveries.map(({ recipient }) => recipient)).toEqual(['GreenCastle'])
       expect(receipt.blocked).toEqual([
         { recipient: 'BlueLake', code: 'CONTACT_BLOCKED', hint: expect.any(String) },
-        { recipient: 'RedStone', code: 'CONTACT_REQUIRED', hint: expect.stringContaining('respond_contact') },
+        { recipient: 'RedStone', code: 'CONTACT_REQUIRED', hint: expect.stringContaining('list_contacts') },
       ])
       expect(await my.list('RedStone')).toMatchObject([
         { from: 'GreenCastle', status: 'pending', direction: 'incoming' },

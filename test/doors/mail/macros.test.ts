@@ -21,6 +21,7 @@ interface Started {
   agent: { name: string; program: string; task_description: string }
   file_reservations: Reservations
   inbox: Message[]
+  active_agents: { name: string; task_description: string; last_active_ts: string }[]
 }
 
 const active = (project: string) =>
@@ -60,6 +61,28 @@ describe('macro_start_session', () => {
     const again = await desk.door.call<Started>('macro_start_session', { human_key, agent_name: name, inbox_limit: 1 })
     expect(again).toMatchObject({ agent: { name, program: 'codex-cli' }, inbox: [{ subject: 'two' }] })
     expect(again.inbox).toHaveLength(1)
+  })
+
+  verifies('mail.macro.others', 'shows who else is active, ten at most', async () => {
+    const human_key = newProject()
+    const start = (agent_name: string, more = {}) =>
+      desk.door.call<Started>('macro_start_session', { human_key, agent_name, ...more })
+    expect((await start('GreenCastle', { task_description: 'Auth' })).active_agents).toEqual([])
+    await desk.door.call('send_message', {
+      project_key: human_key,
+      sender_name: 'GreenCastle',
+      to: ['WhiteOwl'],
+      subject: 'x',
+      body_md: 'x',
+    })
+    expect((await start('BlueLake')).active_agents).toEqual([
+      { name: 'GreenCastle', task_description: 'Auth', last_active_ts: expect.stringMatching(/^20.*Z$/) },
+    ])
+    for (const name of ['Ant', 'Bat', 'Cat', 'Dog', 'Elk', 'Fox', 'Gnu', 'Hen', 'Jay']) await start(`Gray${name}`)
+    const { active_agents } = await start('BlueLake')
+    expect(active_agents.map(({ name }) => name)).toEqual(expect.arrayContaining(['GreenCastle', 'GrayJay']))
+    await start('GrayKoi')
+    expect((await start('BlueLake')).active_agents).toHaveLength(10)
   })
 
   verifies('mail.macro.start-checked', 'with a bad pattern registers nobody and makes no project', async () => {

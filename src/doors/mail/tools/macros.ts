@@ -9,11 +9,22 @@ import { body, reason, title } from '../../words/fields.ts'
 import { toGranted } from '../../words/leases.ts'
 import { toProject } from '../../words/profiles.ts'
 import { iso } from '../../words/times.ts'
+import { reachIn } from '../calls.ts'
 import { aliases } from '../clusters.ts'
 import { linkShape, toLink } from '../contact-shapes.ts'
 import { acting, name, projectKey, threadKey } from '../fields.ts'
 import { toConflict } from '../lease-shapes.ts'
-import { introduction, model, profileShape, program, projectShape, task, toRegistered, wish } from '../profiles.ts'
+import {
+  introduction,
+  model,
+  profileShape,
+  program,
+  projectShape,
+  task,
+  toActive,
+  toRegistered,
+  wish,
+} from '../profiles.ts'
 import type { MailScope } from '../scope.ts'
 import { toReceipt, toReceived } from '../shapes.ts'
 import { toNothingSaid, toSummary } from '../summary-shapes.ts'
@@ -50,7 +61,13 @@ export function macroTools(hub: Hub) {
       file_reservation_ttl_seconds: ttlSeconds.default(3600),
       inbox_limit: inboxLimit.default(usualInbox),
     }),
-    output: z.object({ project: projectShape, agent: profileShape, file_reservations: reserved, inbox: list }),
+    output: z.object({
+      project: projectShape,
+      agent: profileShape,
+      file_reservations: reserved,
+      inbox: list,
+      active_agents: list,
+    }),
     effect: 'write',
     alwaysLoad: true,
     async run({ human_key: project, agent_name, inbox_limit, ...input }, context) {
@@ -67,6 +84,7 @@ export function macroTools(hub: Hub) {
         agent: toRegistered(started.registered),
         file_reservations: toReserved(started.reserved),
         inbox: started.inbox.map(toReceived),
+        active_agents: started.others.map(toActive),
       }
     },
   })
@@ -193,7 +211,7 @@ export function macroTools(hub: Hub) {
       return {
         request: toLink(request),
         response: answer ? toLink(answer) : null,
-        welcome_message: welcome ? toReceipt(welcome) : null,
+        welcome_message: welcome ? toReceipt(welcome, reachIn(context.scope)) : null,
         ...(left && { note: `${target} has to answer itself: by its contact policy nobody does so for it.` }),
       }
     },

@@ -9,6 +9,7 @@ import { type Address, send } from '../../../core/messages/send.ts'
 import { defineTool, type Tool } from '../../mcp/table.ts'
 import { body, clientId, title } from '../../words/fields.ts'
 import { iso } from '../../words/times.ts'
+import { reachIn } from '../calls.ts'
 import {
   acting,
   checkRecipients,
@@ -40,6 +41,8 @@ function listOfOne(args: Record<string, unknown>): Record<string, unknown> {
   return { ...args, ...Object.fromEntries(lists.map((key) => [key, [args[key]]])) }
 }
 
+const importance = z.enum(['low', 'normal', 'high', 'urgent'])
+
 export const inboxLimit = z.int().min(1).max(limits.inboxListed).default(20)
 
 export function messageTools(hub: Hub): Tool<MailScope>[] {
@@ -58,7 +61,7 @@ export function messageTools(hub: Hub): Tool<MailScope>[] {
         body_md: body,
         cc: recipients.optional(),
         bcc: recipients.optional(),
-        importance: z.enum(['low', 'normal', 'high', 'urgent']).default('normal'),
+        importance: importance.default('normal'),
         ack_required: z.boolean().default(false),
         thread_id: threadKey.optional(),
         auto_contact_if_blocked: z.boolean().optional().describe('Ask for contact where a recipient wants that first.'),
@@ -80,7 +83,7 @@ export function messageTools(hub: Hub): Tool<MailScope>[] {
         handshake: message.auto_contact_if_blocked,
         clientId: message.client_message_id,
       })
-      return toReceipt(sent)
+      return toReceipt(sent, reachIn(context.scope, 'auto_contact_if_blocked'))
     },
   })
 
@@ -100,6 +103,8 @@ export function messageTools(hub: Hub): Tool<MailScope>[] {
         cc: recipients.optional(),
         bcc: recipients.optional(),
         subject_prefix: z.string().max(32).default('Re:'),
+        importance: importance.optional().describe('That of the message if left out.'),
+        ack_required: z.boolean().optional().describe('That of the message if left out.'),
         client_message_id: clientId.optional(),
       })
       .check(checkRecipients),
@@ -113,9 +118,11 @@ export function messageTools(hub: Hub): Tool<MailScope>[] {
         to: to && addresses(to),
         copies: addresses([], cc, bcc),
         subjectPrefix: message.subject_prefix.trim(),
+        importance: message.importance,
+        ackRequired: message.ack_required,
         clientId: message.client_message_id,
       })
-      return { ...toReceipt(sent), reply_to: message_id }
+      return { ...toReceipt(sent, reachIn(context.scope)), reply_to: message_id }
     },
   })
 
