@@ -17,14 +17,14 @@ export async function findAgent(db: Reader, projectId: number, nameKey: string):
   return rows[0]
 }
 
-/** The projects that have an agent of this name. */
+/** The projects that have an agent of this name; `seen` leaves out those that never did anything. */
 export async function listHomes(
   db: Reader,
-  { nameKey, only, limit }: { nameKey: string; only: number | undefined; limit: number },
+  { nameKey, only, seen = false, limit }: { nameKey: string; only?: number | undefined; seen?: boolean; limit: number },
 ): Promise<string[]> {
   const rows = await db.all<{ slug: string }>(sql`
     SELECT p.slug FROM projects p WHERE ${only === undefined ? empty : sql`p.id = ${only} AND`} EXISTS (
-      SELECT 1 FROM agents a WHERE a.project_id = p.id AND a.name_key = ${nameKey}) ORDER BY p.id LIMIT ${limit}`)
+      SELECT 1 FROM agents a WHERE a.project_id = p.id AND a.name_key = ${nameKey} ${seen ? sql`AND a.active_at > 0` : empty}) ORDER BY p.id LIMIT ${limit}`)
   return rows.map(({ slug }) => slug)
 }
 

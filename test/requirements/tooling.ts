@@ -6,6 +6,7 @@ export const tooling = [
   { id: 'mail.tools.complete', spec: 'DECISIONS mail 1', says: 'The mail door has the tools and resources of the spec’s tables, but for those about Git, and list_agents.' },
   { id: 'mail.tools.size', spec: 'DECISIONS all 2', says: 'tools/list of the mail door stays below 24,000 characters of compact JSON in both eras.' },
   { id: 'mail.tools.lint', spec: 'DECISIONS all 2', says: 'Names, schemas and annotations of the mail door are such that no client drops or renames a tool.' },
+  { id: 'mail.tools.words', spec: 'mail.md Tools', says: 'Descriptions say what decides success: no broadcast, whom a reply reaches, what comes again, and more.' },
   { id: 'mail.tools.always-load', spec: 'DECISIONS all 16', says: 'macro_start_session, send_message and fetch_inbox stay in the prompt of clients that defer tools.' },
   { id: 'mail.offers.lists', spec: 'clients.md §4', says: '?tools=core and ?tools=macros on the URL offer at most fourteen tools, enough to settle contact.' },
   { id: 'mail.offers.refuses', spec: 'clients.md §4', says: 'A tool that is not offered is unknown, and the error says how to be offered it.' },

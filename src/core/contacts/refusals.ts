@@ -30,9 +30,7 @@ export const contactMade = ({ name }: Agent): Refusal => ({
 })
 
 const contactsOnly = (name: string, abroad: boolean): string =>
-  abroad
-    ? `${name} takes messages of another project from its contacts only`
-    : `${name} takes messages from its contacts only`
+  `${name} ${abroad ? 'is in another project and ' : ''}takes messages from its contacts only`
 
 export const onlyContacts = ({ name }: Agent, { waiting, abroad }: { waiting: boolean; abroad: boolean }): Refusal => ({
   code: 'CONTACT_REQUIRED',

@@ -2,14 +2,17 @@
 import { HubError } from '../../base/errors.ts'
 import { nameKey } from '../../base/names.ts'
 import { nearest } from '../../base/nearest.ts'
+import { listHomes } from '../../store/agents.ts'
 import type { DeliveryKind } from '../../store/deliveries.ts'
 import { listNames } from '../../store/profiles.ts'
+import type { Caller } from '../access/callers.ts'
+import { maySteer } from '../access/rules.ts'
 import type { Acting } from '../agents/acting.ts'
 import { type Agent, ensureAgent, findIn } from '../agents/agents.ts'
 import { listActiveOthers } from '../agents/profiles.ts'
 import { findContactElsewhere } from '../contacts/judging.ts'
 import { type Hub, reader } from '../hub/hub.ts'
-import { findProjectElsewhere } from '../projects/projects.ts'
+import { findProjectElsewhere, slugOfProject } from '../projects/projects.ts'
 
 export interface Address {
   readonly name: string
@@ -45,7 +48,8 @@ export async function resolve(hub: Hub, { acting, sender, addresses }: Resolving
     const told = names.map((name) => JSON.stringify(name)).join(', ')
     const near = new Set<string>()
     for (const { address } of unknown)
-      if (address.project === undefined) for (const name of await findNear(hub, sender, address.name)) near.add(name)
+      if (address.project === undefined)
+        for (const name of await findNear(hub, acting.caller, sender, address.name)) near.add(name)
     throw new HubError('AGENT_NOT_FOUND', `Nothing was sent: nobody is called ${told}.`, {
       reason: 'no_recipient',
       hint: `${near.size > 0 ? `Did you mean ${[...near].join(', ')}? ` : ''}Send to agents that exist.`,
@@ -101,14 +105,25 @@ async function refuseBroadcast(hub: Hub, { acting, sender, addresses }: Resolvin
   )
 }
 
-/** The names most like one that nobody has, or had until now. */
-export async function findNear(hub: Hub, { id, projectId }: Agent, name: string): Promise<string[]> {
+/**
+ * The names most like one that nobody has here, or had until now: those of the project, and the same name elsewhere as
+ * far as the caller may look there.
+ */
+export async function findNear(hub: Hub, caller: Caller, { id, projectId }: Agent, name: string): Promise<string[]> {
+  const key = nameKey(name)
   const names = await listNames(reader(hub), projectId, { notId: id, limit: mostCompared })
-  return nearest(
+  const near = nearest(
     name,
-    names.filter((other) => nameKey(other) !== nameKey(name)),
+    names.filter((other) => nameKey(other) !== key),
   )
+  if (!maySteer(caller)) return near
+  const home = await slugOfProject(hub, projectId)
+  const homes = await listHomes(reader(hub), { nameKey: key, seen: true, limit: mostElsewhere + 1 })
+  return [...near, ...homes.filter((slug) => slug !== home).map((slug) => `${name}@${slug}`)].slice(0, mostNear)
 }
+
+const mostElsewhere = 2
+const mostNear = 3
 
 /** Those active last; a project with more agents is no place to guess in. */
 const mostCompared = 500

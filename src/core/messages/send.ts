@@ -89,7 +89,7 @@ export async function dispatch(hub: Hub, caller: Caller, what: Dispatch): Promis
   const uid = hub.ids.uuid()
   // A contact request that judging files stays also where nothing is delivered: hence no throw inside.
   const outcome = await commit(hub, caller, (tx, note) => append(hub, { tx, note, uid, ...what }))
-  if ('messageId' in outcome) return withProjects(hub, what.sender, outcome)
+  if ('messageId' in outcome) return withProjects(hub, caller, what.sender, outcome)
   const [first] = outcome.blocked
   if (first === undefined)
     throw new HubError('INVALID_ARGUMENT', 'The message has no recipient.', { hint: 'Name at least one in "to".' })
@@ -98,7 +98,7 @@ export async function dispatch(hub: Hub, caller: Caller, what: Dispatch): Promis
 }
 
 /** Slugs are known, but for the first time that a project is named. */
-async function withProjects(hub: Hub, sender: Agent, stored: Stored): Promise<Sent> {
+async function withProjects(hub: Hub, caller: Caller, sender: Agent, stored: Stored): Promise<Sent> {
   const agents = [
     sender,
     ...stored.deliveries.map(({ agent }) => agent),
@@ -108,10 +108,9 @@ async function withProjects(hub: Hub, sender: Agent, stored: Stored): Promise<Se
   for (const { projectId } of agents)
     if (!slugs.has(projectId)) slugs.set(projectId, await slugOfProject(hub, projectId))
   const slugOf = ({ projectId }: Agent) => slugs.get(projectId) ?? ''
-  const made = new Set(stored.deliveries.flatMap((one) => (one.made ? [one.agent.name] : [])))
   const deliveries: Delivery[] = []
   for (const one of stored.deliveries) {
-    const near = one.made && { near: (await findNear(hub, sender, one.agent.name)).filter((name) => !made.has(name)) }
+    const near = one.made && { near: await findNear(hub, caller, sender, one.agent.name) }
     deliveries.push({ ...one, project: slugOf(one.agent), ...near })
   }
   return {

@@ -68,12 +68,7 @@ export const hints: Hints = {
       ifOffered(reach, 'list_contacts', 'list_contacts shows the answer.'),
     ),
   ),
-  contact_asked: and((reach) =>
-    say(
-      'It has got a message about your request.',
-      ifOffered(reach, 'list_contacts', 'list_contacts shows its answer.'),
-    ),
-  ),
+  contact_asked: and((reach) => ifOffered(reach, 'list_contacts', 'list_contacts shows its answer.')),
   CONTACT_NOT_FOUND: (_, reach) =>
     say(
       ifOffered(reach, 'list_contacts', 'list_contacts shows the requests.'),

@@ -92,7 +92,7 @@ export interface Door<Scope> {
   readonly shortForm?: boolean
   /**
    * The list of tools is long, and costs each agent tokens: arguments whose names tell enough are not described, the
-   * bounds of texts and lists are read in errors, and results are advertised one level deep.
+   * bounds of arguments are read in errors, and results are advertised one level deep.
    */
   readonly terse?: boolean
   /** Stand in for the hints of errors with these codes and reasons. */

@@ -1,7 +1,7 @@
 /** Whom a message goes to at the mail door: how many, newcomers, and nobody. */
 import { describe, expect } from 'vitest'
 import { countRows } from '../../support/counting.ts'
-import { connectMail, newDesk } from '../../support/mail.ts'
+import { connectMail, newDesk, newProject } from '../../support/mail.ts'
 import { eras, shareServer } from '../../support/parley.ts'
 import { verifies } from '../../support/verifies.ts'
 
@@ -47,6 +47,18 @@ describe.each(eras)('In %s', (era) => {
     )
     const reply = await desk.reply(again.message_id, 'BlueLak', { to: ['GreenCastl'] })
     expect(reply).toMatchObject({ deliveries: [{ created: true }], note: expect.stringContaining('GreenCastle') })
+  })
+
+  verifies('mail.recipient.told', 'so is the agent of that name in another project', async () => {
+    const desk = await newDesk(parley(), await connectMail(parley(), era))
+    const other = newProject()
+    const name = era === '2026-07-28' ? 'SnowyOwl' : 'TawnyOwl'
+    await desk.door.call('register_agent', { project_key: other, name })
+    const { slug } = await desk.door.call<{ slug: string }>('ensure_project', { human_key: other })
+    expect(await desk.send({ to: [name] })).toHaveProperty(
+      'note',
+      expect.stringContaining(`If you meant ${name}@${slug},`),
+    )
   })
 
   verifies('mail.recipient.broadcast', 'there is no broadcast, and the error names those to write to', async () => {

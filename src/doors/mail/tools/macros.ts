@@ -48,14 +48,14 @@ export function macroTools(hub: Hub) {
     name: 'macro_start_session',
     title: 'Start a session',
     description:
-      'Begin work in a project: creates it if it is new, registers you, reserves files if you name some, and shows your inbox. Pass agent_name to be the same agent as before.',
+      'Begin work in a project: creates it if it is new, registers you, reserves files if you name some, and shows your inbox (without texts) and who else is active. Then use agent.name as your name and human_key as project_key.',
     cluster,
     input: z.strictObject({
       human_key: projectKey.describe('Absolute path of the repository.'),
       program,
       model,
       task_description: task,
-      agent_name: wish.describe('Your name from before, if you have one.'),
+      agent_name: wish.describe('Your name from before, to be the same agent again.'),
       file_reservation_paths: paths.optional(),
       file_reservation_reason: leaseReason.default(''),
       file_reservation_ttl_seconds: ttlSeconds.default(3600),
@@ -102,7 +102,7 @@ export function macroTools(hub: Hub) {
         model,
         agent_name: wish,
         task_description: task,
-        register_if_missing: z.boolean().default(true),
+        register_if_missing: z.boolean().default(true).describe('false: an error if agent_name is unknown.'),
         include_examples: z.boolean().default(true),
         inbox_limit: inboxLimit.default(usualInbox),
         include_inbox_bodies: z.boolean().default(false),
@@ -171,7 +171,7 @@ export function macroTools(hub: Hub) {
     name: 'macro_contact_handshake',
     title: 'Make contact',
     description:
-      'Ask an agent for contact. auto_accept also accepts in its name, and then sends your welcome message, if there is one.',
+      'Ask an agent for permission to message it, also in another project. The welcome message is sent once there is contact.',
     cluster,
     input: z
       .strictObject({
@@ -181,7 +181,7 @@ export function macroTools(hub: Hub) {
         to_project: projectKey.optional().describe('The project of target, if not yours.'),
         reason: reason.optional(),
         ttl_seconds: ttlSeconds.optional(),
-        auto_accept: z.boolean().default(false),
+        auto_accept: z.boolean().default(false).describe('Also accept for target, if its policy allows that.'),
         welcome_subject: title.optional(),
         welcome_body: body.optional(),
       })
