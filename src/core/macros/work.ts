@@ -153,10 +153,10 @@ export async function shakeHands(
  */
 async function mayAnswerFor(hub: Hub, asker: Acting, other: Other): Promise<boolean> {
   if (asker.caller.kind === 'operator') return true
+  const me = await actAs(hub, asker)
   const target = await needOther(hub, asker, other, 'no_target')
   const policy = await findPolicy(hub, target)
-  const { id: home } = await needProject(hub, asker.caller, asker.project)
-  return policy === 'open' || (policy === 'auto' && target.projectId === home)
+  return policy === 'open' || (policy === 'auto' && target.projectId === me.projectId)
 }
 
 /** The other has done nothing itself: it does not count as active. */

@@ -47,9 +47,8 @@ export async function resolve(hub: Hub, { acting, sender, addresses }: Resolving
     const names = unknown.map(({ address: { name, project } }) => (project === undefined ? name : `${name}@${project}`))
     const told = names.map((name) => JSON.stringify(name)).join(', ')
     const near = new Set<string>()
-    for (const { address } of unknown)
-      if (address.project === undefined)
-        for (const name of await findNear(hub, acting.caller, sender, address.name)) near.add(name)
+    for (const { address } of unknown.filter(({ address }) => address.project === undefined).slice(0, mostGuessed))
+      for (const name of await findNear(hub, acting.caller, sender, address.name)) near.add(name)
     throw new HubError('AGENT_NOT_FOUND', `Nothing was sent: nobody is called ${told}.`, {
       reason: 'no_recipient',
       hint: `${near.size > 0 ? `Did you mean ${[...near].join(', ')}? ` : ''}Send to agents that exist.`,
@@ -125,8 +124,11 @@ export async function findNear(hub: Hub, caller: Caller, { id, projectId }: Agen
 const mostElsewhere = 2
 const mostNear = 3
 
-/** Those active last; a project with more agents is no place to guess in. */
-const mostCompared = 500
+/** Those active last. Others wait meanwhile. */
+const mostCompared = 200
+
+/** For how many wrong names of one message the nearest are looked for. */
+export const mostGuessed = 3
 
 const mayBeMade = (hub: Hub, { registered }: Acting, { project }: Address): boolean =>
   project === undefined && (!registered || hub.rules.makeRecipients)

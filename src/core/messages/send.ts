@@ -19,7 +19,7 @@ import { commit, type Note } from '../hub/commit.ts'
 import type { Hub } from '../hub/hub.ts'
 import { slugOfProject } from '../projects/projects.ts'
 import { admit, type Blocked } from './admission.ts'
-import { type Address, findNear, type Recipient, resolve } from './recipients.ts'
+import { type Address, findNear, mostGuessed, type Recipient, resolve } from './recipients.ts'
 
 export type { Address } from './recipients.ts'
 export type Importance = 'low' | 'normal' | 'high' | 'urgent'
@@ -56,7 +56,7 @@ export interface Sent {
   readonly duplicate: boolean
 }
 
-/** `near` has the names most like the one of an agent that was made for this message. */
+/** `near` has the names most like the one of an agent that was made for this message; of a few of them only. */
 type Delivery = Recipient & AtHome & { readonly near?: readonly string[] }
 
 /** With the slug of the recipient's project. */
@@ -109,8 +109,9 @@ async function withProjects(hub: Hub, caller: Caller, sender: Agent, stored: Sto
     if (!slugs.has(projectId)) slugs.set(projectId, await slugOfProject(hub, projectId))
   const slugOf = ({ projectId }: Agent) => slugs.get(projectId) ?? ''
   const deliveries: Delivery[] = []
+  const guessed = new Set(stored.deliveries.filter(({ made }) => made).slice(0, mostGuessed))
   for (const one of stored.deliveries) {
-    const near = one.made && { near: await findNear(hub, caller, sender, one.agent.name) }
+    const near = guessed.has(one) && { near: await findNear(hub, caller, sender, one.agent.name) }
     deliveries.push({ ...one, project: slugOf(one.agent), ...near })
   }
   return {

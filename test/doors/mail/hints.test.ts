@@ -23,7 +23,8 @@ const lists: Readonly<Record<string, ReadonlySet<string>>> = {
 }
 
 /** Words such as `list_agents` and `project_key`: tools, arguments, or neither. */
-const names = (text: string): string[] => text.replaceAll(/"[^"]*"/g, '').match(/\b(?:[a-z]+(?:_[a-z]+)+|whois)\b/g) ?? []
+const names = (text: string): string[] =>
+  text.replaceAll(/"[^"]*"/g, '').match(/\b(?:[a-z]+(?:_[a-z]+)+|whois)\b/g) ?? []
 
 /** What a text names that a reader of this list cannot use after a call of this tool. */
 function unusable(text: string, offered: ReadonlySet<string>, called?: string): string[] {
