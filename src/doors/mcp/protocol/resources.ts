@@ -16,7 +16,8 @@ export async function readResource<Scope>(
     const values = template.match(uri)
     if (values === undefined) continue
     const value = await resource.read(values, exchange).catch((error: unknown) => {
-      if (error instanceof HubError && error.kind === 'not_found') throw missing(uri, service.word(error))
+      if (error instanceof HubError && error.kind === 'not_found')
+        throw missing(uri, service.word(error, exchange.scope))
       throw error
     })
     return { contents: [{ uri, mimeType: 'application/json', text: JSON.stringify(value) }] }

@@ -68,7 +68,7 @@ export async function serveStdio<Scope>(
     const refusal = error instanceof Refusal ? error : unreadable(error)
     if (refusal === undefined) engine.log.error({ err: error }, 'a line on stdin failed')
     else engine.log.warn({ code: refusal.code }, 'a line on stdin was refused')
-    return refusal ?? rpcError(service.word(error))
+    return refusal ?? rpcError(service.word(error, scope))
   }
   // Nobody reads any more: nothing that could still be asked would be heard.
   stdout.on('error', () => stdin.destroy())
