@@ -6,10 +6,12 @@ import { contacts } from './requirements/contacts.ts'
 import { feed } from './requirements/feed.ts'
 import { finding } from './requirements/finding.ts'
 import { housekeeping } from './requirements/housekeeping.ts'
+import { http } from './requirements/http.ts'
 import { identities } from './requirements/identities.ts'
 import { leases } from './requirements/leases.ts'
 import { messages } from './requirements/messages.ts'
 import { scenarios } from './requirements/scenarios.ts'
+import { settings } from './requirements/settings.ts'
 import { tooling } from './requirements/tooling.ts'
 
 export interface Requirement {
@@ -77,6 +79,9 @@ export const requirements = [
   { id: 'all.short-form.error', spec: 'DECISIONS all 1', says: 'The short form answers an error with its code, message, hint and HTTP status.' },
   { id: 'all.names.pattern', spec: 'DECISIONS all 6', says: 'A name is 1 to 100 letters, digits, "_" or "-", beginning with a letter or digit.' },
   { id: 'all.names.case', spec: 'DECISIONS all 6', says: 'Names are compared without case and shown as first written.' },
+  { id: 'all.names.alike', spec: 'DECISIONS all 22', says: 'Names that differ only in width, form or invisible characters are one name.' },
+  { id: 'all.names.reserved', spec: 'DECISIONS all 22', says: 'No look-alike of HumanOverseer gets a name at any door: marks, spaces, "-" and "_" do not count.' },
+  { id: 'all.names.migrated', spec: 'DECISIONS all 22', says: 'Names stored before are compared alike; of two that became one, one gets a number.' },
   { id: 'all.recipients.created', spec: 'DECISIONS all 7', says: 'Sending to an agent never seen makes its mailbox, and no later call renames it.' },
   { id: 'all.size.request', spec: 'DECISIONS all 8', says: 'A request of more than 4 MiB is 413.' },
   { id: 'all.size.body', spec: 'DECISIONS all 8', says: 'A body may have 1 MiB of UTF-8; one more byte is an error, and nothing is cut.' },
@@ -107,6 +112,8 @@ export const requirements = [
   { id: 'all.errors.internal', spec: 'DESIGN Errors', says: 'An unforeseen fault is INTERNAL: logged whole, shown without detail.' },
   { id: 'all.engines.alike', spec: 'DESIGN Two engines', says: 'SQLite and PostgreSQL behave alike.' },
   { id: 'all.wait.other-process', spec: 'DESIGN One wait', says: 'A message stored by one process wakes those who wait at another.' },
+
+  ...http,
 
   // The bus
   { id: 'bus.tools.all', spec: 'bus.md §4.2', says: 'The tools of the spec are there in both eras, each with an output schema.' },
@@ -155,6 +162,8 @@ export const requirements = [
   { id: 'bus.http.url-name', spec: 'DECISIONS bus 11', says: 'Over HTTP ?agent= keeps its joins without any session.' },
   { id: 'bus.http.nobody', spec: 'DECISIONS bus 11', says: 'A call that has neither a session nor ?agent= is told how to name itself.' },
   { id: 'bus.sizes.limits', spec: 'DECISIONS all 8', says: 'Bodies up to 65,536 characters, types 32, names 255 and 64; longer is an error and nothing is cut.' },
+  { id: 'bus.names.visible', spec: 'DECISIONS all 22', says: 'A name on the bus holds no invisible characters, but for those inside an emoji.' },
+  { id: 'bus.names.scripts', spec: 'DECISIONS all 22', says: 'A name on the bus has one script, or Latin with Han and Kana, Hangul or Bopomofo.' },
 
   // The bus beyond its spec
   { id: 'bus.name.in-use', spec: 'bus, beyond the spec', says: 'A second live process under one name is AGENT_NAME_IN_USE, with free names, unless it has the token.' },
@@ -181,6 +190,14 @@ export const requirements = [
   { id: 'serve.config.faults', spec: 'DESIGN Interface', says: 'Bad settings are one message that lists every fault, and exit code 2.' },
   { id: 'serve.health.live', spec: 'DESIGN Interface', says: 'GET /health/liveness answers while the process lives.' },
   { id: 'serve.health.ready', spec: 'DESIGN Interface', says: 'GET /health/readiness answers 200 only while the database does.' },
+  { id: 'serve.store.silent', spec: 'DESIGN Nothing lost', says: 'A PostgreSQL that falls silent is given up; after a failover calls and wake-ups are back within 15 s.' },
+  { id: 'serve.store.faults', spec: 'DESIGN Nothing lost', says: 'PostgreSQL killed, silent, terminated, locked or cut: nothing acknowledged is lost, and it recovers itself.' },
+  { id: 'serve.store.unhurried', spec: 'DESIGN Two engines, one SQL', says: 'Migrations may take as long as they need, and wait for those of another node.' },
+  { id: 'serve.store.gone', spec: 'DESIGN Nothing lost', says: 'A SQLite file deleted or replaced: no write is acknowledged, it is not ready, and the log has one line.' },
+  { id: 'serve.store.damaged', spec: 'DESIGN Errors', says: 'Reading a damaged file is STORAGE_FAILED, in the words that a write is answered with.' },
+  { id: 'serve.store.full', spec: 'DESIGN Nothing lost', says: 'A full disk is STORAGE_FAILED to a write, and not ready.' },
+  { id: 'serve.store.chaos', spec: 'DESIGN Nothing lost', says: 'Two servers and four bus processes that are killed at random lose and double nothing they acknowledged.' },
+  { id: 'serve.wait.monotonic', spec: 'DESIGN One wait', says: 'A wait ends after its time, whatever becomes of the time of day meanwhile.' },
   { id: 'serve.stop.signals', spec: 'DESIGN Interface', says: 'SIGTERM and SIGINT end it in good order with exit code 0.' },
   { id: 'serve.stop.waiting', spec: 'DESIGN Interface', says: 'Those who wait when it stops are answered, and lose nothing.' },
   { id: 'serve.log.secrets', spec: 'DECISIONS post 2', says: 'No token, key or message body reaches the log.' },
@@ -214,6 +231,7 @@ export const requirements = [
   ...tooling,
   ...housekeeping,
   ...scenarios,
+  ...settings,
 ] as const satisfies readonly Requirement[]
 
 export type RequirementId = (typeof requirements)[number]['id']

@@ -6,6 +6,7 @@ import { systemClock } from '../base/clock.ts'
 import { HubError } from '../base/errors.ts'
 import type { Log } from '../base/log.ts'
 import { collectProcessMetrics } from '../base/metrics.ts'
+import { openFileLimit } from '../base/processes.ts'
 import { callerOfKey } from '../core/access/keys.ts'
 import { endSession, isSessionEnded, onSessionEnded } from '../core/access/sessions.ts'
 import { countUnread } from '../core/agents/agents.ts'
@@ -17,6 +18,7 @@ import { busDoor } from '../doors/bus/door.ts'
 import { busPath, busScope } from '../doors/bus/holder.ts'
 import type { Streams } from '../doors/cli/screen.ts'
 import { createApp, listen } from '../doors/http/app.ts'
+import { boundConnections } from '../doors/http/connections.ts'
 import type { About } from '../doors/mail/about.ts'
 import { mailDoor } from '../doors/mail/door.ts'
 import { mailScope } from '../doors/mail/scope.ts'
@@ -25,6 +27,7 @@ import { mountDoor } from '../doors/mcp/http/serve.ts'
 import { createEngine } from '../doors/mcp/protocol/engine.ts'
 import { emitUsage, Usage } from '../doors/mcp/usage.ts'
 import type { Config } from '../settings/all.ts'
+import type { Settings } from '../settings/read.ts'
 import { startArchiving } from './archiving.ts'
 import { banner } from './banner.ts'
 import { choresOf } from './housekeeping.ts'
@@ -40,10 +43,14 @@ const graceMs = 3000
 const lateMs = 1000
 const exitMs = 4500
 
-export async function serve(config: Config, { stdout, stderr }: Pick<Streams, 'stdout' | 'stderr'>): Promise<void> {
+export async function serve(
+  { config, warnings }: Settings,
+  { stdout, stderr }: Pick<Streams, 'stdout' | 'stderr'>,
+): Promise<void> {
   // The reader of the log may be gone (`| tee`, and Ctrl-C): no reason to fall over.
   for (const stream of [stdout, stderr]) stream.on('error', () => {})
   const log = openLog(config, stderr)
+  for (const warning of warnings) log.warn(warning)
   const server = await startServer(config, log)
   stopOnSignal(server.stop, log)
   stdout.write(`${banner({ version, ...server })}\n`)
@@ -52,7 +59,7 @@ export async function serve(config: Config, { stdout, stderr }: Pick<Streams, 's
 /** Everything of a server but the process around it. */
 export async function startServer(config: Config, log: Log) {
   mkdirSync(config.STORAGE_ROOT, { recursive: true, mode: 0o700 })
-  const secret = config.SECRET_KEY ?? keepSecret(config.STORAGE_ROOT)
+  const secret = config.SECRET_KEY ?? keepSecret(config.STORAGE_ROOT, log)
   const hub = await openOn(await openDatabase(config), config, log)
   const { clock, ids, metrics } = hub
   collectProcessMetrics(metrics)
@@ -80,11 +87,13 @@ export async function startServer(config: Config, log: Log) {
     const app = createApp({
       host: config.HTTP_HOST,
       allowedHosts: config.HTTP_ALLOWED_HOSTS,
+      allowedOrigins: config.HTTP_ALLOWED_ORIGINS,
       bearerToken: config.HTTP_BEARER_TOKEN,
       allowLocalUnauthenticated: config.HTTP_ALLOW_LOCALHOST_UNAUTHENTICATED,
       callerOfKey: (key) => callerOfKey(hub, key),
       clock,
       log,
+      requestsShown: config.HTTP_REQUEST_LOG_ENABLED,
       metrics,
       ready: () => hub.ready(),
       refresh: async () => {
@@ -92,6 +101,7 @@ export async function startServer(config: Config, log: Log) {
         metrics.unread.set(await countUnread(hub))
       },
     })
+    boundConnections(app, openFileLimit(), log)
     mountDoor(app, { engine, path: mailboxPath, door: mailboxDoor(hub), scope: mailboxScope })
     mountDoor(app, { engine, path: config.HTTP_PATH, door: mailDoor(hub, about(config, app, usage)), scope: mailScope })
     mountDoor(app, { engine, path: busPath, door: busDoor(hub, version), scope: busScope })

@@ -1,4 +1,4 @@
-/** Processes by name: this one's, and whether another one still lives. */
+/** Processes by name: this one's, and whether another one still lives; how many files this one may have open; what it starts. */
 import { readFileSync, readlinkSync } from 'node:fs'
 import { constants, hostname, setPriority } from 'node:os'
 
@@ -50,4 +50,16 @@ export function stepBack(): void {
   } catch {
     // Slower for others, and no fault.
   }
+}
+
+/** How many files this process may have open at once, connections among them; undefined where there is no limit. */
+export function openFileLimit(): number | undefined {
+  const report = process.report as typeof process.report & { excludeNetwork: boolean }
+  const { excludeNetwork } = report
+  // Else it looks up the name of every open connection.
+  report.excludeNetwork = true
+  const { userLimits } = report.getReport() as { userLimits?: { open_files?: { soft: unknown } } }
+  report.excludeNetwork = excludeNetwork
+  const soft = userLimits?.open_files?.soft
+  return typeof soft === 'number' ? soft : undefined
 }

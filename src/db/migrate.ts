@@ -3,13 +3,15 @@ import sql, { raw } from 'sql-template-tag'
 import type { Clock } from '../base/clock.ts'
 import { HubError } from '../base/errors.ts'
 import { migrationLock, tableNames } from './dialect.ts'
-import type { Db, Dialect, Reader } from './port.ts'
+import type { Db, Dialect, Reader, Tx } from './port.ts'
 
 export interface Migration {
   readonly id: number
   readonly name: string
   /** One statement a text. */
   readonly up: (dialect: Dialect, now: number) => readonly string[]
+  /** What SQL alone cannot do, after the statements and in the same transaction. */
+  readonly finish?: (tx: Tx) => Promise<void>
 }
 
 /** `newer` and `foreign` databases are left as they are. */
@@ -23,7 +25,7 @@ export const migrationsTable = 'parley_migrations'
 export async function migrate(db: Db, migrations: readonly Migration[], clock: Clock): Promise<readonly Migration[]> {
   // Almost always there is nothing to do, and then no lock to wait for.
   if ((await schemaState(db, migrations)) === 'current') return []
-  return db.tx(async (tx) => {
+  const apply = async (tx: Tx): Promise<readonly Migration[]> => {
     const lock = migrationLock(tx)
     if (lock !== undefined) await tx.all(lock)
     const state = await schemaState(tx, migrations)
@@ -36,12 +38,14 @@ export async function migrate(db: Db, migrations: readonly Migration[], clock: C
     }
     const applied = await appliedIds(tx)
     const missing = migrations.filter(({ id }) => !applied.has(id))
-    for (const { id, name, up } of missing) {
+    for (const { id, name, up, finish } of missing) {
       for (const statement of up(tx.dialect, clock.now())) await tx.all(raw(statement))
+      await finish?.(tx)
       await tx.all(sql`INSERT INTO parley_migrations (id, name, applied_at) VALUES (${id}, ${name}, ${clock.now()})`)
     }
     return missing
-  })
+  }
+  return db.tx(apply, { unhurried: true })
 }
 
 /** The state of the database for this program; changes nothing. */

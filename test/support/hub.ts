@@ -28,6 +28,7 @@ export const usualRules: Rules = {
   makeRecipients: true,
   names: 'coerce',
   inboxLeases: true,
+  overdueMs: 1_800_000,
   inboxQuota: undefined,
 }
 

@@ -1,8 +1,8 @@
-/** Admission of a message to its recipients: by their contact policies, and by the room in their inboxes. */
+/** Admission of a message to its recipients: by leases on their inboxes, their contact policies, and the room there. */
 import type { Tx } from '../../db/port.ts'
 import { listRecipients, raiseUnread } from '../../store/agents.ts'
 import type { Agent } from '../agents/agents.ts'
-import { type Judging, judge, type Refusal, type Refusals } from '../contacts/judging.ts'
+import { type Judgement, type Judging, judge, type Refusal } from '../contacts/judging.ts'
 import type { Note } from '../hub/commit.ts'
 import type { Hub } from '../hub/hub.ts'
 import { findInboxLease } from '../leases/overlaps.ts'
@@ -21,9 +21,17 @@ interface Admission {
   readonly recipients: readonly Recipient[]
   /** The thread that the message joins, if there is one. */
   readonly threadId: number | undefined
+  readonly threadKey: string | undefined
   readonly handshake: boolean | undefined
   /** Past the policies; room is needed all the same. */
   readonly exempt: boolean
+}
+
+interface Admitted {
+  readonly passed: readonly Recipient[]
+  readonly blocked: readonly Blocked[]
+  /** Those who are due a message about a contact request (mail.contact.filed). */
+  readonly asked: readonly Agent[]
 }
 
 /**
@@ -33,50 +41,51 @@ interface Admission {
  */
 export async function admit(
   hub: Hub,
-  { tx, note, sender, recipients, threadId, handshake = hub.rules.contacts.handshake, exempt }: Admission,
-): Promise<{ passed: Recipient[]; blocked: Blocked[] }> {
-  const refusals = exempt ? undefined : await refuse(hub, { tx, note, sender, recipients, threadId, handshake })
+  { tx, note, sender, recipients, handshake = hub.rules.contacts.handshake, exempt, ...thread }: Admission,
+): Promise<Admitted> {
+  const judged = exempt ? undefined : await refuse(hub, { tx, note, sender, recipients, handshake, ...thread })
+  const asked = judged?.asked ?? []
   const blocked: Blocked[] = []
   const willing: Recipient[] = []
   for (const recipient of recipients) {
-    const refusal = refusals?.get(recipient.agent.id) ?? (await overQuota(hub, tx, recipient.agent))
+    const refusal = judged?.refusals.get(recipient.agent.id) ?? (await overQuota(hub, tx, recipient.agent))
     if (refusal === undefined) willing.push(recipient)
     else blocked.push({ recipient, ...refusal })
   }
   const ids = willing.map(({ agent }) => agent.id)
   const raised = ids.length === 0 ? [] : await raiseUnread(tx, ids, hub.limits.mailboxDepth)
-  if (raised.length === willing.length) return { passed: willing, blocked }
+  if (raised.length === willing.length) return { passed: willing, blocked, asked }
   const full = willing.filter(({ agent }) => !raised.includes(agent.id))
   return {
     passed: willing.filter(({ agent }) => raised.includes(agent.id)),
     blocked: [...blocked, ...full.map((recipient) => ({ recipient, ...mailboxFull(hub, recipient.agent) }))],
+    asked,
   }
 }
 
 type Asking = Omit<Judging, 'recipients'> & { readonly recipients: readonly Recipient[] }
 
-/** Who does not take it: by a lease on its inbox, or by its contact policy. */
-async function refuse(hub: Hub, { recipients, ...asking }: Asking): Promise<Refusals | undefined> {
+/** Who does not take it: by a lease on its inbox, or by its contact policy. One statement tells whether either is asked. */
+async function refuse(hub: Hub, { recipients, ...asking }: Asking): Promise<Judgement | undefined> {
   const { contacts, inboxLeases } = hub.rules
   if (!contacts.enforced && !inboxLeases) return undefined
   const ids = recipients.map(({ agent }) => agent.id)
   const rows = new Map((await listRecipients(asking.tx, ids)).map((row) => [row.id, row]))
-  const refusals = new Map<number, Refusal>()
-  if (inboxLeases)
-    for (const { agent } of recipients)
-      if (rows.get(agent.id)?.reserved === 1) {
-        const lease = await findInboxLease(asking.tx, { agent, senderId: asking.sender.id, now: hub.clock.now() })
-        if (lease !== undefined) refusals.set(agent.id, inboxReserved(agent, lease))
-      }
-  if (!contacts.enforced) return refusals
+  const reserved = new Map<number, Refusal>()
+  for (const { agent } of recipients) {
+    if (!inboxLeases || rows.get(agent.id)?.reserved !== 1) continue
+    const lease = await findInboxLease(asking.tx, { agent, senderId: asking.sender.id, now: hub.clock.now() })
+    if (lease !== undefined) reserved.set(agent.id, inboxReserved(agent, lease))
+  }
   const asked = recipients.flatMap(({ agent }) => {
     const row = rows.get(agent.id)
     // Nobody needs permission to write to oneself.
     const free = row === undefined || row.contact_policy === 'open' || agent.id === asking.sender.id
-    return free || refusals.has(agent.id) ? [] : [{ agent, row }]
+    return free || reserved.has(agent.id) || !contacts.enforced ? [] : [{ agent, row }]
   })
-  if (asked.length === 0) return refusals
-  return new Map([...refusals, ...((await judge(hub, { ...asking, recipients: asked })) ?? [])])
+  if (asked.length === 0) return { refusals: reserved, asked: [] }
+  const judged = await judge(hub, { ...asking, recipients: asked })
+  return { ...judged, refusals: new Map([...reserved, ...judged.refusals]) }
 }
 
 const inboxReserved = ({ name }: Agent, lease: { agent: string; pattern: string; expires_at: number }): Refusal => ({

@@ -5,6 +5,7 @@ import { topics } from './0002-topics.ts'
 import { search } from './0003-search.ts'
 import { mail } from './0004-mail.ts'
 import { callers } from './0005-callers.ts'
-import { archive } from './0006-archive.ts'
+import { names } from './0006-names.ts'
+import { archive } from './0007-archive.ts'
 
-export const migrations: readonly Migration[] = [mailbox, topics, search, mail, callers, archive]
+export const migrations: readonly Migration[] = [mailbox, topics, search, mail, callers, names, archive]
