@@ -20,8 +20,8 @@ export const authorOf = ({ GIT_AUTHOR_NAME, GIT_AUTHOR_EMAIL }: Config): { name:
   email: GIT_AUTHOR_EMAIL.replace(/[<>\p{Cc}\s]/gu, ''),
 })
 
-/** A thread that fails is started anew after this. */
-const againMs = 10_000
+/** A thread that fails is started anew after this, and later each time. */
+const [againMs, longestMs] = [10_000, 600_000]
 
 /** What is left after this is done at the next start. */
 const stopMs = 2500
@@ -33,6 +33,7 @@ const program = new URL(`./archive-thread${import.meta.url.slice(-3)}`, import.m
 export function startArchiving(hub: Hub, config: Config): () => Promise<void> {
   const { log } = hub
   let stopped = false
+  let failures = 0
   let cancel = () => {}
   let thread: Worker
   let running: Promise<void> = Promise.resolve()
@@ -45,7 +46,7 @@ export function startArchiving(hub: Hub, config: Config): () => Promise<void> {
       .on('error', (error) => log.error({ err: error }, 'the archive stopped; it is started again'))
       .once('exit', (code) => {
         ended.resolve()
-        if (code !== 0 && !stopped) cancel = systemClock.after(againMs, start)
+        if (code !== 0 && !stopped) cancel = systemClock.after(Math.min(longestMs, againMs * 2 ** failures++), start)
       })
     // The server lives as long as it serves, not as long as this thread.
     thread.unref()

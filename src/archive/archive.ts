@@ -29,7 +29,7 @@ interface Kept {
 const stateFile = '.archive.json'
 
 /** Repositories that are open at a time: each holds some processes and some megabytes. */
-const mostOpen = 16
+const mostOpen = 8
 
 /** Small packs are joined from this number on. */
 const mostPacks = 50
@@ -171,9 +171,10 @@ function writeState(folder: string, kept: Kept): void {
 /** Where a rebuild works, beside the projects. */
 const [rebuilding, replaced] = ['.rebuilding', '.replaced']
 
-/** An empty archive for a rebuild; what a killed one has left goes. */
-export function beginAnew({ folder, owner }: Archive): Archive {
-  for (const name of [rebuilding, replaced]) rmSync(join(folder, name), { recursive: true, force: true })
+/** An empty archive for a rebuild. */
+export function beginAnew(archive: Archive): Archive {
+  const { folder, owner } = archive
+  clearLeftovers(archive)
   return new Archive(join(folder, rebuilding), { author: owner.author, newId: owner.id })
 }
 
@@ -192,5 +193,9 @@ export function replaceBy({ folder }: Archive, rebuilt: Archive): void {
     if (existsSync(attachments) && !existsSync(join(folder, slug, 'attachments')))
       renameSync(attachments, join(folder, slug, 'attachments'))
   }
+}
+
+/** What a rebuild has left, or one that was killed. */
+export function clearLeftovers({ folder }: Archive): void {
   for (const name of [rebuilding, replaced]) rmSync(join(folder, name), { recursive: true, force: true })
 }

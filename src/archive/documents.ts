@@ -127,7 +127,8 @@ export function subjectLine(text: string): string {
   return line.length > 200 ? `${[...line].slice(0, 199).join('')}…` : line
 }
 
-const listed = (names: readonly string[]): string =>
+/** The first few, and how many more there are. */
+export const listed = (names: readonly string[]): string =>
   names.length > 3 ? `${names.slice(0, 3).join(', ')} and ${names.length - 3} more` : names.join(', ')
 
 /** Blind copies are in no commit's message. */

@@ -36,9 +36,16 @@ export const digestPart = (seq: number): number => Math.ceil(seq / digestLength)
 export const digestPath = (file: string, part: number): string =>
   `messages/threads/${file}${part === 1 ? '' : `.${part}`}.md`
 
-/** A thread's name must not look like the part of another's digest. `clash`: a thread before it differs only in case. */
-export const threadFile = (name: string, clash: boolean): string =>
-  clash ? encoded(name, /[a-z]/gi) : fileName(name).replace(/\.(?=\d+$)/, '%2E')
+/** The ids of messages and of topics, by which threads without a key go. */
+const othersName = /^\d+$|^[0-9a-v]{16}$/
+
+/** The file of a thread with a key. No two share one: `clash` tells that a thread before it differs only in case. */
+export function keyFile(key: string, clash: boolean): string {
+  if (clash) return encoded(key, /[a-z]/gi)
+  if (othersName.test(key)) return encoded(key, /^./)
+  // As the second part of another's digest would be called.
+  return fileName(key).replace(/\.(?=\d+$)/, '%2E')
+}
 
 const devices = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/i
 

@@ -50,8 +50,8 @@ export const mark = ({ id }: Pick<Owner, 'id'>): string => `Archive: ${id}`
 
 export const branch = 'refs/heads/main'
 
-/** Beyond so many entries a repository is forgotten after its work, and read anew when it is needed. */
-const mostEntries = 200_000
+/** Beyond so many entries the folders are forgotten after a page, or in a pause, and read anew when they are needed. */
+const [mostEntries, idleEntries] = [200_000, 5000]
 
 /** Where a noun's numbers are kept. */
 export const slotsOf = (folder: string, noun: Noun): string => join(folder, '.git', 'parley', noun)
@@ -182,8 +182,9 @@ export class Repository {
     }
     this.#shown = head
     writeFileSync(shownFile(this.#folder), head)
-    // There is a pause: no process waits in vain.
+    // There is a pause: no process waits in vain, and no large folder is kept in memory.
     this.close()
+    if ((this.#root?.size ?? 0) > idleEntries) this.#root = undefined
   }
 
   close(): void {

@@ -1,8 +1,7 @@
 /** Digests of threads, made from the messages that are there: each message belongs to a part by its place in the thread. */
 import { type DigestEntry, digestExcerpt, digestRange, digestText } from '../../archive/digest.ts'
-import { subjectLine } from '../../archive/documents.ts'
-import { digestPart, digestPath, threadFile } from '../../archive/layout.ts'
-import type { Commit } from '../../archive/repository.ts'
+import { listed, subjectLine } from '../../archive/documents.ts'
+import { digestPart, digestPath, fileName, keyFile } from '../../archive/layout.ts'
 import { type ArchivedThreadRow, listArchivedThreads, listDigestRows, listKeysAlike } from '../../store/archive.ts'
 import { listRecipientsOf } from '../../store/mail.ts'
 import { type Hub, reader } from '../hub/hub.ts'
@@ -31,45 +30,34 @@ async function commitsFor(
   partsOf: (row: ArchivedThreadRow) => Iterable<number>,
 ): Promise<Commits> {
   await learnFiles(hub, rows)
-  const made = new Map<string, { names: string[]; commit: Commit & { files: { path: string; text: string }[] } }>()
-  for (const row of rows) {
-    // A message that nobody has answered is its own page.
-    if (row.name === null && row.key === null && row.next_seq <= 2) continue
-    const { slug } = await homeOf(hub, row.project_id)
-    const found = made.get(slug) ?? {
-      names: [],
-      commit: { subject: '', at: 0, files: [], topics: new Map<number, string>() },
-    }
-    const files = [...found.commit.files]
-    let at = Math.max(found.commit.at, row.created_at)
-    for (const part of partsOf(row)) {
-      const { text, until } = await partText(hub, row, part)
-      files.push({ path: digestPath(fileOf(hub, row), part), text })
-      at = Math.max(at, until)
-    }
-    const topics =
-      row.name === null ? found.commit.topics : new Map([...(found.commit.topics ?? []), [row.id, row.uid]])
-    made.set(slug, {
-      names: [...found.names, nameOf(row)],
-      commit: { ...found.commit, at, files, ...(topics && { topics }) },
-    })
-  }
   const commits: Commits = new Map()
-  for (const [slug, { names, commit }] of made)
-    addCommit(commits, slug, { ...commit, subject: subjectLine(`digest: ${some(names)}`) })
+  for (const [projectId, threads] of Map.groupBy(rows.filter(hasDigest), (row) => row.project_id)) {
+    const files: { path: string; text: string }[] = []
+    const topics = new Map<number, string>()
+    let at = 0
+    for (const row of threads) {
+      if (row.name !== null) topics.set(row.id, row.uid)
+      for (const part of partsOf(row)) {
+        const { text, until } = await partText(hub, row, part)
+        files.push({ path: digestPath(fileOf(hub, row), part), text })
+        at = Math.max(at, until)
+      }
+    }
+    const subject = subjectLine(`digest: ${listed(threads.map(nameOf))}`)
+    addCommit(commits, (await homeOf(hub, projectId)).slug, { subject, at, files, topics })
+  }
   return commits
 }
 
-const some = (names: readonly string[]): string =>
-  names.length > 3 ? `${names.slice(0, 3).join(', ')} and ${names.length - 3} more` : names.join(', ')
+/** A message that nobody has answered and that names no thread is its own page. */
+const hasDigest = ({ name, key, next_seq }: ArchivedThreadRow): boolean => name !== null || key !== null || next_seq > 2
 
 const nameOf = ({ name, key, uid, first_id }: ArchivedThreadRow): string =>
   name === null ? (key ?? String(first_id)) : uid
 
 const files = memory(() => new Map<number, string>())
 
-export const fileOf = (hub: Hub, row: ArchivedThreadRow): string =>
-  files(hub).get(row.id) ?? threadFile(nameOf(row), false)
+const fileOf = (hub: Hub, row: ArchivedThreadRow): string => files(hub).get(row.id) ?? fileName(nameOf(row))
 
 /** A name stays with a thread: of two that differ only in case, the first has it as it is. */
 async function learnFiles(hub: Hub, rows: readonly ArchivedThreadRow[]): Promise<void> {
@@ -84,7 +72,7 @@ async function learnFiles(hub: Hub, rows: readonly ArchivedThreadRow[]): Promise
   for (const { id, key, project_id } of named) {
     const others = byName.get(`${project_id} ${key?.toLowerCase()}`) ?? []
     const clash = others.some((other) => other.id < id && other.key !== key)
-    remember(known, id, threadFile(key ?? '', clash))
+    remember(known, id, keyFile(key ?? '', clash))
   }
 }
 
@@ -122,7 +110,7 @@ async function partText(hub: Hub, row: ArchivedThreadRow, part: number): Promise
   const thread = { name: nameOf(row), createdAt: row.created_at, ...topic }
   return {
     text: digestText(thread, part, entries, await homeOf(hub, row.project_id)),
-    until: found.at(-1)?.created_at ?? 0,
+    until: found.at(-1)?.created_at ?? row.created_at,
   }
 }
 

@@ -1,10 +1,10 @@
 /** The archive as a follower of the feed: it takes what was committed, and makes everything anew where it has a gap. */
-import { type Archive, beginAnew, replaceBy } from '../../archive/archive.ts'
+import { type Archive, beginAnew, clearLeftovers, replaceBy } from '../../archive/archive.ts'
 import type { Recorded } from '../../store/changes.ts'
 import type { Place } from '../../store/places.ts'
 import type { OutsideFollower } from '../hub/followers.ts'
 import type { Hub } from '../hub/hub.ts'
-import type { Turn } from '../hub/turns.ts'
+import { holding, type Turn } from '../hub/turns.ts'
 import { commitsOf, partsOf } from './composing.ts'
 import type { Commits } from './homes.ts'
 import { everything } from './rebuilding.ts'
@@ -59,10 +59,10 @@ export function archiveFollower(
         await write(commits, anew)
         progress(done, total)
       }
-      await anew.show()
-      await turn.goOn()
+      await holding(turn, anew.show())
       replaceBy(archive, anew)
       archive.setPlace(to)
+      clearLeftovers(archive)
       kept()
     },
   }

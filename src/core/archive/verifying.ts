@@ -9,7 +9,7 @@ import type { Caller } from '../access/callers.ts'
 import { needSteering } from '../access/rules.ts'
 import { rebuildOutside, turnName } from '../hub/following.ts'
 import { type Hub, reader } from '../hub/hub.ts'
-import { newHolder, type Turn, takeTurn } from '../hub/turns.ts'
+import { holding, newHolder, type Turn, takeTurn } from '../hub/turns.ts'
 import { commitsOf } from './composing.ts'
 import { archiveFollower, followerName, type Progress } from './follower.ts'
 import { everything } from './rebuilding.ts'
@@ -73,7 +73,7 @@ async function compare(hub: Hub, archive: Archive, turn: Turn, progress: Progres
   for (let waited = 0; waited < shownMs && !isAllShown(archive.folder); waited += lookEveryMs) await pause(lookEveryMs)
   const inspections = new Map<string, Inspection>()
   const open = async (slug: string): Promise<Inspection> => {
-    const known = inspections.get(slug) ?? (await Inspection.open(join(archive.folder, slug)))
+    const known = inspections.get(slug) ?? (await holding(turn, Inspection.open(join(archive.folder, slug))))
     inspections.set(slug, known)
     return known
   }
@@ -96,7 +96,7 @@ async function compare(hub: Hub, archive: Archive, turn: Turn, progress: Progres
     await turn.goOn()
     const inspection = await open(slug)
     if (!inspection.exists) continue
-    const faults = [...inspection.extra(), ...(await inspection.unknown(archive.owner.id))]
+    const faults = [...inspection.extra(), ...(await holding(turn, inspection.unknown(archive.owner.id)))]
     findings.push(...faults.map((fault) => ({ project: slug, ...fault })))
   }
   const pending = await listPending(reader(hub), place)

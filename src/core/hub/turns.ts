@@ -85,3 +85,18 @@ function turnOf(hub: Hub, { name, holder, signal }: Taking): Turn {
     },
   }
 }
+
+const holdEveryMs = 5000
+
+/** Keeps the turn while something goes on that takes long and cannot ask for itself, such as another program. */
+export async function holding<T>(turn: Turn, work: Promise<T>): Promise<T> {
+  const done = new AbortController()
+  const result = work.finally(() => done.abort())
+  // The turn may end first; then nobody waits for the work any more.
+  result.catch(() => {})
+  while (!done.signal.aborted) {
+    await pause(holdEveryMs, done.signal)
+    await turn.goOn()
+  }
+  return result
+}
