@@ -3,12 +3,14 @@ import {
   closeSync,
   existsSync,
   fsyncSync,
+  linkSync,
   mkdirSync,
   openSync,
   readdirSync,
   readFileSync,
   renameSync,
   rmSync,
+  writeFileSync,
   writeSync,
 } from 'node:fs'
 import { join } from 'node:path'
@@ -35,12 +37,10 @@ const mostOpen = 8
 const mostPacks = 50
 
 /** Folders whose names begin with a dot are none of a project. */
-export const isProject = (name: string): boolean => !name.startsWith('.')
-
 export const projectFolders = (folder: string): string[] => {
   try {
     return readdirSync(folder, { withFileTypes: true })
-      .filter((entry) => entry.isDirectory() && isProject(entry.name))
+      .filter((entry) => entry.isDirectory() && !entry.name.startsWith('.'))
       .map(({ name }) => name)
   } catch {
     return []
@@ -63,9 +63,7 @@ export class Archive {
   constructor(folder: string, { author, newId }: { author: Owner['author']; newId: string }) {
     mkdirSync(folder, { recursive: true, mode: 0o700 })
     this.folder = folder
-    const kept = readState(folder)
-    this.owner = { id: kept?.id ?? newId, author }
-    if (kept === undefined) writeState(folder, { id: newId })
+    this.owner = { id: readState(folder)?.id ?? beginState(folder, newId), author }
     for (const slug of projectFolders(folder)) if (!isShown(join(folder, slug))) this.#unshown.add(slug)
   }
 
@@ -98,7 +96,7 @@ export class Archive {
       this.#unshown.add(slug)
       this.#touched.delete(slug)
     }
-    for (const slug of [...this.#open.keys()].slice(0, -mostOpen)) if (!this.#unshown.has(slug)) this.#close(slug)
+    this.#closeOld()
   }
 
   /** Forgets commits that were not kept. */
@@ -118,7 +116,7 @@ export class Archive {
       this.#unshown.delete(slug)
       await joinPacks(join(this.folder, slug))
     }
-    for (const slug of [...this.#open.keys()].slice(0, -mostOpen)) this.#close(slug)
+    this.#closeOld()
   }
 
   close(): void {
@@ -127,11 +125,17 @@ export class Archive {
 
   async #repository(slug: string): Promise<Repository> {
     const known = this.#open.get(slug)
-    if (known !== undefined && (this.#touched.has(slug) || known.isCurrent())) return known
-    this.#close(slug)
-    const opened = await Repository.open(join(this.folder, slug), this.owner)
-    this.#open.set(slug, opened)
-    return opened
+    const usable = known !== undefined && (this.#touched.has(slug) || known.isCurrent())
+    if (!usable) this.#close(slug)
+    const repository = usable ? known : await Repository.open(join(this.folder, slug), this.owner)
+    // The one that was used last stands last.
+    this.#open.delete(slug)
+    this.#open.set(slug, repository)
+    return repository
+  }
+
+  #closeOld(): void {
+    for (const slug of [...this.#open.keys()].slice(0, -mostOpen)) this.#close(slug)
   }
 
   #close(slug: string): void {
@@ -146,14 +150,28 @@ async function joinPacks(folder: string): Promise<void> {
   if (packs.length > mostPacks) await tryGit(folder, ['repack', '-d', '-q', '--geometric=2'])
 }
 
-/** The id of the archive and its place, without making one. */
-export function readState(folder: string): Kept | undefined {
+function readState(folder: string): Kept | undefined {
   try {
     const kept = JSON.parse(readFileSync(join(folder, stateFile), 'utf8')) as Kept
     return typeof kept.id === 'string' ? kept : undefined
   } catch {
     return undefined
   }
+}
+
+/** Of processes that begin at the same time one names the archive, and all of them go by that name. */
+function beginState(folder: string, newId: string): string {
+  const path = join(folder, stateFile)
+  const own = `${path}.${newId}`
+  writeFileSync(own, `${JSON.stringify({ id: newId })}\n`, { mode: 0o600 })
+  try {
+    linkSync(own, path)
+  } catch {
+    // Somebody was faster; or it is there and cannot be read, or there are no links on this disk.
+    if (readState(folder) === undefined) renameSync(own, path)
+  }
+  rmSync(own, { force: true })
+  return readState(folder)?.id ?? newId
 }
 
 function writeState(folder: string, kept: Kept): void {

@@ -126,3 +126,10 @@ test('An archive joins many small packs, and stays sound', async () => {
   expect(await git(join(folder, 'p'), ['fsck', '--full', '--strict', '--no-dangling'])).toBe('')
   expect(await git(join(folder, 'p'), ['status', '--porcelain'])).toBe('')
 }, 60_000)
+
+verifies('mail.archive.taken-over', 'Archives that are begun at the same time go by one name', async () => {
+  const folder = await temporaryFolder()
+  const ids = ['one', 'two', 'three'].map((newId) => new Archive(folder, { author: owner.author, newId }).owner.id)
+  expect(ids).toEqual(['one', 'one', 'one'])
+  expect(readdirSync(folder)).toEqual(['.archive.json'])
+})

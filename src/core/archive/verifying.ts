@@ -100,17 +100,22 @@ async function compare(hub: Hub, archive: Archive, turn: Turn, progress: Progres
     findings.push(...faults.map((fault) => ({ project: slug, ...fault })))
   }
   const pending = await listPending(reader(hub), place)
-  const untold = await stillToCome(hub, pending)
-  const faults = findings.filter(({ project, what }) => !untold.has(`${project}/${what}`))
+  const { written, leaving } = await stillToCome(hub, pending)
+  const faults = findings.filter(
+    ({ project, kind, what }) => !written.has(`${project}/${what}`) && !(kind === 'extra' && leaving.has(project)),
+  )
   return { projects: inspections.size, files, messages, waiting: pending.length, findings: faults }
 }
 
-/** The files that the changes after the archive's place will write. */
-async function stillToCome(hub: Hub, pending: Awaited<ReturnType<typeof listPending>>): Promise<ReadonlySet<string>> {
-  const paths = new Set<string>()
+/** The files that the changes after the archive's place will write, and the projects that files of a topic will leave. */
+async function stillToCome(hub: Hub, pending: Awaited<ReturnType<typeof listPending>>) {
+  const [written, leaving] = [new Set<string>(), new Set<string>()]
   for (const [project, list] of await commitsOf(hub, pending))
-    for (const { path } of list.flatMap(({ files }) => files)) paths.add(`${project}/${path}`)
-  return paths
+    for (const { files, forgets } of list) {
+      for (const { path } of files) written.add(`${project}/${path}`)
+      if (forgets !== undefined) leaving.add(project)
+    }
+  return { written, leaving }
 }
 
 /** Makes the archive anew from the tables. The history before is gone with it. */
