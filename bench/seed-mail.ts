@@ -1,16 +1,12 @@
 /** Fills a project with agents and their mail behind Parley's back: a million messages by calls would take minutes. */
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { text } from './text.ts'
 
 export const benchProject = '/srv/bench'
 export const benchAgents = 64
 
 export const agentOf = (number: number): string => `Agent${number % benchAgents}`
-
-const text =
-  'The build is green again; the flaky test was a timer that outlived its server. Please have a look at the diff. '.repeat(
-    2,
-  )
 
 /** `counts` says how many messages each agent has in its inbox: the first agent's, the second's …; those not named have none. */
 export function seedMail(storage: string, counts: readonly number[]): void {
