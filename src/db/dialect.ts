@@ -2,11 +2,12 @@
 import sql, { empty, raw, type Sql } from 'sql-template-tag'
 import type { Dialect } from './port.ts'
 
-const forUpdateSkipLocked = raw('FOR UPDATE SKIP LOCKED')
-
-/** Ends the inner SELECT of an UPDATE that takes a row. SQLite has one writer at a time: nothing can be locked by another. */
-export function skipLocked({ dialect }: { dialect: Dialect }): Sql {
-  return dialect === 'postgres' ? forUpdateSkipLocked : empty
+/**
+ * Ends a SELECT that takes a row of the table called `of` and passes over those that others are taking. SQLite has one writer
+ * at a time: nothing can be locked by another.
+ */
+export function skipLocked({ dialect }: { dialect: Dialect }, of?: string): Sql {
+  return dialect === 'postgres' ? raw(`FOR UPDATE${of === undefined ? '' : ` OF ${of}`} SKIP LOCKED`) : empty
 }
 
 /**

@@ -13,7 +13,10 @@ export type Wake = (channels: readonly string[] | undefined) => void
 
 /** One unit of work. It awaits nothing but its own statements: others wait behind it. */
 export interface Tx extends Reader {
-  readonly writes: true
+  /** Runs an INSERT of one row and returns the id it got. On SQLite a RETURNING instead copies every page it touches. */
+  insert(query: Sql): Promise<number>
+  /** Runs a statement that brings no rows and returns how many it has written. */
+  change(query: Sql): Promise<number>
 }
 
 export interface Db extends Reader {

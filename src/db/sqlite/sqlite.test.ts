@@ -88,6 +88,25 @@ describe('Units of work that come in together', () => {
     expect(await roomNames()).toEqual(['a', 'c'])
   })
 
+  test('run again with savepoints if one fails after it has written, and so do the next groups', async () => {
+    const runs: string[] = []
+    const unit = (name: string) =>
+      db.tx(async (tx) => {
+        runs.push(name)
+        await addRoom(tx, name)
+        if (name.startsWith('bad')) throw new Error('on purpose')
+      })
+    expect(await outcomesOf(['a', 'bad 1', 'c'].map(unit))).toEqual(['ok', 'on purpose', 'ok'])
+    expect(runs).toEqual(['a', 'bad 1', 'a', 'bad 1', 'c'])
+    expect(db.stats.reruns).toBe(1)
+    expect(await outcomesOf(['d', 'bad 2', 'e'].map(unit))).toEqual(['ok', 'on purpose', 'ok'])
+    expect(db.stats.reruns).toBe(1)
+    for (let n = 0; n < 20; n++) await unit(`f${n}`)
+    expect(await outcomesOf(['g', 'bad 3'].map(unit))).toEqual(['ok', 'on purpose'])
+    expect(db.stats.reruns).toBe(2)
+    expect(await roomNames()).toEqual(['a', 'c', 'd', 'e', ...Array.from({ length: 20 }, (_, n) => `f${n}`), 'g'])
+  })
+
   test('run once if one fails before it has written', async () => {
     let runs = 0
     const outcomes = await outcomesOf([
