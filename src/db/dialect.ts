@@ -1,5 +1,5 @@
 /** Where the two engines speak differently, by name: everything else is one SQL. */
-import sql, { empty, raw, type Sql } from 'sql-template-tag'
+import sql, { empty, join, raw, type Sql } from 'sql-template-tag'
 import type { Dialect } from './port.ts'
 
 /**
@@ -16,6 +16,14 @@ export function skipLocked({ dialect }: { dialect: Dialect }, of?: string): Sql 
  */
 export function forUpdate({ dialect }: { dialect: Dialect }, of?: string): Sql {
   return dialect === 'postgres' ? raw(`FOR NO KEY UPDATE${of === undefined ? '' : ` OF ${of}`}`) : empty
+}
+
+/** Ids for `IN`, whose rows are locked one after the other in this order. SQLite has one writer at a time and needs no lock. */
+export function inOrder(db: { dialect: Dialect }, table: Sql, ids: readonly number[]): Sql {
+  const list = sql`(${join([...ids])})`
+  return db.dialect === 'postgres'
+    ? sql`(SELECT id FROM ${table} WHERE id IN ${list} ORDER BY id ${forUpdate(db)})`
+    : list
 }
 
 /** The same for a row that is about to go: nor may anybody refer to it. */

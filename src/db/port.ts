@@ -20,6 +20,8 @@ export interface Tx extends Reader {
 }
 
 export interface Db extends Reader {
+  /** For reads that may take milliseconds: they hold up nobody else. */
+  readonly long: Reader
   /**
    * Runs `work` in a write transaction and resolves after COMMIT. Work may run more than once (deadlock, lost race),
    * so it has no effects but its statements. An error thrown by `work` rolls back that work alone. After a statement

@@ -1,6 +1,6 @@
 /** Rows of `agents`, with the counter of unread deliveries that each carries. */
 import sql, { empty, join } from 'sql-template-tag'
-import { forUpdate } from '../db/dialect.ts'
+import { inOrder } from '../db/dialect.ts'
 import type { Reader, Tx } from '../db/port.ts'
 
 export interface AgentRow {
@@ -67,13 +67,8 @@ export async function raiseOpen(tx: Tx, id: number, limit: number): Promise<bool
  * locked in the order of their ids: two sends can then wait for each other in one direction only.
  */
 export async function raiseUnread(tx: Tx, ids: readonly number[], limit: number): Promise<boolean> {
-  const raised =
-    ids.length === 1
-      ? await tx.change(sql`UPDATE agents SET unread = unread + 1 WHERE id = ${ids[0]} AND unread < ${limit}`)
-      : await tx.change(sql`
-          WITH locked AS MATERIALIZED (
-            SELECT id FROM agents WHERE id IN (${join([...ids])}) ORDER BY id ${forUpdate(tx)})
-          UPDATE agents SET unread = unread + 1 WHERE id IN (SELECT id FROM locked) AND unread < ${limit}`)
+  const which = ids.length === 1 ? sql`= ${ids[0]}` : sql`IN ${inOrder(tx, sql`agents`, ids)}`
+  const raised = await tx.change(sql`UPDATE agents SET unread = unread + 1 WHERE id ${which} AND unread < ${limit}`)
   return raised === ids.length
 }
 

@@ -5,7 +5,7 @@ import { type Excerpt, excerpt } from '../../fulltext/excerpt.ts'
 import { type Phrase, parseQuery, phrasesOf, type Query } from '../../fulltext/query.ts'
 import { type Counted, rank, tally } from '../../fulltext/relevance.ts'
 import { type HitRow, listFound, listHits, listTexts, type Scope } from '../../store/search.ts'
-import { type Hub, reader } from '../hub/hub.ts'
+import { type Hub, longReader, reader } from '../hub/hub.ts'
 import { firstLine } from '../mail/messages.ts'
 import { catchUp } from './projection.ts'
 
@@ -99,10 +99,10 @@ interface Counting {
 
 /** Nearly always all that is found is in sight, and the newest thousand are enough. */
 async function countFound(hub: Hub, { query, scope, phrases }: Counting): Promise<Counted[]> {
-  const found = await listFound(reader(hub), { query, scope }, mostRanked)
+  const found = await listFound(longReader(hub), { query, scope }, mostRanked)
   const counted = await countAll(hub, { ids: found, scope, phrases })
   if (found.length < mostRanked || counted.length === found.length) return counted
-  const more = await listFound(reader(hub), { query, scope }, mostSifted)
+  const more = await listFound(longReader(hub), { query, scope }, mostSifted)
   return countAll(hub, { ids: more, scope, phrases })
 }
 
@@ -115,7 +115,7 @@ async function countAll(
   for (let at = 0; at < ids.length && counted.length < mostRanked; at += pageSize) {
     if (at > 0) await nextTurn()
     const part = { ids: ids.slice(at, at + pageSize), scope, length: rankedCharacters }
-    for (const { id, ...row } of await listTexts(reader(hub), part)) {
+    for (const { id, ...row } of await listTexts(longReader(hub), part)) {
       const [subject, body] = [tally(row.subject, phrases), tally(row.body, phrases)]
       const counts = phrases.map(({ field }, n) => {
         const inSubject = field === undefined || field === 'subject' ? (subject.counts[n] ?? 0) : 0

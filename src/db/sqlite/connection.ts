@@ -42,3 +42,12 @@ export class SqliteConnection {
     this.#db.close()
   }
 }
+
+/** How long a read waits inside SQLite. In WAL mode that happens only while another process recovers or closes the file. */
+const readTimeoutMs = 5_000
+
+export function openReading(file: string): SqliteConnection {
+  const connection = new SqliteConnection(file, { timeout: readTimeoutMs })
+  connection.pragma('query_only = ON')
+  return connection
+}

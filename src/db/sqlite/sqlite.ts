@@ -3,14 +3,13 @@ import type { Sql } from 'sql-template-tag'
 import { HubError } from '../../base/errors.ts'
 import { shuttingDown, sqliteFault } from '../faults.ts'
 import type { Db, Tx, Wake } from '../port.ts'
+import { SqliteBell } from './bell.ts'
 import { defaultPatienceMs, whileBusy } from './busy.ts'
-import { SqliteConnection } from './connection.ts'
+import { openReading, SqliteConnection } from './connection.ts'
+import { LongReads } from './long-reads.ts'
 import { applicationId, refuseForeign } from './owner.ts'
 import { SqliteWatch } from './watch.ts'
 import { SqliteWriter } from './writer.ts'
-
-/** How long a read waits inside SQLite. In WAL mode that happens only while another process recovers or closes the file. */
-const readTimeoutMs = 5_000
 
 /**
  * SQLite's own 1,000 pages are full after four groups of 64 sends, and a checkpoint has two fsyncs more. A crash leaves at
@@ -58,23 +57,21 @@ function prepareFile(connection: SqliteConnection, file: string): void {
   connection.pragma(`journal_size_limit = ${walBytes}`)
 }
 
-function openReading(file: string): SqliteConnection {
-  const connection = new SqliteConnection(file, { timeout: readTimeoutMs })
-  connection.pragma('query_only = ON')
-  return connection
-}
-
 export class SqliteDb implements Db {
   readonly dialect = 'sqlite'
   readonly #reading: SqliteConnection
   readonly #writer: SqliteWriter
+  readonly long: LongReads
+  readonly #bell: SqliteBell
   readonly #watch: SqliteWatch
   #closing: Promise<void> | undefined
 
   constructor(parts: { file: string; writing: SqliteConnection; reading: SqliteConnection; patienceMs: number }) {
     this.#reading = parts.reading
-    this.#writer = new SqliteWriter(parts.writing, { patienceMs: parts.patienceMs })
-    this.#watch = new SqliteWatch(parts.file, parts.writing)
+    this.long = new LongReads(parts.file)
+    this.#bell = new SqliteBell(parts.file)
+    this.#writer = new SqliteWriter(parts.writing, { patienceMs: parts.patienceMs, committed: () => this.#bell.ring() })
+    this.#watch = new SqliteWatch(this.#bell, parts.writing)
   }
 
   get stats(): SqliteWriter['stats'] {
@@ -112,6 +109,7 @@ export class SqliteDb implements Db {
   async #close(): Promise<void> {
     this.#watch.close()
     this.#reading.close()
-    await this.#writer.close()
+    await Promise.all([this.#writer.close(), this.long.close()])
+    this.#bell.close()
   }
 }

@@ -33,11 +33,19 @@ interface Unit {
   readonly since: number
 }
 
+export interface WriterOptions {
+  /** How long a group waits for other processes. */
+  readonly patienceMs: number
+  /** Called after each COMMIT. */
+  readonly committed: () => void
+}
+
 export class SqliteWriter {
-  /** Transactions and the units of work in them since the start, and how often a group had to run again. */
+  /** Transactions and the units of work in them since the start, and how often a group ran again with savepoints. */
   readonly stats = { groups: 0, units: 0, reruns: 0 }
   readonly #connection: SqliteConnection
   readonly #patienceMs: number
+  readonly #committed: () => void
   readonly #statements
   #queue: Unit[] = []
   #active = false
@@ -46,9 +54,10 @@ export class SqliteWriter {
   /** How many of the next groups have savepoints. */
   #guardedGroups = 0
 
-  constructor(connection: SqliteConnection, { patienceMs }: { patienceMs: number }) {
+  constructor(connection: SqliteConnection, { patienceMs, committed }: WriterOptions) {
     this.#connection = connection
     this.#patienceMs = patienceMs
+    this.#committed = committed
     this.#statements = {
       begin: connection.prepare('BEGIN IMMEDIATE'),
       commit: connection.prepare('COMMIT'),
@@ -117,7 +126,7 @@ export class SqliteWriter {
 
   /** The units of the group are undone: through no fault of theirs, but for the one that is left out. */
   #runAgain(group: readonly Unit[], { leftOut }: GroupLost): void {
-    this.stats.reruns++
+    if (leftOut === undefined) this.stats.reruns++
     leftOut?.reject(leftOut.result)
     this.#queue.unshift(...group.filter((unit) => unit !== leftOut))
   }
@@ -130,6 +139,7 @@ export class SqliteWriter {
     try {
       await Promise.race([this.#runUnits(group, alarm), alarm.rings])
       commit.run()
+      this.#committed()
     } finally {
       alarm.stop()
       if (this.#connection.inTransaction) rollback.run()
@@ -152,6 +162,8 @@ export class SqliteWriter {
         if (unit.failed) undo.run()
         release.run()
       } else if (unit.failed && wrote) {
+        // The first one saw nothing that is not committed: its failure stands, and the others have not run yet.
+        if (unit === group[0]) throw new GroupLost(unit)
         this.#guardedGroups = groupsGuarded
         throw new GroupLost()
       }
