@@ -38,6 +38,11 @@ const calls = {
     path: (connection) => `/agents/sender-${connection}/mcp`,
     args: (connection) => ({ name: `reader-${connection}`, msg: text }),
   },
+  sendToOne: {
+    tool: 'send_to_agent',
+    path: (connection) => `/agents/sender-${connection}/mcp`,
+    args: () => ({ name: 'reader-0', msg: text }),
+  },
   check: { tool: 'check_mail', path: (connection) => `/agents/reader-${connection}/mcp`, args: () => ({}) },
   search: {
     tool: 'search_messages',

@@ -10,7 +10,7 @@ import { mailRows } from './mail.ts'
 import { mailboxRows } from './mailbox.ts'
 import type { Row } from './rows.ts'
 import { benchSearch } from './search.ts'
-import { throughputRows } from './throughput.ts'
+import { postgresRows, throughputRows } from './throughput.ts'
 
 const { values: options } = parseArgs({
   options: {
@@ -36,6 +36,7 @@ const searchSize = quick ? { messages: 100_000, samples: 100 } : { messages: 1_0
 
 const parts: Readonly<Record<string, () => Promise<Row[]>>> = {
   throughput: () => throughputRows(folder, { rounds, against }, say),
+  postgres: () => postgresRows(folder, { rounds, against }, say),
   mailbox: () => mailboxRows(folder, quick, say),
   mail: () => mailRows(folder, mailSize, say),
   search: () => benchSearch(folder(), searchSize),
@@ -45,7 +46,7 @@ const parts: Readonly<Record<string, () => Promise<Row[]>>> = {
 const usage = `npm run bench [-- --quick] [-- --only <part>] [-- --against <checkout>] [-- --rounds <n>]
 
 Parts: ${Object.keys(parts).join(', ')}. --only may be given more than once.
---against runs another checkout of Parley (with its packages installed) beside this one in the part throughput.
+--against runs another checkout of Parley (with its packages installed) beside this one in the parts throughput and postgres.
 --quick has fewer rounds and smaller stores. Only a whole run is kept in bench/results.json. bench/README.md says what is measured.`
 
 const wrong = only?.find((name) => !(name in parts))

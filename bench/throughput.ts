@@ -1,5 +1,7 @@
 /** Calls a second of each door: Parley, Parley again, perhaps an older tree, and their floors take turns. */
 import { join } from 'node:path'
+import { Client } from 'pg'
+import { startPostgres } from '../test/support/postgres.ts'
 import { openClient } from './client.ts'
 import type { Load } from './drive.ts'
 import type { FloorOrder } from './floor-sqlite.ts'
@@ -46,10 +48,50 @@ const mailLines: readonly Line[] = [
   { what: '`search_messages` among 100,000', call: 'search' },
 ]
 
+const postgresLines: readonly Line[] = [
+  { what: '`send_to_agent` on PostgreSQL', call: 'send', floor: 'send', target: 75 },
+  { what: '`check_mail` on PostgreSQL', call: 'check', floor: 'check', target: 75 },
+  { what: '`send_to_agent` on PostgreSQL, all to one', call: 'sendToOne' },
+]
+
 export interface ThroughputOptions {
   readonly rounds: number
   /** Another checkout of Parley, which runs beside this one. */
   readonly against?: string | undefined
+}
+
+/** The same on PostgreSQL, against bare `pg` with the same statements; the mailbox only, in an empty store. */
+export async function postgresRows(
+  folder: () => string,
+  options: ThroughputOptions,
+  say: (text: string) => void,
+): Promise<Row[]> {
+  const server = await startPostgres({ durable: true })
+  try {
+    const databases = await Promise.all(
+      ['floor', 'parley', 'again', 'older'].map((name) => makeDatabase(server.url, name)),
+    )
+    const field = await openField(folder, options, { databases })
+    const rows: Row[] = []
+    for (const line of postgresLines) {
+      say(line.what)
+      rows.push(await measure(line, field, options.rounds))
+    }
+    await field.close()
+    return rows
+  } finally {
+    await server.stop()
+  }
+}
+
+async function makeDatabase(server: string, name: string): Promise<string> {
+  const client = new Client(server)
+  await client.connect()
+  await client.query(`CREATE DATABASE bench_${name}`)
+  await client.end()
+  const url = new URL(server)
+  url.pathname = `bench_${name}`
+  return url.href
 }
 
 /** On SQLite: the mailbox in an empty store, mail among 100,000 messages. */
@@ -59,11 +101,11 @@ export async function throughputRows(
   say: (text: string) => void,
 ): Promise<Row[]> {
   const rows: Row[] = []
-  for (const [lines, prepare] of [
-    [mailboxLines, async () => {}],
-    [mailLines, fillWithMail],
+  for (const [lines, place] of [
+    [mailboxLines, {}],
+    [mailLines, { prepare: fillWithMail }],
   ] as const) {
-    const field = await openField(folder, options, prepare)
+    const field = await openField(folder, options, place)
     for (const line of lines) {
       say(line.what)
       rows.push(await measure(line, field, options.rounds))
@@ -77,28 +119,41 @@ interface Field {
   readonly load: Worker<Order, Load>
   readonly rows: Worker<FloorOrder, { calls: number; microseconds: number }>
   readonly http: Running
-  readonly inbox: Running
+  /** Of a store on SQLite. */
+  readonly inbox: Running | undefined
   readonly parley: Running
   readonly again: Running
   readonly older: Running | undefined
   close(): Promise<void>
 }
 
-type Prepare = (storage: string, checkout: string | undefined) => Promise<void>
+interface Place {
+  /** Fills a store before its server starts. */
+  readonly prepare?: (storage: string, checkout: string | undefined) => Promise<void>
+  /** Of the floor, of Parley, of Parley again, of the older tree: on PostgreSQL each has its own. */
+  readonly databases?: readonly string[]
+}
 
-async function openField(folder: () => string, { against }: ThroughputOptions, prepare: Prepare): Promise<Field> {
-  const serve = async (storage: string, checkout?: string): Promise<Running> => {
+async function openField(
+  folder: () => string,
+  { against }: ThroughputOptions,
+  { prepare = async () => {}, databases }: Place,
+): Promise<Field> {
+  const serve = async (storage: string, database: string | undefined, checkout?: string): Promise<Running> => {
     await prepare(storage, checkout)
-    return startParley(storage, {}, checkout)
+    return startParley(storage, database === undefined ? {} : { DATABASE_URL: database }, checkout)
   }
   const storage = folder()
-  const parley = await serve(storage)
-  const again = await serve(folder())
-  const older = against === undefined ? undefined : await serve(folder(), against)
-  const [http, inbox] = [await startFloor(), await startInboxFloor(storage)]
+  const parley = await serve(storage, databases?.[1])
+  const again = await serve(folder(), databases?.[2])
+  const older = against === undefined ? undefined : await serve(folder(), databases?.[3], against)
+  const http = await startFloor()
+  const inbox = databases === undefined ? await startInboxFloor(storage) : undefined
   const load: Field['load'] = startWorker('load.ts')
-  const rows: Field['rows'] = startWorker('floor-sqlite.ts', folder())
-  const servers = [parley, again, http, inbox, ...(older ? [older] : [])]
+  const rows: Field['rows'] = databases
+    ? startWorker('floor-postgres.ts', databases[0] ?? '')
+    : startWorker('floor-sqlite.ts', folder())
+  const servers = [parley, again, older, http, inbox].filter((server) => server !== undefined)
   return {
     load,
     rows,
@@ -127,11 +182,11 @@ async function measure({ what, call, era = 'plain', floor, target }: Line, field
   const written = (unit: FloorOrder['unit']): Contender => ({
     slice: async () => ({ wall: (await field.rows.ask({ unit, seconds })).microseconds }),
   })
-  const floors: Record<string, Contender> =
+  const floors: Readonly<Record<string, Contender>> | undefined =
     floor === undefined
       ? {}
       : floor === 'inbox'
-        ? { inbox: server(field.inbox, 'plain') }
+        ? field.inbox && { inbox: server(field.inbox, 'plain') }
         : { http: server(field.http, 'plain'), rows: written(floor) }
   const contenders: Record<string, Contender> = {
     ...floors,
@@ -145,7 +200,7 @@ async function measure({ what, call, era = 'plain', floor, target }: Line, field
   return share(
     what,
     {
-      floor: Object.keys(floors).map((name) => seen[name] ?? []),
+      floor: Object.keys(floors ?? {}).map((name) => seen[name] ?? []),
       parley: seen.parley ?? [],
       again: seen.again ?? [],
       ...(seen.older && { older: seen.older }),
