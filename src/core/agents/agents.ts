@@ -1,6 +1,6 @@
 /** Agents: the named identities of a project. */
 import { HubError } from '../../base/errors.ts'
-import { nameKey } from '../../base/names.ts'
+import { isReserved, nameKey, overseer } from '../../base/names.ts'
 import { type AgentRow, findAgent, insertAgent, listHomes, sumUnread } from '../../store/agents.ts'
 import type { Caller } from '../access/callers.ts'
 import { commit } from '../hub/commit.ts'
@@ -56,7 +56,9 @@ export async function ensureAgent(
   const row = await commit(hub, caller, async (tx, note) => {
     const found = await findAgent(tx, projectId, key)
     if (found !== undefined) return found
-    const made = await insertAgent(tx, { projectId, name, nameKey: key, policy, now: hub.clock.now() })
+    // Mail to "human-overseer" is mail to people, and is shown as that.
+    const called = isReserved(name) ? overseer : name
+    const made = await insertAgent(tx, { projectId, name: called, nameKey: key, policy, now: hub.clock.now() })
     note({ kind: 'agent.created', projectId, agentId: made.id })
     return made
   })
