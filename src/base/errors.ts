@@ -93,6 +93,9 @@ export function asHubError(error: unknown): HubError {
   })
 }
 
+/** Whether a door logs it: a fault of the program. Trouble of the storage is logged by the hub, once. */
+export const isUnexpected = ({ kind, code }: HubError): boolean => kind === 'internal' && code !== 'STORAGE_FAILED'
+
 /** An error as clients see it, at every door. */
 export interface ErrorShape {
   error: { code: Code; message: string; hint?: string }

@@ -33,8 +33,8 @@ export const limits = {
   listed: 1000,
   /** Messages of an inbox or outbox in one answer. */
   inboxListed: 100,
-  /** Bytes of message bodies in one answer of an inbox or outbox. */
-  inboxAnswerBytes: 8 * MiB,
+  /** Bytes of message bodies in one answer of mail. A single body always fits. */
+  answerBodyBytes: MiB,
   /** Characters of messages in one answer of `sync`; one message always fits, and the next call brings the rest. */
   syncAnswerLength: 2 * MiB,
   /** Bytes of events that a client may leave unread: beyond them its stream is closed before they fill the memory. */

@@ -21,6 +21,7 @@ export function echoing(db: Db, log: Log): Db {
   return {
     ...reading(db),
     long: reading(db.long),
+    check: () => db.check(),
     tx: (work) => db.tx((tx) => work(writing(tx))),
     listen: (wake) => db.listen(wake),
     announce: (channels) => db.announce(channels),

@@ -169,7 +169,7 @@ eachEngine('Attacks', (open) => {
       code: 'FORBIDDEN',
     })
     expect(await listContacts(hub, as('Ann'))).toEqual([])
-    expect(await listInbox(hub, as('Kim'), { limit: 10 })).toEqual([])
+    expect((await listInbox(hub, as('Kim'), { limit: 10 })).messages).toEqual([])
     await hub.close()
   })
 })

@@ -88,7 +88,7 @@ export const calls: Readonly<Record<Verb, Call>> = {
   acknowledge: async (hub, target) => void (await acknowledge(hub, acting(target), target.lent)),
   markRead: (hub, target) => markRead(hub, acting(target), target.messageId),
   acknowledgeMessage: (hub, target) => acknowledgeMessage(hub, acting(target), target.messageId),
-  listInbox: (hub, target) => listInbox(hub, acting(target), { limit: 10 }),
+  listInbox: async (hub, target) => (await listInbox(hub, acting(target), { limit: 10 })).messages,
   listOutbox: (hub, target) => listOutbox(hub, acting(target), { limit: 10 }).then(() => true),
 
   findSchemaVersion: (hub, { caller }) => findSchemaVersion(hub, caller),

@@ -202,6 +202,7 @@ eachEngine('Pruning', (open, dialect) => {
               return async () => {}
             },
             announce() {},
+            check: async () => {},
             close: () => db.close(),
           },
           { clock, waitMs: 365 * day },

@@ -76,7 +76,7 @@ eachEngine('Work', (open) => {
     expect(made).toMatchObject({ answer: { status: 'approved' }, welcome: { subject: 'Hello' } })
     expect((await whois(hub, local, project, 'BlueLake')).activeAt).toBe(activeAt)
     expect((await whois(hub, local, project, 'GreenCastle')).activeAt).toBe(clock.now())
-    expect(await listInbox(hub, as('BlueLake'), inbox)).toHaveLength(2)
+    expect((await listInbox(hub, as('BlueLake'), inbox)).messages).toHaveLength(2)
     await hub.close()
   })
 })

@@ -8,7 +8,7 @@ import { type Introduction, type Registered, register } from '../agents/registra
 import type { Contact, Other } from '../contacts/links.ts'
 import type { Hub } from '../hub/hub.ts'
 import { type Reserved, type Reserving, readPatterns, release, reserve } from '../leases/leases.ts'
-import { type InboxWish, listInbox, type Received } from '../mail/inbox.ts'
+import { type InboxWish, listInbox, type MailPage, type Received } from '../mail/inbox.ts'
 import { type Draft, type Sent, send } from '../messages/send.ts'
 import { findProjectCalled, needProject, type Project } from '../projects/projects.ts'
 import { requestContact, respondContact } from '../requests/requests.ts'
@@ -31,7 +31,7 @@ export interface Started {
   readonly project: Project
   readonly registered: Registered
   readonly reserved: Reserved
-  readonly inbox: readonly Received[]
+  readonly inbox: MailPage<Received>
 }
 
 /** Makes the project where it is new, registers the agent, reserves its files and shows its mail. */
@@ -70,7 +70,7 @@ export interface Prepared {
   readonly registered: Registered
   /** Undefined if nobody has written to it yet: an agent may come before the first message. */
   readonly thread: ThreadSummary | undefined
-  readonly inbox: readonly Received[]
+  readonly inbox: MailPage<Received>
 }
 
 export async function prepareForThread(

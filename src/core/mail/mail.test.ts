@@ -52,11 +52,11 @@ eachEngine('Mail', (open) => {
     const names = (parties: readonly { name: string }[]) => parties.map(({ name }) => name)
 
     for (const agent of [bob, cleo]) {
-      const [seen] = await listInbox(hub, agent, all)
+      const [seen] = (await listInbox(hub, agent, all)).messages
       expect(seen && [names(seen.to), names(seen.cc), names(seen.bcc)]).toEqual([['Bob'], ['Cleo'], []])
     }
-    expect(await listInbox(hub, dora, all)).toMatchObject([{ kind: 'bcc', body: 'hello', bcc: [] }])
-    expect((await listOutbox(hub, ann, all)).map(({ bcc }) => names(bcc))).toEqual([['Dora']])
+    expect((await listInbox(hub, dora, all)).messages).toMatchObject([{ kind: 'bcc', body: 'hello', bcc: [] }])
+    expect((await listOutbox(hub, ann, all)).messages.map(({ bcc }) => names(bcc))).toEqual([['Dora']])
     expect((await needMessage(hub, local, 'back', messageId)).bcc).toEqual([])
     expect((await readThread(hub, local, 'back', { key: 'T-1', ...all })).messages[0]?.bcc).toEqual([])
     // The project of whoever got a blind copy knows nothing of it; only that agent does.
@@ -89,7 +89,7 @@ eachEngine('Mail', (open) => {
         (await readThread(hub, local, project, { key: 'T-1', ...all })).messages.map(({ body }) => body)
       expect(await bodies('back')).toEqual(['inside', 'across', 'back'])
       expect(await bodies('front')).toEqual(['across', 'back', 'at home'])
-      const [answer] = await listInbox(hub, ann, all)
+      const [answer] = (await listInbox(hub, ann, all)).messages
       expect(answer).toMatchObject({
         body: 'back',
         thread: 'T-1',
@@ -107,7 +107,7 @@ eachEngine('Mail', (open) => {
     expect(await hub[inside].db.all(sql`SELECT 1 FROM messages`)).toEqual([])
     // At the mailbox door a new agent needs no set-up, whatever the setting says.
     await send(hub, as('Ann', 'back'), { to: [{ name: 'Nobody' }], body: 'x' })
-    expect(await listInbox(hub, registered('Nobody', 'back'), all)).toHaveLength(1)
+    expect((await listInbox(hub, registered('Nobody', 'back'), all)).messages).toHaveLength(1)
   })
 
   test('unread mail is counted once for each recipient, and by whichever way it is read', async () => {

@@ -32,7 +32,7 @@ eachEngine('Contact requests', (open) => {
       updatedAt: clock.now(),
       expiresAt: clock.now() + 7 * day,
     })
-    expect(await listInbox(hub, as('Bob'), { limit: 5, bodies: true })).toMatchObject([
+    expect((await listInbox(hub, as('Bob'), { limit: 5, bodies: true })).messages).toMatchObject([
       { subject, ackRequired: true, body: expect.stringMatching(/we should talk.*respond_contact/s) },
     ])
   })

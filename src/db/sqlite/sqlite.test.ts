@@ -166,19 +166,28 @@ describe('Units of work that come in together', () => {
     const stuck = new Promise<void>((resolve) => {
       started = resolve
     })
+    const later = Promise.withResolvers<void>()
+    const late = Promise.withResolvers<unknown>()
     const outcomes = outcomesOf([
       db.tx((tx) => addRoom(tx, 'a')),
       db.tx(async (tx) => {
         await addRoom(tx, 'stuck')
         started()
-        await new Promise(() => {})
+        await later.promise
+        await addRoom(tx, 'too late').catch(late.resolve)
       }),
       db.tx((tx) => addRoom(tx, 'b')),
     ])
     await stuck
     await vi.advanceTimersByTimeAsync(10_000)
     expect(await outcomes).toEqual(['ok', expect.stringContaining('waited for something other'), 'ok'])
-    expect(await roomNames()).toEqual(['a', 'b'])
+    // Nor does it get into the transaction of another when it goes on.
+    await db.tx(async (tx) => {
+      await addRoom(tx, 'c')
+      later.resolve()
+      expect(await late.promise).toMatchObject({ message: expect.stringContaining('has ended') })
+    })
+    expect(await roomNames()).toEqual(['a', 'b', 'c'])
   })
 })
 

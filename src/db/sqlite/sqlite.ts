@@ -8,6 +8,7 @@ import { defaultPatienceMs, whileBusy } from './busy.ts'
 import { openReading, SqliteConnection } from './connection.ts'
 import { LongReads } from './long-reads.ts'
 import { applicationId, refuseForeign } from './owner.ts'
+import { type FreeBytes, SqlitePlace } from './place.ts'
 import { SqliteWatch } from './watch.ts'
 import { SqliteWriter } from './writer.ts'
 
@@ -23,18 +24,20 @@ const walBytes = 64 * 1024 * 1024
 interface SqliteOptions {
   /** How long to wait for other processes that hold the file, in milliseconds, before DB_BUSY. */
   patienceMs?: number
+  /** The room left in a folder, if not by asking the system. */
+  freeBytes?: FreeBytes
 }
 
 export async function openSqlite(
   file: string,
-  { patienceMs = defaultPatienceMs }: SqliteOptions = {},
+  { patienceMs = defaultPatienceMs, freeBytes }: SqliteOptions = {},
 ): Promise<SqliteDb> {
   refuseForeign(file)
   const writing = new SqliteConnection(file, { timeout: 0 })
   try {
     await whileBusy(() => prepareFile(writing, file), patienceMs)
     const reading = await whileBusy(() => openReading(file), patienceMs)
-    return new SqliteDb({ file, writing, reading, patienceMs })
+    return new SqliteDb({ file, writing, reading, patienceMs, place: new SqlitePlace(file, freeBytes) })
   } catch (error) {
     writing.close()
     throw error
@@ -57,6 +60,14 @@ function prepareFile(connection: SqliteConnection, file: string): void {
   connection.pragma(`journal_size_limit = ${walBytes}`)
 }
 
+interface Parts {
+  readonly file: string
+  readonly writing: SqliteConnection
+  readonly reading: SqliteConnection
+  readonly patienceMs: number
+  readonly place: SqlitePlace
+}
+
 export class SqliteDb implements Db {
   readonly dialect = 'sqlite'
   readonly #reading: SqliteConnection
@@ -64,14 +75,20 @@ export class SqliteDb implements Db {
   readonly long: LongReads
   readonly #bell: SqliteBell
   readonly #watch: SqliteWatch
+  readonly #place: SqlitePlace
   #closing: Promise<void> | undefined
 
-  constructor(parts: { file: string; writing: SqliteConnection; reading: SqliteConnection; patienceMs: number }) {
-    this.#reading = parts.reading
-    this.long = new LongReads(parts.file)
-    this.#bell = new SqliteBell(parts.file)
-    this.#writer = new SqliteWriter(parts.writing, { patienceMs: parts.patienceMs, committed: () => this.#bell.ring() })
-    this.#watch = new SqliteWatch(this.#bell, parts.writing)
+  constructor({ file, writing, reading, patienceMs, place }: Parts) {
+    this.#reading = reading
+    this.long = new LongReads(file)
+    this.#bell = new SqliteBell(file)
+    const committed = () => {
+      place.checkFile()
+      this.#bell.ring()
+    }
+    this.#writer = new SqliteWriter(writing, { patienceMs, committed })
+    this.#watch = new SqliteWatch(this.#bell, writing)
+    this.#place = place
   }
 
   get stats(): SqliteWriter['stats'] {
@@ -99,6 +116,10 @@ export class SqliteDb implements Db {
 
   /** Others see a commit in the file itself. */
   announce(): void {}
+
+  check(): Promise<void> {
+    return this.#place.check()
+  }
 
   close(): Promise<void> {
     this.#closing ??= this.#close()

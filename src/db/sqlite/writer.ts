@@ -36,7 +36,7 @@ interface Unit {
 export interface WriterOptions {
   /** How long a group waits for other processes. */
   readonly patienceMs: number
-  /** Called after each COMMIT. */
+  /** Called after each COMMIT. Throws if it went into a file that is not there any more: then nobody is told that it was kept. */
   readonly committed: () => void
 }
 
@@ -152,8 +152,9 @@ export class SqliteWriter {
     if (guarded) this.#guardedGroups--
     for (const unit of group) {
       if (guarded) savepoint.run()
-      alarm.unit = unit
-      const { wrote } = await this.#run(unit)
+      const tx = new SqliteTx(this.#connection)
+      alarm.running = { unit, tx }
+      await run(unit, tx)
       // The unit was given up: another transaction runs by now.
       if (alarm.rang) return
       // A full disk, for one, takes the transaction away with the statement that met it.
@@ -161,7 +162,7 @@ export class SqliteWriter {
       if (guarded) {
         if (unit.failed) undo.run()
         release.run()
-      } else if (unit.failed && wrote) {
+      } else if (unit.failed && tx.wrote) {
         // The first one saw nothing that is not committed: its failure stands, and the others have not run yet.
         if (unit === group[0]) throw new GroupLost(unit)
         this.#guardedGroups = groupsGuarded
@@ -169,20 +170,18 @@ export class SqliteWriter {
       }
     }
   }
+}
 
-  async #run(unit: Unit): Promise<SqliteTx> {
-    const tx = new SqliteTx(this.#connection)
-    unit.failed = false
-    try {
-      unit.result = await unit.work(tx)
-      tx.throwFailure()
-    } catch (error) {
-      unit.failed = true
-      unit.result = error
-    } finally {
-      tx.end()
-    }
-    return tx
+async function run(unit: Unit, tx: SqliteTx): Promise<void> {
+  unit.failed = false
+  try {
+    unit.result = await unit.work(tx)
+    tx.throwFailure()
+  } catch (error) {
+    unit.failed = true
+    unit.result = error
+  } finally {
+    tx.end()
   }
 }
 
@@ -200,18 +199,19 @@ class GroupLost extends Error {
 interface Alarm {
   readonly rings: Promise<never>
   rang: boolean
-  /** The one that runs. */
-  unit: Unit | undefined
+  running: { readonly unit: Unit; readonly tx: SqliteTx } | undefined
   stop(): void
 }
 
 function startAlarm(): Alarm {
   const { promise: rings, reject } = Promise.withResolvers<never>()
-  const started: Alarm = { rings, rang: false, unit: undefined, stop: () => {} }
+  const started: Alarm = { rings, rang: false, running: undefined, stop: () => {} }
   started.stop = alarm(unitLimitMs, () => {
     started.rang = true
-    const { unit } = started
-    if (unit === undefined) return
+    if (started.running === undefined) return
+    const { unit, tx } = started.running
+    // Or its next statement would run in the transaction of others.
+    tx.end()
     unit.result = new Error('A unit of work waited for something other than its statements, and everybody behind it.')
     reject(new GroupLost(unit))
   })

@@ -2,7 +2,7 @@
 import type { Socket } from 'node:net'
 import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { nextTurn } from '../../base/clock.ts'
-import { asHubError, errorShape, HubError, kinds } from '../../base/errors.ts'
+import { asHubError, errorShape, HubError, isUnexpected, kinds } from '../../base/errors.ts'
 import { limits } from '../../base/limits.ts'
 import type { Log } from '../../base/log.ts'
 import type { Caller } from '../../core/access/callers.ts'
@@ -120,7 +120,7 @@ const loggedPath = (path: string): string =>
 
 function sendError(log: Log, thrown: FastifyError | HubError, reply: FastifyReply): FastifyReply {
   const error = fromFastify(thrown) ?? asHubError(thrown)
-  if (error.kind === 'internal') log.error({ err: thrown }, 'a request failed')
+  if (isUnexpected(error)) log.error({ err: thrown }, 'a request failed')
   const status = error === thrown || !('statusCode' in thrown) ? kinds[error.kind].status : (thrown.statusCode ?? 500)
   return reply.code(status).send(errorShape(error))
 }

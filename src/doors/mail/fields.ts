@@ -31,6 +31,22 @@ export const id = z
   )
   .meta({ type: 'integer' })
 
+const placeFault = 'must be an id or 0, a whole number'
+
+/** A place among ids, which need be the id of nothing; 0 is before the first. */
+export const place = z
+  .union(
+    [
+      z.int().nonnegative(placeFault),
+      z
+        .string()
+        .regex(/^\d{1,15}$/, placeFault)
+        .transform(Number),
+    ],
+    placeFault,
+  )
+  .meta({ type: 'integer' })
+
 function threadFault(key: string): string | undefined {
   if (key.length === 0 || [...key].length > limits.threadKeyLength)
     return `must have 1 to ${limits.threadKeyLength} characters`
@@ -107,6 +123,11 @@ export const projectParameter = z
 export const idParameter = z
   .string()
   .regex(/^[1-9]\d{0,14}$/, idFault)
+  .transform(Number)
+
+export const placeParameter = z
+  .string()
+  .regex(/^\d{1,15}$/, placeFault)
   .transform(Number)
 
 function addressFault(address: string): string | undefined {

@@ -1,5 +1,6 @@
 /** The mail door's answers about messages (mail.send.list-shape), in the words of doors/words/mail.ts. */
 import { z } from 'zod'
+import { limits, sizeInWords } from '../../base/limits.ts'
 import type { Received } from '../../core/mail/inbox.ts'
 import type { MailMessage, Party } from '../../core/mail/messages.ts'
 import type { Sent } from '../../core/messages/send.ts'
@@ -21,6 +22,7 @@ export const messageShape = z.object({
   created_ts: z.string(),
   attachments: z.array(z.unknown()),
   body_md: z.string().optional(),
+  body_omitted: z.literal(true).optional(),
 })
 
 export const receivedShape = messageShape.extend({
@@ -36,9 +38,19 @@ export const toMessage = (message: MailMessage): MessageShape => ({
   ...toEnvelope(message),
   attachments: [],
   ...(message.body !== undefined && { body_md: message.body }),
+  ...(message.bodyOmitted && { body_omitted: true as const }),
 })
 
 export const toReceived = (message: Received): ReceivedShape => ({ ...toMessage(message), ...toDelivery(message) })
+
+/** Says once how to read the bodies that an answer leaves out; nothing where it leaves out none (mail.inbox.large). */
+export const omittedNote = (messages: readonly MailMessage[], way: string): { note?: string } =>
+  messages.some(({ bodyOmitted }) => bodyOmitted)
+    ? { note: `Messages with body_omitted: an answer holds ${sizeInWords(limits.answerBodyBytes)} of bodies. ${way}` }
+    : {}
+
+/** The way to one body of an inbox that every list of tools offers. */
+export const inboxWay = 'Read one by fetch_inbox with after_id one below its id, limit 1 and include_bodies.'
 
 /** Its sender also sees the blind copies, and who has read and confirmed it. */
 export function toSent(message: MailMessage) {

@@ -27,40 +27,52 @@ const active = (project: string) =>
   desk.door.read<{ agent: string }[]>(`resource://file_reservations/${encodeURIComponent(project)}?active_only=true`)
 
 describe('macro_start_session', () => {
-  verifies('mail.macro.start', 'makes the project, registers, reserves and shows the inbox in one call', async () => {
-    const human_key = newProject()
-    const first = await desk.door.call<Started>('macro_start_session', {
-      human_key,
-      program: 'codex-cli',
-      model: 'gpt5-codex',
-      task_description: 'Auth refactor',
-      file_reservation_paths: ['app/api/*.py'],
-      file_reservation_reason: 'bd-1',
-      file_reservation_ttl_seconds: 60,
-    })
-    expect(first).toMatchObject({
-      project: { human_key },
-      agent: {
-        name: expect.stringMatching(/^[A-Z][a-z]+[A-Z][a-z]+$/),
+  verifies(
+    ['mail.macro.start', 'mail.inbox.more'],
+    'makes the project, registers, reserves and shows the inbox in one call',
+    async () => {
+      const human_key = newProject()
+      const first = await desk.door.call<Started>('macro_start_session', {
+        human_key,
         program: 'codex-cli',
+        model: 'gpt5-codex',
         task_description: 'Auth refactor',
-      },
-      file_reservations: { granted: [{ path_pattern: 'app/api/*.py', reason: 'bd-1' }], conflicts: [] },
-      inbox: [],
-    })
-    const { name } = first.agent
-    for (const subject of ['one', 'two'])
-      await desk.door.call('send_message', {
-        project_key: human_key,
-        sender_name: name,
-        to: [name],
-        subject,
-        body_md: 'x',
+        file_reservation_paths: ['app/api/*.py'],
+        file_reservation_reason: 'bd-1',
+        file_reservation_ttl_seconds: 60,
       })
-    const again = await desk.door.call<Started>('macro_start_session', { human_key, agent_name: name, inbox_limit: 1 })
-    expect(again).toMatchObject({ agent: { name, program: 'codex-cli' }, inbox: [{ subject: 'two' }] })
-    expect(again.inbox).toHaveLength(1)
-  })
+      expect(first).toMatchObject({
+        project: { human_key },
+        agent: {
+          name: expect.stringMatching(/^[A-Z][a-z]+[A-Z][a-z]+$/),
+          program: 'codex-cli',
+          task_description: 'Auth refactor',
+        },
+        file_reservations: { granted: [{ path_pattern: 'app/api/*.py', reason: 'bd-1' }], conflicts: [] },
+        inbox: [],
+      })
+      const { name } = first.agent
+      for (const subject of ['one', 'two'])
+        await desk.door.call('send_message', {
+          project_key: human_key,
+          sender_name: name,
+          to: [name],
+          subject,
+          body_md: 'x',
+        })
+      const again = await desk.door.call<Started>('macro_start_session', {
+        human_key,
+        agent_name: name,
+        inbox_limit: 1,
+      })
+      expect(again).toMatchObject({
+        agent: { name, program: 'codex-cli' },
+        inbox: [{ subject: 'two' }],
+        inbox_has_more: true,
+      })
+      expect(again.inbox).toHaveLength(1)
+    },
+  )
 
   verifies('mail.macro.start-checked', 'with a bad pattern registers nobody and makes no project', async () => {
     const human_key = newProject()

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import type { Hub } from '../../../core/hub/hub.ts'
 import { type Reserved, reserve } from '../../../core/leases/leases.ts'
 import { lookForConflicts, prepareForThread, shakeHands, startWork } from '../../../core/macros/work.ts'
+import type { MailPage, Received } from '../../../core/mail/inbox.ts'
 import { modelPattern } from '../../../llm/llm.ts'
 import { defineTool } from '../../mcp/table.ts'
 import { body, reason, title } from '../../words/fields.ts'
@@ -15,7 +16,7 @@ import { acting, name, projectKey, threadKey } from '../fields.ts'
 import { toConflict } from '../lease-shapes.ts'
 import { introduction, model, profileShape, program, projectShape, task, toRegistered, wish } from '../profiles.ts'
 import type { MailScope } from '../scope.ts'
-import { toReceipt, toReceived } from '../shapes.ts'
+import { inboxWay, omittedNote, toReceipt, toReceived } from '../shapes.ts'
 import { toNothingSaid, toSummary } from '../summary-shapes.ts'
 import { leaseReason, paths, ttlSeconds } from './leases.ts'
 import { inboxLimit } from './messages.ts'
@@ -26,10 +27,17 @@ const usualInbox = 10
 const list = z.array(z.unknown())
 const record = z.looseObject({})
 const reserved = z.object({ granted: list, conflicts: list })
+const inboxShape = { inbox: list, inbox_has_more: z.boolean(), note: z.string().optional() }
 
 const toReserved = ({ granted, conflicts }: Reserved) => ({
   granted: granted.map(toGranted),
   conflicts: conflicts.map(toConflict),
+})
+
+const toInbox = ({ messages, more }: MailPage<Received>) => ({
+  inbox: messages.map(toReceived),
+  inbox_has_more: more,
+  ...omittedNote(messages, inboxWay),
 })
 
 export function macroTools(hub: Hub) {
@@ -50,7 +58,7 @@ export function macroTools(hub: Hub) {
       file_reservation_ttl_seconds: ttlSeconds.default(3600),
       inbox_limit: inboxLimit.default(usualInbox),
     }),
-    output: z.object({ project: projectShape, agent: profileShape, file_reservations: reserved, inbox: list }),
+    output: z.object({ project: projectShape, agent: profileShape, file_reservations: reserved, ...inboxShape }),
     effect: 'write',
     alwaysLoad: true,
     async run({ human_key: project, agent_name, inbox_limit, ...input }, context) {
@@ -66,7 +74,7 @@ export function macroTools(hub: Hub) {
         project: toProject(started.project),
         agent: toRegistered(started.registered),
         file_reservations: toReserved(started.reserved),
-        inbox: started.inbox.map(toReceived),
+        ...toInbox(started.inbox),
       }
     },
   })
@@ -95,7 +103,7 @@ export function macroTools(hub: Hub) {
         path: ['agent_name'],
         error: 'must name you if register_if_missing is false',
       }),
-    output: z.object({ project: projectShape, agent: profileShape, thread: record, inbox: list }),
+    output: z.object({ project: projectShape, agent: profileShape, thread: record, ...inboxShape }),
     effect: 'write',
     async run({ project_key: project, thread_id, agent_name, register_if_missing, ...input }, context) {
       const newcomer = { ...introduction(context, { project, ...input }), name: agent_name }
@@ -111,7 +119,7 @@ export function macroTools(hub: Hub) {
         project: toProject(prepared.project),
         agent: toRegistered(prepared.registered),
         thread: thread ? toSummary(thread, input.include_examples) : toNothingSaid(thread_id),
-        inbox: prepared.inbox.map(toReceived),
+        ...toInbox(prepared.inbox),
       }
     },
   })

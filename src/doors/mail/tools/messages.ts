@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { limits } from '../../../base/limits.ts'
 import type { Hub } from '../../../core/hub/hub.ts'
-import { listInbox } from '../../../core/mail/inbox.ts'
+import { type InboxPart, listInbox, readsOn } from '../../../core/mail/inbox.ts'
 import { acknowledgeMessage, markRead } from '../../../core/mail/receipts.ts'
 import { reply } from '../../../core/messages/reply.ts'
 import { type Address, send } from '../../../core/messages/send.ts'
@@ -15,6 +15,7 @@ import {
   id,
   name,
   parseTime,
+  place,
   projectKey,
   recipients,
   since,
@@ -22,7 +23,7 @@ import {
   toAddresses,
 } from '../fields.ts'
 import type { MailScope } from '../scope.ts'
-import { receiptShape, receivedShape, toReceipt, toReceived } from '../shapes.ts'
+import { inboxWay, omittedNote, receiptShape, receivedShape, toReceipt, toReceived } from '../shapes.ts'
 
 const cluster = 'messaging'
 const tool = defineTool<MailScope>()
@@ -132,21 +133,32 @@ export function messageTools(hub: Hub): Tool<MailScope>[] {
       urgent_only: z.boolean().default(false).describe('Only importance high and urgent.'),
       include_bodies: z.boolean().default(false),
       since_ts: since.optional().describe('ISO 8601: only messages sent later.'),
-      after_id: id.optional(),
+      after_id: place.optional().describe('The highest id you know, 0 for none: only messages with a higher one.'),
     }),
-    output: z.array(receivedShape),
-    wrapped: true,
+    output: z.object({
+      result: z.array(receivedShape),
+      has_more: z.boolean(),
+      next_after: z.int().optional(),
+      note: z.string().optional(),
+    }),
     effect: 'read',
     alwaysLoad: true,
     async run({ project_key, agent_name, limit, urgent_only, include_bodies, since_ts, after_id }, context) {
-      const messages = await listInbox(hub, acting(context, project_key, agent_name), {
-        part: urgent_only ? 'urgent' : 'all',
+      const part: InboxPart = urgent_only ? 'urgent' : 'all'
+      const wish = {
+        part,
         since: since_ts === undefined ? undefined : parseTime(since_ts),
         after: after_id,
         bodies: include_bodies,
         limit,
-      })
-      return messages.map(toReceived)
+      }
+      const { messages, more } = await listInbox(hub, acting(context, project_key, agent_name), wish)
+      return {
+        result: messages.map(toReceived),
+        has_more: more,
+        ...(more && readsOn(wish) && { next_after: messages[0]?.id }),
+        ...omittedNote(messages, inboxWay),
+      }
     },
   })
 

@@ -2,7 +2,7 @@
 
 import { ProtocolErrorCode } from '@modelcontextprotocol/server'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { asHubError, errorShape, HubError, kinds } from '../../../base/errors.ts'
+import { asHubError, errorShape, HubError, isUnexpected, kinds } from '../../../base/errors.ts'
 import { limits } from '../../../base/limits.ts'
 import { drain } from '../../http/drain.ts'
 import type { Engine } from '../protocol/engine.ts'
@@ -91,7 +91,7 @@ async function refuse(
     return send(reply, refusal.status, errorText(idOf(request), refusal))
   }
   const hubError = asHubError(error)
-  if (hubError.kind === 'internal') engine.log.error({ err: error }, 'a request failed')
+  if (isUnexpected(hubError)) engine.log.error({ err: error }, 'a request failed')
   const text = isShortForm(request.body)
     ? JSON.stringify(errorShape(hubError))
     : errorText(idOf(request), rpcError(hubError))

@@ -1,6 +1,6 @@
 /** Runs a tool: arguments in, value or error out, with progress while it takes its time. */
 import type { ProgressToken } from '@modelcontextprotocol/server'
-import { errorShape, type HubError } from '../../../base/errors.ts'
+import { errorShape, type HubError, isUnexpected } from '../../../base/errors.ts'
 import { readArguments } from '../args.ts'
 import type { Exchange } from './exchange.ts'
 import type { Service, ToolRow } from './service.ts'
@@ -23,7 +23,7 @@ export async function runTool<Scope>({ service, row, args, exchange }: Call<Scop
     result = { ok: true, value: await row.tool.run(readArguments(row.tool, args), exchange) }
   } catch (thrown) {
     const error = service.word(thrown)
-    if (error.kind === 'internal' && !exchange.over)
+    if (isUnexpected(error) && !exchange.over)
       log.error({ err: thrown, door: service.door.name, tool: row.tool.name }, 'a tool failed')
     // The client never hears of anything that the call did before it failed.
     await exchange.takeBack()

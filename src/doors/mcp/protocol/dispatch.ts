@@ -1,5 +1,6 @@
 /** The dispatcher: one request in, its answer out, whatever wire and era it came by. */
 import { type JSONRPCRequest, ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server'
+import { isUnexpected } from '../../../base/errors.ts'
 import type { Era } from './eras.ts'
 import type { Exchange } from './exchange.ts'
 import type { Handler } from './methods.ts'
@@ -43,7 +44,7 @@ function toWire<Scope>(
 ): { code: number; message: string; data?: unknown; status?: number } {
   if (thrown instanceof ProtocolError) return thrown
   const error = word(thrown)
-  if (error.kind === 'internal') engine.log.error({ err: thrown, door: door.name, method }, 'a request failed')
+  if (isUnexpected(error)) engine.log.error({ err: thrown, door: door.name, method }, 'a request failed')
   return rpcError(error)
 }
 
