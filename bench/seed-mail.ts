@@ -34,6 +34,9 @@ export function seedMail(storage: string, counts: readonly number[]): void {
       INSERT INTO deliveries (message_id, recipient_id, kind, sent_at)
         SELECT m + i, a, 'to', 1750000000000 + i FROM numbers, run;
       DROP TABLE numbers; DROP TABLE run;`)
+  db.exec(`
+    INSERT INTO outbox (sender_id, message_id, sent_at) SELECT sender_id, id, created_at FROM messages ORDER BY sender_id, id;
+    UPDATE outbox_filed SET up_to = (SELECT MAX(id) FROM messages)`)
   db.exec('COMMIT; PRAGMA wal_checkpoint(TRUNCATE)')
   db.close()
 }

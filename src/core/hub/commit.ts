@@ -37,7 +37,8 @@ export async function commit<T>(hub: Hub, by: Actor, work: (tx: Tx, note: Note) 
       publish(hub, changes)
       return value
     } catch (error) {
-      if (attempt === attempts || !(error instanceof LostRace || isFault(error, 'unique'))) throw hub[inside].trouble.explain(error)
+      if (attempt === attempts || !(error instanceof LostRace || isFault(error, 'unique')))
+        throw hub[inside].trouble.explain(error)
     }
   }
 }

@@ -5,7 +5,6 @@ import {
   findInboxPlace,
   type InboxOwnerRow,
   listInboxOwners,
-  start,
 } from '../../store/retention.ts'
 import { housekeeper } from '../access/callers.ts'
 import type { Chore } from '../hub/chores.ts'
@@ -94,7 +93,7 @@ async function survey(hub: Hub, turn: Turn, { project, time, inboxLimit }: Surve
 
 async function countAllSent(hub: Hub, turn: Turn, { id: senderId }: InboxOwnerRow, time: number) {
   const all = { count: 0, old: 0 }
-  for (let after = start; ; ) {
+  for (let after = 0; ; ) {
     await turn.goOn()
     const part = await countSent(reader(hub), { senderId, after, time, most: rowsPerQuery })
     all.count += part.count

@@ -17,6 +17,7 @@ import { commit, type Note } from '../hub/commit.ts'
 import type { Hub } from '../hub/hub.ts'
 import { slugOfProject } from '../projects/projects.ts'
 import { admit, type Blocked } from './admission.ts'
+import { noteDeliveries } from './filing.ts'
 import { type Address, type Recipient, resolve } from './recipients.ts'
 
 export type { Address } from './recipients.ts'
@@ -84,7 +85,10 @@ export async function dispatch(hub: Hub, caller: Caller, what: Dispatch): Promis
   const uid = hub.ids.uuid()
   // A contact request that judging files stays also where nothing is delivered: hence no throw inside.
   const outcome = await commit(hub, caller, (tx, note) => append(hub, { tx, note, uid, ...what }))
-  if ('messageId' in outcome) return withProjects(hub, what.sender, outcome)
+  if ('messageId' in outcome) {
+    if (!outcome.duplicate) noteDeliveries(hub, outcome.deliveries.length)
+    return withProjects(hub, what.sender, outcome)
+  }
   const [first] = outcome.blocked
   if (first === undefined)
     throw new HubError('INVALID_ARGUMENT', 'The message has no recipient.', { hint: 'Name at least one in "to".' })
