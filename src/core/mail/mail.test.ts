@@ -8,6 +8,7 @@ import { verifies } from '../../../test/support/verifies.ts'
 import { local } from '../access/callers.ts'
 import { activity } from '../agents/activity.ts'
 import { ensureAgent } from '../agents/agents.ts'
+import { listAgents, pageAgents, whois } from '../agents/profiles.ts'
 import { type Hub, inside } from '../hub/hub.ts'
 import { reply } from '../messages/reply.ts'
 import { type Draft, send } from '../messages/send.ts'
@@ -70,6 +71,22 @@ eachEngine('Mail', (open) => {
     expect(await reply(hub, dora, { messageId, body: 'seen' })).toMatchObject({
       deliveries: [{ agent: { name: 'Ann' } }],
     })
+  })
+
+  verifies('mail.bcc.uncounted', 'whoever counts the unread mail of others learns of no blind copy', async () => {
+    const hub = await begin()
+    const counts = async () => [
+      (await whois(hub, local, 'back', 'Cleo')).unread,
+      (await listAgents(hub, local, 'back', { limit: 10 })).agents.find(({ name }) => name === 'Cleo')?.unread,
+      (await pageAgents(hub, local, 'back', { limit: 10 })).agents.find(({ name }) => name === 'Cleo')?.unread,
+    ]
+    await send(hub, ann, draft({ name: 'Cleo' }))
+    const { messageId } = await send(hub, ann, draft({ name: 'Bob' }, { name: 'Cleo', kind: 'bcc' }))
+    await send(hub, ann, draft({ name: 'Bob' }, { name: 'Cleo', kind: 'bcc' }))
+    expect(await counts()).toEqual([1, 1, 1])
+    await markRead(hub, cleo, messageId)
+    expect(await counts()).toEqual([1, 1, 1])
+    expect((await listInbox(hub, cleo, all)).messages).toHaveLength(3)
   })
 
   verifies(
