@@ -15,9 +15,10 @@ export function echoing(db: Db, log: Log): Db {
   return {
     dialect,
     all: (query) => all(db, query),
-    tx: (work) => db.tx((tx) => work({ dialect, writes: true, all: (query) => all(tx, query) })),
+    tx: (work, options) => db.tx((tx) => work({ dialect, writes: true, all: (query) => all(tx, query) }), options),
     listen: (wake) => db.listen(wake),
     announce: (channels) => db.announce(channels),
+    check: () => db.check(),
     close: () => db.close(),
   }
 }
