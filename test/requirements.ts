@@ -5,6 +5,7 @@ import { contacts } from './requirements/contacts.ts'
 import { feed } from './requirements/feed.ts'
 import { finding } from './requirements/finding.ts'
 import { housekeeping } from './requirements/housekeeping.ts'
+import { http } from './requirements/http.ts'
 import { identities } from './requirements/identities.ts'
 import { leases } from './requirements/leases.ts'
 import { messages } from './requirements/messages.ts'
@@ -109,6 +110,8 @@ export const requirements = [
   { id: 'all.errors.internal', spec: 'DESIGN Errors', says: 'An unforeseen fault is INTERNAL: logged whole, shown without detail.' },
   { id: 'all.engines.alike', spec: 'DESIGN Two engines', says: 'SQLite and PostgreSQL behave alike.' },
   { id: 'all.wait.other-process', spec: 'DESIGN One wait', says: 'A message stored by one process wakes those who wait at another.' },
+
+  ...http,
 
   // The bus
   { id: 'bus.tools.all', spec: 'bus.md §4.2', says: 'The tools of the spec are there in both eras, each with an output schema.' },

@@ -16,9 +16,9 @@ export function echoing(db: Db, log: Log): Db {
     dialect,
     all: (query) => all(db, query),
     tx: (work, options) => db.tx((tx) => work({ dialect, writes: true, all: (query) => all(tx, query) }), options),
+    check: () => db.check(),
     listen: (wake) => db.listen(wake),
     announce: (channels) => db.announce(channels),
-    check: () => db.check(),
     close: () => db.close(),
   }
 }

@@ -86,6 +86,18 @@ export function listRecent(
     ORDER BY active_at DESC, id DESC LIMIT ${limit}`)
 }
 
+/** The names of the agents active last, but for one, and for those that never were. */
+export async function listNames(
+  db: Reader,
+  projectId: number,
+  { notId, limit }: { notId: number; limit: number },
+): Promise<string[]> {
+  const rows = await db.all<{ name: string }>(sql`
+    SELECT name FROM agents WHERE project_id = ${projectId} AND id <> ${notId} AND active_at > 0
+    ORDER BY active_at DESC, id DESC LIMIT ${limit}`)
+  return rows.map(({ name }) => name)
+}
+
 /** Those of the project with these ids, in any order. */
 export async function listProfiles(db: Reader, projectId: number, ids: readonly number[]): Promise<ProfileRow[]> {
   if (ids.length === 0) return []

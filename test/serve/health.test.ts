@@ -57,6 +57,7 @@ describe('Readiness', () => {
     const app = createApp({
       host: '127.0.0.1',
       allowedHosts: [],
+      allowedOrigins: [],
       bearerToken: undefined,
       allowLocalUnauthenticated: true,
       callerOfKey: async () => undefined,

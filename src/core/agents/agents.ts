@@ -41,13 +41,15 @@ export interface Wanted {
   readonly name: string
   /** The contact policy of a new agent depends on the door it came by (mail.agent.policy). */
   readonly policy?: ContactPolicy
+  /** Somebody else names it: a new agent then has never been active. */
+  readonly unseen?: boolean
 }
 
 /** An agent that was never seen before is made: it needs no set-up. */
 export async function ensureAgent(
   hub: Hub,
   caller: Caller,
-  { project, name, policy = 'open' }: Wanted,
+  { project, name, policy = 'open', unseen = false }: Wanted,
 ): Promise<Known> {
   const { id: projectId } = await ensureProject(hub, caller, project)
   const found = await findIn(hub, projectId, name)
@@ -56,9 +58,11 @@ export async function ensureAgent(
   const row = await commit(hub, caller, async (tx, note) => {
     const found = await findAgent(tx, projectId, key)
     if (found !== undefined) return found
+    const now = hub.clock.now()
     // Mail to "human-overseer" is mail to people, and is shown as that.
     const called = isReserved(name) ? overseer : name
-    const made = await insertAgent(tx, { projectId, name: called, nameKey: key, policy, now: hub.clock.now() })
+    const activeAt = unseen ? 0 : now
+    const made = await insertAgent(tx, { projectId, name: called, nameKey: key, policy, activeAt, now })
     note({ kind: 'agent.created', projectId, agentId: made.id })
     return made
   })
@@ -109,8 +113,9 @@ export async function needAgent(hub: Hub, caller: Caller, project: string, name:
   throw noAgent(name, slug)
 }
 
-export const noAgent = (name: string, slug: string): HubError =>
-  new HubError('AGENT_NOT_FOUND', `There is no agent ${JSON.stringify(name)} in the project ${slug}.`)
+/** The reason is there if the agent is only looked at: who wants to act as it has to register. */
+export const noAgent = (name: string, slug: string, reason?: 'no_agent'): HubError =>
+  new HubError('AGENT_NOT_FOUND', `There is no agent ${JSON.stringify(name)} in the project ${slug}.`, { reason })
 
 /** The only project with an agent of this name: for callers that name no project. */
 export async function needHome(hub: Hub, caller: Caller, name: string): Promise<string> {

@@ -8,16 +8,18 @@ import { insertGuests } from '../../store/guests.ts'
 import { findSent, listRecipientsOf } from '../../store/mail.ts'
 import { findMailThread, findThreadOf, type MailThreadRow } from '../../store/mail-threads.ts'
 import { type ClientId, findByClientId, findInThread, insertClientIds, insertMessage } from '../../store/messages.ts'
+import { findSlug } from '../../store/projects.ts'
 import { insertThread, takeSeq } from '../../store/threads.ts'
 import type { Caller } from '../access/callers.ts'
 import { type Acting, actAs } from '../agents/acting.ts'
 import { type Agent, mailChannel } from '../agents/agents.ts'
+import { introMessage, triedToWrite } from '../contacts/intro.ts'
 import type { Refusal } from '../contacts/judging.ts'
 import { commit, type Note } from '../hub/commit.ts'
 import type { Hub } from '../hub/hub.ts'
 import { slugOfProject } from '../projects/projects.ts'
 import { admit, type Blocked } from './admission.ts'
-import { type Address, type Recipient, resolve } from './recipients.ts'
+import { type Address, findNear, mostGuessed, type Recipient, resolve } from './recipients.ts'
 
 export type { Address } from './recipients.ts'
 export type Importance = 'low' | 'normal' | 'high' | 'urgent'
@@ -48,11 +50,14 @@ export interface Sent {
   readonly createdAt: number
   /** The slug of the sender's project. */
   readonly home: string
-  readonly deliveries: readonly (Recipient & AtHome)[]
+  readonly deliveries: readonly Delivery[]
   readonly blocked: readonly (Blocked & AtHome)[]
   /** A retry: nothing was stored. */
   readonly duplicate: boolean
 }
+
+/** `near` has the names most like the one of an agent that was made for this message; of a few of them only. */
+type Delivery = Recipient & AtHome & { readonly near?: readonly string[] }
 
 /** With the slug of the recipient's project. */
 interface AtHome {
@@ -84,7 +89,7 @@ export async function dispatch(hub: Hub, caller: Caller, what: Dispatch): Promis
   const uid = hub.ids.uuid()
   // A contact request that judging files stays also where nothing is delivered: hence no throw inside.
   const outcome = await commit(hub, caller, (tx, note) => append(hub, { tx, note, uid, ...what }))
-  if ('messageId' in outcome) return withProjects(hub, what.sender, outcome)
+  if ('messageId' in outcome) return withProjects(hub, caller, what.sender, outcome)
   const [first] = outcome.blocked
   if (first === undefined)
     throw new HubError('INVALID_ARGUMENT', 'The message has no recipient.', { hint: 'Name at least one in "to".' })
@@ -93,7 +98,7 @@ export async function dispatch(hub: Hub, caller: Caller, what: Dispatch): Promis
 }
 
 /** Slugs are known, but for the first time that a project is named. */
-async function withProjects(hub: Hub, sender: Agent, stored: Stored): Promise<Sent> {
+async function withProjects(hub: Hub, caller: Caller, sender: Agent, stored: Stored): Promise<Sent> {
   const agents = [
     sender,
     ...stored.deliveries.map(({ agent }) => agent),
@@ -103,10 +108,16 @@ async function withProjects(hub: Hub, sender: Agent, stored: Stored): Promise<Se
   for (const { projectId } of agents)
     if (!slugs.has(projectId)) slugs.set(projectId, await slugOfProject(hub, projectId))
   const slugOf = ({ projectId }: Agent) => slugs.get(projectId) ?? ''
+  const deliveries: Delivery[] = []
+  const guessed = new Set(stored.deliveries.filter(({ made }) => made).slice(0, mostGuessed))
+  for (const one of stored.deliveries) {
+    const near = guessed.has(one) && { near: await findNear(hub, caller, sender, one.agent.name) }
+    deliveries.push({ ...one, project: slugOf(one.agent), ...near })
+  }
   return {
     ...stored,
     home: slugOf(sender),
-    deliveries: stored.deliveries.map((one) => ({ ...one, project: slugOf(one.agent) })),
+    deliveries,
     blocked: stored.blocked.map((one) => ({ ...one, project: slugOf(one.recipient.agent) })),
   }
 }
@@ -131,8 +142,18 @@ export async function append(
 
   // People who watch over all pass every policy: only the operator acts under their name.
   const exempt = request || isReserved(sender.name)
-  const admission = { tx, note, sender, recipients, threadId: thread?.id, handshake: draft.handshake, exempt }
-  const { passed, blocked } = await admit(hub, admission)
+  const admission = {
+    tx,
+    note,
+    sender,
+    recipients,
+    threadId: thread?.id,
+    threadKey: draft.thread,
+    handshake: draft.handshake,
+    exempt,
+  }
+  const { passed, blocked, asked } = await admit(hub, admission)
+  if (asked.length > 0) await introduce(hub, { tx, note, sender, asked })
   if (passed.length === 0) return { blocked }
 
   const now = hub.clock.now()
@@ -179,6 +200,19 @@ export async function append(
     deliveries: passed,
     blocked,
     duplicate: false,
+  }
+}
+
+/** Tells those whom the message asked for contact about it. Where there is no room, the request stands without a message. */
+async function introduce(
+  hub: Hub,
+  { tx, note, sender, asked }: Pick<Appending, 'tx' | 'note' | 'sender'> & { asked: readonly Agent[] },
+): Promise<void> {
+  const slug = await findSlug(tx, sender.projectId)
+  for (const target of asked) {
+    const recipients = [{ agent: target, kind: 'to' as const }]
+    const draft = introMessage({ sender, slug, target, reason: triedToWrite })
+    await append(hub, { tx, note, uid: hub.ids.uuid(), sender, recipients, draft, request: true })
   }
 }
 

@@ -55,7 +55,10 @@ function threadFault(key: string): string | undefined {
     : textFault(key)
 }
 
-export const threadKey = z.string().check(check(threadFault))
+/** Models write the number of a ticket or message as a number: it is taken, and advertised as text. */
+export const threadKey = z
+  .union([z.string().check(check(threadFault)), z.int().nonnegative().transform(String)])
+  .meta({ type: 'string' })
 
 /** ISO 8601 with a time zone; without one it is UTC. */
 export const since = z
@@ -132,6 +135,8 @@ export const placeParameter = z
 
 function addressFault(address: string): string | undefined {
   const [name, project] = parseAddress(address)
+  // Refused as no broadcast, with the names of the agents there are.
+  if (name === '*') return undefined
   if (!agentNamePattern.test(name) || project === '') return 'must be the name of an agent, or name@project'
   return project && projectKeyFault(project) && 'must be name@project, with a slug or key'
 }

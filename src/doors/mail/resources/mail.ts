@@ -163,10 +163,11 @@ export function mailResources(hub: Hub): Resource<MailScope>[] {
   const acksStale = defineResource({
     uri: 'resource://views/acks-stale/{agent}{?project,ttl_seconds,limit}',
     name: 'acks-stale',
-    description: 'Messages that wait for an acknowledgement longer than ttl_seconds (1800), the oldest first.',
-    params: z.object({ ...aged, ttl_seconds: ageParameter.default(1800) }),
+    description:
+      'Messages that wait for an acknowledgement longer than ttl_seconds (ACK_TTL_SECONDS, if left out), the oldest first.',
+    params: z.object({ ...aged, ttl_seconds: ageParameter.optional() }),
     async read(params, context) {
-      const { ttl_seconds } = params
+      const { ttl_seconds = hub.rules.overdueMs / 1000 } = params
       return { ...(await overdue(context, params, ttl_seconds * 1000)), ttl_seconds }
     },
   })
@@ -174,10 +175,11 @@ export function mailResources(hub: Hub): Resource<MailScope>[] {
   const ackOverdue = defineResource({
     uri: 'resource://views/ack-overdue/{agent}{?project,ttl_minutes,limit}',
     name: 'ack-overdue',
-    description: 'Messages that wait for an acknowledgement longer than ttl_minutes (30), the oldest first.',
-    params: z.object({ ...aged, ttl_minutes: ageParameter.default(30) }),
+    description:
+      'Messages that wait for an acknowledgement longer than ttl_minutes (ACK_TTL_SECONDS, if left out), the oldest first.',
+    params: z.object({ ...aged, ttl_minutes: ageParameter.optional() }),
     async read(params, context) {
-      const { ttl_minutes } = params
+      const { ttl_minutes = hub.rules.overdueMs / 60_000 } = params
       return { ...(await overdue(context, params, ttl_minutes * 60_000)), ttl_minutes }
     },
   })

@@ -22,7 +22,7 @@ export async function runTool<Scope>({ service, row, args, exchange }: Call<Scop
   try {
     result = { ok: true, value: await row.tool.run(readArguments(row.tool, args), exchange) }
   } catch (thrown) {
-    const error = service.word(thrown)
+    const error = service.word(thrown, exchange.scope, row)
     if (isUnexpected(error) && !exchange.over)
       log.error({ err: thrown, door: service.door.name, tool: row.tool.name }, 'a tool failed')
     // The client never hears of anything that the call did before it failed.
