@@ -53,7 +53,7 @@ export const calls: Readonly<Record<Verb, Call>> = {
   ensureProject: (hub, { caller, project }) => ensureProject(hub, caller, project),
   needProject: (hub, { caller, project }) => needProject(hub, caller, project),
   listProjects: async (hub, { caller, project }) =>
-    (await listProjects(hub, caller, { limit: 100 })).filter(({ key }) => key === project),
+    (await listProjects(hub, caller, { limit: 100 })).projects.filter(({ key }) => key === project),
 
   register: (hub, { caller, project, name }) => register(hub, caller, { project, name, task: 'another' }),
   createIdentity: (hub, { caller, project }) => createIdentity(hub, caller, { project }),

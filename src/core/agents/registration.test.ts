@@ -6,8 +6,9 @@ import { as, openTestHub } from '../../../test/support/hub.ts'
 import { verifies } from '../../../test/support/verifies.ts'
 import { adjectives, isMemorable, nouns } from '../../base/memorable.ts'
 import { nameKey, slugOf } from '../../base/names.ts'
+import { insertProject } from '../../store/projects.ts'
 import { local } from '../access/callers.ts'
-import type { Hub, Rules } from '../hub/hub.ts'
+import { type Hub, inside, type Rules } from '../hub/hub.ts'
 import { ensureProject, listProjects } from '../projects/projects.ts'
 import { actAs } from './acting.ts'
 import { ensureAgent } from './agents.ts'
@@ -128,7 +129,7 @@ eachEngine('Registering', (open) => {
       expect(refused).toMatchObject({ code: 'INVALID_ARGUMENT', message: expect.stringContaining('"backend"') })
       const [, free = ''] = /name such as (\w+), which is free/.exec((refused as { hint: string }).hint) ?? []
       expect(isMemorable(free)).toBe(true)
-      expect((await listProjects(hub, local, { limit: 10 })).map(({ key }) => key)).toEqual([
+      expect((await listProjects(hub, local, { limit: 10 })).projects.map(({ key }) => key)).toEqual([
         'commons',
         ...(there ? [project] : []),
       ])
@@ -214,7 +215,10 @@ eachEngine('Registering', (open) => {
       ]
       expect(one.slug).toBe('app-db6b62')
       expect(two.slug).toMatch(/^app-db6b62[0-9a-f]{2}$/)
-      const squatter = await ensureProject(hub, local, slugOf('/srv/code/web'))
+      // Older versions of Parley took any text for a key.
+      const squatter = await hub[inside].db.tx((tx) =>
+        insertProject(tx, { slug: 'squatter-123456', humanKey: slugOf('/srv/code/web'), now: 0 }),
+      )
       const web = await ensureProject(hub, local, '/srv/code/web')
       expect(web.slug).toMatch(/^web-[0-9a-f]{8}$/)
       expect((await ensureProject(hub, local, slugOf('/srv/code/web'))).id).toBe(squatter.id)

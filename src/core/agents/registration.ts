@@ -8,7 +8,7 @@ import type { Caller } from '../access/callers.ts'
 import { maySteer } from '../access/rules.ts'
 import { commit } from '../hub/commit.ts'
 import { type Hub, reader } from '../hub/hub.ts'
-import { ensureProject, findProjectCalled, needProject, type Project } from '../projects/projects.ts'
+import { findPlace, findProjectCalled, isNew, makeProject, needProject, type Project } from '../projects/projects.ts'
 import { actAs } from './acting.ts'
 import { known, noAgent } from './agents.ts'
 import { type Profile, toProfile } from './profiles.ts'
@@ -49,15 +49,17 @@ export async function register(
   // Refused before anything is made: no project is left behind.
   if (there === undefined && fault !== undefined && hub.rules.names === 'strict')
     throw await badName(hub, intro.project, name ?? '')
-  const project = await ensureProject(hub, caller, intro.project)
-  if (there !== undefined) return { profile: await renew(hub, caller, { project, row: there, intro }) }
-  const { row, made } = await commit(hub, caller, async (tx, note) => {
+  const place = await findPlace(hub, caller, intro.project)
+  if (there !== undefined && !isNew(place))
+    return { profile: await renew(hub, caller, { project: place, row: there, intro }) }
+  const { project, row, made } = await commit(hub, caller, async (tx, note) => {
+    const project = isNew(place) ? await makeProject(hub, tx, note, place) : place
     const found = name === undefined ? undefined : await findProfile(tx, project.id, nameKey(name))
-    if (found !== undefined) return { row: found, made: false }
+    if (found !== undefined) return { project, row: found, made: false }
     const own = name === undefined || fault !== undefined ? await freeName(hub, tx, project.id) : name
     const row = await insertProfile(tx, newProfile(hub, project, { ...intro, name: own }))
     note({ kind: 'agent.created', projectId: project.id, agentId: row.id })
-    return { row, made: true }
+    return { project, row, made: true }
   })
   if (!made) return { profile: await renew(hub, caller, { project, row, intro }) }
   known(hub, row)
@@ -74,15 +76,16 @@ export async function createIdentity(
   if (!maySteer(caller)) throw oneIdentity()
   const wish = hint === undefined ? undefined : joinWords(hint)
   refuseReserved(wish)
-  const project = await ensureProject(hub, caller, intro.project)
-  const { row, fault } = await commit(hub, caller, async (tx, note) => {
+  const place = await findPlace(hub, caller, intro.project)
+  const { project, row, fault } = await commit(hub, caller, async (tx, note) => {
+    const project = isNew(place) ? await makeProject(hub, tx, note, place) : place
     let fault = wish === undefined ? undefined : newNameFault(hub, wish)
     if (wish !== undefined && fault === undefined && (await listTaken(tx, project.id, [nameKey(wish)])).length > 0)
       fault = 'is somebody else already'
     const name = wish === undefined || fault !== undefined ? await freeName(hub, tx, project.id) : wish
     const row = await insertProfile(tx, newProfile(hub, project, { ...intro, name }))
     note({ kind: 'agent.created', projectId: project.id, agentId: row.id })
-    return { row, fault }
+    return { project, row, fault }
   })
   known(hub, row)
   const profile = toProfile(hub, project, row)

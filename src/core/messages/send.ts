@@ -10,14 +10,14 @@ import { findMailThread, findThreadOf, type MailThreadRow } from '../../store/ma
 import { type ClientId, findByClientId, findInThread, insertClientIds, insertMessage } from '../../store/messages.ts'
 import { insertThread, takeSeq } from '../../store/threads.ts'
 import type { Caller } from '../access/callers.ts'
-import { type Acting, actAs } from '../agents/acting.ts'
-import { type Agent, mailChannel } from '../agents/agents.ts'
+import { type Acting, actIn, findActor } from '../agents/acting.ts'
+import { type Agent, isNewcomer, mailChannel, type Newcomer } from '../agents/agents.ts'
 import type { Refusal } from '../contacts/judging.ts'
 import { commit, type Note } from '../hub/commit.ts'
 import type { Hub } from '../hub/hub.ts'
 import { slugOfProject } from '../projects/projects.ts'
 import { admit, type Blocked } from './admission.ts'
-import { type Address, type Recipient, resolve } from './recipients.ts'
+import { type Address, type Addressee, makeRecipients, type Recipient, resolve } from './recipients.ts'
 
 export type { Address } from './recipients.ts'
 export type Importance = 'low' | 'normal' | 'high' | 'urgent'
@@ -66,12 +66,18 @@ type Stored = Omit<Sent, 'home' | 'deliveries' | 'blocked'> & {
 }
 
 export async function send(hub: Hub, acting: Acting, draft: Draft): Promise<Sent> {
-  const sender = await actAs(hub, acting)
+  const sender = await findActor(hub, acting)
   const recipients = await resolve(hub, { acting, sender, addresses: draft.to })
   return dispatch(hub, acting.caller, { sender, recipients, draft })
 }
 
 export interface Dispatch {
+  readonly sender: Agent | Newcomer
+  readonly recipients: readonly Addressee[]
+  readonly draft: Omit<Draft, 'to'>
+}
+
+interface Delivering {
   readonly sender: Agent
   readonly recipients: readonly Recipient[]
   readonly draft: Omit<Draft, 'to'>
@@ -82,14 +88,30 @@ export interface Dispatch {
 /** One blocked recipient does not stop the others; if all are blocked, that is an error (mail.contact.partial). */
 export async function dispatch(hub: Hub, caller: Caller, what: Dispatch): Promise<Sent> {
   const uid = hub.ids.uuid()
-  // A contact request that judging files stays also where nothing is delivered: hence no throw inside.
-  const outcome = await commit(hub, caller, (tx, note) => append(hub, { tx, note, uid, ...what }))
-  if ('messageId' in outcome) return withProjects(hub, what.sender, outcome)
-  const [first] = outcome.blocked
+  const { handshake: asks = hub.rules.contacts.handshake } = what.draft
+  const makes = [what.sender, ...what.recipients.map(({ agent }) => agent)].some(isNewcomer)
+  const { sender, outcome } = await commit(hub, caller, async (tx, note) => {
+    const sender = await actIn(hub, { tx, note, caller }, what.sender)
+    const recipients = await makeRecipients(hub, { tx, note }, what.recipients)
+    const outcome = await append(hub, { tx, note, uid, ...what, sender, recipients })
+    // Contact that judging made or asked for stays, with its agents, also where nothing is delivered.
+    if (
+      makes &&
+      !('messageId' in outcome) &&
+      !(asks && outcome.blocked.some(({ code }) => code === 'CONTACT_REQUIRED'))
+    )
+      throw refused(outcome.blocked)
+    return { sender, outcome }
+  })
+  if ('messageId' in outcome) return withProjects(hub, sender, outcome)
+  throw refused(outcome.blocked)
+}
+
+function refused(all: readonly Blocked[]): HubError {
+  const [first] = all
   if (first === undefined)
-    throw new HubError('INVALID_ARGUMENT', 'The message has no recipient.', { hint: 'Name at least one in "to".' })
-  const message = outcome.blocked.map((blocked) => blocked.message).join(' ')
-  throw refusalError({ ...first, message })
+    return new HubError('INVALID_ARGUMENT', 'The message has no recipient.', { hint: 'Name at least one in "to".' })
+  return refusalError({ ...first, message: all.map(({ message }) => message).join(' ') })
 }
 
 /** Slugs are known, but for the first time that a project is named. */
@@ -113,7 +135,7 @@ async function withProjects(hub: Hub, sender: Agent, stored: Stored): Promise<Se
 
 export const refusalError = ({ code, message, ...details }: Refusal): HubError => new HubError(code, message, details)
 
-export interface Appending extends Dispatch {
+export interface Appending extends Delivering {
   readonly tx: Tx
   readonly note: Note
   readonly uid: string

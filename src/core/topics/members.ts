@@ -9,7 +9,7 @@ import { lockTopic } from '../../store/topic-care.ts'
 import type { Caller } from '../access/callers.ts'
 import { holdName } from '../access/holders.ts'
 import { mayActAs } from '../access/rules.ts'
-import { actAs, notYours } from '../agents/acting.ts'
+import { actIn, findActor, notYours } from '../agents/acting.ts'
 import { commit } from '../hub/commit.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import { enter, needTopic, type Topic, threadChannel, topicNotFound } from './topics.ts'
@@ -32,9 +32,10 @@ export async function join(
   { caller, project, key }: Holder,
   { topic, name, token }: { topic: Topic; name: string; token: string | undefined },
 ): Promise<Joined> {
-  const agent = await actAs(hub, { caller, project, name })
+  const actor = await findActor(hub, { caller, project, name })
   enter(caller, topic)
   return commit(hub, caller, async (tx, note) => {
+    const agent = await actIn(hub, { tx, note, caller }, actor)
     // The topic may have been deleted since it was found.
     if ((await lockTopic(tx, topic.projectId, topic.uid)) === undefined) throw topicNotFound(topic.uid)
     const reclaimToken = await holdName(hub, tx, { agent, holder: key, token })

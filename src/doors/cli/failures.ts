@@ -1,5 +1,6 @@
 /** Failures, for somebody at a command line: the hints name commands, not tools. */
 import { type Code, HubError } from '../../base/errors.ts'
+import { and } from '../words/hints.ts'
 import { harmlessText } from './harmless.ts'
 
 /** The command line asks for something that does not go: exit code 2. */
@@ -14,10 +15,9 @@ export class UsageError extends Error {
 }
 
 /** The verbs hint at tools, which nobody has at a command line. */
-const hints: Partial<Readonly<Record<Code, string>>> = {
+const hints: Partial<Readonly<Record<Code, string | ((error: HubError) => string)>>> = {
   AGENT_NOT_FOUND: '`parley list-projects --include-agents` shows who is there, and in which project.',
-  PROJECT_NOT_FOUND:
-    'Name it by its slug or its key, as `parley list-projects` shows them; topics without --project are those of commons.',
+  PROJECT_NOT_FOUND: and('`parley list-projects` shows them all; topics without --project are those of commons.'),
   TOPIC_NOT_FOUND: '`parley topics list --status all` shows the topics there are; --project names another project.',
   TOPIC_CLOSED: 'Nothing was sent. `parley topics show` still reads it; a peer opens it again with topic_reopen.',
 }
@@ -25,6 +25,7 @@ const hints: Partial<Readonly<Record<Code, string>>> = {
 /** The text of an error may hold names that agents gave. */
 export function forPeople(error: unknown): unknown {
   if (!(error instanceof HubError)) return error
-  const hint = hints[error.code] ?? error.hint
+  const worded = hints[error.code] ?? error.hint
+  const hint = typeof worded === 'function' ? worded(error) : worded
   return new HubError(error.code, harmlessText(error.message), { ...(hint !== undefined && { hint }), cause: error })
 }

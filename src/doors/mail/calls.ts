@@ -6,10 +6,11 @@ import { and, otherwise, overHttp } from '../words/hints.ts'
 
 /** For missing things a hint names a tool that every offer has, or a resource: only some tools may be offered. */
 export const hints: Hints = {
-  PROJECT_NOT_FOUND:
-    'Call macro_start_session or ensure_project with human_key, the absolute path of your repository. resource://projects lists the existing ones.',
-  elsewhere:
-    'Check the address: the part after @, or to_project or from_project, is the slug of an existing project. resource://projects lists them.',
+  PROJECT_NOT_FOUND: and(
+    'For a new project call macro_start_session or ensure_project with human_key, the absolute path of your repository. resource://projects lists the existing ones.',
+  ),
+  elsewhere: ({ hint = '' }) =>
+    `Check the address: the part after @, or to_project or from_project, names an existing project. ${hint} resource://projects lists them.`,
   AGENT_NOT_FOUND: otherwise(
     "Call macro_start_session or register_agent to be a new agent, list_agents to see the others. Check that project_key is the agent's own project.",
   ),

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { HubError } from '../../base/errors.ts'
 import { limits } from '../../base/limits.ts'
-import { agentNamePattern } from '../../base/names.ts'
+import { agentNamePattern, commons, isAbsolutePath, tidyKey } from '../../base/names.ts'
 import { textFault } from '../../base/text.ts'
 import type { Acting } from '../../core/agents/acting.ts'
 import type { Address } from '../../core/messages/send.ts'
@@ -12,6 +12,17 @@ import type { MailScope } from './scope.ts'
 
 /** A human key (usually an absolute path) or a slug. */
 export const projectKey = z.string().check(check(projectKeyFault)).describe('Absolute path or slug.')
+
+/** A project is made under such a key only: a name that some other call made up would not be found again. */
+export const humanKey = projectKey
+  .check(
+    check((key) =>
+      isAbsolutePath(key) || tidyKey(key) === commons
+        ? undefined
+        : 'must be the absolute path of the repository, such as /srv/code/app, C:\\code\\app or \\\\server\\app, or "commons"',
+    ),
+  )
+  .describe('Absolute path of the repository.')
 
 export const name = agentName
 

@@ -34,8 +34,9 @@ export function mailboxScope(params: Record<string, string>, query: Record<strin
 /** The calls of this door for the errors of core, which serves other doors too. */
 const hints: Hints = {
   keyed: and(overHttp),
-  PROJECT_NOT_FOUND:
-    'Leave ?project= out of the URL to use the common project; the first message in a project makes it.',
+  PROJECT_NOT_FOUND: and(
+    'Leave ?project= out of the URL to use the common project; a new one is named by an absolute path, and its first message makes it.',
+  ),
   MAILBOX_FULL:
     'Nothing was stored. Send again once the agent has read some of them with check_mail, or raise MAILBOX_MAX_DEPTH.',
   MESSAGE_NOT_FOUND: 'Pass the id and the lease exactly as check_mail returned them, at the same agent.',

@@ -46,10 +46,35 @@ describe.each(eras)('In %s', (era) => {
         human_key: `${root}/Back End`,
         created_at: expect.stringMatching(/^\d{4}-.*Z$/),
       })
-      for (const human_key of [`${root}/Back End`, `${root}/Back End/`, made.slug])
+      for (const human_key of [`${root}/Back End`, `${root}/Back End/`])
         expect(await call(client, 'ensure_project', { human_key })).toEqual(made)
       for (const human_key of ['', '   ', 'a\nb', 'nul\0', 'x'.repeat(1025)])
         await expect(call(client, 'ensure_project', { human_key })).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' })
+    },
+  )
+
+  verifies(
+    ['mail.project.human-key', 'mail.project.named', 'mail.project.nearest'],
+    'a project is made by its path alone, and found by its name',
+    async () => {
+      const client = await connect(era)
+      const human_key = `${root}/${era}/Named Once`
+      const { slug } = await call(client, 'ensure_project', { human_key })
+      for (const wrong of ['named-once', slug, './app', '~/app'])
+        for (const tool of ['ensure_project', 'macro_start_session'])
+          await expect(call(client, tool, { human_key: wrong })).rejects.toMatchObject({
+            code: 'INVALID_ARGUMENT',
+            message: expect.stringContaining('absolute path'),
+            hint: expect.any(String),
+          })
+      expect(await call(client, 'ensure_project', { human_key: 'commons' })).toMatchObject({ slug: 'commons' })
+      const { name } = await call(client, 'register_agent', { project_key: human_key })
+      const project_key = era === '2025-11-25' ? 'named-once' : slug
+      expect(await call(client, 'whois', { project_key, agent_name: name })).toMatchObject({ project: slug })
+      await expect(call(client, 'whois', { project_key: 'named-onze', agent_name: name })).rejects.toMatchObject({
+        code: 'PROJECT_NOT_FOUND',
+        hint: expect.stringMatching(/named-once-[0-9a-f]{6}.*ensure_project/),
+      })
     },
   )
 

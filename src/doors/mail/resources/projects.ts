@@ -23,7 +23,7 @@ export function projectResources(hub: Hub): Resource<MailScope>[] {
     name: 'projects',
     params: z.object({ limit, after: projectId.optional() }),
     read: async ({ limit, after }: { limit: number; after?: number | undefined }, { caller }: CallContext<MailScope>) =>
-      (await listProjects(hub, caller, { limit, after })).map(toProject),
+      (await listProjects(hub, caller, { limit, after })).projects.map(toProject),
   }
 
   return [

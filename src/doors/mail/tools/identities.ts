@@ -7,7 +7,7 @@ import type { Hub } from '../../../core/hub/hub.ts'
 import { ensureProject } from '../../../core/projects/projects.ts'
 import { defineTool } from '../../mcp/table.ts'
 import { toProfile, toProject } from '../../words/profiles.ts'
-import { name, projectKey } from '../fields.ts'
+import { humanKey, name, projectKey } from '../fields.ts'
 import { introduction, model, profileShape, program, projectShape, task, toRegistered, wish } from '../profiles.ts'
 import type { MailScope } from '../scope.ts'
 
@@ -20,7 +20,7 @@ export function identityTools(hub: Hub) {
       title: 'Ensure project',
       description: 'Create the project of a repository, or find it if it exists.',
       cluster,
-      input: z.strictObject({ human_key: projectKey.describe('Absolute path of the repository.') }),
+      input: z.strictObject({ human_key: humanKey }),
       output: projectShape,
       effect: 'write',
       idempotent: true,

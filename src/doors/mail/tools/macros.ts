@@ -11,7 +11,7 @@ import { toProject } from '../../words/profiles.ts'
 import { iso } from '../../words/times.ts'
 import { aliases } from '../clusters.ts'
 import { linkShape, toLink } from '../contact-shapes.ts'
-import { acting, name, projectKey, threadKey } from '../fields.ts'
+import { acting, humanKey, name, projectKey, threadKey } from '../fields.ts'
 import { toConflict } from '../lease-shapes.ts'
 import { introduction, model, profileShape, program, projectShape, task, toRegistered, wish } from '../profiles.ts'
 import type { MailScope } from '../scope.ts'
@@ -40,7 +40,7 @@ export function macroTools(hub: Hub) {
       'Begin work in a project: creates it if it is new, registers you, reserves files if you name some, and shows your inbox. Pass agent_name to be the same agent as before.',
     cluster,
     input: z.strictObject({
-      human_key: projectKey.describe('Absolute path of the repository.'),
+      human_key: humanKey,
       program,
       model,
       task_description: task,
