@@ -1,32 +1,38 @@
-/** The words nearest to one that is not known: what somebody who mistyped it may have meant. */
+/** The nearest of some words to a mistyped one. */
 
-/** The nearest first; of equally near ones, the earlier. `spell` gives what of a candidate is compared. */
-export function nearest<T>(
-  word: string,
-  candidates: readonly T[],
-  { count, spell }: { count: number; spell: (candidate: T) => string },
-): T[] {
-  const wanted = word.toLowerCase().slice(0, longest)
-  return candidates
-    .map((candidate) => ({ candidate, far: distance(wanted, spell(candidate).toLowerCase().slice(0, longest)) }))
-    .sort((a, b) => a.far - b.far)
-    .slice(0, count)
-    .map(({ candidate }) => candidate)
+/** How many letters were added, left out, replaced, or swapped with their neighbour. */
+function distance(a: string, b: string): number {
+  let before: number[] = []
+  let last = Array.from({ length: b.length + 1 }, (_, n) => n)
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i]
+    for (let j = 1; j <= b.length; j++) {
+      const same = a[i - 1] === b[j - 1]
+      let least = Math.min((last[j] ?? 0) + 1, (row[j - 1] ?? 0) + 1, (last[j - 1] ?? 0) + (same ? 0 : 1))
+      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1])
+        least = Math.min(least, (before[j - 2] ?? 0) + 1)
+      row.push(least)
+    }
+    ;[before, last] = [last, row]
+  }
+  return last[b.length] ?? 0
 }
 
-/** More characters tell no more, and cost time by their square. */
-const longest = 64
-
-/** How many letters must be put in, left out or replaced to make one word of the other. */
-export function distance(one: string, other: string): number {
-  let row = Array.from({ length: other.length + 1 }, (_, at) => at)
-  for (let at = 1; at <= one.length; at++) {
-    const next = [at]
-    for (let to = 1; to <= other.length; to++) {
-      const same = one[at - 1] === other[to - 1] ? 0 : 1
-      next.push(Math.min((next[to - 1] ?? 0) + 1, (row[to] ?? 0) + 1, (row[to - 1] ?? 0) + same))
-    }
-    row = next
-  }
-  return row[other.length] ?? 0
+/** Without case; at most a third of the letters differ, or one begins with the other. The nearest come first. */
+export function nearest(word: string, others: readonly string[], most = 3): string[] {
+  const wanted = word.toLowerCase()
+  const far = Math.max(1, Math.floor(wanted.length / 3))
+  return others
+    .map((other) => ({ other, key: other.toLowerCase() }))
+    .filter(
+      ({ key }) => Math.abs(key.length - wanted.length) <= far || key.startsWith(wanted) || wanted.startsWith(key),
+    )
+    .map(({ other, key }) => {
+      const begins = Math.min(key.length, wanted.length) > 2 && (key.startsWith(wanted) || wanted.startsWith(key))
+      return { other, steps: begins ? 1 : distance(wanted, key) }
+    })
+    .filter(({ steps }) => steps <= far)
+    .sort((a, b) => a.steps - b.steps || (a.other < b.other ? -1 : 1))
+    .slice(0, most)
+    .map(({ other }) => other)
 }

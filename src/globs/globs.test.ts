@@ -279,7 +279,8 @@ describe('Compared with picomatch,', () => {
           if (paths.some((path) => a(path) && b(path))) expect(found).toBe(true)
           const proof = commonPath(glob(one), glob(other))
           // It knows brackets as classes only.
-          if (proof !== undefined && !/[[\]]/.test(proof)) expect([proof, a(proof), b(proof)]).toEqual([proof, true, true])
+          if (proof !== undefined && !/[[\]]/.test(proof))
+            expect([proof, a(proof), b(proof)]).toEqual([proof, true, true])
         }),
         { numRuns: 2000 },
       )

@@ -91,6 +91,16 @@ test('Without cache and log there is neither', async () => {
   expect(lines).toEqual([])
 })
 
+verifies('mail.llm.unusable', 'An answer that cannot be used is asked for again', async () => {
+  const { endpoint, llm } = await start()
+  const question = { system: 'Be brief.', prompt: 'Well?', usable: (text: string) => text.startsWith('{') }
+  endpoint.replies(says('Sure! Here you go.'), says('{"overview": "Fine."}'))
+  expect(await llm.complete(question)).toBe('Sure! Here you go.')
+  expect(await llm.complete(question)).toBe('{"overview": "Fine."}')
+  expect(await llm.complete(question)).toBe('{"overview": "Fine."}')
+  expect(endpoint.asked).toHaveLength(2)
+})
+
 test('A failure is not remembered', async () => {
   const { endpoint, ask, failure } = await start()
   endpoint.replies(fails(401))

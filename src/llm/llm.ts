@@ -26,6 +26,8 @@ export interface Asking {
   readonly prompt: string
   readonly model?: string | undefined
   readonly signal?: AbortSignal | undefined
+  /** Whether an answer can be used: only then it is remembered, so that the next call asks again. */
+  usable?(text: string): boolean
 }
 
 export interface Llm {
@@ -83,13 +85,13 @@ export function createLlm(options: LlmOptions, { log, clock }: { log: Log; clock
   }
 
   return {
-    async complete({ system, prompt, model = usual, signal }) {
+    async complete({ system, prompt, model = usual, signal, usable = () => true }) {
       const question = { system, prompt, model, temperature, maxTokens }
       const key = createHash('sha256').update(JSON.stringify(question)).digest('base64')
       const began = clock.now()
       const known = recall(key)
       const answer = known === undefined ? await ask(question, signal) : { text: known, sent: 0, received: 0 }
-      if (known === undefined) keep(key, answer.text)
+      if (known === undefined && usable(answer.text)) keep(key, answer.text)
       if (options.logCost) {
         const { sent, received } = answer
         log.info(

@@ -9,6 +9,7 @@ import { listContacts, setContactPolicy } from '../../src/core/contacts/links.ts
 import type { Hub } from '../../src/core/hub/hub.ts'
 import { listExpiring, listLeases, release, renew, reserve } from '../../src/core/leases/leases.ts'
 import { lookForConflicts, prepareForThread, shakeHands, startWork } from '../../src/core/macros/work.ts'
+import { freeLeases } from '../../src/core/mail/freeing.ts'
 import { listInbox, listOutbox } from '../../src/core/mail/inbox.ts'
 import { acknowledgeMessage, markRead } from '../../src/core/mail/receipts.ts'
 import { acknowledge, take } from '../../src/core/mail/take.ts'
@@ -89,6 +90,8 @@ export const calls: Readonly<Record<Verb, Call>> = {
   markRead: (hub, target) => markRead(hub, acting(target), target.messageId),
   acknowledgeMessage: (hub, target) => acknowledgeMessage(hub, acting(target), target.messageId),
   listInbox: (hub, target) => listInbox(hub, acting(target), { limit: 10 }),
+  freeLeases: (hub, { caller, project, name }) =>
+    freeLeases(hub, caller, project, { ids: [], patterns: [`src/${name}.ts`] }),
   listOutbox: (hub, target) => listOutbox(hub, acting(target), { limit: 10 }).then(() => true),
 
   findSchemaVersion: (hub, { caller }) => findSchemaVersion(hub, caller),
@@ -131,9 +134,10 @@ export const calls: Readonly<Record<Verb, Call>> = {
     for (const one of threads) if ('error' in one) throw one.error
     return threads
   },
-  searchProject: (hub, { caller, project, word }) =>
-    searchProject(hub, caller, project, { query: `subject:plan ${word}` }),
-  searchTopics: (hub, { caller, project, word }) => searchTopics(hub, caller, project, { query: word }),
+  searchProject: async (hub, { caller, project, word }) =>
+    (await searchProject(hub, caller, project, { query: `subject:plan ${word}` })).hits,
+  searchTopics: async (hub, { caller, project, word }) =>
+    (await searchTopics(hub, caller, project, { query: word })).hits,
 
   startWork: (hub, { caller, project, name }) =>
     startWork(hub, caller, { newcomer: { project, name }, wanted, inbox: { limit: 10 } }),

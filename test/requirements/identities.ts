@@ -21,7 +21,7 @@ export const identities = [
   { id: 'mail.name.reserved', spec: 'mail.md Web UI', says: 'No agent registers under HumanOverseer, the name of people.' },
   { id: 'mail.agent.same', spec: 'DECISIONS mail 4', says: 'register_agent with an existing name is that agent again, also after a restart.' },
   { id: 'mail.agent.updated', spec: 'mail.md Key flows', says: 'Registering again changes what is given of program, model and task, and keeps the rest and the contact policy.' },
-  { id: 'mail.agent.new', spec: 'mail.md API', says: 'create_agent_identity always makes a new agent, and uses its hint if that is well formed and free.' },
+  { id: 'mail.agent.new', spec: 'mail.md API', says: 'create_agent_identity makes a new agent, named by the letters and digits of its hint if that is free.' },
   { id: 'mail.agent.client', spec: 'DECISIONS mail 4', says: 'program and model may be left out: the program is then what the MCP client calls itself, else unknown.' },
   { id: 'mail.agent.policy', spec: 'DECISIONS all 12', says: 'An agent that registers starts with the contact policy auto.' },
   { id: 'mail.agent.whois', spec: 'mail.md API', says: 'whois shows the profile of one agent, with when it was last active and how much it has not read.' },

@@ -6,6 +6,8 @@ type Json = Record<string, unknown>
 export interface MailDoor {
   /** The structured result of a tool; a wrapped one is unwrapped. Errors are thrown as `{code, message, hint}`. */
   call<Value = Json>(tool: string, args?: Json): Promise<Value>
+  /** The same with all that stands beside a list. */
+  callWhole<Value = Json>(tool: string, args?: Json): Promise<Value>
   /** What a resource shows. Errors are thrown as the JSON-RPC error. */
   read<Value = Json>(uri: string): Promise<Value>
 }
@@ -15,10 +17,14 @@ interface Result {
   isError?: boolean | undefined
 }
 
-function unwrap<Value>({ structuredContent, isError }: Result): Value {
+function whole<Value>({ structuredContent, isError }: Result): Value {
   if (isError) throw structuredContent?.error
-  const keys = Object.keys(structuredContent ?? {})
-  return (keys.length === 1 && keys[0] === 'result' ? structuredContent?.result : structuredContent) as Value
+  return structuredContent as Value
+}
+
+function unwrap<Value>(result: Result): Value {
+  const structuredContent = whole<Json | undefined>(result)
+  return (structuredContent && 'result' in structuredContent ? structuredContent.result : structuredContent) as Value
 }
 
 /** As the spec's curl lines do it: no session, no Accept. */
@@ -26,6 +32,7 @@ export function plainMail({ url }: { url: string }, path = '/mcp'): MailDoor {
   const endpoint = `${url}${path}`
   return {
     call: async (tool, args = {}) => unwrap(await callPlainly(endpoint, tool, args)),
+    callWhole: async (tool, args = {}) => whole(await callPlainly(endpoint, tool, args)),
     async read(uri) {
       const response = await fetch(endpoint, {
         method: 'POST',
@@ -47,6 +54,7 @@ export async function connectMail({ url }: { url: string }, era: EraName, path =
   const client = await connectClient(`${url}${path}`, era)
   return {
     call: async (tool, args = {}) => unwrap((await client.callTool({ name: tool, arguments: args })) as Result),
+    callWhole: async (tool, args = {}) => whole((await client.callTool({ name: tool, arguments: args })) as Result),
     async read(uri) {
       const { contents } = await client.readResource({ uri })
       return JSON.parse((contents[0] as { text: string }).text)

@@ -144,7 +144,6 @@ eachEngine('Registering', (open) => {
     const { profile, renamed } = await register(hub, local, { ...me, name: 'GreenLagoons' })
     expect(profile.name).not.toBe('GreenLagoons')
     expect(renamed?.requested).toBe('GreenLagoons')
-    expect((await createIdentity(hub, local, { ...me, hint: 'GreenLagoons' })).renamed?.requested).toBe('GreenLagoons')
     expect((await register(hub, local, { ...me, name: profile.name })).profile.id).toBe(profile.id)
     await hub.close()
   })
@@ -158,11 +157,23 @@ eachEngine('Registering', (open) => {
     await hub.close()
   })
 
+  verifies('mail.agent.new', 'create takes the letters and digits of a hint, whatever the mode', async () => {
+    for (const mode of ['strict', 'coerce', 'always_auto'] as const) {
+      const { hub } = await start(mode)
+      const { profile, renamed } = await createIdentity(hub, local, { ...me, hint: 'back-end bot 7' })
+      expect([profile.name, renamed]).toEqual(['backendbot7', undefined])
+      const again = await createIdentity(hub, local, { ...me, hint: 'BackEndBot7' })
+      expect(isMemorable(again.profile.name)).toBe(true)
+      expect(again.renamed?.requested).toBe('BackEndBot7')
+      await hub.close()
+    }
+  })
+
   verifies('mail.agent.new', 'create makes a new agent each time, by the hint if it can', async () => {
     const { hub } = await start()
     const hinted = (hint: string) => createIdentity(hub, local, { ...me, hint })
-    expect(await hinted(' green castle! ')).toMatchObject({ profile: { name: 'GreenCastle', contactPolicy: 'auto' } })
-    for (const hint of ['GreenCastle', 'greenCASTLE', 'backend', '***']) {
+    expect(await hinted(' Green Castle! ')).toMatchObject({ profile: { name: 'GreenCastle', contactPolicy: 'auto' } })
+    for (const hint of ['GreenCastle', 'greenCASTLE', '***', 'x'.repeat(101)]) {
       const { profile, renamed } = await hinted(hint)
       expect(isMemorable(profile.name)).toBe(true)
       expect(renamed).toEqual({ requested: hint, note: expect.stringContaining(profile.name) })

@@ -1,7 +1,8 @@
 /** Registration: an agent of the mail door gets its identity, under a name of its own or a generated one. */
 import { HubError } from '../../base/errors.ts'
-import { isMemorable, joinWords, memorableName } from '../../base/memorable.ts'
-import { isReserved, nameKey, overseer } from '../../base/names.ts'
+import { limits } from '../../base/limits.ts'
+import { isMemorable, lettersAndDigits, memorableName } from '../../base/memorable.ts'
+import { agentNamePattern, isReserved, nameKey, overseer } from '../../base/names.ts'
 import type { Reader } from '../../db/port.ts'
 import { findProfile, insertProfile, listTaken, type ProfileRow, updateProfile } from '../../store/profiles.ts'
 import type { Caller } from '../access/callers.ts'
@@ -67,19 +68,19 @@ export async function register(
   return asked === undefined || fault === undefined ? { profile } : renamed(profile, asked, fault)
 }
 
-/** Always a new agent. The hint is a wish: it is used if it makes a well-formed name that nobody has. */
+/** Always a new agent. The hint is a wish: its letters and digits are the name in every mode, if nobody has it (mail.agent.new). */
 export async function createIdentity(
   hub: Hub,
   caller: Caller,
   { hint, ...intro }: Introduction & { readonly hint?: string | undefined },
 ): Promise<Registered> {
   if (!maySteer(caller)) throw oneIdentity()
-  const wish = hint === undefined ? undefined : joinWords(hint)
+  const wish = hint === undefined ? undefined : lettersAndDigits(hint)
   refuseReserved(wish)
   const place = await findPlace(hub, caller, intro.project)
   const { project, row, fault } = await commit(hub, caller, async (tx, note) => {
     const project = isNew(place) ? await makeProject(hub, tx, note, place) : place
-    let fault = wish === undefined ? undefined : newNameFault(hub, wish)
+    let fault = wish === undefined ? undefined : hintFault(wish)
     if (wish !== undefined && fault === undefined && (await listTaken(tx, project.id, [nameKey(wish)])).length > 0)
       fault = 'is somebody else already'
     const name = wish === undefined || fault !== undefined ? await freeName(hub, tx, project.id) : wish
@@ -119,6 +120,11 @@ function refuseReserved(name: string | undefined): void {
 function newNameFault({ rules }: Hub, name: string): string | undefined {
   if (rules.names === 'always_auto') return 'is a new name, and new names are generated here'
   return isMemorable(name) ? undefined : 'is not two capitalised words'
+}
+
+/** Why a hint makes no name, whoever has it. */
+function hintFault(wish: string): string | undefined {
+  return agentNamePattern.test(wish) ? undefined : `makes no name of 1 to ${limits.agentNameLength} letters and digits`
 }
 
 async function findExisting(hub: Hub, slugOrKey: string, name: string): Promise<ProfileRow | undefined> {

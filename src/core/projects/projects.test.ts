@@ -63,8 +63,12 @@ eachEngine('Projects', (open) => {
       for (const find of [needProject, ensureProject])
         await expect(find(hub, local, name)).rejects.toMatchObject({
           code: 'PROJECT_NOT_FOUND',
-          hint: expect.stringMatching(new RegExp(`^The nearest: ${backend.slug}, [\\w-]+, [\\w-]+\\.`)),
+          hint: expect.stringMatching(new RegExp(`^The nearest: ${backend.slug}\\.`)),
         })
+    // Where nothing is near, some are named all the same.
+    await expect(needProject(hub, local, 'xyz')).rejects.toMatchObject({
+      hint: expect.stringMatching(/^There are: mobile-\w+, infrastructure-\w+, docs-\w+\./),
+    })
     await expect(needProject(hub, local, '/opt/bakend')).rejects.toMatchObject({
       hint: expect.stringContaining(`nearest: ${backend.slug}`),
     })

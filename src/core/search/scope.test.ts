@@ -4,11 +4,10 @@ import sql from 'sql-template-tag'
 import { expect, test } from 'vitest'
 import { eachEngine } from '../../../test/support/engines.ts'
 import { as } from '../../../test/support/hub.ts'
-import { connectHub, inProject, inTopics, writeMessages } from '../../../test/support/search.ts'
+import { connectHub, inProject, inTopics, searchHits as search, writeMessages } from '../../../test/support/search.ts'
 import { verifies } from '../../../test/support/verifies.ts'
 import { type Hub, inside } from '../hub/hub.ts'
 import { send } from '../messages/send.ts'
-import { search } from './search.ts'
 
 eachEngine('A search', (open) => {
   const start = async () => connectHub(await open())

@@ -129,7 +129,8 @@ async function refine(
 ): Promise<{ refined?: Refined; llm?: Refinement }> {
   if (!refine || hub.llm === undefined) return {}
   try {
-    const refined = parseRefined(await hub.llm.complete({ system: instructions, prompt, model, signal }))
+    const usable = (text: string) => parseRefined(text) !== undefined
+    const refined = parseRefined(await hub.llm.complete({ system: instructions, prompt, model, signal, usable }))
     if (refined === undefined) throw new LlmFailure('did not answer with the JSON it was asked for')
     return { refined, llm: { used: true } }
   } catch (error) {

@@ -24,7 +24,7 @@ interface Wish extends Shared {
   readonly olderThan?: { readonly minutes: number; readonly called: string }
 }
 
-const projectIs = 'its slug or its key'
+const projectIs = 'its slug, with or without its hash, or its key'
 const remindAfter = 30
 
 /** The time from which an acknowledgement is overdue is asked for only where it is needed. */

@@ -70,16 +70,19 @@ export function brief(schema: Json): Json {
   return { ...schema, properties: Object.fromEntries(properties) }
 }
 
-/** An output schema one level deep: the fields of the value, or of the items of a wrapped list, and their types. */
+/** An output schema one level deep: the fields of the value, of the items of its `result` too, and their types. */
 export function shallow(schema: Json | undefined): Json | undefined {
   const fields = (properties: unknown) =>
     Object.fromEntries(Object.entries(properties as Record<string, Json>).map(([name, field]) => [name, bare(field)]))
-  const { result } = (schema?.properties ?? {}) as Record<string, Json | undefined>
+  const { result, ...beside } = (schema?.properties ?? {}) as Record<string, Json | undefined>
   const items = result?.items as Json | undefined
   if (items?.properties !== undefined && result !== undefined)
     return {
       ...schema,
-      properties: { result: { ...result, items: { ...items, properties: fields(items.properties) } } },
+      properties: {
+        result: { ...result, items: { ...items, properties: fields(items.properties) } },
+        ...fields(beside),
+      },
     }
   return schema?.properties === undefined ? schema : { ...schema, properties: fields(schema.properties) }
 }

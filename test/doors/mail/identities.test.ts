@@ -134,7 +134,7 @@ describe.each(eras)('In %s', (era) => {
       expect(made.name).toMatch(two)
       expect(made).toMatchObject({ name_requested: 'my backend bot!', note: expect.stringContaining(made.name) })
       const hinted = await call<Profile>(client, 'create_agent_identity', { project_key, name_hint: 'blue-lake' })
-      expect(hinted.name).toBe('BlueLake')
+      expect(hinted.name).toBe('bluelake')
       expect(hinted).not.toHaveProperty('note')
       const other = await call<Profile>(client, 'create_agent_identity', { project_key, name_hint: 'BlueLake' })
       expect(other.id).not.toBe(hinted.id)

@@ -60,7 +60,7 @@ export function identityTools(hub: Hub) {
         project_key: projectKey,
         program,
         model,
-        name_hint: wish.describe('A name you would like; used if it is free and two capitalised words.'),
+        name_hint: wish.describe('A name you would like: its letters and digits are used if free.'),
         task_description: task,
       }),
       output: profileShape,

@@ -162,7 +162,7 @@ export function macroTools(hub: Hub) {
         target: name,
         to_project: projectKey.optional().describe('The project of target, if not yours.'),
         reason: reason.optional(),
-        ttl_seconds: ttlSeconds.optional(),
+        ttl_seconds: z.int().min(1).optional(),
         auto_accept: z.boolean().default(false),
         welcome_subject: title.optional(),
         welcome_body: body.optional(),
