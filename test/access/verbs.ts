@@ -78,7 +78,7 @@ export const calls: Readonly<Record<Verb, Call>> = {
   listExpiring: async (hub, { caller, project }) =>
     (await listExpiring(hub, caller, project, { withinMs: 3_600_000, limit: 10 })).leases,
 
-  listContacts: (hub, target) => listContacts(hub, acting(target)),
+  listContacts: async (hub, target) => (await listContacts(hub, acting(target))).contacts,
   setContactPolicy: (hub, target) => setContactPolicy(hub, acting(target), 'open'),
   send: (hub, target) => send(hub, acting(target), { to: [{ name: target.other }], body: 'hello' }),
   reply: (hub, target) => reply(hub, acting(target), { messageId: target.messageId, body: 'yes' }),

@@ -4,6 +4,7 @@ import { beforeAll, describe, expect } from 'vitest'
 import { countRows } from '../support/counting.ts'
 import { newDesk } from '../support/mail.ts'
 import { connectClient, shareServer } from '../support/parley.ts'
+import { busSamples, mailboxSamples, mailSamples, type Samples } from '../support/samples.ts'
 import { verifies } from '../support/verifies.ts'
 
 const parley = shareServer()
@@ -15,64 +16,10 @@ const made = () => {
   return { projects, agents, threads }
 }
 
-/** Arguments that would do in a project that is there. A tool that is not here has to be added. */
-function mailArguments(place: string): Readonly<Record<string, Json>> {
-  const project_key = place
-  const me = { project_key, agent_name: 'GreenCastle' }
-  const from = { project_key, from_agent: 'GreenCastle', to_agent: 'BlueLake' }
-  return {
-    health_check: {},
-    ensure_project: { human_key: place },
-    register_agent: { project_key },
-    create_agent_identity: { project_key },
-    whois: me,
-    list_agents: { project_key },
-    send_message: { project_key, sender_name: 'GreenCastle', to: ['BlueLake'], subject: 'Plan', body_md: 'hello' },
-    reply_message: { project_key, sender_name: 'GreenCastle', message_id: 1, body_md: 'hello' },
-    fetch_inbox: me,
-    mark_message_read: { ...me, message_id: 1 },
-    acknowledge_message: { ...me, message_id: 1 },
-    request_contact: from,
-    respond_contact: { ...from, accept: true },
-    list_contacts: me,
-    set_contact_policy: { ...me, policy: 'open' },
-    file_reservation_paths: { ...me, paths: ['src/**'] },
-    release_file_reservations: me,
-    renew_file_reservations: me,
-    search_messages: { project_key, query: 'hello' },
-    summarize_thread: { project_key, thread_id: 'T-1' },
-    summarize_threads: { project_key, thread_ids: ['T-1'] },
-    macro_start_session: { human_key: place },
-    macro_prepare_thread: { project_key, thread_id: 'T-1' },
-    macro_file_reservation_cycle: { ...me, paths: ['src/**'] },
-    macro_contact_handshake: { project_key, requester: 'GreenCastle', target: 'BlueLake' },
-  }
-}
-
-const busArguments: Readonly<Record<string, Json>> = {
-  ping: {},
-  topic_create: { name: 'plan' },
-  topic_list: {},
-  topic_resolve: { name: 'plan' },
-  topic_close: { topic_id: 'none' },
-  topic_reopen: { topic_id: 'none' },
-  topic_join: { agent_name: 'alice', name: 'plan' },
-  topic_presence: { topic_id: 'none' },
-  sync: { topic_id: 'none', wait_seconds: 0 },
-  cursor_reset: { topic_id: 'none', last_seq: 0 },
-  messages_search: { query: 'hello' },
-}
-
-const mailboxArguments: Readonly<Record<string, Json>> = {
-  send_to_agent: { name: 'bob', msg: 'hello' },
-  check_mail: {},
-  ack_mail: { id: 'none', lease: 'none' },
-}
-
 interface Door {
   /** Where it is served for a project. */
   path(place: string): string
-  args(place: string): Readonly<Record<string, Json>>
+  args(place: string): Samples
   /** The tools that make an agent, a topic or a project by their success. */
   readonly makers: readonly string[]
 }
@@ -82,7 +29,7 @@ const inUrl = (place: string) => `project=${encodeURIComponent(place)}`
 const doors: Readonly<Record<string, Door>> = {
   mail: {
     path: () => '/mcp',
-    args: mailArguments,
+    args: mailSamples,
     makers: [
       ...['ensure_project', 'register_agent', 'create_agent_identity'],
       ...['macro_start_session', 'macro_prepare_thread'],
@@ -90,12 +37,12 @@ const doors: Readonly<Record<string, Door>> = {
   },
   mailbox: {
     path: (place) => `/agents/alice/mcp?${inUrl(place)}`,
-    args: () => mailboxArguments,
+    args: () => mailboxSamples,
     makers: ['send_to_agent', 'check_mail'],
   },
   bus: {
     path: (place) => `/bus/mcp?agent=alice&${inUrl(place)}`,
-    args: () => busArguments,
+    args: () => busSamples,
     makers: ['topic_create'],
   },
 }

@@ -6,6 +6,7 @@ import type { Caller } from '../access/callers.ts'
 import { mayActAs } from '../access/rules.ts'
 import type { Note } from '../hub/commit.ts'
 import type { Hub } from '../hub/hub.ts'
+import { needProject } from '../projects/projects.ts'
 import { activity } from './activity.ts'
 import {
   type Agent,
@@ -24,6 +25,8 @@ export interface Acting {
   readonly caller: Caller
   readonly project: string
   readonly name: string
+  /** The project that the agent was said to be of, where its name told it: it must be the same one. */
+  readonly home?: string | undefined
   /** At doors where an agent registers before it acts, a name that nobody has is an error. */
   readonly registered?: boolean
   /** Somebody else looks for the agent, or acts in its place: it does not count as active. */
@@ -40,6 +43,7 @@ export async function findActor(hub: Hub, acting: Acting): Promise<Known | Newco
     throw new HubError('FORBIDDEN', `${overseer} is the name of people: no agent acts as it.`, {
       hint: 'Use a name of your own.',
     })
+  if (acting.home !== undefined) await needSame(hub, acting, acting.home)
   // The holder of a key is an agent already, and makes no other by naming it.
   const exists = registered || caller.kind === 'agent'
   const agent = exists ? await needAgent(hub, caller, project, name) : await findOrNew(hub, caller, { project, name })
@@ -50,6 +54,15 @@ export async function findActor(hub: Hub, acting: Acting): Promise<Known | Newco
   if (!mayActAs(caller, owned)) throw notYours(caller, agent)
   if (!unnoticed) activity(hub).touch(agent.id)
   return agent
+}
+
+/** Acting in one project as the agent of another would do things in the wrong place. */
+async function needSame(hub: Hub, { caller, project, name }: Acting, home: string): Promise<void> {
+  const [here, there] = [await needProject(hub, caller, project), await needProject(hub, caller, home)]
+  if (here.id === there.id) return
+  throw new HubError('INVALID_ARGUMENT', `${name}@${there.slug} is an agent of another project than ${here.slug}.`, {
+    hint: `Call with the project ${there.slug}, or with the name that you have in ${here.slug}.`,
+  })
 }
 
 /** The same for calls that nothing can refuse any more: a new agent is made at once. */

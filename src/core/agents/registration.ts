@@ -42,7 +42,7 @@ export async function register(
   caller: Caller,
   { name: asked, ...intro }: Introduction & { readonly name?: string | undefined },
 ): Promise<Registered> {
-  const name = asked?.trim()
+  const name = asked === undefined ? undefined : await plainName(hub, intro.project, asked.trim())
   refuseReserved(name)
   if (!maySteer(caller)) return { profile: await renewOwn(hub, caller, intro, name) }
   const fault = name === undefined ? undefined : newNameFault(hub, name)
@@ -91,6 +91,14 @@ export async function createIdentity(
   known(hub, row)
   const profile = toProfile(hub, project, row)
   return hint === undefined || fault === undefined ? { profile } : renamed(profile, hint, fault)
+}
+
+/** `GreenCastle@backend` is GreenCastle in that project; elsewhere it is a wish like any other. */
+async function plainName(hub: Hub, slugOrKey: string, asked: string): Promise<string> {
+  const at = asked.indexOf('@')
+  if (at < 0) return asked
+  const [here, there] = [await findProjectCalled(hub, slugOrKey), await findProjectCalled(hub, asked.slice(at + 1))]
+  return here !== undefined && here.id === there?.id ? asked.slice(0, at) : asked
 }
 
 /** A caller with a key can only register as the agent of that key. */

@@ -143,6 +143,7 @@ export async function shakeHands(
 const inPlaceOf = ({ name, project }: Other, asker: Acting): Acting => ({
   ...asker,
   project: project ?? asker.project,
+  home: undefined,
   name,
   unnoticed: true,
 })

@@ -139,7 +139,9 @@ const suggested = { shown: 3, compared: 1000 } as const
 async function missing(hub: Hub, caller: Caller, slugOrKey: string, reason?: 'elsewhere'): Promise<HubError> {
   const slugs = await listSlugs(reader(hub), { only: onlyOf(caller), limit: suggested.compared })
   const byName = Map.groupBy(slugs, slugName)
-  const near = nearest(slugName(slugWord(slugOrKey)), [...byName.keys()], suggested.shown).flatMap((name) => byName.get(name) ?? [])
+  const near = nearest(slugName(slugWord(slugOrKey)), [...byName.keys()], suggested.shown).flatMap(
+    (name) => byName.get(name) ?? [],
+  )
   const [are, some] = near.length > 0 ? ['The nearest', near] : ['There are', slugs]
   const shown = JSON.stringify(slugOrKey.length > 200 ? `${slugOrKey.slice(0, 200)}…` : slugOrKey)
   return new HubError('PROJECT_NOT_FOUND', `There is no project ${shown}.`, {

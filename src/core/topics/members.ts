@@ -117,12 +117,15 @@ export async function listPresent(
 ) {
   const { id } = await needTopic(hub, caller, project, uid)
   const now = hub.clock.now()
+  const most = Math.min(limit, limits.listed)
   const rows = await listPeers(reader(hub), {
     threadId: id,
     since: now - windowMs,
     now,
-    limit: Math.min(limit, limits.listed),
+    limit: most + 1,
   })
-  const peers: Peer[] = rows.map((row) => ({ name: row.name, lastSeq: row.last_seq, seenAt: row.seen_at }))
-  return { now, peers }
+  const peers: Peer[] = rows
+    .slice(0, most)
+    .map((row) => ({ name: row.name, lastSeq: row.last_seq, seenAt: row.seen_at }))
+  return { now, peers, hasMore: rows.length > most }
 }

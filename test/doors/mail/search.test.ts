@@ -50,20 +50,28 @@ describe('search_messages', () => {
     expect(await find('TKT-404', {}, await newDesk(parley()))).toEqual([])
   })
 
-  verifies(['mail.search.notes', 'all.lists.more'], 'tells why a query finds nothing, and whether there is more', async () => {
-    for (const body_md of ['a bassoon', 'two bassoons', 'a bassoon and']) await desk.send({ body_md })
-    const whole = (query: string, more = {}) =>
-      desk.door.callWhole<{ result: Hit[]; has_more: boolean; note?: string }>('search_messages', {
-        project_key: desk.project,
-        query,
-        ...more,
-      })
-    for (const query of ['NOT bassoon', '-bassoon', '***'])
-      expect(await whole(query)).toEqual({ result: [], has_more: false, note: expect.stringContaining('finds nothing') })
-    expect(await whole('bassoon AND')).toMatchObject({ result: [{}], note: expect.stringContaining('AND') })
-    expect(await whole('bassoon')).toEqual({ result: [expect.anything(), expect.anything()], has_more: false })
-    expect(await whole('bassoon', { limit: 1 })).toEqual({ result: [expect.anything()], has_more: true })
-  })
+  verifies(
+    ['mail.search.notes', 'all.lists.more'],
+    'tells why a query finds nothing, and whether there is more',
+    async () => {
+      for (const body_md of ['a bassoon', 'two bassoons', 'a bassoon and']) await desk.send({ body_md })
+      const whole = (query: string, more = {}) =>
+        desk.door.callWhole<{ result: Hit[]; has_more: boolean; note?: string }>('search_messages', {
+          project_key: desk.project,
+          query,
+          ...more,
+        })
+      for (const query of ['NOT bassoon', '-bassoon', '***'])
+        expect(await whole(query)).toEqual({
+          result: [],
+          has_more: false,
+          note: expect.stringContaining('finds nothing'),
+        })
+      expect(await whole('bassoon AND')).toMatchObject({ result: [{}], note: expect.stringContaining('AND') })
+      expect(await whole('bassoon')).toEqual({ result: [expect.anything(), expect.anything()], has_more: false })
+      expect(await whole('bassoon', { limit: 1 })).toEqual({ result: [expect.anything()], has_more: true })
+    },
+  )
 
   verifies('mail.search.finds', 'finds mail as soon as it is sent, the best first', async () => {
     await desk.send({ subject: 'Lunch', body_md: 'The marmalade is on the table, with a good many other things.' })

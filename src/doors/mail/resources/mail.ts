@@ -7,6 +7,7 @@ import { listInbox, listOutbox } from '../../../core/mail/inbox.ts'
 import { needProject } from '../../../core/projects/projects.ts'
 import { needMessage, readThread } from '../../../core/threads/threads.ts'
 import type { CallContext, Resource } from '../../mcp/table.ts'
+import { parseAddress } from '../../words/fields.ts'
 import {
   acting,
   ageParameter,
@@ -43,7 +44,8 @@ export function mailResources(hub: Hub): Resource<MailScope>[] {
     context: CallContext<MailScope>,
     { agent, project, limit }: { agent: string; project?: string | undefined; limit: number },
   ) {
-    const key = project ?? (await needHome(hub, context.caller, agent))
+    const [name, home] = parseAddress(agent)
+    const key = project ?? home ?? (await needHome(hub, context.caller, name))
     const { slug } = await needProject(hub, context.caller, key)
     return {
       as: acting(context, key, agent),
@@ -51,7 +53,7 @@ export function mailResources(hub: Hub): Resource<MailScope>[] {
       page(messages: readonly { id: number }[]) {
         const last = messages.length === limit ? messages.at(-1) : undefined
         const next = last && { next_before: last.id }
-        return { project: slug, agent, count: messages.length, messages, ...next }
+        return { project: slug, agent: name, count: messages.length, messages, ...next }
       },
     }
   }

@@ -11,7 +11,7 @@ import { toProject } from '../../words/profiles.ts'
 import { iso } from '../../words/times.ts'
 import { aliases } from '../clusters.ts'
 import { linkShape, toLink } from '../contact-shapes.ts'
-import { acting, humanKey, name, projectKey, threadKey } from '../fields.ts'
+import { acting, humanKey, name, otherAgent, projectKey, threadKey } from '../fields.ts'
 import { toConflict } from '../lease-shapes.ts'
 import { introduction, model, profileShape, program, projectShape, task, toRegistered, wish } from '../profiles.ts'
 import type { MailScope } from '../scope.ts'
@@ -101,7 +101,7 @@ export function macroTools(hub: Hub) {
       const newcomer = { ...introduction(context, { project, ...input }), name: agent_name }
       const signal = AbortSignal.any([context.signal, context.stopping])
       const prepared = await prepareForThread(hub, context.caller, {
-        who: register_if_missing || agent_name === undefined ? newcomer : { known: { project, name: agent_name } },
+        who: register_if_missing || agent_name === undefined ? newcomer : { known: otherAgent(agent_name, project) },
         thread: thread_id,
         refining: { refine: input.llm_mode, model: input.llm_model, signal },
         inbox: { limit: input.inbox_limit, bodies: input.include_inbox_bodies },
@@ -179,7 +179,7 @@ export function macroTools(hub: Hub) {
     async run({ project_key, requester, target, to_project, ttl_seconds, welcome_subject, ...input }, context) {
       const { reason, auto_accept: accept, welcome_body } = input
       const { request, answer, welcome } = await shakeHands(hub, acting(context, project_key, requester), {
-        with: { name: target, project: to_project },
+        with: otherAgent(target, to_project),
         reason,
         ttlMs: ttl_seconds === undefined ? undefined : ttl_seconds * 1000,
         accept,

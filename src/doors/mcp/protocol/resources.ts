@@ -1,6 +1,7 @@
 /** `resources/read`: the first resource whose URI or template matches, with its parameters. */
 import { ProtocolError, ResourceNotFoundError } from '@modelcontextprotocol/server'
 import { HubError } from '../../../base/errors.ts'
+import { BareList } from '../table.ts'
 import type { Json } from './json.ts'
 import { type Incoming, invalid } from './methods.ts'
 import { rpcError } from './refusal.ts'
@@ -19,7 +20,8 @@ export async function readResource<Scope>(
       if (error instanceof HubError && error.kind === 'not_found') throw missing(uri, service.word(error))
       throw error
     })
-    return { contents: [{ uri, mimeType: 'application/json', text: JSON.stringify(value) }] }
+    const [shown, beside] = value instanceof BareList ? [value.items, { _meta: value.beside }] : [value, {}]
+    return { contents: [{ uri, mimeType: 'application/json', text: JSON.stringify(shown), ...beside }] }
   }
   throw misnamed(service, uri) ?? new ResourceNotFoundError(uri)
 }
