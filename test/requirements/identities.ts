@@ -28,5 +28,6 @@ export const identities = [
   { id: 'mail.agent.list', spec: 'DECISIONS mail 1', says: 'list_agents shows the agents of a project, the one active last first, and those within a time if asked.' },
   { id: 'mail.agent.pages', spec: 'DECISIONS mail 1', says: 'resource://agents/{slug} shows all agents of a project, a page at a time, and passes nobody over.' },
   { id: 'mail.agent.active', spec: 'mail.md Semantics', says: 'When an agent was last active is right at once, and is kept over a restart.' },
+  { id: 'cli.help.projects', spec: 'DECISIONS mail 21', says: 'Each project that an example of --help names is found where such a project exists.' },
   { id: 'cli.projects.list', spec: 'mail.md CLI', says: 'list-projects shows the projects, with their agents if asked, and as JSON for programs.' },
 ] as const satisfies readonly Requirement[]

@@ -186,8 +186,13 @@ describe.each(eras)('In %s', (era) => {
       const { result } = await call<{ result: Profile[] }>(client, 'list_agents', { project_key })
       const agents = result.sort((a, b) => a.name.localeCompare(b.name))
       for (const slug of [project.slug, encodeURIComponent(project_key)]) {
-        expect(await read(client, `resource://project/${slug}`)).toEqual({ ...project, agents })
-        expect(await read(client, `resource://agents/${slug}`)).toEqual({ project: project.slug, count: 3, agents })
+        expect(await read(client, `resource://project/${slug}`)).toEqual({ ...project, agents, has_more: false })
+        expect(await read(client, `resource://agents/${slug}`)).toEqual({
+          project: project.slug,
+          count: 3,
+          agents,
+          has_more: false,
+        })
       }
       const first = await read(client, `resource://agents/${project.slug}?limit=2`)
       expect(first).toMatchObject({ count: 2, agents: [{ name: 'AnnOne' }, { name: 'BobTwo' }], next_after: 'BobTwo' })
@@ -195,6 +200,7 @@ describe.each(eras)('In %s', (era) => {
         project: project.slug,
         count: 1,
         agents: agents.slice(2),
+        has_more: false,
       })
       expect(await read(client, `resource://project/${project.slug}?limit=1`)).toMatchObject({ next_after: 'AnnOne' })
       expect(await read(client, `resource://agents/${project.slug}?active_within_seconds=600`)).toMatchObject({
