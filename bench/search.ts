@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { openParley } from '../src/app/open.ts'
+import { openDatabase, openLog, openOn } from '../src/app/open.ts'
 import type { Hub } from '../src/core/hub/hub.ts'
 import { rebuildSearch } from '../src/core/search/projection.ts'
 import { type Scope, search } from '../src/core/search/search.ts'
@@ -106,8 +106,10 @@ function seedMessages(file: string, count: number): void {
   closeSync(written)
 }
 
-const openBenchHub = (file: string): Promise<Hub> =>
-  openParley(loadConfig({ DATABASE_URL: `sqlite:${file}`, LOG_LEVEL: 'silent' }))
+async function openBenchHub(file: string): Promise<Hub> {
+  const config = loadConfig({ DATABASE_URL: `sqlite:${file}`, LOG_LEVEL: 'silent' })
+  return openOn(await openDatabase(config), config, openLog(config))
+}
 
 interface HoldUp {
   cpu: number

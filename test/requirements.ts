@@ -9,6 +9,7 @@ import { identities } from './requirements/identities.ts'
 import { leases } from './requirements/leases.ts'
 import { messages } from './requirements/messages.ts'
 import { scenarios } from './requirements/scenarios.ts'
+import { settings } from './requirements/settings.ts'
 import { tooling } from './requirements/tooling.ts'
 
 export interface Requirement {
@@ -75,6 +76,9 @@ export const requirements = [
   { id: 'all.short-form.error', spec: 'DECISIONS all 1', says: 'The short form answers an error with its code, message, hint and HTTP status.' },
   { id: 'all.names.pattern', spec: 'DECISIONS all 6', says: 'A name is 1 to 100 letters, digits, "_" or "-", beginning with a letter or digit.' },
   { id: 'all.names.case', spec: 'DECISIONS all 6', says: 'Names are compared without case and shown as first written.' },
+  { id: 'all.names.alike', spec: 'DECISIONS all 22', says: 'Names that differ only in width, form or invisible characters are one name.' },
+  { id: 'all.names.reserved', spec: 'DECISIONS all 22', says: 'No look-alike of HumanOverseer gets a name at any door: marks, spaces, "-" and "_" do not count.' },
+  { id: 'all.names.migrated', spec: 'DECISIONS all 22', says: 'Names stored before are compared alike; of two that became one, one gets a number.' },
   { id: 'all.recipients.created', spec: 'DECISIONS all 7', says: 'Sending to an agent never seen makes its mailbox, and no later call renames it.' },
   { id: 'all.size.request', spec: 'DECISIONS all 8', says: 'A request of more than 4 MiB is 413.' },
   { id: 'all.size.body', spec: 'DECISIONS all 8', says: 'A body may have 1 MiB of UTF-8; one more byte is an error, and nothing is cut.' },
@@ -159,6 +163,8 @@ export const requirements = [
   { id: 'bus.http.url-name', spec: 'DECISIONS bus 11', says: 'Over HTTP ?agent= keeps its joins without any session.' },
   { id: 'bus.http.nobody', spec: 'DECISIONS bus 11', says: 'A call that has neither a session nor ?agent= is told how to name itself.' },
   { id: 'bus.sizes.limits', spec: 'DECISIONS all 8', says: 'Bodies up to 65,536 characters, types 32, names 255 and 64; longer is an error and nothing is cut.' },
+  { id: 'bus.names.visible', spec: 'DECISIONS all 22', says: 'A name on the bus holds no invisible characters, but for those inside an emoji.' },
+  { id: 'bus.names.scripts', spec: 'DECISIONS all 22', says: 'A name on the bus has one script, or Latin with Han and Kana, Hangul or Bopomofo.' },
 
   // The bus beyond its spec
   { id: 'bus.name.in-use', spec: 'bus, beyond the spec', says: 'A second live process under one name is AGENT_NAME_IN_USE, with free names, unless it has the token.' },
@@ -218,6 +224,7 @@ export const requirements = [
   ...tooling,
   ...housekeeping,
   ...scenarios,
+  ...settings,
 ] as const satisfies readonly Requirement[]
 
 export type RequirementId = (typeof requirements)[number]['id']

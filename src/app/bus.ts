@@ -8,12 +8,13 @@ import { processScope } from '../doors/bus/holder.ts'
 import { createEngine } from '../doors/mcp/protocol/engine.ts'
 import { serveStdio } from '../doors/mcp/stdio/serve.ts'
 import { Usage } from '../doors/mcp/usage.ts'
-import type { Config } from '../settings/all.ts'
+import type { Settings } from '../settings/read.ts'
 import { openDatabase, openLog, openOn } from './open.ts'
 import { version } from './version.ts'
 
-export async function bus(config: Config, project: string | undefined): Promise<void> {
+export async function bus({ config, warnings }: Settings, project: string | undefined): Promise<void> {
   const log = openLog(config)
+  for (const warning of warnings) log.warn(warning)
   const hub = await openOn(await openDatabase(config).catch(refuseCalls), config, log)
   const scope = processScope(project)
   const { clock, ids, metrics } = hub

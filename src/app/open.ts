@@ -1,22 +1,30 @@
 /** Settings → database → hub: the beginning of every way to run Parley. */
+import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { systemClock } from '../base/clock.ts'
 import { HubError } from '../base/errors.ts'
 import { createIds } from '../base/ids.ts'
 import { createLog, type Log, type LogOutput } from '../base/log.ts'
 import { createMetrics } from '../base/metrics.ts'
-import { type Hub, openHub, type Rules } from '../core/hub/hub.ts'
-import { migrate } from '../db/migrate.ts'
+import { type Hub, onClose, openHub, type Rules } from '../core/hub/hub.ts'
+import { echoing } from '../db/echo.ts'
+import { migrate, schemaState } from '../db/migrate.ts'
 import { migrations } from '../db/migrations/all.ts'
 import { openDb } from '../db/open.ts'
 import type { Db } from '../db/port.ts'
 import { parseDatabaseUrl, shownUrl } from '../db/url.ts'
+import { type Answers, forgetful, inMemory, inRedis } from '../llm/answers.ts'
 import { createLlm, type Llm } from '../llm/llm.ts'
 import type { Config } from '../settings/all.ts'
 
 /** On stderr, because stdout may carry a protocol; for people on a terminal, for machines elsewhere. */
-export const openLog = ({ LOG_LEVEL, LOG_JSON_ENABLED }: Config, to: LogOutput = process.stderr): Log =>
-  createLog({ level: LOG_LEVEL, json: LOG_JSON_ENABLED || !to.isTTY, to })
+export const openLog = (config: Config, to: LogOutput = process.stderr): Log =>
+  createLog({
+    level: config.LOG_INCLUDE_TRACE && config.LOG_LEVEL !== 'silent' ? 'trace' : config.LOG_LEVEL,
+    json: config.LOG_JSON_ENABLED || !to.isTTY,
+    rich: config.LOG_RICH_ENABLED,
+    to,
+  })
 
 const databaseUrl = ({ DATABASE_URL, STORAGE_ROOT }: Config): string =>
   DATABASE_URL ?? `sqlite:${join(STORAGE_ROOT, 'parley.sqlite3')}`
@@ -30,20 +38,24 @@ export function storageName(config: Config): string {
 /** The same as a URL without user, password and parameters, for clients. */
 export const databaseName = (config: Config): string => shownUrl(databaseUrl(config))
 
+/** A file, or the URL of a server. */
+const placeName = (config: Config): string => databaseName(config).replace(/^sqlite:/, '')
+
 /** The database with today's tables; a newer one, or somebody else's, is refused and not touched. */
 export const openDatabase = async (config: Config): Promise<Db> => (await openMigrated(config)).db
 
-/** Brings the database up to date and closes it; returns its place and the applied migrations. */
+/** Brings the database up to date and closes it; returns its place and the applied migrations. An empty one gets its tables. */
 export async function migrateDatabase(config: Config) {
+  needFile(config)
   const { db, applied } = await openMigrated(config)
   await db.close()
-  const database = db.dialect === 'sqlite' ? storageName(config) : databaseName(config)
-  return { database, applied: applied.map(({ id, name }) => ({ id, name })) }
+  return { database: placeName(config), applied: applied.map(({ id, name }) => ({ id, name })) }
 }
 
-async function openMigrated(config: Config) {
+async function openMigrated(config: Config, { made = true } = {}) {
   const db = await openDb(databaseUrl(config))
   try {
+    if (!made && (await schemaState(db, migrations)) === 'empty') throw noStore(config)
     return { db, applied: await migrate(db, migrations, systemClock) }
   } catch (error) {
     await db.close()
@@ -58,35 +70,46 @@ function nameDatabase(error: unknown, config: Config): unknown {
   return new HubError(code, `${storageName(config)}: ${message}`, { ...(hint !== undefined && { hint }), cause })
 }
 
-export async function openOn(db: Db, config: Config, log: Log): Promise<Hub> {
+export async function openOn(database: Db, config: Config, log: Log): Promise<Hub> {
   const clock = systemClock
   const limits = { mailboxDepth: config.MAILBOX_MAX_DEPTH, waitMs: Math.round(config.MAX_WAIT_SECONDS * 1000) }
   try {
+    const db = config.DATABASE_ECHO ? echoing(database, log) : database
     const rules = rulesOf(config)
-    const llm = llmOf(config, log)
-    return await openHub({ db, clock, ids: createIds(clock), log, metrics: createMetrics(), limits, rules, llm })
+    const llm = await llmOf(config, log)
+    const hub = await openHub({ db, clock, ids: createIds(clock), log, metrics: createMetrics(), limits, rules, llm })
+    onClose(hub, async () => llm?.close())
+    return hub
   } catch (error) {
-    await db.close()
+    await database.close()
     throw error
   }
 }
 
 /** None without an endpoint: summaries are then drawn from the messages alone. */
-const llmOf = (config: Config, log: Log): Llm | undefined =>
-  config.LLM_ENABLED && config.LLM_BASE_URL !== undefined
-    ? createLlm(
-        {
-          baseUrl: config.LLM_BASE_URL,
-          apiKey: config.LLM_API_KEY,
-          model: config.LLM_DEFAULT_MODEL,
-          temperature: config.LLM_TEMPERATURE,
-          maxTokens: config.LLM_MAX_TOKENS,
-          cache: config.LLM_CACHE_ENABLED,
-          logCost: config.LLM_COST_LOGGING_ENABLED,
-        },
-        { log, clock: systemClock },
-      )
-    : undefined
+async function llmOf(config: Config, log: Log): Promise<Llm | undefined> {
+  if (!config.LLM_ENABLED || config.LLM_BASE_URL === undefined) return undefined
+  return createLlm(
+    {
+      baseUrl: config.LLM_BASE_URL,
+      apiKey: config.LLM_API_KEY,
+      model: config.LLM_DEFAULT_MODEL,
+      temperature: config.LLM_TEMPERATURE,
+      maxTokens: config.LLM_MAX_TOKENS,
+      logCost: config.LLM_COST_LOGGING_ENABLED,
+    },
+    { log, clock: systemClock, answers: await answersOf(config, log) },
+  )
+}
+
+/** The client of Redis is loaded only where it is asked for. */
+async function answersOf(config: Config, log: Log): Promise<Answers> {
+  const { LLM_CACHE_ENABLED, LLM_CACHE_BACKEND, LLM_CACHE_REDIS_URL } = config
+  if (!LLM_CACHE_ENABLED) return forgetful
+  if (LLM_CACHE_BACKEND === 'memory' || LLM_CACHE_REDIS_URL === undefined) return inMemory()
+  const { openRedis } = await import('../base/redis.ts')
+  return inRedis(openRedis(LLM_CACHE_REDIS_URL), log)
+}
 
 const rulesOf = (config: Config): Rules => ({
   contacts: {
@@ -100,6 +123,22 @@ const rulesOf = (config: Config): Rules => ({
   inboxQuota: config.QUOTA_ENABLED && config.QUOTA_INBOX_LIMIT_COUNT > 0 ? config.QUOTA_INBOX_LIMIT_COUNT : undefined,
 })
 
-/** For a command that needs the hub for a moment. */
-export const openParley = async (config: Config, stderr?: LogOutput): Promise<Hub> =>
-  openOn(await openDatabase(config), config, openLog(config, stderr))
+/** For a command that a person types: it makes no store, which a mistyped folder would leave behind (cli.store.none). */
+export async function openStore(config: Config, stderr?: LogOutput): Promise<Hub> {
+  needFile(config, { filled: true })
+  const { db } = await openMigrated(config, { made: false })
+  return openOn(db, config, openLog(config, stderr))
+}
+
+/** Looked for before it is opened: opening makes the file, and marks an empty one. */
+function needFile(config: Config, { filled = false } = {}): void {
+  const place = parseDatabaseUrl(databaseUrl(config))
+  if (place.dialect === 'postgres') return
+  const file = statSync(place.file, { throwIfNoEntry: false })
+  if (file === undefined || (filled && file.size === 0)) throw noStore(config)
+}
+
+const noStore = (config: Config): HubError =>
+  new HubError('NOT_FOUND', `There is no store of Parley at ${placeName(config)}, and this command makes none.`, {
+    hint: 'Name the store with STORAGE_ROOT or DATABASE_URL, in the environment or in .env; `parley serve` makes a new one.',
+  })

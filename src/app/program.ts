@@ -5,7 +5,7 @@ import type { Hub } from '../core/hub/hub.ts'
 import { Fault } from '../db/faults.ts'
 import type { Screen, Streams } from '../doors/cli/screen.ts'
 import type { Config } from '../settings/all.ts'
-import { ConfigError, loadConfig } from '../settings/read.ts'
+import { ConfigError, readSettings } from '../settings/read.ts'
 import { version } from './version.ts'
 
 /** What keeps a folder from being used as storage. */
@@ -50,7 +50,7 @@ async function createProgram(args: readonly string[], around: Surroundings): Pro
     .action(async ({ host, port }: { host?: string; port?: string }) => {
       const flags = { ...(host !== undefined && { HTTP_HOST: host }), ...(port !== undefined && { HTTP_PORT: port }) }
       const { serve } = await import('./serve.ts')
-      await serve(loadConfig(env, { flags, workingFolder: true }), around)
+      await serve(readSettings(env, { flags, workingFolder: true }), around)
     })
 
   program
@@ -59,7 +59,7 @@ async function createProgram(args: readonly string[], around: Surroundings): Pro
     .option('--project <slug or key>', 'the project whose topics to use (default: commons)')
     .action(async ({ project }: { project?: string }) => {
       const { bus } = await import('./bus.ts')
-      await bus(loadConfig(env), project)
+      await bus(readSettings(env), project)
     })
 
   // `parley topics …` and `parley help topics`.
@@ -78,11 +78,19 @@ interface CommandParts {
 }
 
 async function commandParts(around: Surroundings): Promise<CommandParts> {
-  const config = () => loadConfig(around.env)
+  let read: Config | undefined
+  // Once: a warning is told once as well.
+  const config = () => {
+    if (read !== undefined) return read
+    const { config, warnings } = readSettings(around.env, { workingFolder: true })
+    for (const warning of warnings) around.stderr.write(`warning: ${warning}\n`)
+    read = config
+    return config
+  }
   const { processScreen } = await import('../doors/cli/screen.ts')
   return {
     config,
-    open: async () => (await import('./open.ts')).openParley(config(), around.stderr),
+    open: async () => (await import('./open.ts')).openStore(config(), around.stderr),
     screen: processScreen(around),
   }
 }

@@ -4,7 +4,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { expect, onTestFinished, test } from 'vitest'
-import { keepSecret } from './secret.ts'
+import { verifies } from '../../test/support/verifies.ts'
+import { keepSecret as keep } from './secret.ts'
+
+/** Keeps the warnings; what is logged beside the sentence is the path. */
+function keepSecret(root: string, warnings: string[] = []): string {
+  return keep(root, { warn: (_: object, says: string) => void warnings.push(says) })
+}
 
 function folder(): string {
   const path = mkdtempSync(join(tmpdir(), 'parley-secret-'))
@@ -31,10 +37,36 @@ test('Two folders have two keys', () => {
 
 test('A key that somebody put there is taken, without the white space around it', () => {
   const root = folder()
-  writeFileSync(join(root, 'secret.key'), '  my own key\r\n')
+  writeFileSync(join(root, 'secret.key'), '  my own secret key\r\n')
   chmodSync(join(root, 'secret.key'), 0o640)
-  expect(keepSecret(root)).toBe('my own key')
+  expect(keepSecret(root)).toBe('my own secret key')
   expect(modeOf(join(root, 'secret.key'))).toBe(0o640)
+})
+
+verifies('serve.secret.weak', 'A key that can be guessed is refused and left as it is', () => {
+  for (const [key, reason] of [
+    ['fifteen letters', /16 characters/],
+    ['abababababababababababababababab', /8 different characters/],
+    ['change-me-to-a-random-string', /key of your own/],
+  ] as const) {
+    const root = folder()
+    writeFileSync(join(root, 'secret.key'), key, { mode: 0o600 })
+    expect(() => keepSecret(root)).toThrow(reason)
+    expect(() => keepSecret(root)).toThrow(/secret\.key is too weak/)
+    expect(readFileSync(join(root, 'secret.key'), 'utf8')).toBe(key)
+  }
+})
+
+verifies('serve.secret.readable', 'A key that others may read is warned of, and one that is private is not', () => {
+  const root = folder()
+  const warnings: string[] = []
+  const key = keepSecret(root, warnings)
+  expect(warnings).toEqual([])
+  for (const mode of [0o640, 0o604, 0o660]) {
+    chmodSync(join(root, 'secret.key'), mode)
+    expect(keepSecret(root, warnings)).toBe(key)
+    expect(warnings.splice(0)).toEqual([expect.stringMatching(/others may read .* mode 600/)])
+  }
 })
 
 test('An empty file is refused, not filled: it may be a disk that lost what was written', () => {
@@ -52,7 +84,7 @@ test('Whoever asks at the same moment gets the same key', async () => {
       const start = new Int32Array(workerData.start)
       parentPort.postMessage('ready')
       Atomics.wait(start, 0, 0)
-      parentPort.postMessage(workerData.roots.map(keepSecret))
+      parentPort.postMessage(workerData.roots.map((root) => keepSecret(root, { warn() {} })))
     })`
   const roots = Array.from({ length: 50 }, folder)
   const start = new SharedArrayBuffer(4)

@@ -1,14 +1,26 @@
 /** The key that Parley signs with: SECRET_KEY, else one made on the first start and kept in the storage folder. */
 import { randomBytes } from 'node:crypto'
-import { linkSync, mkdirSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs'
+import { linkSync, mkdirSync, readFileSync, statSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { HubError } from '../base/errors.ts'
+import { signingKeyFault } from '../settings/sessions.ts'
 
-export function keepSecret(storageRoot: string): string {
+export function keepSecret(storageRoot: string, log: { warn(about: object, says: string): void }): string {
   mkdirSync(storageRoot, { recursive: true, mode: 0o700 })
   const path = join(storageRoot, 'secret.key')
-  return readKey(path) ?? makeKey(path)
+  const key = readKey(path) ?? makeKey(path)
+  const fault = signingKeyFault(key)
+  if (fault !== undefined)
+    throw new HubError('INVALID_ARGUMENT', `The key in ${path} is too weak to sign with: it ${fault}.`, {
+      hint: 'Delete the file, and a new key is made; clients then open new sessions.',
+    })
+  if (isExposed(path))
+    log.warn({ path }, 'others may read the key that Parley signs with: give its file the mode 600, or delete it')
+  return key
 }
+
+/** Windows has no such modes: there the folder of the user protects it. */
+const isExposed = (path: string): boolean => process.platform !== 'win32' && (statSync(path).mode & 0o077) !== 0
 
 function readKey(path: string): string | undefined {
   try {

@@ -25,6 +25,7 @@ import { mountDoor } from '../doors/mcp/http/serve.ts'
 import { createEngine } from '../doors/mcp/protocol/engine.ts'
 import { emitUsage, Usage } from '../doors/mcp/usage.ts'
 import type { Config } from '../settings/all.ts'
+import type { Settings } from '../settings/read.ts'
 import { banner } from './banner.ts'
 import { choresOf } from './housekeeping.ts'
 import { databaseName, openDatabase, openLog, openOn, storageName } from './open.ts'
@@ -39,10 +40,14 @@ const graceMs = 3000
 const lateMs = 1000
 const exitMs = 4500
 
-export async function serve(config: Config, { stdout, stderr }: Pick<Streams, 'stdout' | 'stderr'>): Promise<void> {
+export async function serve(
+  { config, warnings }: Settings,
+  { stdout, stderr }: Pick<Streams, 'stdout' | 'stderr'>,
+): Promise<void> {
   // The reader of the log may be gone (`| tee`, and Ctrl-C): no reason to fall over.
   for (const stream of [stdout, stderr]) stream.on('error', () => {})
   const log = openLog(config, stderr)
+  for (const warning of warnings) log.warn(warning)
   const server = await startServer(config, log)
   stopOnSignal(server.stop, log)
   stdout.write(`${banner({ version, ...server })}\n`)
@@ -51,7 +56,7 @@ export async function serve(config: Config, { stdout, stderr }: Pick<Streams, 's
 /** Everything of a server but the process around it. */
 export async function startServer(config: Config, log: Log) {
   mkdirSync(config.STORAGE_ROOT, { recursive: true, mode: 0o700 })
-  const secret = config.SECRET_KEY ?? keepSecret(config.STORAGE_ROOT)
+  const secret = config.SECRET_KEY ?? keepSecret(config.STORAGE_ROOT, log)
   const hub = await openOn(await openDatabase(config), config, log)
   const { clock, ids, metrics } = hub
   collectProcessMetrics(metrics)
@@ -84,6 +89,7 @@ export async function startServer(config: Config, log: Log) {
       callerOfKey: (key) => callerOfKey(hub, key),
       clock,
       log,
+      requestsShown: config.HTTP_REQUEST_LOG_ENABLED,
       metrics,
       ready: () => hub.ready(),
       refresh: async () => {

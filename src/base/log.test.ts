@@ -1,22 +1,25 @@
 /** The log hides what must not be in it, and is JSON unless somebody watches. */
 import { PassThrough } from 'node:stream'
 import { expect, test } from 'vitest'
-import { createLog } from './log.ts'
+import { verifies } from '../../test/support/verifies.ts'
+import { createLog, secretFields } from './log.ts'
 
-function open(json: boolean) {
-  const to = new PassThrough().setEncoding('utf8')
-  const log = createLog({ level: 'info', json, to: to as unknown as NodeJS.WriteStream })
+function open(json: boolean, { rich = true, isTTY = false } = {}) {
+  const to = Object.assign(new PassThrough().setEncoding('utf8'), { isTTY })
+  const log = createLog({ level: 'info', json, rich, to: to as unknown as NodeJS.WriteStream })
   return { log, written: () => String(to.read() ?? '') }
 }
 
 test('Secrets are hidden by the name of their field, also one level down', () => {
   const { log, written } = open(true)
-  for (const name of ['authorization', 'x-api-key', 'mcp-session-id', 'cookie', 'token', 'key'])
-    log.info({ [name]: 'hush', headers: { [name]: 'hush' }, other: 'shown' }, 'hello')
+  expect(secretFields).toEqual(
+    expect.arrayContaining(['authorization', 'x-api-key', 'mcp-session-id', 'cookie', 'token', 'key', 'reclaim_token']),
+  )
+  for (const name of secretFields) log.info({ [name]: 'hush', headers: { [name]: 'hush' }, other: 'shown' }, 'hello')
   const text = written()
   expect(text).not.toContain('hush')
-  expect(text.match(/\[secret\]/g)).toHaveLength(12)
-  expect(text.match(/"other":"shown"/g)).toHaveLength(6)
+  expect(text.match(/\[secret\]/g)).toHaveLength(2 * secretFields.length)
+  expect(text.match(/"other":"shown"/g)).toHaveLength(secretFields.length)
 })
 
 test('An error is logged with its trace and its cause', () => {
@@ -41,4 +44,16 @@ test('On a terminal it is written for people', () => {
   expect(text).toMatch(/INFO.*hello/)
   expect(text).not.toContain('hush')
   expect(() => JSON.parse(text)).toThrow()
+})
+
+verifies('serve.log.rich', 'On a terminal an entry has colours and its details below it, or is one plain line', () => {
+  const details = { path: '/mcp', status: 200 }
+  const rich = open(false, { isTTY: true })
+  rich.log.info(details, 'hello')
+  const coloured = rich.written()
+  expect(coloured).toContain('\u001b[')
+  expect(coloured.trimEnd().split('\n')).toHaveLength(3)
+  const plain = open(false, { rich: false, isTTY: true })
+  plain.log.info(details, 'hello')
+  expect(plain.written()).toMatch(/^\[.*\] INFO: hello \{"path":"\/mcp","status":200\}\n$/)
 })

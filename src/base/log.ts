@@ -8,14 +8,39 @@ export type Log = Logger
 export type LogOutput = NodeJS.WritableStream & { readonly isTTY?: boolean }
 
 /** Headers and fields that carry secrets, wherever an object with them is logged. */
-const secrets = ['authorization', 'x-api-key', 'mcp-session-id', 'cookie', 'token', 'key'].flatMap((field) => [
-  `["${field}"]`,
-  `*["${field}"]`,
-])
+export const secretFields = [
+  'authorization',
+  'x-api-key',
+  'api_key',
+  'mcp-session-id',
+  'cookie',
+  'set-cookie',
+  'token',
+  'reclaim_token',
+  'key',
+  'secret',
+  'password',
+] as const
 
-export function createLog({ level, json, to }: { level: string; json: boolean; to: LogOutput }): Log {
+const paths = secretFields.flatMap((field) => [`["${field}"]`, `*["${field}"]`])
+
+export interface LogOptions {
+  readonly level: string
+  readonly json: boolean
+  /** In colours, with the details of an entry below it; else each entry is one plain line. */
+  readonly rich: boolean
+  readonly to: LogOutput
+}
+
+export function createLog({ level, json, rich, to }: LogOptions): Log {
   const stream: DestinationStream = json
     ? to
-    : pretty({ colorize: to.isTTY === true, ignore: 'pid,hostname', destination: to, sync: true })
-  return pino({ level, redact: { paths: secrets, censor: '[secret]' } }, stream)
+    : pretty({
+        colorize: rich && to.isTTY === true,
+        singleLine: !rich,
+        ignore: 'pid,hostname',
+        destination: to,
+        sync: true,
+      })
+  return pino({ level, redact: { paths, censor: '[secret]' } }, stream)
 }

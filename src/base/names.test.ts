@@ -1,6 +1,7 @@
 /** Names of agents, and the slugs of projects. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { verifies } from '../../test/support/verifies.ts'
 import { agentNamePattern, isReserved, nameKey, slugOf, tidyKey } from './names.ts'
 
 describe('An agent name', () => {
@@ -64,7 +65,63 @@ describe('A key', () => {
   })
 })
 
-test('A reserved name is reserved however it is written', () => {
-  for (const name of ['HumanOverseer', 'humanoverseer', ' HUMANOVERSEER ']) expect(isReserved(name)).toBe(true)
-  for (const name of ['Human', 'HumanOverseer2', '']) expect(isReserved(name)).toBe(false)
+describe('Two names', () => {
+  const alike: [what: string, a: string, b: string][] = [
+    ['case', 'Ünïcödé', 'üNÏCÖDÉ'],
+    ['full width', 'alice', 'ａｌｉｃｅ'],
+    ['letters of mathematics', 'alice', '𝐚𝓵𝔦𝖼𝚎'],
+    ['ligatures', 'office', 'oﬃce'],
+    ['composed and decomposed accents', 'caf\u00e9', 'cafe\u0301'],
+    ['a zero-width space', 'alice', 'al\u200bice'],
+    ['a joiner, a soft hyphen, a mark of direction', 'alice', 'a\u200dl\u00adi\u200ece'],
+    ['a variation selector and a tag', 'alice', 'alice\ufe0f\u{e0061}'],
+    ['a Hangul filler', 'alice', 'alice\u3164'],
+    ['a no-break space', 'grey owl', 'grey\u00a0owl'],
+  ]
+
+  verifies('all.names.alike', 'that differ in nothing that can be seen are one', () => {
+    for (const [what, a, b] of alike) expect(nameKey(b), what).toBe(nameKey(a))
+  })
+
+  test('that look different are two', () => {
+    for (const [a, b] of [
+      ['alice', 'alicé'],
+      ['a_b', 'a-b'],
+      ['ab', 'a b'],
+      ['Ω', 'O'],
+      ['漢', '汉'],
+    ] as const)
+      expect(nameKey(a)).not.toBe(nameKey(b))
+  })
+
+  test('have a key that is its own key', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme', maxLength: 20 }), (name) => {
+        const key = nameKey(name)
+        expect(nameKey(key)).toBe(key)
+      }),
+    )
+  })
+})
+
+verifies('all.names.reserved', 'A reserved name is reserved however it is written', () => {
+  for (const name of [
+    'HumanOverseer',
+    'humanoverseer',
+    ' HUMANOVERSEER ',
+    'Human Overseer',
+    'human-overseer',
+    'Human_Overseer',
+    'H-u-m-a-n—Overseer',
+    'Ｈｕｍａｎ Ｏｖｅｒｓｅｅｒ',
+    'HumanOver\u200bseer',
+    'Hümánövêrsèèr',
+    'HumanOverſeer',
+    // SQUARE OV is one character for two letters.
+    'Human㍵erseer',
+    'H\u0332u\u0332manOverseer',
+  ])
+    expect(isReserved(name), JSON.stringify(name)).toBe(true)
+  for (const name of ['Human', 'HumanOverseer2', '', 'Overseer', 'humanoverseers', 'Human.Overseer'])
+    expect(isReserved(name), name).toBe(false)
 })

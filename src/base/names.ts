@@ -1,6 +1,7 @@
 /** Names of agents and projects: their form, and when two of them are the same. */
 import { createHash } from 'node:crypto'
 import { limits } from './limits.ts'
+import { isAscii } from './lookalikes.ts'
 
 /** A URL and a file system can hold such a name as it is (all.names.pattern). */
 export const agentNamePattern = new RegExp(`^[A-Za-z0-9][A-Za-z0-9_-]{0,${limits.agentNameLength - 1}}$`)
@@ -8,17 +9,37 @@ export const agentNamePattern = new RegExp(`^[A-Za-z0-9][A-Za-z0-9_-]{0,${limits
 /** The same in words. */
 export const agentNameRule = `1 to ${limits.agentNameLength} letters, digits, "_" or "-", beginning with a letter or digit`
 
-/** Names are compared without case, however an accent is encoded, and shown as first written. */
-export const nameKey = (name: string): string => name.normalize('NFC').toLowerCase()
-
 export const commons = 'commons'
 
 /** The sender of messages from people: no agent may have this name. */
 export const overseer = 'HumanOverseer'
 
-const reserved = nameKey(overseer)
+const reserved = overseer.toLowerCase()
 
-export const isReserved = (name: string): boolean => name.length >= reserved.length && nameKey(name.trim()) === reserved
+/** However it is spaced: as "human overseer", "Human-Overseer" or "HUMAN_OVERSEER". */
+const gap = '[\\s\\p{Pd}\\p{Pc}]*'
+const spelled = new RegExp(`^${gap}${[...reserved].join(gap)}${gap}$`, 'u')
+
+/**
+ * Names are compared without case, width, form of encoding and characters that nobody sees, and shown as first written
+ * (all.names.alike). Every spelling of a reserved name is that name (all.names.reserved).
+ */
+export function nameKey(name: string): string {
+  if (isAscii(name)) {
+    const key = name.toLowerCase()
+    return key.length >= reserved.length && spelled.test(key) ? reserved : key
+  }
+  const key = name
+    .normalize('NFKC')
+    .replace(/\p{Default_Ignorable_Code_Point}/gu, '')
+    .toLowerCase()
+    .normalize('NFKC')
+  return spelled.test(key.normalize('NFKD').replace(/\p{M}/gu, '')) ? reserved : key
+}
+
+/** Asked with every call. A short name of ASCII, as most are, is told by its length. */
+export const isReserved = (name: string): boolean =>
+  (name.length >= reserved.length || !isAscii(name)) && nameKey(name) === reserved
 
 /** One spelling for a folder that can be written in several: no slash at its end, no space around it. */
 export function tidyKey(humanKey: string): string {

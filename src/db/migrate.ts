@@ -3,13 +3,15 @@ import sql, { raw } from 'sql-template-tag'
 import type { Clock } from '../base/clock.ts'
 import { HubError } from '../base/errors.ts'
 import { migrationLock, tableNames } from './dialect.ts'
-import type { Db, Dialect, Reader } from './port.ts'
+import type { Db, Dialect, Reader, Tx } from './port.ts'
 
 export interface Migration {
   readonly id: number
   readonly name: string
   /** One statement a text. */
   readonly up: (dialect: Dialect, now: number) => readonly string[]
+  /** What SQL alone cannot do, after the statements and in the same transaction. */
+  readonly finish?: (tx: Tx) => Promise<void>
 }
 
 /** `newer` and `foreign` databases are left as they are. */
@@ -36,8 +38,9 @@ export async function migrate(db: Db, migrations: readonly Migration[], clock: C
     }
     const applied = await appliedIds(tx)
     const missing = migrations.filter(({ id }) => !applied.has(id))
-    for (const { id, name, up } of missing) {
+    for (const { id, name, up, finish } of missing) {
       for (const statement of up(tx.dialect, clock.now())) await tx.all(raw(statement))
+      await finish?.(tx)
       await tx.all(sql`INSERT INTO parley_migrations (id, name, applied_at) VALUES (${id}, ${name}, ${clock.now()})`)
     }
     return missing

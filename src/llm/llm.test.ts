@@ -5,11 +5,12 @@ import { expect, test } from 'vitest'
 import { TestClock } from '../../test/support/clock.ts'
 import { fails, hangs, raw, says, startEndpoint } from '../../test/support/openai.ts'
 import { verifies } from '../../test/support/verifies.ts'
+import { type Answers, forgetful, inMemory } from './answers.ts'
 import { createLlm, LlmFailure, type LlmOptions, modelPattern } from './llm.ts'
 
 const apiKey = 'sk-do-not-tell-0123456789'
 
-async function start(options: Partial<LlmOptions> = {}) {
+async function start({ answers = inMemory(), ...options }: Partial<LlmOptions> & { answers?: Answers } = {}) {
   const endpoint = await startEndpoint()
   const clock = new TestClock()
   const lines: string[] = []
@@ -26,11 +27,10 @@ async function start(options: Partial<LlmOptions> = {}) {
       model: 'gpt-5-mini',
       temperature: 0.2,
       maxTokens: 512,
-      cache: true,
       logCost: true,
       ...options,
     },
-    { log: pino({ level: 'trace' }, to), clock },
+    { log: pino({ level: 'trace' }, to), clock, answers },
   )
   const ask = (prompt = 'How are you?', model?: string) => llm.complete({ system: 'Be brief.', prompt, model })
   const failure = (prompt?: string) =>
@@ -84,20 +84,18 @@ verifies('mail.llm.cached', 'The same question costs one request, and each call 
 })
 
 test('Without cache and log there is neither', async () => {
-  const { endpoint, ask, lines } = await start({ cache: false, logCost: false })
+  const { endpoint, ask, lines } = await start({ answers: forgetful, logCost: false })
   await ask()
   await ask()
   expect(endpoint.asked).toHaveLength(2)
   expect(lines).toEqual([])
 })
 
-verifies('mail.llm.unusable', 'An answer that cannot be used is asked for again', async () => {
+verifies('mail.llm.unusable', 'An answer that cannot be used is not remembered', async () => {
   const { endpoint, llm } = await start()
-  const question = { system: 'Be brief.', prompt: 'Well?', usable: (text: string) => text.startsWith('{') }
-  endpoint.replies(says('Sure! Here you go.'), says('{"overview": "Fine."}'))
-  expect(await llm.complete(question)).toBe('Sure! Here you go.')
-  expect(await llm.complete(question)).toBe('{"overview": "Fine."}')
-  expect(await llm.complete(question)).toBe('{"overview": "Fine."}')
+  const ask = () => llm.complete({ system: '', prompt: '', usable: (text) => text === 'fine' })
+  endpoint.replies(says('nonsense'), says('fine'))
+  expect([await ask(), await ask(), await ask()]).toEqual(['nonsense', 'fine', 'fine'])
   expect(endpoint.asked).toHaveLength(2)
 })
 

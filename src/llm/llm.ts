@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto'
 import type { Clock } from '../base/clock.ts'
 import type { Log } from '../base/log.ts'
+import type { Answers } from './answers.ts'
 import { type Answer, type Endpoint, LlmFailure, type Question, request } from './wire.ts'
 
 export { LlmFailure } from './wire.ts'
@@ -15,7 +16,6 @@ export interface LlmOptions {
   readonly model: string
   readonly temperature: number
   readonly maxTokens: number
-  readonly cache: boolean
   readonly logCost: boolean
   /** For one question in all, retries included. */
   readonly timeoutMs?: number | undefined
@@ -26,47 +26,34 @@ export interface Asking {
   readonly prompt: string
   readonly model?: string | undefined
   readonly signal?: AbortSignal | undefined
-  /** Whether an answer can be used: only then it is remembered, so that the next call asks again. */
-  usable?(text: string): boolean
+  /** Whether the answer is what was asked for. One that cannot be used is not remembered: the next may be better. */
+  readonly usable?: (text: string) => boolean
 }
 
 export interface Llm {
   /** The answer as text. Rejects with an LlmFailure, whose message says in a few words why and holds no secret. */
   complete(asking: Asking): Promise<string>
+  close(): void
 }
 
 /** Names as the makers of models write them: `gpt-5-mini`, `openai/gpt-5`, `llama3.1:8b`, `@cf/meta/llama`. */
 export const modelPattern = /^[A-Za-z0-9@][A-Za-z0-9@._:/+-]{0,99}$/
 
-/** The answers that are remembered, and the characters of the longest among them. */
-const mostAnswers = 200
-const longestAnswer = 20_000
-
 const usualTimeoutMs = 20_000
 
-export function createLlm(options: LlmOptions, { log, clock }: { log: Log; clock: Clock }): Llm {
+interface LlmParts {
+  readonly log: Log
+  readonly clock: Clock
+  readonly answers: Answers
+}
+
+export function createLlm(options: LlmOptions, { log, clock, answers }: LlmParts): Llm {
   const { model: usual, temperature, maxTokens, timeoutMs = usualTimeoutMs } = options
   const endpoint: Endpoint = {
     url: `${options.baseUrl.replace(/\/+$/, '')}/chat/completions`,
     apiKey: options.apiKey,
     clock,
     quirks: new Map(),
-  }
-  const answers = new Map<string, string>()
-
-  function recall(key: string): string | undefined {
-    const text = answers.get(key)
-    if (text === undefined) return undefined
-    answers.delete(key)
-    answers.set(key, text)
-    return text
-  }
-
-  function keep(key: string, text: string): void {
-    if (!options.cache || text.length > longestAnswer) return
-    const [oldest] = answers.keys()
-    if (answers.size >= mostAnswers && oldest !== undefined) answers.delete(oldest)
-    answers.set(key, text)
   }
 
   async function ask(question: Question, signal: AbortSignal | undefined): Promise<Answer> {
@@ -89,9 +76,9 @@ export function createLlm(options: LlmOptions, { log, clock }: { log: Log; clock
       const question = { system, prompt, model, temperature, maxTokens }
       const key = createHash('sha256').update(JSON.stringify(question)).digest('base64')
       const began = clock.now()
-      const known = recall(key)
+      const known = await answers.recall(key)
       const answer = known === undefined ? await ask(question, signal) : { text: known, sent: 0, received: 0 }
-      if (known === undefined && usable(answer.text)) keep(key, answer.text)
+      if (known === undefined && usable(answer.text)) answers.keep(key, answer.text)
       if (options.logCost) {
         const { sent, received } = answer
         log.info(
@@ -108,5 +95,6 @@ export function createLlm(options: LlmOptions, { log, clock }: { log: Log; clock
       }
       return answer.text
     },
+    close: () => answers.close(),
   }
 }

@@ -47,4 +47,9 @@ export const httpSettings = {
     says: 'Host names, separated by commas, that clients may use for this server besides its own address. Requests for any other host are refused, against DNS rebinding.',
     parse: list,
   }),
+  HTTP_REQUEST_LOG_ENABLED: setting({
+    default: 'false',
+    says: 'Whether each HTTP request is logged at level info: method, path without its query, status and milliseconds. Otherwise it is logged at level debug.',
+    parse: flag,
+  }),
 } as const

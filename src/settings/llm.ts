@@ -1,5 +1,18 @@
 /** Settings of the language model that refines summaries. */
-import { flag, number, optional, setting, text } from './kinds.ts'
+import { flag, number, oneOf, optional, setting, text } from './kinds.ts'
+
+/** Nothing but what the client heeds: a parameter that is passed over would mislead. */
+function isRedisUrl(raw: string): boolean {
+  const url = URL.parse(raw)
+  return (
+    url !== null &&
+    /^rediss?:$/.test(url.protocol) &&
+    url.hostname !== '' &&
+    /^(\/\d{0,5})?$/.test(url.pathname) &&
+    url.search === '' &&
+    url.hash === ''
+  )
+}
 
 export const llmSettings = {
   LLM_ENABLED: setting({
@@ -39,8 +52,23 @@ export const llmSettings = {
   }),
   LLM_CACHE_ENABLED: setting({
     default: 'true',
-    says: 'Whether answers of the language model are kept in memory, so that a repeated question is not asked again.',
+    says: 'Whether answers of the language model are kept, so that a repeated question is not asked again.',
     parse: flag,
+  }),
+  LLM_CACHE_BACKEND: setting({
+    default: 'memory',
+    says: 'Where answers of the language model are kept: `memory` for each process alone, or `redis` for all processes together, which needs LLM_CACHE_REDIS_URL.',
+    parse: oneOf('memory', 'redis'),
+  }),
+  LLM_CACHE_REDIS_URL: setting({
+    default: '',
+    says: 'Redis server that keeps the answers of the language model where LLM_CACHE_BACKEND is redis: `redis://user:password@host:port/database`, or `rediss://…` over TLS.',
+    secret: true,
+    parse: (raw) => {
+      if (raw !== '' && !isRedisUrl(raw))
+        throw new Error('must be redis:// or rediss:// with a host, and perhaps a port and the number of a database')
+      return optional(raw)
+    },
   }),
   LLM_COST_LOGGING_ENABLED: setting({
     default: 'true',

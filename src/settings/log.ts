@@ -12,4 +12,14 @@ export const logSettings = {
     says: 'Whether the log is JSON on a terminal too. Elsewhere it always is.',
     parse: flag,
   }),
+  LOG_RICH_ENABLED: setting({
+    default: 'true',
+    says: 'Whether the log on a terminal has colours, and its details on lines of their own; false writes each entry as one plain line.',
+    parse: flag,
+  }),
+  LOG_INCLUDE_TRACE: setting({
+    default: 'false',
+    says: 'Whether entries of level trace are logged whatever LOG_LEVEL says, unless it is silent.',
+    parse: flag,
+  }),
 } as const

@@ -3,8 +3,9 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { homedir, tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { verifies } from '../../test/support/verifies.ts'
 import { settings } from './all.ts'
-import { ConfigError, loadConfig } from './read.ts'
+import { ConfigError, loadConfig, readSettings } from './read.ts'
 
 /** A file with settings, alone in its folder. */
 function file(text: string): string {
@@ -93,6 +94,7 @@ describe('A value', () => {
     ['LLM_BASE_URL', 'https://llm.example/v1/', 'https://llm.example/v1'],
     ['LLM_TEMPERATURE', '0.5', 0.5],
     ['ACK_ESCALATION_CLAIM_HOLDER_NAME', 'OpsDesk', 'OpsDesk'],
+    ['LLM_CACHE_REDIS_URL', 'rediss://u:p%40@[::1]:6380/2', 'rediss://u:p%40@[::1]:6380/2'],
   ])('of %s may be %j', (name, raw, value) => {
     expect(load({ [name]: raw })).toHaveProperty(name, value)
   })
@@ -127,6 +129,11 @@ describe('A value', () => {
     ['HTTP_BEARER_TOKEN', 'two words'],
     ['HTTP_BEARER_TOKEN', 'naïve'],
     ['SECRET_KEY', 'fifteen letters'],
+    ['LLM_CACHE_BACKEND', 'disk'],
+    ['LLM_CACHE_REDIS_URL', 'localhost:6379'],
+    ['LLM_CACHE_REDIS_URL', 'http://localhost:6379'],
+    ['LLM_CACHE_REDIS_URL', 'redis://localhost/zero'],
+    ['LLM_CACHE_REDIS_URL', 'redis://localhost?db=1'],
   ])('of %s may not be %j', (name, raw) => {
     const [fault, ...more] = faultsOf({ [name]: raw })
     expect(more).toEqual([])
@@ -173,7 +180,7 @@ describe('The file', () => {
     writeFileSync('.env', 'HTTP_PORT=2')
     for (const env of [{}, { PARLEY_ENV_FILE: '' }]) {
       expect(loadConfig(env, { workingFolder: true }).HTTP_PORT).toBe(2)
-      // Only a server is started where its settings are: a client starts `parley bus` in somebody's repository.
+      // A server and a person are where their settings are: a client starts `parley bus` in somebody's repository.
       expect(loadConfig(env).HTTP_PORT).toBe(8765)
     }
   })
@@ -197,4 +204,60 @@ test('Every fault is told at once, without the values of secrets', () => {
   const faults = faultsOf({ HTTP_PORT: 'x', LOG_LEVEL: 'y', HTTP_BEARER_TOKEN: secret, DATABASE_URL: secret })
   expect(faults).toHaveLength(4)
   expect(faults.join()).not.toContain('hunter2')
+})
+
+verifies('serve.secret.weak', 'A key that can be guessed is a fault, and is not told', () => {
+  for (const key of [
+    'fifteen letters',
+    'aaaaaaaaaaaaaaaaaaaaaaaa',
+    'change-me-to-a-random-string',
+    'your_secret_key_here',
+  ]) {
+    const faults = faultsOf({ SECRET_KEY: key })
+    expect(faults).toEqual([expect.stringMatching(/^ {2}- SECRET_KEY must /)])
+    expect(faults.join()).not.toContain(key)
+  }
+})
+
+test('Answers are kept in Redis only where one is named', () => {
+  expect(faultsOf({ LLM_CACHE_BACKEND: 'redis' })).toEqual([
+    '  - LLM_CACHE_REDIS_URL must be set where LLM_CACHE_BACKEND is redis',
+  ])
+  const env = { LLM_CACHE_BACKEND: 'redis', LLM_CACHE_REDIS_URL: 'redis://127.0.0.1' }
+  expect(load(env)).toMatchObject(env)
+})
+
+describe('A name that is nearly a setting', () => {
+  const warnings = (env: Record<string, string>, text = '') =>
+    readSettings({ PARLEY_ENV_FILE: file(text), ...env }).warnings.map((warning) =>
+      warning.replace(/^\S+\/settings/, 'settings'),
+    )
+
+  verifies('serve.config.strangers', 'is told where it is one or two letters away, in the environment', () => {
+    for (const name of ['HTTP_PROT', 'HTTP_PORTS', 'HTP_PORT', 'HTTPPORT', 'http_port', 'HTTP_PRT', 'HTTP__PORTS'])
+      expect(warnings({ [name]: '1' })).toEqual([
+        `The environment has ${name}, which is no setting; the nearest is HTTP_PORT.`,
+      ])
+    // Those of other programs are left alone.
+    for (const name of [
+      'HTTP_PROXY',
+      'http_proxy',
+      'HOME',
+      'PATH',
+      'LOGNAME',
+      'NODE_ENV',
+      'DATABASE_NAME',
+      'PARLEY_LAUNCHED',
+    ])
+      expect(warnings({ [name]: '1' }), name).toEqual([])
+    expect(warnings({ HTTP_PORT: '1', LOG_LEVEL: 'warn' })).toEqual([])
+  })
+
+  verifies('serve.config.strangers', 'is told in the file, as is every name there that is none', () => {
+    expect(warnings({}, 'FOO=hush\nHTTP_PORT=1\nLOG_LEVLE=debug\nMAIL_SERVER=x\n').sort()).toEqual([
+      'settings.env: Parley knows no setting FOO.',
+      'settings.env: Parley knows no setting LOG_LEVLE; the nearest is LOG_LEVEL.',
+      'settings.env: Parley knows no setting MAIL_SERVER.',
+    ])
+  })
 })

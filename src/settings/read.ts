@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { parseEnv } from 'node:util'
 import { type Config, settings } from './all.ts'
 import type { Setting } from './kinds.ts'
+import { slipsInEnvironment, strangersInFile } from './nearest.ts'
 
 /** Something is wrong with the settings; the message lists every fault. */
 export class ConfigError extends Error {
@@ -13,17 +14,24 @@ export interface Sources {
   /** Settings by the command line. */
   readonly flags?: Readonly<Record<string, string>>
   /**
-   * Whether the `.env` of the working folder counts. It does for a server, which is started where it lives; a client
+   * Whether the `.env` of the working folder counts. It does for a server and for a command that a person types; a client
    * starts its programs in any repository, and what that repository keeps in `.env` is for another program.
    */
   readonly workingFolder?: boolean
 }
 
+type Environment = Readonly<Record<string, string | undefined>>
+
+export interface Settings {
+  readonly config: Config
+  /** A sentence for each name that is probably meant to be a setting and is none (serve.config.strangers). */
+  readonly warnings: readonly string[]
+}
+
 /** The values of all settings, or a ConfigError with every fault. */
-export function loadConfig(
-  env: Readonly<Record<string, string | undefined>>,
-  { flags = {}, workingFolder = false }: Sources = {},
-): Config {
+export const loadConfig = (env: Environment, sources?: Sources): Config => readSettings(env, sources).config
+
+export function readSettings(env: Environment, { flags = {}, workingFolder = false }: Sources = {}): Settings {
   const faults: string[] = []
   const wanted = env.PARLEY_ENV_FILE || undefined
   const path = wanted ?? (workingFolder ? settings.PARLEY_ENV_FILE.default : undefined)
@@ -39,11 +47,20 @@ export function loadConfig(
       faults.push(`${name} ${error instanceof Error ? error.message : String(error)}${given}`)
     }
   }
+  if (faults.length === 0) faults.push(...faultsTogether(config as Config))
   if (faults.length > 0)
     throw new ConfigError(
       `Parley cannot start with these settings:\n${faults.map((fault) => `  - ${fault}`).join('\n')}\nEvery setting is explained in docs/config.md.`,
     )
-  return config as Config
+  const warnings = [...strangersInFile(path ?? '', Object.keys(file)), ...slipsInEnvironment(Object.keys(env))]
+  return { config: config as Config, warnings }
+}
+
+/** Settings that are right alone and wrong together. */
+function faultsTogether({ LLM_CACHE_BACKEND, LLM_CACHE_REDIS_URL }: Config): string[] {
+  return LLM_CACHE_BACKEND === 'redis' && LLM_CACHE_REDIS_URL === undefined
+    ? ['LLM_CACHE_REDIS_URL must be set where LLM_CACHE_BACKEND is redis']
+    : []
 }
 
 function envFile(path: string, wanted: boolean, faults: string[]): NodeJS.Dict<string> {

@@ -1,13 +1,21 @@
 /** Settings of MCP sessions: the key that signs their ids, and how long an id is good. */
 import { optional, seconds, setting } from './kinds.ts'
 
+/** Whoever guesses the key makes sessions of anybody: too short, too plain, or copied from an example is no key (serve.secret.weak). */
+export function signingKeyFault(key: string): string | undefined {
+  if (key.length < 16) return 'must have at least 16 characters'
+  if (new Set(key).size < 8) return 'must have at least 8 different characters'
+  return /change.?(?:me|this)|your.?secret/i.test(key) ? 'must be a key of your own, not that of an example' : undefined
+}
+
 export const sessionSettings = {
   SECRET_KEY: setting({
     default: '',
-    says: 'Key that signs session ids, at least 16 characters; several nodes need the same one. Empty means a key that the first start makes and keeps in STORAGE_ROOT.',
+    says: 'Key that signs session ids, at least 16 characters and 8 different ones; several nodes need the same one. Empty means a key that the first start makes and keeps in STORAGE_ROOT.',
     secret: true,
     parse: (raw) => {
-      if (raw !== '' && raw.length < 16) throw new Error('must have at least 16 characters')
+      const fault = raw === '' ? undefined : signingKeyFault(raw)
+      if (fault !== undefined) throw new Error(fault)
       return optional(raw)
     },
   }),

@@ -1,6 +1,6 @@
 /** Settings of storage: the folder and the database that Parley keeps everything in. */
 import { parseDatabaseUrl } from '../db/url.ts'
-import { folder, setting } from './kinds.ts'
+import { flag, folder, setting } from './kinds.ts'
 
 function databaseUrl(raw: string): string | undefined {
   if (raw === '') return undefined
@@ -23,5 +23,10 @@ export const storageSettings = {
     says: 'Database of all agents and messages: `sqlite:<file>` or `postgres://user:password@host/database`. Empty means `parley.sqlite3` in STORAGE_ROOT.',
     secret: true,
     parse: databaseUrl,
+  }),
+  DATABASE_ECHO: setting({
+    default: 'false',
+    says: 'Whether each SQL statement is logged at level debug, without its values.',
+    parse: flag,
   }),
 } as const

@@ -1,6 +1,6 @@
 /** Agents: the named identities of a project. */
 import { HubError } from '../../base/errors.ts'
-import { nameKey } from '../../base/names.ts'
+import { isReserved, nameKey, overseer } from '../../base/names.ts'
 import type { Tx } from '../../db/port.ts'
 import { type AgentRow, findAgent, insertAgent, listHomes, sumUnread } from '../../store/agents.ts'
 import type { Caller } from '../access/callers.ts'
@@ -68,7 +68,9 @@ export async function makeAgent(hub: Hub, tx: Tx, note: Note, { place, name, pol
   const { id: projectId } = isNew(place) ? await makeProject(hub, tx, note, place) : place
   const found = await findAgent(tx, projectId, nameKey(name))
   if (found !== undefined) return found
-  const made = await insertAgent(tx, { projectId, name, nameKey: nameKey(name), policy, now: hub.clock.now() })
+  // Mail to "human-overseer" is mail to people, and is shown as that.
+  const called = isReserved(name) ? overseer : name
+  const made = await insertAgent(tx, { projectId, name: called, nameKey: nameKey(name), policy, now: hub.clock.now() })
   note({ kind: 'agent.created', projectId, agentId: made.id })
   return made
 }

@@ -14,7 +14,11 @@ export async function followWakes(
   wakes: Wakes,
 ): Promise<() => Promise<void>> {
   if (db.dialect === 'postgres')
-    return db.listen((channels) => (channels === undefined ? wakes.wakeAll() : wakes.wake(channels)))
+    return db.listen((channels) => {
+      log.trace({ channels }, 'another process has committed')
+      if (channels === undefined) wakes.wakeAll()
+      else wakes.wake(channels)
+    })
 
   let last = await findLastChange(db)
   let looking: Promise<void> | undefined
@@ -36,6 +40,7 @@ export async function followWakes(
   const unlisten = await db.listen(() => {
     // Whoever comes to wait asks for itself first. Of eight processes that only write, none reads what the others wrote.
     if (wakes.idle) return
+    log.trace('another process has committed')
     again = true
     looking ??= look()
       .catch((error: unknown) => {

@@ -39,6 +39,7 @@ function model(answer: (asking: Asking) => string): Llm & { asked: Asking[] } {
       asked.push(asking)
       return answer(asking)
     },
+    close() {},
   }
 }
 
@@ -207,7 +208,8 @@ eachEngine('A summary', (open) => {
         },
         () => '{"overview": "Fine."}',
       ]
-      const hub = await start(model(() => answers.shift()?.() ?? ''))
+      const llm = model(() => answers.shift()?.() ?? '')
+      const hub = await start(llm)
       await mail(hub, 'TODO: one', { thread: 'A' })
       const reasons: unknown[] = []
       for (let n = 0; n < 4; n++) {
@@ -221,6 +223,9 @@ eachEngine('A summary', (open) => {
         { used: false, reason: 'The language model failed.' },
         { used: true },
       ])
+      // The model is asked again for what could not be used.
+      const [{ usable } = {}] = llm.asked
+      expect(['Sure!', '{"overview": "Fine."}'].map((text) => usable?.(text))).toEqual([false, true])
     },
   )
 })

@@ -5,5 +5,6 @@ import { topics } from './0002-topics.ts'
 import { search } from './0003-search.ts'
 import { mail } from './0004-mail.ts'
 import { callers } from './0005-callers.ts'
+import { names } from './0006-names.ts'
 
-export const migrations: readonly Migration[] = [mailbox, topics, search, mail, callers]
+export const migrations: readonly Migration[] = [mailbox, topics, search, mail, callers, names]

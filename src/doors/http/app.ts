@@ -12,6 +12,8 @@ import { addHealth, type HealthOptions } from './health.ts'
 
 export interface AppOptions extends GuardOptions, CredentialOptions, HealthOptions {
   readonly log: Log
+  /** Whether requests are logged at level info; else they are at level debug. */
+  readonly requestsShown?: boolean
 }
 
 /** Listen with `listen` below: it costs each request less than `app.listen` right after `app.ready`. */
@@ -57,22 +59,22 @@ export function createApp(options: AppOptions): FastifyInstance {
     if (reply.statusCode === 401) reply.header('www-authenticate', 'Bearer')
     done(null, payload)
   })
-  if (log.isLevelEnabled('debug'))
-    app.addHook('onResponse', (request, reply, done) => {
-      log.debug(
-        {
-          method: request.method,
-          path: pathOf(request),
-          status: reply.raw.statusCode,
-          ms: Math.round(reply.elapsedTime),
-        },
-        'request',
-      )
-      done()
-    })
+  logRequests(app, options)
   dropUnusedConnections(app)
   addHealth(app, options)
   return app
+}
+
+/** A line for each request, without anything that a client may have put a secret into (serve.log.secrets). */
+function logRequests(app: FastifyInstance, { log, requestsShown }: Pick<AppOptions, 'log' | 'requestsShown'>): void {
+  const level = requestsShown ? 'info' : 'debug'
+  if (!log.isLevelEnabled(level)) return
+  app.addHook('onResponse', (request, reply, done) => {
+    const { method } = request
+    const path = loggedPath(pathOf(request))
+    log[level]({ method, path, status: reply.raw.statusCode, ms: Math.round(reply.elapsedTime) }, 'request')
+    done()
+  })
 }
 
 /** Pools and browsers connect ahead of use. node:http takes such a connection for busy, and would wait for it for ever when it closes. */
@@ -106,6 +108,15 @@ const isOpen = ({ is404, raw }: FastifyRequest): boolean => is404 || raw.url?.st
 
 /** A query may hold a secret; a log may not. */
 const pathOf = ({ url }: FastifyRequest): string => url.split('?', 1)[0] ?? ''
+
+/** A client may also write its secret as a part of the path, by mistake: a key, a token, a query that it has encoded. */
+const loggedPath = (path: string): string =>
+  path
+    .replace(/^[a-z][a-z0-9+.-]*:\/\/[^/]*/i, '')
+    .split(/[;#]|%3f|%3b|%23/i, 1)
+    .join('')
+    .replace(/[A-Za-z0-9_+.=-]{40,}/g, '[secret]')
+    .slice(0, 200)
 
 function sendError(log: Log, thrown: FastifyError | HubError, reply: FastifyReply): FastifyReply {
   const error = fromFastify(thrown) ?? asHubError(thrown)

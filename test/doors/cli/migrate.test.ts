@@ -1,5 +1,5 @@
 /** `parley migrate`: what it does to a database, and what it leaves alone. */
-import { readFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { expect } from 'vitest'
@@ -17,6 +17,7 @@ const every = migrations.map(({ id, name }) => ({ id, name }))
 eachEngine('migrate', (open, dialect) => {
   verifies('cli.migrate.tells', 'an empty database is set up, a second time there is nothing to do', async () => {
     const { url } = await open({ empty: true })
+    if (dialect === 'sqlite') await writeFile(url.slice('sqlite:'.length), '')
     const storage = await temporaryFolder()
     const run = (...args: string[]) => parleyCommand({ storage }, ['migrate', ...args], { env: { DATABASE_URL: url } })
     const first = await run()

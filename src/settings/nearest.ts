@@ -1,0 +1,58 @@
+/** Names that are nearly a setting's: a slip of the pen is found before somebody wonders why it has no effect. */
+import { settings } from './all.ts'
+
+const known: readonly string[] = Object.keys(settings)
+
+/** A variable of the environment is for any program: only this few letters from a setting's name is it meant for Parley. */
+const slip = 2
+
+/** Names in the file that are no setting. The file is Parley's alone: each of them has no effect, and is told. */
+export function strangersInFile(path: string, names: readonly string[]): string[] {
+  return names.filter(isUnknown).map((name) => {
+    const { word, distance } = nearest(name)
+    // Half of the letters wrong is no likeness any more.
+    const meant = distance <= name.length / 2 ? `; the nearest is ${word}` : ''
+    return `${path}: Parley knows no setting ${shown(name)}${meant}.`
+  })
+}
+
+/** Variables of the environment that are one or two letters from a setting's name. */
+export function slipsInEnvironment(names: readonly string[]): string[] {
+  return names.filter(isUnknown).flatMap((name) => {
+    const { word, distance } = nearest(name)
+    return distance <= slip ? [`The environment has ${shown(name)}, which is no setting; the nearest is ${word}.`] : []
+  })
+}
+
+const isUnknown = (name: string): boolean => !Object.hasOwn(settings, name)
+
+/** The value is never told: it may be a secret. Nor is a name that could steer a terminal. */
+const shown = (name: string): string => (/^[A-Za-z0-9_]{1,60}$/.test(name) ? name : JSON.stringify(name.slice(0, 60)))
+
+function nearest(name: string): { word: string; distance: number } {
+  const given = name.toUpperCase()
+  let best = { word: '', distance: Number.POSITIVE_INFINITY }
+  for (const word of known) {
+    // Letters that one name has more than the other are wrong in any case.
+    if (Math.abs(word.length - given.length) >= best.distance) continue
+    const distance = lettersApart(given, word)
+    if (distance < best.distance) best = { word, distance }
+  }
+  return best
+}
+
+/** How many letters are to be added, left out, changed, or swapped with their neighbour to make one of the other. */
+function lettersApart(a: string, b: string): number {
+  let [before, row]: [number[], number[]] = [[], Array.from({ length: b.length + 1 }, (_, j) => j)]
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i]
+    for (let j = 1; j <= b.length; j++) {
+      const changed = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1)
+      const swapped =
+        i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1] ? (before[j - 2] ?? 0) + 1 : changed
+      next.push(Math.min(changed, swapped, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1))
+    }
+    ;[before, row] = [row, next]
+  }
+  return row[b.length] ?? 0
+}
