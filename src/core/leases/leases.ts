@@ -171,8 +171,9 @@ export async function release(hub: Hub, acting: Acting, choice: Choice): Promise
 const mostHeld = 100
 
 /**
- * Adds to the time that is left, up to 30 days from now. An expired lease is free and stays free: its path is reserved again, not renewed. Waits
- * for reservations in progress, lest one of them take a lease for expired that is just being renewed.
+ * Adds to the time that is left, up to 30 days from now. An expired lease is free and stays free: its path is reserved
+ * again, not renewed. Waits for reservations in progress, lest one of them take a lease for expired that is just being
+ * renewed.
  */
 export async function renew(hub: Hub, acting: Acting, choice: Choice & { readonly byMs: number }): Promise<Lease[]> {
   const agent = await actAs(hub, acting)

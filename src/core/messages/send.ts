@@ -94,13 +94,10 @@ export async function dispatch(hub: Hub, caller: Caller, what: Dispatch): Promis
     const sender = await actIn(hub, { tx, note, caller }, what.sender)
     const recipients = await makeRecipients(hub, { tx, note }, what.recipients)
     const outcome = await append(hub, { tx, note, uid, ...what, sender, recipients })
+    if ('messageId' in outcome) return { sender, outcome }
     // Contact that judging made or asked for stays, with its agents, also where nothing is delivered.
-    if (
-      makes &&
-      !('messageId' in outcome) &&
-      !(asks && outcome.blocked.some(({ code }) => code === 'CONTACT_REQUIRED'))
-    )
-      throw refused(outcome.blocked)
+    const settled = asks && outcome.blocked.some(({ code }) => code === 'CONTACT_REQUIRED')
+    if (makes && !settled) throw refused(outcome.blocked)
     return { sender, outcome }
   })
   if ('messageId' in outcome) return withProjects(hub, sender, outcome)

@@ -15,15 +15,15 @@ export function keysCommand(open: Open, screen: Screen): Command {
 const createCommand = (open: Open, screen: Screen): Command =>
   newCommand('create', screen)
     .description('give an agent a key; from then on nobody acts as it without one')
-    .argument('<agent>', 'its name, or name@project')
+    .argument('<agent>', 'its name; without --project also name@project')
     .option('--project <slug or key>', `the project of the agent (default: ${commons})`)
     .option('--json', 'answer with JSON, for programs')
     .addHelpText('after', examples('keys create GreenCastle --project /srv/code/web'))
     .action((called: string, { project: given, json = false }: { project?: string; json?: boolean }) =>
       withHub(open, screen, async (hub) => {
-        const [name, home] = parseAddress(called)
-        const project = given ?? home ?? commons
-        const { agent, key } = await createKey(hub, { caller: operator, project, name, home })
+        // With --project the name is all of it: peers of the bus may have an "@" in theirs.
+        const [name, project = commons] = given === undefined ? parseAddress(called) : [called, given]
+        const { agent, key } = await createKey(hub, { caller: operator, project, name })
         if (json) return screen.out(`${harmlessJson({ agent: agent.name, key })}\n`)
         await screen.note(
           `The key of ${word(agent.name)}; it is not shown again. Send it as "Authorization: Bearer <key>".`,
