@@ -30,7 +30,7 @@ const inbox = db.prepare(`
     d.read_at, d.acked_at, m.body
   FROM deliveries d JOIN messages m ON m.id = d.message_id JOIN threads t ON t.id = m.thread_id
     JOIN agents a ON a.id = m.sender_id
-  WHERE d.recipient_id = ? ORDER BY d.sent_at DESC, d.id DESC LIMIT ?`)
+  WHERE d.recipient_id = ? ORDER BY d.message_id DESC LIMIT ?`)
 const recipients = db.prepare(`
   SELECT d.message_id, a.name, d.kind FROM deliveries d JOIN agents a ON a.id = d.recipient_id
   WHERE d.message_id IN (SELECT value FROM json_each(?))`)

@@ -5,7 +5,7 @@ const longest = 40
 const mostSlips = 4
 
 /** How many letters were added, left out, replaced, or swapped with their neighbour; more than `most` is `most + 1`. */
-function slips(a: string, b: string, most: number): number {
+export function lettersApart(a: string, b: string, most = Math.max(a.length, b.length)): number {
   const far = most + 1
   const width = b.length + 1
   let before = new Array<number>(width).fill(far)
@@ -39,7 +39,7 @@ export function nearest(word: string, others: readonly string[], most = 3): stri
       const key = other.toLowerCase()
       if (begins(wanted, key)) return { other, steps: 1 }
       const near = Math.abs(key.length - wanted.length) <= bound
-      return { other, steps: near ? slips(wanted, key, bound) : bound + 1 }
+      return { other, steps: near ? lettersApart(wanted, key, bound) : bound + 1 }
     })
     .filter(({ steps }) => steps <= bound)
     .sort((a, b) => a.steps - b.steps || (a.other < b.other ? -1 : 1))

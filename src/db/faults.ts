@@ -1,7 +1,7 @@
 /** The errors of both drivers, folded into the few kinds somebody can act on. */
 import { HubError } from '../base/errors.ts'
 
-export type FaultKind = 'unique' | 'foreign' | 'constraint' | 'full' | 'readonly' | 'io' | 'corrupt'
+export type FaultKind = 'unique' | 'foreign' | 'constraint' | 'full' | 'readonly' | 'io' | 'corrupt' | 'gone'
 
 /** A statement the database refused. `unique` and `foreign` are for the store to expect; the others are for the operator. */
 export class Fault extends Error {
@@ -51,8 +51,11 @@ const postgresKinds: Readonly<Record<string, FaultKind>> = {
 /** Serialisation failure and deadlock: the same work, run again, will do. */
 const postgresRaces: ReadonlySet<string> = new Set(['40001', '40P01'])
 
-/** No connection, too many connections, lock not available, server starting or going down; and the sockets' words for it. */
-const postgresBusy = /^(08...|53[234]00|55P03|57P0[1-5]|25P0[34]|E[A-Z]+)$/
+/** No connection, too many connections, server starting or going down; and the sockets' words for it. */
+const postgresBusy = /^(08...|53[234]00|57P0[1-5]|25P0[34]|E[A-Z]+)$/
+
+/** Lock not available, statement cancelled: by a time-out, as a rule. */
+const postgresSlow: ReadonlySet<string> = new Set(['55P03', '57014'])
 
 export function sqliteFault(error: unknown): unknown {
   const code = sqliteCode(error)
@@ -72,6 +75,7 @@ export function postgresFault(error: unknown): unknown {
   const code = postgresCode(error)
   if (code === undefined) return lost.test(error.message) ? busy('The database cannot be reached.', error) : error
   if (postgresRaces.has(code)) return busy('Others kept changing the same rows.', error)
+  if (postgresSlow.has(code)) return busy('The database took too long.', error)
   if (postgresBusy.test(code)) return busy('The database cannot be reached.', error)
   const kind = postgresKinds[code] ?? postgresKinds[code.slice(0, 2)]
   return kind === undefined ? error : new Fault(kind, error)
@@ -82,8 +86,17 @@ export function isPostgresRace(error: unknown): boolean {
   return code !== undefined && postgresRaces.has(code)
 }
 
-/** `pg` gives a lost connection and a full pool no code. */
-const lost = /connection terminated|connection error|timeout exceeded when trying to connect|not queryable/i
+/** `pg` gives a silent server, a lost connection and a full pool no code. */
+const silent = 'Query read timeout'
+const lost = new RegExp(
+  `${silent}|connection terminated|connection error|timeout exceeded when trying to connect|not queryable`,
+  'i',
+)
+
+/** Whether the server did not even say that it takes longer: then the driver has given up the connection. */
+export function isPostgresSilence(error: unknown): boolean {
+  return error instanceof Error && (error.message === silent || isPostgresSilence(error.cause))
+}
 
 /** The answer of a database that is being closed. */
 export function shuttingDown(): HubError {

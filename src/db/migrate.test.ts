@@ -5,6 +5,7 @@ import { expect, test } from 'vitest'
 import { TestClock } from '../../test/support/clock.ts'
 import { steps } from '../../test/support/db-steps.ts'
 import { eachEngine } from '../../test/support/engines.ts'
+import { verifies } from '../../test/support/verifies.ts'
 import { tableNames } from './dialect.ts'
 import { type Migration, migrate, schemaState } from './migrate.ts'
 import { migrations } from './migrations/all.ts'
@@ -40,6 +41,14 @@ eachEngine('A database', (open, dialect) => {
     expect(await applied(db)).toEqual(rows(steps))
     expect(await db.all(sql`SELECT name FROM rooms`)).toEqual([{ name: 'hall' }])
   })
+
+  if (dialect === 'postgres')
+    verifies('serve.store.unhurried', 'that is large has the time it needs', async () => {
+      const db = await (await open({ empty: true })).connect()
+      const up = () => ["CREATE TABLE limits AS SELECT current_setting('statement_timeout') AS ms"]
+      await migrate(db, [{ id: 1, name: 'slow', up }], clock)
+      expect(await db.all(sql`SELECT ms FROM limits`)).toEqual([{ ms: '0' }])
+    })
 
   test('stays as it was if a migration fails', async () => {
     const db = await (await open({ empty: true })).connect()

@@ -25,7 +25,7 @@ export const migrationsTable = 'parley_migrations'
 export async function migrate(db: Db, migrations: readonly Migration[], clock: Clock): Promise<readonly Migration[]> {
   // Almost always there is nothing to do, and then no lock to wait for.
   if ((await schemaState(db, migrations)) === 'current') return []
-  return db.tx(async (tx) => {
+  const apply = async (tx: Tx): Promise<readonly Migration[]> => {
     const lock = migrationLock(tx)
     if (lock !== undefined) await tx.all(lock)
     const state = await schemaState(tx, migrations)
@@ -44,7 +44,8 @@ export async function migrate(db: Db, migrations: readonly Migration[], clock: C
       await tx.all(sql`INSERT INTO parley_migrations (id, name, applied_at) VALUES (${id}, ${name}, ${clock.now()})`)
     }
     return missing
-  })
+  }
+  return db.tx(apply, { unhurried: true })
 }
 
 /** The state of the database for this program; changes nothing. */

@@ -16,13 +16,18 @@ export interface Tx extends Reader {
   readonly writes: true
 }
 
+export interface TxOptions {
+  /** A statement may take minutes: that of a migration, where it fills an index. Otherwise one that takes seconds fails. */
+  readonly unhurried?: boolean
+}
+
 export interface Db extends Reader {
   /**
    * Runs `work` in a write transaction and resolves after COMMIT. Work may run more than once (deadlock, lost race),
    * so it has no effects but its statements. An error thrown by `work` rolls back that work alone. After a statement
    * failed, the unit fails too, even if `work` catches the error: use ON CONFLICT where a conflict is expected.
    */
-  tx<T>(work: (tx: Tx) => Promise<T>): Promise<T>
+  tx<T>(work: (tx: Tx) => Promise<T>, options?: TxOptions): Promise<T>
   /**
    * Calls `wake` until the returned function is called. A wake-up may be lost or false, and must not throw. Resolves once
    * listening.
@@ -30,5 +35,7 @@ export interface Db extends Reader {
   listen(wake: Wake): Promise<() => Promise<void>>
   /** Tells other processes of a commit, where the engine cannot do so itself (PostgreSQL). Never waits. */
   announce(channels: readonly string[]): void
+  /** Rejects with a fault while what is written would not last, or finds no room. Looks at the file, not into it. */
+  check(): Promise<void>
   close(): Promise<void>
 }

@@ -9,5 +9,6 @@ export const refusingDb = (error: HubError): Db => ({
   tx: () => Promise.reject(error),
   listen: async () => async () => {},
   announce() {},
+  check: () => Promise.reject(error),
   async close() {},
 })

@@ -77,9 +77,9 @@ export async function listRecentPartners(
     JOIN deliveries d ON d.message_id = m.id
     WHERE m.kind <> ${requestKind} AND +d.recipient_id IN (${others})
     UNION SELECT m.sender_id
-    FROM (SELECT message_id FROM deliveries WHERE recipient_id = ${senderId} AND sent_at > ${since}
-      ORDER BY sent_at DESC, id DESC LIMIT ${reach.recent}) d
+    FROM (SELECT message_id, sent_at FROM deliveries WHERE recipient_id = ${senderId}
+      ORDER BY message_id DESC LIMIT ${reach.recent}) d
     JOIN messages m ON m.id = d.message_id
-    WHERE +m.sender_id IN (${others})`),
+    WHERE d.sent_at > ${since} AND +m.sender_id IN (${others})`),
   )
 }

@@ -52,11 +52,11 @@ export interface InboxQuery {
   part: InboxPart
   /** Only messages sent after this time. */
   since?: number | undefined
-  /** Only messages that came after the one with this id. */
+  /** Only messages with a higher id. */
   after?: number | undefined
   /** Only messages sent up to this time. */
   until?: number | undefined
-  /** Only messages older than the one with this id. */
+  /** Only messages with a lower id. */
   before?: number | undefined
   oldestFirst?: boolean
   /** The length of the longest body to come along; 0 for none. */
@@ -64,23 +64,26 @@ export interface InboxQuery {
   limit: number
 }
 
-export function listInbox(db: Reader, query: InboxQuery): Promise<InboxRow[]> {
+/**
+ * In the order of the ids: for one recipient, that is the order of the commits, whatever the clocks say. The deliveries
+ * are found first: PostgreSQL may otherwise read all messages up to the place in step with them.
+ */
+export async function listInbox(db: Reader, query: InboxQuery): Promise<InboxRow[]> {
   const { recipientId, part, since, after, until, before, oldestFirst = false, bodies, limit } = query
   const direction = oldestFirst ? empty : sql`DESC`
-  return db.all<InboxRow>(sql`
-    SELECT d.kind, d.read_at, d.acked_at, ${columns(bodies)}
-    FROM deliveries d JOIN messages m ON m.id = d.message_id ${joined}
-    WHERE d.recipient_id = ${recipientId} ${parts[part]}
-      ${since === undefined ? empty : sql`AND d.sent_at > ${since}`}
-      ${until === undefined ? empty : sql`AND d.sent_at <= ${until}`}
-      ${after === undefined ? empty : sql`AND (d.sent_at, d.id) > ${placeOf(after, recipientId)}`}
-      ${before === undefined ? empty : sql`AND (d.sent_at, d.id) < ${placeOf(before, recipientId)}`}
-    ORDER BY d.sent_at ${direction}, d.id ${direction} LIMIT ${limit}`)
+  const rows = await db.all<InboxRow>(sql`
+    SELECT part.kind, part.read_at, part.acked_at, ${columns(bodies)}
+    FROM (
+      SELECT d.message_id, d.kind, d.read_at, d.acked_at FROM deliveries d
+      WHERE d.recipient_id = ${recipientId} ${parts[part]}
+        ${since === undefined ? empty : sql`AND d.sent_at > ${since}`}
+        ${until === undefined ? empty : sql`AND d.sent_at <= ${until}`}
+        ${after === undefined ? empty : sql`AND d.message_id > ${after}`}
+        ${before === undefined ? empty : sql`AND d.message_id < ${before}`}
+      ORDER BY d.message_id ${direction} LIMIT ${limit}
+    ) AS part JOIN messages m ON m.id = part.message_id ${joined}`)
+  return rows.sort(oldestFirst ? (a, b) => a.id - b.id : (a, b) => b.id - a.id)
 }
-
-/** The place of a message in an inbox. A message that was not sent there has none: nothing comes before or after it. */
-const placeOf = (messageId: number, recipientId: number): Sql => sql`(
-  SELECT b.sent_at, b.id FROM deliveries b WHERE b.message_id = ${messageId} AND b.recipient_id = ${recipientId})`
 
 export interface OutboxQuery {
   senderId: number

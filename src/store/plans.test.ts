@@ -69,6 +69,12 @@ async function planOf(db: Db, ask: (reader: Reader) => Promise<unknown>): Promis
 const outboxPlace =
   /messages_sender (?:\(sender_id=\? AND created_at>\? AND created_at<\?\)|on messages m .*\n.*created_at > .*ROW\(created_at, id\) <)/
 
+/** From a place on. Where all mail is one agent's, PostgreSQL takes the index that is unique. */
+const inboxFrom = (sign: '>' | '<') =>
+  new RegExp(
+    `deliveries_inbox \\(recipient_id=\\? AND message_id${sign}\\?\\)|deliveries_(inbox|message_id_recipient_id_key) on deliveries d .*\n.*message_id ${sign}`,
+  )
+
 eachEngine('Plans', (open, dialect) => {
   verifies('mail.reads.bounded', 'what a request asks for is found by an index', async () => {
     const db = await (await open()).connect()
@@ -78,6 +84,11 @@ eachEngine('Plans', (open, dialect) => {
     const inbox = (part: InboxPart) => (reader: Reader) => listInbox(reader, { recipientId: 2, part, ...page })
     const guests = /message_guests_(?:1|pkey)/
     const asked: [RegExp, (reader: Reader) => Promise<unknown>][] = [
+      [
+        inboxFrom('>'),
+        (reader) => listInbox(reader, { recipientId: 2, part: 'all', after: 100, oldestFirst: true, ...page }),
+      ],
+      [inboxFrom('<'), (reader) => listInbox(reader, { recipientId: 2, part: 'all', before: 900, ...page })],
       [/deliveries_urgent\b/, inbox('urgent')],
       [/deliveries_urgent_unread/, inbox('urgent-unread')],
       [/messages_sender/, (reader) => listOutbox(reader, { senderId: 1, ...page })],
@@ -100,6 +111,8 @@ eachEngine('Plans', (open, dialect) => {
       expect(plan).toMatch(index)
       // Whether anybody has a key is the first entry of an index that holds nobody else.
       expect(plan).not.toMatch(/Seq Scan on (?!agents|projects)|SCAN (?!part|k USING COVERING INDEX agents_keyed)/)
+      // The index has the order, too.
+      if (index.source.includes('deliveries_inbox')) expect(plan).not.toMatch(/\bSort\b|TEMP B-TREE/)
     }
   })
 
@@ -125,7 +138,7 @@ eachEngine('Plans', (open, dialect) => {
         expect(plan.match(/SEARCH .*/g)).toEqual([
           'SEARCH messages USING INDEX messages_sender (sender_id=? AND created_at>?)',
           'SEARCH d USING COVERING INDEX sqlite_autoindex_deliveries_1 (message_id=?)',
-          'SEARCH deliveries USING INDEX deliveries_inbox (recipient_id=? AND sent_at>?)',
+          'SEARCH deliveries USING COVERING INDEX deliveries_inbox (recipient_id=?)',
           'SEARCH m USING INTEGER PRIMARY KEY (rowid=?)',
         ])
       },

@@ -50,27 +50,26 @@ export async function countSent(
   return { count: Number(row.count), old: Number(row.old), last: { at: row.created_at, id: row.id } }
 }
 
-/** The place `steps` deliveries further on in an inbox; undefined if it ends before that. */
+/** The message `steps` further on in an inbox; undefined if it ends before that. */
 export async function findInboxPlace(
   db: Reader,
   recipientId: number,
-  { after, steps }: { after: Place; steps: number },
+  { after, steps }: { after: number; steps: number },
 ): Promise<Place | undefined> {
-  const [row] = await db.all<{ sent_at: number; id: number }>(sql`
-    SELECT sent_at, id FROM deliveries
-    WHERE recipient_id = ${recipientId} AND (sent_at, id) > (${after.at}, ${after.id})
-    ORDER BY sent_at, id LIMIT 1 OFFSET ${steps - 1}`)
-  return row && { at: row.sent_at, id: row.id }
+  const [row] = await db.all<Place>(sql`
+    SELECT sent_at AS at, message_id AS id FROM deliveries
+    WHERE recipient_id = ${recipientId} AND message_id > ${after} ORDER BY message_id LIMIT 1 OFFSET ${steps - 1}`)
+  return row
 }
 
-/** How many deliveries come after a place, up to `most`. */
+/** How many messages of an inbox come after the one with this id, up to `most`. */
 export async function countInboxAfter(
   db: Reader,
-  { recipientId, after, most }: { recipientId: number; after: Place; most: number },
+  { recipientId, after, most }: { recipientId: number; after: number; most: number },
 ): Promise<number> {
   const [row] = await db.all<{ count: number }>(sql`
     SELECT COUNT(*) AS count FROM (
       SELECT 1 AS one FROM deliveries
-      WHERE recipient_id = ${recipientId} AND (sent_at, id) > (${after.at}, ${after.id}) LIMIT ${most}) AS part`)
+      WHERE recipient_id = ${recipientId} AND message_id > ${after} LIMIT ${most}) AS part`)
   return Number(row?.count ?? 0)
 }

@@ -163,13 +163,27 @@ eachEngine('Attacks', (open) => {
     },
   )
 
+  verifies('access.verbs.matrix', 'the holder of a key does not learn by a wrong name who is elsewhere', async () => {
+    const { hub, as } = await setUp(open, ['Ann'])
+    const ann = await ensureAgent(hub, local, { project: '/srv/elsewhere', name: 'Ann' })
+    await ensureAgent(hub, local, { project: '/srv/third', name: 'Zoe' })
+    const told = async (acting: Acting) => {
+      const { deliveries } = await send(hub, acting, { to: [{ name: 'Zoe' }], body: 'x' })
+      return deliveries.map(({ made, near }) => ({ made, near }))
+    }
+    expect(await told(as('Ann'))).toEqual([{ made: true, near: [expect.stringMatching(/^Zoe@third-/)] }])
+    const keyed = { caller: agentCaller(ann), project: '/srv/elsewhere', name: 'Ann', registered: true }
+    expect(await told(keyed)).toEqual([{ made: true, near: [] }])
+    await hub.close()
+  })
+
   verifies('access.verbs.matrix', 'a handshake that cannot be answered for the other leaves no request', async () => {
     const { hub, as } = await setUp(open, ['Ann', 'Kim'])
     await expect(shakeHands(hub, as('Ann'), { with: { name: 'Kim' }, accept: true })).rejects.toMatchObject({
       code: 'FORBIDDEN',
     })
     expect((await listContacts(hub, as('Ann'))).contacts).toEqual([])
-    expect(await listInbox(hub, as('Kim'), { limit: 10 })).toEqual([])
+    expect((await listInbox(hub, as('Kim'), { limit: 10 })).messages).toEqual([])
     await hub.close()
   })
 })

@@ -89,7 +89,7 @@ export const calls: Readonly<Record<Verb, Call>> = {
   acknowledge: async (hub, target) => void (await acknowledge(hub, acting(target), target.lent)),
   markRead: (hub, target) => markRead(hub, acting(target), target.messageId),
   acknowledgeMessage: (hub, target) => acknowledgeMessage(hub, acting(target), target.messageId),
-  listInbox: (hub, target) => listInbox(hub, acting(target), { limit: 10 }),
+  listInbox: async (hub, target) => (await listInbox(hub, acting(target), { limit: 10 })).messages,
   freeLeases: (hub, { caller, project, name }) =>
     freeLeases(hub, caller, project, { ids: [], patterns: [`src/${name}.ts`] }),
   listOutbox: (hub, target) => listOutbox(hub, acting(target), { limit: 10 }).then(() => true),

@@ -26,6 +26,7 @@ export const identities = [
   { id: 'mail.agent.policy', spec: 'DECISIONS all 12', says: 'An agent that registers starts with the contact policy auto.' },
   { id: 'mail.agent.whois', spec: 'mail.md API', says: 'whois shows the profile of one agent, with when it was last active and how much it has not read.' },
   { id: 'mail.agent.list', spec: 'DECISIONS mail 1', says: 'list_agents shows the agents of a project, the one active last first, and those within a time if asked.' },
+  { id: 'mail.agent.never', spec: 'DECISIONS mail 26', says: 'An agent that others wrote to and that did nothing yet counts as active never, not as active now.' },
   { id: 'mail.agent.pages', spec: 'DECISIONS mail 1', says: 'resource://agents/{slug} shows all agents of a project, a page at a time, and passes nobody over.' },
   { id: 'mail.agent.active', spec: 'mail.md Semantics', says: 'When an agent was last active is right at once, and is kept over a restart.' },
   { id: 'cli.help.projects', spec: 'DECISIONS mail 21', says: 'Each project that an example of --help names is found where such a project exists.' },

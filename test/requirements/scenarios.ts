@@ -8,6 +8,7 @@ export const scenarios = [
   { id: 'mail.story.curl', spec: 'mail.md HTTP usage examples', says: 'The curl lines and the Python client are answered as plain requests, with and without a slash at the end.' },
   { id: 'mail.story.uri', spec: 'mail.md Resource layer', says: 'Resource URIs are read as the specification writes them, with the project\'s path unencoded.' },
   { id: 'mail.story.guide', spec: 'mail.md Client Integration Guide', says: 'A client learns from the directory which tools there are, and from the recent calls what was done.' },
+  { id: 'mail.story.newcomer', spec: 'DECISIONS mail 17–26', says: 'Two agents that know only the list of tools and the instructions work together without an error.' },
   { id: 'mail.story.blurb', spec: 'mail.md Ready-Made Blurb', says: 'The calls in the blurb for AGENTS.md work, within a project and across two.' },
   { id: 'mail.story.beads', spec: 'mail.md Integrating with Beads', says: 'A task is reserved, announced, answered, acknowledged and released under its one id.' },
   { id: 'mail.interplay.doors', spec: 'DESIGN The doors', says: 'Mail goes both ways between the mailbox door and the mail door, and is read at both once taken at one.' },

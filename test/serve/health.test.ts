@@ -1,12 +1,11 @@
 /** What an operator's machines ask: is it alive, is it ready; and paths that are there or not. */
-import { once } from 'node:events'
-import { connect, createServer, type Socket } from 'node:net'
 import { pino } from 'pino'
 import { afterEach, describe, expect, onTestFinished, test } from 'vitest'
 import { createMetrics } from '../../src/base/metrics.ts'
 import { createApp } from '../../src/doors/http/app.ts'
 import { TestClock } from '../support/clock.ts'
 import { eachEngine } from '../support/engines.ts'
+import { openLine } from '../support/line.ts'
 import { mailbox, serveHere, shareServer } from '../support/parley.ts'
 import { verifies } from '../support/verifies.ts'
 import { openSession, pingSession } from '../support/wire.ts'
@@ -60,6 +59,7 @@ describe('Readiness', () => {
     const app = createApp({
       host: '127.0.0.1',
       allowedHosts: [],
+      allowedOrigins: [],
       bearerToken: undefined,
       allowLocalUnauthenticated: true,
       callerOfKey: async () => undefined,
@@ -136,48 +136,3 @@ eachEngine('A server with a database', (open, dialect) => {
       },
     )
 })
-
-/** A line to a database that can be cut and mended. */
-async function openLine(databaseUrl: string, later: (work: () => Promise<unknown>) => void) {
-  const url = new URL(databaseUrl)
-  const [host, port] = [url.hostname, Number(url.port || 5432)]
-  const sockets = new Set<Socket>()
-  let whole = true
-  const server = createServer((near) => {
-    if (!whole) return near.destroy()
-    const far = connect(port, host)
-    for (const [socket, other] of [
-      [near, far],
-      [far, near],
-    ] as const) {
-      sockets.add(socket)
-      socket.pipe(other)
-      socket.on('error', () => {})
-      socket.once('close', () => {
-        sockets.delete(socket)
-        other.destroy()
-      })
-    }
-  }).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const cut = () => {
-    whole = false
-    for (const socket of sockets) socket.destroy()
-  }
-  later(async () => {
-    cut()
-    server.close()
-    await once(server, 'close')
-  })
-  const address = server.address()
-  if (address === null || typeof address === 'string') throw new Error('The line has no port.')
-  url.hostname = '127.0.0.1'
-  url.port = `${address.port}`
-  return {
-    url: url.href,
-    cut,
-    mend: () => {
-      whole = true
-    },
-  }
-}

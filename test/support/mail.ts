@@ -86,6 +86,15 @@ export interface Message {
   ack_ts: string | null
   attachments: unknown[]
   body_md?: string
+  body_omitted?: true
+}
+
+/** All that `fetch_inbox` answers. */
+export interface InboxAnswer {
+  result: Message[]
+  has_more: boolean
+  next_after?: number
+  note?: string
 }
 
 export interface Receipt {
@@ -104,7 +113,10 @@ export interface Page {
   agent: string
   count: number
   messages: Message[]
+  has_more: boolean
   next_before?: number
+  next_after?: number
+  note?: string
 }
 
 /** A new project with three agents in it, and the calls that tests make there. */
@@ -135,6 +147,8 @@ export async function newDesk(at: { url: string }, door: MailDoor = plainMail(at
       }),
     inbox: (agent_name: string, more: Json = {}) =>
       door.call<Message[]>('fetch_inbox', { project_key, agent_name, ...more }),
+    inboxPage: (agent_name: string, more: Json = {}) =>
+      door.callWhole<InboxAnswer>('fetch_inbox', { project_key, agent_name, ...more }),
     /** mark_message_read or acknowledge_message. */
     sign: (tool: string, agent_name: string, message_id: unknown) =>
       door.call(tool, { project_key, agent_name, message_id }),

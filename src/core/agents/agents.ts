@@ -42,6 +42,8 @@ export interface Wanted {
   readonly name: string
   /** The contact policy of a new agent depends on the door it came by (mail.agent.policy). */
   readonly policy?: ContactPolicy
+  /** Somebody else names it: a new agent then has never been active. */
+  readonly unseen?: boolean
 }
 
 /** An agent that does not exist yet: it is made in the transaction of what needs it. */
@@ -49,6 +51,7 @@ export interface Newcomer {
   readonly place: Project | NewProject
   readonly name: string
   readonly policy: ContactPolicy
+  readonly unseen: boolean
 }
 
 export const isNewcomer = (agent: Agent | Newcomer): agent is Newcomer => 'place' in agent
@@ -57,20 +60,23 @@ export const isNewcomer = (agent: Agent | Newcomer): agent is Newcomer => 'place
 export async function findOrNew(
   hub: Hub,
   caller: Caller,
-  { project, name, policy = 'open' }: Wanted,
+  { project, name, policy = 'open', unseen = false }: Wanted,
 ): Promise<Known | Newcomer> {
   const place = await findPlace(hub, caller, project)
-  return (isNew(place) ? undefined : await findIn(hub, place.id, name)) ?? { place, name, policy }
+  return (isNew(place) ? undefined : await findIn(hub, place.id, name)) ?? { place, name, policy, unseen }
 }
 
 /** In the transaction of the call: one that fails leaves neither agent nor project behind (all.calls.nothing-made). */
-export async function makeAgent(hub: Hub, tx: Tx, note: Note, { place, name, policy }: Newcomer): Promise<AgentRow> {
+export async function makeAgent(hub: Hub, tx: Tx, note: Note, newcomer: Newcomer): Promise<AgentRow> {
+  const { place, name, policy, unseen } = newcomer
   const { id: projectId } = isNew(place) ? await makeProject(hub, tx, note, place) : place
   const found = await findAgent(tx, projectId, nameKey(name))
   if (found !== undefined) return found
   // Mail to "human-overseer" is mail to people, and is shown as that.
   const called = isReserved(name) ? overseer : name
-  const made = await insertAgent(tx, { projectId, name: called, nameKey: nameKey(name), policy, now: hub.clock.now() })
+  const now = hub.clock.now()
+  const activeAt = unseen ? 0 : now
+  const made = await insertAgent(tx, { projectId, name: called, nameKey: nameKey(name), policy, activeAt, now })
   note({ kind: 'agent.created', projectId, agentId: made.id })
   return made
 }
@@ -126,8 +132,9 @@ export async function needAgent(hub: Hub, caller: Caller, project: string, name:
   throw noAgent(name, slug)
 }
 
-export const noAgent = (name: string, slug: string): HubError =>
-  new HubError('AGENT_NOT_FOUND', `There is no agent ${JSON.stringify(name)} in the project ${slug}.`)
+/** The reason is there if the agent is only looked at: who wants to act as it has to register. */
+export const noAgent = (name: string, slug: string, reason?: 'no_agent'): HubError =>
+  new HubError('AGENT_NOT_FOUND', `There is no agent ${JSON.stringify(name)} in the project ${slug}.`, { reason })
 
 /** The only project with an agent of this name: for callers that name no project. */
 export async function needHome(hub: Hub, caller: Caller, name: string): Promise<string> {

@@ -121,7 +121,7 @@ eachEngine('Without permission', (open) => {
     const { clock, hub, as, people, mail, ask } = await start({ autoMs: day })
     await people({ Ann: 'auto', Bob: 'auto', Eve: 'auto' })
     await ask('Ann', 'Bob')
-    const [message] = (await listInbox(hub, as('Bob'), { limit: 1, bodies: false })).map(({ id }) => id)
+    const message = (await listInbox(hub, as('Bob'), { limit: 1, bodies: false })).messages[0]?.id
     const thread = String(message)
     expect(await mail('Ann', 'Bob')).toBe('CONTACT_REQUIRED')
     expect(await mail('Ann', 'Bob', { thread })).toBe('CONTACT_REQUIRED')

@@ -1,7 +1,7 @@
 /** The contacts of an agent as it sees them, and its contact policy. */
 import { HubError } from '../../base/errors.ts'
 import { limits } from '../../base/limits.ts'
-import { updateContactPolicy } from '../../store/agents.ts'
+import { listRecipients, updateContactPolicy } from '../../store/agents.ts'
 import { listNamedContacts, type NamedContactRow } from '../../store/contacts.ts'
 import { type Acting, actAs } from '../agents/acting.ts'
 import { type Agent, type ContactPolicy, findIn } from '../agents/agents.ts'
@@ -59,6 +59,11 @@ export async function setContactPolicy(hub: Hub, acting: Acting, policy: Contact
     note({ kind: 'agent.policy', projectId: agent.projectId, agentId: agent.id })
   })
   return whois(hub, acting.caller, acting.project, agent.name)
+}
+
+export async function findPolicy(hub: Hub, { id }: Agent): Promise<ContactPolicy | undefined> {
+  const [row] = await listRecipients(reader(hub), [id])
+  return row?.contact_policy
 }
 
 export const toContact = (row: NamedContactRow, now: number): Contact => ({

@@ -1,6 +1,5 @@
 /** The one place that opens a write transaction: store calls, their changes, COMMIT, and only then the wake-ups. */
-import { HubError } from '../../base/errors.ts'
-import { Fault, isFault } from '../../db/faults.ts'
+import { isFault } from '../../db/faults.ts'
 import type { Tx } from '../../db/port.ts'
 import { type Change, insertChanges } from '../../store/changes.ts'
 import { type Hub, inside } from './hub.ts'
@@ -33,12 +32,12 @@ export async function commit<T>(hub: Hub, by: Actor, work: (tx: Tx, note: Note) 
         if (changes.length > 0) await insertChanges(tx, changes, { actor: by.key, now: hub.clock.now() })
         return value
       })
-      hub[inside].trouble = undefined
+      hub[inside].trouble.over()
       hub[inside].commits++
       publish(hub, changes)
       return value
     } catch (error) {
-      if (attempt === attempts || !isFault(error, 'unique')) throw explain(hub, error)
+      if (attempt === attempts || !isFault(error, 'unique')) throw hub[inside].trouble.explain(error)
     }
   }
 }
@@ -51,23 +50,4 @@ function publish(hub: Hub, changes: readonly Change[]): void {
   wakes.wake(channels.size === 0 ? [feedChannel] : channels)
   // Nobody waits for the others elsewhere: a NOTIFY for each `take` would wake every node, and followers look once a minute.
   if (channels.size > 0) db.announce([...channels])
-}
-
-const storageFaults = {
-  full: [
-    'The disk is full: nothing can be stored.',
-    'Nothing was stored. Whoever runs Parley must make room; then send again.',
-  ],
-  readonly: ['The database can only be read.', 'Whoever runs Parley must make its file writable.'],
-  io: ['The database cannot be read or written.', 'The server log has the cause.'],
-  corrupt: ['The database is damaged.', 'Whoever runs Parley must bring back a copy of it.'],
-} as const
-
-/** A fault of the storage is told to every caller, and the hub is not ready until a write succeeds. */
-function explain(hub: Hub, error: unknown): unknown {
-  if (!(error instanceof Fault) || !(error.kind in storageFaults)) return error
-  const [message, hint] = storageFaults[error.kind as keyof typeof storageFaults]
-  const trouble = new HubError('STORAGE_FAILED', message, { hint, cause: error })
-  hub[inside].trouble = trouble
-  return trouble
 }

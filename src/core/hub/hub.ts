@@ -1,6 +1,5 @@
 /** The hub that every verb works with. Doors hold it and pass it on; what is inside of it belongs to core. */
 import type { Clock } from '../../base/clock.ts'
-import type { HubError } from '../../base/errors.ts'
 import type { Ids } from '../../base/ids.ts'
 import type { Log } from '../../base/log.ts'
 import type { Metrics } from '../../base/metrics.ts'
@@ -8,6 +7,7 @@ import type { Db, Reader } from '../../db/port.ts'
 import type { Llm } from '../../llm/llm.ts'
 import { findLastChange } from '../../store/changes.ts'
 import { followWakes } from './follow-wakes.ts'
+import { explained, Trouble } from './trouble.ts'
 import { Wakes } from './wakes.ts'
 
 /**
@@ -28,6 +28,8 @@ export interface Rules {
   /** Whether mail to a name that nobody has makes that agent, at doors where one registers first. */
   readonly makeRecipients: boolean
   readonly names: 'strict' | 'coerce' | 'always_auto'
+  /** The age from which an acknowledgement is overdue. */
+  readonly overdueMs: number
   /** How many messages an inbox may hold, read or not. */
   readonly inboxQuota: number | undefined
 }
@@ -61,36 +63,39 @@ export interface Hub extends Shown {
 
 interface Inside {
   readonly db: Db
+  /** The same for those who only look. */
+  readonly reading: Reader
+  readonly trouble: Trouble
   readonly wakes: Wakes
   /** Called before the database is closed, in the order in which they came. */
   readonly closers: (() => Promise<void>)[]
   /** How many commits this process has made: work that can wait waits while it grows. */
   commits: number
-  /** What went wrong with the last write, if it was the storage's fault. */
-  trouble: HubError | undefined
 }
 
 export async function openHub({ db, ...shown }: HubParts): Promise<Hub> {
   const wakes = new Wakes()
   const unfollow = await followWakes({ db, log: shown.log }, wakes)
-  const kept: Inside = { db, wakes, closers: [], commits: 0, trouble: undefined }
+  const trouble = new Trouble(db, shown.log)
+  const kept: Inside = { db, reading: explained(db, trouble), trouble, wakes, closers: [], commits: 0 }
   return {
     ...shown,
     [inside]: kept,
     async ready() {
-      if (kept.trouble !== undefined) throw kept.trouble
-      await findLastChange(db)
+      await trouble.check()
+      await findLastChange(kept.reading)
     },
     async close() {
       for (const close of kept.closers) await close()
       await unfollow()
+      trouble.close()
       await db.close()
     },
   }
 }
 
 /** For verbs that only look: what is committed, and no way to write. */
-export const reader = (hub: Hub): Reader => hub[inside].db
+export const reader = (hub: Hub): Reader => hub[inside].reading
 
 export const countCommits = (hub: Hub): number => hub[inside].commits
 

@@ -201,6 +201,7 @@ eachEngine('Pruning', (open, dialect) => {
               return async () => {}
             },
             announce() {},
+            check: async () => {},
             close: () => db.close(),
           },
           { clock, waitMs: 365 * day },

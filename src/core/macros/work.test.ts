@@ -4,10 +4,11 @@ import { TestClock } from '../../../test/support/clock.ts'
 import { eachEngine } from '../../../test/support/engines.ts'
 import { openTestHub, registered } from '../../../test/support/hub.ts'
 import { verifies } from '../../../test/support/verifies.ts'
-import { local } from '../access/callers.ts'
+import { type Caller, local, operator } from '../access/callers.ts'
+import type { ContactPolicy } from '../agents/agents.ts'
 import { listAgents, whois } from '../agents/profiles.ts'
 import { register } from '../agents/registration.ts'
-import { setContactPolicy } from '../contacts/links.ts'
+import { type Other, setContactPolicy } from '../contacts/links.ts'
 import { listLeases, reserve } from '../leases/leases.ts'
 import { listInbox } from '../mail/inbox.ts'
 import { findProjectCalled } from '../projects/projects.ts'
@@ -77,9 +78,35 @@ eachEngine('Work', (open) => {
     await hub.close()
   })
 
+  verifies('mail.macro.answers', 'is answered for another only where its policy lets a message pass', async () => {
+    const { hub, as } = await start('GreenCastle', 'BlueLake')
+    await register(hub, local, { project: '/srv/other', name: 'RedStone' })
+    const policy = (name: string, policy: ContactPolicy, home = project) =>
+      setContactPolicy(hub, registered(name, home), policy)
+    const shake = async (other: Other, caller: Caller = local) => {
+      const welcome = { subject: 'Hello', body: 'at last' }
+      const shaken = await shakeHands(hub, { ...as('GreenCastle'), caller }, { with: other, accept: true, welcome })
+      return [shaken.request.status, shaken.answer?.status, shaken.left, shaken.welcome?.subject]
+    }
+    const waiting = ['pending', undefined, true, undefined]
+    const blue = { name: 'BlueLake' }
+    const red = { name: 'RedStone', project: '/srv/other' }
+    await policy('BlueLake', 'contacts_only')
+    expect(await shake(blue)).toEqual(waiting)
+    expect(await shake(red)).toEqual(waiting)
+    // Named with its project, one's own is no other.
+    await policy('BlueLake', 'auto')
+    expect(await shake({ ...blue, project })).toEqual(['pending', 'approved', false, 'Hello'])
+    await policy('RedStone', 'open', '/srv/other')
+    expect(await shake(red)).toEqual(['pending', 'approved', false, 'Hello'])
+    await register(hub, local, { project, name: 'GoldenBear' })
+    await policy('GoldenBear', 'contacts_only')
+    expect(await shake({ name: 'GoldenBear' }, operator)).toEqual(['pending', 'approved', false, 'Hello'])
+    await hub.close()
+  })
+
   verifies('mail.macro.handshake', 'is done for somebody who is not active by it', async () => {
     const { hub, clock, as } = await start('GreenCastle', 'BlueLake')
-    await setContactPolicy(hub, as('BlueLake'), 'contacts_only')
     const { activeAt } = await whois(hub, local, project, 'BlueLake')
     clock.advance(60_000)
     const welcome = { subject: 'Hello', body: 'at last' }
@@ -89,7 +116,7 @@ eachEngine('Work', (open) => {
     expect(made).toMatchObject({ answer: { status: 'approved' }, welcome: { subject: 'Hello' } })
     expect((await whois(hub, local, project, 'BlueLake')).activeAt).toBe(activeAt)
     expect((await whois(hub, local, project, 'GreenCastle')).activeAt).toBe(clock.now())
-    expect(await listInbox(hub, as('BlueLake'), inbox)).toHaveLength(2)
+    expect((await listInbox(hub, as('BlueLake'), inbox)).messages).toHaveLength(2)
     await hub.close()
   })
 })

@@ -2,12 +2,12 @@
 import { HubError } from '../../base/errors.ts'
 import type { Caller } from '../access/callers.ts'
 import { type Acting, actAs } from '../agents/acting.ts'
-import { type Profile, whois } from '../agents/profiles.ts'
+import { listActiveOthers, type Profile, whois } from '../agents/profiles.ts'
 import { type Introduction, type Registered, register } from '../agents/registration.ts'
-import type { Contact, Other } from '../contacts/links.ts'
+import { type Contact, findPolicy, needOther, type Other } from '../contacts/links.ts'
 import type { Hub } from '../hub/hub.ts'
 import { checkPatterns, type Reserved, type Reserving, readPatterns, release, reserve } from '../leases/leases.ts'
-import { type InboxWish, listInbox, type Received } from '../mail/inbox.ts'
+import { type InboxWish, listInbox, type MailPage, type Received } from '../mail/inbox.ts'
 import { type Draft, type Sent, send } from '../messages/send.ts'
 import { findPlace, isNew, needProject, type Project } from '../projects/projects.ts'
 import { requestContact, respondContact } from '../requests/requests.ts'
@@ -30,7 +30,9 @@ export interface Started {
   readonly project: Project
   readonly registered: Registered
   readonly reserved: Reserved
-  readonly inbox: readonly Received[]
+  readonly inbox: MailPage<Received>
+  /** The other agents that are active in the project. */
+  readonly others: readonly Profile[]
 }
 
 /** Makes the project where it is new, registers the agent, reserves its files and shows its mail. */
@@ -53,6 +55,7 @@ export async function startWork(
         ? { granted: [], made: [], conflicts: [] }
         : await reserve(hub, me, { ...wanted, onConflict: 'grant' }),
     inbox: await listInbox(hub, me, inbox),
+    others: await listActiveOthers(hub, caller, me.project, registered.profile),
   }
 }
 
@@ -69,7 +72,7 @@ export interface Prepared {
   readonly registered: Registered
   /** Undefined if nobody has written to it yet: an agent may come before the first message. */
   readonly thread: ThreadSummary | undefined
-  readonly inbox: readonly Received[]
+  readonly inbox: MailPage<Received>
 }
 
 export async function prepareForThread(
@@ -117,6 +120,8 @@ export interface Handshake {
 export interface Shaken {
   readonly request: Contact
   readonly answer: Contact | undefined
+  /** Whether an answer was wanted that is the other's own to give. */
+  readonly left: boolean
   /** Sent only once contact is made. */
   readonly welcome: Sent | undefined
 }
@@ -127,16 +132,30 @@ export async function shakeHands(
   { with: other, reason, ttlMs, accept, welcome }: Handshake,
 ): Promise<Shaken> {
   // Whether the answer may be given for the other is asked first: a refusal leaves no request behind.
-  if (accept) await actAs(hub, inPlaceOf(other, asker))
+  const answering = accept && (await mayAnswerFor(hub, asker, other))
+  if (answering) await actAs(hub, inPlaceOf(other, asker))
   const request = await requestContact(hub, asker, { to: other, reason, ttlMs })
   const from = { name: asker.name, project: asker.project }
-  const answer = accept ? await respondContact(hub, inPlaceOf(other, asker), { from, accept, ttlMs }) : undefined
+  const answer = answering ? await respondContact(hub, inPlaceOf(other, asker), { from, accept, ttlMs }) : undefined
   const made = (answer ?? request).status === 'approved'
   return {
     request,
     answer,
+    left: accept && !made,
     welcome: made && welcome ? await send(hub, asker, { to: [other], ...welcome }) : undefined,
   }
+}
+
+/**
+ * Only where a message of the asker would pass without an answer of the other, or for the operator: else a policy that
+ * wants contact first would be worth nothing (mail.macro.answers).
+ */
+async function mayAnswerFor(hub: Hub, asker: Acting, other: Other): Promise<boolean> {
+  if (asker.caller.kind === 'operator') return true
+  const me = await actAs(hub, asker)
+  const target = await needOther(hub, asker, other, 'no_target')
+  const policy = await findPolicy(hub, target)
+  return policy === 'open' || (policy === 'auto' && target.projectId === me.projectId)
 }
 
 /** The other has done nothing itself: it does not count as active. */

@@ -1,7 +1,6 @@
 /** Mail read without taking it: an agent's inbox, the parts of it that want an action, its outbox. */
 
 import { limits } from '../../base/limits.ts'
-import { findReceipt } from '../../store/deliveries.ts'
 import {
   type InboxPart,
   type InboxRow,
@@ -13,7 +12,6 @@ import {
 import { type Acting, actAs } from '../agents/acting.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import { type MailMessage, mailMessagesOf } from './messages.ts'
-import { notAddressed } from './receipts.ts'
 
 export type { InboxPart } from '../../store/mail.ts'
 
@@ -27,33 +25,44 @@ export interface InboxWish {
   readonly part?: InboxPart
   /** Only messages sent after this time. */
   readonly since?: number | undefined
-  /** Only messages that came after the one with this id. */
+  /** Only messages with a higher id: those that came later, whatever the clocks of their senders said. */
   readonly after?: number | undefined
   /** Only messages sent up to this time. */
   readonly until?: number | undefined
-  /** Only messages older than the one with this id: the last one of the page before. */
+  /** Only messages with a lower id: the last one of the page before. */
   readonly before?: number | undefined
   readonly oldestFirst?: boolean
   readonly bodies?: boolean
   readonly limit: number
 }
 
+export interface MailPage<Message extends MailMessage = MailMessage> {
+  readonly messages: readonly Message[]
+  /** Whether more follow: newer ones where the page reads on, else older ones. */
+  readonly more: boolean
+}
+
+/** Reading on brings the next messages, not the newest: else those in between would be lost (mail.inbox.reads-on). */
+export const readsOn = ({ since, after }: Pick<InboxWish, 'since' | 'after'>): boolean =>
+  since !== undefined || after !== undefined
+
 /**
  * Newest first, unless the oldest is the most pressing. `since` and `after` select the next few from there on. Nothing
  * is marked as read.
  */
-export async function listInbox(hub: Hub, acting: Acting, wish: InboxWish): Promise<Received[]> {
+export async function listInbox(hub: Hub, acting: Acting, wish: InboxWish): Promise<MailPage<Received>> {
   const agent = await actAs(hub, acting)
-  const { part = 'all', since, after, until, before, oldestFirst = false, bodies = false, limit } = wish
-  if (after !== undefined && (await findReceipt(reader(hub), after, agent.id)) === undefined)
-    throw notAddressed(agent, after)
-  // Reading on brings the next messages, not the newest: else those in between would be lost (mail.inbox.reads-on).
-  const onwards = since !== undefined || after !== undefined
-  const query = { recipientId: agent.id, part, since, after, until, before, bodies: inlineBytes(bodies, limit), limit }
+  const { part = 'all', oldestFirst = false, bodies = false, limit, ...range } = wish
+  const onwards = readsOn(wish)
+  const query = { ...range, recipientId: agent.id, part, bodies: inlineBytes(bodies, limit), limit: limit + 1 }
   const found = await listInboxRows(reader(hub), { ...query, oldestFirst: oldestFirst || onwards })
-  const rows = await withBodies(hub, onwards && !oldestFirst ? found.reverse() : found, bodies)
-  const messages = await mailMessagesOf(hub, { rows, home: agent.projectId })
-  return messages.map((message, index) => ({ ...message, ...receipt(rows[index] as InboxRow) }))
+  const page = found.slice(0, limit)
+  const rows = await withBodies(hub, onwards && !oldestFirst ? page.reverse() : page, bodies)
+  const messages = await mailMessagesOf(hub, { rows, home: agent.projectId, bodies })
+  return {
+    messages: messages.map((message, index) => ({ ...message, ...receipt(rows[index] as InboxRow) })),
+    more: found.length > limit,
+  }
 }
 
 const receipt = ({ kind, read_at, acked_at }: InboxRow) => ({
@@ -70,23 +79,27 @@ export interface OutboxWish {
 }
 
 /** The messages that an agent sent, newest first, with all their recipients. */
-export async function listOutbox(hub: Hub, acting: Acting, wish: OutboxWish): Promise<MailMessage[]> {
+export async function listOutbox(hub: Hub, acting: Acting, wish: OutboxWish): Promise<MailPage> {
   const agent = await actAs(hub, acting)
   const { since, before, bodies = false, limit } = wish
-  const query = { senderId: agent.id, after: since, before, bodies: inlineBytes(bodies, limit), limit }
-  const rows = await withBodies(hub, await listOutboxRows(reader(hub), query), bodies)
-  return mailMessagesOf(hub, { rows, home: agent.projectId, blind: true })
+  const query = { senderId: agent.id, after: since, before, bodies: inlineBytes(bodies, limit), limit: limit + 1 }
+  const found = await listOutboxRows(reader(hub), query)
+  const rows = await withBodies(hub, found.slice(0, limit), bodies)
+  return {
+    messages: await mailMessagesOf(hub, { rows, home: agent.projectId, blind: true, bodies }),
+    more: found.length > limit,
+  }
 }
 
-/** The longest body that is read together with its message. Longer ones are added while there is room. */
+/** The longest body that is read together with its message. Longer ones are added while there is room (mail.inbox.large). */
 export const inlineBytes = (bodies: boolean, limit: number): number =>
-  bodies ? Math.floor(limits.inboxAnswerBytes / limit) : 0
+  bodies ? Math.floor(limits.answerBodyBytes / limit) : 0
 
 export async function withBodies<Row extends MailRow>(hub: Hub, rows: Row[], wanted: boolean): Promise<Row[]> {
   const missing = wanted ? rows.filter(({ body }) => body === null).map(({ id }) => id) : []
   if (missing.length === 0) return rows
   const used = rows.reduce((sum, { body }) => sum + Buffer.byteLength(body ?? ''), 0)
-  const found = await listBodies(reader(hub), missing, limits.inboxAnswerBytes - used)
+  const found = await listBodies(reader(hub), missing, limits.answerBodyBytes - used)
   const bodies = new Map(found.map(({ id, body }) => [id, body]))
   return rows.map((row) => (row.body === null ? { ...row, body: bodies.get(row.id) ?? null } : row))
 }

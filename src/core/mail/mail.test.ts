@@ -8,6 +8,7 @@ import { verifies } from '../../../test/support/verifies.ts'
 import { local } from '../access/callers.ts'
 import { activity } from '../agents/activity.ts'
 import { ensureAgent } from '../agents/agents.ts'
+import { listAgents, pageAgents, whois } from '../agents/profiles.ts'
 import { type Hub, inside } from '../hub/hub.ts'
 import { reply } from '../messages/reply.ts'
 import { type Draft, send } from '../messages/send.ts'
@@ -52,11 +53,11 @@ eachEngine('Mail', (open) => {
     const names = (parties: readonly { name: string }[]) => parties.map(({ name }) => name)
 
     for (const agent of [bob, cleo]) {
-      const [seen] = await listInbox(hub, agent, all)
+      const [seen] = (await listInbox(hub, agent, all)).messages
       expect(seen && [names(seen.to), names(seen.cc), names(seen.bcc)]).toEqual([['Bob'], ['Cleo'], []])
     }
-    expect(await listInbox(hub, dora, all)).toMatchObject([{ kind: 'bcc', body: 'hello', bcc: [] }])
-    expect((await listOutbox(hub, ann, all)).map(({ bcc }) => names(bcc))).toEqual([['Dora']])
+    expect((await listInbox(hub, dora, all)).messages).toMatchObject([{ kind: 'bcc', body: 'hello', bcc: [] }])
+    expect((await listOutbox(hub, ann, all)).messages.map(({ bcc }) => names(bcc))).toEqual([['Dora']])
     expect((await needMessage(hub, local, 'back', messageId)).bcc).toEqual([])
     expect((await readThread(hub, local, 'back', { key: 'T-1', ...all })).messages[0]?.bcc).toEqual([])
     // The project of whoever got a blind copy knows nothing of it; only that agent does.
@@ -70,6 +71,22 @@ eachEngine('Mail', (open) => {
     expect(await reply(hub, dora, { messageId, body: 'seen' })).toMatchObject({
       deliveries: [{ agent: { name: 'Ann' } }],
     })
+  })
+
+  verifies('mail.bcc.uncounted', 'whoever counts the unread mail of others learns of no blind copy', async () => {
+    const hub = await begin()
+    const counts = async () => [
+      (await whois(hub, local, 'back', 'Cleo')).unread,
+      (await listAgents(hub, local, 'back', { limit: 10 })).agents.find(({ name }) => name === 'Cleo')?.unread,
+      (await pageAgents(hub, local, 'back', { limit: 10 })).agents.find(({ name }) => name === 'Cleo')?.unread,
+    ]
+    await send(hub, ann, draft({ name: 'Cleo' }))
+    const { messageId } = await send(hub, ann, draft({ name: 'Bob' }, { name: 'Cleo', kind: 'bcc' }))
+    await send(hub, ann, draft({ name: 'Bob' }, { name: 'Cleo', kind: 'bcc' }))
+    expect(await counts()).toEqual([1, 1, 1])
+    await markRead(hub, cleo, messageId)
+    expect(await counts()).toEqual([1, 1, 1])
+    expect((await listInbox(hub, cleo, all)).messages).toHaveLength(3)
   })
 
   verifies(
@@ -89,7 +106,7 @@ eachEngine('Mail', (open) => {
         (await readThread(hub, local, project, { key: 'T-1', ...all })).messages.map(({ body }) => body)
       expect(await bodies('back')).toEqual(['inside', 'across', 'back'])
       expect(await bodies('front')).toEqual(['across', 'back', 'at home'])
-      const [answer] = await listInbox(hub, ann, all)
+      const [answer] = (await listInbox(hub, ann, all)).messages
       expect(answer).toMatchObject({
         body: 'back',
         thread: 'T-1',
@@ -107,7 +124,7 @@ eachEngine('Mail', (open) => {
     expect(await hub[inside].db.all(sql`SELECT 1 FROM messages`)).toEqual([])
     // At the mailbox door a new agent needs no set-up, whatever the setting says.
     await send(hub, as('Ann', 'back'), { to: [{ name: 'Nobody' }], body: 'x' })
-    expect(await listInbox(hub, registered('Nobody', 'back'), all)).toHaveLength(1)
+    expect((await listInbox(hub, registered('Nobody', 'back'), all)).messages).toHaveLength(1)
   })
 
   test('unread mail is counted once for each recipient, and by whichever way it is read', async () => {

@@ -28,8 +28,10 @@ export interface MailMessage {
   readonly importance: Importance
   readonly ackRequired: boolean
   readonly createdAt: number
-  /** Absent where it was not asked for. */
+  /** Absent where it was not asked for, or left out. */
   readonly body: string | undefined
+  /** Whether the body was asked for and left out, because the answer would have become too large. */
+  readonly bodyOmitted: boolean
 }
 
 interface Reading {
@@ -38,11 +40,13 @@ interface Reading {
   readonly home: number
   /** Whether blind copies are shown: to the sender alone. */
   readonly blind?: boolean
+  /** Whether bodies were asked for. */
+  readonly bodies?: boolean
 }
 
 export async function mailMessagesOf(
   hub: Hub,
-  { rows, home, blind = false }: Reading,
+  { rows, home, blind = false, bodies = false }: Reading,
   db: Reader = reader(hub),
 ): Promise<MailMessage[]> {
   if (rows.length === 0) return []
@@ -65,6 +69,7 @@ export async function mailMessagesOf(
       ackRequired: row.ack_required === 1,
       createdAt: row.created_at,
       body: row.body ?? undefined,
+      bodyOmitted: bodies && row.body === null,
     }
   })
 }

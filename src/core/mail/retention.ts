@@ -105,12 +105,12 @@ async function countAllSent(hub: Hub, turn: Turn, { id: senderId }: InboxOwnerRo
 }
 
 async function countInbox(hub: Hub, turn: Turn, { id: recipientId }: InboxOwnerRow): Promise<number> {
-  for (let after = start, count = 0; ; count += rowsPerQuery) {
+  for (let after = 0, count = 0; ; count += rowsPerQuery) {
     await turn.goOn()
     const next = await findInboxPlace(reader(hub), recipientId, { after, steps: rowsPerQuery })
     if (next === undefined)
       return count + (await countInboxAfter(reader(hub), { recipientId, after, most: rowsPerQuery }))
-    after = next
+    after = next.id
   }
 }
 

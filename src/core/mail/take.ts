@@ -27,6 +27,10 @@ export interface Mail {
   readonly from: string
   readonly body: string
   readonly createdAt: number
+  /** Those of a message that came by the mail door. */
+  readonly subject: string | undefined
+  readonly importance: MailRow['importance']
+  readonly ackRequired: boolean
   /** Proves that a message was lent to its bearer; absent when it was popped. */
   readonly loan: string | undefined
 }
@@ -109,6 +113,9 @@ async function takeNext(hub: Hub, caller: Caller, agent: Agent, loanMs: number):
       from: row.sender,
       body: row.body,
       createdAt: row.created_at,
+      subject: row.subject ?? undefined,
+      importance: row.importance,
+      ackRequired: row.ack_required === 1,
       loan: lent ? hold : undefined,
     },
     putBack: () => putBack(hub, caller, { agent, row, hold, readAt: lent ? undefined : now }),

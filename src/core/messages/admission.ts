@@ -2,7 +2,7 @@
 import type { Tx } from '../../db/port.ts'
 import { listRecipients, raiseUnread } from '../../store/agents.ts'
 import type { Agent } from '../agents/agents.ts'
-import { type Judging, judge, type Refusal, type Refusals } from '../contacts/judging.ts'
+import { type Judgement, type Judging, judge, type Refusal } from '../contacts/judging.ts'
 import type { Note } from '../hub/commit.ts'
 import type { Hub } from '../hub/hub.ts'
 import { hasInboxRoom } from './quota.ts'
@@ -20,9 +20,17 @@ interface Admission {
   readonly recipients: readonly Recipient[]
   /** The thread that the message joins, if there is one. */
   readonly threadId: number | undefined
+  readonly threadKey: string | undefined
   readonly handshake: boolean | undefined
   /** Past the policies; room is needed all the same. */
   readonly exempt: boolean
+}
+
+interface Admitted {
+  readonly passed: readonly Recipient[]
+  readonly blocked: readonly Blocked[]
+  /** Those who are due a message about a contact request (mail.contact.filed). */
+  readonly asked: readonly Agent[]
 }
 
 /**
@@ -32,30 +40,32 @@ interface Admission {
  */
 export async function admit(
   hub: Hub,
-  { tx, note, sender, recipients, threadId, handshake = hub.rules.contacts.handshake, exempt }: Admission,
-): Promise<{ passed: Recipient[]; blocked: Blocked[] }> {
-  const refusals = exempt ? undefined : await askPolicies(hub, { tx, note, sender, recipients, threadId, handshake })
+  { tx, note, sender, recipients, handshake = hub.rules.contacts.handshake, exempt, ...thread }: Admission,
+): Promise<Admitted> {
+  const judged = exempt ? undefined : await askPolicies(hub, { tx, note, sender, recipients, handshake, ...thread })
+  const asked = judged?.asked ?? []
   const blocked: Blocked[] = []
   const willing: Recipient[] = []
   for (const recipient of recipients) {
-    const refusal = refusals?.get(recipient.agent.id) ?? (await overQuota(hub, tx, recipient.agent))
+    const refusal = judged?.refusals.get(recipient.agent.id) ?? (await overQuota(hub, tx, recipient.agent))
     if (refusal === undefined) willing.push(recipient)
     else blocked.push({ recipient, ...refusal })
   }
   const ids = willing.map(({ agent }) => agent.id)
   const raised = ids.length === 0 ? [] : await raiseUnread(tx, ids, hub.limits.mailboxDepth)
-  if (raised.length === willing.length) return { passed: willing, blocked }
+  if (raised.length === willing.length) return { passed: willing, blocked, asked }
   const full = willing.filter(({ agent }) => !raised.includes(agent.id))
   return {
     passed: willing.filter(({ agent }) => raised.includes(agent.id)),
     blocked: [...blocked, ...full.map((recipient) => ({ recipient, ...mailboxFull(hub, recipient.agent) }))],
+    asked,
   }
 }
 
 async function askPolicies(
   hub: Hub,
   { recipients, ...asking }: Omit<Judging, 'recipients'> & { recipients: readonly Recipient[] },
-): Promise<Refusals | undefined> {
+): Promise<Judgement | undefined> {
   if (!hub.rules.contacts.enforced) return undefined
   const ids = recipients.map(({ agent }) => agent.id)
   const rows = new Map((await listRecipients(asking.tx, ids)).map((row) => [row.id, row]))

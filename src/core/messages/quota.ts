@@ -1,12 +1,13 @@
 /** The quota of an inbox. An inbox only grows: the count goes on from where the last one ended. */
 
 import type { Tx } from '../../db/port.ts'
-import { countInboxAfter, findInboxPlace, type Place, start } from '../../store/retention.ts'
+import { countInboxAfter, findInboxPlace } from '../../store/retention.ts'
 import type { Hub } from '../hub/hub.ts'
 import { memory, remember } from '../hub/memory.ts'
 
 export interface Counted {
-  readonly place: Place
+  /** The id of the last message that is counted. */
+  readonly place: number
   readonly count: number
 }
 
@@ -16,7 +17,7 @@ const counted = memory(() => new Map<number, Counted>())
 /** The count goes on in steps. To count 100,000 with every send would cost it 3.5 ms; this costs 0.05. */
 const messagesPerStep = 256
 
-/** No mail is put before mail of this age, unless the clocks of two nodes differ by more. */
+/** Mail of this age is committed. Younger mail may be of this very group of writes, and go with it. */
 const settledMs = 10_000
 
 /** Whether it holds fewer than `quota` messages, read or not. */
@@ -25,7 +26,7 @@ export async function hasInboxRoom(
   tx: Tx,
   { agentId, quota }: { agentId: number; quota: number },
 ): Promise<boolean> {
-  const before = counted(hub).get(agentId) ?? { place: start, count: 0 }
+  const before = counted(hub).get(agentId) ?? { place: 0, count: 0 }
   const { place, count } = await countOn(tx, agentId, { ...before, until: hub.clock.now() - settledMs })
   if (count > before.count) remember(counted(hub), agentId, { place, count })
   const left = quota - count
@@ -39,5 +40,5 @@ async function countOn(
 ): Promise<Counted> {
   const next = await findInboxPlace(tx, agentId, { after: place, steps: messagesPerStep })
   if (next === undefined || next.at > until) return { place, count }
-  return countOn(tx, agentId, { place: next, count: count + messagesPerStep, until })
+  return countOn(tx, agentId, { place: next.id, count: count + messagesPerStep, until })
 }

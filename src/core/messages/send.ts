@@ -6,18 +6,28 @@ import { requestKind } from '../../store/contact-grounds.ts'
 import { insertDeliveries } from '../../store/deliveries.ts'
 import { insertGuests } from '../../store/guests.ts'
 import { findSent, listRecipientsOf } from '../../store/mail.ts'
-import { findMailThread, findThreadOf, type MailThreadRow } from '../../store/mail-threads.ts'
-import { type ClientId, findByClientId, findInThread, insertClientIds, insertMessage } from '../../store/messages.ts'
+import { insertClientIds, insertMessage } from '../../store/messages.ts'
+import { findSlug } from '../../store/projects.ts'
 import { insertThread, takeSeq } from '../../store/threads.ts'
 import type { Caller } from '../access/callers.ts'
 import { type Acting, actIn, findActor } from '../agents/acting.ts'
 import { type Agent, isNewcomer, mailChannel, type Newcomer } from '../agents/agents.ts'
+import { introMessage, triedToWrite } from '../contacts/intro.ts'
 import type { Refusal } from '../contacts/judging.ts'
 import { commit, type Note } from '../hub/commit.ts'
 import type { Hub } from '../hub/hub.ts'
 import { slugOfProject } from '../projects/projects.ts'
 import { admit, type Blocked } from './admission.ts'
-import { type Address, type Addressee, makeRecipients, type Recipient, resolve } from './recipients.ts'
+import { findJoined, findStored } from './placing.ts'
+import {
+  type Address,
+  type Addressee,
+  findNear,
+  makeRecipients,
+  mostGuessed,
+  type Recipient,
+  resolve,
+} from './recipients.ts'
 
 export type { Address } from './recipients.ts'
 export type Importance = 'low' | 'normal' | 'high' | 'urgent'
@@ -48,11 +58,14 @@ export interface Sent {
   readonly createdAt: number
   /** The slug of the sender's project. */
   readonly home: string
-  readonly deliveries: readonly (Recipient & AtHome)[]
+  readonly deliveries: readonly Delivery[]
   readonly blocked: readonly (Blocked & AtHome)[]
   /** A retry: nothing was stored. */
   readonly duplicate: boolean
 }
+
+/** `near` has the names most like the one of an agent that was made for this message; of a few of them only. */
+type Delivery = Recipient & AtHome & { readonly near?: readonly string[] }
 
 /** With the slug of the recipient's project. */
 interface AtHome {
@@ -100,7 +113,7 @@ export async function dispatch(hub: Hub, caller: Caller, what: Dispatch): Promis
     if (makes && !settled) throw refused(outcome.blocked)
     return { sender, outcome }
   })
-  if ('messageId' in outcome) return withProjects(hub, sender, outcome)
+  if ('messageId' in outcome) return withProjects(hub, caller, sender, outcome)
   throw refused(outcome.blocked)
 }
 
@@ -112,7 +125,7 @@ function refused(all: readonly Blocked[]): HubError {
 }
 
 /** Slugs are known, but for the first time that a project is named. */
-async function withProjects(hub: Hub, sender: Agent, stored: Stored): Promise<Sent> {
+async function withProjects(hub: Hub, caller: Caller, sender: Agent, stored: Stored): Promise<Sent> {
   const agents = [
     sender,
     ...stored.deliveries.map(({ agent }) => agent),
@@ -122,10 +135,16 @@ async function withProjects(hub: Hub, sender: Agent, stored: Stored): Promise<Se
   for (const { projectId } of agents)
     if (!slugs.has(projectId)) slugs.set(projectId, await slugOfProject(hub, projectId))
   const slugOf = ({ projectId }: Agent) => slugs.get(projectId) ?? ''
+  const deliveries: Delivery[] = []
+  const guessed = new Set(stored.deliveries.filter(({ made }) => made).slice(0, mostGuessed))
+  for (const one of stored.deliveries) {
+    const near = guessed.has(one) && { near: await findNear(hub, caller, sender, one.agent.name) }
+    deliveries.push({ ...one, project: slugOf(one.agent), ...near })
+  }
   return {
     ...stored,
     home: slugOf(sender),
-    deliveries: stored.deliveries.map((one) => ({ ...one, project: slugOf(one.agent) })),
+    deliveries,
     blocked: stored.blocked.map((one) => ({ ...one, project: slugOf(one.recipient.agent) })),
   }
 }
@@ -144,14 +163,24 @@ export async function append(
 ): Promise<Stored | { blocked: readonly Blocked[] }> {
   const { subject, importance = 'normal', ackRequired = false, clientId, body } = draft
   const name = clientId === undefined ? undefined : { senderId: sender.id, recipientIds: idsOf(recipients), clientId }
-  const thread = await findPlace(tx, { sender, recipients, draft })
+  const thread = await findJoined(tx, { sender, recipients, draft })
   const stored = name && (await findStored(tx, name, thread))
   if (stored) return storedReceipt(tx, stored.id)
 
   // People who watch over all pass every policy: only the operator acts under their name.
   const exempt = request || isReserved(sender.name)
-  const admission = { tx, note, sender, recipients, threadId: thread?.id, handshake: draft.handshake, exempt }
-  const { passed, blocked } = await admit(hub, admission)
+  const admission = {
+    tx,
+    note,
+    sender,
+    recipients,
+    threadId: thread?.id,
+    threadKey: draft.thread,
+    handshake: draft.handshake,
+    exempt,
+  }
+  const { passed, blocked, asked } = await admit(hub, admission)
+  if (asked.length > 0) await introduce(hub, { tx, note, sender, asked })
   if (passed.length === 0) return { blocked }
 
   const now = hub.clock.now()
@@ -201,13 +230,17 @@ export async function append(
   }
 }
 
-/** A retry has the client id of a message that went to one of the same recipients, or into the same thread. */
-async function findStored(tx: Tx, name: ClientId, thread: MailThreadRow | undefined) {
-  const { senderId, clientId } = name
-  return (
-    (await findByClientId(tx, name)) ??
-    (thread && (await findInThread(tx, { threadId: thread.id, senderId, clientId })))
-  )
+/** Tells those whom the message asked for contact about it. Where there is no room, the request stands without a message. */
+async function introduce(
+  hub: Hub,
+  { tx, note, sender, asked }: Pick<Appending, 'tx' | 'note' | 'sender'> & { asked: readonly Agent[] },
+): Promise<void> {
+  const slug = await findSlug(tx, sender.projectId)
+  for (const target of asked) {
+    const recipients = [{ agent: target, kind: 'to' as const }]
+    const draft = introMessage({ sender, slug, target, reason: triedToWrite })
+    await append(hub, { tx, note, uid: hub.ids.uuid(), sender, recipients, draft, request: true })
+  }
 }
 
 /** The receipt of a retry: that of the first send, without its blocked recipients. */
@@ -228,33 +261,6 @@ async function storedReceipt(tx: Tx, messageId: number): Promise<Stored> {
     blocked: [],
     duplicate: true,
   }
-}
-
-interface Placing {
-  readonly sender: Agent
-  readonly recipients: readonly Recipient[]
-  readonly draft: Omit<Draft, 'to'>
-}
-
-/** The thread that a message joins; none if it begins one. */
-async function findPlace(tx: Tx, { sender, recipients, draft }: Placing): Promise<MailThreadRow | undefined> {
-  if (draft.replyTo !== undefined) return findThreadOf(tx, draft.replyTo)
-  if (draft.thread !== undefined) {
-    const { id: senderId, projectId } = sender
-    return findMailThread(tx, { projectId, senderId, key: draft.thread })
-  }
-  const [only, ...others] = recipients
-  if (draft.clientId === undefined || only === undefined || others.length > 0) return undefined
-  return findAnswered(tx, sender, only.agent, draft.clientId)
-}
-
-/**
- * A message that goes by the id of one the sender got from this recipient is the answer to it and joins its thread
- * (mailbox.send.reply). Anybody else's use of that id joins nothing: an id is no key to a conversation.
- */
-async function findAnswered(tx: Tx, sender: Agent, recipient: Agent, clientId: string) {
-  const asked = await findByClientId(tx, { senderId: recipient.id, recipientIds: [sender.id], clientId })
-  return asked && findThreadOf(tx, asked.id)
 }
 
 /** The projects that see a message though its thread is not theirs: the sender's, and those it openly goes to. */

@@ -32,7 +32,7 @@ eachEngine('Contact requests', (open) => {
       updatedAt: clock.now(),
       expiresAt: clock.now() + 7 * day,
     })
-    expect(await listInbox(hub, as('Bob'), { limit: 5, bodies: true })).toMatchObject([
+    expect((await listInbox(hub, as('Bob'), { limit: 5, bodies: true })).messages).toMatchObject([
       { subject, ackRequired: true, body: expect.stringMatching(/we should talk.*respond_contact/s) },
     ])
   })
@@ -57,16 +57,19 @@ eachEngine('Contact requests', (open) => {
   })
 
   verifies(
-    'mail.contact.request',
-    'a request that a send has filed gets its message when it is asked for',
+    ['mail.contact.request', 'mail.contact.filed'],
+    'a request that a send has filed has its message, and asking the same day adds none',
     async () => {
-      const { people, mail, ask, inbox } = await start()
+      const { clock, people, mail, ask, inbox } = await start()
       await people({ Ann: 'auto', Bob: 'contacts_only' })
       await mail('Ann', 'Bob')
-      expect(await inbox('Bob')).toEqual([])
-      expect(await ask('Ann', 'Bob')).toMatchObject({ status: 'pending', reason: 'we should talk' })
-      await ask('Ann', 'Bob')
       expect(await inbox('Bob')).toEqual([subject])
+      clock.advance(day - 1)
+      expect(await ask('Ann', 'Bob')).toMatchObject({ status: 'pending', reason: 'we should talk' })
+      expect(await inbox('Bob')).toEqual([subject])
+      clock.advance(day)
+      await ask('Ann', 'Bob')
+      expect(await inbox('Bob')).toEqual([subject, subject])
     },
   )
 

@@ -72,7 +72,7 @@ eachEngine('An outbox', (open) => {
       await say('put back')
       await say('same moment')
       const all = async (wish: { since?: number; before?: number | undefined } = {}, limit = 9) =>
-        await listOutbox(hub, as('ann'), { ...wish, limit, bodies: true })
+        (await listOutbox(hub, as('ann'), { ...wish, limit, bodies: true })).messages
       const bodies = ['ahead', 'same moment', 'put back', 'first']
       expect((await all()).map(({ body }) => body)).toEqual(bodies)
       expect((await all({ since: begin + 2000 })).map(({ body }) => body)).toEqual(['ahead'])

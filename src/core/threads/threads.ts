@@ -4,7 +4,7 @@ import { findMail, listThread } from '../../store/mail.ts'
 import type { Caller } from '../access/callers.ts'
 import { sightOf } from '../access/rules.ts'
 import { type Hub, reader } from '../hub/hub.ts'
-import { inlineBytes, withBodies } from '../mail/inbox.ts'
+import { inlineBytes, type MailPage, withBodies } from '../mail/inbox.ts'
 import { type MailMessage, mailMessagesOf } from '../mail/messages.ts'
 import { needProject, type Project } from '../projects/projects.ts'
 
@@ -16,11 +16,8 @@ export interface ThreadWish {
   readonly limit: number
 }
 
-export interface ThreadPage {
+export interface ThreadPage extends MailPage {
   readonly project: Project
-  readonly messages: readonly MailMessage[]
-  /** Whether more follow. */
-  readonly more: boolean
 }
 
 /**
@@ -39,7 +36,8 @@ export async function readThread(
   const found = await listThread(reader(hub), query)
   if (found.length === 0 && after === 0) throw noThread(home, key)
   const rows = await withBodies(hub, found.slice(0, limit), bodies)
-  return { project: home, messages: await mailMessagesOf(hub, { rows, home: home.id }), more: found.length > limit }
+  const messages = await mailMessagesOf(hub, { rows, home: home.id, bodies })
+  return { project: home, messages, more: found.length > limit }
 }
 
 /** A message with its body, if it is in sight: a foreign one and a missing one answer alike. */

@@ -1,4 +1,4 @@
-/** Who did it, and a feed that others can follow: keys of agents, the origin of a contact, the order of changes, how far followers are. */
+/** Keys of agents, the origin of a contact, a feed that can be followed, and inboxes in the order of their commits. */
 import type { Migration } from '../migrate.ts'
 
 export const callers: Migration = {
@@ -20,6 +20,20 @@ export const callers: Migration = {
     // Whether somebody asked for the contact, or it was made automatically by a send.
     "ALTER TABLE contacts ADD COLUMN origin TEXT NOT NULL DEFAULT 'asked'",
     "UPDATE contacts SET origin = 'automatic' WHERE reason = ''",
+
+    // An inbox is in the order of its commits, which is that of the ids: a send locks its recipients before it takes one.
+    // The order of sent_at hung on clocks. It is still in the index, where a filter by time reads it: 7 ms for
+    // 100,000 messages instead of 30. Of two indexes that would do, SQLite takes the one made last: the smaller come after.
+    ...['inbox', 'urgent', 'urgent_unread', 'unacked'].map((part) => `DROP INDEX deliveries_${part}`),
+    'CREATE INDEX deliveries_inbox ON deliveries (recipient_id, message_id, sent_at)',
+    'CREATE INDEX deliveries_urgent ON deliveries (recipient_id, message_id, sent_at) WHERE urgent = 1',
+    `CREATE INDEX deliveries_urgent_unread ON deliveries (recipient_id, message_id, sent_at)
+      WHERE urgent = 1 AND read_at IS NULL`,
+    `CREATE INDEX deliveries_unacked ON deliveries (recipient_id, message_id, sent_at)
+      WHERE ack_wanted = 1 AND acked_at IS NULL`,
+
+    // Unread blind copies, which nobody else may count. Other mail is not in it, and costs a send nothing.
+    "CREATE INDEX deliveries_blind ON deliveries (recipient_id) WHERE kind = 'bcc' AND read_at IS NULL",
 
     // Nobody followed the feed before this: what is in it lacks the ids that followers need.
     emptyFeed[dialect],

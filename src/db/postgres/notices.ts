@@ -5,11 +5,11 @@ import { shuttingDown } from '../faults.ts'
 import type { Wake } from '../port.ts'
 
 /** A connection that died in silence is noticed after a heartbeat and the time its answer may take. */
-const heartbeatMs = 15_000
-const answerTimeoutMs = 5_000
+const heartbeatMs = 5_000
+const answerTimeoutMs = 3_000
 
 const firstPauseMs = 50
-const longestPauseMs = 5_000
+const longestPauseMs = 2_000
 
 /**
  * One loop does everything in turn: it connects, sends the announcements, looks whether the connection still lives,

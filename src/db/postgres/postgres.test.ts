@@ -3,7 +3,8 @@ import { randomBytes } from 'node:crypto'
 import { Client } from 'pg'
 import sql from 'sql-template-tag'
 import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest'
-import type { Db, Wake } from '../port.ts'
+import { verifies } from '../../../test/support/verifies.ts'
+import type { Db, Tx, Wake } from '../port.ts'
 import { channelsIn, payloadsOf } from './notices.ts'
 import { openPostgres } from './postgres.ts'
 
@@ -139,6 +140,23 @@ describe('Work that runs at the same time', () => {
     })
     await expect(unit).rejects.toThrow('rolled back')
     expect(await db.all(sql`SELECT id FROM rooms`)).toEqual([])
+  })
+
+  verifies('serve.store.unhurried', 'has a limit to each statement, unless it is unhurried', async () => {
+    const db = await connect(await newSchema())
+    const limits = async (tx: Tx) => {
+      const rows = await tx.all<{ limit: string }>(sql`
+        SELECT current_setting('lock_timeout') || ' ' || current_setting('statement_timeout') AS limit`)
+      return rows[0]?.limit
+    }
+    expect(await db.tx(limits)).toBe('5s 8s')
+    expect(await db.tx(limits, { unhurried: true })).toBe('0 0')
+    expect(await db.tx(limits)).toBe('5s 8s')
+    const slow = db.tx(async (tx) => {
+      await tx.all(sql`SET LOCAL statement_timeout = 20`)
+      await tx.all(sql`SELECT pg_sleep(5)`)
+    })
+    await expect(slow).rejects.toMatchObject({ code: 'DB_BUSY', message: 'The database took too long.' })
   })
 
   test('is DB_BUSY when its connection breaks, and the next finds a new one', async () => {

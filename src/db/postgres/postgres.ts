@@ -4,8 +4,8 @@ import { Pool, type PoolClient } from 'pg'
 import type { Sql } from 'sql-template-tag'
 import { pause } from '../../base/clock.ts'
 import { HubError } from '../../base/errors.ts'
-import { isPostgresRace, postgresFault, shuttingDown } from '../faults.ts'
-import type { Db, Tx, Wake } from '../port.ts'
+import { isPostgresRace, isPostgresSilence, postgresFault, shuttingDown } from '../faults.ts'
+import type { Db, Tx, TxOptions, Wake } from '../port.ts'
 import { PostgresNotices } from './notices.ts'
 import { clientSettings, connectionError } from './settings.ts'
 import { PostgresStatements } from './statements.ts'
@@ -38,29 +38,37 @@ class PostgresDb implements Db {
   readonly #notices: PostgresNotices
   readonly #statements = new PostgresStatements()
   readonly #running = new Set<Promise<unknown>>()
+  readonly #born = new WeakMap<PoolClient, number>()
+  /** When a connection was last found to be silent, by the process's own clock. */
+  #silentAt = 0
   #closing: Promise<void> | undefined
 
   constructor(pool: Pool, notices: PostgresNotices) {
     this.#pool = pool
     this.#notices = notices
+    pool.on('connect', (client) => this.#born.set(client, performance.now()))
   }
 
   all<Row>(query: Sql): Promise<Row[]> {
     return this.#track(async () => {
+      const client = await this.#connect()
       try {
-        const { rows } = await this.#pool.query(this.#statements.bind(query))
+        const { rows } = await client.query(this.#statements.bind(query))
+        client.release()
         return rows
       } catch (error) {
+        client.release(true)
+        if (isPostgresSilence(error)) this.#silentAt = performance.now()
         throw postgresFault(error)
       }
     })
   }
 
-  tx<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+  tx<T>(work: (tx: Tx) => Promise<T>, { unhurried = false }: TxOptions = {}): Promise<T> {
     return this.#track(async () => {
       for (let attempt = 1; ; attempt++) {
         try {
-          return await this.#attempt(work)
+          return await this.#attempt(work, unhurried)
         } catch (error) {
           if (!isPostgresRace(error)) throw error
           if (attempt === attempts) throw postgresFault(error)
@@ -70,21 +78,27 @@ class PostgresDb implements Db {
     })
   }
 
+  /** After one connection fell silent, the others that were there are not asked any more: each would cost a time-out. */
   async #connect(): Promise<PoolClient> {
     try {
-      return await this.#pool.connect()
+      for (;;) {
+        const client = await this.#pool.connect()
+        if ((this.#born.get(client) ?? 0) >= this.#silentAt) return client
+        client.release(true)
+      }
     } catch (error) {
       throw postgresFault(error)
     }
   }
 
-  async #attempt<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+  async #attempt<T>(work: (tx: Tx) => Promise<T>, unhurried: boolean): Promise<T> {
     const client = await this.#connect()
-    const tx = new PostgresTx(client, this.#statements)
+    const tx = new PostgresTx(client, this.#statements, unhurried)
     let broken = false
     try {
       // Not awaited: it goes out with the first statement, which fails if this does.
       client.query('BEGIN').catch(() => {})
+      if (unhurried) client.query('SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0').catch(() => {})
       const value = await work(tx)
       tx.throwFailure()
       tx.end()
@@ -95,6 +109,7 @@ class PostgresDb implements Db {
       await client.query('ROLLBACK').catch(() => {
         broken = true
       })
+      if (isPostgresSilence(error)) this.#silentAt = performance.now()
       throw isPostgresRace(tx.failure) ? tx.failure : error
     } finally {
       client.release(broken)
@@ -109,6 +124,9 @@ class PostgresDb implements Db {
   announce(channels: readonly string[]): void {
     this.#notices.announce(channels)
   }
+
+  /** The server looks after its files. */
+  async check(): Promise<void> {}
 
   /** Refuses new work, finishes running units, sends the last announcements, ends every connection. */
   close(): Promise<void> {

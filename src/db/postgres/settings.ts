@@ -4,6 +4,14 @@ import { HubError } from '../../base/errors.ts'
 
 const connectTimeoutMs = 10_000
 
+/**
+ * No statement of a request takes a second. One that waits for a row, or that the server works on, is ended by the
+ * server, which keeps the connection; where the server is silent, the driver gives the connection up (serve.store.silent).
+ */
+const lockTimeoutMs = 5_000
+const statementTimeoutMs = 8_000
+const queryTimeoutMs = 10_000
+
 /** A node that vanishes in the middle of a transaction must not keep its rows locked. */
 const idleInTransactionMs = 30_000
 
@@ -26,6 +34,9 @@ export function clientSettings(url: string): ClientConfig {
     fallback_application_name: 'parley',
     connectionTimeoutMillis: connectTimeoutMs,
     idle_in_transaction_session_timeout: idleInTransactionMs,
+    lock_timeout: lockTimeoutMs,
+    statement_timeout: statementTimeoutMs,
+    query_timeout: queryTimeoutMs,
     keepAlive: true,
     types: parsers,
   }

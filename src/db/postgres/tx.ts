@@ -1,28 +1,35 @@
 /** The PostgreSQL connection as a unit of work sees it, until it ends or one of its statements fails. */
-import type { PoolClient } from 'pg'
+import type { ClientConfig, PoolClient, QueryConfig } from 'pg'
 import type { Sql } from 'sql-template-tag'
 import { postgresFault } from '../faults.ts'
 import type { Tx } from '../port.ts'
 import type { PostgresStatements } from './statements.ts'
+
+/** The longest that a timer can take: 24 days. */
+const unlimitedMs = 2 ** 31 - 1
 
 export class PostgresTx implements Tx {
   readonly dialect = 'postgres'
   readonly writes = true
   readonly #client: PoolClient
   readonly #statements: PostgresStatements
+  readonly #unhurried: boolean
   #failure: unknown
   #ended = false
 
-  constructor(client: PoolClient, statements: PostgresStatements) {
+  constructor(client: PoolClient, statements: PostgresStatements, unhurried: boolean) {
     this.#client = client
     this.#statements = statements
+    this.#unhurried = unhurried
   }
 
   async all<Row>(query: Sql): Promise<Row[]> {
     if (this.#ended) throw new Error('This unit of work has ended; its statements belong inside it.')
     if (this.#failure !== undefined) throw postgresFault(this.#failure)
     try {
-      const { rows } = await this.#client.query(this.#statements.bind(query))
+      const bound: QueryConfig & Pick<ClientConfig, 'query_timeout'> = this.#statements.bind(query)
+      if (this.#unhurried) bound.query_timeout = unlimitedMs
+      const { rows } = await this.#client.query(bound)
       return rows
     } catch (error) {
       // Of statements sent together only the first names the fault, the others only that there was one.

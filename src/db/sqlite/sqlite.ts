@@ -6,6 +6,7 @@ import type { Db, Tx, Wake } from '../port.ts'
 import { defaultPatienceMs, whileBusy } from './busy.ts'
 import { SqliteConnection } from './connection.ts'
 import { applicationId, refuseForeign } from './owner.ts'
+import { type FreeBytes, SqlitePlace } from './place.ts'
 import { SqliteWatch } from './watch.ts'
 import { SqliteWriter } from './writer.ts'
 
@@ -18,18 +19,20 @@ const walBytes = 64 * 1024 * 1024
 interface SqliteOptions {
   /** How long to wait for other processes that hold the file, in milliseconds, before DB_BUSY. */
   patienceMs?: number
+  /** The room left in a folder, if not by asking the system. */
+  freeBytes?: FreeBytes
 }
 
 export async function openSqlite(
   file: string,
-  { patienceMs = defaultPatienceMs }: SqliteOptions = {},
+  { patienceMs = defaultPatienceMs, freeBytes }: SqliteOptions = {},
 ): Promise<SqliteDb> {
   refuseForeign(file)
   const writing = new SqliteConnection(file, { timeout: 0 })
   try {
     await whileBusy(() => prepareFile(writing, file), patienceMs)
     const reading = await whileBusy(() => openReading(file), patienceMs)
-    return new SqliteDb({ file, writing, reading, patienceMs })
+    return new SqliteDb({ file, writing, reading, patienceMs, place: new SqlitePlace(file, freeBytes) })
   } catch (error) {
     writing.close()
     throw error
@@ -57,17 +60,27 @@ function openReading(file: string): SqliteConnection {
   return connection
 }
 
+interface Parts {
+  readonly file: string
+  readonly writing: SqliteConnection
+  readonly reading: SqliteConnection
+  readonly patienceMs: number
+  readonly place: SqlitePlace
+}
+
 export class SqliteDb implements Db {
   readonly dialect = 'sqlite'
   readonly #reading: SqliteConnection
   readonly #writer: SqliteWriter
   readonly #watch: SqliteWatch
+  readonly #place: SqlitePlace
   #closing: Promise<void> | undefined
 
-  constructor(parts: { file: string; writing: SqliteConnection; reading: SqliteConnection; patienceMs: number }) {
-    this.#reading = parts.reading
-    this.#writer = new SqliteWriter(parts.writing, { patienceMs: parts.patienceMs })
-    this.#watch = new SqliteWatch(parts.file, parts.writing)
+  constructor({ file, writing, reading, patienceMs, place }: Parts) {
+    this.#reading = reading
+    this.#writer = new SqliteWriter(writing, { patienceMs, committed: () => place.checkFile() })
+    this.#watch = new SqliteWatch(file, writing)
+    this.#place = place
   }
 
   get stats(): { readonly groups: number; readonly units: number } {
@@ -95,6 +108,10 @@ export class SqliteDb implements Db {
 
   /** Others see a commit in the file itself. */
   announce(): void {}
+
+  check(): Promise<void> {
+    return this.#place.check()
+  }
 
   close(): Promise<void> {
     this.#closing ??= this.#close()

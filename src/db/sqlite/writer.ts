@@ -27,20 +27,28 @@ interface Unit {
   readonly since: number
 }
 
+interface WriterOptions {
+  readonly patienceMs: number
+  /** Throws if a commit went into a file that is not there any more: then nobody is told that it was kept. */
+  readonly committed: () => void
+}
+
 export class SqliteWriter {
   /** Transactions and the units of work in them, since the start. */
   readonly stats = { groups: 0, units: 0 }
   readonly #connection: SqliteConnection
   readonly #patienceMs: number
+  readonly #committed: () => void
   readonly #statements
   #queue: Unit[] = []
   #active = false
   #busy = false
   #closing = false
 
-  constructor(connection: SqliteConnection, { patienceMs }: { patienceMs: number }) {
+  constructor(connection: SqliteConnection, { patienceMs, committed }: WriterOptions) {
     this.#connection = connection
     this.#patienceMs = patienceMs
+    this.#committed = committed
     this.#statements = {
       begin: connection.prepare('BEGIN IMMEDIATE'),
       commit: connection.prepare('COMMIT'),
@@ -125,6 +133,7 @@ export class SqliteWriter {
         release.run()
       }
       commit.run()
+      this.#committed()
     } finally {
       alarm.stop()
       if (this.#connection.inTransaction) rollback.run()

@@ -110,27 +110,25 @@ async function show(
   const [name, home] = parseAddress(called)
   const { name: agent } = await needAgent(hub, local, project, name)
   const now = hub.clock.now()
-  const found = await listInbox(
+  const { messages, more } = await listInbox(
     hub,
     { caller: local, project, name: agent, home, registered: true, unnoticed: true },
     {
       part: 'unacked',
-      limit: limit + 1,
+      limit,
       ...(olderThan && { until: Math.floor(now - olderThan.minutes * 60_000), oldestFirst: true }),
     },
   )
-  const messages = found.slice(0, limit)
-  const hasMore = found.length > limit
   if (json) {
     const threshold = olderThan && { [olderThan.called]: olderThan.minutes }
-    const answer = { project, agent, ...threshold, count: messages.length, has_more: hasMore }
+    const answer = { project, agent, ...threshold, count: messages.length, has_more: more }
     return screen.out(
       `${harmlessJson({ ...answer, messages: messages.map((message) => ({ ...toEnvelope(message), ...toDelivery(message) })) })}\n`,
     )
   }
   if (messages.length === 0 && screen.tty) return screen.note(nothing(agent, olderThan?.minutes))
   await screen.out(tableOf(messages, screen, now))
-  if (hasMore) await screen.note('There are more: --limit shows them.')
+  if (more) await screen.note('There are more: --limit shows them.')
 }
 
 function nothing(agent: string, minutes: number | undefined): string {

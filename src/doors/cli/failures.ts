@@ -1,6 +1,5 @@
 /** Failures, for somebody at a command line: the hints name commands, not tools. */
 import { type Code, HubError } from '../../base/errors.ts'
-import { and } from '../words/hints.ts'
 import { harmlessText } from './harmless.ts'
 
 /** The command line asks for something that does not go: exit code 2. */
@@ -13,6 +12,12 @@ export class UsageError extends Error {
     this.hint = hint
   }
 }
+
+/** The hint of core, and the command that people have for it. */
+const and =
+  (command: string) =>
+  ({ hint = '' }: HubError): string =>
+    `${hint} ${command}`
 
 /** The verbs hint at tools, which nobody has at a command line. */
 const hints: Partial<Readonly<Record<Code, string | ((error: HubError) => string)>>> = {

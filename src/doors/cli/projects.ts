@@ -122,7 +122,7 @@ function agentTable(hub: Hub, screen: Screen, listed: readonly Listed[]): string
           program,
           model,
           String(unread),
-          when(hub, screen, activeAt),
+          activeAt === 0 ? 'never' : when(hub, screen, activeAt),
         ]),
   )
   return table(columns, rows, screen)

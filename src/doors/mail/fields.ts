@@ -48,6 +48,22 @@ export const id = z
   )
   .meta({ type: 'integer' })
 
+const placeFault = 'must be an id or 0, a whole number'
+
+/** A place among ids, which need be the id of nothing; 0 is before the first. */
+export const place = z
+  .union(
+    [
+      z.int().nonnegative(placeFault),
+      z
+        .string()
+        .regex(/^\d{1,15}$/, placeFault)
+        .transform(Number),
+    ],
+    placeFault,
+  )
+  .meta({ type: 'integer' })
+
 function threadFault(key: string): string | undefined {
   if (key.length === 0 || [...key].length > limits.threadKeyLength)
     return `must have 1 to ${limits.threadKeyLength} characters`
@@ -56,7 +72,10 @@ function threadFault(key: string): string | undefined {
     : textFault(key)
 }
 
-export const threadKey = z.string().check(check(threadFault))
+/** Models write the number of a ticket or message as a number: it is taken, and advertised as text. */
+export const threadKey = z
+  .union([z.string().check(check(threadFault)), z.int().nonnegative().transform(String)])
+  .meta({ type: 'string' })
 
 /** ISO 8601 with a time zone; without one it is UTC. */
 export const since = z
@@ -124,8 +143,15 @@ export const idParameter = z
   .regex(/^[1-9]\d{0,14}$/, idFault)
   .transform(Number)
 
+export const placeParameter = z
+  .string()
+  .regex(/^\d{1,15}$/, placeFault)
+  .transform(Number)
+
 function addressFault(address: string): string | undefined {
   const [name, project] = parseAddress(address)
+  // Refused as no broadcast, with the names of the agents there are.
+  if (name === '*') return undefined
   if (!agentNamePattern.test(name) || project === '') return 'must be the name of an agent, or name@project'
   return project && projectKeyFault(project) && 'must be name@project, with a slug or key'
 }

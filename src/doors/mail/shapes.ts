@@ -1,8 +1,10 @@
 /** The mail door's answers about messages (mail.send.list-shape), in the words of doors/words/mail.ts. */
 import { z } from 'zod'
+import { limits, sizeInWords } from '../../base/limits.ts'
 import type { Received } from '../../core/mail/inbox.ts'
 import type { MailMessage, Party } from '../../core/mail/messages.ts'
 import type { Sent } from '../../core/messages/send.ts'
+import type { Reach } from '../mcp/table.ts'
 import { address, toDelivery, toEnvelope } from '../words/mail.ts'
 import { iso } from '../words/times.ts'
 import { refusalHint } from './calls.ts'
@@ -21,6 +23,7 @@ export const messageShape = z.object({
   created_ts: z.string(),
   attachments: z.array(z.unknown()),
   body_md: z.string().optional(),
+  body_omitted: z.literal(true).optional(),
 })
 
 export const receivedShape = messageShape.extend({
@@ -36,9 +39,19 @@ export const toMessage = (message: MailMessage): MessageShape => ({
   ...toEnvelope(message),
   attachments: [],
   ...(message.body !== undefined && { body_md: message.body }),
+  ...(message.bodyOmitted && { body_omitted: true as const }),
 })
 
 export const toReceived = (message: Received): ReceivedShape => ({ ...toMessage(message), ...toDelivery(message) })
+
+/** Says once how to read the bodies that an answer leaves out; nothing where it leaves out none (mail.inbox.large). */
+export const omittedNote = (messages: readonly MailMessage[], way: string): { note?: string } =>
+  messages.some(({ bodyOmitted }) => bodyOmitted)
+    ? { note: `Messages with body_omitted: an answer holds ${sizeInWords(limits.answerBodyBytes)} of bodies. ${way}` }
+    : {}
+
+/** The way to one body of an inbox that every list of tools offers. */
+export const inboxWay = 'Read one by fetch_inbox with after_id one below its id, limit 1 and include_bodies.'
 
 /** Its sender also sees the blind copies, and who has read and confirmed it. */
 export function toSent(message: MailMessage) {
@@ -53,7 +66,12 @@ export function toSent(message: MailMessage) {
   }
 }
 
-const delivery = z.object({ recipient: z.string(), project: z.string(), kind: z.string() })
+const delivery = z.object({
+  recipient: z.string(),
+  project: z.string(),
+  kind: z.string(),
+  created: z.literal(true).optional(),
+})
 
 export const receiptShape = z.object({
   message_id: z.int(),
@@ -64,15 +82,28 @@ export const receiptShape = z.object({
   count: z.int(),
   blocked: z.array(z.object({ recipient: z.string(), code: z.string(), hint: z.string() })),
   duplicate: z.literal(true).optional(),
+  note: z.string().optional(),
 })
 
+/** A mistyped name makes an agent that nobody reads the mail of: the sender must notice. */
+const toldOfNew = (name: string, near: readonly string[]): string =>
+  `Nobody was called ${name}: the message waits for an agent that registers under this name.${
+    near.length > 0 ? ` If you meant ${near.join(' or ')}, send it again to that name.` : ''
+  }`
+
 /** What a send answers: never the body. */
-export function toReceipt(sent: Sent): z.output<typeof receiptShape> {
-  const deliveries = sent.deliveries.map(({ agent, project, kind }) => ({ recipient: agent.name, project, kind }))
+export function toReceipt(sent: Sent, reach: Reach): z.output<typeof receiptShape> {
+  const deliveries = sent.deliveries.map(({ agent, project, kind, made }) => ({
+    recipient: agent.name,
+    project,
+    kind,
+    ...(made && { created: true as const }),
+  }))
+  const note = sent.deliveries.flatMap(({ made, agent, near = [] }) => (made ? [toldOfNew(agent.name, near)] : []))
   const blocked = sent.blocked.map(({ project, ...refusal }) => ({
     recipient: address({ name: refusal.recipient.agent.name, project: project === sent.home ? undefined : project }),
     code: refusal.code,
-    hint: refusalHint(refusal),
+    hint: refusalHint(refusal, reach),
   }))
   return {
     message_id: sent.messageId,
@@ -83,5 +114,6 @@ export function toReceipt(sent: Sent): z.output<typeof receiptShape> {
     count: deliveries.length,
     blocked,
     ...(sent.duplicate && { duplicate: true as const }),
+    ...(note.length > 0 && { note: note.join(' ') }),
   }
 }

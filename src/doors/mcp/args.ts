@@ -1,6 +1,7 @@
 /** Reads a tool's arguments, and words their faults so that a model can put them right. */
 import type { z } from 'zod'
 import { HubError } from '../../base/errors.ts'
+import { echo } from '../../base/text.ts'
 import { isRecord, type Json } from './protocol/json.ts'
 import { inputSchema } from './schema.ts'
 import type { Tool } from './table.ts'
@@ -69,7 +70,9 @@ function sentence({ path, code, message }: z.core.$ZodIssue): string {
 }
 
 const place = (path: readonly PropertyKey[]): string =>
-  path.map((key, index) => (typeof key === 'number' ? `[${key}]` : `${index > 0 ? '.' : ''}${String(key)}`)).join('')
+  path
+    .map((key, index) => (typeof key === 'number' ? `[${key}]` : `${index > 0 ? '.' : ''}${echo(String(key))}`))
+    .join('')
 
 /** The rest of the sentence `Argument "x" …`. */
 function say(issue: z.core.$ZodRawIssue): string {
@@ -96,7 +99,7 @@ function say(issue: z.core.$ZodRawIssue): string {
         ? `must match ${issue.pattern}; got ${show(input)}`
         : `must be ${article(issue.format)}; got ${show(input)}`
     case 'unrecognized_keys':
-      return `has no field ${issue.keys.map((key) => JSON.stringify(key)).join(', ')}`
+      return `has no field ${echo(issue.keys.map((key) => show(key)).join(', '))}`
     case 'invalid_union':
       return (
         [...new Set(issue.errors.flatMap(([first]) => (first === undefined ? [] : [first.message])))].join(', or ') ||

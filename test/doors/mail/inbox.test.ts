@@ -1,6 +1,6 @@
 /** The inbox and receipts of the mail door. */
 import { beforeEach, describe, expect, test } from 'vitest'
-import { type Desk, newDesk } from '../../support/mail.ts'
+import { type Desk, type InboxAnswer, newDesk } from '../../support/mail.ts'
 import { mailbox, shareServer } from '../../support/parley.ts'
 import { verifies } from '../../support/verifies.ts'
 
@@ -48,12 +48,38 @@ describe('The inbox', () => {
       expect(seen).toEqual(expected)
       const [, second] = (await desk.inbox('BlueLake', { since_ts: created_ts, limit: 2 })).toReversed()
       expect(expected.indexOf(second?.id ?? 0)).toBeGreaterThanOrEqual(expected.length - 2)
-      const foreign = await desk.send({ to: ['RedStone'] })
-      await expect(desk.inbox('BlueLake', { after_id: foreign.message_id })).rejects.toMatchObject({
-        code: 'MESSAGE_NOT_FOUND',
-      })
     },
   )
+
+  verifies('mail.inbox.after-any', 'after_id is compared: 0, the id of foreign mail, and one to come', async () => {
+    const first = await desk.send({ subject: 'one' })
+    const foreign = await desk.send({ to: ['RedStone'] })
+    await desk.send({ subject: 'two' })
+    const subjects = async (after_id: unknown) =>
+      (await desk.inbox('BlueLake', { after_id })).map(({ subject }) => subject)
+    for (const start of [0, '0']) expect(await subjects(start)).toEqual(['two', 'one'])
+    for (const place of [first.message_id, foreign.message_id, String(foreign.message_id)])
+      expect(await subjects(place)).toEqual(['two'])
+    expect(await subjects(999_999_999_999_999)).toEqual([])
+    for (const wrong of [-1, 1.5, 'x', '', '-1'])
+      await expect(desk.inbox('BlueLake', { after_id: wrong })).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' })
+  })
+
+  verifies('mail.inbox.more', 'says whether there is more, and where to read on', async () => {
+    const ids: number[] = []
+    for (const subject of ['1', '2', '3', '4']) ids.push((await desk.send({ subject })).message_id)
+    const ask = (more: object) => desk.inboxPage('BlueLake', { limit: 2, ...more })
+    const found = ({ result }: InboxAnswer) => result.map(({ subject }) => subject)
+    const newest = await ask({})
+    expect([found(newest), newest.has_more, 'next_after' in newest]).toEqual([['4', '3'], true, false])
+    const first = await ask({ after_id: 0 })
+    expect([found(first), first.has_more, first.next_after]).toEqual([['2', '1'], true, ids[1]])
+    const rest = await ask({ after_id: first.next_after })
+    expect([found(rest), rest.has_more, 'next_after' in rest]).toEqual([['4', '3'], false, false])
+    const since = await ask({ since_ts: '2026-01-01' })
+    expect([found(since), since.has_more, since.next_after]).toEqual([['2', '1'], true, ids[1]])
+    expect(await ask({ limit: 4 })).toMatchObject({ has_more: false })
+  })
 
   verifies('mail.inbox.urgent', 'urgent_only shows importance high and urgent', async () => {
     for (const importance of ['low', 'normal', 'high', 'urgent']) await desk.send({ importance })
@@ -61,18 +87,25 @@ describe('The inbox', () => {
     expect(found.map(({ importance }) => importance)).toEqual(['urgent', 'high'])
   })
 
-  verifies('mail.inbox.large', 'with very large bodies an answer stays of a bearable size', async () => {
-    const body_md = 'x'.repeat(1024 * 1024)
-    for (let n = 0; n < 12; n++) await desk.send({ body_md })
-    await desk.send({ body_md: 'short' })
-    for (const limit of [13, 20, 100]) {
-      const found = await desk.inbox('BlueLake', { include_bodies: true, limit })
-      expect(found.map(({ body_md = '' }) => body_md.length)).toEqual([
-        5,
-        ...Array(7).fill(1024 * 1024),
-        ...Array(5).fill(0),
-      ])
+  verifies('mail.inbox.large', 'an answer holds 1 MiB of bodies, and says how to read the others', async () => {
+    const [whole, part] = ['x'.repeat(1024 * 1024), 'é'.repeat(200 * 1024)] as const
+    const ids: number[] = []
+    for (const body_md of [whole, part, part, part, 'short']) ids.unshift((await desk.send({ body_md })).message_id)
+    for (const limit of [5, 20, 100]) {
+      const { result, note } = await desk.inboxPage('BlueLake', { include_bodies: true, limit })
+      expect(result.map(({ id }) => id)).toEqual(ids)
+      expect(result.map(({ body_md = '' }) => body_md.length)).toEqual([5, part.length, part.length, 0, 0])
+      expect(result.map((message) => message.body_omitted)).toEqual([undefined, undefined, undefined, true, true])
+      expect(note).toMatch(/fetch_inbox with after_id one below/)
     }
+    // The way that the note tells, and answers in which nothing is missing.
+    for (const [n, id] of ids.entries()) {
+      const one = await desk.inboxPage('BlueLake', { include_bodies: true, limit: 1, after_id: id - 1 })
+      expect(one.result.map((message) => message.body_md)).toEqual([['short', part, part, part, whole][n]])
+      expect(one.note).toBeUndefined()
+    }
+    const without = await desk.inboxPage('BlueLake')
+    expect(without.note ?? without.result.find((message) => 'body_omitted' in message)).toBeUndefined()
   })
 
   test.each([0, -1, 101, 1.5])('a limit of %s is refused', async (limit) => {

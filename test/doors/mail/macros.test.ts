@@ -21,45 +21,80 @@ interface Started {
   agent: { name: string; program: string; task_description: string }
   file_reservations: Reservations
   inbox: Message[]
+  active_agents: { name: string; task_description: string; last_active_ts: string }[]
 }
 
 const active = (project: string) =>
   desk.door.read<{ agent: string }[]>(`resource://file_reservations/${encodeURIComponent(project)}?active_only=true`)
 
 describe('macro_start_session', () => {
-  verifies('mail.macro.start', 'makes the project, registers, reserves and shows the inbox in one call', async () => {
-    const human_key = newProject()
-    const first = await desk.door.call<Started>('macro_start_session', {
-      human_key,
-      program: 'codex-cli',
-      model: 'gpt5-codex',
-      task_description: 'Auth refactor',
-      file_reservation_paths: ['app/api/*.py'],
-      file_reservation_reason: 'bd-1',
-      file_reservation_ttl_seconds: 60,
-    })
-    expect(first).toMatchObject({
-      project: { human_key },
-      agent: {
-        name: expect.stringMatching(/^[A-Z][a-z]+[A-Z][a-z]+$/),
+  verifies(
+    ['mail.macro.start', 'mail.inbox.more'],
+    'makes the project, registers, reserves and shows the inbox in one call',
+    async () => {
+      const human_key = newProject()
+      const first = await desk.door.call<Started>('macro_start_session', {
+        human_key,
         program: 'codex-cli',
+        model: 'gpt5-codex',
         task_description: 'Auth refactor',
-      },
-      file_reservations: { granted: [{ path_pattern: 'app/api/*.py', reason: 'bd-1' }], conflicts: [] },
-      inbox: [],
-    })
-    const { name } = first.agent
-    for (const subject of ['one', 'two'])
-      await desk.door.call('send_message', {
-        project_key: human_key,
-        sender_name: name,
-        to: [name],
-        subject,
-        body_md: 'x',
+        file_reservation_paths: ['app/api/*.py'],
+        file_reservation_reason: 'bd-1',
+        file_reservation_ttl_seconds: 60,
       })
-    const again = await desk.door.call<Started>('macro_start_session', { human_key, agent_name: name, inbox_limit: 1 })
-    expect(again).toMatchObject({ agent: { name, program: 'codex-cli' }, inbox: [{ subject: 'two' }] })
-    expect(again.inbox).toHaveLength(1)
+      expect(first).toMatchObject({
+        project: { human_key },
+        agent: {
+          name: expect.stringMatching(/^[A-Z][a-z]+[A-Z][a-z]+$/),
+          program: 'codex-cli',
+          task_description: 'Auth refactor',
+        },
+        file_reservations: { granted: [{ path_pattern: 'app/api/*.py', reason: 'bd-1' }], conflicts: [] },
+        inbox: [],
+      })
+      const { name } = first.agent
+      for (const subject of ['one', 'two'])
+        await desk.door.call('send_message', {
+          project_key: human_key,
+          sender_name: name,
+          to: [name],
+          subject,
+          body_md: 'x',
+        })
+      const again = await desk.door.call<Started>('macro_start_session', {
+        human_key,
+        agent_name: name,
+        inbox_limit: 1,
+      })
+      expect(again).toMatchObject({
+        agent: { name, program: 'codex-cli' },
+        inbox: [{ subject: 'two' }],
+        inbox_has_more: true,
+      })
+      expect(again.inbox).toHaveLength(1)
+    },
+  )
+
+  verifies('mail.macro.others', 'shows who else is active, ten at most', async () => {
+    const human_key = newProject()
+    const start = (agent_name: string, more = {}) =>
+      desk.door.call<Started>('macro_start_session', { human_key, agent_name, ...more })
+    expect((await start('GreenCastle', { task_description: 'Auth' })).active_agents).toEqual([])
+    await desk.door.call('send_message', {
+      project_key: human_key,
+      sender_name: 'GreenCastle',
+      to: ['WhiteOwl'],
+      subject: 'x',
+      body_md: 'x',
+    })
+    expect((await start('BlueLake')).active_agents).toEqual([
+      { name: 'GreenCastle', task_description: 'Auth', last_active_ts: expect.stringMatching(/^20.*Z$/) },
+    ])
+    for (const name of ['Ant', 'Bat', 'Cat', 'Dog', 'Elk', 'Fox', 'Gnu', 'Hen', 'Jay']) await start(`Gray${name}`)
+    const { active_agents } = await start('BlueLake')
+    expect(active_agents.map(({ name }) => name)).toEqual(expect.arrayContaining(['GreenCastle', 'GrayJay']))
+    await start('GrayKoi')
+    expect((await start('BlueLake')).active_agents).toHaveLength(10)
   })
 
   verifies('mail.macro.start-checked', 'with a bad pattern registers nobody and makes no project', async () => {
@@ -151,13 +186,13 @@ describe('macro_contact_handshake', () => {
     request: { status: string }
     response: { status: string } | null
     welcome_message: Receipt | null
+    note?: string
   }
 
   const policy = (agent_name: string, policy: string) =>
     desk.door.call('set_contact_policy', { project_key: desk.project, agent_name, policy })
 
   verifies('mail.macro.handshake', 'asks, answers for the other if told to, and sends the welcome', async () => {
-    await policy('BlueLake', 'contacts_only')
     const asked = await desk.door.call<Handshake>('macro_contact_handshake', {
       project_key: desk.project,
       requester: 'GreenCastle',
@@ -200,9 +235,29 @@ describe('macro_contact_handshake', () => {
     expect(await desk.inbox('BlueLake')).toEqual([])
   })
 
-  test('works across projects', async () => {
+  verifies('mail.macro.answers', 'leaves the answer to the other where its policy wants to be asked', async () => {
+    await policy('BlueLake', 'contacts_only')
+    const asked = await desk.door.call<Handshake>('macro_contact_handshake', {
+      project_key: desk.project,
+      requester: 'GreenCastle',
+      target: 'BlueLake',
+      auto_accept: true,
+      welcome_subject: 'Hello',
+      welcome_body: 'at last',
+    })
+    expect(asked).toMatchObject({
+      request: { status: 'pending' },
+      response: null,
+      welcome_message: null,
+      note: 'BlueLake has to answer itself: by its contact policy nobody does so for it.',
+    })
+    expect((await desk.inbox('BlueLake')).map(({ subject }) => subject)).toEqual(['Contact request from GreenCastle'])
+  })
+
+  verifies('mail.macro.answers', 'works across projects where the other is open', async () => {
     const other = newProject()
     await desk.door.call('register_agent', { project_key: other, name: 'BlueLake' })
+    await desk.door.call('set_contact_policy', { project_key: other, agent_name: 'BlueLake', policy: 'open' })
     const made = await desk.door.call<Handshake>('macro_contact_handshake', {
       project_key: desk.project,
       requester: 'GreenCastle',

@@ -2,7 +2,7 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { parseTime } from '../../../src/doors/mail/fields.ts'
 import { type Desk, type Message, newDesk, newProject, type Page } from '../../support/mail.ts'
-import { shareServer } from '../../support/parley.ts'
+import { serveHere, shareServer } from '../../support/parley.ts'
 import { verifies } from '../../support/verifies.ts'
 
 const parley = shareServer()
@@ -49,6 +49,63 @@ describe('Resources', () => {
   })
 
   verifies(
+    ['mail.resource.onwards', 'mail.inbox.more'],
+    'from since_ts or after the inbox pages forward, and every message is shown once',
+    async () => {
+      for (let n = 1; n <= 7; n++) await desk.send({ subject: `${n}` })
+      for (const start of ['&since_ts=2026-01-01', '&after=0']) {
+        const subjects: string[] = []
+        for (let query = start; ; ) {
+          const page = await desk.resource('inbox/BlueLake', `&limit=3${query}`)
+          subjects.push(...page.messages.toReversed().map(({ subject }) => subject))
+          expect([page.has_more, page.next_before]).toEqual([page.next_after !== undefined, undefined])
+          if (page.next_after === undefined) break
+          query = `${start.startsWith('&since') ? start : ''}&after=${page.next_after}`
+        }
+        expect(subjects).toEqual(['1', '2', '3', '4', '5', '6', '7'])
+      }
+    },
+  )
+
+  verifies('mail.inbox.more', 'the other lists say it too, and the last page says that it is the last', async () => {
+    for (let n = 1; n <= 2; n++) await desk.send({ thread_id: 'T', importance: 'urgent', ack_required: true })
+    const lists = ['mailbox/BlueLake', 'outbox/GreenCastle', 'thread/T', 'inbox/BlueLake']
+    const views = ['urgent-unread', 'ack-required', 'acks-stale', 'ack-overdue'].map((view) => `views/${view}/BlueLake`)
+    for (const path of [...lists, ...views]) {
+      const old = path.includes('stale') ? '&ttl_seconds=0' : path.includes('overdue') ? '&ttl_minutes=0' : ''
+      const pages = [await desk.resource(path, `&limit=1${old}`), await desk.resource(path, `&limit=2${old}`)]
+      expect(pages.map(({ count, has_more }) => [count, has_more])).toEqual([
+        [1, true],
+        [2, false],
+      ])
+      expect('next_before' in (pages[1] ?? {}) || 'next_after' in (pages[1] ?? {})).toBe(false)
+    }
+  })
+
+  verifies(
+    'mail.inbox.large',
+    'bodies are left out of outbox, inbox and thread too, and can be read singly',
+    async () => {
+      const body_md = 'x'.repeat(600 * 1024)
+      const ids: number[] = []
+      for (let n = 0; n < 2; n++) ids.push((await desk.send({ thread_id: 'T', body_md })).message_id)
+      for (const [path, way] of [
+        ['outbox/GreenCastle', 'resource://message/{id}'],
+        ['thread/T', 'resource://message/{id}'],
+        ['inbox/BlueLake', 'after one below its id'],
+      ] as const) {
+        const { messages, note } = await desk.resource(path, '&include_bodies=true')
+        expect(messages.map(({ body_md = '' }) => body_md.length).sort()).toEqual([0, body_md.length])
+        expect(messages.find((message) => message.body_omitted)?.id).toBe(ids[0])
+        expect(note).toContain(way)
+      }
+      expect(await desk.resource(`message/${ids[0]}`)).toMatchObject({ body_md })
+      const read = await desk.resource('inbox/BlueLake', `&include_bodies=true&limit=1&after=${Number(ids[0]) - 1}`)
+      expect(read.messages).toMatchObject([{ id: ids[0], body_md }])
+    },
+  )
+
+  verifies(
     'mail.resource.outbox',
     'the outbox shows the sender everybody, and who has read and confirmed',
     async () => {
@@ -85,6 +142,28 @@ describe('Resources', () => {
     await desk.door.call('ensure_project', { human_key: other })
     const foreign = desk.door.read(`resource://message/${message_id}?project=${encodeURIComponent(other)}`)
     await expect(foreign).rejects.toMatchObject({ message: expect.stringContaining('no message') })
+  })
+
+  verifies('mail.resource.overdue', 'the setting says how long is too long, where nobody does', async () => {
+    const view = async (at: { url: string }, uri: string) => {
+      const desk = await newDesk(at)
+      await desk.send({ ack_required: true })
+      return desk.resource(`views/${uri}/BlueLake`)
+    }
+    const usual = parley()
+    expect(await view(usual, 'acks-stale')).toMatchObject({ ttl_seconds: 1800, count: 0 })
+    expect(await view(usual, 'ack-overdue')).toMatchObject({ ttl_minutes: 30, count: 0 })
+    const strict = await serveHere({ env: { ACK_TTL_SECONDS: '90' } })
+    expect(await view(strict, 'acks-stale')).toMatchObject({ ttl_seconds: 90, count: 0 })
+    expect(await view(strict, 'ack-overdue')).toMatchObject({ ttl_minutes: 1.5, count: 0 })
+    const desk = await newDesk(await serveHere({ env: { ACK_TTL_SECONDS: '1' } }))
+    const { message_id } = await desk.send({ ack_required: true })
+    for (const uri of ['acks-stale', 'ack-overdue'])
+      await expect
+        .poll(async () => (await desk.resource(`views/${uri}/BlueLake`)).messages.map(({ id }) => id), {
+          timeout: 5000,
+        })
+        .toEqual([message_id])
   })
 
   verifies('mail.resource.views', 'the views show what waits for an agent', async () => {

@@ -3,7 +3,8 @@ import { z } from 'zod'
 import { limits } from '../../../base/limits.ts'
 import { needHome } from '../../../core/agents/agents.ts'
 import type { Hub } from '../../../core/hub/hub.ts'
-import { listInbox, listOutbox } from '../../../core/mail/inbox.ts'
+import { type InboxPart, listInbox, listOutbox, type MailPage, readsOn } from '../../../core/mail/inbox.ts'
+import type { MailMessage } from '../../../core/mail/messages.ts'
 import { needProject } from '../../../core/projects/projects.ts'
 import { needMessage, readThread } from '../../../core/threads/threads.ts'
 import type { CallContext, Resource } from '../../mcp/table.ts'
@@ -16,13 +17,14 @@ import {
   limitParameter,
   name,
   parseTime,
+  placeParameter,
   projectParameter,
   since,
   threadKey,
 } from '../fields.ts'
 import { defineResource } from '../resource.ts'
 import type { MailScope } from '../scope.ts'
-import { toMessage, toReceived, toSent } from '../shapes.ts'
+import { omittedNote, toMessage, toReceived, toSent } from '../shapes.ts'
 
 const limit = limitParameter(20, limits.inboxListed)
 const aged = { agent: name, project: projectParameter.optional(), limit }
@@ -38,35 +40,46 @@ const wish = ({ since_ts, include_bodies, before, limit }: z.output<typeof textu
   limit,
 })
 
+/** The way to one body of an outbox or a thread. */
+const messageWay = 'Read one by resource://message/{id}.'
+
 export function mailResources(hub: Hub): Resource<MailScope>[] {
   /** The agent whose mail is read, and the frame of every list. An agent with a name that is unique needs no project. */
   async function open(
     context: CallContext<MailScope>,
-    { agent, project, limit }: { agent: string; project?: string | undefined; limit: number },
+    { agent, project }: { agent: string; project?: string | undefined },
   ) {
     const [name, home] = parseAddress(agent)
     const key = project ?? home ?? (await needHome(hub, context.caller, name))
     const { slug } = await needProject(hub, context.caller, key)
     return {
       as: acting(context, key, agent),
-      /** `next_before` is there if more may follow. */
-      page(messages: readonly { id: number }[]) {
-        const last = messages.length === limit ? messages.at(-1) : undefined
-        const next = last && { next_before: last.id }
-        return { project: slug, agent: name, count: messages.length, messages, ...next }
+      page<Message extends MailMessage>({ messages, more }: MailPage<Message>, shape: (message: Message) => object) {
+        return { project: slug, agent: name, count: messages.length, messages: messages.map(shape), has_more: more }
       },
     }
   }
 
+  /** The next page, of older messages, begins below the last one. */
+  const older = ({ messages, more }: MailPage) => more && { next_before: messages.at(-1)?.id }
+  /** The next page, of newer messages, begins above the first one. */
+  const newer = ({ messages, more }: MailPage) => more && { next_after: messages[0]?.id }
+
   const inbox = defineResource({
-    uri: 'resource://inbox/{agent}{?project,since_ts,urgent_only,include_bodies,limit,before}',
+    uri: 'resource://inbox/{agent}{?project,since_ts,after,urgent_only,include_bodies,limit,before}',
     name: 'inbox',
-    description: 'The inbox of an agent, newest first.',
-    params: z.object({ ...ofAgent, ...withText, urgent_only: flagParameter(false) }),
+    description: 'The inbox of an agent, newest first; since_ts and after read on from there.',
+    params: z.object({ ...ofAgent, ...withText, after: placeParameter.optional(), urgent_only: flagParameter(false) }),
     async read(params, context) {
       const { as, page } = await open(context, params)
-      const part = params.urgent_only ? 'urgent' : 'all'
-      return page((await listInbox(hub, as, { part, ...wish(params) })).map(toReceived))
+      const part: InboxPart = params.urgent_only ? 'urgent' : 'all'
+      const asked = { part, after: params.after, ...wish(params) }
+      const found = await listInbox(hub, as, asked)
+      return {
+        ...page(found, toReceived),
+        ...(readsOn(asked) ? newer(found) : older(found)),
+        ...omittedNote(found.messages, 'Read one with after one below its id, limit=1 and include_bodies=true.'),
+      }
     },
   })
 
@@ -77,7 +90,8 @@ export function mailResources(hub: Hub): Resource<MailScope>[] {
     params: z.object(ofAgent),
     async read(params, context) {
       const { as, page } = await open(context, params)
-      return page((await listInbox(hub, as, { limit: params.limit, before: params.before })).map(toReceived))
+      const found = await listInbox(hub, as, { limit: params.limit, before: params.before })
+      return { ...page(found, toReceived), ...older(found) }
     },
   })
 
@@ -88,7 +102,8 @@ export function mailResources(hub: Hub): Resource<MailScope>[] {
     params: z.object({ ...ofAgent, ...withText }),
     async read(params, context) {
       const { as, page } = await open(context, params)
-      return page((await listOutbox(hub, as, wish(params))).map(toSent))
+      const found = await listOutbox(hub, as, wish(params))
+      return { ...page(found, toSent), ...older(found), ...omittedNote(found.messages, messageWay) }
     },
   })
 
@@ -119,7 +134,9 @@ export function mailResources(hub: Hub): Resource<MailScope>[] {
         thread_id,
         count: messages.length,
         messages,
+        has_more: page.more,
         ...(page.more && { next_after: messages.at(-1)?.id }),
+        ...omittedNote(page.messages, messageWay),
       }
     },
   })
@@ -132,7 +149,8 @@ export function mailResources(hub: Hub): Resource<MailScope>[] {
       params: z.object(ofAgent),
       async read(params, context) {
         const { as, page } = await open(context, params)
-        return page((await listInbox(hub, as, { part, limit: params.limit, before: params.before })).map(toReceived))
+        const found = await listInbox(hub, as, { part, limit: params.limit, before: params.before })
+        return { ...page(found, toReceived), ...older(found) }
       },
     })
 
@@ -140,18 +158,18 @@ export function mailResources(hub: Hub): Resource<MailScope>[] {
   async function overdue(context: CallContext<MailScope>, params: z.output<typeof agedObject>, ms: number) {
     const { as, page } = await open(context, params)
     const until = hub.clock.now() - ms
-    const messages = await listInbox(hub, as, { part: 'unacked', until, oldestFirst: true, limit: params.limit })
-    const { next_before: _, ...first } = page(messages.map(toReceived))
-    return first
+    const found = await listInbox(hub, as, { part: 'unacked', until, oldestFirst: true, limit: params.limit })
+    return page(found, toReceived)
   }
 
   const acksStale = defineResource({
     uri: 'resource://views/acks-stale/{agent}{?project,ttl_seconds,limit}',
     name: 'acks-stale',
-    description: 'Messages that wait for an acknowledgement longer than ttl_seconds (1800), the oldest first.',
-    params: z.object({ ...aged, ttl_seconds: ageParameter.default(1800) }),
+    description:
+      'Messages that wait for an acknowledgement longer than ttl_seconds (ACK_TTL_SECONDS, if left out), the oldest first.',
+    params: z.object({ ...aged, ttl_seconds: ageParameter.optional() }),
     async read(params, context) {
-      const { ttl_seconds } = params
+      const { ttl_seconds = hub.rules.overdueMs / 1000 } = params
       return { ...(await overdue(context, params, ttl_seconds * 1000)), ttl_seconds }
     },
   })
@@ -159,10 +177,11 @@ export function mailResources(hub: Hub): Resource<MailScope>[] {
   const ackOverdue = defineResource({
     uri: 'resource://views/ack-overdue/{agent}{?project,ttl_minutes,limit}',
     name: 'ack-overdue',
-    description: 'Messages that wait for an acknowledgement longer than ttl_minutes (30), the oldest first.',
-    params: z.object({ ...aged, ttl_minutes: ageParameter.default(30) }),
+    description:
+      'Messages that wait for an acknowledgement longer than ttl_minutes (ACK_TTL_SECONDS, if left out), the oldest first.',
+    params: z.object({ ...aged, ttl_minutes: ageParameter.optional() }),
     async read(params, context) {
-      const { ttl_minutes } = params
+      const { ttl_minutes = hub.rules.overdueMs / 60_000 } = params
       return { ...(await overdue(context, params, ttl_minutes * 60_000)), ttl_minutes }
     },
   })

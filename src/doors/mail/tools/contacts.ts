@@ -25,7 +25,7 @@ export function contactTools(hub: Hub) {
     name: 'request_contact',
     title: 'Ask an agent for contact',
     description:
-      'Ask an agent for permission to message it, also in another project. It gets a message about the request and answers with respond_contact.',
+      'Ask an agent for permission to message it, also in another project. It gets a message about that and answers with respond_contact.',
     cluster,
     input: z.strictObject({
       project_key: projectKey,
@@ -87,7 +87,7 @@ export function contactTools(hub: Hub) {
     name: 'set_contact_policy',
     title: 'Choose who may write to you',
     description:
-      'Set who may message you: open (anybody), auto (agents that share a thread, files or recent mail with you; others make contact first), contacts_only, block_all (nobody).',
+      'Set who may message you: open (anybody), auto (agents of your project; others ask first), contacts_only (all others ask first), block_all (nobody).',
     cluster,
     input: z.strictObject({ project_key: projectKey, agent_name: name, policy: z.enum(contactPolicies) }),
     output: profileShape,

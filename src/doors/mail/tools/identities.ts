@@ -61,7 +61,7 @@ export function identityTools(hub: Hub) {
         project_key: projectKey,
         program,
         model,
-        name_hint: wish.describe('A name you would like: its letters and digits are used if free.'),
+        name_hint: wish.describe('A name you would like, such as BackendBot; used if free.'),
         task_description: task,
       }),
       output: profileShape,

@@ -26,7 +26,7 @@ export const ttlSeconds = z.int().min(1).max(limits.leaseSeconds)
 const notEmpty = 'must not be empty; leave it out to mean all of yours'
 
 const chosen = {
-  paths: paths.min(1, notEmpty).optional(),
+  paths: paths.min(1, notEmpty).optional().describe('Patterns as you reserved them.'),
   file_reservation_ids: z.array(id).min(1, notEmpty).max(1000).optional(),
 }
 
@@ -45,7 +45,7 @@ export function leaseTools(hub: Hub) {
       project_key: projectKey,
       agent_name: name,
       paths: paths.min(1).describe('Paths or globs in the project: src/api/*.ts, docs/**'),
-      ttl_seconds: ttlSeconds.default(3600),
+      ttl_seconds: ttlSeconds.default(3600).describe('Until they are free again.'),
       exclusive: z.boolean().default(true).describe('false: others may share them.'),
       reason: leaseReason.default(''),
       on_conflict: z.enum(['grant', 'refuse']).default('grant').describe('refuse: grant free paths only.'),
@@ -67,7 +67,7 @@ export function leaseTools(hub: Hub) {
   const releaseReservations = tool({
     name: 'release_file_reservations',
     title: 'Release files',
-    description: 'End your file reservations: those you name by pattern or id, else all.',
+    description: 'End your file reservations: those you name by pattern or id; all if you name none.',
     cluster,
     input: z.strictObject({ project_key: projectKey, agent_name: name, ...chosen }),
     output: z.object({
@@ -88,7 +88,7 @@ export function leaseTools(hub: Hub) {
   const renewReservations = tool({
     name: 'renew_file_reservations',
     title: 'Keep files for longer',
-    description: 'Add time to your active file reservations: those you name by pattern or id, else all.',
+    description: 'Add time to your active file reservations: those you name by pattern or id; all if you name none.',
     cluster,
     input: z.strictObject({
       project_key: projectKey,

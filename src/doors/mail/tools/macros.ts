@@ -3,19 +3,31 @@ import { z } from 'zod'
 import type { Hub } from '../../../core/hub/hub.ts'
 import { type Reserved, reserve } from '../../../core/leases/leases.ts'
 import { lookForConflicts, prepareForThread, shakeHands, startWork } from '../../../core/macros/work.ts'
+import type { MailPage, Received } from '../../../core/mail/inbox.ts'
 import { modelPattern } from '../../../llm/llm.ts'
 import { defineTool } from '../../mcp/table.ts'
 import { body, reason, title } from '../../words/fields.ts'
 import { toGranted } from '../../words/leases.ts'
 import { toProject } from '../../words/profiles.ts'
 import { iso } from '../../words/times.ts'
+import { reachIn } from '../calls.ts'
 import { aliases } from '../clusters.ts'
 import { linkShape, toLink } from '../contact-shapes.ts'
 import { acting, humanKey, name, otherAgent, projectKey, threadKey } from '../fields.ts'
 import { toConflict } from '../lease-shapes.ts'
-import { introduction, model, profileShape, program, projectShape, task, toRegistered, wish } from '../profiles.ts'
+import {
+  introduction,
+  model,
+  profileShape,
+  program,
+  projectShape,
+  task,
+  toActive,
+  toRegistered,
+  wish,
+} from '../profiles.ts'
 import type { MailScope } from '../scope.ts'
-import { toReceipt, toReceived } from '../shapes.ts'
+import { inboxWay, omittedNote, toReceipt, toReceived } from '../shapes.ts'
 import { toNothingSaid, toSummary } from '../summary-shapes.ts'
 import { leaseReason, paths, ttlSeconds } from './leases.ts'
 import { inboxLimit } from './messages.ts'
@@ -26,10 +38,17 @@ const usualInbox = 10
 const list = z.array(z.unknown())
 const record = z.looseObject({})
 const reserved = z.object({ granted: list, conflicts: list })
+const inboxShape = { inbox: list, inbox_has_more: z.boolean(), note: z.string().optional() }
 
 const toReserved = ({ granted, conflicts }: Reserved) => ({
   granted: granted.map(toGranted),
   conflicts: conflicts.map(toConflict),
+})
+
+const toInbox = ({ messages, more }: MailPage<Received>) => ({
+  inbox: messages.map(toReceived),
+  inbox_has_more: more,
+  ...omittedNote(messages, inboxWay),
 })
 
 export function macroTools(hub: Hub) {
@@ -37,20 +56,26 @@ export function macroTools(hub: Hub) {
     name: 'macro_start_session',
     title: 'Start a session',
     description:
-      'Begin work in a project: creates it if it is new, registers you, reserves files if you name some, and shows your inbox. Pass agent_name to be the same agent as before.',
+      'Begin work in a project: creates it if it is new, registers you, reserves files if you name some, and shows your inbox (without texts) and who else is active. Then use agent.name as your name and human_key as project_key.',
     cluster,
     input: z.strictObject({
       human_key: humanKey,
       program,
       model,
       task_description: task,
-      agent_name: wish.describe('Your name from before, if you have one.'),
+      agent_name: wish.describe('Your name from before, to be the same agent again.'),
       file_reservation_paths: paths.optional(),
       file_reservation_reason: leaseReason.default(''),
       file_reservation_ttl_seconds: ttlSeconds.default(3600),
       inbox_limit: inboxLimit.default(usualInbox),
     }),
-    output: z.object({ project: projectShape, agent: profileShape, file_reservations: reserved, inbox: list }),
+    output: z.object({
+      project: projectShape,
+      agent: profileShape,
+      file_reservations: reserved,
+      ...inboxShape,
+      active_agents: list,
+    }),
     effect: 'write',
     alwaysLoad: true,
     async run({ human_key: project, agent_name, inbox_limit, ...input }, context) {
@@ -66,7 +91,8 @@ export function macroTools(hub: Hub) {
         project: toProject(started.project),
         agent: toRegistered(started.registered),
         file_reservations: toReserved(started.reserved),
-        inbox: started.inbox.map(toReceived),
+        ...toInbox(started.inbox),
+        active_agents: started.others.map(toActive),
       }
     },
   })
@@ -84,7 +110,7 @@ export function macroTools(hub: Hub) {
         model,
         agent_name: wish,
         task_description: task,
-        register_if_missing: z.boolean().default(true),
+        register_if_missing: z.boolean().default(true).describe('false: an error if agent_name is unknown.'),
         include_examples: z.boolean().default(true),
         inbox_limit: inboxLimit.default(usualInbox),
         include_inbox_bodies: z.boolean().default(false),
@@ -95,7 +121,7 @@ export function macroTools(hub: Hub) {
         path: ['agent_name'],
         error: 'must name you if register_if_missing is false',
       }),
-    output: z.object({ project: projectShape, agent: profileShape, thread: record, inbox: list }),
+    output: z.object({ project: projectShape, agent: profileShape, thread: record, ...inboxShape }),
     effect: 'write',
     async run({ project_key: project, thread_id, agent_name, register_if_missing, ...input }, context) {
       const newcomer = { ...introduction(context, { project, ...input }), name: agent_name }
@@ -111,7 +137,7 @@ export function macroTools(hub: Hub) {
         project: toProject(prepared.project),
         agent: toRegistered(prepared.registered),
         thread: thread ? toSummary(thread, input.include_examples) : toNothingSaid(thread_id),
-        inbox: prepared.inbox.map(toReceived),
+        ...toInbox(prepared.inbox),
       }
     },
   })
@@ -153,7 +179,7 @@ export function macroTools(hub: Hub) {
     name: 'macro_contact_handshake',
     title: 'Make contact',
     description:
-      'Ask an agent for contact. auto_accept also accepts in its name, and then sends your welcome message, if there is one.',
+      'Ask an agent for permission to message it, also in another project. The welcome message is sent once there is contact.',
     cluster,
     input: z
       .strictObject({
@@ -163,7 +189,7 @@ export function macroTools(hub: Hub) {
         to_project: projectKey.optional().describe('The project of target, if not yours.'),
         reason: reason.optional(),
         ttl_seconds: z.int().min(1).optional(),
-        auto_accept: z.boolean().default(false),
+        auto_accept: z.boolean().default(false).describe('Also accept for target, if its policy allows that.'),
         welcome_subject: title.optional(),
         welcome_body: body.optional(),
       })
@@ -174,11 +200,16 @@ export function macroTools(hub: Hub) {
         context.addIssue({ code: 'custom', path: [path], message: `must be given with ${other}: a welcome has both` })
       }),
     accept: (args) => withoutAliases(args, aliases.macro_contact_handshake ?? {}),
-    output: z.object({ request: linkShape, response: linkShape.nullable(), welcome_message: record.nullable() }),
+    output: z.object({
+      request: linkShape,
+      response: linkShape.nullable(),
+      welcome_message: record.nullable(),
+      note: z.string().optional(),
+    }),
     effect: 'write',
     async run({ project_key, requester, target, to_project, ttl_seconds, welcome_subject, ...input }, context) {
       const { reason, auto_accept: accept, welcome_body } = input
-      const { request, answer, welcome } = await shakeHands(hub, acting(context, project_key, requester), {
+      const { request, answer, left, welcome } = await shakeHands(hub, acting(context, project_key, requester), {
         with: otherAgent(target, to_project),
         reason,
         ttlMs: ttl_seconds === undefined ? undefined : ttl_seconds * 1000,
@@ -188,7 +219,8 @@ export function macroTools(hub: Hub) {
       return {
         request: toLink(request),
         response: answer ? toLink(answer) : null,
-        welcome_message: welcome ? toReceipt(welcome) : null,
+        welcome_message: welcome ? toReceipt(welcome, reachIn(context.scope)) : null,
+        ...(left && { note: `${target} has to answer itself: by its contact policy nobody does so for it.` }),
       }
     },
   })

@@ -1,5 +1,6 @@
 /** The dispatcher: one request in, its answer out, whatever wire and era it came by. */
 import { type JSONRPCRequest, ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server'
+import { isUnexpected } from '../../../base/errors.ts'
 import type { Era } from './eras.ts'
 import type { Exchange } from './exchange.ts'
 import type { Handler } from './methods.ts'
@@ -23,7 +24,7 @@ export async function dispatch<Scope>(
     text = `{"jsonrpc":"2.0","id":${JSON.stringify(message.id)},"result":${result}}`
   } catch (error) {
     await exchange.takeBack()
-    const wire = toWire(service, message.method, error)
+    const wire = toWire(service, message.method, { error, scope: exchange.scope })
     text = errorText(message.id, wire)
     status = statusOf(wire)
   }
@@ -39,11 +40,11 @@ function handlerOf<Scope>({ methods, unknownMethodStatus }: Era<Scope>, method: 
 function toWire<Scope>(
   { engine, door, word }: Service<Scope>,
   method: string,
-  thrown: unknown,
+  { error: thrown, scope }: { error: unknown; scope: Scope },
 ): { code: number; message: string; data?: unknown; status?: number } {
   if (thrown instanceof ProtocolError) return thrown
-  const error = word(thrown)
-  if (error.kind === 'internal') engine.log.error({ err: thrown, door: door.name, method }, 'a request failed')
+  const error = word(thrown, scope)
+  if (isUnexpected(error)) engine.log.error({ err: thrown, door: door.name, method }, 'a request failed')
   return rpcError(error)
 }
 

@@ -1,0 +1,95 @@
+/** Trouble of the storage: told to every caller in the same words, to the log once, and to whoever asks if the hub is ready. */
+import { every } from '../../base/clock.ts'
+import { HubError } from '../../base/errors.ts'
+import type { Log } from '../../base/log.ts'
+import { Fault, type FaultKind } from '../../db/faults.ts'
+import type { Db, Reader } from '../../db/port.ts'
+
+const sentences: Readonly<Partial<Record<FaultKind, readonly [message: string, hint: string]>>> = {
+  full: [
+    'The disk is full: nothing can be stored.',
+    'Nothing was stored. Whoever runs Parley must make room; then send again.',
+  ],
+  readonly: ['The database can only be read.', 'Whoever runs Parley must make its file writable.'],
+  io: ['The database cannot be read or written.', 'The server log has the cause.'],
+  corrupt: ['The database is damaged.', 'Whoever runs Parley must bring back a copy of it.'],
+  gone: [
+    'The file of the database was deleted or replaced while Parley ran.',
+    'Nothing was stored. Whoever runs Parley must put the file back, or start Parley anew.',
+  ],
+}
+
+const lookMs = 1_000
+
+export class Trouble {
+  readonly #db: Db
+  readonly #log: Log
+  /** Of the last write or read, until a write succeeds. */
+  #last: HubError | undefined
+  /** What the log was told of, until a look finds all well. */
+  #told: string | undefined
+  readonly #stop: () => void
+
+  constructor(db: Db, log: Log) {
+    this.#db = db
+    this.#log = log
+    this.#stop = every(lookMs, () => void this.#look())
+  }
+
+  /** The error as callers are told of it. One of the storage's own makes the hub not ready. */
+  explain(error: unknown): unknown {
+    const trouble = troubleOf(error)
+    if (trouble === undefined) return error
+    this.#last = trouble
+    this.#tell(trouble)
+    return trouble
+  }
+
+  /** A write succeeded. */
+  over(): void {
+    this.#last = undefined
+  }
+
+  /** Rejects while something stands in the way of writes. */
+  async check(): Promise<void> {
+    if (this.#last !== undefined) throw this.#last
+    await this.#db.check()
+  }
+
+  close(): void {
+    this.#stop()
+  }
+
+  async #look(): Promise<void> {
+    try {
+      await this.#db.check()
+      if (this.#last === undefined) this.#told = undefined
+    } catch (error) {
+      const trouble = troubleOf(error)
+      if (trouble !== undefined) this.#tell(trouble)
+    }
+  }
+
+  #tell(trouble: HubError): void {
+    if (this.#told === trouble.message) return
+    this.#told = trouble.message
+    this.#log.error({ err: trouble, event: 'storage_failed' }, trouble.message)
+  }
+}
+
+function troubleOf(error: unknown): HubError | undefined {
+  const sentence = error instanceof Fault ? sentences[error.kind] : undefined
+  return sentence && new HubError('STORAGE_FAILED', sentence[0], { hint: sentence[1], cause: error })
+}
+
+/** A damaged file is the same trouble to readers as to writers. */
+export const explained = (db: Reader, trouble: Trouble): Reader => ({
+  dialect: db.dialect,
+  async all(query) {
+    try {
+      return await db.all(query)
+    } catch (error) {
+      throw trouble.explain(error)
+    }
+  },
+})

@@ -1,0 +1,59 @@
+/** The place of a SQLite file: whether its path still names the file that is open, and what room is left there. */
+import { statSync } from 'node:fs'
+import { statfs } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { limits } from '../../base/limits.ts'
+import { Fault } from '../faults.ts'
+
+interface Identity {
+  readonly dev: number
+  readonly ino: number
+}
+
+interface Known {
+  readonly path: string
+  readonly was: Identity | undefined
+}
+
+const identityOf = (path: string): Identity | undefined => statSync(path, { throwIfNoEntry: false })
+
+export type FreeBytes = (folder: string) => Promise<number>
+
+const freeBytes: FreeBytes = async (folder) => {
+  const { bavail, bsize } = await statfs(folder)
+  return bavail * bsize
+}
+
+/** SQLite writes on into a file that was deleted or replaced, and reports success. */
+export class SqlitePlace {
+  readonly #folder: string
+  readonly #free: FreeBytes
+  readonly #files: readonly Known[]
+
+  /** While a connection is open. It keeps the WAL, too, from being removed by others. */
+  constructor(file: string, free: FreeBytes = freeBytes) {
+    this.#folder = dirname(file)
+    this.#free = free
+    this.#files = [file, `${file}-wal`].map((path) => ({ path, was: identityOf(path) }))
+  }
+
+  /** Throws if the database file is not there any more. One stat: 2 µs. */
+  checkFile(): void {
+    this.#compare(this.#files.slice(0, 1))
+  }
+
+  /** The same for its WAL, and for the room left: less than one request may need is none. */
+  async check(): Promise<void> {
+    this.#compare(this.#files)
+    if ((await this.#free(this.#folder)) < limits.requestBytes)
+      throw new Fault('full', new Error(`There is no room left in ${this.#folder}.`))
+  }
+
+  #compare(files: readonly Known[]): void {
+    for (const { path, was } of files) {
+      const now = identityOf(path)
+      if (was !== undefined && (now?.ino !== was.ino || now.dev !== was.dev))
+        throw new Fault('gone', new Error(`${path} was ${now === undefined ? 'deleted or moved' : 'replaced'}.`))
+    }
+  }
+}
