@@ -59,7 +59,7 @@ eachEngine('A thread', (open) => {
 eachEngine('An outbox', (open) => {
   verifies(
     'mail.resource.outbox',
-    'is in the order of the time, also where a clock was put back, and paged so',
+    'is in the order in which it was stored, also where a clock was put back, and paged so',
     async () => {
       const clock = new TestClock()
       const hub = await openTestHub(await (await open()).connect(), { clock })
@@ -73,7 +73,7 @@ eachEngine('An outbox', (open) => {
       await say('same moment')
       const all = async (wish: { since?: number; before?: number | undefined } = {}, limit = 9) =>
         (await listOutbox(hub, as('ann'), { ...wish, limit, bodies: true })).messages
-      const bodies = ['ahead', 'same moment', 'put back', 'first']
+      const bodies = ['same moment', 'put back', 'ahead', 'first']
       expect((await all()).map(({ body }) => body)).toEqual(bodies)
       expect((await all({ since: begin + 2000 })).map(({ body }) => body)).toEqual(['ahead'])
       const paged: (string | undefined)[] = []
