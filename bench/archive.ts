@@ -8,7 +8,7 @@ import type { Load } from './drive.ts'
 import type { Order } from './load.ts'
 import type { Row } from './rows.ts'
 import { benchAgents, seedMail } from './seed-mail.ts'
-import { run, startParley } from './server.ts'
+import { startParley, startWorker } from './server.ts'
 
 export interface ArchiveOptions {
   readonly rounds: number
@@ -100,14 +100,16 @@ function sizeOf(folder: string): number {
 
 async function rate(storage: string, env: Record<string, string>, seconds: number): Promise<number> {
   const parley = await startParley(storage, env)
+  const worker = startWorker<Order, Load>('load.ts')
   const load = async (seconds: number) => {
     const order: Order = { port: parley.port, call: 'mail', era: 'plain', connections: 64, seconds }
-    const { microseconds, errors } = await run<Load>('load.ts', JSON.stringify(order))
+    const { microseconds, errors } = await worker.ask(order)
     if (errors > 0) throw new Error(`${errors} calls failed`)
     return microseconds
   }
   await load(2)
   const time = await load(seconds)
+  await worker.stop()
   await parley.stop()
   return time
 }

@@ -1,6 +1,7 @@
 /** Rows as the archive wants them: everything about a message, a thread or a lease in few statements. */
 import sql, { type Sql } from 'sql-template-tag'
 import type { Reader } from '../db/port.ts'
+import { fromInbox, fromOutbox } from './boxes.ts'
 import type { NamedLeaseRow } from './leases.ts'
 import { feedOrder, type Place } from './places.ts'
 import { listed } from './search-documents.ts'
@@ -185,18 +186,22 @@ export async function findHome(db: Reader, id: number): Promise<{ slug: string; 
   return row ?? { slug: `project-${id}`, key: '' }
 }
 
+/** How far back mail is looked at that may not be in sight. */
+const lookedAt = 200
+
 /** The newest mail that an agent sent or openly received, as far as it is in sight. */
 export async function listSeenMail(
   db: Reader,
   { agentId, sight, limit }: { agentId: number; sight: Sight; limit: number },
 ): Promise<number[]> {
-  const joined = sql`JOIN threads t ON t.id = m.thread_id JOIN agents a ON a.id = m.sender_id`
-  const sent = await db.all<{ id: number }>(sql`
-    SELECT m.id FROM messages m ${joined} WHERE m.sender_id = ${agentId} AND m.mail = 1 AND ${seen(sight)}
-    ORDER BY m.created_at DESC, m.id DESC LIMIT ${limit}`)
-  const received = await db.all<{ id: number }>(sql`
-    SELECT m.id FROM deliveries r JOIN messages m ON m.id = r.message_id ${joined}
-    WHERE r.recipient_id = ${agentId} AND r.kind <> 'bcc' AND ${seen(sight)}
-    ORDER BY r.sent_at DESC, r.id DESC LIMIT ${limit}`)
-  return [...sent, ...received].map(({ id }) => id)
+  const visible = (part: Sql): Sql => sql`
+    SELECT m.id FROM (${part} ORDER BY id DESC LIMIT ${lookedAt}) AS part JOIN messages m ON m.id = part.id
+      JOIN threads t ON t.id = m.thread_id JOIN agents a ON a.id = m.sender_id
+    WHERE ${seen(sight)} ORDER BY m.id DESC LIMIT ${limit}`
+  const open = { recipientId: agentId, where: sql`AND d.kind <> 'bcc'` }
+  const rows = [
+    ...(await db.all<{ id: number }>(visible(fromOutbox(db, { senderId: agentId })))),
+    ...(await db.all<{ id: number }>(visible(fromInbox(db, sql`d.message_id AS id`, open)))),
+  ]
+  return rows.map(({ id }) => id)
 }

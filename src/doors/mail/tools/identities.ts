@@ -7,8 +7,9 @@ import { listRecentCommits } from '../../../core/archive/commits.ts'
 import type { Hub } from '../../../core/hub/hub.ts'
 import { ensureProject } from '../../../core/projects/projects.ts'
 import { defineTool } from '../../mcp/table.ts'
+import { listShape } from '../../words/lists.ts'
 import { toProfile, toProject } from '../../words/profiles.ts'
-import { name, projectKey } from '../fields.ts'
+import { humanKey, name, otherAgent, projectKey } from '../fields.ts'
 import { introduction, model, profileShape, program, projectShape, task, toRegistered, wish } from '../profiles.ts'
 import type { MailScope } from '../scope.ts'
 import { toCommit } from '../shapes.ts'
@@ -22,7 +23,7 @@ export function identityTools(hub: Hub) {
       title: 'Ensure project',
       description: 'Create the project of a repository, or find it if it exists.',
       cluster,
-      input: z.strictObject({ human_key: projectKey.describe('Absolute path of the repository.') }),
+      input: z.strictObject({ human_key: humanKey }),
       output: projectShape,
       effect: 'write',
       idempotent: true,
@@ -62,7 +63,7 @@ export function identityTools(hub: Hub) {
         project_key: projectKey,
         program,
         model,
-        name_hint: wish.describe('A name you would like; used if it is free and two capitalised words.'),
+        name_hint: wish.describe('A name you would like, such as BackendBot; used if free.'),
         task_description: task,
       }),
       output: profileShape,
@@ -88,10 +89,10 @@ export function identityTools(hub: Hub) {
       output: profileShape,
       effect: 'read',
       async run({ project_key, agent_name, include_recent_commits, commit_limit }, { caller }) {
-        const profile = toProfile(await whois(hub, caller, project_key, agent_name))
+        const { name, project = project_key } = otherAgent(agent_name)
+        const profile = toProfile(await whois(hub, caller, project, name))
         if (!include_recent_commits) return profile
-        const wanted = { name: agent_name, limit: commit_limit }
-        const commits = await listRecentCommits(hub, caller, project_key, wanted)
+        const commits = await listRecentCommits(hub, caller, project, { name, limit: commit_limit })
         return { ...profile, recent_commits: commits.map(({ author: _, ...commit }) => toCommit(commit)) }
       },
     }),
@@ -106,12 +107,13 @@ export function identityTools(hub: Hub) {
         active_within_seconds: z.number().positive().optional().describe('Only those active within this time.'),
         limit: z.int().min(1).max(limits.listed).default(100).describe('How many at most.'),
       }),
-      output: z.array(profileShape),
-      wrapped: true,
+      output: listShape(profileShape),
       effect: 'read',
       async run({ project_key, active_within_seconds: seconds, limit }, { caller }) {
         const activeWithinMs = seconds === undefined ? undefined : seconds * 1000
-        return (await listAgents(hub, caller, project_key, { activeWithinMs, limit })).agents.map(toProfile)
+        const { project, agents, more } = await listAgents(hub, caller, project_key, { activeWithinMs, limit })
+        const note = `Pass a higher limit for more, or read resource://agents/${project.slug}, which has pages.`
+        return { result: agents.map(toProfile), has_more: more, ...(more && { note }) }
       },
     }),
   ]

@@ -2,7 +2,7 @@
 import type { Migration } from '../migrate.ts'
 
 export const archive: Migration = {
-  id: 7,
+  id: 8,
   name: 'archive',
   up: () => ['CREATE INDEX leases_pattern ON leases (project_id, pattern, id)'],
 }
