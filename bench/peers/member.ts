@@ -1,0 +1,27 @@
+/** What is asked of every system that is compared, in the words of none of them. */
+
+/** One agent: a process of its own on a bus, a connection to the server of a mailbox. */
+export interface Member {
+  /** Throws if the message was refused. */
+  send(to: string, text: string): Promise<void>
+  /** Waits for mail, and returns the answer as it came. */
+  receive(): Promise<string>
+}
+
+/** A system that runs on a store of its own. */
+export interface House {
+  join(name: string): Promise<Member>
+  /** Milliseconds from the start of each process to its first answer, or to its being ready. */
+  readonly started: readonly number[]
+  readonly pids: readonly number[]
+  close(): Promise<void>
+}
+
+export interface System {
+  readonly name: string
+  readonly version: string
+  readonly licence: string
+  /** What a reader has to know to judge the figures. */
+  readonly notes: readonly string[]
+  open(): Promise<House>
+}
