@@ -77,7 +77,10 @@ export async function speakTo([command = '', ...args]: string[], { env, cwd, err
     },
     async stop() {
       child.stdin.end()
+      // One that sleeps in a call does not see the end of its input.
+      const timer = setTimeout(() => child.kill('SIGTERM'), 2000)
       await gone
+      clearTimeout(timer)
     },
   }
 }

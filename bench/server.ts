@@ -36,7 +36,10 @@ export async function start(child: ChildProcess, port: RegExp): Promise<Running>
     async stop() {
       if (child.exitCode !== null) return
       child.kill('SIGTERM')
+      // A server that waits for its calls, which wait for mail, would not end.
+      const timer = setTimeout(() => child.kill('SIGKILL'), 10_000)
       await once(child, 'exit')
+      clearTimeout(timer)
     },
   }
 }

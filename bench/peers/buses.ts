@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { version } from '../../src/app/version.ts'
 import { type BusProcess, speakTo, startBus } from '../bus-process.ts'
-import type { House, Member, System } from './member.ts'
+import { type House, type Member, persist, type System } from './member.ts'
 import { install } from './python.ts'
 
 export const parleyBus = (folder: () => string): System => ({
@@ -51,7 +51,11 @@ export async function agentBus(folder: () => string, say: (text: string) => void
 /** Both speak the same tools: everybody is in one topic, and `sync` writes, reads and waits. */
 function openBus(start: () => Promise<BusProcess>): House {
   const processes: BusProcess[] = []
+  const refused = { count: 0 }
   return {
+    get refusedJoins() {
+      return refused.count
+    },
     get started() {
       return processes.map(({ startedIn }) => startedIn)
     },
@@ -61,9 +65,9 @@ function openBus(start: () => Promise<BusProcess>): House {
     async join(agent_name): Promise<Member> {
       const bus = await start()
       processes.push(bus)
-      const made = await bus.call('topic_create', { name: 'bench' })
+      const made = await persist(refused, () => bus.call('topic_create', { name: 'bench' }))
       const topic_id = /"topic_id":"([^"]+)"/.exec(made)?.[1] ?? ''
-      await bus.call('topic_join', { agent_name, topic_id })
+      await persist(refused, () => bus.call('topic_join', { agent_name, topic_id }))
       return {
         send: async (_to, content_markdown) => {
           await bus.call('sync', { topic_id, wait_seconds: 0, max_items: 20, outbox: [{ content_markdown }] })

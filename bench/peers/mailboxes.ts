@@ -56,6 +56,7 @@ function openMailbox(server: Running, { path, waiting }: Mailbox): House {
   return {
     started: [server.startedIn],
     pids: [server.pid],
+    refusedJoins: 0,
     async join(name): Promise<Member> {
       const connection = await openConnection(server.port, path(name))
       connections.push(connection)

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { percentile } from '../client.ts'
 import { cpu, memory, ownMemory } from '../server.ts'
 import { text } from '../text.ts'
-import type { House, Member, System } from './member.ts'
+import { type House, type Member, persist, type System } from './member.ts'
 
 export interface Sizes {
   readonly starts: number
@@ -53,7 +53,8 @@ export async function compare(systems: readonly System[], sizes: Sizes, say: (te
   line(
     'send → the answer of an agent that waits, p50 / p99',
     (await deliveries(systems, sizes.deliveries)).map(
-      (times) => `${ms(percentile(times, 50))} / ${ms(percentile(times, 99))}`,
+      ({ times, refused: { count } }) =>
+        `${ms(percentile(times, 50))} / ${ms(percentile(times, 99))}${count > 0 ? ` (${count} refused calls repeated)` : ''}`,
     ),
   )
   const houses = await open(systems)
@@ -77,12 +78,16 @@ export async function compare(systems: readonly System[], sizes: Sizes, say: (te
     houses.map(({ house }) => `${median(house.pids.map(memory)).toFixed(0)} MB`),
   )
   await Promise.all(houses.map(({ house }) => house.close()))
-  // One after the other: a hundred processes at once would leave no room for the figures.
+  // One system after the other: a hundred processes at once would leave no room for the figures.
   const idle: Idle[] = []
   for (const system of systems) {
     say(`${sizes.waiters} waiting: ${system.name}`)
     idle.push(await waiters(system, sizes))
   }
+  line(
+    `${sizes.waiters} agents join, five at a time: calls that were refused and repeated`,
+    idle.map(({ refusedJoins }) => String(refusedJoins)),
+  )
   line(
     `${sizes.waiters} agents that wait, nothing happens: CPU in all`,
     idle.map(({ percent }) => `${percent.toFixed(2)} % of a core`),
@@ -124,30 +129,37 @@ async function starts(systems: readonly System[], samples: number): Promise<numb
   return times
 }
 
+interface Delivered {
+  readonly times: number[]
+  readonly refused: { count: number }
+}
+
 /**
  * All systems have an agent that waits; after a pause each gets its message, in turn. The pauses spread evenly from 50 ms
  * to 1.5 s: a system that polls must not be met always at the same moment.
  */
-async function deliveries(systems: readonly System[], samples: number): Promise<number[][]> {
+async function deliveries(systems: readonly System[], samples: number): Promise<Delivered[]> {
   const houses = await Promise.all(systems.map((system) => system.open()))
   const pairs: { alice: Member; bob: Member }[] = []
   for (const house of houses) pairs.push({ alice: await house.join('alice'), bob: await house.join('bob') })
-  const times: number[][] = systems.map(() => [])
+  const seen = systems.map((): Delivered => ({ times: [], refused: { count: 0 } }))
   for (let n = -3; n < samples; n++) {
-    const mail = pairs.map(({ bob }) => bob.receive())
+    const mail = pairs.map(({ bob }, which) => persist(seen[which]?.refused ?? { count: 0 }, bob.receive))
     await sleep(50 + 1450 * ((((n + 3) * 0.618034) % 1) as number))
     for (let turn = 0; turn < pairs.length; turn++) {
       const which = (n + 3 + turn) % pairs.length
+      const [pair, into] = [pairs[which], seen[which]]
+      if (pair === undefined || into === undefined) continue
       const began = performance.now()
-      const sent = pairs[which]?.alice.send('bob', `number ${n}.`)
+      const sent = persist(into.refused, () => pair.alice.send('bob', `number ${n}.`))
       if (!(await mail[which])?.includes(`number ${n}.`))
         throw new Error(`${systems[which]?.name}: ${n} did not arrive`)
-      if (n >= 0) times[which]?.push(performance.now() - began)
+      if (n >= 0) into.times.push(performance.now() - began)
       await sent
     }
   }
   await Promise.all(houses.map((house) => house.close()))
-  return times
+  return seen
 }
 
 interface Rates {
@@ -192,6 +204,7 @@ interface Idle {
   readonly percent: number
   readonly megabytes: number
   readonly processes: number
+  readonly refusedJoins: number
 }
 
 async function waiters(system: System, { waiters: count, idleSeconds }: Sizes): Promise<Idle> {
@@ -203,15 +216,18 @@ async function waiters(system: System, { waiters: count, idleSeconds }: Sizes): 
     const names = Array.from({ length: Math.min(5, count - members.length) }, (_, n) => `waiter-${members.length + n}`)
     members.push(...(await Promise.all(names.map((name) => house.join(name)))))
   }
-  const answers = members.map((member) => member.receive())
+  // A refusal must not make it look idler than it is. What ends these calls is the end of the house.
+  let closed = false
+  for (const member of members)
+    void persist({ count: 0 }, async () => closed || (await member.receive())).catch(() => {})
   await sleep(6000)
   const used = () => house.pids.reduce((sum, pid) => sum + cpu(pid), 0)
   const [before, began] = [used(), performance.now()]
   await sleep(idleSeconds * 1000)
   const percent = (100 * (used() - before)) / (performance.now() - began)
   const megabytes = house.pids.reduce((sum, pid) => sum + ownMemory(pid), 0)
-  const processes = house.pids.length
-  void Promise.allSettled(answers)
+  const [processes, refusedJoins] = [house.pids.length, house.refusedJoins]
+  closed = true
   await house.close()
-  return { percent, megabytes, processes }
+  return { percent, megabytes, processes, refusedJoins }
 }

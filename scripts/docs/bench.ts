@@ -18,7 +18,7 @@ interface Run {
 }
 
 /** What a user asks first, by the names that the bench gives its lines. README shows them, and the history follows them. */
-const mainLines = [
+export const mainLines = [
   '`send_to_agent`, plain JSON-RPC',
   '`fetch_inbox`, 20 with bodies',
   'send → waiting `check_mail` has its answer',
