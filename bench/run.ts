@@ -76,7 +76,7 @@ for (const { what, measured, target, reached, noise = '', against: change = '' }
 console.log(`\n${machine}${quick ? ', --quick' : ''}; ${seconds()} s`)
 
 // A quick run is for a look; the results that are kept come from a whole one.
-if (!quick && only === undefined) {
+if (!quick && only === undefined && options.rounds === undefined) {
   const file = fileURLToPath(new URL('results.json', import.meta.url))
   const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
     version: string

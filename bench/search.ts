@@ -151,7 +151,7 @@ async function time(hub: Hub, queries: readonly string[], samples: number): Prom
   for (let n = 0; n < samples; n++) {
     const query = queries[n % queries.length] ?? ''
     const began = performance.now()
-    const hits = await search(hub, scope, { query })
+    const { hits } = await search(hub, scope, { query })
     times.push(performance.now() - began)
     if (hits.length === 0) throw new Error(`nothing was found for ${query}`)
   }

@@ -49,7 +49,7 @@ describe('The size of a request', () => {
   test('holds for a line on stdin', async () => {
     const lines: (string | undefined)[] = []
     const text = (length: number) => Buffer.from(`${'x'.repeat(length)}\n`)
-    await readLines(Readable.from([text(3000), text(3001)]), (line) => lines.push(line))
+    await readLines(Readable.from([text(3000), text(3001)]), (line) => lines.push(line?.toString()))
     expect(lines).toEqual(['x'.repeat(3000), undefined])
   })
 })

@@ -5,6 +5,7 @@ import { contacts } from './requirements/contacts.ts'
 import { feed } from './requirements/feed.ts'
 import { finding } from './requirements/finding.ts'
 import { housekeeping } from './requirements/housekeeping.ts'
+import { http } from './requirements/http.ts'
 import { identities } from './requirements/identities.ts'
 import { leases } from './requirements/leases.ts'
 import { messages } from './requirements/messages.ts'
@@ -101,6 +102,11 @@ export const requirements = [
   { id: 'all.sessions.idle', spec: 'DECISIONS all 15', says: 'The memory of an idle session is freed, and made anew on its next call.' },
   { id: 'all.tools.always-load', spec: 'DECISIONS all 16', says: 'The tools every agent needs at once ask clients not to defer them.' },
   { id: 'all.project.chosen', spec: 'DECISIONS all 17', says: 'A call works in the project commons, or in the one that ?project= names.' },
+  { id: 'all.lists.more', spec: 'DECISIONS all 20', says: 'A list says whether there is more (has_more), beside result where it is wrapped.' },
+  { id: 'all.lists.forms', spec: 'DECISIONS all 20', says: 'Where a list is asked for, one text and a list written as JSON in a text are taken too.' },
+  { id: 'all.names.address', spec: 'DECISIONS all 20', says: 'An agent may be named Name@project wherever an agent is named.' },
+  { id: 'all.project.unknown', spec: 'DECISIONS all 21', says: 'An unknown ?project= is made by its absolute path only; any other name is PROJECT_NOT_FOUND.' },
+  { id: 'all.calls.nothing-made', spec: 'DECISIONS all 21', says: 'A call that fails or only reads makes no project and no agent, at any door.' },
   { id: 'all.runtime.none-needed', spec: 'DECISIONS all 18', says: 'On Node 24 or newer nothing is downloaded.' },
   { id: 'all.runtime.shared', spec: 'DECISIONS all 18', says: 'Processes that start at once share one download, which stays in the checkout or package.' },
   { id: 'all.runtime.hand-over', spec: 'DECISIONS all 18', says: 'The launcher passes on signals, stdin, stdout and exit codes.' },
@@ -109,6 +115,8 @@ export const requirements = [
   { id: 'all.errors.internal', spec: 'DESIGN Errors', says: 'An unforeseen fault is INTERNAL: logged whole, shown without detail.' },
   { id: 'all.engines.alike', spec: 'DESIGN Two engines', says: 'SQLite and PostgreSQL behave alike.' },
   { id: 'all.wait.other-process', spec: 'DESIGN One wait', says: 'A message stored by one process wakes those who wait at another.' },
+
+  ...http,
 
   // The bus
   { id: 'bus.tools.all', spec: 'bus.md §4.2', says: 'The tools of the spec are there in both eras, each with an output schema.' },
@@ -128,6 +136,7 @@ export const requirements = [
   { id: 'bus.sync.ack-bounds', spec: 'bus.md §4.3', says: "ack_through lies between 0 and the topic's highest seq." },
   { id: 'bus.sync.wait', spec: 'bus.md §4.3', says: 'A sync with nothing to return waits until a message comes or its time is up.' },
   { id: 'bus.sync.status', spec: 'bus.md §4.3', says: 'status is ready, timeout or empty.' },
+  { id: 'bus.sync.unknown-project', spec: 'DECISIONS all 21', says: 'A sync in a project with a mistyped name is an error, and leaves no project behind.' },
   { id: 'bus.presence.window', spec: 'bus.md §4.4', says: 'topic_presence lists who synced within the window, at most limit of them.' },
 
   // The bus, where its specification leaves something open
@@ -191,6 +200,8 @@ export const requirements = [
   { id: 'serve.store.gone', spec: 'DESIGN Nothing lost', says: 'A SQLite file deleted or replaced: no write is acknowledged, it is not ready, and the log has one line.' },
   { id: 'serve.store.damaged', spec: 'DESIGN Errors', says: 'Reading a damaged file is STORAGE_FAILED, in the words that a write is answered with.' },
   { id: 'serve.store.full', spec: 'DESIGN Nothing lost', says: 'A full disk is STORAGE_FAILED to a write, and not ready.' },
+  { id: 'serve.store.chaos', spec: 'DESIGN Nothing lost', says: 'Two servers and four bus processes that are killed at random lose and double nothing they acknowledged.' },
+  { id: 'serve.wait.monotonic', spec: 'DESIGN One wait', says: 'A wait ends after its time, whatever becomes of the time of day meanwhile.' },
   { id: 'serve.stop.signals', spec: 'DESIGN Interface', says: 'SIGTERM and SIGINT end it in good order with exit code 0.' },
   { id: 'serve.stop.waiting', spec: 'DESIGN Interface', says: 'Those who wait when it stops are answered, and lose nothing.' },
   { id: 'serve.log.secrets', spec: 'DECISIONS post 2', says: 'No token, key or message body reaches the log.' },

@@ -19,7 +19,7 @@ export function renderAccess(): string {
     '# Who may do what',
     'A line for each verb of core that doors can reach, a column for each caller and what it reaches for. Every cell is tried by `test/access/access.test.ts`, on both engines. The rules themselves stand in `src/core/access/rules.ts`, and `src/store/visibility.ts` says which messages are in sight.',
     [
-      '- **local**: a program on this machine without credentials, and stdio. It acts as any agent without a key.',
+      '- **local**: a request without credentials from loopback, to a loopback name, and without any header that a proxy sets; and stdio. It acts as any agent without a key.',
       '- **operator**: whoever sends `HTTP_BEARER_TOKEN`. It acts as any agent.',
       '- **agent**: whoever sends the key of an agent. It acts as that agent, and sees its own project.',
       '- An agent that was ever given a key is its owner’s: nobody else but the operator acts as it. A foreign thing and a missing one answer alike.',

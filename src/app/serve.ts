@@ -6,6 +6,7 @@ import { systemClock } from '../base/clock.ts'
 import { HubError } from '../base/errors.ts'
 import type { Log } from '../base/log.ts'
 import { collectProcessMetrics } from '../base/metrics.ts'
+import { openFileLimit } from '../base/processes.ts'
 import { callerOfKey } from '../core/access/keys.ts'
 import { endSession, isSessionEnded, onSessionEnded } from '../core/access/sessions.ts'
 import { countUnread } from '../core/agents/agents.ts'
@@ -17,6 +18,7 @@ import { busDoor } from '../doors/bus/door.ts'
 import { busPath, busScope } from '../doors/bus/holder.ts'
 import type { Streams } from '../doors/cli/screen.ts'
 import { createApp, listen } from '../doors/http/app.ts'
+import { boundConnections } from '../doors/http/connections.ts'
 import type { About } from '../doors/mail/about.ts'
 import { mailDoor } from '../doors/mail/door.ts'
 import { mailScope } from '../doors/mail/scope.ts'
@@ -84,6 +86,7 @@ export async function startServer(config: Config, log: Log) {
     const app = createApp({
       host: config.HTTP_HOST,
       allowedHosts: config.HTTP_ALLOWED_HOSTS,
+      allowedOrigins: config.HTTP_ALLOWED_ORIGINS,
       bearerToken: config.HTTP_BEARER_TOKEN,
       allowLocalUnauthenticated: config.HTTP_ALLOW_LOCALHOST_UNAUTHENTICATED,
       callerOfKey: (key) => callerOfKey(hub, key),
@@ -97,6 +100,7 @@ export async function startServer(config: Config, log: Log) {
         metrics.unread.set(await countUnread(hub))
       },
     })
+    boundConnections(app, openFileLimit(), log)
     mountDoor(app, { engine, path: mailboxPath, door: mailboxDoor(hub), scope: mailboxScope })
     mountDoor(app, { engine, path: config.HTTP_PATH, door: mailDoor(hub, about(config, app, usage)), scope: mailScope })
     mountDoor(app, { engine, path: busPath, door: busDoor(hub, version), scope: busScope })

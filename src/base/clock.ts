@@ -5,13 +5,17 @@ import { setImmediate as immediately, setTimeout as sleep } from 'node:timers/pr
 export const latestTime = 253_402_300_799_999
 
 export interface Clock {
+  /** The time of day, which may be set: for everything that is stored or shown. */
   now(): number
+  /** Milliseconds that have passed since some moment, whatever becomes of the time of day: for waits and durations. */
+  monotonic(): number
   /** Runs `fn` once after `ms`; returns its cancellation. The timer does not keep a process alive. */
   after(ms: number, fn: () => void): () => void
 }
 
 export const systemClock: Clock = {
   now: () => Date.now(),
+  monotonic: () => performance.now(),
   after(ms, fn) {
     const timer = setTimeout(fn, ms)
     timer.unref()

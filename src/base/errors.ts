@@ -1,4 +1,6 @@
 /** Errors, as two tables: the kinds that a client may act on, and the codes that clients know. */
+import { limits } from './limits.ts'
+import { cut } from './text.ts'
 
 export const kinds = {
   invalid: { status: 400, rpc: -32602, retryable: false },
@@ -54,10 +56,14 @@ export type Reason =
   | 'keyed'
   | 'name_taken_over'
   | 'nameless'
+  | 'no_agent'
   | 'no_asker'
+  | 'no_broadcast'
+  | 'no_recipient'
   | 'no_reply_target'
   | 'no_target'
   | 'oneself'
+  | 'too_heavy'
 
 interface Details {
   readonly hint?: string
@@ -72,10 +78,11 @@ export class HubError extends Error {
   readonly reason: Reason | undefined
 
   constructor(code: Code, message: string, { hint, reason, cause }: Details = {}) {
-    super(message, cause === undefined ? undefined : { cause })
+    // Whoever words an error cuts what it repeats with `echo`; this is for those who forget (all.errors.short).
+    super(cut(message, limits.errorLength), cause === undefined ? undefined : { cause })
     this.name = 'HubError'
     this.code = code
-    this.hint = hint
+    this.hint = hint && cut(hint, limits.errorLength)
     this.reason = reason
   }
 

@@ -6,6 +6,14 @@ const MiB = 1024 * 1024
 export const limits = {
   /** Bytes of one request: the body of an HTTP request, or a line on stdin. */
   requestBytes: 4 * MiB,
+  /** Levels of lists and objects in the JSON of a request. */
+  jsonDepth: 100,
+  /** Keys of one object in the JSON of a request. */
+  jsonKeys: 1000,
+  /** Messages of one batch. */
+  batchMessages: 100,
+  /** Characters of the URI of a request or of a resource. */
+  uriLength: 8192,
   /** Bytes of a message body in UTF-8. */
   bodyBytes: MiB,
   /** Characters of a message in a topic, as JavaScript counts them. */
@@ -29,6 +37,9 @@ export const limits = {
   /** Characters of the reason given for a contact, a lease or the end of a topic. */
   reasonLength: 1000,
 
+  /** Seconds of the longest lease: thirty days. Whoever forgets one does not keep others away for good. */
+  leaseSeconds: 30 * 86_400,
+
   /** Agents, topics, peers, contacts or leases in one answer. */
   listed: 1000,
   /** Messages of an inbox or outbox in one answer. */
@@ -39,6 +50,13 @@ export const limits = {
   syncAnswerLength: 2 * MiB,
   /** Bytes of events that a client may leave unread: beyond them its stream is closed before they fill the memory. */
   unreadEventBytes: 4 * MiB,
+  /** Bytes of all answers and events together that clients have not read yet; then connections are closed. */
+  unsentBytes: 256 * MiB,
+  /** Characters of the answers of a batch together; one answer always fits, those past it are errors. */
+  batchAnswerLength: 8 * MiB,
+  /** Characters of an error's message or hint, and of a text that it repeats. */
+  errorLength: 2000,
+  echoLength: 200,
 
   /** Seconds of the longest time that a setting or parameter may name: ten years. */
   durationSeconds: 10 * 365 * 86_400,

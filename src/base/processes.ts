@@ -1,4 +1,4 @@
-/** Processes by name: this one's, and whether another one still lives. */
+/** Processes by name: this one's, and whether another one still lives; and how many files this one may have open. */
 import { readFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 
@@ -30,4 +30,16 @@ function startOf(pid: number): string {
   } catch {
     return ''
   }
+}
+
+/** How many files this process may have open at once, connections among them; undefined where there is no limit. */
+export function openFileLimit(): number | undefined {
+  const report = process.report as typeof process.report & { excludeNetwork: boolean }
+  const { excludeNetwork } = report
+  // Else it looks up the name of every open connection.
+  report.excludeNetwork = true
+  const { userLimits } = report.getReport() as { userLimits?: { open_files?: { soft: unknown } } }
+  report.excludeNetwork = excludeNetwork
+  const soft = userLimits?.open_files?.soft
+  return typeof soft === 'number' ? soft : undefined
 }

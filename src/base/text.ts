@@ -1,4 +1,4 @@
-/** Checks of text from outside before it is stored (all.size.text). */
+/** Text from outside: checked before it is stored (all.size.text), cut before it is repeated in an error (all.errors.short). */
 import { limits } from './limits.ts'
 
 /** Why a message body is refused, or undefined when it is fine. Nothing is ever cut. */
@@ -38,3 +38,10 @@ export function clientIdFault(id: string): string | undefined {
   if (id.length > 2 * most || [...id].length > most) return `must have at most ${most} characters`
   return visible.test(id) ? undefined : `must be 1 to ${most} visible characters`
 }
+
+/** A text from outside as an error repeats it: its beginning, where it is long. */
+export const echo = (text: string): string => cut(text, limits.echoLength)
+
+/** At most `most` characters, the last of which says that there were more. */
+export const cut = (text: string, most: number): string =>
+  text.length <= most ? text : `${text.slice(0, most - 1).replace(/[\ud800-\udbff]$/, '')}…`

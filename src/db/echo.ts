@@ -22,7 +22,7 @@ export function echoing(db: Db, log: Log): Db {
     ...reading(db),
     long: reading(db.long),
     check: () => db.check(),
-    tx: (work) => db.tx((tx) => work(writing(tx))),
+    tx: (work, options) => db.tx((tx) => work(writing(tx)), options),
     listen: (wake) => db.listen(wake),
     announce: (channels) => db.announce(channels),
     close: () => db.close(),

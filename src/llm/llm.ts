@@ -61,7 +61,7 @@ export function createLlm(options: LlmOptions, { log, clock, answers }: LlmParts
     const cancel = clock.after(timeoutMs, () => late.abort())
     const ended = signal === undefined ? late.signal : AbortSignal.any([signal, late.signal])
     try {
-      return await request(endpoint, question, { ended, deadline: clock.now() + timeoutMs })
+      return await request(endpoint, question, { ended, deadline: clock.monotonic() + timeoutMs })
     } catch (error) {
       if (late.signal.aborted) throw new LlmFailure(`gave no answer within ${timeoutMs / 1000} s`)
       if (signal?.aborted) throw new LlmFailure('was not waited for')
@@ -75,7 +75,7 @@ export function createLlm(options: LlmOptions, { log, clock, answers }: LlmParts
     async complete({ system, prompt, model = usual, signal, usable = () => true }) {
       const question = { system, prompt, model, temperature, maxTokens }
       const key = createHash('sha256').update(JSON.stringify(question)).digest('base64')
-      const began = clock.now()
+      const began = clock.monotonic()
       const known = await answers.recall(key)
       const answer = known === undefined ? await ask(question, signal) : { text: known, sent: 0, received: 0 }
       if (known === undefined && usable(answer.text)) answers.keep(key, answer.text)
@@ -87,7 +87,7 @@ export function createLlm(options: LlmOptions, { log, clock, answers }: LlmParts
             prompt_tokens: sent,
             completion_tokens: received,
             total_tokens: sent + received,
-            ms: clock.now() - began,
+            ms: Math.round(clock.monotonic() - began),
             cached: known !== undefined,
           },
           'a language model was asked',

@@ -59,7 +59,8 @@ export async function request(
     if (status === 400 && adapt(endpoint, question.model, text)) continue
     const waitMs = retryAfter === null ? pauseMs : waitFor(retryAfter, clock.now())
     const pointless = status !== 429 && status < 500
-    if (pointless || retried || clock.now() + waitMs >= deadline) throw new LlmFailure(`answered with status ${status}`)
+    if (pointless || retried || clock.monotonic() + waitMs >= deadline)
+      throw new LlmFailure(`answered with status ${status}`)
     await pause(clock, waitMs, ended)
     retried = true
   }

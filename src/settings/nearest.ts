@@ -1,4 +1,5 @@
 /** Names that are nearly a setting's: a slip of the pen is found before somebody wonders why it has no effect. */
+import { lettersApart } from '../base/nearest.ts'
 import { settings } from './all.ts'
 
 const known: readonly string[] = Object.keys(settings)
@@ -39,20 +40,4 @@ function nearest(name: string): { word: string; distance: number } {
     if (distance < best.distance) best = { word, distance }
   }
   return best
-}
-
-/** How many letters are to be added, left out, changed, or swapped with their neighbour to make one of the other. */
-function lettersApart(a: string, b: string): number {
-  let [before, row]: [number[], number[]] = [[], Array.from({ length: b.length + 1 }, (_, j) => j)]
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i]
-    for (let j = 1; j <= b.length; j++) {
-      const changed = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1)
-      const swapped =
-        i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1] ? (before[j - 2] ?? 0) + 1 : changed
-      next.push(Math.min(changed, swapped, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1))
-    }
-    ;[before, row] = [row, next]
-  }
-  return row[b.length] ?? 0
 }

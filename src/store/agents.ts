@@ -17,14 +17,14 @@ export async function findAgent(db: Reader, projectId: number, nameKey: string):
   return rows[0]
 }
 
-/** The projects that have an agent of this name. */
+/** The projects that have an agent of this name; `seen` leaves out those that never did anything. */
 export async function listHomes(
   db: Reader,
-  { nameKey, only, limit }: { nameKey: string; only: number | undefined; limit: number },
+  { nameKey, only, seen = false, limit }: { nameKey: string; only?: number | undefined; seen?: boolean; limit: number },
 ): Promise<string[]> {
   const rows = await db.all<{ slug: string }>(sql`
     SELECT p.slug FROM projects p WHERE ${only === undefined ? empty : sql`p.id = ${only} AND`} EXISTS (
-      SELECT 1 FROM agents a WHERE a.project_id = p.id AND a.name_key = ${nameKey}) ORDER BY p.id LIMIT ${limit}`)
+      SELECT 1 FROM agents a WHERE a.project_id = p.id AND a.name_key = ${nameKey} ${seen ? sql`AND a.active_at > 0` : empty}) ORDER BY p.id LIMIT ${limit}`)
   return rows.map(({ slug }) => slug)
 }
 
@@ -33,13 +33,16 @@ export interface NewAgent {
   name: string
   nameKey: string
   policy: string
+  /** 0 if it has done nothing itself yet. */
+  activeAt: number
   now: number
 }
 
-export async function insertAgent(tx: Tx, { projectId, name, nameKey, policy, now }: NewAgent): Promise<AgentRow> {
+export async function insertAgent(tx: Tx, agent: NewAgent): Promise<AgentRow> {
+  const { projectId, name, nameKey, policy, activeAt, now } = agent
   const [row] = await tx.all<AgentRow>(sql`
     INSERT INTO agents (project_id, name, name_key, contact_policy, active_at, created_at)
-    VALUES (${projectId}, ${name}, ${nameKey}, ${policy}, ${now}, ${now})
+    VALUES (${projectId}, ${name}, ${nameKey}, ${policy}, ${activeAt}, ${now})
     RETURNING id, project_id, name, keyed`)
   return row as AgentRow
 }
@@ -51,8 +54,8 @@ export interface RecipientRow {
   unread: number
 }
 
-export function listRecipients(tx: Tx, ids: readonly number[]): Promise<RecipientRow[]> {
-  return tx.all(sql`SELECT id, contact_policy, unread FROM agents WHERE id IN (${join([...ids])})`)
+export function listRecipients(db: Reader, ids: readonly number[]): Promise<RecipientRow[]> {
+  return db.all(sql`SELECT id, contact_policy, unread FROM agents WHERE id IN (${join([...ids])})`)
 }
 
 /** Counts one more unread delivery for an agent that is open to all and has fewer than `limit`; false if it is not or has. */

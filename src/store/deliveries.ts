@@ -31,6 +31,9 @@ export interface MailRow {
   uid: string
   client_id: string | null
   sender: string
+  subject: string | null
+  importance: 'low' | 'normal' | 'high' | 'urgent'
+  ack_required: number
   body: string
   created_at: number
   /** Whether the recipient has or had a key. */
@@ -51,7 +54,8 @@ export async function takeDelivery(
   { recipientId, now, hold, heldUntil }: Taking,
 ): Promise<MailRow | undefined> {
   const [row] = await tx.all<MailRow>(sql`
-    SELECT d.id AS delivery_id, m.id AS message_id, m.uid, m.client_id, s.name AS sender, m.body, m.created_at, r.keyed
+    SELECT d.id AS delivery_id, m.id AS message_id, m.uid, m.client_id, s.name AS sender, m.subject, m.importance,
+      m.ack_required, m.body, m.created_at, r.keyed
     FROM deliveries d JOIN agents r ON r.id = d.recipient_id JOIN messages m ON m.id = d.message_id
       JOIN agents s ON s.id = m.sender_id
     WHERE d.recipient_id = ${recipientId} AND d.read_at IS NULL AND (d.held_until IS NULL OR d.held_until <= ${now})
@@ -126,6 +130,18 @@ export async function findReceipt(
     SELECT id, read_at, acked_at FROM deliveries WHERE message_id = ${messageId} AND recipient_id = ${recipientId}
     ${lock ? forUpdate(db) : empty}`)
   return row
+}
+
+/** What one agent sent another in messages of one kind, and still waits for its acknowledgement; locked. */
+export function listUnconfirmed(
+  tx: Tx,
+  { recipientId, senderId, kind }: { recipientId: number; senderId: number; kind: string },
+): Promise<{ id: number; message_id: number; read_at: number | null }[]> {
+  return tx.all(sql`
+    SELECT d.id, d.message_id, d.read_at FROM deliveries d
+    WHERE d.recipient_id = ${recipientId} AND d.ack_wanted = 1 AND d.acked_at IS NULL AND EXISTS (
+      SELECT 1 FROM messages m WHERE m.id = d.message_id AND m.sender_id = ${senderId} AND m.kind = ${kind})
+    ORDER BY d.id ${forUpdate(tx)}`)
 }
 
 /** A loan of the message ends: the message is read now. */

@@ -1,5 +1,5 @@
 /** Threads as mail finds them: by their key, or by their first message. */
-import sql, { type Sql } from 'sql-template-tag'
+import sql, { join, type Sql } from 'sql-template-tag'
 import { forUpdate } from '../db/dialect.ts'
 import type { Reader, Tx } from '../db/port.ts'
 import { type Sight, seenThread } from './visibility.ts'
@@ -61,6 +61,16 @@ export async function findMailThread(
         SELECT 1 FROM deliveries d WHERE d.message_id = x.id AND d.recipient_id = ${senderId})))
     ${forUpdate(tx, 't')}`)
   return begun
+}
+
+/** The threads of this key in these projects. */
+export async function listThreadsOf(
+  db: Reader,
+  { key, projectIds }: { key: string; projectIds: readonly number[] },
+): Promise<number[]> {
+  const rows = await db.all<{ id: number }>(sql`
+    SELECT id FROM threads WHERE key = ${key} AND project_id IN (${join([...projectIds])}) ORDER BY id`)
+  return rows.map(({ id }) => id)
 }
 
 /** Locked in the same way. */

@@ -18,7 +18,10 @@ export interface ProfileRow {
   created_at: number
 }
 
-const columns = raw('id, project_id, name, program, model, task, contact_policy, keyed, unread, active_at, created_at')
+/** Blind copies are not counted: a number that grows would tell of one (mail.bcc.uncounted). An index holds those unread. */
+const columns = raw(`id, project_id, name, program, model, task, contact_policy, keyed, active_at, created_at,
+  unread - (SELECT COUNT(*) FROM deliveries d WHERE d.recipient_id = agents.id AND d.kind = 'bcc' AND d.read_at IS NULL)
+    AS unread`)
 
 export async function findProfile(db: Reader, projectId: number, nameKey: string): Promise<ProfileRow | undefined> {
   const rows = await db.all<ProfileRow>(sql`
@@ -81,6 +84,18 @@ export function listRecent(
   return db.all<ProfileRow>(sql`
     SELECT ${columns} FROM agents WHERE project_id = ${projectId} AND active_at >= ${since}
     ORDER BY active_at DESC, id DESC LIMIT ${limit}`)
+}
+
+/** The names of the agents active last, but for one, and for those that never were. */
+export async function listNames(
+  db: Reader,
+  projectId: number,
+  { notId, limit }: { notId: number; limit: number },
+): Promise<string[]> {
+  const rows = await db.all<{ name: string }>(sql`
+    SELECT name FROM agents WHERE project_id = ${projectId} AND id <> ${notId} AND active_at > 0
+    ORDER BY active_at DESC, id DESC LIMIT ${limit}`)
+  return rows.map(({ name }) => name)
 }
 
 /** Those of the project with these ids, in any order. */

@@ -5,6 +5,9 @@ import type { Requirement } from '../requirements.ts'
 export const finding = [
   { id: 'mail.search.finds', spec: 'mail.md §5', says: 'search_messages finds mail of a project by its words, the best first, with a snippet.' },
   { id: 'mail.search.fields', spec: 'DECISIONS mail 9', says: 'A search can ask for subject:, body:, from: and thread: (its key, or the id of its first message).' },
+  { id: 'mail.search.minus', spec: 'DECISIONS mail 28', says: '-word in a search is NOT.' },
+  { id: 'mail.search.key-alone', spec: 'DECISIONS mail 28', says: 'A search for nothing but the key of a thread finds the messages of that thread.' },
+  { id: 'mail.search.notes', spec: 'DECISIONS mail 28', says: 'A search that can find nothing by its form says so in a note.' },
   { id: 'mail.search.never-raises', spec: 'DECISIONS mail 9', says: 'No query raises: what is not of the query language is looked for as it stands.' },
   { id: 'mail.search.visible', spec: 'DECISIONS mail 6', says: 'A search shows what its project may see: its own threads, and what others openly exchanged with it.' },
   { id: 'mail.search.bcc', spec: 'DECISIONS mail 6', says: 'No search tells who got a blind copy, and a blind copy alone shows a message to no other project.' },
@@ -22,9 +25,11 @@ export const finding = [
   { id: 'mail.llm.unusable', spec: 'DECISIONS mail 29', says: 'An answer of the model that cannot be used is not remembered.' },
   { id: 'mail.llm.secret', spec: 'DECISIONS post 2', says: 'The key of the language model is in no log and no error.' },
   { id: 'mail.macro.start', spec: 'mail.md Tools', says: 'macro_start_session makes the project, registers, reserves and shows the inbox.' },
+  { id: 'mail.macro.others', spec: 'DECISIONS mail 26', says: 'macro_start_session lists who else is active: name, task and last activity, ten at most.' },
   { id: 'mail.macro.start-checked', spec: 'DESIGN Nothing lost', says: 'macro_start_session writes nothing if one of its patterns is bad.' },
   { id: 'mail.macro.prepare', spec: 'mail.md Tools', says: 'macro_prepare_thread registers, summarises a thread and shows the inbox.' },
   { id: 'mail.macro.prepare-missing', spec: 'mail.md Tools', says: 'macro_prepare_thread also prepares for a thread that nobody has written to, and registers nobody if told so.' },
   { id: 'mail.macro.cycle', spec: 'mail.md Tools', says: 'macro_file_reservation_cycle reserves and, if told so, releases what was not held before.' },
   { id: 'mail.macro.handshake', spec: 'mail.md Tools', says: 'macro_contact_handshake asks, answers if told so, and sends the welcome; the other is not active by it.' },
+  { id: 'mail.macro.answers', spec: 'DECISIONS mail 19', says: 'auto_accept answers for open agents and auto ones of the same project only, unless the operator calls.' },
 ] as const satisfies readonly Requirement[]

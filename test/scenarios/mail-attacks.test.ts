@@ -74,6 +74,10 @@ describe('Blind copies', () => {
     const answers: Record<string, string> = {}
     for (const path of [...mine, ...common]) answers[path] = await shown(read(`resource://${path}`))
     for (const [tool, args] of calls) answers[`${tool} ${JSON.stringify(args)}`] = await shown(call(tool, args))
+    // Who is at work in a project is no secret, only who had a copy.
+    for (const [key, text] of Object.entries(answers))
+      if (key.startsWith('macro_start_session'))
+        answers[key] = JSON.stringify({ ...(JSON.parse(text) as Json), active_agents: undefined })
     return answers
   }
 
@@ -263,6 +267,43 @@ describe('A stranger', () => {
       expect(blocked).toMatchObject([{ recipient: 'BlueLake', code: 'CONTACT_REQUIRED' }])
       expect(await messages()).toEqual(before)
     })
+
+  verifies(
+    ['mail.macro.answers', 'mail.contact.border', 'mail.attack.cold'],
+    'does not answer its own request in the name of an agent that wants to be asked',
+    async () => {
+      const [ours, theirs] = [newProject(), newProject()]
+      await people(ours, 'RedStone', 'QuietOwl', 'NoisyCrow')
+      await people(theirs, 'BlueLake')
+      await policy(ours, 'QuietOwl', 'contacts_only')
+      const victims = [
+        { project: ours, name: 'QuietOwl', address: 'QuietOwl' },
+        { project: theirs, name: 'BlueLake', address: `BlueLake@${theirs}` },
+      ]
+      for (const { project, name, address } of victims) {
+        const handshake = { project_key: ours, requester: 'RedStone', target: name, to_project: project }
+        const welcome = { welcome_subject: 'Hi', welcome_body: 'x' }
+        const attack = { ...handshake, ...welcome, auto_accept: true }
+        for (const _ of [1, 2])
+          expect(await door().call('macro_contact_handshake', attack), name).toMatchObject({
+            request: { status: 'pending' },
+            response: null,
+            welcome_message: null,
+          })
+        for (const auto_contact_if_blocked of [true, false])
+          await expect(send(ours, 'RedStone', [address], { auto_contact_if_blocked }), name).rejects.toMatchObject({
+            code: 'CONTACT_REQUIRED',
+          })
+        // A message beside others takes no other way in, nor does a copy.
+        for (const copy of ['cc', 'bcc']) {
+          const { blocked } = await send(ours, 'RedStone', ['NoisyCrow'], { [copy]: [address] })
+          expect(blocked, name).toMatchObject([{ code: 'CONTACT_REQUIRED' }])
+        }
+        const subjects = (await inbox(project, name)).map(({ subject }) => subject)
+        expect(subjects, name).toEqual(['Contact request from RedStone'])
+      }
+    },
+  )
 
   verifies('mail.attack.cold', 'that was declined stays so, whatever it asks for', async () => {
     const { call, project_key, as, messages } = await scene('auto')

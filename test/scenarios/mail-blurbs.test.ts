@@ -190,7 +190,7 @@ verifies('mail.story.blurb', 'The macros do the same in one call each', async ()
 
   const other = '/abs/path/macros-other'
   const red = await enter(door, other, 'RedStone')
-  const handshake = await door.call('macro_contact_handshake', {
+  const handshake = {
     project_key: project,
     requester: 'GreenCastle',
     target: 'RedStone',
@@ -198,7 +198,15 @@ verifies('mail.story.blurb', 'The macros do the same in one call each', async ()
     auto_accept: true,
     welcome_subject: 'Hello',
     welcome_body: 'We share the API.',
+  }
+  // At the border of a project the other answers itself, unless it is open to all.
+  expect(await door.call('macro_contact_handshake', handshake)).toMatchObject({
+    request: { status: 'pending' },
+    response: null,
+    note: expect.stringContaining('RedStone'),
   })
-  expect(handshake).toMatchObject({ request: expect.anything(), response: { status: 'approved' } })
+  await door.call('set_contact_policy', { project_key: other, agent_name: 'RedStone', policy: 'open' })
+  const made = await door.call('macro_contact_handshake', handshake)
+  expect(made).toMatchObject({ request: expect.anything(), response: { status: 'approved' } })
   expect((await red.inbox()).map(({ subject }) => subject)).toContain('Hello')
 })

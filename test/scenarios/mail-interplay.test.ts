@@ -84,10 +84,8 @@ verifies('mail.interplay.contacts', 'A policy set at the mail door holds at the 
   await expect(green.send('BlueLake', 'blocked')).rejects.toMatchObject({ code: 'CONTACT_BLOCKED' })
   await policy('contacts_only')
   await expect(green.send('BlueLake', 'a stranger')).rejects.toMatchObject({ code: 'CONTACT_REQUIRED' })
+  expect(await blue.check()).toMatchObject({ from: 'GreenCastle', content: expect.stringContaining('respond_contact') })
   expect(await blue.check()).toBeNull()
-
-  await door().call('request_contact', { project_key, from_agent: 'GreenCastle', to_agent: 'BlueLake' })
-  expect(await blue.check()).toMatchObject({ from: 'GreenCastle', content: expect.stringContaining('contact') })
   await door().call('respond_contact', {
     project_key,
     to_agent: 'BlueLake',
@@ -96,6 +94,27 @@ verifies('mail.interplay.contacts', 'A policy set at the mail door holds at the 
   })
   await green.send('BlueLake', 'a contact')
   expect(await blue.check()).toMatchObject({ content: 'a contact' })
+})
+
+verifies('mail.mailbox.fields', 'check_mail shows of a message of the mail door what it has besides', async () => {
+  const project_key = newProject()
+  const query = `?project=${encodeURIComponent(project_key)}`
+  for (const name of ['GreenCastle', 'BlueLake']) await door().call('register_agent', { project_key, name })
+  const blue = mailbox(parley(), 'BlueLake', { query })
+  const message = { project_key, sender_name: 'GreenCastle', to: ['BlueLake'], subject: 'Plan', body_md: 'words' }
+  await door().call('send_message', message)
+  await door().call('send_message', { ...message, importance: 'urgent', ack_required: true })
+  await mailbox(parley(), 'GreenCastle', { query }).send('BlueLake', 'plain', 'p-1')
+  const common = { id: expect.any(String), from: 'GreenCastle', content: 'words', created: expect.any(String) }
+  expect(await blue.check()).toEqual({ ...common, subject: 'Plan', importance: 'normal', ack_required: false })
+  expect(await blue.check({ lease_seconds: 60 })).toEqual({
+    ...common,
+    subject: 'Plan',
+    importance: 'urgent',
+    ack_required: true,
+    lease: expect.any(String),
+  })
+  expect(await blue.check()).toEqual({ ...common, id: 'p-1', content: 'plain' })
 })
 
 verifies('mail.interplay.wakes', 'send_message wakes who waits in check_mail', async () => {
@@ -115,37 +134,45 @@ verifies('mail.interplay.wakes', 'send_message wakes who waits in check_mail', a
   expect(performance.now() - began).toBeLessThan(10_000)
 })
 
-verifies('mail.interplay.topics', 'A topic of the bus is read and searched as a thread of commons', async () => {
-  const peer = httpPeer(parley(), '?agent=curator')
-  const topic = await peer.join('curator', 'mail-interplay')
-  await peer.send(topic, 'the quokka plan', 'second remark')
-  const { messages } = await door().read<{ messages: Message[] }>(
-    `resource://thread/${topic}?project=commons&include_bodies=true`,
-  )
-  expect(messages).toMatchObject([
-    { from: 'curator', body_md: 'the quokka plan' },
-    { from: 'curator', body_md: 'second remark' },
-  ])
-  const found = await door().call<{ id: number; from: string }[]>('search_messages', {
-    project_key: 'commons',
-    query: 'quokka',
-  })
-  expect(found).toMatchObject([{ id: messages[0]?.id, from: 'curator' }])
-  const answer = { project_key: 'commons', sender_name: 'curator', message_id: messages[0]?.id, body_md: 'x' }
-  await expect(door().call('reply_message', answer)).rejects.toMatchObject({
-    code: 'INVALID_ARGUMENT',
-    hint: expect.stringMatching(/in the topic.*bus door.*topic_join/),
-  })
-  // It was addressed to nobody, so that it is no mail.
-  expect(await door().read('resource://outbox/curator?project=commons')).toMatchObject({ count: 0 })
-  // No other project sees it.
-  const project_key = newProject()
-  await door().call('ensure_project', { human_key: project_key })
-  expect(await door().call('search_messages', { project_key, query: 'quokka' })).toEqual([])
-  await expect(door().read(`resource://thread/${topic}?project=${project_key}`)).rejects.toMatchObject({
-    data: { code: 'THREAD_NOT_FOUND' },
-  })
-})
+verifies(
+  ['mail.interplay.topics', 'mail.interplay.topic-names'],
+  'A topic of the bus is read and searched as a thread of commons',
+  async () => {
+    const peer = httpPeer(parley(), '?agent=curator')
+    const topic = await peer.join('curator', 'mail-interplay')
+    await peer.send(topic, 'the quokka plan', 'second remark')
+    const { messages } = await door().read<{ messages: Message[] }>(
+      `resource://thread/${topic}?project=commons&include_bodies=true`,
+    )
+    expect(messages).toMatchObject([
+      { from: 'curator', body_md: 'the quokka plan' },
+      { from: 'curator', body_md: 'second remark' },
+    ])
+    const found = await door().call<{ id: number; from: string }[]>('search_messages', {
+      project_key: 'commons',
+      query: 'quokka',
+    })
+    expect(found).toMatchObject([{ id: messages[0]?.id, from: 'curator' }])
+    // It has one thread and one subject, wherever it is shown.
+    const single = await door().read<Message>(`resource://message/${messages[0]?.id}?project=commons`)
+    for (const shown of [...messages, ...found, single])
+      expect(shown).toMatchObject({ thread_id: topic, subject: 'mail-interplay' })
+    const answer = { project_key: 'commons', sender_name: 'curator', message_id: messages[0]?.id, body_md: 'x' }
+    await expect(door().call('reply_message', answer)).rejects.toMatchObject({
+      code: 'INVALID_ARGUMENT',
+      hint: expect.stringMatching(/in the topic.*bus door.*send_message/),
+    })
+    // It was addressed to nobody, so that it is no mail.
+    expect(await door().read('resource://outbox/curator?project=commons')).toMatchObject({ count: 0 })
+    // No other project sees it.
+    const project_key = newProject()
+    await door().call('ensure_project', { human_key: project_key })
+    expect(await door().call('search_messages', { project_key, query: 'quokka' })).toEqual([])
+    await expect(door().read(`resource://thread/${topic}?project=${project_key}`)).rejects.toMatchObject({
+      data: { code: 'THREAD_NOT_FOUND' },
+    })
+  },
+)
 
 verifies('mail.interplay.restart', 'After kill -9 everybody is who they were, and holds what they held', async () => {
   const storage = await temporaryFolder()

@@ -1,8 +1,9 @@
 /** Who is let in over HTTP: credentials, callers on this machine, foreign sites, names in the path. */
+import { once } from 'node:events'
 import { describe, expect, test } from 'vitest'
 import { shareServer, startParley } from '../support/parley.ts'
 import { verifies } from '../support/verifies.ts'
-import { type Answer, ask, checkMail, openSession } from '../support/wire.ts'
+import { type Answer, ask, checkMail, openSession, openSocket } from '../support/wire.ts'
 
 const token = 'the-operators-token'
 const bearer = { Authorization: `Bearer ${token}` }
@@ -11,6 +12,49 @@ const codeOf = ({ text }: Answer): unknown => {
   const { error } = JSON.parse(text) as { error?: { code: unknown; data?: { code: unknown } } }
   return error?.data?.code ?? error?.code
 }
+
+const headersOfProxies = [
+  'Forwarded',
+  'Via',
+  'X-Forwarded-For',
+  'X-Forwarded-Host',
+  'X-Forwarded-Proto',
+  'X-Forwarded-Port',
+  'X-Forwarded-Server',
+  'X-Forwarded-Prefix',
+  'X-Forwarded',
+  'X-Forwarder-For',
+  'X-Real-IP',
+  'X-Client-IP',
+  'Client-IP',
+  'True-Client-IP',
+  'CF-Connecting-IP',
+  'CF-Connecting-IPv6',
+  'CF-Ray',
+  'Cdn-Loop',
+  'X-Cluster-Client-IP',
+  'Fastly-Client-IP',
+  'X-Original-Forwarded-For',
+  'X-Original-Host',
+  'X-Original-URL',
+  'X-ProxyUser-Ip',
+  'Proxy-Connection',
+  'Fly-Client-IP',
+  'X-Envoy-External-Address',
+  'X-Envoy-Expected-Rq-Timeout-Ms',
+  'X-Appengine-User-Ip',
+  'X-Azure-ClientIP',
+  'X-Arr-Log-Id',
+  'X-Nf-Client-Connection-Ip',
+  'X-Vercel-Forwarded-For',
+  'X-Remote-Addr',
+  'Remote-User',
+  'WL-Proxy-Client-IP',
+  'X-Varnish',
+  'Tailscale-User-Login',
+  'Akamai-Origin-Hop',
+  'X-Scheme',
+]
 
 describe('A server that wants credentials of everybody', () => {
   const parley = shareServer({ env: { HTTP_BEARER_TOKEN: token, HTTP_ALLOW_LOCALHOST_UNAUTHENTICATED: 'false' } })
@@ -67,7 +111,13 @@ describe('A server that wants credentials of everybody', () => {
 })
 
 describe('A server with a token', () => {
-  const parley = shareServer({ env: { HTTP_BEARER_TOKEN: token, HTTP_ALLOWED_HOSTS: 'parley.example, Other.Example' } })
+  const parley = shareServer({
+    env: {
+      HTTP_BEARER_TOKEN: token,
+      HTTP_ALLOWED_HOSTS: 'parley.example, Other.Example',
+      HTTP_ALLOWED_ORIGINS: 'https://pages.example:8443, https://other-pages.example, chrome-extension://abcdef',
+    },
+  })
 
   verifies('all.credentials.local', 'lets callers on this machine in without it', async () => {
     expect((await ask(parley(), checkMail('alice'))).status).toBe(200)
@@ -75,11 +125,41 @@ describe('A server with a token', () => {
     expect((await ask(parley(), { path: '/metrics' })).status).toBe(200)
   })
 
-  for (const header of ['X-Forwarded-For', 'Forwarded', 'X-Real-IP'])
-    verifies('all.credentials.local', `takes nobody for local who comes through a proxy (${header})`, async () => {
+  for (const header of headersOfProxies)
+    verifies('all.credentials.proxied', `takes nobody for local who comes through a proxy (${header})`, async () => {
       for (const value of ['203.0.113.9', '127.0.0.1', 'for=127.0.0.1', ''])
-        expect((await ask(parley(), checkMail('alice', { [header]: value }))).status).toBe(401)
+        for (const name of [header, header.toUpperCase()])
+          expect((await ask(parley(), checkMail('alice', { [name]: value }))).status).toBe(401)
       expect((await ask(parley(), checkMail('alice', { [header]: '203.0.113.9', ...bearer }))).status).toBe(200)
+    })
+
+  verifies('all.credentials.proxied', 'takes a client for local whatever else it sends', async () => {
+    const plain = {
+      'User-Agent': 'claude-code/2.1',
+      'X-Request-Id': '7',
+      'X-Client-Name': 'codex',
+      Traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
+      Connection: 'keep-alive',
+      Cookie: 'a=b',
+      Referer: 'http://localhost/',
+      'Mcp-Name': 'x',
+    }
+    expect((await ask(parley(), checkMail('alice', plain))).status).toBe(200)
+  })
+
+  const addressed: [host: string, status: number][] = [
+    ['localhost', 200],
+    ['LOCALHOST:8765', 200],
+    ['127.0.0.1:1', 200],
+    ['[::1]:8765', 200],
+    ['parley.example', 401],
+    ['Other.Example:443', 401],
+  ]
+  for (const [host, status] of addressed)
+    verifies('all.credentials.proxied', `answers ${status} to a stranger who asks for ${host}`, async () => {
+      expect((await ask(parley(), checkMail('alice', { Host: host }))).status).toBe(status)
+      expect((await ask(parley(), withHeader({ path: '/metrics' }, 'Host', host))).status).toBe(status)
+      expect((await ask(parley(), checkMail('alice', { Host: host, ...bearer }))).status).toBe(200)
     })
 
   verifies('all.credentials.wrong', 'answers 401 to wrong ones even from this machine', async () => {
@@ -103,25 +183,65 @@ describe('A server with a token', () => {
   ]
   for (const [host, status] of hosts)
     verifies('all.http.foreign', `answers ${status} to the Host ${JSON.stringify(host)}`, async () => {
-      for (const request of [checkMail('alice'), { path: '/health/liveness' }, { path: '/metrics' }])
+      for (const request of [checkMail('alice', bearer), { path: '/health/liveness' }])
         expect(await ask(parley(), withHeader(request, 'Host', host))).toMatchObject({ status })
     })
 
-  const origins: [origin: string, status: number][] = [
-    ['http://localhost:3000', 200],
-    ['http://127.0.0.1', 200],
-    ['https://parley.example', 200],
-    ['https://evil.example', 403],
-    ['http://localhost.evil.example', 403],
-    ['null', 403],
-    ['', 403],
+  const origins: [host: string, origin: string, status: number][] = [
+    ['127.0.0.1:8765', 'http://127.0.0.1:8765', 200],
+    ['127.0.0.1:8765', 'http://localhost:8765', 200],
+    ['LocalHost:8765', 'HTTP://[::1]:8765', 200],
+    ['[::1]:8765', 'http://127.0.0.1:8765', 200],
+    ['127.0.0.1', 'http://localhost', 200],
+    ['127.0.0.1:80', 'http://localhost', 200],
+    ['127.0.0.1', 'http://localhost:80', 200],
+    ['localhost:443', 'https://localhost', 200],
+    ['localhost:80', 'https://localhost', 403],
+    ['localhost', 'http://localhost:443', 403],
+    ['127.0.0.1:8765', 'http://127.0.0.1:3000', 403],
+    ['127.0.0.1:8765', 'http://localhost:3000', 403],
+    ['127.0.0.1:8765', 'http://localhost', 403],
+    ['127.0.0.1', 'http://localhost:8765', 403],
+    ['127.0.0.1:8765', 'https://parley.example', 403],
+    ['127.0.0.1:8765', 'http://parley.example:8765', 403],
+    ['127.0.0.1:8765', 'null', 403],
+    ['127.0.0.1:8765', '', 403],
+    ['127.0.0.1:8765', 'file://', 403],
+    ['127.0.0.1:8765', 'localhost:8765', 403],
+    ['127.0.0.1:8765', 'http://localhost:8765@evil.example', 403],
+    ['127.0.0.1:8765', 'http://evil.example#localhost:8765', 403],
+    ['127.0.0.1:8765', 'http://localhost.evil.example:8765', 403],
+    ['127.0.0.1:8765', 'http://localhost:8765, http://evil.example', 403],
+    ['127.0.0.1:8765', 'https://pages.example:8443', 200],
+    ['127.0.0.1:8765', 'https://Other-Pages.example', 200],
+    ['127.0.0.1:8765', 'https://pages.example', 403],
+    ['127.0.0.1:8765', 'http://pages.example:8443', 403],
+    ['127.0.0.1:8765', 'chrome-extension://abcdef', 200],
+    ['127.0.0.1:8765', 'chrome-extension://another', 403],
+    ['parley.example', 'https://parley.example', 200],
+    ['Parley.Example:8443', 'https://PARLEY.example:8443', 200],
+    ['parley.example', 'https://parley.example:8443', 403],
+    ['parley.example', 'https://other.example', 403],
   ]
-  for (const [origin, status] of origins)
-    verifies('all.http.foreign', `answers ${status} to the Origin ${JSON.stringify(origin)}`, async () => {
-      const answer = await ask(parley(), checkMail('alice', { Origin: origin }))
-      expect(answer.status).toBe(status)
-      if (status === 403) expect(codeOf(answer)).toBe('FORBIDDEN')
-    })
+  for (const [host, origin, status] of origins)
+    verifies(
+      ['all.http.foreign', 'all.http.same-origin'],
+      `answers ${status} to a page of ${JSON.stringify(origin)} that calls ${host}`,
+      async () => {
+        const answer = await ask(parley(), checkMail('alice', { Host: host, Origin: origin, ...bearer }))
+        expect(answer.status).toBe(status)
+        if (status === 403) expect(codeOf(answer)).toBe('FORBIDDEN')
+      },
+    )
+
+  verifies('all.http.one-host', 'answers 400 to two Host headers, alike or not', async () => {
+    for (const second of ['127.0.0.1', 'evil.example']) {
+      const socket = await openSocket(parley())
+      socket.write(`GET /health/liveness HTTP/1.1\r\nHost: 127.0.0.1\r\nhOST: ${second}\r\nConnection: close\r\n\r\n`)
+      await once(socket, 'close')
+      expect(socket.received()).toMatch(/^HTTP\/1.1 400 /)
+    }
+  })
 
   verifies('all.http.foreign', 'answers 403 to a foreign Host before it looks at anything else', async () => {
     const foreign = { Host: 'evil.example', Authorization: 'Bearer guess' }

@@ -28,8 +28,10 @@ describe('A server', () => {
     const { url } = parley()
     const session = await openSession(`${url}/agents/alice/mcp`)
     expect(await pingSession(`${url}/agents/alice/mcp/`, session)).toBe(200)
-    await mailbox(parley(), 'bob', { query: '/?project=slashes' }).send('alice', 'hello')
-    expect(await mailbox(parley(), 'alice', { query: '?project=slashes' }).check()).toMatchObject({ content: 'hello' })
+    await mailbox(parley(), 'bob', { query: '/?project=/srv/slashes' }).send('alice', 'hello')
+    expect(await mailbox(parley(), 'alice', { query: '?project=/srv/slashes' }).check()).toMatchObject({
+      content: 'hello',
+    })
   })
 
   test.each([
@@ -57,6 +59,7 @@ describe('Readiness', () => {
     const app = createApp({
       host: '127.0.0.1',
       allowedHosts: [],
+      allowedOrigins: [],
       bearerToken: undefined,
       allowLocalUnauthenticated: true,
       callerOfKey: async () => undefined,

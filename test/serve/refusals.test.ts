@@ -107,6 +107,38 @@ describe('Settings', () => {
     expect(run.stderr).not.toContain('secret')
   })
 
+  const neverMatching: Record<string, string[]> = {
+    HTTP_PATH: ['/../mcp', '/./mcp', '/.well-known/mcp', '/a/../b', 'mcp', '//', `/${'x'.repeat(300)}`],
+    HTTP_ALLOWED_HOSTS: [
+      'https://hub.example',
+      'hub.example:8765',
+      '*',
+      '*.example',
+      'a/b',
+      'me@hub',
+      'a b',
+      '1',
+      '[::1]:80',
+    ],
+    HTTP_ALLOWED_ORIGINS: [
+      'hub.example',
+      'https://hub.example/',
+      'null',
+      '*',
+      'https://*.example',
+      'https://me@hub.example',
+    ],
+  }
+  for (const [name, values] of Object.entries(neverMatching))
+    verifies('serve.config.http', `of ${name} that nothing could ever match are faults`, async () => {
+      for (const value of values) {
+        const run = await refused({ [name]: value })
+        expect(run, value).toMatchObject({ code: 2, stdout: '' })
+        expect(run.stderr).toMatch(new RegExp(`^ {2}- ${name} must `, 'm'))
+        expect(run.stderr).toContain(JSON.stringify(value))
+      }
+    })
+
   verifies('serve.config.faults', 'given as flags are judged alike', async () => {
     const run = await refused({}, ['--port', '65536'])
     expect(run).toMatchObject({ code: 2, stdout: '' })

@@ -26,6 +26,7 @@ export const usualRules: Rules = {
   contacts: { enforced: true, autoMs: 86_400_000, handshake: true, retry: true },
   makeRecipients: true,
   names: 'coerce',
+  overdueMs: 1_800_000,
   inboxQuota: undefined,
 }
 

@@ -14,7 +14,7 @@ export interface Asked {
   method?: string
   path: string
   headers?: Record<string, string>
-  body?: string
+  body?: string | Buffer
 }
 
 /** A request whose path and headers go out as they are given. */

@@ -4,7 +4,7 @@ import { type Actor, itself } from '../hub/commit.ts'
 /** `key` is a short stable text: the feed names the caller by it, and a session is bound to it. */
 export type Caller = Actor &
   (
-    | { readonly kind: 'local' } // loopback or stdio without credentials
+    | { readonly kind: 'local' } // without credentials: on stdio, or from loopback to a loopback name, past no proxy
     | { readonly kind: 'operator' } // HTTP_BEARER_TOKEN
     | { readonly kind: 'agent'; readonly agentId: number; readonly projectId: number } // the key of an agent
     | { readonly kind: 'hub' } // Parley itself, which no request can be

@@ -25,6 +25,7 @@ export interface Profile extends Agent {
   readonly contactPolicy: ContactPolicy
   readonly unread: number
   readonly createdAt: number
+  /** 0 for an agent that others have written to, and that has done nothing yet. */
   readonly activeAt: number
 }
 
@@ -46,7 +47,7 @@ export async function whois(hub: Hub, caller: Caller, slugOrKey: string, name: s
   const project = await needProject(hub, caller, slugOrKey)
   const row = await findProfile(reader(hub), project.id, nameKey(name))
   if (row !== undefined) return toProfile(hub, project, row)
-  throw noAgent(name, project.slug)
+  throw noAgent(name, project.slug, 'no_agent')
 }
 
 export interface Listing {
@@ -64,18 +65,28 @@ export async function listAgents(
   caller: Caller,
   slugOrKey: string,
   { activeWithinMs, limit }: Listing,
-): Promise<{ project: Project; agents: Profile[] }> {
+): Promise<{ project: Project; agents: Profile[]; more: boolean }> {
   const project = await needProject(hub, caller, slugOrKey)
   const since = sinceOf(hub, activeWithinMs)
   const unwritten = activity(hub).unwritten()
   const rows = [
-    ...(await listRecent(reader(hub), project.id, { since, limit })),
+    ...(await listRecent(reader(hub), project.id, { since, limit: limit + 1 })),
     ...(await listProfiles(reader(hub), project.id, [...unwritten.keys()])),
   ]
   const latest = new Map(rows.map((row) => [row.id, toProfile(hub, project, later(row, unwritten))]))
   const agents = [...latest.values()].filter(({ activeAt }) => activeAt >= since)
   agents.sort((a, b) => b.activeAt - a.activeAt || b.id - a.id)
-  return { project, agents: agents.slice(0, limit) }
+  return { project, agents: agents.slice(0, limit), more: agents.length > limit }
+}
+
+/** How long after its last call an agent counts as active, and how many of them a newcomer is told of. */
+const activeMs = 86_400_000
+const mostActive = 10
+
+/** The others that are active in an agent's project, the latest first. */
+export async function listActiveOthers(hub: Hub, caller: Caller, slugOrKey: string, { id }: Agent): Promise<Profile[]> {
+  const { agents } = await listAgents(hub, caller, slugOrKey, { activeWithinMs: activeMs, limit: mostActive + 1 })
+  return agents.filter((agent) => agent.id !== id).slice(0, mostActive)
 }
 
 /** A time that was unwritten when the reading began may be written by now: then it is in neither place. */

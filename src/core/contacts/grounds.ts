@@ -10,7 +10,7 @@ interface Looking {
   readonly tx: Tx
   readonly sender: Agent
   readonly recipients: readonly Agent[]
-  readonly threadId: number | undefined
+  readonly threads: readonly number[]
 }
 
 export interface Grounds {
@@ -21,7 +21,7 @@ export interface Grounds {
 }
 
 /** The cheapest question comes first, and each recipient leaves with its first ground. */
-export async function findGrounds(hub: Hub, { tx, sender, recipients, threadId }: Looking): Promise<Grounds> {
+export async function findGrounds(hub: Hub, { tx, sender, recipients, threads }: Looking): Promise<Grounds> {
   const found = new Set<number>()
   const left = () => recipients.filter(({ id }) => !found.has(id))
   const pairs = () => ({ senderId: sender.id, ids: left().map(({ id }) => id) })
@@ -29,13 +29,16 @@ export async function findGrounds(hub: Hub, { tx, sender, recipients, threadId }
     for (const id of ids) found.add(id)
   }
   const now = hub.clock.now()
-  if (threadId !== undefined && left().length > 0) add(await listThreadMates(tx, { ...pairs(), threadId }))
+  for (const threadId of threads) if (left().length > 0) add(await listThreadMates(tx, { ...pairs(), threadId }))
   const neighbours = left().filter(({ projectId }) => projectId === sender.projectId)
   // A sender without a lease shares none with anybody: one look instead of one for each recipient.
   if (neighbours.length > 0 && (await listHeld(tx, sender.id, now)).length > 0)
     for (const { id } of neighbours) if (await haveOverlappingLeases(tx, sender.id, id, now)) add([id])
+  // Of these grounds only a shared thread reaches beyond the project (mail.contact.border).
+  const strangers = neighbours.flatMap(({ id }) => (found.has(id) ? [] : [id]))
   const since = now - hub.rules.contacts.autoMs
-  const recent = left().length > 0 ? await listRecentPartners(tx, { ...pairs(), since }) : []
+  const recent =
+    strangers.length > 0 ? await listRecentPartners(tx, { senderId: sender.id, ids: strangers, since }) : []
   add(recent)
   return { found, recent }
 }

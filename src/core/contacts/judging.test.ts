@@ -3,13 +3,14 @@
 import type { Sql } from 'sql-template-tag'
 import sql from 'sql-template-tag'
 import { expect, test } from 'vitest'
-import { day, openContacts } from '../../../test/support/contacts.ts'
+import { day, openContacts, outcome } from '../../../test/support/contacts.ts'
 import { eachEngine } from '../../../test/support/engines.ts'
 import { verifies } from '../../../test/support/verifies.ts'
 import type { Db } from '../../db/port.ts'
 import type { ContactPolicy } from '../agents/agents.ts'
 import { inside } from '../hub/hub.ts'
-import { send } from '../messages/send.ts'
+import { type Draft, send } from '../messages/send.ts'
+import { respondContact } from '../requests/requests.ts'
 import { setContactPolicy } from './links.ts'
 
 type World = Awaited<ReturnType<typeof openContacts>>
@@ -54,6 +55,8 @@ const states: Record<string, (world: Pick<World, 'ask' | 'answer'>) => Promise<u
 const contact = ['approved', 'approved the other way']
 const denial = ['denied', 'approved both ways, then denied by Bob']
 const standing = ['pending', ...contact, ...denial]
+
+const request = 'Contact request from Ann'
 
 /** The rule as a table; `link` is the contact from Ann to Bob afterwards, where it changes. */
 function expected(policy: ContactPolicy, state: string, { handshake, retry }: { handshake: boolean; retry: boolean }) {
@@ -220,8 +223,8 @@ eachEngine('Contact policies', (open) => {
     expect(await sending(auto10)).toBe(toOpen + 1)
   })
 
-  verifies('mail.contact.filed', 'sending to contacts_only files one request and no message', async () => {
-    const { hub, as, people, mail, links, inbox, answer } = await start()
+  verifies('mail.contact.filed', 'sending to contacts_only files one request, with one message about it', async () => {
+    const { hub, as, clock, people, mail, links, inbox, answer } = await start()
     await people({ Ann: 'auto', Bob: 'contacts_only' })
     await expect(send(hub, as('Ann'), { to: [{ name: 'Bob' }], body: 'x' })).rejects.toMatchObject({
       code: 'CONTACT_REQUIRED',
@@ -230,7 +233,13 @@ eachEngine('Contact policies', (open) => {
       hint: 'Send again once Bob has accepted.',
     })
     await mail('Ann', 'Bob', { handshake: true })
-    expect([await links(), await inbox('Bob')]).toEqual([['Ann>Bob pending'], []])
+    clock.advance(2 * day)
+    await mail('Ann', 'Bob', { handshake: true })
+    expect([await links(), await inbox('Bob')]).toEqual([['Ann>Bob pending'], [request]])
+    // Once it has ended unanswered, the next message asks anew.
+    clock.advance(6 * day)
+    await mail('Ann', 'Bob', { handshake: true })
+    expect([await links(), await inbox('Bob')]).toEqual([['Ann>Bob pending'], [request, request]])
     await answer('Bob', 'Ann', true)
     expect(await mail('Ann', 'Bob')).toBe('delivered')
   })
@@ -249,17 +258,25 @@ eachEngine('Contact policies', (open) => {
     ])
     for (const { hint } of sent.blocked) expect(hint).toMatch(/\w/)
     expect(new Set(await links())).toEqual(new Set(['Ann>Dan approved', 'Ann>Cid pending']))
-    expect([await inbox('Bob'), await inbox('Cid'), await inbox('Dan')]).toEqual([[], [], ['hello']])
+    expect([await inbox('Bob'), await inbox('Cid'), await inbox('Dan')]).toEqual([[], [request], ['hello']])
   })
 
-  verifies('mail.contact.partial', 'if all are blocked, nothing is stored but the request', async () => {
-    const { hub, as, people, links, stored } = await start()
-    await people({ Ann: 'auto', Bob: 'block_all', Cid: 'contacts_only' })
-    const sending = send(hub, as('Ann'), { to: [{ name: 'Bob' }, { name: 'Cid' }], body: 'x', thread: 'T' })
-    await expect(sending).rejects.toMatchObject({ code: 'CONTACT_BLOCKED', message: expect.stringMatching(/Bob.*Cid/) })
-    expect([await links(), await stored()]).toEqual([['Ann>Cid pending'], 0])
-    expect(await hub[inside].db.all(sql`SELECT id FROM threads`)).toEqual([])
-  })
+  verifies(
+    'mail.contact.partial',
+    'if all are blocked, nothing is stored but the request and its message',
+    async () => {
+      const { hub, as, people, links, inbox, stored } = await start()
+      await people({ Ann: 'auto', Bob: 'block_all', Cid: 'contacts_only' })
+      const sending = send(hub, as('Ann'), { to: [{ name: 'Bob' }, { name: 'Cid' }], body: 'x', thread: 'T' })
+      await expect(sending).rejects.toMatchObject({
+        code: 'CONTACT_BLOCKED',
+        message: expect.stringMatching(/Bob.*Cid/),
+      })
+      expect([await links(), await stored()]).toEqual([['Ann>Cid pending'], 0])
+      expect([await inbox('Bob'), await inbox('Cid')]).toEqual([[], [request]])
+      expect(await hub[inside].db.all(sql`SELECT id FROM threads WHERE key IS NOT NULL`)).toEqual([])
+    },
+  )
 
   verifies('mail.contact.one-row', 'handshakes that race each other on two connections make one link', async () => {
     const database = await open()
@@ -280,6 +297,53 @@ eachEngine('Contact policies', (open) => {
     expect(new Set(links).size).toBe(links.length)
     const pairs = new Set(links.map((link) => link.split(' ')[0]?.split('>').toSorted().join(' ')))
     expect(pairs.size).toBe(10 + 5)
+    const asked = (await worlds[0]?.inbox('Bob')) ?? []
+    expect(asked.toSorted()).toEqual(names.map((name) => `Contact request from ${name}`))
     for (const { hub } of worlds) await hub.close()
+  })
+
+  verifies('mail.contact.border', 'across projects a message makes no contact: it files a request', async () => {
+    const { hub, as, clock, people, links, inbox } = await start()
+    await people({ Ann: 'auto', Dan: 'auto' })
+    await people({ Bob: 'auto', Cid: 'open' }, '/srv/other')
+    const [ann, bob, home] = [as('Ann'), as('Bob', '/srv/other'), '/srv/project']
+    const write = (from: typeof ann, name: string, project: string, draft: Partial<Draft> = {}) =>
+      outcome(send(hub, from, { to: [{ name, project }], body: 'words', ...draft }))
+    expect(await write(ann, 'Bob', '/srv/other', { handshake: true })).toBe('CONTACT_REQUIRED')
+    expect(await write(ann, 'Bob', '/srv/other')).toBe('CONTACT_REQUIRED')
+    expect([await links(), await inbox('Bob')]).toEqual([['Ann>Bob pending'], [request]])
+    await expect(
+      send(hub, as('Dan'), { to: [{ name: 'Bob', project: '/srv/other' }], body: 'x', handshake: false }),
+    ).rejects.toMatchObject({ reason: 'contact_only', message: expect.stringContaining('another project') })
+    expect(await write(ann, 'Cid', '/srv/other')).toBeUndefined()
+    // Mail that passed because one of the two is open is no ground to write to the other out of the blue.
+    await setContactPolicy(hub, ann, 'open')
+    await send(hub, bob, { to: [{ name: 'Ann', project: home }], body: 'one', thread: 'T-1' })
+    expect(await write(ann, 'Bob', '/srv/other')).toBe('CONTACT_REQUIRED')
+    expect(await write(ann, 'Bob', '/srv/other', { thread: 'T-1' })).toBeUndefined()
+    // Who was openly brought into the thread may write to all in it, from wherever.
+    await send(hub, ann, { to: [{ name: 'Bob', project: '/srv/other' }, { name: 'Dan' }], body: 'two', thread: 'T-1' })
+    expect(await write(as('Dan'), 'Bob', '/srv/other', { thread: 'T-1' })).toBeUndefined()
+    expect(await write(as('Dan'), 'Bob', '/srv/other')).toBe('CONTACT_REQUIRED')
+    await respondContact(hub, bob, { from: { name: 'Ann', project: home }, accept: true })
+    clock.advance(2 * day)
+    expect(await write(ann, 'Bob', '/srv/other')).toBeUndefined()
+    expect(await links()).toContain('Ann>Bob approved')
+    await hub.close()
+  })
+
+  verifies('mail.contact.border', 'automatic contact of former days ends where a border is', async () => {
+    const { hub, as, clock, people, links } = await start()
+    await people({ Ann: 'auto' })
+    await people({ Bob: 'auto' }, '/srv/other')
+    const write = () => outcome(send(hub, as('Ann'), { to: [{ name: 'Bob', project: '/srv/other' }], body: 'x' }))
+    await write()
+    await hub[inside].db.tx((tx) =>
+      tx.all(sql`UPDATE contacts SET status = 'approved', origin = 'automatic', expires_at = ${clock.now() + 1000}`),
+    )
+    expect(await write()).toBeUndefined()
+    clock.advance(1000)
+    expect([await write(), await links()]).toEqual(['CONTACT_REQUIRED', ['Ann>Bob pending']])
+    await hub.close()
   })
 })

@@ -6,11 +6,13 @@ import type { RecipientRow } from '../../store/agents.ts'
 import { listAnswerable } from '../../store/contact-grounds.ts'
 import {
   approveContacts,
+  type ContactRow,
   extendContacts,
   fileContacts,
   listContactsBetween,
   listContactsElsewhere,
 } from '../../store/contacts.ts'
+import { listThreadsOf } from '../../store/mail-threads.ts'
 import type { Agent } from '../agents/agents.ts'
 import type { Note } from '../hub/commit.ts'
 import { type Hub, reader } from '../hub/hub.ts'
@@ -26,6 +28,8 @@ export interface Judging {
   readonly recipients: readonly { readonly agent: Agent; readonly row: RecipientRow }[]
   /** The thread that the message joins, if there is one. */
   readonly threadId: number | undefined
+  /** The name that the message gives to its thread: in another project a thread of this name is the same conversation. */
+  readonly threadKey: string | undefined
   /** Whether contact is made where a policy wants it first. */
   readonly handshake: boolean
 }
@@ -40,9 +44,22 @@ export interface Refusal {
 /** The reasons for which a message may not reach some of its recipients, by the id of the agent. All others are reached. */
 export type Refusals = ReadonlyMap<number, Refusal>
 
+export interface Judgement {
+  readonly refusals: Refusals
+  /** Those who were asked for contact because of the message, and are due a message about that. */
+  readonly asked: readonly Agent[]
+}
+
+/** A request repeated within this time is renewed, but the other gets no second message. */
+const quietMs = 86_400_000
+
+/** Whether the other is due a message about a request: never told of it, has answered since, or has long been silent. */
+export const isNews = (link: ContactRow | undefined, now: number): boolean =>
+  link === undefined || link.status !== 'pending' || now - link.updated_at >= quietMs
+
 /** Not asked for a request for contact, nor for a person who watches over all: both are above the policies. */
-export async function judge(hub: Hub, judging: Judging): Promise<Refusals> {
-  const { tx, sender, threadId } = judging
+export async function judge(hub: Hub, judging: Judging): Promise<Judgement> {
+  const { tx, sender } = judging
   const refusals = new Map<number, Refusal>()
   const asked: Agent[] = []
   const policies = new Map(judging.recipients.map(({ agent, row }) => [agent.id, row.contact_policy]))
@@ -50,16 +67,18 @@ export async function judge(hub: Hub, judging: Judging): Promise<Refusals> {
     if (row.contact_policy === 'block_all') refusals.set(agent.id, blocksAll(agent))
     else asked.push(agent)
   }
-  if (asked.length === 0) return refusals
+  if (asked.length === 0) return { refusals, asked: [] }
 
   const now = hub.clock.now()
   const links = linksOf(sender, await listContactsBetween(tx, sender.id, idsOf(asked)), now)
   await keepAlive(hub, judging, links)
   const unknown = asked.filter(({ id }) => links.get(id)?.standing !== 'approved')
-  if (unknown.length === 0) return refusals
+  if (unknown.length === 0) return { refusals, asked: [] }
 
-  const answerable =
-    threadId === undefined ? [] : await listAnswerable(tx, { senderId: sender.id, ids: idsOf(unknown), threadId })
+  const threads = await findThreads(judging, unknown)
+  const answerable: number[] = []
+  for (const threadId of threads)
+    answerable.push(...(await listAnswerable(tx, { senderId: sender.id, ids: idsOf(unknown), threadId })))
   const strangers: Agent[] = []
   const reserved: Agent[] = []
   for (const agent of unknown) {
@@ -67,7 +86,7 @@ export async function judge(hub: Hub, judging: Judging): Promise<Refusals> {
     if (links.get(agent.id)?.standing === 'denied') refusals.set(agent.id, declined(agent, sender))
     else (policies.get(agent.id) === 'auto' ? strangers : reserved).push(agent)
   }
-  const { found, recent } = await findGrounds(hub, { tx, sender, recipients: strangers, threadId })
+  const { found, recent } = await findGrounds(hub, { tx, sender, recipients: strangers, threads })
   // Recent contact is stored as contact: the next message finds it with one look.
   if (judging.handshake && recent.length > 0)
     await approveContacts(tx, {
@@ -77,30 +96,54 @@ export async function judge(hub: Hub, judging: Judging): Promise<Refusals> {
       expiresAt: endAfter(now, hub.rules.contacts.autoMs),
     })
   const groundless = strangers.filter(({ id }) => !found.has(id))
-  await shakeHands(hub, judging, { groundless, reserved, links, refusals })
-  return refusals
+  const abroad = groundless.filter((agent) => isAbroad(agent, sender))
+  const unsettled = {
+    groundless: groundless.filter((agent) => !isAbroad(agent, sender)),
+    reserved: [...reserved, ...abroad],
+    links,
+    refusals,
+  }
+  return { refusals, asked: await shakeHands(hub, judging, unsettled) }
 }
 
+async function findThreads(
+  { tx, sender, threadId, threadKey: key }: Judging,
+  recipients: readonly Agent[],
+): Promise<number[]> {
+  const own = threadId === undefined ? [] : [threadId]
+  const elsewhere = recipients.filter((agent) => isAbroad(agent, sender)).map(({ projectId }) => projectId)
+  if (key === undefined || elsewhere.length === 0) return own
+  return [...own, ...(await listThreadsOf(tx, { key, projectIds: [...new Set(elsewhere)] }))]
+}
+
+/** Automatic contact stops at the border of a project (mail.contact.border). */
+const isAbroad = (agent: Agent, sender: Agent): boolean => agent.projectId !== sender.projectId
+
 interface Unsettled {
-  /** Recipients with the policy `auto`, and no ground to let the message through. */
+  /** Recipients of this project with the policy `auto`, and no ground to let the message through. */
   readonly groundless: readonly Agent[]
-  /** Recipients that take mail from contacts only. */
+  /** Recipients that take mail from contacts only: by their policy, or from this project. */
   readonly reserved: readonly Agent[]
   readonly links: ReadonlyMap<number, Link>
   readonly refusals: Map<number, Refusal>
 }
 
+/** Returns those who are due a message about the request that was filed with them. */
 async function shakeHands(
   hub: Hub,
   { tx, note, sender, handshake }: Judging,
   { groundless, reserved, links, refusals }: Unsettled,
-): Promise<void> {
+): Promise<Agent[]> {
   const { autoMs, retry } = hub.rules.contacts
   const now = hub.clock.now()
   if (!handshake) {
     for (const agent of groundless) refusals.set(agent.id, contactFirst(agent))
-    for (const agent of reserved) refusals.set(agent.id, onlyContacts(agent, isWaiting(links.get(agent.id))))
-    return
+    for (const agent of reserved)
+      refusals.set(
+        agent.id,
+        onlyContacts(agent, { waiting: isWaiting(links.get(agent.id)), abroad: isAbroad(agent, sender) }),
+      )
+    return []
   }
   if (groundless.length > 0) {
     const handshakes = { fromId: sender.id, toIds: idsOf(groundless), now, expiresAt: endAfter(now, autoMs) }
@@ -114,16 +157,19 @@ async function shakeHands(
       }
     }
   }
+  const told: Agent[] = []
   if (reserved.length > 0) {
     const handshakes = { fromId: sender.id, toIds: idsOf(reserved), now, expiresAt: endAfter(now, usualTtlMs) }
     const filed = await fileContacts(tx, handshakes)
     for (const agent of reserved) {
-      refusals.set(agent.id, requestFiled(agent))
+      refusals.set(agent.id, requestFiled(agent, isAbroad(agent, sender)))
       const contactId = filed.get(agent.id)
-      if (contactId !== undefined)
-        note({ kind: 'contact.requested', projectId: agent.projectId, agentId: agent.id, contactId })
+      if (contactId === undefined) continue
+      note({ kind: 'contact.requested', projectId: agent.projectId, agentId: agent.id, contactId })
+      if (isNews(links.get(agent.id)?.row, now)) told.push(agent)
     }
   }
+  return told
 }
 
 const isWaiting = (link: Link | undefined): boolean => link?.standing === 'pending'
@@ -131,7 +177,7 @@ const isWaiting = (link: Link | undefined): boolean => link?.standing === 'pendi
 /** An automatic contact lasts as long as it is used. Its end is moved in its last quarter only, not with every message. */
 async function keepAlive(
   hub: Hub,
-  { tx, handshake, recipients }: Judging,
+  { tx, sender, handshake, recipients }: Judging,
   links: ReadonlyMap<number, Link>,
 ): Promise<void> {
   if (!handshake) return
@@ -140,6 +186,7 @@ async function keepAlive(
   const ending = recipients.flatMap(({ agent, row }) => {
     const link = links.get(agent.id)
     if (link?.standing !== 'approved' || link.row.origin === 'asked' || row.contact_policy !== 'auto') return []
+    if (isAbroad(agent, sender)) return []
     return endOf(link) - now < autoMs / 4 ? [link.row.id] : []
   })
   if (ending.length > 0) await extendContacts(tx, ending, now + autoMs)

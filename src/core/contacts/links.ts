@@ -1,7 +1,7 @@
 /** The contacts of an agent as it sees them, and its contact policy. */
 import { HubError } from '../../base/errors.ts'
 import { limits } from '../../base/limits.ts'
-import { updateContactPolicy } from '../../store/agents.ts'
+import { listRecipients, updateContactPolicy } from '../../store/agents.ts'
 import { listNamedContacts, type NamedContactRow } from '../../store/contacts.ts'
 import { type Acting, actAs } from '../agents/acting.ts'
 import { type Agent, type ContactPolicy, findIn } from '../agents/agents.ts'
@@ -36,14 +36,18 @@ export interface Other {
 }
 
 /** The contacts of an agent, asked for by either side, the latest change first. */
-export async function listContacts(hub: Hub, acting: Acting): Promise<(Contact & { direction: Direction })[]> {
+export async function listContacts(
+  hub: Hub,
+  acting: Acting,
+): Promise<{ contacts: (Contact & { direction: Direction })[]; more: boolean }> {
   const agent = await actAs(hub, acting)
   const now = hub.clock.now()
-  const rows = await listNamedContacts(reader(hub), agent.id, limits.listed)
-  return rows.map((row) => ({
+  const rows = await listNamedContacts(reader(hub), agent.id, limits.listed + 1)
+  const contacts = rows.slice(0, limits.listed).map((row) => ({
     ...toContact(row, now),
     direction: row.from_id === agent.id ? ('outgoing' as const) : ('incoming' as const),
   }))
+  return { contacts, more: rows.length > limits.listed }
 }
 
 export type Direction = 'outgoing' | 'incoming'
@@ -55,6 +59,11 @@ export async function setContactPolicy(hub: Hub, acting: Acting, policy: Contact
     note({ kind: 'agent.policy', projectId: agent.projectId, agentId: agent.id })
   })
   return whois(hub, acting.caller, acting.project, agent.name)
+}
+
+export async function findPolicy(hub: Hub, { id }: Agent): Promise<ContactPolicy | undefined> {
+  const [row] = await listRecipients(reader(hub), [id])
+  return row?.contact_policy
 }
 
 export const toContact = (row: NamedContactRow, now: number): Contact => ({

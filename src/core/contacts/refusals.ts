@@ -29,17 +29,20 @@ export const contactMade = ({ name }: Agent): Refusal => ({
   hint: 'Send the same message again: it will be delivered.',
 })
 
-export const onlyContacts = ({ name }: Agent, waiting: boolean): Refusal => ({
+const contactsOnly = (name: string, abroad: boolean): string =>
+  `${name} ${abroad ? 'is in another project and ' : ''}takes messages from its contacts only`
+
+export const onlyContacts = ({ name }: Agent, { waiting, abroad }: { waiting: boolean; abroad: boolean }): Refusal => ({
   code: 'CONTACT_REQUIRED',
-  message: `${name} takes messages from its contacts only${waiting ? ', and has not answered your request yet' : ''}.`,
+  message: `${contactsOnly(name, abroad)}${waiting ? ', and has not answered your request yet' : ''}.`,
   ...(waiting
     ? { reason: 'contact_asked', hint: `Send again once ${name} has accepted.` }
     : { reason: 'contact_only', hint: `Ask ${name} for contact, and send again once it has accepted.` }),
 })
 
-export const requestFiled = ({ name }: Agent): Refusal => ({
+export const requestFiled = ({ name }: Agent, abroad: boolean): Refusal => ({
   code: 'CONTACT_REQUIRED',
   reason: 'contact_asked',
-  message: `${name} takes messages from its contacts only. A contact request is filed and waits for its answer.`,
+  message: `${contactsOnly(name, abroad)}. A contact request is filed and waits for its answer.`,
   hint: `Send again once ${name} has accepted.`,
 })

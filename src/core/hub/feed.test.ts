@@ -115,7 +115,11 @@ eachEngine('The feed', (open) => {
         { ...message, kind: 'message.sent' },
       ])
       const answer = (accept: boolean) => () => respondContact(hub, as('bob'), { from: { name: 'ann' }, accept })
-      expect(await changesOf(answer(true))).toEqual([{ ...contact, kind: 'contact.approved' }])
+      // The message about the request counts as acknowledged with the first answer.
+      expect(await changesOf(answer(true))).toEqual([
+        { ...contact, kind: 'contact.approved' },
+        { ...mail, kind: 'mail.acknowledged', messageId: expect.any(Number) },
+      ])
       expect(await changesOf(answer(false))).toEqual([{ ...contact, kind: 'contact.denied' }])
 
       const lease = { ...byLocal, agentId: ann, leaseId: expect.any(Number) }

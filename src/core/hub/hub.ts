@@ -28,6 +28,8 @@ export interface Rules {
   /** Whether mail to a name that nobody has makes that agent, at doors where one registers first. */
   readonly makeRecipients: boolean
   readonly names: 'strict' | 'coerce' | 'always_auto'
+  /** The age from which an acknowledgement is overdue. */
+  readonly overdueMs: number
   /** How many messages an inbox may hold, read or not. */
   readonly inboxQuota: number | undefined
 }

@@ -53,14 +53,14 @@ export async function takeTurn(hub: Hub, taking: Taking, run: (turn: Turn) => Pr
 }
 
 function turnOf(hub: Hub, { name, holder, signal }: Taking): Turn {
-  let heldUntil = hub.clock.now() + turnMs
+  let heldAt = hub.clock.monotonic()
   let batches = 0
 
   /** Asked in the transaction of the batch itself: whoever was taken over from does nothing twice. */
   async function hold(tx: Tx): Promise<void> {
     const until = hub.clock.now() + turnMs
     if (signal.aborted || !(await updateHeld(tx, { name, holder, until }))) throw new TurnOver()
-    heldUntil = until
+    heldAt = hub.clock.monotonic()
   }
 
   return {
@@ -74,7 +74,7 @@ function turnOf(hub: Hub, { name, holder, signal }: Taking): Turn {
     async goOn() {
       await nextTurn()
       if (signal.aborted) throw new TurnOver()
-      if (heldUntil - hub.clock.now() < turnMs / 2) await commit(hub, itself, hold)
+      if (hub.clock.monotonic() - heldAt > turnMs / 2) await commit(hub, itself, hold)
     },
   }
 }

@@ -46,6 +46,31 @@ eachEngine('A wait', (open) => {
     expect(answer).toBe('there')
   })
 
+  verifies('serve.wait.monotonic', 'ends after its time, though the time of day is set back or ahead', async () => {
+    const { hub, clock } = await start()
+    for (const day of [-86_400_000, 86_400_000]) {
+      let ended = false
+      let asked = 0
+      const wish = { channel: 't', ms: 1000, signals: [] }
+      const ask = async () => {
+        asked++
+        return {}
+      }
+      const answer = wait(hub, wish, ask).then(() => {
+        ended = true
+      })
+      await settle(hub, 1)
+      clock.set(clock.now() + day)
+      hub[inside].wakes.wake(['t'])
+      await expect.poll(() => asked).toBe(2)
+      clock.advance(999)
+      await new Promise(setImmediate)
+      expect(ended).toBe(false)
+      clock.advance(1)
+      await answer
+    }
+  })
+
   test('ends at its deadline, at the limit of the hub, and at once when it is told to', async () => {
     const { hub, clock } = await start()
     const never = async () => ({})

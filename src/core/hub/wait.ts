@@ -14,17 +14,20 @@ export interface Wait {
 
 export interface Answer<T> {
   found?: T | undefined
-  /** With nothing found: when asking again makes sense without a wake-up (a loan that ends, say). */
+  /** With nothing found: the time of day when asking again makes sense without a wake-up (a loan that ends, say). */
   again?: number | undefined
 }
 
-/** The query is the truth, a wake-up only its occasion: it may be lost or false. A waiter writes nothing while it waits. */
+/**
+ * The query is the truth, a wake-up only its occasion: it may be lost or false. A waiter writes nothing while it waits.
+ * The deadline is no time of day: a clock that is set would end the wait at once, or not for hours (serve.wait.monotonic).
+ */
 export async function wait<T>(
   hub: Hub,
   { channel, ms, limitMs = hub.limits.waitMs, signals }: Wait,
   ask: () => Promise<Answer<T>>,
 ): Promise<T | undefined> {
-  const deadline = hub.clock.now() + Math.min(ms, limitMs)
+  const deadline = hub.clock.monotonic() + Math.min(ms, limitMs)
   let woken = false
   let rouse = () => {}
   const wake = () => {
@@ -38,12 +41,12 @@ export async function wait<T>(
       woken = false
       const answer = await ask()
       if (answer.found !== undefined) return answer.found
-      const now = hub.clock.now()
-      if (now >= deadline || signals.some((signal) => signal.aborted)) return undefined
+      const left = deadline - hub.clock.monotonic()
+      if (left <= 0 || signals.some((signal) => signal.aborted)) return undefined
       if (woken) continue
-      const until = Math.min(deadline, answer.again ?? deadline)
+      const pauseMs = answer.again === undefined ? left : Math.min(left, answer.again - hub.clock.now())
       await new Promise<void>((resolve) => {
-        const cancel = hub.clock.after(Math.max(1, until - now), resolve)
+        const cancel = hub.clock.after(Math.max(1, pauseMs), resolve)
         rouse = () => {
           cancel()
           resolve()

@@ -4,10 +4,11 @@ import { TestClock } from '../../../test/support/clock.ts'
 import { eachEngine } from '../../../test/support/engines.ts'
 import { openTestHub, registered } from '../../../test/support/hub.ts'
 import { verifies } from '../../../test/support/verifies.ts'
-import { local } from '../access/callers.ts'
+import { type Caller, local, operator } from '../access/callers.ts'
+import type { ContactPolicy } from '../agents/agents.ts'
 import { listAgents, whois } from '../agents/profiles.ts'
 import { register } from '../agents/registration.ts'
-import { setContactPolicy } from '../contacts/links.ts'
+import { type Other, setContactPolicy } from '../contacts/links.ts'
 import { listLeases, reserve } from '../leases/leases.ts'
 import { listInbox } from '../mail/inbox.ts'
 import { findProjectCalled } from '../projects/projects.ts'
@@ -38,6 +39,19 @@ eachEngine('Work', (open) => {
     await hub.close()
   })
 
+  verifies('mail.macro.start-checked', 'registers nobody for patterns that are too hard to compare', async () => {
+    const { hub, as } = await start('GreenCastle')
+    const hard = (end: string, count: number) => ({
+      ...wanted,
+      patterns: Array.from({ length: count }, (_, n) => `${'**/a*/'.repeat(7)}**/[${end}]${n}`),
+    })
+    await reserve(hub, as('GreenCastle'), { ...hard('G', 100), onConflict: 'grant' })
+    const begun = startWork(hub, local, { newcomer: { ...me, name: 'BlueLake' }, wanted: hard('B', 50), inbox })
+    await expect(begun).rejects.toMatchObject({ code: 'INVALID_ARGUMENT', hint: expect.stringContaining('fewer') })
+    expect((await listAgents(hub, local, project, { limit: 10 })).agents).toHaveLength(1)
+    await hub.close()
+  })
+
   verifies('mail.macro.prepare-missing', 'is prepared for also before the first message', async () => {
     const { hub, as } = await start()
     const wish = { thread: 'T-1', refining: { refine: false }, inbox }
@@ -64,9 +78,35 @@ eachEngine('Work', (open) => {
     await hub.close()
   })
 
+  verifies('mail.macro.answers', 'is answered for another only where its policy lets a message pass', async () => {
+    const { hub, as } = await start('GreenCastle', 'BlueLake')
+    await register(hub, local, { project: '/srv/other', name: 'RedStone' })
+    const policy = (name: string, policy: ContactPolicy, home = project) =>
+      setContactPolicy(hub, registered(name, home), policy)
+    const shake = async (other: Other, caller: Caller = local) => {
+      const welcome = { subject: 'Hello', body: 'at last' }
+      const shaken = await shakeHands(hub, { ...as('GreenCastle'), caller }, { with: other, accept: true, welcome })
+      return [shaken.request.status, shaken.answer?.status, shaken.left, shaken.welcome?.subject]
+    }
+    const waiting = ['pending', undefined, true, undefined]
+    const blue = { name: 'BlueLake' }
+    const red = { name: 'RedStone', project: '/srv/other' }
+    await policy('BlueLake', 'contacts_only')
+    expect(await shake(blue)).toEqual(waiting)
+    expect(await shake(red)).toEqual(waiting)
+    // Named with its project, one's own is no other.
+    await policy('BlueLake', 'auto')
+    expect(await shake({ ...blue, project })).toEqual(['pending', 'approved', false, 'Hello'])
+    await policy('RedStone', 'open', '/srv/other')
+    expect(await shake(red)).toEqual(['pending', 'approved', false, 'Hello'])
+    await register(hub, local, { project, name: 'GoldenBear' })
+    await policy('GoldenBear', 'contacts_only')
+    expect(await shake({ name: 'GoldenBear' }, operator)).toEqual(['pending', 'approved', false, 'Hello'])
+    await hub.close()
+  })
+
   verifies('mail.macro.handshake', 'is done for somebody who is not active by it', async () => {
     const { hub, clock, as } = await start('GreenCastle', 'BlueLake')
-    await setContactPolicy(hub, as('BlueLake'), 'contacts_only')
     const { activeAt } = await whois(hub, local, project, 'BlueLake')
     clock.advance(60_000)
     const welcome = { subject: 'Hello', body: 'at last' }

@@ -1,16 +1,15 @@
 /** Whole steps of an agent's work, made of other verbs; checks come first, so that a failure leaves little behind. */
 import { HubError } from '../../base/errors.ts'
 import type { Caller } from '../access/callers.ts'
-import { mayEnter } from '../access/rules.ts'
 import { type Acting, actAs } from '../agents/acting.ts'
-import { type Profile, whois } from '../agents/profiles.ts'
+import { listActiveOthers, type Profile, whois } from '../agents/profiles.ts'
 import { type Introduction, type Registered, register } from '../agents/registration.ts'
-import type { Contact, Other } from '../contacts/links.ts'
+import { type Contact, findPolicy, needOther, type Other } from '../contacts/links.ts'
 import type { Hub } from '../hub/hub.ts'
-import { type Reserved, type Reserving, readPatterns, release, reserve } from '../leases/leases.ts'
+import { checkPatterns, type Reserved, type Reserving, readPatterns, release, reserve } from '../leases/leases.ts'
 import { type InboxWish, listInbox, type MailPage, type Received } from '../mail/inbox.ts'
 import { type Draft, type Sent, send } from '../messages/send.ts'
-import { findProjectCalled, needProject, type Project } from '../projects/projects.ts'
+import { findPlace, isNew, needProject, type Project } from '../projects/projects.ts'
 import { requestContact, respondContact } from '../requests/requests.ts'
 import { type Refining, summarizeThread, type ThreadSummary } from '../threads/summaries.ts'
 
@@ -32,6 +31,8 @@ export interface Started {
   readonly registered: Registered
   readonly reserved: Reserved
   readonly inbox: MailPage<Received>
+  /** The other agents that are active in the project. */
+  readonly others: readonly Profile[]
 }
 
 /** Makes the project where it is new, registers the agent, reserves its files and shows its mail. */
@@ -40,10 +41,10 @@ export async function startWork(
   caller: Caller,
   { newcomer, wanted, inbox }: { newcomer: Newcomer; wanted: Wanted; inbox: Page },
 ): Promise<Started> {
-  // Patterns that cannot be read are told before anybody is registered.
-  const found = await findProjectCalled(hub, newcomer.project)
-  const folder = found !== undefined && mayEnter(caller, found.id) ? found.key : newcomer.project
-  readPatterns(folder, wanted.patterns)
+  // Patterns that cannot be read or compared are told before anybody is registered.
+  const place = await findPlace(hub, caller, newcomer.project)
+  if (isNew(place)) readPatterns(place.newKey, wanted.patterns)
+  else await checkPatterns(hub, caller, place.slug, wanted.patterns)
   const registered = await register(hub, caller, newcomer)
   const me = as(caller, registered.profile)
   return {
@@ -54,6 +55,7 @@ export async function startWork(
         ? { granted: [], made: [], conflicts: [] }
         : await reserve(hub, me, { ...wanted, onConflict: 'grant' }),
     inbox: await listInbox(hub, me, inbox),
+    others: await listActiveOthers(hub, caller, me.project, registered.profile),
   }
 }
 
@@ -118,6 +120,8 @@ export interface Handshake {
 export interface Shaken {
   readonly request: Contact
   readonly answer: Contact | undefined
+  /** Whether an answer was wanted that is the other's own to give. */
+  readonly left: boolean
   /** Sent only once contact is made. */
   readonly welcome: Sent | undefined
 }
@@ -128,22 +132,37 @@ export async function shakeHands(
   { with: other, reason, ttlMs, accept, welcome }: Handshake,
 ): Promise<Shaken> {
   // Whether the answer may be given for the other is asked first: a refusal leaves no request behind.
-  if (accept) await actAs(hub, inPlaceOf(other, asker))
+  const answering = accept && (await mayAnswerFor(hub, asker, other))
+  if (answering) await actAs(hub, inPlaceOf(other, asker))
   const request = await requestContact(hub, asker, { to: other, reason, ttlMs })
   const from = { name: asker.name, project: asker.project }
-  const answer = accept ? await respondContact(hub, inPlaceOf(other, asker), { from, accept, ttlMs }) : undefined
+  const answer = answering ? await respondContact(hub, inPlaceOf(other, asker), { from, accept, ttlMs }) : undefined
   const made = (answer ?? request).status === 'approved'
   return {
     request,
     answer,
+    left: accept && !made,
     welcome: made && welcome ? await send(hub, asker, { to: [other], ...welcome }) : undefined,
   }
+}
+
+/**
+ * Only where a message of the asker would pass without an answer of the other, or for the operator: else a policy that
+ * wants contact first would be worth nothing (mail.macro.answers).
+ */
+async function mayAnswerFor(hub: Hub, asker: Acting, other: Other): Promise<boolean> {
+  if (asker.caller.kind === 'operator') return true
+  const me = await actAs(hub, asker)
+  const target = await needOther(hub, asker, other, 'no_target')
+  const policy = await findPolicy(hub, target)
+  return policy === 'open' || (policy === 'auto' && target.projectId === me.projectId)
 }
 
 /** The other has done nothing itself: it does not count as active. */
 const inPlaceOf = ({ name, project }: Other, asker: Acting): Acting => ({
   ...asker,
   project: project ?? asker.project,
+  home: undefined,
   name,
   unnoticed: true,
 })

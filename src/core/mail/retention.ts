@@ -34,11 +34,11 @@ export const retentionChore = (rules: RetentionRules): Chore => ({
     const ignored = rules.ignored.map(wildcard)
     const time = hub.clock.now() - rules.maxAgeDays * 86_400_000
     for (let after = 0; ; ) {
-      const projects = await listProjects(hub, housekeeper, { after, limit: pageSize })
+      const { projects, hasMore } = await listProjects(hub, housekeeper, { after, limit: pageSize })
       for (const project of projects)
         if (!isIgnored(project, ignored)) tell(hub, rules, await survey(hub, turn, { project, time, ...rules }))
       const last = projects.at(-1)
-      if (last === undefined || projects.length < pageSize) return
+      if (last === undefined || !hasMore) return
       after = last.id
     }
   },

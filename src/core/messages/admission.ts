@@ -2,7 +2,7 @@
 import type { Tx } from '../../db/port.ts'
 import { listRecipients, type RecipientRow, raiseOpen, raiseUnread } from '../../store/agents.ts'
 import type { Agent } from '../agents/agents.ts'
-import { judge, type Refusal, type Refusals } from '../contacts/judging.ts'
+import { type Judgement, judge, type Refusal } from '../contacts/judging.ts'
 import { LostRace, type Note } from '../hub/commit.ts'
 import type { Hub } from '../hub/hub.ts'
 import { hasInboxRoom } from './quota.ts'
@@ -20,9 +20,17 @@ interface Admission {
   readonly recipients: readonly Recipient[]
   /** The thread that the message joins, if there is one. */
   readonly threadId: number | undefined
+  readonly threadKey: string | undefined
   readonly handshake: boolean | undefined
   /** Past the policies; room is needed all the same. */
   readonly exempt: boolean
+}
+
+interface Admitted {
+  readonly passed: readonly Recipient[]
+  readonly blocked: readonly Blocked[]
+  /** Those who are due a message about a contact request (mail.contact.filed). */
+  readonly asked: readonly Agent[]
 }
 
 /**
@@ -30,26 +38,24 @@ interface Admission {
  * messages of one inbox then become visible in the order of their ids and times, and reading on from the last known id
  * misses nothing (mail.inbox.reads-on).
  */
-export async function admit(
-  hub: Hub,
-  admission: Admission,
-): Promise<{ passed: readonly Recipient[]; blocked: Blocked[] }> {
+export async function admit(hub: Hub, admission: Admission): Promise<Admitted> {
   const { tx, recipients } = admission
   const { mailboxDepth } = hub.limits
   const [first, ...others] = recipients
-  if (first === undefined) return { passed: [], blocked: [] }
+  if (first === undefined) return { passed: [], blocked: [], asked: [] }
   // One agent that is open to all, as at the mailbox: one statement does for everything below.
   const simple = others.length === 0 && hub.rules.inboxQuota === undefined
-  if (simple && (await raiseOpen(tx, first.agent.id, mailboxDepth))) return { passed: recipients, blocked: [] }
+  if (simple && (await raiseOpen(tx, first.agent.id, mailboxDepth)))
+    return { passed: recipients, blocked: [], asked: [] }
 
   const rows = new Map((await listRecipients(tx, idsOf(recipients))).map((row) => [row.id, row]))
-  const refusals = await askPolicies(hub, admission, rows)
+  const judged = await askPolicies(hub, admission, rows)
   const blocked: Blocked[] = []
   const passed: Recipient[] = []
   for (const recipient of recipients) {
     const { agent } = recipient
     const refusal =
-      refusals?.get(agent.id) ??
+      judged?.refusals.get(agent.id) ??
       (await overQuota(hub, tx, agent)) ??
       ((rows.get(agent.id)?.unread ?? 0) < mailboxDepth ? undefined : mailboxFull(hub, agent))
     if (refusal === undefined) passed.push(recipient)
@@ -57,14 +63,14 @@ export async function admit(
   }
   if (passed.length > 0 && !(await raiseUnread(tx, idsOf(passed), mailboxDepth)))
     throw new LostRace('A mailbox was filled meanwhile.')
-  return { passed, blocked }
+  return { passed, blocked, asked: judged?.asked ?? [] }
 }
 
 async function askPolicies(
   hub: Hub,
   { recipients, exempt, handshake = hub.rules.contacts.handshake, ...asking }: Admission,
   rows: ReadonlyMap<number, RecipientRow>,
-): Promise<Refusals | undefined> {
+): Promise<Judgement | undefined> {
   if (exempt || !hub.rules.contacts.enforced) return undefined
   const asked = recipients.flatMap(({ agent }) => {
     const row = rows.get(agent.id)

@@ -4,10 +4,10 @@ import { limits } from '../../base/limits.ts'
 import { findMail, listRecipientsOf } from '../../store/mail.ts'
 import { sightOf } from '../access/rules.ts'
 import { type Acting, actAs } from '../agents/acting.ts'
-import type { Agent } from '../agents/agents.ts'
+import { type Agent, isNewcomer } from '../agents/agents.ts'
 import { type Hub, reader } from '../hub/hub.ts'
-import { type Recipient, resolve } from './recipients.ts'
-import { type Address, dispatch, type Sent } from './send.ts'
+import { type Addressee, type Recipient, resolve } from './recipients.ts'
+import { type Address, dispatch, type Importance, type Sent } from './send.ts'
 
 export interface Reply {
   readonly messageId: number
@@ -16,13 +16,16 @@ export interface Reply {
   readonly to?: readonly Address[] | undefined
   readonly copies?: readonly Address[] | undefined
   readonly subjectPrefix?: string | undefined
+  /** Those of the message, if left out. */
+  readonly importance?: Importance | undefined
+  readonly ackRequired?: boolean | undefined
   readonly clientId?: string | undefined
 }
 
 export async function reply(
   hub: Hub,
   acting: Acting,
-  { messageId, body, to, copies = [], subjectPrefix = 'Re:', clientId }: Reply,
+  { messageId, body, to, copies = [], subjectPrefix = 'Re:', clientId, ...flags }: Reply,
 ): Promise<Sent> {
   const sender = await actAs(hub, acting)
   const sight = sightOf(acting.caller, sender.projectId)
@@ -37,16 +40,19 @@ export async function reply(
   const named = await resolve(hub, { acting, sender, addresses: [...(to ?? []), ...copies] })
   const usual = to === undefined ? await usualRecipients(hub, sender, original) : []
   // Of two mentions of an agent the first decides.
-  const byId = new Map(
-    [...named.toReversed(), ...usual.toReversed()].map((recipient) => [recipient.agent.id, recipient]),
-  )
-  const recipients = [...byId.values()].reverse()
-  const { importance, ack_required, own_subject } = original
+  const once = new Map<number | object, Addressee>()
+  for (const addressee of [...usual, ...named]) {
+    const key = isNewcomer(addressee.agent) ? addressee.agent : addressee.agent.id
+    if (!once.has(key)) once.set(key, addressee)
+  }
+  const recipients = [...once.values()]
+  const { importance, ackRequired = original.ack_required === 1 } = flags
+  const { own_subject } = original
   const draft = {
     body,
     subject: own_subject === null ? undefined : prefixed(own_subject, subjectPrefix),
-    importance,
-    ackRequired: ack_required === 1,
+    importance: importance ?? original.importance,
+    ackRequired,
     replyTo: messageId,
     clientId,
   }

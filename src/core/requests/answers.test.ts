@@ -3,6 +3,10 @@ import { expect, test } from 'vitest'
 import { day, openContacts, outcome } from '../../../test/support/contacts.ts'
 import { eachEngine } from '../../../test/support/engines.ts'
 import { verifies } from '../../../test/support/verifies.ts'
+import { local } from '../access/callers.ts'
+import { whois } from '../agents/profiles.ts'
+import { listInbox } from '../mail/inbox.ts'
+import { acknowledgeMessage, markRead } from '../mail/receipts.ts'
 import { requestContact, respondContact } from './requests.ts'
 
 eachEngine('Answers to contact requests', (open) => {
@@ -126,6 +130,29 @@ eachEngine('Answers to contact requests', (open) => {
     await answer('Bob', 'Ann', true, 1000 * day)
     clock.advance(2 * day)
     expect(await mail('Bob', 'Ann')).toBe('CONTACT_REQUIRED')
+  })
+
+  verifies('mail.contact.confirmed', 'whoever answers owes no acknowledgement of the request', async () => {
+    const { hub, as, people, ask, mail, answer } = await start()
+    await people({ Ann: 'auto', Bob: 'contacts_only', Cid: 'auto', Dan: 'auto' })
+    await ask('Ann', 'Bob')
+    await mail('Cid', 'Bob')
+    await ask('Dan', 'Bob')
+    await acknowledgeMessage(hub, as('Bob'), 3)
+    const owed = async () =>
+      (await listInbox(hub, as('Bob'), { part: 'unacked', limit: 9 })).messages.map(({ from }) => from.name)
+    const unread = async () => (await whois(hub, local, '/srv/project', 'Bob')).unread
+    expect([await owed(), await unread()]).toEqual([['Cid', 'Ann'], 2])
+    await answer('Bob', 'Ann', true)
+    expect([await owed(), await unread()]).toEqual([['Cid'], 1])
+    await markRead(hub, as('Bob'), 2)
+    await answer('Bob', 'Cid', false)
+    await answer('Bob', 'Dan', true)
+    expect([await owed(), await unread()]).toEqual([[], 0])
+    // What a contact wants acknowledged besides is another matter.
+    await mail('Ann', 'Bob', { ackRequired: true })
+    await answer('Bob', 'Ann', true)
+    expect(await owed()).toEqual(['Ann'])
   })
 
   verifies('mail.contact.respond', 'who asked from another project is named with it', async () => {

@@ -57,16 +57,19 @@ eachEngine('Contact requests', (open) => {
   })
 
   verifies(
-    'mail.contact.request',
-    'a request that a send has filed gets its message when it is asked for',
+    ['mail.contact.request', 'mail.contact.filed'],
+    'a request that a send has filed has its message, and asking the same day adds none',
     async () => {
-      const { people, mail, ask, inbox } = await start()
+      const { clock, people, mail, ask, inbox } = await start()
       await people({ Ann: 'auto', Bob: 'contacts_only' })
       await mail('Ann', 'Bob')
-      expect(await inbox('Bob')).toEqual([])
-      expect(await ask('Ann', 'Bob')).toMatchObject({ status: 'pending', reason: 'we should talk' })
-      await ask('Ann', 'Bob')
       expect(await inbox('Bob')).toEqual([subject])
+      clock.advance(day - 1)
+      expect(await ask('Ann', 'Bob')).toMatchObject({ status: 'pending', reason: 'we should talk' })
+      expect(await inbox('Bob')).toEqual([subject])
+      clock.advance(day)
+      await ask('Ann', 'Bob')
+      expect(await inbox('Bob')).toEqual([subject, subject])
     },
   )
 
@@ -126,7 +129,7 @@ eachEngine('Contact requests', (open) => {
     clock.advance(1)
     await answer('Bob', 'Ann', true)
     const seen = async (name: string) =>
-      (await listContacts(hub, as(name))).map(
+      (await listContacts(hub, as(name))).contacts.map(
         ({ direction, from, to, status }) => `${direction} ${from.name}>${to.name} ${status}`,
       )
     expect(await seen('Ann')).toEqual(['outgoing Ann>Bob approved', 'incoming Cid>Ann pending'])

@@ -2,21 +2,18 @@
 import { HubError } from '../../base/errors.ts'
 import { nameKey } from '../../base/names.ts'
 import type { Tx } from '../../db/port.ts'
-import { listRecipients } from '../../store/agents.ts'
-import {
-  type ContactRow,
-  findNamedContact,
-  insertContact,
-  listNamesakes,
-  lockContacts,
-  updateContact,
-} from '../../store/contacts.ts'
+import { listRecipients, updateUnread } from '../../store/agents.ts'
+import { requestKind } from '../../store/contact-grounds.ts'
+import { findNamedContact, insertContact, listNamesakes, lockContacts, updateContact } from '../../store/contacts.ts'
+import { listUnconfirmed, updateReceipt } from '../../store/deliveries.ts'
 import { type Acting, actAs } from '../agents/acting.ts'
 import type { Agent } from '../agents/agents.ts'
+import { introMessage } from '../contacts/intro.ts'
+import { isNews } from '../contacts/judging.ts'
 import { type Contact, needOther, type Other, toContact } from '../contacts/links.ts'
 import { blocksAll, declined } from '../contacts/refusals.ts'
 import { endAfter, linkBetween, standingOf, usualTtlMs } from '../contacts/standing.ts'
-import { commit } from '../hub/commit.ts'
+import { commit, type Note } from '../hub/commit.ts'
 import type { Hub } from '../hub/hub.ts'
 import { append, refusalError } from '../messages/send.ts'
 import { slugOfProject } from '../projects/projects.ts'
@@ -27,9 +24,6 @@ export interface ContactRequest {
   /** How long the request stands. */
   readonly ttlMs?: number | undefined
 }
-
-/** A request repeated within this time is renewed, but the other gets no second message. */
-const quietMs = 86_400_000
 
 /**
  * Makes or renews a request and puts a message about it into the other's inbox, past the policy: a stranger has no
@@ -70,38 +64,15 @@ export async function requestContact(
     const { id } = own ?? (await insertContact(tx, { fromId: sender.id, toId: target.id, ...change }))
     if (own !== undefined) await updateContact(tx, id, change)
     note({ kind: 'contact.requested', projectId: target.projectId, agentId: target.id, contactId: id })
-    if (own === undefined || isNews(own, now)) {
+    if (isNews(own, now)) {
       const recipients = [{ agent: target, kind: 'to' as const }]
-      const draft = requestMessage({ sender, slug, target, reason })
+      const draft = introMessage({ sender, slug, target, reason })
       const sent = await append(hub, { tx, note, uid, sender, recipients, draft, request: true })
       // A full inbox: the request is not filed either.
       if (!('messageId' in sent)) for (const refusal of sent.blocked) throw refusalError(refusal)
     }
     return toContact(await findNamedContact(tx, id), now)
   })
-}
-
-/** Whether the other is due a message: never told of the request, has answered since, or has long been silent. */
-const isNews = (link: ContactRow, now: number): boolean =>
-  link.status !== 'pending' || link.origin === 'automatic' || now - link.updated_at >= quietMs
-
-function requestMessage({
-  sender,
-  slug,
-  target,
-  reason,
-}: {
-  sender: Agent
-  slug: string
-  target: Agent
-  reason: string
-}) {
-  const elsewhere = sender.projectId === target.projectId ? '' : `, from_project: "${slug}"`
-  return {
-    subject: `Contact request from ${sender.name}`,
-    body: `${sender.name} (project ${slug}) asks for contact. Its reason: ${reason}\n\nTo answer, call respond_contact at the mail door with to_agent: "${target.name}", from_agent: "${sender.name}"${elsewhere} and accept: true or false.`,
-    ackRequired: true,
-  }
 }
 
 export interface ContactAnswer {
@@ -151,8 +122,23 @@ export async function respondContact(
     if (asked !== undefined) await updateContact(tx, id, change)
     const kind = accept ? 'contact.approved' : 'contact.denied'
     note({ kind, projectId: me.projectId, agentId: me.id, contactId: id })
+    await confirmRequests(hub, { tx, note, me, other })
     return toldNow(id)
   })
+}
+
+/** Whoever has answered owes no acknowledgement of the message about the request (mail.contact.confirmed). */
+async function confirmRequests(
+  hub: Hub,
+  { tx, note, me, other }: { tx: Tx; note: Note; me: Agent; other: Agent },
+): Promise<void> {
+  const now = hub.clock.now()
+  const from = { recipientId: me.id, senderId: other.id, kind: requestKind }
+  for (const { id, message_id: messageId, read_at } of await listUnconfirmed(tx, from)) {
+    await updateReceipt(tx, { id, readAt: read_at ?? now, ackedAt: now })
+    if (read_at === null) await updateUnread(tx, me.id, -1)
+    note({ kind: 'mail.acknowledged', projectId: me.projectId, agentId: me.id, messageId })
+  }
 }
 
 async function notAsked(tx: Tx, { me, other, from }: { me: Agent; other: Agent; from: Other }): Promise<HubError> {

@@ -32,6 +32,9 @@ export const callers: Migration = {
     `CREATE INDEX deliveries_unacked ON deliveries (recipient_id, message_id, sent_at)
       WHERE ack_wanted = 1 AND acked_at IS NULL`,
 
+    // Unread blind copies, which nobody else may count. Other mail is not in it, and costs a send nothing.
+    "CREATE INDEX deliveries_blind ON deliveries (recipient_id) WHERE kind = 'bcc' AND read_at IS NULL",
+
     // Nobody followed the feed before this: what is in it lacks the ids that followers need.
     emptyFeed[dialect],
     "ALTER TABLE changes ADD COLUMN actor TEXT NOT NULL DEFAULT ''",

@@ -1,16 +1,26 @@
 /** The HTTP server without its doors: admission, bad requests, health. */
-import type { Socket } from 'node:net'
-import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import Fastify, {
+  errorCodes,
+  type FastifyError,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+} from 'fastify'
 import { nextTurn } from '../../base/clock.ts'
-import { asHubError, errorShape, HubError, isUnexpected, kinds } from '../../base/errors.ts'
+import { asHubError, errorShape, HubError, isUnexpected } from '../../base/errors.ts'
+import { readJson } from '../../base/json.ts'
 import { limits } from '../../base/limits.ts'
 import type { Log } from '../../base/log.ts'
+import { echo } from '../../base/text.ts'
 import type { Caller } from '../../core/access/callers.ts'
+import { dropUnusedConnections } from './connections.ts'
 import { type CredentialOptions, createReadCaller } from './credentials.ts'
 import { createGuard, type GuardOptions } from './guard.ts'
 import { addHealth, type HealthOptions } from './health.ts'
+import { checkForm, isCutOff, statusOf } from './refusal.ts'
+import { createResponses, type UnsentOptions } from './unsent.ts'
 
-export interface AppOptions extends GuardOptions, CredentialOptions, HealthOptions {
+export interface AppOptions extends GuardOptions, CredentialOptions, HealthOptions, UnsentOptions {
   readonly log: Log
   /** Whether requests are logged at level info; else they are at level debug. */
   readonly requestsShown?: boolean
@@ -20,29 +30,37 @@ export interface AppOptions extends GuardOptions, CredentialOptions, HealthOptio
 export function createApp(options: AppOptions): FastifyInstance {
   const { log } = options
   const app = Fastify({
+    http: { ServerResponse: createResponses(options) },
     bodyLimit: limits.requestBytes,
     exposeHeadRoutes: false,
-    // A key such as __proto__ is a key like any other: nothing here merges what it was sent into an object of its own.
-    onProtoPoisoning: 'ignore',
-    onConstructorPoisoning: 'ignore',
     // For a request to arrive, not for its answer.
     requestTimeout: 120_000,
-    frameworkErrors: (error, _request, reply) => sendError(log, error, reply),
+    frameworkErrors: (error, request, reply) => sendError(log, error, request, reply),
     // While the server stops, requests on open connections are still answered; they are asked to close.
     return503OnClosing: false,
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 16_384 },
   })
   // JSON is all that any route takes; everything else is 415.
-  app.removeContentTypeParser('text/plain')
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser<Buffer>('application/json', { parseAs: 'buffer' }, ({ method }, bytes, done) => {
+    // Some clients send their usual content type with a DELETE too, which has nothing to say (all.sessions.delete).
+    if (bytes.length === 0 && method === 'DELETE') return done(null, undefined)
+    try {
+      // A key such as __proto__ is a key like any other: nothing here merges what it was sent into an object of its own.
+      done(null, readJson(bytes))
+    } catch (error) {
+      done(error instanceof HubError ? error : new errorCodes.FST_ERR_CTP_INVALID_JSON_BODY())
+    }
+  })
   app.decorateRequest('caller')
 
   const guard = createGuard(options)
   const readCaller = createReadCaller(options)
   app.addHook('onRequest', (request, _reply, done) => {
-    const { headers, socket } = request.raw
-    guard(headers.host, headers.origin)
+    const toLoopback = guard(request.raw)
+    checkForm(request.raw)
     if (isOpen(request)) return done()
-    const caller = readCaller(headers, socket.remoteAddress)
+    const caller = readCaller(request.raw, toLoopback)
     const enter = (who: Caller) => {
       request.caller = who
       done()
@@ -51,9 +69,9 @@ export function createApp(options: AppOptions): FastifyInstance {
     else enter(caller)
   })
 
-  app.setErrorHandler((error: FastifyError, _request, reply) => sendError(log, error, reply))
+  app.setErrorHandler((error: FastifyError, request, reply) => sendError(log, error, request, reply))
   app.setNotFoundHandler((request, reply) =>
-    sendError(log, new HubError('NOT_FOUND', `There is nothing at ${pathOf(request)}.`), reply),
+    sendError(log, new HubError('NOT_FOUND', `There is nothing at ${echo(pathOf(request))}.`), request, reply),
   )
   app.addHook('onSend', (_request, reply, payload, done) => {
     if (reply.statusCode === 401) reply.header('www-authenticate', 'Bearer')
@@ -73,22 +91,6 @@ function logRequests(app: FastifyInstance, { log, requestsShown }: Pick<AppOptio
     const { method } = request
     const path = loggedPath(pathOf(request))
     log[level]({ method, path, status: reply.raw.statusCode, ms: Math.round(reply.elapsedTime) }, 'request')
-    done()
-  })
-}
-
-/** Pools and browsers connect ahead of use. node:http takes such a connection for busy, and would wait for it for ever when it closes. */
-function dropUnusedConnections(app: FastifyInstance): void {
-  const open = new Set<Socket>()
-  let closing = false
-  app.server.on('connection', (socket: Socket) => {
-    if (closing) return socket.destroy()
-    open.add(socket)
-    socket.once('close', () => open.delete(socket))
-  })
-  app.addHook('preClose', (done) => {
-    closing = true
-    for (const socket of open) if (socket.bytesRead === 0) socket.destroy()
     done()
   })
 }
@@ -118,10 +120,15 @@ const loggedPath = (path: string): string =>
     .replace(/[A-Za-z0-9_+.=-]{40,}/g, '[secret]')
     .slice(0, 200)
 
-function sendError(log: Log, thrown: FastifyError | HubError, reply: FastifyReply): FastifyReply {
+function sendError(
+  log: Log,
+  thrown: FastifyError | HubError,
+  { raw }: Pick<FastifyRequest, 'raw'>,
+  reply: FastifyReply,
+): FastifyReply {
   const error = fromFastify(thrown) ?? asHubError(thrown)
-  if (isUnexpected(error)) log.error({ err: thrown }, 'a request failed')
-  const status = error === thrown || !('statusCode' in thrown) ? kinds[error.kind].status : (thrown.statusCode ?? 500)
+  if (isUnexpected(error) && !isCutOff(raw)) log.error({ err: thrown }, 'a request failed')
+  const status = error === thrown || !('statusCode' in thrown) ? statusOf(error) : (thrown.statusCode ?? 500)
   return reply.code(status).send(errorShape(error))
 }
 

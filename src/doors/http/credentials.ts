@@ -1,8 +1,9 @@
 /** Says who calls, from the credentials of a request and where it came from (all.credentials.local). */
 import { createHash, timingSafeEqual } from 'node:crypto'
-import type { IncomingHttpHeaders } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import { HubError } from '../../base/errors.ts'
 import { type Caller, local, operator } from '../../core/access/callers.ts'
+import { isForwarded } from './proxies.ts'
 
 export interface CredentialOptions {
   readonly bearerToken: string | undefined
@@ -18,8 +19,8 @@ declare module 'fastify' {
   }
 }
 
-/** A promise only where a key has to be looked up. */
-export type ReadCaller = (headers: IncomingHttpHeaders, peer: string | undefined) => Caller | Promise<Caller>
+/** A promise only where a key has to be looked up. `toLoopback`: the request named this server by a loopback name. */
+export type ReadCaller = (request: IncomingMessage, toLoopback: boolean) => Caller | Promise<Caller>
 
 /** Throws UNAUTHENTICATED. A wrong credential is refused even where none would have been needed. */
 export function createReadCaller({
@@ -28,10 +29,11 @@ export function createReadCaller({
   callerOfKey,
 }: CredentialOptions): ReadCaller {
   const expected = bearerToken === undefined || bearerToken === '' ? undefined : digest(bearerToken)
-  return (headers, peer) => {
+  return ({ headers, rawHeaders, socket }, toLoopback) => {
     const { authorization, 'x-api-key': apiKey } = headers
     if (authorization === undefined && apiKey === undefined) {
-      if (allowLocalUnauthenticated && isLoopback(peer) && !isForwarded(headers)) return local
+      if (allowLocalUnauthenticated && toLoopback && isLoopback(socket.remoteAddress) && !isForwarded(rawHeaders))
+        return local
       throw new HubError('UNAUTHENTICATED', 'Credentials are needed.', {
         hint: 'Send "Authorization: Bearer" with the operator\'s token or the key of an agent.',
       })
@@ -54,8 +56,3 @@ const digest = (text: string): Buffer => createHash('sha256').update(text).diges
 
 const isLoopback = (peer: string | undefined): boolean =>
   peer !== undefined && (peer === '::1' || /^(::ffff:)?127\./.test(peer))
-
-/** Behind a proxy on this machine everybody seems to be local. */
-const isForwarded = (headers: IncomingHttpHeaders): boolean => proxyHeaders.some((name) => headers[name] !== undefined)
-
-const proxyHeaders = ['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-real-ip']

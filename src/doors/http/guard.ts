@@ -7,32 +7,74 @@ export interface GuardOptions {
   readonly host: string
   /** Names under which it is reached besides, without ports. */
   readonly allowedHosts: readonly string[]
+  /** Origins of other sites whose pages may call it, as `https://name:port`. */
+  readonly allowedOrigins: readonly string[]
+}
+
+/** The part of a request that the guard looks at. */
+export interface Addressed {
+  readonly headers: { readonly host?: string | undefined; readonly origin?: string | undefined }
+  /** Names at the even places, as node:http has them. */
+  readonly rawHeaders: readonly string[]
 }
 
 const wildcards = new Set(['0.0.0.0', '::', '[::]', ''])
+const loopbackNames = ['localhost', '127.0.0.1', '[::1]']
 
-/** Throws FORBIDDEN unless the request was meant for this server. */
-export function createGuard({ host: bound, allowedHosts }: GuardOptions) {
-  const names = new Set(['localhost', '127.0.0.1', '[::1]', ...[bound, ...allowedHosts].map(normal)])
+/** Throws unless the request was meant for this server; answers whether it named it by a loopback name. */
+export function createGuard({ host: bound, allowedHosts, allowedOrigins }: GuardOptions) {
+  const names = new Set([...loopbackNames, ...[bound, ...allowedHosts].map(normal)])
+  const origins = new Set(allowedOrigins.map(normalOrigin))
   // Bound to every address, the server cannot know its own; a literal address is never a name that somebody rebinds.
   const isOurs = (name: string): boolean => names.has(name) || (wildcards.has(bound) && isAddress(name))
   // The same few values come with every request, and parsing one costs 1 µs.
-  const good = new Map<string, string>()
+  const good = new Map<string, { readonly loopback: boolean }>()
 
-  return (host: string | undefined, origin: string | undefined): void => {
-    const name = good.get(host ?? '') ?? nameOf(`http://${host}`)
-    if (host === undefined || name === undefined || !isOurs(name))
+  return ({ headers, rawHeaders }: Addressed): boolean => {
+    const { host, origin } = headers
+    if (hasTwoHosts(rawHeaders)) throw new HubError('INVALID_ARGUMENT', 'A request has one Host header, not several.')
+    const known = good.get(host ?? '') ?? readHost(host)
+    if (host === undefined || known === undefined)
       throw new HubError('FORBIDDEN', 'The Host header does not name this server.', {
         hint: 'Call it by the address it listens on, or add the name to HTTP_ALLOWED_HOSTS.',
       })
-    if (good.size < 100) good.set(host, name)
-    if (origin === undefined) return
-    // A page from this very address is ours; one from any other address is not, whatever we are bound to.
-    const from = nameOf(origin)
-    if (from === undefined || (from !== name && !names.has(from)))
-      throw new HubError('FORBIDDEN', 'Requests from web pages of other sites are refused.')
+    if (good.size < 100) good.set(host, known)
+    if (origin !== undefined && !isSameSite(host, origin) && !origins.has(normalOrigin(origin)))
+      throw new HubError('FORBIDDEN', 'Requests from web pages of other sites are refused.', {
+        hint: 'HTTP_ALLOWED_ORIGINS lists the sites whose pages may call this server.',
+      })
+    return known.loopback
+  }
+
+  function readHost(host: string | undefined): { loopback: boolean } | undefined {
+    const name = nameOf(`http://${host}`)
+    return host === undefined || name === undefined || !isOurs(name) ? undefined : { loopback: isLoopbackName(name) }
   }
 }
+
+/**
+ * Whether a page of `origin` has the host and port that it calls (all.http.same-origin). Behind a proxy with TLS the page's
+ * scheme is another one than ours: a port that is not written is the usual one of the page's scheme, on both sides.
+ */
+function isSameSite(host: string, origin: string): boolean {
+  const from = /^https?:\/\/[^/?#@\\]+$/i.test(origin) ? URL.parse(origin) : null
+  const to = from && URL.parse(`${from.protocol}//${host}`)
+  if (from === null || to === null || from.port !== to.port) return false
+  return from.hostname === to.hostname || (isLoopbackName(from.hostname) && isLoopbackName(to.hostname))
+}
+
+/** node:http keeps the first and drops the others; a proxy in front may have looked at the last. */
+function hasTwoHosts(rawHeaders: readonly string[]): boolean {
+  let hosts = 0
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at]
+    if (name?.length === 4 && name.toLowerCase() === 'host') hosts++
+  }
+  return hosts > 1
+}
+
+/** A name of this machine that no other machine has, as a URL writes it. */
+const isLoopbackName = (name: string): boolean => loopbackNames.includes(name) || /^127(?:\.\d+){3}$/.test(name)
 
 const nameOf = (url: string): string | undefined => URL.parse(url)?.hostname
 
@@ -40,3 +82,9 @@ const isAddress = (name: string): boolean => isIP(name.replace(/^\[|\]$/g, '')) 
 
 /** A host as a URL would write it. */
 const normal = (host: string): string => nameOf(`http://${isIP(host) === 6 ? `[${host}]` : host}`) ?? host
+
+/** An origin as a browser would write it; that of an extension has no such form in a URL. */
+function normalOrigin(origin: string): string {
+  const read = URL.parse(origin)?.origin
+  return read === undefined || read === 'null' ? origin.toLowerCase() : read
+}

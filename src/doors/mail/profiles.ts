@@ -1,6 +1,7 @@
 /** What the mail door answers about projects and agents, and the fields in which an agent introduces itself. */
 import { z } from 'zod'
 import { textFault } from '../../base/text.ts'
+import type { Profile } from '../../core/agents/profiles.ts'
 import type { Introduction, Registered } from '../../core/agents/registration.ts'
 import type { CallContext } from '../mcp/table.ts'
 import { check } from '../words/fields.ts'
@@ -22,6 +23,12 @@ export const toRegistered = ({ profile, renamed }: Registered) => ({
   ...toProfile(profile),
   ...(renamed && { name_requested: renamed.requested, note: renamed.note }),
 })
+
+/** One of those whom a newcomer may write to. */
+export function toActive(profile: Profile) {
+  const { name, task_description, last_active_ts } = toProfile(profile)
+  return { name, task_description, last_active_ts }
+}
 
 const labelLength = 128
 const taskLength = 2000

@@ -4,6 +4,7 @@ import { limits, sizeInWords } from '../../base/limits.ts'
 import type { Received } from '../../core/mail/inbox.ts'
 import type { MailMessage, Party } from '../../core/mail/messages.ts'
 import type { Sent } from '../../core/messages/send.ts'
+import type { Reach } from '../mcp/table.ts'
 import { address, toDelivery, toEnvelope } from '../words/mail.ts'
 import { iso } from '../words/times.ts'
 import { refusalHint } from './calls.ts'
@@ -65,7 +66,12 @@ export function toSent(message: MailMessage) {
   }
 }
 
-const delivery = z.object({ recipient: z.string(), project: z.string(), kind: z.string() })
+const delivery = z.object({
+  recipient: z.string(),
+  project: z.string(),
+  kind: z.string(),
+  created: z.literal(true).optional(),
+})
 
 export const receiptShape = z.object({
   message_id: z.int(),
@@ -76,15 +82,28 @@ export const receiptShape = z.object({
   count: z.int(),
   blocked: z.array(z.object({ recipient: z.string(), code: z.string(), hint: z.string() })),
   duplicate: z.literal(true).optional(),
+  note: z.string().optional(),
 })
 
+/** A mistyped name makes an agent that nobody reads the mail of: the sender must notice. */
+const toldOfNew = (name: string, near: readonly string[]): string =>
+  `Nobody was called ${name}: the message waits for an agent that registers under this name.${
+    near.length > 0 ? ` If you meant ${near.join(' or ')}, send it again to that name.` : ''
+  }`
+
 /** What a send answers: never the body. */
-export function toReceipt(sent: Sent): z.output<typeof receiptShape> {
-  const deliveries = sent.deliveries.map(({ agent, project, kind }) => ({ recipient: agent.name, project, kind }))
+export function toReceipt(sent: Sent, reach: Reach): z.output<typeof receiptShape> {
+  const deliveries = sent.deliveries.map(({ agent, project, kind, made }) => ({
+    recipient: agent.name,
+    project,
+    kind,
+    ...(made && { created: true as const }),
+  }))
+  const note = sent.deliveries.flatMap(({ made, agent, near = [] }) => (made ? [toldOfNew(agent.name, near)] : []))
   const blocked = sent.blocked.map(({ project, ...refusal }) => ({
     recipient: address({ name: refusal.recipient.agent.name, project: project === sent.home ? undefined : project }),
     code: refusal.code,
-    hint: refusalHint(refusal),
+    hint: refusalHint(refusal, reach),
   }))
   return {
     message_id: sent.messageId,
@@ -95,5 +114,6 @@ export function toReceipt(sent: Sent): z.output<typeof receiptShape> {
     count: deliveries.length,
     blocked,
     ...(sent.duplicate && { duplicate: true as const }),
+    ...(note.length > 0 && { note: note.join(' ') }),
   }
 }

@@ -8,12 +8,27 @@ export const mailShape = z.object({
   from: z.string(),
   content: z.string(),
   created: z.string().describe('ISO 8601'),
+  subject: z.string().optional(),
+  importance: z.string().optional(),
+  ack_required: z.boolean().optional().describe('The sender waits for acknowledge_message of the mail door.'),
   lease: z.string().optional().describe('Only with lease_seconds: pass it to ack_mail.'),
 })
 
 export type MailShape = z.output<typeof mailShape>
 
-export function toMail({ clientId, from, body, createdAt, loan }: Mail): MailShape {
-  const mail = { id: clientId, from, content: body, created: iso(createdAt) }
-  return loan === undefined ? mail : { ...mail, lease: loan }
+export function toMail({ clientId, from, body, createdAt, loan, ...mail }: Mail): MailShape {
+  return {
+    id: clientId,
+    from,
+    content: body,
+    created: iso(createdAt),
+    ...ofMail(mail),
+    ...(loan !== undefined && { lease: loan }),
+  }
+}
+
+/** A message of this door has neither: nothing is said of it. */
+function ofMail({ subject, importance, ackRequired }: Pick<Mail, 'subject' | 'importance' | 'ackRequired'>) {
+  if (subject === undefined && importance === 'normal' && !ackRequired) return undefined
+  return { ...(subject !== undefined && { subject }), importance, ack_required: ackRequired }
 }

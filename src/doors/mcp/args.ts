@@ -1,6 +1,7 @@
 /** Reads a tool's arguments, and words their faults so that a model can put them right. */
 import type { z } from 'zod'
 import { HubError } from '../../base/errors.ts'
+import { echo } from '../../base/text.ts'
 import { isRecord, type Json } from './protocol/json.ts'
 import { inputSchema } from './schema.ts'
 import type { Tool } from './table.ts'
@@ -12,7 +13,8 @@ export function readArguments(tool: AnyTool, args: unknown): unknown {
   if (args !== undefined && args !== null && !isRecord(args))
     throw new HubError('INVALID_ARGUMENT', `The arguments must be an object; got ${show(args)}.`, { hint: usage(tool) })
   const given = withoutNulls(args ?? {})
-  const read = tool.input.safeParse(tool.accept === undefined ? given : tool.accept(given), { error: say })
+  const accepted = tool.accept === undefined ? given : tool.accept(given)
+  const read = tool.input.safeParse(withLists(tool.input, accepted), { error: say })
   if (read.success) return read.data
   throw new HubError('INVALID_ARGUMENT', read.error.issues.slice(0, 5).map(sentence).join(' '), { hint: usage(tool) })
 }
@@ -23,6 +25,43 @@ function withoutNulls(args: Json): Json {
   return args
 }
 
+/** Models write a list of one as its only item, and a list as JSON in a text (all.lists.forms). */
+function withLists(input: z.ZodObject, args: Json): Json {
+  const written = listsOf(input).filter((name) => typeof args[name] === 'string' || typeof args[name] === 'number')
+  if (written.length === 0) return args
+  return { ...args, ...Object.fromEntries(written.map((name) => [name, toList(args[name])])) }
+}
+
+function toList(value: unknown): unknown[] {
+  if (typeof value !== 'string' || !value.trimStart().startsWith('[')) return [value]
+  try {
+    const list: unknown = JSON.parse(value)
+    return Array.isArray(list) ? list : [value]
+  } catch {
+    // A pattern may begin with a bracket.
+    return [value]
+  }
+}
+
+const knownLists = new WeakMap<z.ZodObject, readonly string[]>()
+
+/** The arguments of a tool that are lists of names, patterns or ids. */
+export function listsOf(input: z.ZodObject): readonly string[] {
+  const known = knownLists.get(input)
+  if (known !== undefined) return known
+  const found = Object.entries(input.shape)
+    .filter(([, schema]) => isPlainList(schema))
+    .map(([name]) => name)
+  knownLists.set(input, found)
+  return found
+}
+
+function isPlainList(schema: z.core.$ZodType): boolean {
+  const { def } = schema._zod
+  if ('innerType' in def) return isPlainList(def.innerType as z.core.$ZodType)
+  return def.type === 'array' && (def as z.core.$ZodArrayDef).element._zod.def.type !== 'object'
+}
+
 function sentence({ path, code, message }: z.core.$ZodIssue): string {
   if (path.length > 0) return `Argument "${place(path)}" ${message}.`
   return code === 'unrecognized_keys'
@@ -31,7 +70,9 @@ function sentence({ path, code, message }: z.core.$ZodIssue): string {
 }
 
 const place = (path: readonly PropertyKey[]): string =>
-  path.map((key, index) => (typeof key === 'number' ? `[${key}]` : `${index > 0 ? '.' : ''}${String(key)}`)).join('')
+  path
+    .map((key, index) => (typeof key === 'number' ? `[${key}]` : `${index > 0 ? '.' : ''}${echo(String(key))}`))
+    .join('')
 
 /** The rest of the sentence `Argument "x" …`. */
 function say(issue: z.core.$ZodRawIssue): string {
@@ -58,7 +99,7 @@ function say(issue: z.core.$ZodRawIssue): string {
         ? `must match ${issue.pattern}; got ${show(input)}`
         : `must be ${article(issue.format)}; got ${show(input)}`
     case 'unrecognized_keys':
-      return `has no field ${issue.keys.map((key) => JSON.stringify(key)).join(', ')}`
+      return `has no field ${echo(issue.keys.map((key) => show(key)).join(', '))}`
     case 'invalid_union':
       return (
         [...new Set(issue.errors.flatMap(([first]) => (first === undefined ? [] : [first.message])))].join(', or ') ||

@@ -61,16 +61,22 @@ function oneType({ type, description, ...rest }: Json): Json {
   return { ...told, anyOf: choices }
 }
 
-/** An input schema without the bounds of its texts and lists: the error for a broken bound names it. */
+/** Bounds that the error for a broken one names; nobody comes near the lower ones. */
+const bounds = new Set(['pattern', 'maxLength', 'minItems', 'maxItems', 'minimum', 'exclusiveMinimum'])
+
+/** An input schema without such bounds. */
 export function brief(schema: Json): Json {
-  const properties = Object.entries((schema.properties ?? {}) as Record<string, Json>).map(([name, property]) => {
-    const { pattern: _, maxLength: __, maxItems: ___, ...rest } = property
-    return [name, rest]
-  })
+  const properties = Object.entries((schema.properties ?? {}) as Record<string, Json>).map(([name, property]) => [
+    name,
+    Object.fromEntries(Object.entries(property).filter(([keyword]) => !bounds.has(keyword))),
+  ])
   return { ...schema, properties: Object.fromEntries(properties) }
 }
 
-/** An output schema one level deep: the fields of the value, of the items of its `result` too, and their types. */
+/**
+ * An output schema one level deep: the fields of the value, of the items of its `result` too. A field that is no list or
+ * object has no type: the clients that show results to a model show the value, and the types cost a thousand characters.
+ */
 export function shallow(schema: Json | undefined): Json | undefined {
   const fields = (properties: unknown) =>
     Object.fromEntries(Object.entries(properties as Record<string, Json>).map(([name, field]) => [name, bare(field)]))
@@ -87,7 +93,5 @@ export function shallow(schema: Json | undefined): Json | undefined {
   return schema?.properties === undefined ? schema : { ...schema, properties: fields(schema.properties) }
 }
 
-const bare = ({ type, enum: words }: Json): Json => ({
-  ...(type !== undefined && { type }),
-  ...(words !== undefined && { enum: words }),
-})
+const bare = ({ type, enum: words }: Json): Json =>
+  words !== undefined ? { type, enum: words } : type === 'array' || type === 'object' ? { type } : {}

@@ -43,6 +43,17 @@ export interface Tool<Scope, Input extends z.ZodObject = z.ZodObject, Value = un
   run(input: z.output<Input>, context: CallContext<Scope>): Promise<Value>
 }
 
+/** A resource that is a bare list: what is to be said beside it travels in the `_meta` of its content (all.lists.more). */
+export class BareList {
+  readonly items: readonly unknown[]
+  readonly beside: Readonly<Record<string, unknown>>
+
+  constructor(items: readonly unknown[], beside: Readonly<Record<string, unknown>>) {
+    this.items = items
+    this.beside = beside
+  }
+}
+
 export interface Resource<Scope> {
   /** A URI, or a template such as `resource://inbox/{agent}{?project,limit}`: query parameters in any order, any subset. */
   readonly uri: string
@@ -61,11 +72,17 @@ export interface Offer {
 }
 
 /** The next call, for errors that core cannot word because each door has calls of its own; the reason goes before the code. */
-export type Hints = Partial<Readonly<Record<Code | Reason, string | ((error: HubError) => string)>>>
+export type Hints = Partial<Readonly<Record<Code | Reason, string | ((error: HubError, reach: Reach) => string)>>>
 
-export function hintOf(hints: Hints | undefined, error: HubError): string | undefined {
+/** What the reader of a hint can use: the tools it is offered, and the arguments of the tool it has called. */
+export interface Reach {
+  offers(tool: string): boolean
+  takes(argument: string): boolean
+}
+
+export function hintOf(hints: Hints | undefined, error: HubError, reach: Reach): string | undefined {
   const hint = (error.reason && hints?.[error.reason]) ?? hints?.[error.code]
-  return typeof hint === 'function' ? hint(error) : (hint ?? error.hint)
+  return typeof hint === 'function' ? hint(error, reach) : (hint ?? error.hint)
 }
 
 /** The agent and project that a call concerns, by its arguments: not checked, and only text is kept. */
@@ -86,7 +103,7 @@ export interface Door<Scope> {
   readonly shortForm?: boolean
   /**
    * The list of tools is long, and costs each agent tokens: arguments whose names tell enough are not described, the
-   * bounds of texts and lists are read in errors, and results are advertised one level deep.
+   * bounds of arguments are read in errors, and results are advertised one level deep.
    */
   readonly terse?: boolean
   /** Stand in for the hints of errors with these codes and reasons. */

@@ -81,6 +81,7 @@ test('An interval of years is one that a timer can keep', () => {
   const waits: number[] = []
   const clock = {
     now: () => 0,
+    monotonic: () => 0,
     after: (ms: number) => {
       waits.push(ms)
       return () => {}

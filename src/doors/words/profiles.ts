@@ -1,7 +1,7 @@
 /** Projects and agents in the words of mail, as its tools and `--json` say them, with ISO times. */
 import type { Profile } from '../../core/agents/profiles.ts'
 import type { Project } from '../../core/projects/projects.ts'
-import { iso } from './times.ts'
+import { iso, isoOrNull } from './times.ts'
 
 export const toProject = ({ id, slug, key, createdAt }: Project) => ({
   id,
@@ -17,7 +17,7 @@ export const toProfile = (profile: Profile) => ({
   model: profile.model,
   task_description: profile.task,
   inception_ts: iso(profile.createdAt),
-  last_active_ts: iso(profile.activeAt),
+  last_active_ts: isoOrNull(profile.activeAt || undefined),
   contact_policy: profile.contactPolicy,
   unread_count: profile.unread,
   project_id: profile.projectId,

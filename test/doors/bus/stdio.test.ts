@@ -44,6 +44,19 @@ verifies('bus.stdio.protocol', 'Its stdout is JSON-RPC, a line each, and its log
   expect(output.stderr).toContain('a line on stdin was refused')
 })
 
+verifies('all.stdio.survives', 'No line ends it: it answers, and goes on', async () => {
+  const { call, child, output, gone } = await startLines(await temporaryFolder())
+  const nested = '['.repeat(200_000) + ']'.repeat(200_000)
+  child.stdin.write(`{"jsonrpc":"2.0","id":"deep","method":"ping","params":{"_meta":{"x":${nested}}}}\n`)
+  child.stdin.write('[{"jsonrpc":"2.0","id":"batch","method":"ping"}]\n')
+  expect(await call('topic_create', { name: 'after all that' })).toMatchObject({ status: 'open' })
+  child.stdin.end()
+  expect(await gone).toBe(0)
+  const [deep, batch] = output.stdout.split('\n').map((line) => line && JSON.parse(line))
+  expect(deep).toMatchObject({ id: null, error: { code: -32600, message: expect.stringContaining('100 levels') } })
+  expect(batch).toMatchObject({ id: null, error: { code: -32600, message: expect.stringContaining('batches') } })
+})
+
 verifies(
   ['bus.stdio.anywhere', 'bus.stdio.protocol'],
   'It needs no more of the environment than a home, in whatever folder it is started',

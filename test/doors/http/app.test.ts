@@ -14,6 +14,7 @@ async function start(options: Partial<AppOptions> = {}) {
   const app = createApp({
     host: '127.0.0.1',
     allowedHosts: [],
+    allowedOrigins: [],
     bearerToken: undefined,
     allowLocalUnauthenticated: true,
     callerOfKey: async () => undefined,
@@ -56,17 +57,19 @@ describe('the Host of a request', () => {
   )
 
   test('may be a name the operator gave, or the address it is bound to', async () => {
-    const get = await start({ host: '192.168.7.7', allowedHosts: ['hub.example'] })
+    const bearerToken = 'correct-horse'
+    const get = await start({ host: '192.168.7.7', allowedHosts: ['hub.example'], bearerToken })
+    const authorization = `Bearer ${bearerToken}`
     for (const host of ['hub.example', 'Hub.Example:8765', '192.168.7.7'])
-      expect((await get('/who', { headers: { host } })).status).toBe(200)
-    expect((await get('/who', { headers: { host: '192.168.7.8' } })).status).toBe(403)
+      expect((await get('/who', { headers: { host, authorization } })).status).toBe(200)
+    expect((await get('/who', { headers: { host: '192.168.7.8', authorization } })).status).toBe(403)
   })
 
   test.each(['0.0.0.0', '::'])('may be any address when bound to %s, but no unknown name', async (host) => {
     const get = await start({ host })
     for (const address of ['10.1.2.3:8765', '[fe80::1]:8765'])
-      expect((await get('/who', { headers: { host: address } })).status).toBe(200)
-    expect((await get('/who', { headers: { host: 'evil.example' } })).status).toBe(403)
+      expect((await get('/health/liveness', { headers: { host: address } })).status).toBe(200)
+    expect((await get('/health/liveness', { headers: { host: 'evil.example' } })).status).toBe(403)
   })
 
   test('is looked at for probes and unknown paths too', async () => {
@@ -77,9 +80,10 @@ describe('the Host of a request', () => {
 })
 
 describe('the Origin of a request', () => {
-  test.each(['http://localhost:3000', 'https://127.0.0.1', 'http://[::1]:5'])('may be %s', async (origin) => {
+  test.each(['http://localhost:3000', 'http://127.0.0.1:3000', 'http://[::1]:3000'])('may be %s', async (origin) => {
     const get = await start()
-    expect((await get('/who', { headers: { origin } })).status).toBe(200)
+    expect((await get('/who', { headers: { host: '127.0.0.1:3000', origin } })).status).toBe(200)
+    expect((await get('/who', { headers: { host: '127.0.0.1:8765', origin } })).status).toBe(403)
   })
 
   test.each(['null', 'https://evil.example', 'http://localhost.evil.example', 'nonsense', ''])(
@@ -93,7 +97,8 @@ describe('the Origin of a request', () => {
 
 test('bound to every address, a page is ours only if it comes from the address that is called', async () => {
   const get = await start({ host: '0.0.0.0' })
-  const from = async (origin: string) => (await get('/who', { headers: { host: '10.1.2.3:8765', origin } })).status
+  const from = async (origin: string) =>
+    (await get('/health/liveness', { headers: { host: '10.1.2.3:8765', origin } })).status
   expect(await from('http://10.1.2.3:8765')).toBe(200)
   expect(await from('http://6.6.6.6')).toBe(403)
 })

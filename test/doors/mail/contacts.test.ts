@@ -90,7 +90,7 @@ describe.each(eras)('In %s', (era) => {
       expect(receipt.deliveries.map(({ recipient }) => recipient)).toEqual(['GreenCastle'])
       expect(receipt.blocked).toEqual([
         { recipient: 'BlueLake', code: 'CONTACT_BLOCKED', hint: expect.any(String) },
-        { recipient: 'RedStone', code: 'CONTACT_REQUIRED', hint: expect.stringContaining('respond_contact') },
+        { recipient: 'RedStone', code: 'CONTACT_REQUIRED', hint: expect.stringContaining('list_contacts') },
       ])
       expect(await my.list('RedStone')).toMatchObject([
         { from: 'GreenCastle', status: 'pending', direction: 'incoming' },
@@ -192,13 +192,14 @@ verifies('mail.contact.every-door', 'the mailbox door asks the policies too', as
   await expect(visitor.send('BlueLake', 'hello')).rejects.toMatchObject({ code: 'CONTACT_BLOCKED' })
   await expect(visitor.send('RedStone', 'hello')).rejects.toMatchObject({ code: 'CONTACT_REQUIRED' })
   expect(await my.list('RedStone')).toMatchObject([{ from: 'visitor', status: 'pending' }])
-  expect(await desk.inbox('RedStone')).toEqual([])
+  const asked = { subject: 'Contact request from visitor' }
+  expect(await desk.inbox('RedStone')).toMatchObject([asked])
   await visitor.send('GreenCastle', 'hello')
   expect(await my.list('GreenCastle')).toMatchObject([{ from: 'visitor', status: 'approved' }])
   // Who was written to may answer, also from there.
   await desk.send({ sender_name: 'RedStone', to: ['visitor'], client_message_id: 'q-1' })
   await visitor.send('RedStone', 'answer', 'q-1')
-  expect(await desk.inbox('RedStone')).toHaveLength(1)
+  expect(await desk.inbox('RedStone')).toMatchObject([{ from: 'visitor', subject: 'answer' }, asked])
 })
 
 verifies(

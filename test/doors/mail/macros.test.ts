@@ -21,6 +21,7 @@ interface Started {
   agent: { name: string; program: string; task_description: string }
   file_reservations: Reservations
   inbox: Message[]
+  active_agents: { name: string; task_description: string; last_active_ts: string }[]
 }
 
 const active = (project: string) =>
@@ -74,10 +75,32 @@ describe('macro_start_session', () => {
     },
   )
 
+  verifies('mail.macro.others', 'shows who else is active, ten at most', async () => {
+    const human_key = newProject()
+    const start = (agent_name: string, more = {}) =>
+      desk.door.call<Started>('macro_start_session', { human_key, agent_name, ...more })
+    expect((await start('GreenCastle', { task_description: 'Auth' })).active_agents).toEqual([])
+    await desk.door.call('send_message', {
+      project_key: human_key,
+      sender_name: 'GreenCastle',
+      to: ['WhiteOwl'],
+      subject: 'x',
+      body_md: 'x',
+    })
+    expect((await start('BlueLake')).active_agents).toEqual([
+      { name: 'GreenCastle', task_description: 'Auth', last_active_ts: expect.stringMatching(/^20.*Z$/) },
+    ])
+    for (const name of ['Ant', 'Bat', 'Cat', 'Dog', 'Elk', 'Fox', 'Gnu', 'Hen', 'Jay']) await start(`Gray${name}`)
+    const { active_agents } = await start('BlueLake')
+    expect(active_agents.map(({ name }) => name)).toEqual(expect.arrayContaining(['GreenCastle', 'GrayJay']))
+    await start('GrayKoi')
+    expect((await start('BlueLake')).active_agents).toHaveLength(10)
+  })
+
   verifies('mail.macro.start-checked', 'with a bad pattern registers nobody and makes no project', async () => {
     const human_key = newProject()
     await expect(
-      desk.door.call('macro_start_session', { human_key, file_reservation_paths: ['src/[a'] }),
+      desk.door.call('macro_start_session', { human_key, file_reservation_paths: ['src/{a'] }),
     ).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' })
     await expect(desk.door.call('list_agents', { project_key: human_key })).rejects.toMatchObject({
       code: 'PROJECT_NOT_FOUND',
@@ -163,13 +186,13 @@ describe('macro_contact_handshake', () => {
     request: { status: string }
     response: { status: string } | null
     welcome_message: Receipt | null
+    note?: string
   }
 
   const policy = (agent_name: string, policy: string) =>
     desk.door.call('set_contact_policy', { project_key: desk.project, agent_name, policy })
 
   verifies('mail.macro.handshake', 'asks, answers for the other if told to, and sends the welcome', async () => {
-    await policy('BlueLake', 'contacts_only')
     const asked = await desk.door.call<Handshake>('macro_contact_handshake', {
       project_key: desk.project,
       requester: 'GreenCastle',
@@ -212,9 +235,29 @@ describe('macro_contact_handshake', () => {
     expect(await desk.inbox('BlueLake')).toEqual([])
   })
 
-  test('works across projects', async () => {
+  verifies('mail.macro.answers', 'leaves the answer to the other where its policy wants to be asked', async () => {
+    await policy('BlueLake', 'contacts_only')
+    const asked = await desk.door.call<Handshake>('macro_contact_handshake', {
+      project_key: desk.project,
+      requester: 'GreenCastle',
+      target: 'BlueLake',
+      auto_accept: true,
+      welcome_subject: 'Hello',
+      welcome_body: 'at last',
+    })
+    expect(asked).toMatchObject({
+      request: { status: 'pending' },
+      response: null,
+      welcome_message: null,
+      note: 'BlueLake has to answer itself: by its contact policy nobody does so for it.',
+    })
+    expect((await desk.inbox('BlueLake')).map(({ subject }) => subject)).toEqual(['Contact request from GreenCastle'])
+  })
+
+  verifies('mail.macro.answers', 'works across projects where the other is open', async () => {
     const other = newProject()
     await desk.door.call('register_agent', { project_key: other, name: 'BlueLake' })
+    await desk.door.call('set_contact_policy', { project_key: other, agent_name: 'BlueLake', policy: 'open' })
     const made = await desk.door.call<Handshake>('macro_contact_handshake', {
       project_key: desk.project,
       requester: 'GreenCastle',

@@ -2,7 +2,7 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { parseTime } from '../../../src/doors/mail/fields.ts'
 import { type Desk, type Message, newDesk, newProject, type Page } from '../../support/mail.ts'
-import { shareServer } from '../../support/parley.ts'
+import { serveHere, shareServer } from '../../support/parley.ts'
 import { verifies } from '../../support/verifies.ts'
 
 const parley = shareServer()
@@ -142,6 +142,28 @@ describe('Resources', () => {
     await desk.door.call('ensure_project', { human_key: other })
     const foreign = desk.door.read(`resource://message/${message_id}?project=${encodeURIComponent(other)}`)
     await expect(foreign).rejects.toMatchObject({ message: expect.stringContaining('no message') })
+  })
+
+  verifies('mail.resource.overdue', 'the setting says how long is too long, where nobody does', async () => {
+    const view = async (at: { url: string }, uri: string) => {
+      const desk = await newDesk(at)
+      await desk.send({ ack_required: true })
+      return desk.resource(`views/${uri}/BlueLake`)
+    }
+    const usual = parley()
+    expect(await view(usual, 'acks-stale')).toMatchObject({ ttl_seconds: 1800, count: 0 })
+    expect(await view(usual, 'ack-overdue')).toMatchObject({ ttl_minutes: 30, count: 0 })
+    const strict = await serveHere({ env: { ACK_TTL_SECONDS: '90' } })
+    expect(await view(strict, 'acks-stale')).toMatchObject({ ttl_seconds: 90, count: 0 })
+    expect(await view(strict, 'ack-overdue')).toMatchObject({ ttl_minutes: 1.5, count: 0 })
+    const desk = await newDesk(await serveHere({ env: { ACK_TTL_SECONDS: '1' } }))
+    const { message_id } = await desk.send({ ack_required: true })
+    for (const uri of ['acks-stale', 'ack-overdue'])
+      await expect
+        .poll(async () => (await desk.resource(`views/${uri}/BlueLake`)).messages.map(({ id }) => id), {
+          timeout: 5000,
+        })
+        .toEqual([message_id])
   })
 
   verifies('mail.resource.views', 'the views show what waits for an agent', async () => {

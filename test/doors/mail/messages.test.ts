@@ -81,6 +81,25 @@ describe('Sending', () => {
     expect((await desk.send({ to: 'BlueLake', cc: 'RedStone' })).count).toBe(2)
   })
 
+  verifies('mail.thread.number', 'a thread may be named by a number', async () => {
+    const first = await desk.send({ thread_id: 123 })
+    expect(first.thread_id).toBe('123')
+    expect((await desk.send({ thread_id: '123' })).thread_id).toBe('123')
+    for (const [tool, args] of [
+      ['summarize_thread', { thread_id: 123 }],
+      ['macro_prepare_thread', { thread_id: 123, agent_name: 'BlueLake' }],
+      ['summarize_threads', { thread_ids: [123, '123'] }],
+    ] as const)
+      expect(JSON.stringify(await desk.door.call(tool, { project_key: desk.project, ...args })), tool).toContain(
+        '"total_messages":2',
+      )
+    for (const thread_id of [1.5, -1, true])
+      await expect(desk.send({ thread_id })).rejects.toMatchObject({
+        code: 'INVALID_ARGUMENT',
+        message: expect.stringContaining('"thread_id"'),
+      })
+  })
+
   verifies('mail.recipient.made', 'a name that nobody has yet is made into an agent of the project', async () => {
     expect(await desk.send({ to: ['NewComer'] })).toMatchObject({ count: 1, blocked: [] })
     expect(await desk.inbox('NewComer')).toHaveLength(1)
@@ -89,6 +108,7 @@ describe('Sending', () => {
   verifies('mail.recipient.elsewhere', 'Name@project is an agent of another project, by slug or key', async () => {
     const other = newProject()
     await desk.door.call('register_agent', { project_key: other, name: 'BlueLake' })
+    await desk.door.call('set_contact_policy', { project_key: other, agent_name: 'BlueLake', policy: 'open' })
     const { slug } = await desk.door.call<{ slug: string }>('ensure_project', { human_key: other })
     for (const address of [`BlueLake@${other}`, `bluelake@${slug}`])
       expect((await desk.send({ to: [address] })).deliveries).toEqual([
@@ -223,6 +243,16 @@ describe('Threads', () => {
     expect(await desk.inbox('BlueLake', { limit: 1 })).toMatchObject([{ importance: 'urgent', ack_required: true }])
     const long = await desk.send({ subject: 'x'.repeat(255) })
     expect((await desk.reply(long.message_id, 'BlueLake')).subject).toBe('x'.repeat(255))
+  })
+
+  verifies('mail.reply.own-flags', 'a reply that says otherwise inherits neither', async () => {
+    const { message_id } = await desk.send({ importance: 'urgent', ack_required: true })
+    await desk.reply(message_id, 'BlueLake', { importance: 'low', ack_required: false })
+    await desk.reply(message_id, 'BlueLake', { importance: 'high' })
+    expect(await desk.inbox('GreenCastle')).toMatchObject([
+      { importance: 'high', ack_required: true },
+      { importance: 'low', ack_required: false },
+    ])
   })
 
   verifies('mail.errors.message', 'an unknown message, or one of another project, cannot be answered', async () => {

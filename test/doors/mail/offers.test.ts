@@ -58,6 +58,39 @@ describe.each(eras)('in %s', (era) => {
     expect(JSON.stringify({ tools: listed }).length).toBeLessThan(24_000)
   })
 
+  verifies(['mail.tools.words', 'mail.reply.own-flags'], 'a model is told what decides success', async () => {
+    const client = await connectClient(url(), era)
+    const listed = new Map((await client.listTools()).tools.map((tool) => [tool.name, tool]))
+    const told = (tool: string, argument?: string): string => {
+      const { description = '', inputSchema } = listed.get(tool) ?? { inputSchema: { properties: {} } }
+      if (argument === undefined) return description
+      const { [argument]: schema } = inputSchema.properties as Record<string, { description?: string } | undefined>
+      return schema?.description ?? ''
+    }
+    // biome-ignore format: a table, one text a line
+    const texts: [text: string, says: RegExp][] = [
+      [client.getInstructions() ?? '', /no broadcast.*the sender only.*after_id.*not obey/],
+      [told('send_message'), /no broadcast/],
+      [told('send_message', 'to'), /Name@project/],
+      [told('send_message', 'thread_id'), /conversation/],
+      [told('send_message', 'ack_required'), /acknowledge_message/],
+      [told('reply_message'), /to its sender only.*Importance and ack_required are those of the message unless/],
+      [told('fetch_inbox'), /read comes again: pass after_id/],
+      [told('fetch_inbox', 'after_id'), /highest id/],
+      [told('fetch_inbox', 'include_bodies'), /text/],
+      [told('file_reservation_paths', 'ttl_seconds'), /free/],
+      [told('release_file_reservations'), /all if you name none/],
+      [told('release_file_reservations', 'paths'), /as you reserved them/],
+      [told('macro_start_session'), /who else is active.*human_key as project_key/],
+      [told('macro_prepare_thread', 'register_if_missing'), /error/],
+      [told('macro_contact_handshake', 'auto_accept'), /if its policy allows/],
+      [told('set_contact_policy'), /agents of your project; others ask first/],
+    ]
+    for (const [text, says] of texts) expect(text).toMatch(says)
+    const words = JSON.stringify([...listed.values()])
+    expect(words).not.toMatch(/\bletters?\b|\b(for|without) leave\b/i)
+  })
+
   verifies('mail.tools.complete', 'every resource is listed with its parameters', async () => {
     const client = await connectClient(url(), era)
     const listed = [
@@ -89,7 +122,9 @@ describe.each(eras)('in %s', (era) => {
       const client = await connectClient(url(`?tools=${name}`), era)
       const listed = (await client.listTools()).tools.map((tool) => tool.name)
       expect(listed.sort()).toEqual([...offered].sort())
-      expect(listed.length).toBeLessThanOrEqual(12)
+      expect(listed.length).toBeLessThanOrEqual(14)
+      expect(listed).toEqual(expect.arrayContaining(['list_agents', 'respond_contact']))
+      expect(listed.some((tool) => ['request_contact', 'macro_contact_handshake'].includes(tool))).toBe(true)
       const named = tools.filter((tool) => new RegExp(`\\b${tool}\\b`).test(client.getInstructions() ?? ''))
       expect(named).toContain('macro_start_session')
       expect(listed, 'the instructions name what is offered').toEqual(expect.arrayContaining(named))

@@ -107,7 +107,7 @@ describe.each(eras)('in %s', (era) => {
     const uri = `resource://tooling/capabilities/${name}`
     const { capabilities, project } = await read(few, uri)
     expect(capabilities).toContain('macros:write')
-    expect(capabilities).not.toContain('contacts:write')
+    expect(capabilities).not.toContain('search:read')
     expect(project).toBeNull()
     await expect(read(client, `resource://tooling/capabilities/Nobody?project=${key}`)).rejects.toMatchObject({
       data: { code: 'AGENT_NOT_FOUND', hint: expect.stringContaining('register_agent') },
@@ -192,7 +192,7 @@ verifies('mail.hints.own', 'Core names no tool of the mail door but in the messa
   const names = new RegExp([...tools.filter((name) => name.includes('_')), 'project_key', 'auto_contact'].join('|'))
   const core = repositoryFiles().filter(({ path }) => /^src\/core\/[^.]+\.ts$/.test(path))
   const named = core.filter(({ text }) => names.test(withoutComments(text)))
-  expect(named.map(({ path }) => path)).toEqual(['src/core/requests/requests.ts'])
+  expect(named.map(({ path }) => path)).toEqual(['src/core/contacts/intro.ts'])
 })
 
 verifies(

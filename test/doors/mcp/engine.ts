@@ -32,6 +32,7 @@ export class SharedEnds implements EndedSessions {
 /** A clock a thousand times as fast: what takes seconds takes milliseconds. */
 export const hastyClock: Clock = {
   now: () => systemClock.now() * 1000,
+  monotonic: () => systemClock.monotonic() * 1000,
   after: (ms, fn) => systemClock.after(ms / 1000, fn),
 }
 

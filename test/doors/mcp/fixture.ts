@@ -10,6 +10,7 @@ import { engineOptions, type TestEngineOptions } from './engine.ts'
 
 export interface FixtureOptions extends TestEngineOptions {
   bearerToken?: string
+  unsentBytes?: number
   door?: (world: World) => Door<FixtureScope>
 }
 
@@ -20,8 +21,10 @@ export async function startFixture(options: FixtureOptions = {}) {
   const engine = createEngine(base)
   const app = createApp({
     ...base,
+    ...(options.unsentBytes !== undefined && { unsentBytes: options.unsentBytes }),
     host: '127.0.0.1',
     allowedHosts: [],
+    allowedOrigins: [],
     bearerToken: options.bearerToken,
     allowLocalUnauthenticated: true,
     callerOfKey: async () => undefined,

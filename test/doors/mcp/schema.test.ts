@@ -73,7 +73,11 @@ test('an output schema holds what there is, and nothing that only a check would 
 
 test('a door that is terse advertises no bounds of texts, and results one level deep', () => {
   const many = z.array(z.object({ name: z.string() }))
-  const input = z.strictObject({ key: z.string().regex(/^x/).max(9), list: many.max(5).describe('Some.') })
+  const input = z.strictObject({
+    key: z.string().regex(/^x/).max(9),
+    list: many.min(1).max(5).describe('Some.'),
+    n_th: z.int().min(3).max(8).default(4),
+  })
   const output = z.object({ many, at: z.string().nullable(), kind: z.enum(['a']), deep: z.object({ n: z.int() }) })
   const fields = { many: { type: 'array' }, at: {}, kind: { type: 'string', enum: ['a'] }, deep: { type: 'object' } }
   expect(advertise(tool({ input, output }), true)).toMatchObject({
@@ -81,7 +85,9 @@ test('a door that is terse advertises no bounds of texts, and results one level 
     outputSchema: { type: 'object', properties: fields },
   })
   const terse = JSON.stringify(advertise(tool({ input, output }), true))
-  for (const word of ['pattern', 'maxLength', 'maxItems', '"n"']) expect(terse).not.toContain(word)
+  expect(terse).toContain('"n_th":{"type":"integer","default":4,"maximum":8}')
+  for (const word of ['pattern', 'maxLength', 'minItems', 'maxItems', 'minimum', '"n"'])
+    expect(terse).not.toContain(word)
   const listed = advertise(tool({ output: z.array(output), wrapped: true }), true)
   expect(listed).toMatchObject({ outputSchema: { properties: { result: { items: { properties: fields } } } } })
   expect(JSON.stringify(listed)).not.toContain('"n"')

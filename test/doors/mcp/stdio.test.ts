@@ -5,6 +5,8 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import type { RequirementId } from '../../requirements.ts'
+import { verifies } from '../../support/verifies.ts'
 import { clientSuite } from './suite.ts'
 import { call, eras, newClient, rpc } from './use.ts'
 
@@ -35,7 +37,11 @@ function start() {
   })
   return {
     send: (message: unknown) =>
-      program.stdin.write(`${typeof message === 'string' ? message : JSON.stringify(message)}\n`),
+      program.stdin.write(
+        Buffer.isBuffer(message)
+          ? Buffer.concat([message, Buffer.from('\n')])
+          : `${typeof message === 'string' ? message : JSON.stringify(message)}\n`,
+      ),
     read: async () => JSON.parse((await lines.next()).value ?? 'null'),
     /** Closes stdin and waits for the end: the exit code, and what the world looked like. */
     async end() {
@@ -88,6 +94,34 @@ test('a line that is no message is refused as over HTTP, with the id it has', as
   expect(await read()).toEqual({ jsonrpc: '2.0', id: 1, result: {} })
   await end()
 })
+
+const nested = (levels: number) => '['.repeat(levels) + ']'.repeat(levels)
+const withMeta = (meta: string) => `{"jsonrpc":"2.0","id":7,"method":"ping","params":{"_meta":${meta}}}`
+const wide = `{${Array.from({ length: 1001 }, (_, key) => `"k${key}":0`).join(',')}}`
+
+const hostile: [what: string, line: string | Buffer, promise: RequirementId, code: number][] = [
+  ['a _meta of 5,000 levels', withMeta(`{"x":${nested(5000)}}`), 'all.size.nesting', -32600],
+  ['a _meta of 500,000 levels', withMeta(`{"x":${nested(500_000)}}`), 'all.size.nesting', -32600],
+  ['a _meta of 101 levels', withMeta(`{"x":${nested(98)}}`), 'all.size.nesting', -32600],
+  ['4 MB of brackets', '['.repeat(4_000_000), 'all.size.nesting', -32600],
+  ['an object of 1,001 keys', withMeta(wide), 'all.size.keys', -32600],
+  ['a batch', JSON.stringify([rpc('ping'), rpc('ping', undefined, 2)]), 'all.stdio.batch', -32600],
+  ['an empty batch', '[]', 'all.stdio.batch', -32600],
+  ['a line of 5 MB', `"${'x'.repeat(5 << 20)}"`, 'all.stdio.survives', -32000],
+  ['a bare value', '7', 'all.stdio.survives', -32600],
+  ['bytes that are no UTF-8', Buffer.from([0x22, 0xff, 0x22]), 'all.http.utf-eight', -32700],
+]
+for (const [what, line, promise, code] of hostile)
+  verifies(['all.stdio.survives', promise], `${what} is refused, and the next line is served`, async () => {
+    const { send, read, end } = start()
+    send(line)
+    const { id, error } = await read()
+    expect({ id, code: error.code }).toEqual({ id: null, code })
+    if (what.endsWith('batch')) expect(error.message).toContain('batches are not taken on stdin')
+    send(rpc('ping'))
+    expect(await read()).toEqual({ jsonrpc: '2.0', id: 1, result: {} })
+    expect(await end()).toMatchObject({ code: 0 })
+  })
 
 test('when stdin ends, waiting calls end with their answers, and the process goes', async () => {
   const { send, read, end } = start()

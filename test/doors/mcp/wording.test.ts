@@ -100,15 +100,16 @@ verifies(
 )
 
 test('A reason has a hint of its own, and without one that of its code', () => {
+  const reach = { offers: () => true, takes: () => true }
   const hints = { CONTACT_REQUIRED: 'By code.', contact_first: 'By reason.' }
   const error = (reason?: 'contact_first' | 'contact_only') =>
     new HubError('CONTACT_REQUIRED', 'Refused.', { hint: 'As core says it.', reason })
-  expect([error('contact_first'), error('contact_only'), error()].map((one) => hintOf(hints, one))).toEqual([
+  expect([error('contact_first'), error('contact_only'), error()].map((one) => hintOf(hints, one, reach))).toEqual([
     'By reason.',
     'By code.',
     'By code.',
   ])
-  expect(hintOf({ contact_only: 'Other.' }, error())).toBe('As core says it.')
+  expect(hintOf({ contact_only: 'Other.' }, error(), reach)).toBe('As core says it.')
 })
 
 for (const era of eras)

@@ -8,6 +8,7 @@ import type { MailMessage } from '../../../core/mail/messages.ts'
 import { needProject } from '../../../core/projects/projects.ts'
 import { needMessage, readThread } from '../../../core/threads/threads.ts'
 import type { CallContext, Resource } from '../../mcp/table.ts'
+import { parseAddress } from '../../words/fields.ts'
 import {
   acting,
   ageParameter,
@@ -48,12 +49,13 @@ export function mailResources(hub: Hub): Resource<MailScope>[] {
     context: CallContext<MailScope>,
     { agent, project }: { agent: string; project?: string | undefined },
   ) {
-    const key = project ?? (await needHome(hub, context.caller, agent))
+    const [name, home] = parseAddress(agent)
+    const key = project ?? home ?? (await needHome(hub, context.caller, name))
     const { slug } = await needProject(hub, context.caller, key)
     return {
       as: acting(context, key, agent),
       page<Message extends MailMessage>({ messages, more }: MailPage<Message>, shape: (message: Message) => object) {
-        return { project: slug, agent, count: messages.length, messages: messages.map(shape), has_more: more }
+        return { project: slug, agent: name, count: messages.length, messages: messages.map(shape), has_more: more }
       },
     }
   }
@@ -163,10 +165,11 @@ export function mailResources(hub: Hub): Resource<MailScope>[] {
   const acksStale = defineResource({
     uri: 'resource://views/acks-stale/{agent}{?project,ttl_seconds,limit}',
     name: 'acks-stale',
-    description: 'Messages that wait for an acknowledgement longer than ttl_seconds (1800), the oldest first.',
-    params: z.object({ ...aged, ttl_seconds: ageParameter.default(1800) }),
+    description:
+      'Messages that wait for an acknowledgement longer than ttl_seconds (ACK_TTL_SECONDS, if left out), the oldest first.',
+    params: z.object({ ...aged, ttl_seconds: ageParameter.optional() }),
     async read(params, context) {
-      const { ttl_seconds } = params
+      const { ttl_seconds = hub.rules.overdueMs / 1000 } = params
       return { ...(await overdue(context, params, ttl_seconds * 1000)), ttl_seconds }
     },
   })
@@ -174,10 +177,11 @@ export function mailResources(hub: Hub): Resource<MailScope>[] {
   const ackOverdue = defineResource({
     uri: 'resource://views/ack-overdue/{agent}{?project,ttl_minutes,limit}',
     name: 'ack-overdue',
-    description: 'Messages that wait for an acknowledgement longer than ttl_minutes (30), the oldest first.',
-    params: z.object({ ...aged, ttl_minutes: ageParameter.default(30) }),
+    description:
+      'Messages that wait for an acknowledgement longer than ttl_minutes (ACK_TTL_SECONDS, if left out), the oldest first.',
+    params: z.object({ ...aged, ttl_minutes: ageParameter.optional() }),
     async read(params, context) {
-      const { ttl_minutes } = params
+      const { ttl_minutes = hub.rules.overdueMs / 60_000 } = params
       return { ...(await overdue(context, params, ttl_minutes * 60_000)), ttl_minutes }
     },
   })

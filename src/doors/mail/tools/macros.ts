@@ -10,11 +10,22 @@ import { body, reason, title } from '../../words/fields.ts'
 import { toGranted } from '../../words/leases.ts'
 import { toProject } from '../../words/profiles.ts'
 import { iso } from '../../words/times.ts'
+import { reachIn } from '../calls.ts'
 import { aliases } from '../clusters.ts'
 import { linkShape, toLink } from '../contact-shapes.ts'
-import { acting, name, projectKey, threadKey } from '../fields.ts'
+import { acting, humanKey, name, otherAgent, projectKey, threadKey } from '../fields.ts'
 import { toConflict } from '../lease-shapes.ts'
-import { introduction, model, profileShape, program, projectShape, task, toRegistered, wish } from '../profiles.ts'
+import {
+  introduction,
+  model,
+  profileShape,
+  program,
+  projectShape,
+  task,
+  toActive,
+  toRegistered,
+  wish,
+} from '../profiles.ts'
 import type { MailScope } from '../scope.ts'
 import { inboxWay, omittedNote, toReceipt, toReceived } from '../shapes.ts'
 import { toNothingSaid, toSummary } from '../summary-shapes.ts'
@@ -45,20 +56,26 @@ export function macroTools(hub: Hub) {
     name: 'macro_start_session',
     title: 'Start a session',
     description:
-      'Begin work in a project: creates it if it is new, registers you, reserves files if you name some, and shows your inbox. Pass agent_name to be the same agent as before.',
+      'Begin work in a project: creates it if it is new, registers you, reserves files if you name some, and shows your inbox (without texts) and who else is active. Then use agent.name as your name and human_key as project_key.',
     cluster,
     input: z.strictObject({
-      human_key: projectKey.describe('Absolute path of the repository.'),
+      human_key: humanKey,
       program,
       model,
       task_description: task,
-      agent_name: wish.describe('Your name from before, if you have one.'),
+      agent_name: wish.describe('Your name from before, to be the same agent again.'),
       file_reservation_paths: paths.optional(),
       file_reservation_reason: leaseReason.default(''),
       file_reservation_ttl_seconds: ttlSeconds.default(3600),
       inbox_limit: inboxLimit.default(usualInbox),
     }),
-    output: z.object({ project: projectShape, agent: profileShape, file_reservations: reserved, ...inboxShape }),
+    output: z.object({
+      project: projectShape,
+      agent: profileShape,
+      file_reservations: reserved,
+      ...inboxShape,
+      active_agents: list,
+    }),
     effect: 'write',
     alwaysLoad: true,
     async run({ human_key: project, agent_name, inbox_limit, ...input }, context) {
@@ -75,6 +92,7 @@ export function macroTools(hub: Hub) {
         agent: toRegistered(started.registered),
         file_reservations: toReserved(started.reserved),
         ...toInbox(started.inbox),
+        active_agents: started.others.map(toActive),
       }
     },
   })
@@ -92,7 +110,7 @@ export function macroTools(hub: Hub) {
         model,
         agent_name: wish,
         task_description: task,
-        register_if_missing: z.boolean().default(true),
+        register_if_missing: z.boolean().default(true).describe('false: an error if agent_name is unknown.'),
         include_examples: z.boolean().default(true),
         inbox_limit: inboxLimit.default(usualInbox),
         include_inbox_bodies: z.boolean().default(false),
@@ -109,7 +127,7 @@ export function macroTools(hub: Hub) {
       const newcomer = { ...introduction(context, { project, ...input }), name: agent_name }
       const signal = AbortSignal.any([context.signal, context.stopping])
       const prepared = await prepareForThread(hub, context.caller, {
-        who: register_if_missing || agent_name === undefined ? newcomer : { known: { project, name: agent_name } },
+        who: register_if_missing || agent_name === undefined ? newcomer : { known: otherAgent(agent_name, project) },
         thread: thread_id,
         refining: { refine: input.llm_mode, model: input.llm_model, signal },
         inbox: { limit: input.inbox_limit, bodies: input.include_inbox_bodies },
@@ -161,7 +179,7 @@ export function macroTools(hub: Hub) {
     name: 'macro_contact_handshake',
     title: 'Make contact',
     description:
-      'Ask an agent for contact. auto_accept also accepts in its name, and then sends your welcome message, if there is one.',
+      'Ask an agent for permission to message it, also in another project. The welcome message is sent once there is contact.',
     cluster,
     input: z
       .strictObject({
@@ -170,8 +188,8 @@ export function macroTools(hub: Hub) {
         target: name,
         to_project: projectKey.optional().describe('The project of target, if not yours.'),
         reason: reason.optional(),
-        ttl_seconds: ttlSeconds.optional(),
-        auto_accept: z.boolean().default(false),
+        ttl_seconds: z.int().min(1).optional(),
+        auto_accept: z.boolean().default(false).describe('Also accept for target, if its policy allows that.'),
         welcome_subject: title.optional(),
         welcome_body: body.optional(),
       })
@@ -182,12 +200,17 @@ export function macroTools(hub: Hub) {
         context.addIssue({ code: 'custom', path: [path], message: `must be given with ${other}: a welcome has both` })
       }),
     accept: (args) => withoutAliases(args, aliases.macro_contact_handshake ?? {}),
-    output: z.object({ request: linkShape, response: linkShape.nullable(), welcome_message: record.nullable() }),
+    output: z.object({
+      request: linkShape,
+      response: linkShape.nullable(),
+      welcome_message: record.nullable(),
+      note: z.string().optional(),
+    }),
     effect: 'write',
     async run({ project_key, requester, target, to_project, ttl_seconds, welcome_subject, ...input }, context) {
       const { reason, auto_accept: accept, welcome_body } = input
-      const { request, answer, welcome } = await shakeHands(hub, acting(context, project_key, requester), {
-        with: { name: target, project: to_project },
+      const { request, answer, left, welcome } = await shakeHands(hub, acting(context, project_key, requester), {
+        with: otherAgent(target, to_project),
         reason,
         ttlMs: ttl_seconds === undefined ? undefined : ttl_seconds * 1000,
         accept,
@@ -196,7 +219,8 @@ export function macroTools(hub: Hub) {
       return {
         request: toLink(request),
         response: answer ? toLink(answer) : null,
-        welcome_message: welcome ? toReceipt(welcome) : null,
+        welcome_message: welcome ? toReceipt(welcome, reachIn(context.scope)) : null,
+        ...(left && { note: `${target} has to answer itself: by its contact policy nobody does so for it.` }),
       }
     },
   })

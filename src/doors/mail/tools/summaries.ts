@@ -26,7 +26,7 @@ export function summaryTools(hub: Hub) {
     cluster: 'search',
     input: z.strictObject({
       project_key: projectKey,
-      thread_id: threadKey,
+      thread_id: threadKey.describe('As messages name it, or the id of a message.'),
       include_examples: z.boolean().default(false).describe('Also the beginnings of some messages.'),
       llm_mode: llmMode,
       llm_model: llmModel.optional(),

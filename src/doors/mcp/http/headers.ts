@@ -1,5 +1,6 @@
 /** The headers of 2026-07-28 that repeat the body, so that proxies need not read it. */
 import type { JSONRPCRequest } from '@modelcontextprotocol/server'
+import { echo } from '../../../base/text.ts'
 import { Refusal, rpcCodes } from '../protocol/refusal.ts'
 import { legacyVersions, modernVersions } from '../protocol/versions.ts'
 
@@ -38,7 +39,7 @@ export function checkLegacyVersion(headers: StandardHeaders | undefined): void {
   const supported = [...modernVersions, ...legacyVersions].join(', ')
   throw new Refusal(400, {
     code: rpcCodes.transport,
-    message: `Bad Request: Unsupported protocol version: ${version} (supported versions: ${supported})`,
+    message: `Bad Request: Unsupported protocol version: ${echo(version)} (supported versions: ${supported})`,
   })
 }
 
@@ -46,7 +47,7 @@ export function checkLegacyVersion(headers: StandardHeaders | undefined): void {
 export function checkHeaders({ method, params }: JSONRPCRequest, headers: StandardHeaders): void {
   if (headers.version === undefined) throw mismatch('(missing)', 'the required MCP-Protocol-Version header is absent')
   if (headers.method === undefined)
-    throw mismatch('(missing)', `the body names method ${method} but the required Mcp-Method header is absent`)
+    throw mismatch('(missing)', `the body names method ${echo(method)} but the required Mcp-Method header is absent`)
   const field = fieldOf(method)
   const value = field === undefined ? undefined : params?.[field]
   if (field === undefined) return

@@ -2,13 +2,14 @@
 
 import { ProtocolErrorCode } from '@modelcontextprotocol/server'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { asHubError, errorShape, HubError, isUnexpected, kinds } from '../../../base/errors.ts'
+import { asHubError, errorShape, HubError, isUnexpected } from '../../../base/errors.ts'
 import { limits } from '../../../base/limits.ts'
 import { drain } from '../../http/drain.ts'
+import { isCutOff, statusOf } from '../../http/refusal.ts'
 import type { Engine } from '../protocol/engine.ts'
 import { createEras } from '../protocol/eras.ts'
 import { isRecord } from '../protocol/json.ts'
-import { errorText, Refusal, rpcCodes, rpcError, wrongType } from '../protocol/refusal.ts'
+import { errorText, Refusal, rpcCodes, rpcError, unreadable, wrongType } from '../protocol/refusal.ts'
 import { createService } from '../protocol/service.ts'
 import { streamHeaders } from '../protocol/streams.ts'
 import type { Door } from '../table.ts'
@@ -84,18 +85,18 @@ async function refuse(
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
-  const refusal = error instanceof Refusal ? error : fromFastify(error)
+  const refusal = error instanceof Refusal ? error : (unreadable(error) ?? fromFastify(error))
   if (refusal?.status === 413) await drain(request.raw)
   if (refusal !== undefined) {
     if (refusal.status === 405) reply.header('allow', 'GET, POST, DELETE')
     return send(reply, refusal.status, errorText(idOf(request), refusal))
   }
   const hubError = asHubError(error)
-  if (isUnexpected(hubError)) engine.log.error({ err: error }, 'a request failed')
+  if (isUnexpected(hubError) && !isCutOff(request.raw)) engine.log.error({ err: error }, 'a request failed')
   const text = isShortForm(request.body)
     ? JSON.stringify(errorShape(hubError))
     : errorText(idOf(request), rpcError(hubError))
-  return send(reply, kinds[hubError.kind].status, text)
+  return send(reply, statusOf(hubError), text)
 }
 
 const send = (reply: FastifyReply, status: number, text: string): FastifyReply =>

@@ -7,16 +7,15 @@ import {
   ProtocolErrorCode,
 } from '@modelcontextprotocol/server'
 import type { FastifyReply } from 'fastify'
+import { limits } from '../../../base/limits.ts'
 import { isReachable, isWritten, withReplyHeaders } from '../http/exchange.ts'
 import { peerOf, takeNotification } from '../http/incoming.ts'
 import type { Mount, Place } from '../http/mount.ts'
 import { dispatch } from './dispatch.ts'
 import type { Engine } from './engine.ts'
 import { Exchange, type Peer } from './exchange.ts'
-import { Refusal } from './refusal.ts'
+import { errorText, Refusal, rpcCodes } from './refusal.ts'
 import type { Session } from './sessions.ts'
-
-const maxBatch = 100
 
 interface Received<Scope> {
   readonly mount: Mount<Scope>
@@ -50,7 +49,6 @@ function check(body: readonly unknown[]): JSONRPCRequest[] {
   const requests = body.filter((message) => isJSONRPCRequest(message))
   const refuse = (message: string) =>
     new Refusal(400, { code: ProtocolErrorCode.InvalidRequest, message: `Invalid Request: ${message}` })
-  if (body.length > maxBatch) throw refuse(`Batch must not exceed ${maxBatch} messages`)
   if (requests.some(({ method }) => method === 'initialize')) throw refuse('initialize must not be part of a batch')
   return requests
 }
@@ -60,6 +58,7 @@ class Batch {
   readonly #reply: FastifyReply
   readonly #answers: string[] = []
   #open: number
+  #length = 0
 
   constructor(reply: FastifyReply, size: number) {
     this.#reply = reply
@@ -70,9 +69,15 @@ class Batch {
     return isReachable(this.#reply.request.raw.socket)
   }
 
+  /** Whether an answer of that length still fits: written in one piece, too many of them would hold up everybody. */
+  fits(length: number): boolean {
+    return this.#length === 0 || this.#length + length <= limits.batchAnswerLength
+  }
+
   /** `undefined`: this part was cancelled and has no answer. */
   put(answer: string | undefined): void {
     if (answer !== undefined) this.#answers.push(answer)
+    this.#length += answer?.length ?? 0
     this.#open--
     if (this.#open > 0) return
     const response = this.#reply.raw
@@ -85,6 +90,11 @@ class Batch {
     )
     response.end(text)
   }
+}
+
+const tooLarge = {
+  code: rpcCodes.transport,
+  message: 'The answers of this batch are too large together; what this one took is put back. Send the request alone.',
 }
 
 class BatchPart<Scope> extends Exchange<Scope> {
@@ -111,7 +121,9 @@ class BatchPart<Scope> extends Exchange<Scope> {
   }
 
   protected override write(text: string): void {
-    this.#once(text)
+    const fits = this.#batch.fits(text.length)
+    this.#once(fits ? text : errorText(this.id, tooLarge))
+    if (!fits) void this.lose()
   }
 
   protected override abandon(): void {

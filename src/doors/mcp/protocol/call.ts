@@ -17,12 +17,12 @@ interface Call<Scope> {
 
 export async function runTool<Scope>({ service, row, args, exchange }: Call<Scope>): Promise<Result> {
   const { clock, log } = service.engine
-  const started = clock.now()
+  const [at, started] = [clock.now(), clock.monotonic()]
   let result: Result
   try {
     result = { ok: true, value: await row.tool.run(readArguments(row.tool, args), exchange) }
   } catch (thrown) {
-    const error = service.word(thrown)
+    const error = service.word(thrown, exchange.scope, row)
     if (isUnexpected(error) && !exchange.over)
       log.error({ err: thrown, door: service.door.name, tool: row.tool.name }, 'a tool failed')
     // The client never hears of anything that the call did before it failed.
@@ -30,7 +30,7 @@ export async function runTool<Scope>({ service, row, args, exchange }: Call<Scop
     result = { ok: false, error }
   }
   const outcome = exchange.over ? 'cancelled' : result.ok ? 'ok' : 'error'
-  row.ended({ outcome, at: started, ms: clock.now() - started, args })
+  row.ended({ outcome, at, ms: Math.round(clock.monotonic() - started), args })
   return result
 }
 
@@ -53,10 +53,10 @@ export function startProgress<Scope>(
   exchange: Exchange<Scope>,
 ): () => void {
   const { clock } = engine
-  const started = clock.now()
+  const started = clock.monotonic()
   const tick = () => {
     if (exchange.over) return
-    const progress = Math.round((clock.now() - started) / 1000)
+    const progress = Math.round((clock.monotonic() - started) / 1000)
     exchange.notify(
       JSON.stringify({ jsonrpc: '2.0', method: 'notifications/progress', params: { progressToken: token, progress } }),
     )

@@ -24,7 +24,7 @@ export async function dispatch<Scope>(
     text = `{"jsonrpc":"2.0","id":${JSON.stringify(message.id)},"result":${result}}`
   } catch (error) {
     await exchange.takeBack()
-    const wire = toWire(service, message.method, error)
+    const wire = toWire(service, message.method, { error, scope: exchange.scope })
     text = errorText(message.id, wire)
     status = statusOf(wire)
   }
@@ -40,10 +40,10 @@ function handlerOf<Scope>({ methods, unknownMethodStatus }: Era<Scope>, method: 
 function toWire<Scope>(
   { engine, door, word }: Service<Scope>,
   method: string,
-  thrown: unknown,
+  { error: thrown, scope }: { error: unknown; scope: Scope },
 ): { code: number; message: string; data?: unknown; status?: number } {
   if (thrown instanceof ProtocolError) return thrown
-  const error = word(thrown)
+  const error = word(thrown, scope)
   if (isUnexpected(error)) engine.log.error({ err: thrown, door: door.name, method }, 'a request failed')
   return rpcError(error)
 }

@@ -11,6 +11,7 @@ import {
   RELATED_TASK_META_KEY,
   UnsupportedProtocolVersionError,
 } from '@modelcontextprotocol/server'
+import { echo } from '../../../base/text.ts'
 import { agrees, checkHeaders, checkLegacyVersion, type StandardHeaders } from '../http/headers.ts'
 import { isRecord, type Json } from './json.ts'
 import { Refusal } from './refusal.ts'
@@ -82,7 +83,7 @@ function judge(body: unknown, headers: StandardHeaders | undefined): Inbound {
     checkLegacyVersion(headers)
     return { kind: 'notification', era: 'legacy', message: body as JSONRPCNotification }
   }
-  const revision = outcome.classification.revision ?? 'unknown'
+  const revision = echo(outcome.classification.revision ?? 'unknown')
   if (!modernVersions.some((version) => version === revision))
     throw new Refusal(400, new UnsupportedProtocolVersionError({ supported: [...modernVersions], requested: revision }))
   if (outcome.messageKind === 'notification') return { kind: 'notification', era: 'modern', message: outcome.message }

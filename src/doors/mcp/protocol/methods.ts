@@ -1,5 +1,6 @@
 /** The methods of the protocol: those that both eras share, and those of each. */
 import { isSpecType, type JSONRPCRequest, ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server'
+import { limits } from '../../../base/limits.ts'
 import type { Era } from './eras.ts'
 import type { Exchange } from './exchange.ts'
 import type { Json } from './json.ts'
@@ -82,6 +83,13 @@ const capabilities = <Scope>({ door }: Service<Scope>): Json => ({
 })
 
 export const invalid = (message: string): ProtocolError => new ProtocolError(ProtocolErrorCode.InvalidParams, message)
+
+/** The URI that a request names, before anything is matched against it. */
+export function uriOf({ uri }: Json): string {
+  if (typeof uri !== 'string') throw invalid('A uri is needed.')
+  if (uri.length > limits.uriLength) throw invalid(`A URI has at most ${limits.uriLength} characters.`)
+  return uri
+}
 
 const encoded =
   <Scope>(answer: (incoming: Incoming<Scope>) => Json | Promise<Json>): Handler<Scope> =>

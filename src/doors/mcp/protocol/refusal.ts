@@ -1,6 +1,9 @@
 /** A request that is refused before any handler sees it: the HTTP status and the JSON-RPC error it is answered with. */
-import { ProtocolError } from '@modelcontextprotocol/server'
-import { type HubError, kinds } from '../../../base/errors.ts'
+import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server'
+import { HubError, kinds } from '../../../base/errors.ts'
+import { limits } from '../../../base/limits.ts'
+import { cut, echo } from '../../../base/text.ts'
+import { isRecord } from './json.ts'
 
 /** Codes that JSON-RPC leaves to implementations, as the reference implementation uses them. */
 export const rpcCodes = { transport: -32000, unknownSession: -32001, headerMismatch: -32020 } as const
@@ -9,10 +12,24 @@ export class Refusal extends ProtocolError {
   readonly status: number
 
   constructor(status: number, error: { code: number; message: string; data?: unknown }) {
-    super(error.code, error.message, error.data)
+    super(error.code, cut(error.message, limits.errorLength), shortened(error.data))
     this.status = status
   }
 }
+
+/** The data of a refusal repeats what the client wrote: texts are cut (all.errors.short). */
+function shortened(data: unknown): unknown {
+  if (typeof data === 'string') return echo(data)
+  if (Array.isArray(data)) return data.slice(0, limits.batchMessages).map(shortened)
+  if (!isRecord(data)) return data
+  return Object.fromEntries(Object.entries(data).map(([key, value]) => [echo(key), shortened(value)]))
+}
+
+/** JSON that was not even read is no valid request; other errors are none of ours. */
+export const unreadable = (error: unknown): Refusal | undefined =>
+  error instanceof HubError && error.reason === 'too_heavy'
+    ? new Refusal(400, { code: ProtocolErrorCode.InvalidRequest, message: `Invalid Request: ${error.message}` })
+    : undefined
 
 export const wrongType = (): Refusal =>
   new Refusal(415, {

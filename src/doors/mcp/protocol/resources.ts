@@ -1,8 +1,10 @@
 /** `resources/read`: the first resource whose URI or template matches, with its parameters. */
 import { ProtocolError, ResourceNotFoundError } from '@modelcontextprotocol/server'
 import { HubError } from '../../../base/errors.ts'
+import { echo } from '../../../base/text.ts'
+import { BareList } from '../table.ts'
 import type { Json } from './json.ts'
-import { type Incoming, invalid } from './methods.ts'
+import { type Incoming, uriOf } from './methods.ts'
 import { rpcError } from './refusal.ts'
 import type { Service } from './service.ts'
 
@@ -10,18 +12,19 @@ export async function readResource<Scope>(
   service: Service<Scope>,
   { params, exchange }: Incoming<Scope>,
 ): Promise<Json> {
-  const { uri } = params
-  if (typeof uri !== 'string') throw invalid('resources/read needs a uri.')
+  const uri = uriOf(params)
   for (const { resource, template } of service.resources) {
     const values = template.match(uri)
     if (values === undefined) continue
     const value = await resource.read(values, exchange).catch((error: unknown) => {
-      if (error instanceof HubError && error.kind === 'not_found') throw missing(uri, service.word(error))
+      if (error instanceof HubError && error.kind === 'not_found')
+        throw missing(uri, service.word(error, exchange.scope))
       throw error
     })
-    return { contents: [{ uri, mimeType: 'application/json', text: JSON.stringify(value) }] }
+    const [shown, beside] = value instanceof BareList ? [value.items, { _meta: value.beside }] : [value, {}]
+    return { contents: [{ uri, mimeType: 'application/json', text: JSON.stringify(shown), ...beside }] }
   }
-  throw misnamed(service, uri) ?? new ResourceNotFoundError(uri)
+  throw misnamed(service, uri) ?? new ResourceNotFoundError(echo(uri))
 }
 
 /** A resource that there is, asked for with a parameter that it has not. */
@@ -34,7 +37,7 @@ function misnamed<Scope>({ resources }: Service<Scope>, uri: string): HubError |
   const taken = parameters.length === 0 ? 'It takes none.' : `Parameters of this resource: ${parameters.join(', ')}.`
   return new HubError(
     'INVALID_ARGUMENT',
-    `The resource ${resource.name} has no parameter ${JSON.stringify(unknown.slice(0, 64))}.`,
+    `The resource ${resource.name} has no parameter ${JSON.stringify(echo(unknown))}.`,
     { hint: taken },
   )
 }
@@ -45,5 +48,5 @@ function misnamed<Scope>({ resources }: Service<Scope>, uri: string): HubError |
  */
 function missing(uri: string, error: HubError): ProtocolError {
   const { code, message, data } = rpcError(error)
-  return new ProtocolError(code, message, { uri, ...data })
+  return new ProtocolError(code, message, { uri: echo(uri), ...data })
 }

@@ -2,7 +2,7 @@
 import { asHubError, HubError } from '../../../base/errors.ts'
 import { createOfferings, type Offering } from '../offers.ts'
 import { brief, inputSchema, outputSchema, shallow } from '../schema.ts'
-import { type Door, hintOf, type Resource, type Tool } from '../table.ts'
+import { type Door, hintOf, type Reach, type Resource, type Tool } from '../table.ts'
 import { isTemplate, parseTemplate, type UriTemplate } from '../uri.ts'
 import { type Ended, openAccount } from './accounts.ts'
 import type { Engine } from './engine.ts'
@@ -17,8 +17,11 @@ export interface Service<Scope> {
   readonly serverInfo: { readonly name: string; readonly title: string; readonly version: string }
   /** The answers of `tools/list` and its siblings, as long as the process lives; `tools` for callers that are offered all. */
   readonly lists: Readonly<Record<'tools' | 'resources' | 'resourceTemplates' | 'prompts', readonly object[]>>
-  /** An error in the words of this door: the hint names its own calls. Every error on its way to the wire comes by here. */
-  word(thrown: unknown): HubError
+  /**
+   * An error in the words of this door: the hint names its own calls, of those that the scope is offered. Every error on
+   * its way to the wire comes by here.
+   */
+  word(thrown: unknown, scope: Scope, called?: ToolRow<Scope>): HubError
 }
 
 export interface ToolRow<Scope> {
@@ -37,11 +40,12 @@ export function createService<Scope>(door: Door<Scope>, engine: Engine): Service
   const tools = new Map(door.tools.map((tool) => [tool.name, { tool, ended: openAccount(door, tool, engine) }]))
   const list = door.tools.map((tool) => advertise(tool, door.terse))
   const listed = (wanted: boolean) => door.resources.filter((resource) => isTemplate(resource.uri) === wanted)
+  const offered = createOfferings(door, tools, list)
   return {
     door,
     engine,
     tools,
-    offered: createOfferings(door, tools, list),
+    offered,
     resources: door.resources.map((resource) => ({ resource, template: parseTemplate(resource.uri) })),
     serverInfo: { name: `parley-${door.name}`, title: door.title, version: engine.version },
     lists: {
@@ -60,12 +64,16 @@ export function createService<Scope>(door: Door<Scope>, engine: Engine): Service
       })),
       prompts: [],
     },
-    word: (thrown) => withHint(door, asHubError(thrown)),
+    word: (thrown, scope, called) =>
+      withHint(door, asHubError(thrown), {
+        offers: (tool) => offered(scope).tools.has(tool),
+        takes: (argument) => called !== undefined && Object.hasOwn(called.tool.input.shape, argument),
+      }),
   }
 }
 
-function withHint<Scope>({ hints }: Door<Scope>, error: HubError): HubError {
-  const hint = hintOf(hints, error)
+function withHint<Scope>({ hints }: Door<Scope>, error: HubError, reach: Reach): HubError {
+  const hint = hintOf(hints, error, reach)
   if (hint === undefined || hint === error.hint) return error
   const { code, message, reason, cause } = error
   return new HubError(code, message, { hint, reason, cause })

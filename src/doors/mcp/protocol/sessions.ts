@@ -113,7 +113,7 @@ export function createSessions({
   })
 
   const sweep = () => {
-    const before = clock.now() - idleMs
+    const before = clock.monotonic() - idleMs
     for (const [token, session] of held) if (session.idle && session.usedAt <= before) free(token, session)
     cancelSweep = clock.after(idleMs, sweep)
   }
@@ -150,7 +150,7 @@ export function createSessions({
     held(token: string): Session | undefined {
       const session = held.get(token)
       if (session === undefined || doubted.has(token) || !isAlive(session.claims)) return undefined
-      session.usedAt = clock.now()
+      session.usedAt = clock.monotonic()
       return session
     },
 
@@ -164,7 +164,7 @@ export function createSessions({
       }
       doubted.delete(token)
       const session = held.get(token) ?? new Session(claims)
-      session.usedAt = clock.now()
+      session.usedAt = clock.monotonic()
       hold(token, session)
       return session
     },

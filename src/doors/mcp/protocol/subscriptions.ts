@@ -2,7 +2,7 @@
 import { isSpecType, SUBSCRIPTION_ID_META_KEY } from '@modelcontextprotocol/server'
 import { updated } from './conversation.ts'
 import type { Json } from './json.ts'
-import { type Incoming, invalid } from './methods.ts'
+import { type Incoming, invalid, uriOf } from './methods.ts'
 import type { Service } from './service.ts'
 
 const maxListened = 1000
@@ -20,7 +20,8 @@ export function subscribe<Scope>({ door }: Service<Scope>, { params, exchange }:
 }
 
 export function unsubscribe<Scope>({ params, exchange }: Incoming<Scope>): Json {
-  exchange.conversation?.unwatch(uriOf(params))
+  const uri = uriOf(params)
+  exchange.conversation?.unwatch(uri)
   return {}
 }
 
@@ -30,6 +31,7 @@ export async function listen<Scope>({ door }: Service<Scope>, { params, exchange
   if (!isSpecType.SubscriptionFilter(filter))
     throw invalid("'notifications' is required and must be a valid SubscriptionFilter.")
   const uris = door.watch === undefined ? [] : [...new Set(filter.resourceSubscriptions)]
+  for (const uri of uris) uriOf({ uri })
   if (uris.length > maxListened) throw invalid(`At most ${maxListened} resources can be listened to.`)
   const meta = { [SUBSCRIPTION_ID_META_KEY]: exchange.id }
   exchange.stream()
@@ -47,11 +49,6 @@ export async function listen<Scope>({ door }: Service<Scope>, { params, exchange
     for (const stop of stops) stop?.()
   }
   return { _meta: meta }
-}
-
-function uriOf({ uri }: Json): string {
-  if (typeof uri !== 'string') throw invalid('A uri is needed.')
-  return uri
 }
 
 async function eitherAborted(...signals: readonly AbortSignal[]): Promise<void> {

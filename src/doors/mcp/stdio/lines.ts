@@ -5,7 +5,7 @@ import { limits } from '../../../base/limits.ts'
 const newline = 0x0a
 
 /** Calls `line` with each line, and with undefined for one that is too long; resolves when the stream has ended. */
-export function readLines(stream: Readable, line: (text: string | undefined) => void): Promise<void> {
+export function readLines(stream: Readable, line: (bytes: Buffer | undefined) => void): Promise<void> {
   let parts: Buffer[] = []
   let length = 0
   const add = (part: Buffer) => {
@@ -14,10 +14,10 @@ export function readLines(stream: Readable, line: (text: string | undefined) => 
     else parts = []
   }
   const finish = () => {
-    const text = length > limits.requestBytes ? undefined : Buffer.concat(parts).toString().trim()
+    const bytes = length > limits.requestBytes ? undefined : Buffer.concat(parts)
     parts = []
     length = 0
-    if (text !== '') line(text)
+    if (bytes === undefined || !isBlank(bytes)) line(bytes)
   }
   return new Promise((resolve) => {
     stream.on('data', (chunk: Buffer) => {
@@ -37,3 +37,6 @@ export function readLines(stream: Readable, line: (text: string | undefined) => 
     stream.once('close', resolve).once('error', () => resolve())
   })
 }
+
+/** An empty line says nothing, also one of spaces or of the other half of a line's end. */
+const isBlank = (bytes: Buffer): boolean => bytes.every((byte) => byte === 0x20 || byte === 0x09 || byte === 0x0d)

@@ -1,6 +1,8 @@
 /** Serves one door on stdin and stdout, a message a line. */
 import type { Readable, Writable } from 'node:stream'
 import { type JSONRPCRequest, ProtocolErrorCode, type RequestId } from '@modelcontextprotocol/server'
+import { HubError } from '../../../base/errors.ts'
+import { readJson } from '../../../base/json.ts'
 import { limits } from '../../../base/limits.ts'
 import { local } from '../../../core/access/callers.ts'
 import { clientOf, takeNotification } from '../http/incoming.ts'
@@ -11,7 +13,7 @@ import { createEras } from '../protocol/eras.ts'
 import { type ClientInfo, Exchange, type Peer } from '../protocol/exchange.ts'
 import { readInbound } from '../protocol/inbound.ts'
 import { isRecord } from '../protocol/json.ts'
-import { errorText, Refusal, rpcCodes } from '../protocol/refusal.ts'
+import { errorText, Refusal, rpcCodes, rpcError, unreadable } from '../protocol/refusal.ts'
 import { createService } from '../protocol/service.ts'
 import type { Door } from '../table.ts'
 import { readLines } from './lines.ts'
@@ -36,6 +38,7 @@ export async function serveStdio<Scope>(
   let introduced: ClientInfo | undefined
 
   const serve = (message: unknown) => {
+    if (Array.isArray(message)) throw noBatch()
     const inbound = readInbound(message, undefined)
     if (inbound.kind === 'notification') takeNotification({ conversation }, inbound.message)
     if (inbound.kind !== 'request') return
@@ -50,16 +53,22 @@ export async function serveStdio<Scope>(
     void dispatch(service, eras[era], inbound.message, exchange)
   }
 
-  const read = (line: string | undefined) => {
+  /** Whatever a line holds is answered: an error of one line is not the end of the process (all.stdio.survives). */
+  const read = (line: Buffer | undefined) => {
     let message: unknown
     try {
       message = parse(line)
       serve(message)
     } catch (error) {
-      if (!(error instanceof Refusal)) throw error
-      engine.log.warn({ code: error.code }, 'a line on stdin was refused')
-      write(errorText(isRecord(message) && isRequestId(message.id) ? message.id : null, error))
+      const id = isRecord(message) && isRequestId(message.id) ? message.id : null
+      write(errorText(id, refusalOf(error)))
     }
+  }
+  const refusalOf = (error: unknown): Parameters<typeof errorText>[1] => {
+    const refusal = error instanceof Refusal ? error : unreadable(error)
+    if (refusal === undefined) engine.log.error({ err: error }, 'a line on stdin failed')
+    else engine.log.warn({ code: refusal.code }, 'a line on stdin was refused')
+    return refusal ?? rpcError(service.word(error, scope))
   }
   // Nobody reads any more: nothing that could still be asked would be heard.
   stdout.on('error', () => stdin.destroy())
@@ -69,18 +78,26 @@ export async function serveStdio<Scope>(
   conversation.close()
 }
 
-function parse(line: string | undefined): unknown {
+function parse(line: Buffer | undefined): unknown {
   if (line === undefined)
     throw new Refusal(413, {
       code: rpcCodes.transport,
       message: `A line must not exceed ${limits.requestBytes} bytes.`,
     })
   try {
-    return JSON.parse(line)
-  } catch {
+    return readJson(line)
+  } catch (error) {
+    if (error instanceof HubError) throw error
     throw new Refusal(400, { code: ProtocolErrorCode.ParseError, message: 'Parse error: the line is not valid JSON' })
   }
 }
+
+/** One protocol revision has batches, and no client is known to send them on stdin. */
+const noBatch = (): Refusal =>
+  new Refusal(400, {
+    code: ProtocolErrorCode.InvalidRequest,
+    message: 'Invalid Request: batches are not taken on stdin; send each message on a line of its own',
+  })
 
 const isRequestId = (id: unknown): id is RequestId => typeof id === 'string' || typeof id === 'number'
 

@@ -1,0 +1,35 @@
+/** Connections by their number: no more than files can be open, and none that a stop would wait for in vain. */
+import type { Socket } from 'node:net'
+import type { FastifyInstance } from 'fastify'
+import type { Log } from '../../base/log.ts'
+
+/** Files that the process needs besides connections: database, log, watches, what it loads. */
+const ownFiles = 64
+/** A hub of a hundred agents has some hundreds of connections: fewer than this may be too few. */
+const enough = 1000
+
+/** Past the limit of open files a database cannot open its own: connections are refused before that (serve.start.files). */
+export function boundConnections(app: FastifyInstance, files: number | undefined, log: Log): void {
+  if (files === undefined) return
+  const connections = Math.max(1, files - ownFiles)
+  app.server.maxConnections = connections
+  if (connections < enough)
+    log.warn({ files, connections }, 'few files may be open at once, and few clients connected; raise it (ulimit -n)')
+  app.server.once('drop', () => log.warn({ connections }, 'a connection was refused: no more files may be open'))
+}
+
+/** Pools and browsers connect ahead of use. node:http takes such a connection for busy, and would wait for it for ever when it closes. */
+export function dropUnusedConnections(app: FastifyInstance): void {
+  const open = new Set<Socket>()
+  let closing = false
+  app.server.on('connection', (socket: Socket) => {
+    if (closing) return socket.destroy()
+    open.add(socket)
+    socket.once('close', () => open.delete(socket))
+  })
+  app.addHook('preClose', (done) => {
+    closing = true
+    for (const socket of open) if (socket.bytesRead === 0) socket.destroy()
+    done()
+  })
+}

@@ -1,0 +1,71 @@
+/** Tells a request that came through a proxy: behind one on this machine everybody seems to be local (all.credentials.proxied). */
+
+/** Names that only proxies, balancers and networks of caches set, beside those that `telling` knows by a part. */
+const exact = [
+  'via',
+  'cdn-loop',
+  'front-end-https',
+  'surrogate-capability',
+  'x-host',
+  'x-http-host-override',
+  'x-queue-start',
+  'x-request-start',
+  'x-rewrite-url',
+  'x-scheme',
+  'x-url-scheme',
+]
+
+/** Makers whose proxies set several headers, by how these begin. */
+const makers = [
+  'akamai-',
+  'cf-',
+  'cloudfront-',
+  'fastly-',
+  'fly-',
+  'incap-',
+  'ngrok-',
+  'proxy-',
+  'remote-',
+  'tailscale-',
+  'wl-proxy-',
+  'x-akamai-',
+  'x-amz-cf-',
+  'x-appengine-',
+  'x-arr-',
+  'x-azure-',
+  'x-bluecoat-',
+  'x-envoy-',
+  'x-nf-',
+  'x-original-',
+  'x-proxy',
+  'x-remote-',
+  'x-sucuri-',
+  'x-varnish',
+  'x-vercel-',
+]
+
+const telling = new RegExp(
+  `^(?:${exact.join('|')})$|^(?:${makers.join('|')})|forward|(?:client|real|connecting|remote|source|user)-?(?:ip|ipv6|addr|address|host)$`,
+  'i',
+)
+
+/** Clients send the same few names with every request: a look here costs a tenth of the expression. Bounded, because clients write them. */
+const known = new Map<string, boolean>()
+const maxKnown = 1000
+const maxName = 100
+
+/** `rawHeaders` as node:http has them: names at the even places. */
+export function isForwarded(rawHeaders: readonly string[]): boolean {
+  for (let at = 0; at < rawHeaders.length; at += 2) if (isOfProxy(rawHeaders[at] ?? '')) return true
+  return false
+}
+
+function isOfProxy(name: string): boolean {
+  const judged = known.get(name)
+  if (judged !== undefined) return judged
+  const verdict = telling.test(name)
+  if (name.length > maxName) return verdict
+  if (known.size >= maxKnown) known.clear()
+  known.set(name, verdict)
+  return verdict
+}
