@@ -70,7 +70,7 @@ export function renderBenchmarks({ results, growth, peers }: Kept): string {
   return page(
     generatedFrom('bench/results.json, bench/growth.json and bench/peers.json'),
     '# Benchmarks',
-    'Figures of one machine, to be compared with each other and with a run of your own; none of them is a test. What takes part in a comparison takes turns in one run, and medians are shown. `bench/README.md` says what each line measures and how its floor is made.',
+    'Figures of one machine, to be compared with each other and with a run of your own; none of them is a test. What takes part in a comparison takes turns in one run, and medians are shown. [bench/README.md](../bench/README.md) says what each line measures and how its floor is made.',
     [
       '```sh',
       'npm ci',
