@@ -1,5 +1,5 @@
 /** One SQLite file: what is committed together, what is lost together, and who may look. */
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -189,6 +189,20 @@ describe('Units of work that come in together', () => {
     })
     expect(await roomNames()).toEqual(['a', 'b', 'c'])
   })
+})
+
+test('The WAL is moved into the file while the program runs, and the loss of the thread that does it harms nobody', async () => {
+  const size = () => statSync(file).size
+  const before = size()
+  const body = 'x'.repeat(4000)
+  const write = async (from: number) => {
+    for (let n = from; n < from + 40; n++) await db.tx((tx) => addRoom(tx, `${n} ${body}`))
+  }
+  await write(0)
+  await expect.poll(size).toBeGreaterThan(before + 25 * body.length)
+  await db.long.close()
+  await write(40)
+  expect(await roomNames()).toHaveLength(80)
 })
 
 describe('A lock of another process', () => {

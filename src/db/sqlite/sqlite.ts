@@ -5,6 +5,7 @@ import { shuttingDown, sqliteFault } from '../faults.ts'
 import type { Db, Tx, Wake } from '../port.ts'
 import { SqliteBell } from './bell.ts'
 import { defaultPatienceMs, whileBusy } from './busy.ts'
+import { Checkpoints } from './checkpoints.ts'
 import { openReading, SqliteConnection } from './connection.ts'
 import { LongReads } from './long-reads.ts'
 import { applicationId, refuseForeign } from './owner.ts'
@@ -13,10 +14,10 @@ import { SqliteWatch } from './watch.ts'
 import { SqliteWriter } from './writer.ts'
 
 /**
- * SQLite's own 1,000 pages are full after four groups of 64 sends, and a checkpoint has two fsyncs more. A crash leaves at
- * most 32 MB to be read at the next start.
+ * Where the thread does not keep up. SQLite's own 1,000 pages are full after four groups of 64 sends, and a checkpoint has
+ * two fsyncs more. A crash leaves at most 64 MB to be read at the next start.
  */
-const checkpointPages = 8_000
+const checkpointPages = 16_000
 
 /** A WAL that grew during a long read is cut back to this at the next checkpoint. */
 const walBytes = 64 * 1024 * 1024
@@ -82,9 +83,11 @@ export class SqliteDb implements Db {
     this.#reading = reading
     this.long = new LongReads(file)
     this.#bell = new SqliteBell(file)
+    const checkpoints = new Checkpoints(this.long)
     const committed = () => {
       place.checkFile()
       this.#bell.ring()
+      checkpoints.noteCommit()
     }
     this.#writer = new SqliteWriter(writing, { patienceMs, committed })
     this.#watch = new SqliteWatch(this.#bell, writing)
