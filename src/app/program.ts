@@ -120,7 +120,7 @@ const commands: readonly { name: string; says: string; load: (parts: CommandPart
   },
   {
     name: 'file_reservations',
-    says: 'show which paths agents have reserved: list, active, soon',
+    says: 'show which paths agents have reserved, and free them: list, active, soon, release',
     load: async ({ open, screen }) => (await import('../doors/cli/leases.ts')).leasesCommand(open, screen),
   },
   {

@@ -12,6 +12,7 @@ import { endSession, isSessionEnded, onSessionEnded } from '../core/access/sessi
 import { countUnread } from '../core/agents/agents.ts'
 import { keepChores } from '../core/hub/chores.ts'
 import { countWaiters } from '../core/hub/hub.ts'
+import { fileAll } from '../core/messages/filing.ts'
 import { keepSearchable } from '../core/search/projection.ts'
 import { finishRemovals } from '../core/topics/removal.ts'
 import { busDoor } from '../doors/bus/door.ts'
@@ -108,6 +109,7 @@ export async function startServer(config: Config, log: Log) {
     await listen(app, { host: config.HTTP_HOST, port: config.HTTP_PORT }).catch(explainListen(config))
     // Deletions that were cut off go on; nobody waits for them.
     finishRemovals(hub).catch((error: unknown) => log.warn({ err: error }, 'a deleted topic is not gone yet'))
+    fileAll(hub)
     const restSearch = keepSearchable(hub)
     const restChores = keepChores(hub, choresOf(config))
     const restArchive = config.ARCHIVE_ENABLED ? startArchiving(hub, config) : async () => {}
