@@ -4,6 +4,7 @@ import { cpus, release, tmpdir, totalmem } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { busRows } from './bus.ts'
+import { guardRows } from './guard.ts'
 import { mailRows } from './mail.ts'
 import { mailboxRows } from './mailbox.ts'
 import type { Row } from './rows.ts'
@@ -11,7 +12,7 @@ import { benchSearch } from './search.ts'
 
 if (process.argv.includes('--help')) {
   console.log(
-    `npm run bench [-- --quick] [-- --only mailbox|mail|search|bus]
+    `npm run bench [-- --quick] [-- --only mailbox|mail|search|guard|bus]
 
 About ten minutes; --quick about three, with fewer rounds and smaller stores. Only a whole run is kept in bench/results.json.`,
   )
@@ -35,6 +36,7 @@ const sections: Readonly<Record<string, () => Promise<Row[]>>> = {
   mailbox: () => mailboxRows(folder, quick, say),
   mail: () => mailRows(folder, mailSize, (text) => say(`mail: ${text}`)),
   search: () => benchSearch(folder(), searchSize),
+  guard: () => guardRows(folder(), quick ? 5 : 20),
   bus: () => busRows(quick, (text) => say(`bus: ${text}`)),
 }
 

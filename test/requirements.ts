@@ -4,6 +4,7 @@ import { access } from './requirements/access.ts'
 import { contacts } from './requirements/contacts.ts'
 import { feed } from './requirements/feed.ts'
 import { finding } from './requirements/finding.ts'
+import { guard } from './requirements/guard.ts'
 import { housekeeping } from './requirements/housekeeping.ts'
 import { http } from './requirements/http.ts'
 import { identities } from './requirements/identities.ts'
@@ -224,6 +225,7 @@ export const requirements = [
   ...identities,
   ...messages,
   ...contacts,
+  ...guard,
   ...leases,
   ...finding,
   ...tooling,

@@ -205,3 +205,10 @@ export async function listExpiring(
     WHERE l.project_id = ${projectId} AND l.released_at IS NULL AND l.expires_at > ${now} AND l.expires_at <= ${until}
     ORDER BY l.expires_at, l.id LIMIT ${limit}`)
 }
+
+/** All that hold now and exclude others, with the names of their holders: the oldest first. */
+export async function listExclusive(db: Reader, projectId: number, now: number): Promise<NamedLeaseRow[]> {
+  return db.all<NamedLeaseRow>(sql`
+    SELECT ${named} FROM leases l JOIN agents a ON a.id = l.agent_id
+    WHERE l.project_id = ${projectId} AND l.released_at IS NULL AND l.exclusive = 1 AND +l.expires_at > ${now} ORDER BY l.id`)
+}

@@ -1,0 +1,17 @@
+/** A SQLite file for one look at it: nothing is prepared, made or changed. */
+import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
+import type { Reader } from '../port.ts'
+
+/** Somebody waits for it: better no answer than a late one. */
+const timeout = 1000
+
+/** Throws if there is no such file. */
+export function openReadOnly(file: string): Reader & { close(): void } {
+  const db = new DatabaseSync(file, { readOnly: true, timeout })
+  return {
+    dialect: 'sqlite',
+    all: async <Row>({ sql, values }: { sql: string; values: unknown[] }) =>
+      db.prepare(sql).all(...(values as SQLInputValue[])) as Row[],
+    close: () => db.close(),
+  }
+}
