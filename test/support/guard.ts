@@ -67,6 +67,9 @@ export async function repositoryAt(folder: string, { fresh = true } = {}): Promi
   }
   if (fresh) {
     await git('init', '-q', '-b', 'main')
+    // Else it may still tidy up while the folder is removed.
+    await git('config', 'gc.auto', '0')
+    await git('config', 'maintenance.auto', 'false')
     await git('commit', '-q', '--allow-empty', '-m', 'first')
   }
   return repository
