@@ -1,7 +1,6 @@
 /** One `parley bus`, spoken to by bare lines: the load must cost less than what it measures. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
 const program = fileURLToPath(new URL('../bin/parley.js', import.meta.url))
@@ -72,14 +71,4 @@ export async function meet(name: string, peers: readonly (readonly [BusProcess, 
     await peer.call('topic_join', { agent_name, topic_id: topic })
   }
   return topic
-}
-
-/** CPU time of a process with all its threads so far, in milliseconds: by the scheduler's clock, since ticks of 10 ms hide an idle one. */
-export function cpuTime(pid: number): number {
-  const threads = readdirSync(`/proc/${pid}/task`)
-  return threads.reduce(
-    (sum, thread) =>
-      sum + Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ')[0] ?? 0) / 1e6,
-    0,
-  )
 }

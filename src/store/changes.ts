@@ -73,7 +73,7 @@ export async function insertChanges(
     return sql`(${now}, ${author}, ${kind}, ${projectId ?? null}, ${agentId ?? null}, ${threadId ?? null}, ${messageId ?? null},
       ${leaseId ?? null}, ${contactId ?? null}, ${wakes.join(' ')})`
   })
-  await tx.all(sql`
+  await tx.change(sql`
     INSERT INTO changes (at, actor, kind, project_id, agent_id, thread_id, message_id, lease_id, contact_id, wakes)
     VALUES ${join(rows)}`)
 }

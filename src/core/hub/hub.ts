@@ -97,6 +97,9 @@ export async function openHub({ db, ...shown }: HubParts): Promise<Hub> {
 /** For verbs that only look: what is committed, and no way to write. */
 export const reader = (hub: Hub): Reader => hub[inside].reading
 
+/** The same for reads that may take milliseconds. */
+export const longReader = (hub: Hub): Reader => hub[inside].db.long
+
 export const countCommits = (hub: Hub): number => hub[inside].commits
 
 export const countWaiters = (hub: Hub): number => hub[inside].wakes.size
