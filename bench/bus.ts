@@ -205,7 +205,7 @@ async function longTopic(storage: string, { many, few, samples }: { many: number
 }
 
 /** Fills a topic behind Parley's back: a million by calls would take minutes. */
-function seedTopic(storage: string, topic: string, count: number): void {
+export function seedTopic(storage: string, topic: string, count: number): void {
   const db = new DatabaseSync(join(storage, 'parley.sqlite3'))
   db.exec(`
     PRAGMA synchronous = OFF;

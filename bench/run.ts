@@ -1,12 +1,12 @@
 /** `npm run bench`: measures, prints a table, writes bench/results.json. Every figure stands beside its floor of the same run. */
-import { execFileSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { cpus, release, tmpdir, totalmem } from 'node:os'
+import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { busRows } from './bus.ts'
 import { guardRows } from './guard.ts'
+import { machine, today, treeOf } from './machine.ts'
 import { mailRows } from './mail.ts'
 import { mailboxRows } from './mailbox.ts'
 import type { Row } from './rows.ts'
@@ -71,7 +71,6 @@ try {
   rmSync(base, { recursive: true, force: true })
 }
 
-const machine = `${cpus().length} cores (${cpus()[0]?.model.trim() ?? 'unknown'}), ${Math.round(totalmem() / 2 ** 30)} GB, ${process.platform} ${release()}, Node ${process.version}`
 const older = against === undefined ? '' : ' against the other tree |'
 console.log(`\n| | measured | target | | Parley against itself |${older}\n|---|---|---|---|---|${older && '---|'}`)
 for (const { what, measured, target, reached, noise = '', against: change = '' } of rows)
@@ -84,10 +83,7 @@ if (!quick && only === undefined && options.rounds === undefined) {
   const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
     version: string
   }
-  const commit = execFileSync('git', ['describe', '--always', '--dirty'], { cwd: import.meta.dirname })
-    .toString()
-    .trim()
   const { runs } = JSON.parse(readFileSync(file, 'utf8')) as { runs: { version: string }[] }
-  const run = { version, commit, day: new Date().toISOString().slice(0, 10), machine, rows }
+  const run = { version, commit: treeOf(), day: today(), machine, rows }
   writeFileSync(file, `${JSON.stringify({ runs: [run, ...runs] }, undefined, 2)}\n`)
 }

@@ -17,7 +17,7 @@ export interface Running {
   stop(): Promise<void>
 }
 
-async function start(child: ChildProcess, port: RegExp): Promise<Running> {
+export async function start(child: ChildProcess, port: RegExp): Promise<Running> {
   const began = performance.now()
   let output = ''
   const found = await new Promise<string>((resolve, reject) => {
@@ -28,6 +28,7 @@ async function start(child: ChildProcess, port: RegExp): Promise<Running> {
     })
     child.once('exit', (code) => reject(new Error(`a process to be measured ended with ${code}`)))
   })
+  child.stdout?.removeAllListeners('data').resume()
   return {
     port: Number(found),
     pid: child.pid ?? 0,
@@ -35,7 +36,10 @@ async function start(child: ChildProcess, port: RegExp): Promise<Running> {
     async stop() {
       if (child.exitCode !== null) return
       child.kill('SIGTERM')
+      // A server that waits for its calls, which wait for mail, would not end.
+      const timer = setTimeout(() => child.kill('SIGKILL'), 10_000)
       await once(child, 'exit')
+      clearTimeout(timer)
     },
   }
 }
@@ -93,10 +97,16 @@ export function startWorker<Order, Answer>(script: string, ...args: string[]): W
   }
 }
 
-/** Resident memory in MB. Linux only, as is the next. */
+/** Resident memory in MB. Linux only, as are the next two. */
 export function memory(pid: number): number {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8')
   return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024
+}
+
+/** The same, but of what several processes share each has its part only. */
+export function ownMemory(pid: number): number {
+  const rollup = readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8')
+  return Number(/^Pss:\s+(\d+)/m.exec(rollup)?.[1] ?? 0) / 1024
 }
 
 /** CPU time of a process with all its threads so far, in milliseconds: by the scheduler's clock, since ticks of 10 ms hide an idle one. */
