@@ -1,6 +1,5 @@
 /** The guard as a hook starts it: staged files against what other agents hold. It loads little, because every commit waits for it. */
-import type { Carried } from '../archive/guard/hook.ts'
-import { stopped } from '../archive/guard/hook.ts'
+import { type Carried, stopped } from '../archive/guard/hook.ts'
 import { type Collision, collisionsOf, type Held, stagedPaths } from '../archive/guard/judging.ts'
 import { systemClock } from '../base/clock.ts'
 
@@ -18,7 +17,7 @@ export async function guard(carried: Carried, { env, cwd, say }: Commit): Promis
     say('parley guard: skipped, because PARLEY_GUARD is off.\n')
     return 0
   }
-  if (!['', 'warn', 'block'].includes(mode))
+  if (!['', 'warn'].includes(mode))
     say('parley guard: PARLEY_GUARD is neither "warn" nor "off", and counts as unset.\n')
   try {
     const [paths, leases] = await Promise.all([stagedPaths(cwd), heldIn(carried, env)])

@@ -1,6 +1,7 @@
 /** `parley guard …` as people and scripts run it, and guards whose store or program is gone. */
 import { chmod, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import sql from 'sql-template-tag'
 import { describe, expect } from 'vitest'
 import { parleyCommand, printedBy } from '../../support/cli.ts'
 import { eachEngine } from '../../support/engines.ts'
@@ -119,7 +120,8 @@ eachEngine('A guard', (open, dialect) => {
     ['mail.guard.stops', 'mail.guard.away', 'mail.guard.secrets'],
     'finds out with and without the server',
     async () => {
-      const { url } = await open()
+      const { url, connect } = await open()
+      const db = await connect()
       const own = await serveHere({ env: { DATABASE_URL: url } })
       const { folder, hook, write, commit } = await repositoryAt(join(await temporaryFolder(), 'code'))
       const { door, reserve } = await guardedProject(own, folder)
@@ -128,12 +130,15 @@ eachEngine('A guard', (open, dialect) => {
       expect(text).toContain(`${own.url}/mcp`)
       if (dialect === 'postgres') for (const secret of [url, new URL(url).password]) expect(text).not.toContain(secret)
       await reserve('GreenCastle', ['src/**'], { reason: 'a big change' })
-      // More than the server lists at once.
-      for (let n = 0; n < 11; n++)
-        await reserve(
-          'GreenCastle',
-          Array.from({ length: 100 }, (_, at) => `other/${n}-${at}.ts`),
-        )
+      // More than the server lists at once, all of them newer.
+      await db.tx((tx) =>
+        tx.all(sql`
+          WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1100)
+          INSERT INTO leases (project_id, agent_id, pattern, prefix, exclusive, reason, created_at, expires_at)
+            SELECT a.project_id, a.id, 'other/' || i, 'other/' || i, 1, '', 0, 9000000000000
+            FROM n, agents a WHERE a.name = 'GreenCastle'`),
+      )
+      await db.close()
       await write({ 'src/a.ts': '1' })
       const held = { code: 1, said: expect.stringMatching(/src\/\*\* {2}held by GreenCastle until .*: a big change/) }
       expect(await commit('BlueLake')).toEqual(held)

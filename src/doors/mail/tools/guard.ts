@@ -9,14 +9,14 @@ import type { MailScope } from '../scope.ts'
 
 const tool = defineTool<MailScope>()
 const cluster = 'file reservations'
-const repository = z.string().min(1).max(4096).describe("Absolute path of a checkout on the server's machine.")
+const repository = z.string().min(1).max(4096)
 
 export function guardTools(hub: Hub, { guards }: About) {
   const install = tool({
     name: 'install_precommit_guard',
     title: 'Install commit guard',
     description:
-      'Install a Git pre-commit hook that stops commits of files that other agents reserved. Set AGENT_NAME to commit.',
+      'Add a Git hook to a local checkout that stops commits of files others reserved. Commit with AGENT_NAME set.',
     cluster,
     input: z.strictObject({ project_key: projectKey, code_repo_path: repository }),
     output: z.object({ hook: z.string() }),
@@ -30,7 +30,7 @@ export function guardTools(hub: Hub, { guards }: About) {
   const uninstall = tool({
     name: 'uninstall_precommit_guard',
     title: 'Remove commit guard',
-    description: 'Remove the guard from a repository; the hook that was there before stays.',
+    description: 'Remove that hook again.',
     cluster,
     input: z.strictObject({ code_repo_path: repository }),
     output: z.object({ removed: z.boolean() }),
