@@ -6,7 +6,7 @@ import { describe, expect } from 'vitest'
 import { parleyCommand, printedBy } from '../../support/cli.ts'
 import { eachEngine } from '../../support/engines.ts'
 import { guardedProject, guardedRepository, repositoryAt } from '../../support/guard.ts'
-import { serveHere, shareServer, temporaryFolder } from '../../support/parley.ts'
+import { serveHere, shareServer, startParley, temporaryFolder } from '../../support/parley.ts'
 import { verifies } from '../../support/verifies.ts'
 
 const parley = shareServer()
@@ -66,6 +66,15 @@ verifies('mail.guard.secrets', 'an .env of the repository is for another program
     code: 1,
     stderr: expect.stringContaining('held by GreenCastle'),
   })
+})
+
+verifies('mail.guard.stops', 'what a server wrote before it was killed counts', async () => {
+  const own = await startParley()
+  const { write, commit, reserve } = await guardedRepository(own)
+  await reserve('GreenCastle', ['**'])
+  await own.end('SIGKILL')
+  await write({ a: '1' })
+  expect(await commit('BlueLake')).toMatchObject({ code: 1, said: expect.stringContaining('held by GreenCastle') })
 })
 
 describe('A commit passes with a warning', () => {
