@@ -9,7 +9,7 @@ import type { MailScope } from '../scope.ts'
 
 const tool = defineTool<MailScope>()
 const cluster = 'file reservations'
-const repository = z.string().min(1).max(4096)
+const repository = z.string().max(4096)
 
 export function guardTools(hub: Hub, { guards }: About) {
   const install = tool({
@@ -30,7 +30,7 @@ export function guardTools(hub: Hub, { guards }: About) {
   const uninstall = tool({
     name: 'uninstall_precommit_guard',
     title: 'Remove commit guard',
-    description: 'Remove that hook again.',
+    description: 'Remove the commit guard from a checkout.',
     cluster,
     input: z.strictObject({ code_repo_path: repository }),
     output: z.object({ removed: z.boolean() }),
