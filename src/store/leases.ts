@@ -245,3 +245,11 @@ export async function listExclusive(db: Reader, projectId: number, now: number):
     SELECT ${named} FROM leases l JOIN agents a ON a.id = l.agent_id
     WHERE l.project_id = ${projectId} AND l.released_at IS NULL AND l.exclusive = 1 AND +l.expires_at > ${now} ORDER BY l.id`)
 }
+
+/** The ids of an agent's newest leases. */
+export async function listAgentLeases(db: Reader, agentId: number, limit: number): Promise<number[]> {
+  const rows = await db.all<{ id: number }>(sql`
+    SELECT id FROM leases WHERE project_id = (SELECT project_id FROM agents WHERE id = ${agentId}) AND agent_id = ${agentId}
+    ORDER BY id DESC LIMIT ${limit}`)
+  return rows.map(({ id }) => id)
+}
