@@ -31,6 +31,7 @@ import type { Config } from '../settings/all.ts'
 import type { Settings } from '../settings/read.ts'
 import { startArchiving } from './archiving.ts'
 import { banner } from './banner.ts'
+import { guardInstallation } from './guard-steering.ts'
 import { choresOf } from './housekeeping.ts'
 import { databaseName, openDatabase, openLog, openOn, storageName } from './open.ts'
 import { keepSecret } from './secret.ts'
@@ -153,6 +154,7 @@ const about = (config: Config, { server }: Pick<FastifyInstance, 'server'>, usag
   },
   databaseUrl: databaseName(config),
   usage,
+  guards: () => guardInstallation(config, urlOf(server.address() as AddressInfo)),
 })
 
 /** An address that is not available is the commonest fault of a start: the error names it and the next step. */
