@@ -1,6 +1,7 @@
 /** What Parley promises, a line each. Every line needs a passing test that `verifies` it; docs/requirements.md is made from it. */
 
 import { access } from './requirements/access.ts'
+import { attachments } from './requirements/attachments.ts'
 import { contacts } from './requirements/contacts.ts'
 import { feed } from './requirements/feed.ts'
 import { finding } from './requirements/finding.ts'
@@ -223,6 +224,7 @@ export const requirements = [
   // Mail
   ...identities,
   ...messages,
+  ...attachments,
   ...contacts,
   ...leases,
   ...finding,

@@ -1,6 +1,7 @@
 /** Every setting there is, by subject. docs/config.md and .env.example are made from these tables. */
 import { acknowledgementSettings } from './acknowledgements.ts'
 import { agentSettings } from './agents.ts'
+import { attachmentSettings } from './attachments.ts'
 import { contactSettings } from './contacts.ts'
 import { httpSettings } from './http.ts'
 import { inboxSettings } from './inboxes.ts'
@@ -23,6 +24,7 @@ export const subjects = {
   Agents: agentSettings,
   Contacts: contactSettings,
   Inboxes: inboxSettings,
+  Attachments: attachmentSettings,
   Acknowledgements: acknowledgementSettings,
   'File reservations': leaseSettings,
   'Retention report': retentionSettings,

@@ -19,6 +19,15 @@ import { commit, type Note } from '../hub/commit.ts'
 import type { Hub } from '../hub/hub.ts'
 import { slugOfProject } from '../projects/projects.ts'
 import { admit, type Blocked } from './admission.ts'
+import {
+  type Attachment,
+  type Enclosed,
+  type Enclosing,
+  enclosedOrFault,
+  listOf,
+  storeEnclosed,
+} from './attachments.ts'
+import { inReceipt, listAttachments } from './carried.ts'
 import { type Address, findNear, mostGuessed, type Recipient, resolve } from './recipients.ts'
 
 export type { Address } from './recipients.ts'
@@ -36,6 +45,8 @@ export interface Draft {
   readonly replyTo?: number | undefined
   /** The sender's own name for the message: with it a retry stores nothing and the first content stands. */
   readonly clientId?: string | undefined
+  /** Files and images that go along; without it, at doors that know none, the body is left as it is. */
+  readonly enclosing?: Enclosing | undefined
   /** Whether contact is made where a policy wants it first; the hub's rule, if left out. */
   readonly handshake?: boolean | undefined
 }
@@ -52,6 +63,7 @@ export interface Sent {
   readonly home: string
   readonly deliveries: readonly Delivery[]
   readonly blocked: readonly (Blocked & AtHome)[]
+  readonly attachments: readonly Attachment[]
   /** A retry: nothing was stored. */
   readonly duplicate: boolean
 }
@@ -72,14 +84,17 @@ type Stored = Omit<Sent, 'home' | 'deliveries' | 'blocked'> & {
 
 export async function send(hub: Hub, acting: Acting, draft: Draft): Promise<Sent> {
   const sender = await actAs(hub, acting)
+  // Before a new recipient is made: a refused attachment leaves nothing behind.
+  const enclosed = await enclosedOrFault(hub, acting, { ...draft, sender })
   const recipients = await resolve(hub, { acting, sender, addresses: draft.to })
-  return dispatch(hub, acting.caller, { sender, recipients, draft })
+  return dispatch(hub, acting.caller, { sender, recipients, draft, enclosed })
 }
 
 export interface Dispatch {
   readonly sender: Agent
   readonly recipients: readonly Recipient[]
-  readonly draft: Omit<Draft, 'to'>
+  readonly draft: Omit<Draft, 'to' | 'enclosing'>
+  readonly enclosed?: Enclosed | HubError | undefined
   /** A request for contact: its caller has asked the policy, and the message alone makes no contact. */
   readonly request?: boolean
 }
@@ -132,13 +147,14 @@ export interface Appending extends Dispatch {
 
 export async function append(
   hub: Hub,
-  { tx, note, uid, sender, recipients, draft, request = false }: Appending,
+  { tx, note, uid, sender, recipients, draft, enclosed, request = false }: Appending,
 ): Promise<Stored | { blocked: readonly Blocked[] }> {
-  const { subject, importance = 'normal', ackRequired = false, clientId, body } = draft
+  const { subject, importance = 'normal', ackRequired = false, clientId } = draft
   const name = clientId === undefined ? undefined : { senderId: sender.id, recipientIds: idsOf(recipients), clientId }
   const thread = await findPlace(tx, { sender, recipients, draft })
   const stored = name && (await findStored(tx, name, thread))
   if (stored) return storedReceipt(tx, stored.id)
+  if (enclosed instanceof HubError) throw enclosed
 
   // People who watch over all pass every policy: only the operator acts under their name.
   const exempt = request || isReserved(sender.name)
@@ -174,9 +190,11 @@ export async function append(
     importance,
     ackRequired,
     replyTo,
-    body,
+    body: enclosed?.body ?? draft.body,
+    attachments: listOf(enclosed),
     now,
   })
+  if (enclosed !== undefined) await storeEnclosed(hub, { tx, sender, messageId, enclosed })
   if (name) await insertClientIds(tx, { ...name, recipientIds: idsOf(passed) }, messageId)
   const to = passed.map(({ agent, kind }) => ({ id: agent.id, kind }))
   const urgent = importance === 'high' || importance === 'urgent'
@@ -199,6 +217,7 @@ export async function append(
     createdAt: now,
     deliveries: passed,
     blocked,
+    attachments: inReceipt(enclosed?.attachments ?? []),
     duplicate: false,
   }
 }
@@ -232,7 +251,7 @@ async function storedReceipt(tx: Tx, messageId: number): Promise<Stored> {
     agent: { id, projectId, name },
     kind,
   }))
-  const { name, thread_key, subject, created_at } = mail
+  const { name, thread_key, subject, created_at, attachments } = mail
   return {
     clientId: name,
     messageId,
@@ -241,15 +260,12 @@ async function storedReceipt(tx: Tx, messageId: number): Promise<Stored> {
     createdAt: created_at,
     deliveries,
     blocked: [],
+    attachments: (await listAttachments(tx, [{ id: messageId, attachments }])).get(messageId) ?? [],
     duplicate: true,
   }
 }
 
-interface Placing {
-  readonly sender: Agent
-  readonly recipients: readonly Recipient[]
-  readonly draft: Omit<Draft, 'to'>
-}
+type Placing = Pick<Dispatch, 'sender' | 'recipients' | 'draft'>
 
 /** The thread that a message joins; none if it begins one. */
 async function findPlace(tx: Tx, { sender, recipients, draft }: Placing): Promise<MailThreadRow | undefined> {

@@ -153,6 +153,18 @@ const mostRecipients = 100
 /** Names, or addresses such as `BlueLake@frontend-3f9a1c`. */
 export const recipients = z.array(z.string().check(check(addressFault))).max(mostRecipients)
 
+/** Its length is counted once its images are taken out (mail.attach.body). */
+export const enclosingBody = z
+  .string()
+  .check(check((body) => (body.length === 0 ? 'must not be empty' : textFault(body))))
+
+export const attachmentPaths = z
+  .array(z.string().min(1).check(check(textFault)))
+  .max(limits.attachments)
+  .optional()
+
+export const convertImages = z.boolean().optional()
+
 interface Addressed {
   readonly to?: readonly string[] | undefined
   readonly cc?: readonly string[] | undefined

@@ -8,7 +8,17 @@ import { ensureProject } from '../../../core/projects/projects.ts'
 import { defineTool } from '../../mcp/table.ts'
 import { toProfile, toProject } from '../../words/profiles.ts'
 import { name, projectKey } from '../fields.ts'
-import { introduction, model, profileShape, program, projectShape, task, toRegistered, wish } from '../profiles.ts'
+import {
+  attachmentsPolicy,
+  introduction,
+  model,
+  profileShape,
+  program,
+  projectShape,
+  task,
+  toRegistered,
+  wish,
+} from '../profiles.ts'
 import type { MailScope } from '../scope.ts'
 
 export function identityTools(hub: Hub) {
@@ -41,6 +51,7 @@ export function identityTools(hub: Hub) {
           'Your name from before, or two capitalised words (GreenCastle). Leave out to be given one.',
         ),
         task_description: task,
+        attachments_policy: attachmentsPolicy,
       }),
       output: profileShape,
       effect: 'write',
@@ -62,6 +73,7 @@ export function identityTools(hub: Hub) {
         model,
         name_hint: wish.describe('A name you would like; used if it is free and two capitalised words.'),
         task_description: task,
+        attachments_policy: attachmentsPolicy,
       }),
       output: profileShape,
       effect: 'write',

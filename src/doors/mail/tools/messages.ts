@@ -7,12 +7,15 @@ import { acknowledgeMessage, markRead } from '../../../core/mail/receipts.ts'
 import { reply } from '../../../core/messages/reply.ts'
 import { type Address, send } from '../../../core/messages/send.ts'
 import { defineTool, type Tool } from '../../mcp/table.ts'
-import { body, clientId, title } from '../../words/fields.ts'
+import { clientId, title } from '../../words/fields.ts'
 import { iso } from '../../words/times.ts'
 import { reachIn } from '../calls.ts'
 import {
   acting,
+  attachmentPaths,
   checkRecipients,
+  convertImages,
+  enclosingBody,
   id,
   name,
   parseTime,
@@ -38,7 +41,7 @@ const addresses = (to: readonly string[] = [], cc: readonly string[] = [], bcc: 
 
 /** One name may be given as a text; what is meant is a list of one. */
 function listOfOne(args: Record<string, unknown>): Record<string, unknown> {
-  const lists = ['to', 'cc', 'bcc'].filter((key) => typeof args[key] === 'string')
+  const lists = ['to', 'cc', 'bcc', 'attachment_paths'].filter((key) => typeof args[key] === 'string')
   return { ...args, ...Object.fromEntries(lists.map((key) => [key, [args[key]]])) }
 }
 
@@ -59,9 +62,11 @@ export function messageTools(hub: Hub): Tool<MailScope>[] {
         sender_name: name.describe('Your own name.'),
         to: recipients.min(1).describe('Names of agents; Name@project in another project.'),
         subject: title,
-        body_md: body,
+        body_md: enclosingBody,
         cc: recipients.optional(),
         bcc: recipients.optional(),
+        attachment_paths: attachmentPaths.describe('Paths in the project, or data URIs.'),
+        convert_images: convertImages,
         importance: importance.default('normal'),
         ack_required: z.boolean().default(false).describe('Recipients must confirm by acknowledge_message.'),
         thread_id: threadKey.optional().describe('The conversation it belongs to, e.g. a ticket key; new if left out.'),
@@ -83,6 +88,7 @@ export function messageTools(hub: Hub): Tool<MailScope>[] {
         thread: message.thread_id,
         handshake: message.auto_contact_if_blocked,
         clientId: message.client_message_id,
+        enclosing: { paths: message.attachment_paths, convert: message.convert_images },
       })
       return toReceipt(sent, reachIn(context.scope, 'auto_contact_if_blocked'))
     },
@@ -99,10 +105,12 @@ export function messageTools(hub: Hub): Tool<MailScope>[] {
         project_key: projectKey,
         message_id: id,
         sender_name: name.describe('Your own name.'),
-        body_md: body,
+        body_md: enclosingBody,
         to: recipients.min(1).optional().describe('Instead of its sender.'),
         cc: recipients.optional(),
         bcc: recipients.optional(),
+        attachment_paths: attachmentPaths,
+        convert_images: convertImages,
         subject_prefix: z.string().max(32).default('Re:'),
         importance: importance.optional(),
         ack_required: z.boolean().optional(),
@@ -122,6 +130,7 @@ export function messageTools(hub: Hub): Tool<MailScope>[] {
         importance: message.importance,
         ackRequired: message.ack_required,
         clientId: message.client_message_id,
+        enclosing: { paths: message.attachment_paths, convert: message.convert_images },
       })
       return { ...toReceipt(sent, reachIn(context.scope)), reply_to: message_id }
     },
