@@ -36,14 +36,15 @@ interface Reading {
 
 /** The whole file, or undefined if there is none. Anything but a plain file inside of the folder is refused. */
 export async function readInside(folder: Folder, path: string, { most, closed }: Reading): Promise<Buffer | undefined> {
+  const never = [...systemTrees, ...closed]
+  if (never.some((tree) => folder.real === tree || isWithin(tree, folder.real))) throw neverRead(path)
   const wanted = resolve(folder.path, path)
   // By the name alone, first: whether there is a file outside is not told.
   if (!isWithin(folder.path, wanted) && !isWithin(folder.real, wanted)) throw outside(path)
   try {
     const real = await realpath(wanted)
     if (!isWithin(folder.real, real)) throw outside(path)
-    if ([...systemTrees, ...closed].some((tree) => real === tree || isWithin(tree, real)))
-      throw refused(path, 'is in a folder that is never read for mail')
+    if (never.some((tree) => real === tree || isWithin(tree, real))) throw neverRead(path)
     // Looked at before it is opened: to open a FIFO waits for a writer, and to open a device may act on it.
     if (!(await lstat(real)).isFile()) throw noFile(path)
     const handle = await open(real, flags)
@@ -113,6 +114,8 @@ const outside = (path: string): HubError =>
   refused(path, "leaves the project's folder", {
     hint: "Nothing was sent. Name a file inside of the project's folder, by its path from there; links are followed.",
   })
+
+const neverRead = (path: string): HubError => refused(path, 'is in a folder that is never read for mail')
 
 const noFile = (path: string): HubError => refused(path, 'is no plain file')
 

@@ -35,6 +35,18 @@ export function bomb(width: number, height: number): Buffer {
   ])
 }
 
+/** An animated GIF of a few hundred bytes with so many pictures of this size. */
+export function film({ width, height, pictures }: { width: number; height: number; pictures: number }): Buffer {
+  const size = Buffer.alloc(4)
+  size.writeUInt16LE(width, 0)
+  size.writeUInt16LE(height, 2)
+  const colours = [0, 0, 0, 255, 255, 255]
+  const control = [0x21, 0xf9, 4, 0, 10, 0, 0, 0]
+  const picture = [0x2c, 0, 0, 0, 0, ...size, 0, 2, 2, 0x44, 1, 0]
+  const body = Array.from({ length: pictures }, () => [...control, ...picture]).flat()
+  return Buffer.concat([Buffer.from('GIF89a'), size, Buffer.from([0x80, 0, 0, ...colours, ...body, 0x3b])])
+}
+
 function chunk(name: string, data: Buffer): Buffer {
   const body = Buffer.concat([Buffer.from(name, 'latin1'), data])
   const frame = Buffer.alloc(8)
