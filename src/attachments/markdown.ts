@@ -9,61 +9,81 @@ export interface ImagePlace {
 }
 
 /** Where an image or a piece of code may begin. */
-const marks = /!\[|`+|~{3,}/g
+const marks = /!\[|`|~~~/g
+
+/** So many take 10 ms. Behind them no image is looked for: no person writes such a text. */
+const mostMarks = 20_000
 
 const descriptionLength = 1000
 
 /** Within angle brackets spaces are allowed. A title may follow. */
 const destination =
-  /\s{0,10}(?:<([^<>\n]*)>|([^\s()<>]+))(?:\s{1,10}(?:"[^"\n]{0,1000}"|'[^'\n]{0,1000}'))?\s{0,10}\)/dy
+  /(\s{0,10})(?:<([^<>\n]*)>|([^\s()<>]+))(?:\s{1,10}(?:"[^"\n]{0,1000}"|'[^'\n]{0,1000}'))?\s{0,10}\)/y
 
 export function listImages(text: string): ImagePlace[] {
   const images: ImagePlace[] = []
-  if (!text.includes('![')) return images
+  if (!text.includes('](')) return images
   const closings = runsOfBackticks(text)
   let bracket = -1
-  for (marks.lastIndex = 0; ; ) {
-    const mark = marks.exec(text)
-    if (mark === null) return images
+  marks.lastIndex = 0
+  for (let count = 0; count < mostMarks && marks.test(text); count++) {
     const after = marks.lastIndex
-    if (mark[0] !== '![') {
-      marks.lastIndex = endOfCode(text, mark, closings)
+    const last = text[after - 1]
+    if (last !== '[') {
+      marks.lastIndex = endOfCode(text, last === '`' ? after - 1 : after - 3, closings)
       continue
     }
     // Looked for once for all descriptions before it.
-    if (bracket < after) bracket = text.indexOf('](', after)
+    if (bracket < after) bracket = text.indexOf(']', after)
     if (bracket < 0) return images
-    const image = bracket - after > descriptionLength ? undefined : readAddress(text, bracket + 2)
+    const described = bracket - after <= descriptionLength && text[bracket + 1] === '('
+    const image = described ? readAddress(text, bracket + 2) : undefined
     if (image !== undefined) images.push(image)
     marks.lastIndex = image?.end ?? after
   }
+  return images
 }
 
 function readAddress(text: string, at: number): ImagePlace | undefined {
   destination.lastIndex = at
-  const found = destination.exec(text)
-  const [start, end] = found?.indices?.[1] ?? found?.indices?.[2] ?? [0, 0]
-  if (start === end) return undefined
-  const brackets = found?.[1] === undefined ? 0 : 1
-  return { start: start - brackets, end: end + brackets, address: text.slice(start, end) }
+  const [, space = '', bracketed, plain = ''] = destination.exec(text) ?? []
+  const address = bracketed ?? plain
+  if (address === '') return undefined
+  const start = at + space.length
+  return { start, end: start + address.length + (bracketed === undefined ? 0 : 2), address }
+}
+
+/** Where a run of the same character ends. */
+function endOfRun(text: string, start: number): number {
+  let end = start + 1
+  while (text[end] === text[start]) end++
+  return end
 }
 
 /** The places of all runs of backticks by their length, the last one first: each is asked for at most once. */
 function runsOfBackticks(text: string): Map<number, number[]> {
-  const runs = Map.groupBy(text.matchAll(/`+/g), ([run]) => run.length)
-  return new Map([...runs].map(([length, found]) => [length, found.map(({ index }) => index).reverse()]))
+  const runs = new Map<number, number[]>()
+  for (let at = text.indexOf('`'), end = 0, count = 0; at >= 0 && count < mostMarks; count++) {
+    end = endOfRun(text, at)
+    const places = runs.get(end - at)
+    if (places === undefined) runs.set(end - at, [at])
+    else places.push(at)
+    at = text.indexOf('`', end)
+  }
+  for (const places of runs.values()) places.reverse()
+  return runs
 }
 
-/** Behind the code that begins with this mark; behind the mark, if it begins none. */
-function endOfCode(text: string, mark: RegExpExecArray, closings: Map<number, number[]>): number {
-  const [fence] = mark
-  const after = mark.index + fence.length
-  const before = text.slice(Math.max(0, mark.index - 4), mark.index)
-  if (fence.length >= 3 && /(?:^|\n) {0,3}$/.test(before)) return endOfFence(text, after, fence)
-  const places = fence.startsWith('~') ? [] : (closings.get(fence.length) ?? [])
+/** Behind the code that begins here with a run of backticks or tildes; behind the run, if it begins none. */
+function endOfCode(text: string, start: number, closings: Map<number, number[]>): number {
+  const after = endOfRun(text, start)
+  const length = after - start
+  const before = length < 3 ? 'x' : text.slice(Math.max(0, start - 4), start)
+  if (/(?:^|\n) {0,3}$/.test(before)) return endOfFence(text, after, text.slice(start, after))
+  const places = text[start] === '~' ? [] : (closings.get(length) ?? [])
   while ((places.at(-1) ?? after) < after) places.pop()
   const closing = places.pop()
-  return closing === undefined ? after : closing + fence.length
+  return closing === undefined ? after : closing + length
 }
 
 /** A block of code ends with a fence as long as its own, else with the text. */

@@ -105,7 +105,9 @@ verifies(['mail.attach.inside', 'mail.attach.refused'], 'a path that leaves the 
   // A link that stays inside is followed.
   await at.write('docs/real.png', await drawing().png().toBuffer())
   await symlink('docs/real.png', join(project, 'inside.png'))
-  expect(await at.send({ attachment_paths: ['inside.png', join(project, 'docs/real.png')] })).toMatchObject({ count: 1 })
+  expect(await at.send({ attachment_paths: ['inside.png', join(project, 'docs/real.png')] })).toMatchObject({
+    count: 1,
+  })
 })
 
 verifies(['mail.attach.plain', 'mail.attach.refused'], 'what is no plain file, or no file of the project', async () => {
@@ -120,9 +122,13 @@ verifies(['mail.attach.plain', 'mail.attach.refused'], 'what is no plain file, o
   await symlink('/dev/zero', join(project, 'zero.png'))
   await symlink('/proc/self/environ', join(project, 'environ.png'))
   for (const path of ['zero.png', 'environ.png', '/dev/zero', '/proc/self/environ'])
-    expect((await refuses(at, path, { markdown: path.endsWith('.png') })).message).toMatch(/leaves the project's folder/)
+    expect((await refuses(at, path, { markdown: path.endsWith('.png') })).message).toMatch(
+      /leaves the project's folder/,
+    )
   const before = stored()
-  expect(await told(at.send({ attachment_paths: ['docs/flow.png\u0000.txt'] }))).toMatchObject({ code: 'INVALID_ARGUMENT' })
+  expect(await told(at.send({ attachment_paths: ['docs/flow.png\u0000.txt'] }))).toMatchObject({
+    code: 'INVALID_ARGUMENT',
+  })
   expect(stored()).toEqual(before)
 })
 
@@ -197,7 +203,14 @@ verifies(['mail.attach.whole', 'mail.attach.refused'], 'images that are cut off,
     tiff: await picture.tiff().toBuffer(),
     avif: await picture.avif({ effort: 0 }).toBuffer(),
   }
-  const types = { png: 'image/png', jpg: 'image/jpeg', gif: 'image/gif', webp: 'image/webp', tiff: 'image/tiff', avif: 'image/avif' }
+  const types = {
+    png: 'image/png',
+    jpg: 'image/jpeg',
+    gif: 'image/gif',
+    webp: 'image/webp',
+    tiff: 'image/tiff',
+    avif: 'image/avif',
+  }
   for (const [extension, bytes] of Object.entries(made)) {
     const type = types[extension as keyof typeof types]
     await at.write(`whole.${extension}`, bytes)
@@ -224,14 +237,20 @@ verifies(['mail.attach.whole', 'mail.attach.refused'], 'images that are cut off,
     expect(await told(at.send({ attachment_paths: [path], convert_images: false }))).toMatchObject({
       code: 'INVALID_ARGUMENT',
     })
-  for (const uri of ['data:image/png;base64,!!!!', 'data:image/png;base64,AAAAA', 'data:image/png', 'data:image/png;base64,%zz'])
+  for (const uri of [
+    'data:image/png;base64,!!!!',
+    'data:image/png;base64,AAAAA',
+    'data:image/png',
+    'data:image/png;base64,%zz',
+  ])
     await refuses(at, uri, { markdown: uri.includes(',') })
   expect(stored()).toEqual(before)
 })
 
 verifies(['mail.attach.svg', 'mail.attach.refused'], 'an SVG that does more than draw', async () => {
   const at = await newRepository()
-  const svg = (inside: string, head = 'xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"') => `<svg ${head}>${inside}</svg>`
+  const svg = (inside: string, head = 'xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"') =>
+    `<svg ${head}>${inside}</svg>`
   const attacks = [
     svg('<script>alert(1)</script>'),
     svg('<SCRIPT href="x.js"/>'),
