@@ -12,38 +12,76 @@ export type AttachmentRow = { readonly media_type: string; readonly original_pat
 
 export const attachmentsOf = (json: string | null): readonly AttachmentRow[] => (json === null ? [] : JSON.parse(json))
 
-/** A file by its content: the path is made from its hash. */
-export interface ContentRow {
+/** A file of a project by its content: the path is made from its hash. */
+export interface FileRow {
   readonly path: string
   readonly sha256: string
   readonly media_type: string
-  readonly bytes: Uint8Array
+  readonly size: number
+  /** The name of its parts. */
+  readonly content: string
 }
 
-/** False if the project has it already. */
-export async function insertContent(
+/** False if the project has a file of this path already. */
+export async function insertFile(
   tx: Tx,
-  { projectId, now, file }: { projectId: number; now: number; file: ContentRow },
+  { projectId, now, file }: { projectId: number; now: number; file: FileRow },
 ): Promise<boolean> {
-  const { path, sha256, media_type, bytes } = file
+  const { path, sha256, media_type, size, content } = file
   const rows = await tx.all(sql`
-    INSERT INTO attachments (project_id, path, sha256, media_type, size, created_at, bytes)
-    VALUES (${projectId}, ${path}, ${sha256}, ${media_type}, ${bytes.length}, ${now}, ${bytes})
+    INSERT INTO attachments (project_id, path, sha256, media_type, size, content, created_at)
+    VALUES (${projectId}, ${path}, ${sha256}, ${media_type}, ${size}, ${content}, ${now})
     ON CONFLICT (project_id, path) DO NOTHING RETURNING size`)
   return rows.length > 0
 }
 
-export async function findContentHash(db: Reader, projectId: number, path: string): Promise<string | undefined> {
-  const [row] = await db.all<{ sha256: string }>(
-    sql`SELECT sha256 FROM attachments WHERE project_id = ${projectId} AND path = ${path}`,
-  )
-  return row?.sha256
+export async function findFile(db: Reader, projectId: number, path: string): Promise<FileRow | undefined> {
+  const [row] = await db.all<FileRow>(sql`
+    SELECT path, sha256, media_type, size, content FROM attachments WHERE project_id = ${projectId} AND path = ${path}`)
+  return row
 }
 
-export async function findContent(db: Reader, projectId: number, path: string): Promise<ContentRow | undefined> {
-  const [row] = await db.all<ContentRow>(sql`
-    SELECT path, sha256, media_type, bytes FROM attachments WHERE project_id = ${projectId} AND path = ${path}`)
-  return row
+/** One part of a content, from 0 on; undefined behind the last. */
+export async function findPart(db: Reader, content: string, position: number): Promise<Uint8Array | undefined> {
+  const [row] = await db.all<{ bytes: Uint8Array }>(
+    sql`SELECT bytes FROM attachment_parts WHERE content = ${content} AND position = ${position}`,
+  )
+  return row?.bytes
+}
+
+export async function insertPart(tx: Tx, content: string, position: number, bytes: Uint8Array): Promise<void> {
+  await tx.all(sql`
+    INSERT INTO attachment_parts (content, position, bytes) VALUES (${content}, ${position}, ${bytes})`)
+}
+
+/** Deletes the last part of a content; false if there was none. */
+export async function deleteLastPart(tx: Tx, content: string): Promise<boolean> {
+  const rows = await tx.all(sql`
+    DELETE FROM attachment_parts WHERE content = ${content}
+      AND position = (SELECT MAX(position) FROM attachment_parts WHERE content = ${content}) RETURNING position`)
+  return rows.length > 0
+}
+
+export async function insertStaged(tx: Tx, content: string, now: number): Promise<void> {
+  await tx.all(sql`INSERT INTO staged_contents (content, staged_at) VALUES (${content}, ${now})`)
+}
+
+/** False if it is not there any more. */
+export async function deleteStaged(tx: Tx, content: string): Promise<boolean> {
+  const rows = await tx.all(sql`DELETE FROM staged_contents WHERE content = ${content} RETURNING content`)
+  return rows.length > 0
+}
+
+export async function isStaged(db: Reader, content: string): Promise<boolean> {
+  const rows = await db.all(sql`SELECT 1 FROM staged_contents WHERE content = ${content}`)
+  return rows.length > 0
+}
+
+/** The contents that were staged before a time. */
+export async function listStaged(db: Reader, before: number, limit: number): Promise<string[]> {
+  const rows = await db.all<{ content: string }>(sql`
+    SELECT content FROM staged_contents WHERE staged_at < ${before} ORDER BY staged_at LIMIT ${limit}`)
+  return rows.map(({ content }) => content)
 }
 
 /** Counts bytes that a project stores from now on, unless it then had more than `most`; returns whether it did. */

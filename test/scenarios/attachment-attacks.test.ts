@@ -29,9 +29,16 @@ const told = (call: Promise<unknown>): Promise<Told> =>
 function stored(): unknown {
   const db = new DatabaseSync(join(parley().storage, 'parley.sqlite3'), { readOnly: true })
   try {
-    return ['messages', 'attachments', 'inline_images', 'agents', 'contacts', 'threads'].map(
-      (table) => db.prepare(`SELECT COUNT(*) AS count FROM ${table}`).get()?.count,
-    )
+    return [
+      'messages',
+      'attachments',
+      'attachment_parts',
+      'staged_contents',
+      'inline_images',
+      'agents',
+      'contacts',
+      'threads',
+    ].map((table) => db.prepare(`SELECT COUNT(*) AS count FROM ${table}`).get()?.count)
   } finally {
     db.close()
   }

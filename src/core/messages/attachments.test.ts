@@ -4,14 +4,15 @@ import { join } from 'node:path'
 import sharp from 'sharp'
 import sql from 'sql-template-tag'
 import { expect } from 'vitest'
+import { TestClock } from '../../../test/support/clock.ts'
 import { eachEngine } from '../../../test/support/engines.ts'
 import { openTestHub, registered, usualRules } from '../../../test/support/hub.ts'
 import { temporaryFolder } from '../../../test/support/parley.ts'
 import { drawing, noise, uriOf } from '../../../test/support/pictures.ts'
 import { verifies } from '../../../test/support/verifies.ts'
 import { HubError } from '../../base/errors.ts'
-import type { Db } from '../../db/port.ts'
-import { findContent } from '../../store/attachments.ts'
+import type { Db, Reader } from '../../db/port.ts'
+import { findFile, findPart } from '../../store/attachments.ts'
 import { agentCaller, local, operator } from '../access/callers.ts'
 import { createKey } from '../agents/keys.ts'
 import { register } from '../agents/registration.ts'
@@ -22,6 +23,7 @@ import { needProject } from '../projects/projects.ts'
 import { needMessage } from '../threads/threads.ts'
 import { reply } from './reply.ts'
 import { type Draft, send } from './send.ts'
+import { stage, stagingChore } from './staging.ts'
 
 type Told = Pick<HubError, 'code' | 'message' | 'hint'>
 
@@ -38,7 +40,11 @@ eachEngine('Attachments', (open) => {
   const start = async (rules: Partial<Rules['attachments']> = {}) => {
     const database = await open()
     const db = await database.connect()
-    const hub = await openTestHub(db, { rules: { attachments: { ...usualRules.attachments, ...rules } } })
+    const clock = new TestClock()
+    const hub = await openTestHub(db, {
+      clock,
+      rules: { attachments: { ...usualRules.attachments, ...rules } },
+    })
     const project = await temporaryFolder()
     await mkdir(join(project, 'docs'))
     for (const name of ['GreenCastle', 'BlueLake']) await register(hub, local, { project, name })
@@ -47,6 +53,7 @@ eachEngine('Attachments', (open) => {
     return {
       database,
       db,
+      clock,
       hub,
       project,
       projectId,
@@ -55,7 +62,7 @@ eachEngine('Attachments', (open) => {
       send: (draft: Partial<Draft> = {}) =>
         send(hub, green, { to: [{ name: 'BlueLake' }], subject: 'Plan', body: 'hello', enclosing: {}, ...draft }),
       inbox: async () => (await listInbox(hub, registered('BlueLake', project), { limit: 10, bodies: true })).messages,
-      content: (path: string) => findContent(db, projectId, path),
+      content: (path: string) => contentOf(db, projectId, path),
     }
   }
 
@@ -63,6 +70,7 @@ eachEngine('Attachments', (open) => {
   const counts = async (db: Db) => {
     const [row] = await db.all<Record<string, number>>(sql`
       SELECT (SELECT COUNT(*) FROM messages) AS messages, (SELECT COUNT(*) FROM attachments) AS files,
+        (SELECT COUNT(*) FROM attachment_parts) AS parts, (SELECT COUNT(*) FROM staged_contents) AS staged,
         (SELECT COUNT(*) FROM inline_images) AS inline, (SELECT COUNT(*) FROM agents) AS agents,
         (SELECT SUM(attachment_bytes) FROM projects) AS bytes`)
     return Object.fromEntries(Object.entries(row ?? {}).map(([name, count]) => [name, Number(count)]))
@@ -96,13 +104,13 @@ eachEngine('Attachments', (open) => {
     if (file?.kind !== 'file') throw new Error('no file')
     const [message] = await inbox()
     expect(message).toMatchObject({ attachments: [file], body: `![photo](${file.path})` })
-    const { bytes = Buffer.alloc(0) } = (await content(file.path)) ?? {}
+    const bytes = (await content(file.path)) ?? Buffer.alloc(0)
     expect(bytes.length).toBe(file.bytes)
     expect(bytes.length).toBeGreaterThan(65_536)
     const { createHash } = await import('node:crypto')
     expect(createHash('sha1').update(bytes).digest('hex')).toBe(file.sha1)
     const other = await database.connect()
-    expect((await findContent(other, projectId, file.path))?.media_type).toBe('image/webp')
+    expect((await contentOf(other, projectId, file.path))?.equals(bytes)).toBe(true)
     await hub.close()
   })
 
@@ -149,7 +157,7 @@ eachEngine('Attachments', (open) => {
       ])
       for (const [n, bytes] of Object.values(files).entries()) {
         const one = attachments[n]
-        expect(Buffer.from((await content(one?.kind === 'file' ? one.path : ''))?.bytes ?? []).equals(bytes)).toBe(true)
+        expect((await content(one?.kind === 'file' ? one.path : ''))?.equals(bytes)).toBe(true)
       }
       await write('data.bin', Buffer.alloc(10 * 2 ** 20 + 1, 7))
       const before = await counts(db)
@@ -179,7 +187,7 @@ eachEngine('Attachments', (open) => {
     ])
     expect((await inbox())[0]?.body).toMatch(/^see !\[it\]\(data:image\/webp;base64,[^)]+\)$/)
     const [, csv] = attachments
-    expect(String(Buffer.from((await content(csv?.kind === 'file' ? csv.path : ''))?.bytes ?? []))).toBe('a,b')
+    expect(String(await content(csv?.kind === 'file' ? csv.path : ''))).toBe('a,b')
     await hub.close()
   })
 
@@ -191,7 +199,7 @@ eachEngine('Attachments', (open) => {
     expect(attachments).toMatchObject([{ kind: 'file', mediaType: 'image/png', bytes: png.length }])
     expect((await inbox())[0]?.body).toBe('![flow](flow.png)')
     const [file] = attachments
-    expect(Buffer.from((await content(file?.kind === 'file' ? file.path : ''))?.bytes ?? []).equals(png)).toBe(true)
+    expect((await content(file?.kind === 'file' ? file.path : ''))?.equals(png)).toBe(true)
     const asked = await send({ body: '![flow](flow.png)', enclosing: { convert: true } })
     expect(asked.attachments).toMatchObject([{ kind: 'inline', mediaType: 'image/webp' }])
     await hub.close()
@@ -222,7 +230,7 @@ eachEngine('Attachments', (open) => {
     const { attachments } = await send({ enclosing: { paths: ['photo.jpeg'] } })
     const original = attachments[0]?.original ?? ''
     expect(original).toMatch(/^attachments\/originals\/([0-9a-f]{2})\/\1[0-9a-f]{38}\.jpg$/)
-    expect(Buffer.from((await content(original))?.bytes ?? []).equals(jpeg)).toBe(true)
+    expect((await content(original))?.equals(jpeg)).toBe(true)
     expect((await inbox())[0]?.attachments).toEqual(attachments)
     await hub.close()
   })
@@ -275,6 +283,27 @@ eachEngine('Attachments', (open) => {
     expect(await counts(db)).toEqual(before)
     await hub.close()
   })
+
+  verifies(
+    'mail.attach.together',
+    'what a process that died has written before its send is deleted later',
+    async () => {
+      const { hub, db, write, send, clock, projectId } = await start()
+      await write('a.txt', 'a')
+      await send({ enclosing: { paths: ['a.txt'] } })
+      const before = await counts(db)
+      const dead = { id: 0, projectId, name: 'GreenCastle' }
+      await stage(hub, local, dead, [{ path: 'attachments/00/dead.bin', bytes: Buffer.alloc(2 ** 20, 1) }])
+      expect(await counts(db)).toMatchObject({ staged: 1, parts: 9, files: 1 })
+      const turn = { batch: () => Promise.reject(new Error('not used')), goOn: async () => {} }
+      await stagingChore.run(hub, turn)
+      expect(await counts(db)).toMatchObject({ staged: 1, parts: 9 })
+      clock.advance(2 * 3_600_000)
+      await stagingChore.run(hub, turn)
+      expect(await counts(db)).toEqual(before)
+      await hub.close()
+    },
+  )
 
   verifies(
     'mail.attach.retry',
@@ -354,3 +383,15 @@ eachEngine('Attachments', (open) => {
 })
 
 const deliver = send
+
+/** All parts of a file together. */
+async function contentOf(db: Reader, projectId: number, path: string): Promise<Buffer | undefined> {
+  const file = await findFile(db, projectId, path)
+  if (file === undefined) return undefined
+  const parts: Uint8Array[] = []
+  for (let part = await findPart(db, file.content, 0); part !== undefined; ) {
+    parts.push(part)
+    part = await findPart(db, file.content, parts.length)
+  }
+  return Buffer.concat(parts)
+}

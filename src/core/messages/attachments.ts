@@ -9,10 +9,10 @@ import { bodyFault } from '../../base/text.ts'
 import type { Tx } from '../../db/port.ts'
 import {
   type AttachmentRow,
-  type ContentRow,
+  deleteStaged,
   findAttachmentsPolicy,
-  findContentHash,
-  insertContent,
+  findFile,
+  insertFile,
   insertInline,
   raiseAttachmentBytes,
 } from '../../store/attachments.ts'
@@ -23,6 +23,7 @@ import type { Agent } from '../agents/agents.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import { needProject } from '../projects/projects.ts'
 import { type Content, type Desk, type Made, makeContent, openDesk, readSource } from './contents.ts'
+import type { Staged, StagedFile } from './staging.ts'
 
 /** What a sender wants to go along with a message. */
 export interface Enclosing {
@@ -38,11 +39,16 @@ export type Attachment = { readonly mediaType: string; readonly original?: strin
   | { readonly kind: 'file'; readonly path: string; readonly bytes: number; readonly sha1: string }
 )
 
+export interface EnclosedFile extends StagedFile {
+  readonly sha256: string
+  readonly mediaType: string
+}
+
 /** What a message will hold, ready to be stored. */
 export interface Enclosed {
   readonly body: string
   readonly attachments: readonly Attachment[]
-  readonly files: readonly ContentRow[]
+  readonly files: readonly EnclosedFile[]
 }
 
 interface Drafted {
@@ -144,7 +150,7 @@ function place(hub: Hub, { body, images, made, policy }: Placing): Enclosed {
     Buffer.byteLength(body) -
     replaced.reduce((sum, { start, end }) => sum + Buffer.byteLength(body.slice(start, end)), 0)
   let listed = 0
-  const files = new Map<string, ContentRow>()
+  const files = new Map<string, EnclosedFile>()
   const attachments = new Map<string, Attachment>()
   const references = new Map<string, string>()
   for (const [address, { content, image, original }] of made) {
@@ -157,8 +163,8 @@ function place(hub: Hub, { body, images, made, policy }: Placing): Enclosed {
     const reference = fits ? dataUri : content.path
     length += count * reference.length
     if (fits) listed += dataUri.length
-    else files.set(content.path, rowOf(content))
-    if (original !== undefined) files.set(original.path, rowOf(original))
+    else files.set(content.path, fileOf(content))
+    if (original !== undefined) files.set(original.path, fileOf(original))
     references.set(address, reference)
     const { mediaType, path, sha1, bytes } = content
     const kept = { mediaType, ...(original && { original: original.path }) }
@@ -178,12 +184,7 @@ function place(hub: Hub, { body, images, made, policy }: Placing): Enclosed {
   })
 }
 
-const rowOf = ({ path, sha256, mediaType, bytes }: Content): ContentRow => ({
-  path,
-  sha256,
-  media_type: mediaType,
-  bytes,
-})
+const fileOf = ({ path, sha256, mediaType, bytes }: Content): EnclosedFile => ({ path, sha256, mediaType, bytes })
 
 /** The limit counts what is stored: a data URI that became a file is no part of it (mail.attach.body). */
 function checked(enclosed: Enclosed): Enclosed {
@@ -193,6 +194,9 @@ function checked(enclosed: Enclosed): Enclosed {
     hint: 'Nothing was sent. Shorten it, or send the long part as an attachment.',
   })
 }
+
+export const filesOf = (enclosed: Enclosed | HubError | undefined): readonly EnclosedFile[] =>
+  enclosed === undefined || enclosed instanceof HubError ? [] : enclosed.files
 
 /** As `messages.attachments` keeps them; nothing for a message without. */
 export function listOf(enclosed: Enclosed | undefined): string | undefined {
@@ -212,15 +216,21 @@ interface Storing {
   readonly sender: Agent
   readonly messageId: number
   readonly enclosed: Enclosed
+  readonly staged: Staged
 }
 
 /** In the order of their paths: two sends that store the same files wait for each other in one direction only. */
-export async function storeEnclosed(hub: Hub, { tx, sender, messageId, enclosed }: Storing): Promise<void> {
+export async function storeEnclosed(hub: Hub, { tx, sender, messageId, enclosed, staged }: Storing): Promise<void> {
   const { projectId } = sender
   let grown = 0
-  for (const file of enclosed.files) {
-    if (await insertContent(tx, { projectId, now: hub.clock.now(), file })) grown += file.bytes.length
-    else if ((await findContentHash(tx, projectId, file.path)) !== file.sha256) throw collision(file.path)
+  for (const { path, sha256, mediaType: media_type, bytes } of enclosed.files) {
+    const content = staged.get(path)
+    const file = { path, sha256, media_type, size: bytes.length, content: content ?? '' }
+    if (content !== undefined && (await insertFile(tx, { projectId, now: hub.clock.now(), file }))) {
+      if (!(await deleteStaged(tx, content)))
+        throw new Error('The content of an attachment was deleted before its send.')
+      grown += bytes.length
+    } else if ((await findFile(tx, projectId, path))?.sha256 !== sha256) throw collision(path)
   }
   for (const [position, attachment] of enclosed.attachments.entries())
     if (attachment.kind === 'inline')

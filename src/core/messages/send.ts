@@ -19,16 +19,11 @@ import { commit, type Note } from '../hub/commit.ts'
 import type { Hub } from '../hub/hub.ts'
 import { slugOfProject } from '../projects/projects.ts'
 import { admit, type Blocked } from './admission.ts'
-import {
-  type Attachment,
-  type Enclosed,
-  type Enclosing,
-  enclosedOrFault,
-  listOf,
-  storeEnclosed,
-} from './attachments.ts'
+import type { Attachment, Enclosed, Enclosing } from './attachments.ts'
+import { enclosedOrFault, filesOf, listOf, storeEnclosed } from './attachments.ts'
 import { inReceipt, listAttachments } from './carried.ts'
 import { type Address, findNear, mostGuessed, type Recipient, resolve } from './recipients.ts'
+import { type Staged, withStaged } from './staging.ts'
 
 export type { Address } from './recipients.ts'
 export type Importance = 'low' | 'normal' | 'high' | 'urgent'
@@ -103,7 +98,9 @@ export interface Dispatch {
 export async function dispatch(hub: Hub, caller: Caller, what: Dispatch): Promise<Sent> {
   const uid = hub.ids.uuid()
   // A contact request that judging files stays also where nothing is delivered: hence no throw inside.
-  const outcome = await commit(hub, caller, (tx, note) => append(hub, { tx, note, uid, ...what }))
+  const outcome = await withStaged(hub, caller, { ...what, files: filesOf(what.enclosed) }, (staged) =>
+    commit(hub, caller, (tx, note) => append(hub, { tx, note, uid, staged, ...what })),
+  )
   if ('messageId' in outcome) return withProjects(hub, caller, what.sender, outcome)
   const [first] = outcome.blocked
   if (first === undefined)
@@ -143,11 +140,12 @@ export interface Appending extends Dispatch {
   readonly tx: Tx
   readonly note: Note
   readonly uid: string
+  readonly staged?: Staged
 }
 
 export async function append(
   hub: Hub,
-  { tx, note, uid, sender, recipients, draft, enclosed, request = false }: Appending,
+  { tx, note, uid, sender, recipients, draft, enclosed, staged = new Map(), request = false }: Appending,
 ): Promise<Stored | { blocked: readonly Blocked[] }> {
   const { subject, importance = 'normal', ackRequired = false, clientId } = draft
   const name = clientId === undefined ? undefined : { senderId: sender.id, recipientIds: idsOf(recipients), clientId }
@@ -194,7 +192,7 @@ export async function append(
     attachments: listOf(enclosed),
     now,
   })
-  if (enclosed !== undefined) await storeEnclosed(hub, { tx, sender, messageId, enclosed })
+  if (enclosed !== undefined) await storeEnclosed(hub, { tx, sender, messageId, enclosed, staged })
   if (name) await insertClientIds(tx, { ...name, recipientIds: idsOf(passed) }, messageId)
   const to = passed.map(({ agent, kind }) => ({ id: agent.id, kind }))
   const urgent = importance === 'high' || importance === 'urgent'
