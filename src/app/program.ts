@@ -124,6 +124,15 @@ const commands: readonly { name: string; says: string; load: (parts: CommandPart
     load: async ({ open, screen }) => (await import('../doors/cli/leases.ts')).leasesCommand(open, screen),
   },
   {
+    name: 'archive',
+    says: 'compare the Git archive with the database, or make it anew: verify, rebuild',
+    load: async ({ open, config, screen }) => {
+      const { archiveCommand } = await import('../doors/cli/archive.ts')
+      const { archiveSteering } = await import('./archiving.ts')
+      return archiveCommand(open, () => archiveSteering(config()), screen)
+    },
+  },
+  {
     name: 'keys',
     says: 'give an agent a key: nobody acts as it without one',
     load: async ({ open, screen }) => (await import('../doors/cli/keys.ts')).keysCommand(open, screen),

@@ -1,6 +1,7 @@
 /** Every setting there is, by subject. docs/config.md and .env.example are made from these tables. */
 import { acknowledgementSettings } from './acknowledgements.ts'
 import { agentSettings } from './agents.ts'
+import { archiveSettings } from './archive.ts'
 import { attachmentSettings } from './attachments.ts'
 import { contactSettings } from './contacts.ts'
 import { httpSettings } from './http.ts'
@@ -27,6 +28,7 @@ export const subjects = {
   Attachments: attachmentSettings,
   Acknowledgements: acknowledgementSettings,
   'File reservations': leaseSettings,
+  Archive: archiveSettings,
   'Retention report': retentionSettings,
   'Language model': llmSettings,
   Log: logSettings,

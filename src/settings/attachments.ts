@@ -10,7 +10,7 @@ export const attachmentSettings = {
   }),
   INLINE_IMAGE_MAX_BYTES: setting({
     default: '65536',
-    says: 'Bytes below which a converted image stands in the message itself, as a data URI; larger ones are stored as files. 0 stores all as files.',
+    says: 'Bytes from which a converted image is stored as a file; smaller ones stand in the message itself, as data URIs. 0 stores all as files.',
     parse: number({ min: 0, max: limits.inlineImageBytes }),
   }),
   KEEP_ORIGINAL_IMAGES: setting({

@@ -5,10 +5,12 @@ import { needAgent, needHome } from '../../src/core/agents/agents.ts'
 import { createKey } from '../../src/core/agents/keys.ts'
 import { countAgents, listAgents, pageAgents, whois } from '../../src/core/agents/profiles.ts'
 import { createIdentity, register } from '../../src/core/agents/registration.ts'
+import { describeCommits, findCommits, listRecentCommits } from '../../src/core/archive/commits.ts'
 import { listContacts, setContactPolicy } from '../../src/core/contacts/links.ts'
 import type { Hub } from '../../src/core/hub/hub.ts'
 import { listExpiring, listLeases, release, renew, reserve } from '../../src/core/leases/leases.ts'
 import { lookForConflicts, prepareForThread, shakeHands, startWork } from '../../src/core/macros/work.ts'
+import { freeLeases } from '../../src/core/mail/freeing.ts'
 import { listInbox, listOutbox } from '../../src/core/mail/inbox.ts'
 import { acknowledgeMessage, markRead } from '../../src/core/mail/receipts.ts'
 import { acknowledge, take } from '../../src/core/mail/take.ts'
@@ -53,7 +55,7 @@ export const calls: Readonly<Record<Verb, Call>> = {
   ensureProject: (hub, { caller, project }) => ensureProject(hub, caller, project),
   needProject: (hub, { caller, project }) => needProject(hub, caller, project),
   listProjects: async (hub, { caller, project }) =>
-    (await listProjects(hub, caller, { limit: 100 })).filter(({ key }) => key === project),
+    (await listProjects(hub, caller, { limit: 100 })).projects.filter(({ key }) => key === project),
 
   register: (hub, { caller, project, name }) => register(hub, caller, { project, name, task: 'another' }),
   createIdentity: (hub, { caller, project }) => createIdentity(hub, caller, { project }),
@@ -77,7 +79,7 @@ export const calls: Readonly<Record<Verb, Call>> = {
   listExpiring: async (hub, { caller, project }) =>
     (await listExpiring(hub, caller, project, { withinMs: 3_600_000, limit: 10 })).leases,
 
-  listContacts: (hub, target) => listContacts(hub, acting(target)),
+  listContacts: async (hub, target) => (await listContacts(hub, acting(target))).contacts,
   setContactPolicy: (hub, target) => setContactPolicy(hub, acting(target), 'open'),
   send: (hub, target) => send(hub, acting(target), { to: [{ name: target.other }], body: 'hello' }),
   reply: (hub, target) => reply(hub, acting(target), { messageId: target.messageId, body: 'yes' }),
@@ -89,6 +91,8 @@ export const calls: Readonly<Record<Verb, Call>> = {
   markRead: (hub, target) => markRead(hub, acting(target), target.messageId),
   acknowledgeMessage: (hub, target) => acknowledgeMessage(hub, acting(target), target.messageId),
   listInbox: async (hub, target) => (await listInbox(hub, acting(target), { limit: 10 })).messages,
+  freeLeases: (hub, { caller, project, name }) =>
+    freeLeases(hub, caller, project, { ids: [], patterns: [`src/${name}.ts`] }),
   listOutbox: (hub, target) => listOutbox(hub, acting(target), { limit: 10 }).then(() => true),
 
   findSchemaVersion: (hub, { caller }) => findSchemaVersion(hub, caller),
@@ -131,9 +135,15 @@ export const calls: Readonly<Record<Verb, Call>> = {
     for (const one of threads) if ('error' in one) throw one.error
     return threads
   },
-  searchProject: (hub, { caller, project, word }) =>
-    searchProject(hub, caller, project, { query: `subject:plan ${word}` }),
-  searchTopics: (hub, { caller, project, word }) => searchTopics(hub, caller, project, { query: word }),
+  findCommits: (hub, target) => findCommits(hub, acting(target), []).then(() => true),
+  describeCommits: (hub, target) => describeCommits(hub, acting(target), []).then(() => true),
+  listRecentCommits: (hub, { caller, project, name }) =>
+    listRecentCommits(hub, caller, project, { name, limit: 5 }).then(() => true),
+
+  searchProject: async (hub, { caller, project, word }) =>
+    (await searchProject(hub, caller, project, { query: `subject:plan ${word}` })).hits,
+  searchTopics: async (hub, { caller, project, word }) =>
+    (await searchTopics(hub, caller, project, { query: word })).hits,
 
   startWork: (hub, { caller, project, name }) =>
     startWork(hub, caller, { newcomer: { project, name }, wanted, inbox: { limit: 10 } }),

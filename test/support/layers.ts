@@ -36,6 +36,7 @@ const rooms = [
   'mail',
   'topics',
   'threads',
+  'archive',
   'search',
   'tasks',
   'macros',

@@ -1,4 +1,5 @@
 /** The hub that every verb works with. Doors hold it and pass it on; what is inside of it belongs to core. */
+import type { ArchiveView } from '../../archive/view.ts'
 import type { Clock } from '../../base/clock.ts'
 import type { Ids } from '../../base/ids.ts'
 import type { Log } from '../../base/log.ts'
@@ -8,7 +9,7 @@ import type { Llm } from '../../llm/llm.ts'
 import { findLastChange } from '../../store/changes.ts'
 import { followWakes } from './follow-wakes.ts'
 import { explained, Trouble } from './trouble.ts'
-import { Wakes } from './wakes.ts'
+import { feedChannel, Wakes } from './wakes.ts'
 
 /**
  * The settings that hold for all agents. They name nouns of later rooms, which this room may not import: each hub has its
@@ -28,6 +29,8 @@ export interface Rules {
   /** Whether mail to a name that nobody has makes that agent, at doors where one registers first. */
   readonly makeRecipients: boolean
   readonly names: 'strict' | 'coerce' | 'always_auto'
+  /** Whether an exclusive lease on an agent's inbox in the archive keeps the mail of others from it. */
+  readonly inboxLeases: boolean
   /** The age from which an acknowledgement is overdue. */
   readonly overdueMs: number
   /** How many messages an inbox may hold, read or not. */
@@ -55,6 +58,8 @@ interface Shown {
   readonly rules: Rules
   /** Refines summaries, where there is one. */
   readonly llm?: Llm | undefined
+  /** Tells which commits messages are in, where there is an archive. */
+  readonly archive?: ArchiveView | undefined
 }
 
 export interface HubParts extends Shown {
@@ -108,6 +113,9 @@ export async function openHub({ db, ...shown }: HubParts): Promise<Hub> {
 /** For verbs that only look: what is committed, and no way to write. */
 export const reader = (hub: Hub): Reader => hub[inside].reading
 
+/** The same for reads that may take milliseconds. */
+export const longReader = (hub: Hub): Reader => hub[inside].db.long
+
 export const countCommits = (hub: Hub): number => hub[inside].commits
 
 export const countWaiters = (hub: Hub): number => hub[inside].wakes.size
@@ -116,6 +124,9 @@ export const countWaiters = (hub: Hub): number => hub[inside].wakes.size
 export const onClose = (hub: Hub, close: () => Promise<void>): void => {
   hub[inside].closers.push(close)
 }
+
+/** Followers look: something may have been committed that nobody announced to this process or thread. */
+export const stir = (hub: Hub): void => hub[inside].wakes.wake([feedChannel])
 
 /** Calls `fn` with every wake-up channel that starts with `prefix`, and `missed` when some of them may have been lost. */
 export const onWake = (hub: Hub, prefix: string, fn: (channel: string) => void, missed: () => void): (() => void) =>

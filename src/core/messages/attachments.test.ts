@@ -292,8 +292,8 @@ eachEngine('Attachments', (open) => {
       await write('a.txt', 'a')
       await send({ enclosing: { paths: ['a.txt'] } })
       const before = await counts(db)
-      const dead = { id: 0, projectId, name: 'GreenCastle' }
-      await stage(hub, local, dead, [{ path: 'attachments/00/dead.bin', bytes: Buffer.alloc(2 ** 20, 1) }])
+        const files = [{ path: 'attachments/00/dead.bin', bytes: Buffer.alloc(2 ** 20, 1) }]
+    await stage(hub, local, { projectId, files })
       expect(await counts(db)).toMatchObject({ staged: 1, parts: 9, files: 1 })
       const turn = { batch: () => Promise.reject(new Error('not used')), goOn: async () => {} }
       await stagingChore.run(hub, turn)

@@ -23,7 +23,7 @@ import type { Agent } from '../agents/agents.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import { needProject } from '../projects/projects.ts'
 import { type Content, type Desk, type Made, makeContent, openDesk, readSource } from './contents.ts'
-import type { Staged, StagedFile } from './staging.ts'
+import type { Staged, StagedFile, Staging } from './staging.ts'
 
 /** What a sender wants to go along with a message. */
 export interface Enclosing {
@@ -46,6 +46,7 @@ export interface EnclosedFile extends StagedFile {
 
 /** What a message will hold, ready to be stored. */
 export interface Enclosed {
+  readonly projectId: number
   readonly body: string
   readonly attachments: readonly Attachment[]
   readonly files: readonly EnclosedFile[]
@@ -84,7 +85,7 @@ export async function enclosedOrFault(
 async function enclose(hub: Hub, caller: Caller, wanted: Wanted): Promise<Enclosed> {
   const { body, paths = [], sender, convert = hub.rules.attachments.convert } = wanted
   const images = convert ? listImages(body).filter(({ address }) => isImage(address)) : []
-  if (images.length === 0 && paths.length === 0) return checked({ body, attachments: [], files: [] })
+  if (images.length === 0 && paths.length === 0) return checked({ projectId: sender.projectId, body, attachments: [], files: [] })
   if (!mayReadFiles(caller) && !paths.every(isDataUri)) throw noFiles()
   const desk = await openDesk(hub, (await needProject(hub, caller, wanted.project)).key)
   const readable = mayReadFiles(caller) && desk.folder !== undefined
@@ -96,7 +97,7 @@ async function enclose(hub: Hub, caller: Caller, wanted: Wanted): Promise<Enclos
   const policy = [...made.values()].some(({ image }) => image)
     ? await findAttachmentsPolicy(reader(hub), sender.id)
     : 'file'
-  return place(hub, { body, images: given, made, policy: policy ?? 'auto' })
+  return place(hub, { projectId: sender.projectId, body, images: given, made, policy: policy ?? 'auto' })
 }
 
 /** Only what is called an image is one: other addresses in the Markdown stay as written. */
@@ -132,6 +133,7 @@ async function makeAll(desk: Desk, { addresses, needed, convert }: Making): Prom
 }
 
 interface Placing {
+  readonly projectId: number
   readonly body: string
   readonly images: readonly ImagePlace[]
   readonly made: ReadonlyMap<string, Made>
@@ -139,7 +141,7 @@ interface Placing {
 }
 
 /** Decides which images stand in the message itself: small ones, as long as the body and the list have room for them. */
-function place(hub: Hub, { body, images, made, policy }: Placing): Enclosed {
+function place(hub: Hub, { projectId, body, images, made, policy }: Placing): Enclosed {
   const least = { auto: hub.rules.attachments.inlineBytes, inline: limits.inlineImageBytes + 1, file: 0 }[policy]
   const uses = Map.groupBy(
     images.filter(({ address }) => made.has(address)),
@@ -178,6 +180,7 @@ function place(hub: Hub, { body, images, made, policy }: Placing): Enclosed {
     return by === undefined ? [] : [{ ...image, by }]
   })
   return checked({
+    projectId,
     body: replaceImages(body, places),
     attachments: [...attachments.values()],
     files: [...files.values()].sort((a, b) => (a.path < b.path ? -1 : 1)),
@@ -195,8 +198,9 @@ function checked(enclosed: Enclosed): Enclosed {
   })
 }
 
-export const filesOf = (enclosed: Enclosed | HubError | undefined): readonly EnclosedFile[] =>
-  enclosed === undefined || enclosed instanceof HubError ? [] : enclosed.files
+/** What is to be written before the send. */
+export const filesOf = (enclosed: Enclosed | HubError | undefined): Staging =>
+  enclosed === undefined || enclosed instanceof HubError ? { projectId: 0, files: [] } : enclosed
 
 /** As `messages.attachments` keeps them; nothing for a message without. */
 export function listOf(enclosed: Enclosed | undefined): string | undefined {

@@ -10,7 +10,6 @@ import {
   listStaged,
 } from '../../store/attachments.ts'
 import { type Caller, housekeeper } from '../access/callers.ts'
-import type { Agent } from '../agents/agents.ts'
 import type { Chore } from '../hub/chores.ts'
 import { commit } from '../hub/commit.ts'
 import { type Hub, reader } from '../hub/hub.ts'
@@ -24,6 +23,11 @@ export interface StagedFile {
   readonly bytes: Buffer
 }
 
+export interface Staging {
+  readonly projectId: number
+  readonly files: readonly StagedFile[]
+}
+
 /** The contents that were written, by the path of their file. What the project has already is not written again. */
 export type Staged = Map<string, string>
 
@@ -31,11 +35,11 @@ export type Staged = Map<string, string>
 export async function withStaged<T>(
   hub: Hub,
   caller: Caller,
-  { sender, files }: { sender: Agent; files: readonly StagedFile[] },
+  { projectId, files }: Staging,
   work: (staged: Staged) => Promise<T>,
 ): Promise<T> {
   if (files.length === 0) return work(new Map())
-  const staged = await stage(hub, caller, sender, files)
+  const staged = await stage(hub, caller, { projectId, files })
   try {
     return await work(staged)
   } finally {
@@ -46,8 +50,7 @@ export async function withStaged<T>(
 export async function stage(
   hub: Hub,
   caller: Caller,
-  { projectId }: Agent,
-  files: readonly StagedFile[],
+  { projectId, files }: Staging,
 ): Promise<Staged> {
   const staged: Staged = new Map()
   try {

@@ -3,11 +3,13 @@ import { z } from 'zod'
 import { limits } from '../../../base/limits.ts'
 import { listAgents, whois } from '../../../core/agents/profiles.ts'
 import { createIdentity, register } from '../../../core/agents/registration.ts'
+import { listRecentCommits } from '../../../core/archive/commits.ts'
 import type { Hub } from '../../../core/hub/hub.ts'
 import { ensureProject } from '../../../core/projects/projects.ts'
 import { defineTool } from '../../mcp/table.ts'
+import { listShape } from '../../words/lists.ts'
 import { toProfile, toProject } from '../../words/profiles.ts'
-import { name, projectKey } from '../fields.ts'
+import { humanKey, name, otherAgent, projectKey } from '../fields.ts'
 import {
   attachmentsPolicy,
   introduction,
@@ -20,6 +22,7 @@ import {
   wish,
 } from '../profiles.ts'
 import type { MailScope } from '../scope.ts'
+import { toCommit } from '../shapes.ts'
 
 export function identityTools(hub: Hub) {
   const row = defineTool<MailScope>()
@@ -30,7 +33,7 @@ export function identityTools(hub: Hub) {
       title: 'Ensure project',
       description: 'Create the project of a repository, or find it if it exists.',
       cluster,
-      input: z.strictObject({ human_key: projectKey.describe('Absolute path of the repository.') }),
+      input: z.strictObject({ human_key: humanKey }),
       output: projectShape,
       effect: 'write',
       idempotent: true,
@@ -71,7 +74,7 @@ export function identityTools(hub: Hub) {
         project_key: projectKey,
         program,
         model,
-        name_hint: wish.describe('A name you would like; used if it is free and two capitalised words.'),
+        name_hint: wish.describe('A name you would like, such as BackendBot; used if free.'),
         task_description: task,
         attachments_policy: attachmentsPolicy,
       }),
@@ -89,11 +92,21 @@ export function identityTools(hub: Hub) {
       title: 'Who is',
       description: 'The profile of an agent: program, model, task, last activity, unread mail, contact policy.',
       cluster,
-      input: z.strictObject({ project_key: projectKey, agent_name: name.describe('The agent.') }),
+      input: z.strictObject({
+        project_key: projectKey,
+        agent_name: name.describe('The agent.'),
+        include_recent_commits: z.boolean().default(false).describe('With its latest commits in the archive.'),
+        commit_limit: z.int().min(1).max(50).default(5).describe('How many commits at most.'),
+      }),
       output: profileShape,
       effect: 'read',
-      run: async ({ project_key, agent_name }, { caller }) =>
-        toProfile(await whois(hub, caller, project_key, agent_name)),
+      async run({ project_key, agent_name, include_recent_commits, commit_limit }, { caller }) {
+        const { name, project = project_key } = otherAgent(agent_name)
+        const profile = toProfile(await whois(hub, caller, project, name))
+        if (!include_recent_commits) return profile
+        const commits = await listRecentCommits(hub, caller, project, { name, limit: commit_limit })
+        return { ...profile, recent_commits: commits.map(({ author: _, ...commit }) => toCommit(commit)) }
+      },
     }),
 
     row({
@@ -106,12 +119,13 @@ export function identityTools(hub: Hub) {
         active_within_seconds: z.number().positive().optional().describe('Only those active within this time.'),
         limit: z.int().min(1).max(limits.listed).default(100).describe('How many at most.'),
       }),
-      output: z.array(profileShape),
-      wrapped: true,
+      output: listShape(profileShape),
       effect: 'read',
       async run({ project_key, active_within_seconds: seconds, limit }, { caller }) {
         const activeWithinMs = seconds === undefined ? undefined : seconds * 1000
-        return (await listAgents(hub, caller, project_key, { activeWithinMs, limit })).agents.map(toProfile)
+        const { project, agents, more } = await listAgents(hub, caller, project_key, { activeWithinMs, limit })
+        const note = `Pass a higher limit for more, or read resource://agents/${project.slug}, which has pages.`
+        return { result: agents.map(toProfile), has_more: more, ...(more && { note }) }
       },
     }),
   ]
