@@ -1,4 +1,4 @@
-/** Settings → the chores that a server does in the background; by default it prunes the feed of changes and what sends that failed left behind. */
+/** Settings → the chores that a server does in the background; by default it only prunes the feed of changes. */
 
 import type { Chore } from '../core/hub/chores.ts'
 import { pruningChore } from '../core/hub/pruning.ts'
@@ -6,12 +6,10 @@ import { leaseCleanupChore } from '../core/leases/cleanup.ts'
 import { reserveInbox } from '../core/mail/escalation.ts'
 import { overdueChore } from '../core/mail/overdue.ts'
 import { retentionChore } from '../core/mail/retention.ts'
-import { stagingChore } from '../core/messages/staging.ts'
 import type { Config } from '../settings/all.ts'
 
 export const choresOf = (config: Config): readonly Chore[] => [
   pruningChore({ keptMs: config.CHANGES_RETENTION_SECONDS * 1000 }),
-  stagingChore,
   ...(config.ACK_TTL_ENABLED ? [overdue(config)] : []),
   ...(config.FILE_RESERVATIONS_CLEANUP_ENABLED
     ? [leaseCleanupChore(config.FILE_RESERVATIONS_CLEANUP_INTERVAL_SECONDS * 1000)]

@@ -23,7 +23,7 @@ import { needProject } from '../projects/projects.ts'
 import { needMessage } from '../threads/threads.ts'
 import { reply } from './reply.ts'
 import { type Draft, send } from './send.ts'
-import { stage, stagingChore } from './staging.ts'
+import { stage } from './staging.ts'
 
 type Told = Pick<HubError, 'code' | 'message' | 'hint'>
 
@@ -292,15 +292,16 @@ eachEngine('Attachments', (open) => {
       await write('a.txt', 'a')
       await send({ enclosing: { paths: ['a.txt'] } })
       const before = await counts(db)
-        const files = [{ path: 'attachments/00/dead.bin', bytes: Buffer.alloc(2 ** 20, 1) }]
-    await stage(hub, local, { projectId, files })
+      const files = [{ path: 'attachments/00/dead.bin', bytes: Buffer.alloc(2 ** 20, 1) }]
+      await stage(hub, local, { projectId, files })
       expect(await counts(db)).toMatchObject({ staged: 1, parts: 9, files: 1 })
-      const turn = { batch: () => Promise.reject(new Error('not used')), goOn: async () => {} }
-      await stagingChore.run(hub, turn)
-      expect(await counts(db)).toMatchObject({ staged: 1, parts: 9 })
+      await write('b.txt', 'b')
+      await send({ enclosing: { paths: ['b.txt'] } })
+      expect(await counts(db)).toMatchObject({ staged: 1, parts: 10 })
       clock.advance(2 * 3_600_000)
-      await stagingChore.run(hub, turn)
-      expect(await counts(db)).toEqual(before)
+      await write('c.txt', 'c')
+      await send({ enclosing: { paths: ['c.txt'] } })
+      expect(await counts(db)).toEqual({ ...before, messages: 3, files: 3, parts: 3, bytes: 3 })
       await hub.close()
     },
   )

@@ -85,7 +85,8 @@ export async function enclosedOrFault(
 async function enclose(hub: Hub, caller: Caller, wanted: Wanted): Promise<Enclosed> {
   const { body, paths = [], sender, convert = hub.rules.attachments.convert } = wanted
   const images = convert ? listImages(body).filter(({ address }) => isImage(address)) : []
-  if (images.length === 0 && paths.length === 0) return checked({ projectId: sender.projectId, body, attachments: [], files: [] })
+  if (images.length === 0 && paths.length === 0)
+    return checked({ projectId: sender.projectId, body, attachments: [], files: [] })
   if (!mayReadFiles(caller) && !paths.every(isDataUri)) throw noFiles()
   const desk = await openDesk(hub, (await needProject(hub, caller, wanted.project)).key)
   const readable = mayReadFiles(caller) && desk.folder !== undefined

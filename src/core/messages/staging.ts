@@ -1,5 +1,4 @@
 /** Staging: the bytes of files are written in parts before the send, which then only names them; what no send names is deleted. */
-import { pause } from '../../base/clock.ts'
 import {
   deleteLastPart,
   deleteStaged,
@@ -9,11 +8,9 @@ import {
   isStaged,
   listStaged,
 } from '../../store/attachments.ts'
-import { type Caller, housekeeper } from '../access/callers.ts'
-import type { Chore } from '../hub/chores.ts'
+import type { Caller } from '../access/callers.ts'
 import { commit } from '../hub/commit.ts'
 import { type Hub, reader } from '../hub/hub.ts'
-import { pauseMs } from '../hub/turns.ts'
 
 /** Each part is a commit, and others come in between: on SQLite nobody else is answered while one is written. */
 const partBytes = 128 * 1024
@@ -47,13 +44,10 @@ export async function withStaged<T>(
   }
 }
 
-export async function stage(
-  hub: Hub,
-  caller: Caller,
-  { projectId, files }: Staging,
-): Promise<Staged> {
+export async function stage(hub: Hub, caller: Caller, { projectId, files }: Staging): Promise<Staged> {
   const staged: Staged = new Map()
   try {
+    await sweep(hub, caller)
     for (const { path, bytes } of files) {
       if ((await findFile(reader(hub), projectId, path)) !== undefined) continue
       const content = hub.ids.uuid()
@@ -88,22 +82,10 @@ async function remove(hub: Hub, caller: Caller, content: string): Promise<void> 
 
 /** Longer than any send takes from its first byte on. */
 const abandonedMs = 3_600_000
-const contentsPerRound = 20
+const contentsAtOnce = 4
 
-/** Removes what processes that died have staged. */
-export const stagingChore: Chore = {
-  name: 'attachment-staging',
-  everyMs: abandonedMs,
-  async run(hub, turn) {
-    for (;;) {
-      await turn.goOn()
-      const contents = await listStaged(reader(hub), hub.clock.now() - abandonedMs, contentsPerRound)
-      if (contents.length === 0) return
-      for (const content of contents) {
-        await turn.goOn()
-        await remove(hub, housekeeper, content)
-        await pause(pauseMs)
-      }
-    }
-  },
+/** Removes some of what processes that died have staged. */
+async function sweep(hub: Hub, caller: Caller): Promise<void> {
+  const before = hub.clock.now() - abandonedMs
+  for (const content of await listStaged(reader(hub), before, contentsAtOnce)) await remove(hub, caller, content)
 }

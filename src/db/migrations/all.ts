@@ -10,4 +10,14 @@ import { boxes } from './0007-boxes.ts'
 import { archive } from './0008-archive.ts'
 import { attachments } from './0009-attachments.ts'
 
-export const migrations: readonly Migration[] = [mailbox, topics, search, mail, callers, names, boxes, archive, attachments]
+export const migrations: readonly Migration[] = [
+  mailbox,
+  topics,
+  search,
+  mail,
+  callers,
+  names,
+  boxes,
+  archive,
+  attachments,
+]
