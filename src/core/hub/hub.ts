@@ -81,6 +81,7 @@ interface Inside {
   readonly db: Db
   /** The same for those who only look. */
   readonly reading: Reader
+  readonly readingLong: Reader
   readonly trouble: Trouble
   readonly wakes: Wakes
   /** Called before the database is closed, in the order in which they came. */
@@ -93,7 +94,15 @@ export async function openHub({ db, ...shown }: HubParts): Promise<Hub> {
   const wakes = new Wakes()
   const unfollow = await followWakes({ db, log: shown.log }, wakes)
   const trouble = new Trouble(db, shown.log)
-  const kept: Inside = { db, reading: explained(db, trouble), trouble, wakes, closers: [], commits: 0 }
+  const kept: Inside = {
+    db,
+    reading: explained(db, trouble),
+    readingLong: explained(db.long, trouble),
+    trouble,
+    wakes,
+    closers: [],
+    commits: 0,
+  }
   return {
     ...shown,
     [inside]: kept,
@@ -114,7 +123,7 @@ export async function openHub({ db, ...shown }: HubParts): Promise<Hub> {
 export const reader = (hub: Hub): Reader => hub[inside].reading
 
 /** The same for reads that may take milliseconds. */
-export const longReader = (hub: Hub): Reader => hub[inside].db.long
+export const longReader = (hub: Hub): Reader => hub[inside].readingLong
 
 export const countCommits = (hub: Hub): number => hub[inside].commits
 
