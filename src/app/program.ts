@@ -129,6 +129,37 @@ const commands: readonly { name: string; says: string; load: (parts: CommandPart
     load: async ({ open, screen }) => (await import('../doors/cli/keys.ts')).keysCommand(open, screen),
   },
   {
+    name: 'backup',
+    says: 'write the whole store into one file, while servers run',
+    load: async ({ open, config, screen }) => {
+      const { backupCommand } = await import('../doors/cli/backup.ts')
+      const { archiveFolder } = await import('./store.ts')
+      return backupCommand(open, () => ({ archives: archiveFolder(config()), parley: version }), screen)
+    },
+  },
+  {
+    name: 'restore',
+    says: 'make a backup the store of this installation',
+    load: async ({ config, screen }) => {
+      const { restoreCommand } = await import('../doors/cli/restore.ts')
+      return restoreCommand(async (wish) => (await import('./restore.ts')).restoreStore(config(), wish), screen)
+    },
+  },
+  {
+    name: 'clear-and-reset-everything',
+    says: 'delete the database, the archives and the signing key, for good',
+    load: async ({ config, screen }) => {
+      const { clearCommand } = await import('../doors/cli/clear.ts')
+      const { needUnused, removeStore, surveyStore } = await import('./store.ts')
+      const clearing = () => ({
+        survey: () => surveyStore(config()),
+        needUnused: () => needUnused(config()),
+        remove: () => removeStore(config()),
+      })
+      return clearCommand(clearing, screen)
+    },
+  },
+  {
     name: 'migrate',
     says: 'bring the database up to date',
     load: async ({ config, screen }) => {

@@ -16,6 +16,7 @@ export function echoing(db: Db, log: Log): Db {
     dialect,
     all: (query) => all(db, query),
     tx: (work) => db.tx((tx) => work({ dialect, writes: true, all: (query) => all(tx, query) })),
+    snapshot: (look) => db.snapshot((reader) => look({ dialect, all: (query) => all(reader, query) })),
     check: () => db.check(),
     listen: (wake) => db.listen(wake),
     announce: (channels) => db.announce(channels),

@@ -7,6 +7,7 @@ export const refusingDb = (error: HubError): Db => ({
   dialect: 'postgres',
   all: () => Promise.reject(error),
   tx: () => Promise.reject(error),
+  snapshot: () => Promise.reject(error),
   listen: async () => async () => {},
   announce() {},
   check: () => Promise.reject(error),

@@ -38,6 +38,8 @@ const rooms = [
   'search',
   'tasks',
   'macros',
+  'transfers',
+  'backups',
   'waking',
 ]
 

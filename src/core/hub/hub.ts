@@ -97,6 +97,9 @@ export async function openHub({ db, ...shown }: HubParts): Promise<Hub> {
 /** For verbs that only look: what is committed, and no way to write. */
 export const reader = (hub: Hub): Reader => hub[inside].reading
 
+/** For verbs that read for long: everything is of one moment, and nobody waits for them. */
+export const snapshot = <T>(hub: Hub, look: (reader: Reader) => Promise<T>): Promise<T> => hub[inside].db.snapshot(look)
+
 export const countCommits = (hub: Hub): number => hub[inside].commits
 
 export const countWaiters = (hub: Hub): number => hub[inside].wakes.size

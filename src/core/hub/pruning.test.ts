@@ -201,6 +201,7 @@ eachEngine('Pruning', (open, dialect) => {
               return async () => {}
             },
             announce() {},
+            snapshot: (look) => db.snapshot(look),
             check: async () => {},
             close: () => db.close(),
           },
