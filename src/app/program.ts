@@ -5,7 +5,7 @@ import type { Hub } from '../core/hub/hub.ts'
 import { Fault } from '../db/faults.ts'
 import type { Screen, Streams } from '../doors/cli/screen.ts'
 import type { Config } from '../settings/all.ts'
-import { ConfigError, readSettings } from '../settings/read.ts'
+import { ConfigError, readSettings, type Settings } from '../settings/read.ts'
 import { version } from './version.ts'
 
 /** What keeps a folder from being used as storage. */
@@ -72,6 +72,7 @@ async function createProgram(args: readonly string[], around: Surroundings): Pro
 }
 
 interface CommandParts {
+  readonly settings: () => Settings
   readonly config: () => Config
   readonly open: () => Promise<Hub>
   readonly screen: Screen
@@ -80,23 +81,42 @@ interface CommandParts {
 async function commandParts(around: Surroundings): Promise<CommandParts> {
   let read: Config | undefined
   // Once: a warning is told once as well.
+  const settings = () => readSettings(around.env, { workingFolder: true })
   const config = () => {
     if (read !== undefined) return read
-    const { config, warnings } = readSettings(around.env, { workingFolder: true })
+    const { config, warnings } = settings()
     for (const warning of warnings) around.stderr.write(`warning: ${warning}\n`)
     read = config
     return config
   }
   const { processScreen } = await import('../doors/cli/screen.ts')
   return {
+    settings,
     config,
     open: async () => (await import('./open.ts')).openStore(config(), around.stderr),
     screen: processScreen(around),
   }
 }
 
+interface PeoplesCommand {
+  readonly name: string
+  readonly says: string
+  readonly load: (parts: CommandParts) => Promise<Command>
+}
+
+/** For those who change Parley. */
+const check = (name: 'lint' | 'typecheck', says: string): PeoplesCommand => ({
+  name,
+  says,
+  load: async ({ screen }) => {
+    const { checkCommand } = await import('../doors/cli/checks.ts')
+    const run = async (write: (text: string) => Promise<void>) => (await import('./checks.ts')).runCheck(name, write)
+    return checkCommand({ name, says, run }, screen)
+  },
+})
+
 /** The commands for people: each is loaded only where it is asked for, and the others start without it. */
-const commands: readonly { name: string; says: string; load: (parts: CommandParts) => Promise<Command> }[] = [
+const commands: readonly PeoplesCommand[] = [
   {
     name: 'topics',
     says: 'follow topics live, write into them, keep them in order',
@@ -129,6 +149,16 @@ const commands: readonly { name: string; says: string; load: (parts: CommandPart
     load: async ({ open, screen }) => (await import('../doors/cli/keys.ts')).keysCommand(open, screen),
   },
   {
+    name: 'export',
+    says: 'write out a project or a thread, as Markdown or JSON',
+    load: async ({ open, screen }) => (await import('../doors/cli/transfer.ts')).exportCommand(open, screen),
+  },
+  {
+    name: 'import',
+    says: 'take in a project or a thread that was exported as JSON',
+    load: async ({ open, screen }) => (await import('../doors/cli/transfer.ts')).importCommand(open, screen),
+  },
+  {
     name: 'backup',
     says: 'write the whole store into one file, while servers run',
     load: async ({ open, config, screen }) => {
@@ -159,6 +189,17 @@ const commands: readonly { name: string; says: string; load: (parts: CommandPart
       return clearCommand(clearing, screen)
     },
   },
+  {
+    name: 'doctor',
+    says: 'look for what is wrong with this installation',
+    load: async ({ settings, screen }) => {
+      const { doctorCommand } = await import('../doors/cli/doctor.ts')
+      const { examine } = await import('./doctor.ts')
+      return doctorCommand(() => examine(settings), screen)
+    },
+  },
+  check('lint', 'check the style of the source'),
+  check('typecheck', 'check the types of the source'),
   {
     name: 'migrate',
     says: 'bring the database up to date',

@@ -1,6 +1,7 @@
 /** The whole store of an installation: its database, its archives and its key, wherever they are. */
 import { existsSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { pause } from '../base/clock.ts'
 import { HubError } from '../base/errors.ts'
 import { openDb } from '../db/open.ts'
 import type { Db } from '../db/port.ts'
@@ -95,13 +96,23 @@ function sizeOf(path: string): number {
     )
 }
 
+/** A client that has just left is still there for a moment, as PostgreSQL sees it. */
+const [leavingMs, lookEveryMs] = [3000, 100]
+
+async function hasOthers(db: Db): Promise<boolean> {
+  for (let waited = 0; (await db.tx(countOthers)) > 0; waited += lookEveryMs) {
+    if (waited >= leavingMs) return true
+    await pause(lookEveryMs)
+  }
+  return false
+}
+
 /** Throws while another process has the store open: it would write on into what is gone. */
 export async function needUnused(config: Config): Promise<void> {
   const place = parseDatabaseUrl(databaseUrl(config))
   if (place.dialect === 'sqlite' && !existsSync(place.file)) return
   if (place.dialect === 'sqlite') refuseForeign(place.file)
-  const used =
-    place.dialect === 'sqlite' ? isOpenElsewhere(place.file) : (await withDb(config, (db) => db.tx(countOthers))) > 0
+  const used = place.dialect === 'sqlite' ? isOpenElsewhere(place.file) : await withDb(config, hasOthers)
   if (used)
     throw new HubError('DB_BUSY', `Another process has ${databaseName(config).replace(/^sqlite:/, '')} open.`, {
       hint: 'Nothing was changed. Stop `parley serve`, and the clients that started `parley bus`, then try again.',

@@ -5,6 +5,7 @@ import { needAgent, needHome } from '../../src/core/agents/agents.ts'
 import { createKey } from '../../src/core/agents/keys.ts'
 import { countAgents, listAgents, pageAgents, whois } from '../../src/core/agents/profiles.ts'
 import { createIdentity, register } from '../../src/core/agents/registration.ts'
+import { backUp } from '../../src/core/backups/writing.ts'
 import { listContacts, setContactPolicy } from '../../src/core/contacts/links.ts'
 import type { Hub } from '../../src/core/hub/hub.ts'
 import { listExpiring, listLeases, release, renew, reserve } from '../../src/core/leases/leases.ts'
@@ -35,6 +36,9 @@ import {
   resolveTopic,
 } from '../../src/core/topics/topics.ts'
 import { awaitNews, findEntry, findLastSeq, findStart, readEntries } from '../../src/core/topics/transcript.ts'
+import { exportProject } from '../../src/core/transfers/exporting.ts'
+import { importProject } from '../../src/core/transfers/importing.ts'
+import type { ExportRecord } from '../../src/core/transfers/records.ts'
 import { now } from '../support/hub.ts'
 import type { Verb } from './matrix.ts'
 import type { Target } from './world.ts'
@@ -44,6 +48,11 @@ const holding = ({ caller, project, holder: key }: Target) => ({ caller, project
 const wanted = { patterns: ['docs/*.md'], exclusive: true, reason: '', ttlMs: 60_000 }
 const syncing = { outbox: [], maxItems: 10, includeSelf: true, autoAdvance: true, ackThrough: undefined }
 const refining = { refine: false }
+
+const anExport: ExportRecord[] = [
+  { type: 'begin', project: { slug: 'new', key: '/srv/new', createdAt: 0 }, thread: undefined, at: 0 },
+  { type: 'end', agents: 0, threads: 0, messages: 0 },
+]
 
 type Call = (hub: Hub, target: Target) => Promise<unknown>
 
@@ -140,5 +149,9 @@ export const calls: Readonly<Record<Verb, Call>> = {
   prepareForThread: (hub, { caller, project, name, thread }) =>
     prepareForThread(hub, caller, { who: { known: { project, name } }, thread, refining, inbox: { limit: 10 } }),
   lookForConflicts: (hub, target) => lookForConflicts(hub, acting(target), wanted),
+  exportProject: (hub, { caller, project }) => exportProject(hub, caller, { project, write: async () => {} }),
+  importProject: (hub, { caller }) => importProject(hub, caller, { records: () => anExport }),
+  backUp: (hub, { caller }) => backUp(hub, caller, { archives: 'none', parley: '', write: async () => {} }),
+
   shakeHands: (hub, target) => shakeHands(hub, acting(target), { with: { name: target.other }, accept: false }),
 }

@@ -8,10 +8,10 @@ import { Client } from 'pg'
 import sql from 'sql-template-tag'
 import { expect, inject, onTestFinished } from 'vitest'
 import { systemClock } from '../../src/base/clock.ts'
-import { migrate, schemaState } from '../../src/db/migrate.ts'
-import { migrations } from '../../src/db/migrations/all.ts'
 import { operator } from '../../src/core/access/callers.ts'
 import { backUp } from '../../src/core/backups/writing.ts'
+import { migrate, schemaState } from '../../src/db/migrate.ts'
+import { migrations } from '../../src/db/migrations/all.ts'
 import { keptTables, leftOut, listTables } from '../../src/store/tables.ts'
 import { parleyCommand, parleyProcess } from '../support/cli.ts'
 import { eachEngine } from '../support/engines.ts'
@@ -39,8 +39,9 @@ async function backedUp(url?: string) {
   const server = await serveHere({ storage, env })
   await furnish(server)
   const file = join(storage, 'backup.tar.gz')
-  const made = await parleyCommand({ storage }, ['backup', file], { env })
+  // Some things are written when a server stops: who was active, for one.
   await server.stop()
+  const made = await parleyCommand({ storage }, ['backup', file], { env })
   return { storage, file, made, url: url ?? `sqlite:${join(storage, 'parley.sqlite3')}` }
 }
 
@@ -110,7 +111,11 @@ eachEngine('A backup', (open, dialect) => {
     await mailbox(server, 'dave').send('erin', 'still here')
     const restore = (...more: string[]) => parleyCommand({ storage }, ['restore', file, ...more], { env })
     const used = await restore('--force')
-    expect(used).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(/^Another process .*\nNothing was/) })
+    expect(used).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringMatching(/^Another process .*\nNothing was/),
+    })
     expect(await mailbox(server, 'erin').check()).toMatchObject({ content: 'still here' })
     await server.stop()
     const before = await allRows(there.url)
@@ -134,7 +139,9 @@ eachEngine('A backup', (open, dialect) => {
       systemClock,
     )
     await db.tx((tx) =>
-      tx.all(sql`INSERT INTO agents (project_id, name, name_key, created_at, active_at) VALUES (1, 'ａlice', 'ａlice', 5, 5)`),
+      tx.all(
+        sql`INSERT INTO agents (project_id, name, name_key, created_at, active_at) VALUES (1, 'ａlice', 'ａlice', 5, 5)`,
+      ),
     )
     const storage = await temporaryFolder()
     const file = join(storage, 'old.tar.gz')
@@ -231,34 +238,41 @@ verifies('cli.backup.archives', 'takes repositories and attachments along, and n
   expect((await readFile(join(other, 'projects', 'web-1/.git/objects', long))).equals(bytes)).toBe(true)
 })
 
-verifies('cli.backup.live', 'one made while a server takes messages has all that was answered before, and nothing half', async () => {
-  const parley = await startParley()
-  const before = 200
-  const alice = mailbox(parley, 'alice')
-  const sent: string[] = []
-  for (let n = 0; n < before; n++) sent.push(await alice.send('bob', `message ${n}`))
-  let going = true
-  const load = (async () => {
-    for (let n = before; going; n++) sent.push(await alice.send('bob', `message ${n}`))
-  })()
-  const file = join(parley.storage, 'backup.tar.gz')
-  const made = await parleyProcess(parley, ['backup', file])
-  const answered = sent.length
-  going = false
-  await load
-  expect(made).toMatchObject({ code: 0 })
-  expect(answered).toBeGreaterThan(before)
-  const storage = await temporaryFolder()
-  expect(await parleyProcess({ storage }, ['restore', file])).toMatchObject({ code: 0 })
-  const { messages = [], deliveries = [], agents = [], changes = [] } = await allRows(
-    `sqlite:${join(storage, 'parley.sqlite3')}`,
-  )
-  expect(messages.length).toBeGreaterThanOrEqual(before)
-  expect(messages.length).toBeLessThanOrEqual(sent.length)
-  expect(messages.map(({ body }) => body)).toEqual(messages.map((_, n) => `message ${n}`))
-  expect(deliveries).toHaveLength(messages.length)
-  expect(agents.find(({ name }) => name === 'bob')).toMatchObject({ unread: messages.length })
-  expect(changes.filter(({ kind }) => kind === 'message.sent')).toHaveLength(messages.length)
-  const again = await startParley({ storage })
-  expect(await mailbox(again, 'bob').check()).toMatchObject({ content: 'message 0' })
-})
+verifies(
+  'cli.backup.live',
+  'one made while a server takes messages has all that was answered before, and nothing half',
+  async () => {
+    const parley = await startParley()
+    const before = 200
+    const alice = mailbox(parley, 'alice')
+    const sent: string[] = []
+    for (let n = 0; n < before; n++) sent.push(await alice.send('bob', `message ${n}`))
+    let going = true
+    const load = (async () => {
+      for (let n = before; going; n++) sent.push(await alice.send('bob', `message ${n}`))
+    })()
+    const file = join(parley.storage, 'backup.tar.gz')
+    const made = await parleyProcess(parley, ['backup', file])
+    const answered = sent.length
+    going = false
+    await load
+    expect(made).toMatchObject({ code: 0 })
+    expect(answered).toBeGreaterThan(before)
+    const storage = await temporaryFolder()
+    expect(await parleyProcess({ storage }, ['restore', file])).toMatchObject({ code: 0 })
+    const {
+      messages = [],
+      deliveries = [],
+      agents = [],
+      changes = [],
+    } = await allRows(`sqlite:${join(storage, 'parley.sqlite3')}`)
+    expect(messages.length).toBeGreaterThanOrEqual(before)
+    expect(messages.length).toBeLessThanOrEqual(sent.length)
+    expect(messages.map(({ body }) => body)).toEqual(messages.map((_, n) => `message ${n}`))
+    expect(deliveries).toHaveLength(messages.length)
+    expect(agents.find(({ name }) => name === 'bob')).toMatchObject({ unread: messages.length })
+    expect(changes.filter(({ kind }) => kind === 'message.sent')).toHaveLength(messages.length)
+    const again = await startParley({ storage })
+    expect(await mailbox(again, 'bob').check()).toMatchObject({ content: 'message 0' })
+  },
+)

@@ -2,8 +2,8 @@
 import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'vitest'
-import { listTables } from '../../src/store/tables.ts'
 import { clearCommand } from '../../src/doors/cli/clear.ts'
+import { listTables } from '../../src/store/tables.ts'
 import { parleyCommand, parleyProcess } from '../support/cli.ts'
 import { eachEngine } from '../support/engines.ts'
 import { mailbox, serveHere, startParley, temporaryFolder } from '../support/parley.ts'
@@ -52,7 +52,7 @@ eachEngine('Clearing', (open, dialect) => {
     expect(run.stderr).toContain('notes.txt')
     expect(run.stderr).toContain('with the archives of 1 project')
     expect(await readdir(storage)).toEqual(['notes.txt'])
-    const db = await (await database.connect())
+    const db = await await database.connect()
     expect(await listTables(db)).toEqual(dialect === 'postgres' ? ['search_history'] : [])
   })
 

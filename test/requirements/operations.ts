@@ -15,4 +15,11 @@ export const operations = [
   { id: 'cli.clear.asks', spec: 'DECISIONS mail 15', says: 'Clearing says what it removes and how much, and does nothing without --force or a typed yes.' },
   { id: 'cli.clear.all', spec: 'mail.md CLI', says: 'Clearing removes the database, the archives and the key; what is not Parley\'s stays.' },
   { id: 'cli.clear.unused', spec: 'mail.md CLI', says: 'Clearing stops if another process has the store open.' },
+  { id: 'cli.export.pages', spec: 'mail.md CLI', says: 'A project or a thread is exported as Markdown to be read, without blind copies, or as JSON.' },
+  { id: 'cli.import.same', spec: 'mail.md CLI', says: 'An imported project has the same threads, order, senders, recipients and receipts, and is searchable.' },
+  { id: 'cli.import.careful', spec: 'mail.md CLI', says: 'An import into a project that is there needs --into or --force, and mixes no two threads.' },
+  { id: 'cli.import.whole', spec: 'mail.md CLI', says: 'An export that is cut off or damaged is refused, and nothing of it is imported.' },
+  { id: 'cli.doctor.sound', spec: 'mail.md CLI', says: '`doctor` finds nothing wrong with a sound installation, and makes and changes nothing.' },
+  { id: 'cli.doctor.finds', spec: 'mail.md CLI', says: '`doctor` finds each fault, says what to do about it, and ends with exit code 1.' },
+  { id: 'cli.developer.checks', spec: 'mail.md CLI', says: '`lint` and `typecheck` run the checks of a checkout, and say so where there is none.' },
 ] as const satisfies readonly Requirement[]

@@ -8,7 +8,8 @@ export async function allRows(url: string, but: readonly string[] = []): Promise
   try {
     const found: Record<string, Row[]> = {}
     for (const table of keptTables)
-      if (!but.includes(table.name)) found[table.name] = (await listRowsAfter(db, table, undefined, 100_000)).map((row) => ({ ...row }))
+      if (!but.includes(table.name))
+        found[table.name] = (await listRowsAfter(db, table, undefined, 100_000)).map((row) => ({ ...row }))
     return found
   } finally {
     await db.close()

@@ -23,8 +23,6 @@ async function* entriesOf(file: string): AsyncGenerator<TarEntry> {
   source.pipe(plain)
   try {
     yield* readTar(plain as AsyncIterable<Buffer>)
-  } catch (error) {
-    throw explained(error, file)
   } finally {
     source.destroy()
     plain.destroy()
@@ -41,7 +39,15 @@ function explained(error: unknown, file: string): unknown {
 }
 
 /** Compares every part with its checksum; changes nothing. */
-export async function checkBackup(file: string, progress: Progress = () => {}): Promise<Manifest> {
+export async function checkBackup(file: string): Promise<Manifest> {
+  try {
+    return await check(file)
+  } catch (error) {
+    throw explained(error, file)
+  }
+}
+
+async function check(file: string): Promise<Manifest> {
   const found = new Map<string, Part>()
   let manifest: Manifest | undefined
   for await (const { name, size, body } of entriesOf(file)) {
@@ -52,7 +58,6 @@ export async function checkBackup(file: string, progress: Progress = () => {}): 
     const hash = createHash('sha256')
     for await (const piece of body()) hash.update(piece)
     found.set(name, { name, bytes: size, sha256: hash.digest('hex') })
-    progress(found.size, 0)
   }
   if (manifest === undefined) throw damaged(file, 'it has no manifest, as one that was cut off')
   for (const { name, sha256 } of manifest.parts) {

@@ -1,7 +1,8 @@
 /** `parley backup`: the whole store as one file, while servers run. */
-import { existsSync } from 'node:fs'
-import { open, rename, rm } from 'node:fs/promises'
-import { finished } from 'node:stream/promises'
+import { once } from 'node:events'
+import { createWriteStream, existsSync } from 'node:fs'
+import { rename, rm, stat } from 'node:fs/promises'
+import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
 import type { Command } from 'commander'
 import { HubError } from '../../base/errors.ts'
@@ -50,35 +51,26 @@ async function writeBackup(
   { file, installation, screen }: { file: string; installation: Installation; screen: Screen },
 ): Promise<{ manifest: Manifest; bytes: number }> {
   const draft = `${file}.partial`
+  const gzip = createGzip({ level: 1 })
+  const writing = pipeline(gzip, createWriteStream(draft, { mode: 0o600, flush: true }))
+  // A full disk is told by the next write, or at the end.
+  const failed = writing.then(() => new Promise<never>(() => {}))
+  failed.catch(() => {})
+  const write = async (bytes: Buffer): Promise<void> => {
+    if (!gzip.write(bytes)) await Promise.race([once(gzip, 'drain'), failed])
+  }
   try {
-    const handle = await open(draft, 'w', 0o600)
-    try {
-      const gzip = createGzip({ level: 1 })
-      const writing = finished(gzip.pipe(handle.createWriteStream({ autoClose: false })))
-      // A full disk is told by `write`, or at the end.
-      let failure: unknown
-      writing.catch((error: unknown) => {
-        failure = error
-        gzip.destroy()
-      })
-      const write = async (bytes: Buffer): Promise<void> => {
-        if (failure !== undefined) throw failure
-        if (!gzip.write(bytes))
-          await Promise.race([new Promise<void>((resolve) => void gzip.once('drain', resolve)), writing])
-      }
-      const manifest = await withProgress(screen, 'backup', (progress) =>
-        backUp(hub, operator, { ...installation, write, progress }),
-      )
-      gzip.end()
-      await writing
-      await handle.sync()
-      const { size: bytes } = await handle.stat()
-      await rename(draft, file)
-      return { manifest, bytes }
-    } finally {
-      await handle.close()
-    }
+    const manifest = await withProgress(screen, 'backup', (progress) =>
+      backUp(hub, operator, { ...installation, write, progress }),
+    )
+    gzip.end()
+    await writing
+    const { size: bytes } = await stat(draft)
+    await rename(draft, file)
+    return { manifest, bytes }
   } catch (error) {
+    gzip.destroy()
+    await writing.catch(() => {})
     await rm(draft, { force: true })
     throw error
   }
