@@ -1,10 +1,11 @@
 /** `parley lint` and `parley typecheck`: the checks of a checkout, for those who change Parley. */
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { HubError } from '../base/errors.ts'
 
-const root = fileURLToPath(new URL('../../', import.meta.url))
+const checkout = fileURLToPath(new URL('../../', import.meta.url))
 
 /** As the scripts of package.json call them. */
 const programs = {
@@ -13,13 +14,17 @@ const programs = {
 } as const
 
 /** Throws if it finds something; its own words are written as they come. */
-export async function runCheck(name: keyof typeof programs, write: (text: string) => Promise<void>): Promise<void> {
+export async function runCheck(
+  name: keyof typeof programs,
+  write: (text: string) => Promise<void>,
+  root = checkout,
+): Promise<void> {
   const [program, ...args] = programs[name]
-  if (!existsSync(`${root}src`) || !existsSync(root + program))
+  if (!existsSync(join(root, 'src')) || !existsSync(join(root, program)))
     throw new HubError('NOT_FOUND', `\`parley ${name}\` is for a checkout of Parley with its development packages.`, {
       hint: 'Clone the repository and run `npm ci` in it.',
     })
-  const child = spawn(process.execPath, [root + program, ...args], { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(process.execPath, [join(root, program), ...args], { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] })
   const ended = new Promise<number | null>((resolve, reject) => child.once('error', reject).once('close', resolve))
   const passOn = async (stream: NodeJS.ReadableStream) => {
     for await (const text of stream.setEncoding('utf8')) await write(text as string)

@@ -34,6 +34,8 @@ async function furnish(server: { url: string }) {
     model: 'm',
     name: 'WhiteRiver',
   })
+  const away = { project_key: '/srv/elsewhere', agent_name: 'WhiteRiver' }
+  await desk.door.call('set_contact_policy', { ...away, policy: 'open' })
   await desk.send({ thread_id: 'T-2', to: ['WhiteRiver@/srv/elsewhere'], body_md: 'across' })
   return desk
 }
