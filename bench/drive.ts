@@ -2,11 +2,9 @@
 import { connect, type Socket } from 'node:net'
 
 export interface Job {
-  port: number
   path: (connection: number) => string
   headers: (connection: number) => Record<string, string>
   body: (connection: number, count: number) => string
-  connections: number
   seconds: number
   /** Ends a connection's work early, for example when its mailbox is empty. */
   stop?: (answer: string) => boolean
@@ -46,27 +44,54 @@ export function readAnswers(socket: Socket, done: (head: string, body: string) =
   })
 }
 
-export async function drive({ port, path, headers, body, connections, seconds, stop }: Job): Promise<Load> {
-  let calls = 0
-  let errors = 0
-  const began = process.hrtime.bigint()
-  const until = began + BigInt(Math.round(seconds * 1e9))
-  await Promise.all(
-    Array.from({ length: connections }, (_, index) => {
-      const { promise, resolve, reject } = Promise.withResolvers<void>()
-      const socket = connect(port, '127.0.0.1')
-      const [where, what] = [path(index), headers(index)]
-      let count = 0
-      const next = () => socket.write(request(port, where, what, body(index, count++)), 'utf8')
-      socket.setNoDelay(true).once('connect', next).once('error', reject)
-      readAnswers(socket, (head, answer) => {
-        calls++
-        if (!head.startsWith('HTTP/1.1 200') || answer.includes('"isError":true')) errors++
-        if (process.hrtime.bigint() < until && stop?.(answer) !== true) next()
-        else socket.end(resolve)
+/** A connection that stays open from one slice to the next. */
+interface Lane {
+  readonly socket: Socket
+  answered: (head: string, body: string) => void
+}
+
+function openLane(port: number): Promise<Lane> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(port, '127.0.0.1')
+    const lane: Lane = { socket, answered: () => {} }
+    readAnswers(socket, (head, body) => lane.answered(head, body))
+    socket
+      .setNoDelay(true)
+      .once('connect', () => resolve(lane))
+      .once('error', reject)
+      .once('close', () => {
+        throw new Error('a connection of the load was closed')
       })
-      return promise
-    }),
-  )
-  return { calls, errors, microseconds: Number(process.hrtime.bigint() - began) / 1000 / calls }
+  })
+}
+
+export interface Driver {
+  run(job: Job): Promise<Load>
+}
+
+export async function openDriver(port: number, connections: number): Promise<Driver> {
+  const lanes = await Promise.all(Array.from({ length: connections }, () => openLane(port)))
+  return {
+    async run({ path, headers, body, seconds, stop }) {
+      let calls = 0
+      let errors = 0
+      const began = process.hrtime.bigint()
+      const until = began + BigInt(Math.round(seconds * 1e9))
+      const work = (lane: Lane, index: number) =>
+        new Promise<void>((resolve) => {
+          const [where, what] = [path(index), headers(index)]
+          let count = 0
+          const next = () => lane.socket.write(request(port, where, what, body(index, count++)), 'utf8')
+          lane.answered = (head, answer) => {
+            calls++
+            if (!head.startsWith('HTTP/1.1 200') || answer.includes('"isError":true')) errors++
+            if (process.hrtime.bigint() < until && stop?.(answer) !== true) next()
+            else resolve()
+          }
+          next()
+        })
+      await Promise.all(lanes.map(work))
+      return { calls, errors, microseconds: Number(process.hrtime.bigint() - began) / 1000 / calls }
+    },
+  }
 }

@@ -65,4 +65,6 @@ const server = createServer((request, response) => {
     response.end(text)
   })
 })
+// The load keeps its connections while others have their turn.
+server.keepAliveTimeout = 0
 setImmediate(() => server.listen(0, '127.0.0.1', () => console.log((server.address() as AddressInfo).port)))

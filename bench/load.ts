@@ -1,7 +1,9 @@
-/** The load as a process of its own: `node bench/load.ts '<order>'` prints what it saw as JSON. */
-import { drive } from './drive.ts'
+/** The load as a process of its own: each line is an order, answered by a line of JSON that says what was seen. */
+import { createInterface } from 'node:readline'
+import { type Driver, type Load, openDriver } from './drive.ts'
 import { type Era, openSession, phrase } from './phrase.ts'
 import { agentOf, benchProject } from './seed-mail.ts'
+import { text } from './text.ts'
 
 export interface Order {
   port: number
@@ -16,11 +18,6 @@ interface Call {
   path(connection: number): string
   args(connection: number): Record<string, unknown>
 }
-
-const text =
-  'The build is green again; the flaky test was a timer that outlived its server. Please have a look at the diff. '.repeat(
-    2,
-  )
 
 /** From one of the seeded agents to the next few. */
 const mailTo = (recipients: number): Call => ({
@@ -41,7 +38,20 @@ const calls = {
     path: (connection) => `/agents/sender-${connection}/mcp`,
     args: (connection) => ({ name: `reader-${connection}`, msg: text }),
   },
+  sendToOne: {
+    tool: 'send_to_agent',
+    path: (connection) => `/agents/sender-${connection}/mcp`,
+    args: () => ({ name: 'reader-0', msg: text }),
+  },
   check: { tool: 'check_mail', path: (connection) => `/agents/reader-${connection}/mcp`, args: () => ({}) },
+  search: {
+    tool: 'search_messages',
+    path: () => '/mcp',
+    args: (connection) => ({
+      project_key: benchProject,
+      query: connection % 2 ? 'flaky timer' : `Message ${connection * 17}`,
+    }),
+  },
   mail: mailTo(1),
   mailTen: mailTo(10),
   inbox: {
@@ -56,18 +66,36 @@ const calls = {
   },
 } as const satisfies Record<string, Call>
 
-const { port, call, era, connections, seconds } = JSON.parse(process.argv[2] ?? '{}') as Order
-const { tool, path, args }: Call = calls[call]
-const sessions = await Promise.all(
-  Array.from({ length: connections }, (_, index) => (era === 'session' ? openSession(port, path(index)) : undefined)),
-)
-const load = await drive({
-  port,
-  connections,
-  seconds,
-  path,
-  headers: (connection) => phrase(era).headers(tool, sessions[connection]),
-  body: (connection, count) => phrase(era).body(count, tool, args(connection)),
-  stop: (answer) => call === 'check' && answer.includes('"result":null'),
-})
-console.log(JSON.stringify(load))
+/** Connections and sessions stay open from one order to the next: opening them is not what is measured. */
+const drivers = new Map<string, Promise<Driver>>()
+const sessions = new Map<string, Promise<string>[]>()
+
+function kept<T>(known: Map<string, T>, key: string, make: () => T): T {
+  const found = known.get(key) ?? make()
+  known.set(key, found)
+  return found
+}
+
+async function carryOut({ port, call, era, connections, seconds }: Order): Promise<Load> {
+  const { tool, path, args }: Call = calls[call]
+  const driver = await kept(drivers, `${port} ${connections}`, () => openDriver(port, connections))
+  const ids =
+    era === 'session'
+      ? await Promise.all(
+          kept(sessions, `${port} ${call}`, () =>
+            Array.from({ length: connections }, (_, index) => openSession(port, path(index))),
+          ),
+        )
+      : []
+  return driver.run({
+    seconds,
+    path,
+    headers: (connection) => phrase(era).headers(tool, ids[connection]),
+    body: (connection, count) => phrase(era).body(count, tool, args(connection)),
+    stop: (answer) => call === 'check' && answer.includes('"result":null'),
+  })
+}
+
+for await (const line of createInterface(process.stdin))
+  console.log(JSON.stringify(await carryOut(JSON.parse(line) as Order)))
+process.exit(0)

@@ -1,26 +1,13 @@
-/** What the mail door is measured by: throughput against its floors, deep inboxes, many leases, the size of its tools. */
+/** What the mail door is measured by, beside its throughput: deep inboxes, many leases, the size of its tools. */
 import { openClient, percentile } from './client.ts'
-import type { Load } from './drive.ts'
-import type { Order } from './load.ts'
-import { type Row, share } from './rows.ts'
+import type { Row } from './rows.ts'
 import { benchProject, seedLeases, seedMail } from './seed-mail.ts'
-import { type Running, run, startFloor, startInboxFloor, startParley } from './server.ts'
-
-const connections = 64
+import { type Running, startParley } from './server.ts'
 
 export interface MailOptions {
-  readonly rounds: number
-  readonly seconds: number
   /** How many messages the deepest inbox holds. */
   readonly many: number
   readonly samples: number
-}
-
-async function load(order: Omit<Order, 'era' | 'connections'>): Promise<number> {
-  const text = JSON.stringify({ ...order, era: 'plain', connections } satisfies Order)
-  const { microseconds, errors, calls } = await run<Load>('load.ts', text)
-  if (errors > 0) throw new Error(`${errors} of ${calls} calls failed`)
-  return microseconds
 }
 
 /** A store that Parley has made, filled behind its back. */
@@ -42,44 +29,10 @@ async function startIndexed(storage: string): Promise<Running> {
 
 export async function mailRows(
   folder: () => string,
-  { rounds, seconds, many, samples }: MailOptions,
+  { many, samples }: MailOptions,
   say: (text: string) => void,
 ): Promise<Row[]> {
   const rows: Row[] = []
-  say('throughput with 100,000 messages in the store')
-  const seen = { http: [], one: [], ten: [], inboxFloor: [], mail: [], mailTen: [], inbox: [] } as Record<
-    string,
-    number[]
-  >
-  for (let round = 0; round < rounds; round++) {
-    const storage = await prepare(folder(), Array(64).fill(1563))
-    const http = await startFloor()
-    await load({ port: http.port, call: 'mail', seconds: 0.5 })
-    seen.http?.push(await load({ port: http.port, call: 'mail', seconds }))
-    await http.stop()
-    const inbox = await startInboxFloor(storage)
-    await load({ port: inbox.port, call: 'inbox', seconds: 1 })
-    seen.inboxFloor?.push(await load({ port: inbox.port, call: 'inbox', seconds }))
-    await inbox.stop()
-    const floor = await run<{ send: number; sendTen: number }>('floor-sqlite.ts', String(seconds), folder())
-    seen.one?.push(floor.send)
-    seen.ten?.push(floor.sendTen)
-    const parley = await startIndexed(storage)
-    const { port } = parley
-    for (const call of ['inbox', 'mail', 'mailTen'] as const) {
-      // Until its code is compiled: a server runs for days.
-      await load({ port, call, seconds: 2 })
-      seen[call]?.push(await load({ port, call, seconds }))
-    }
-    await parley.stop()
-  }
-  const median = (name: string) => percentile(seen[name] ?? [], 50)
-  rows.push(
-    share('`fetch_inbox`, 20 with bodies', median('inboxFloor'), median('inbox'), 60),
-    share('`send_message` to one', median('http') + median('one'), median('mail'), 60),
-    share('`send_message` to ten', median('http') + median('ten'), median('mailTen'), 50),
-  )
-
   const deep = many.toLocaleString('en')
   say(`inboxes of ${deep} and 10,000`)
   const storage = await prepare(folder(), [many, 10_000])

@@ -1,16 +1,12 @@
 /** Fills a project with agents and their mail behind Parley's back: a million messages by calls would take minutes. */
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { text } from './text.ts'
 
 export const benchProject = '/srv/bench'
 export const benchAgents = 64
 
 export const agentOf = (number: number): string => `Agent${number % benchAgents}`
-
-const text =
-  'The build is green again; the flaky test was a timer that outlived its server. Please have a look at the diff. '.repeat(
-    2,
-  )
 
 /** `counts` says how many messages each agent has in its inbox: the first agent's, the second's …; those not named have none. */
 export function seedMail(storage: string, counts: readonly number[]): void {
@@ -38,6 +34,9 @@ export function seedMail(storage: string, counts: readonly number[]): void {
       INSERT INTO deliveries (message_id, recipient_id, kind, sent_at)
         SELECT m + i, a, 'to', 1750000000000 + i FROM numbers, run;
       DROP TABLE numbers; DROP TABLE run;`)
+  db.exec(`
+    INSERT INTO outbox (sender_id, message_id, sent_at) SELECT sender_id, id, created_at FROM messages ORDER BY sender_id, id;
+    UPDATE outbox_filed SET up_to = (SELECT MAX(id) FROM messages)`)
   db.exec('COMMIT; PRAGMA wal_checkpoint(TRUNCATE)')
   db.close()
 }

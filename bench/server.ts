@@ -1,7 +1,10 @@
 /** Starts what is measured as processes of their own, and reads off what they cost. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 
 const file = (path: string) => fileURLToPath(new URL(path, import.meta.url))
@@ -14,7 +17,7 @@ export interface Running {
   stop(): Promise<void>
 }
 
-async function start(child: ChildProcess, port: RegExp): Promise<Running> {
+export async function start(child: ChildProcess, port: RegExp): Promise<Running> {
   const began = performance.now()
   let output = ''
   const found = await new Promise<string>((resolve, reject) => {
@@ -25,6 +28,7 @@ async function start(child: ChildProcess, port: RegExp): Promise<Running> {
     })
     child.once('exit', (code) => reject(new Error(`a process to be measured ended with ${code}`)))
   })
+  child.stdout?.removeAllListeners('data').resume()
   return {
     port: Number(found),
     pid: child.pid ?? 0,
@@ -32,14 +36,22 @@ async function start(child: ChildProcess, port: RegExp): Promise<Running> {
     async stop() {
       if (child.exitCode !== null) return
       child.kill('SIGTERM')
+      // A server that waits for its calls, which wait for mail, would not end.
+      const timer = setTimeout(() => child.kill('SIGKILL'), 10_000)
       await once(child, 'exit')
+      clearTimeout(timer)
     },
   }
 }
 
-export const startParley = (storage: string, env: Record<string, string> = {}): Promise<Running> =>
+/** The Parley of this tree, or of another checkout. */
+export const startParley = (
+  storage: string,
+  env: Record<string, string> = {},
+  checkout: string = file('..'),
+): Promise<Running> =>
   start(
-    spawn(process.execPath, [file('../bin/parley.js'), 'serve', '--port', '0'], {
+    spawn(process.execPath, [join(checkout, 'bin/parley.js'), 'serve', '--port', '0'], {
       env: {
         PATH: process.env.PATH ?? '',
         STORAGE_ROOT: storage,
@@ -59,26 +71,60 @@ export const startFloor = (): Promise<Running> =>
 export const startInboxFloor = (storage: string): Promise<Running> =>
   start(spawn(process.execPath, [file('floor-inbox.ts'), storage], { stdio: ['ignore', 'pipe', 'inherit'] }), /(\d+)/)
 
-/** Runs a script of this folder to its end and returns the JSON it prints. */
-export async function run<T>(script: string, ...args: string[]): Promise<T> {
-  const child = spawn(process.execPath, [file(script), ...args], { stdio: ['ignore', 'pipe', 'inherit'] })
-  let output = ''
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    output += text
-  })
-  const [code] = await once(child, 'close')
-  if (code !== 0) throw new Error(`${script} ended with ${code}`)
-  return JSON.parse(output) as T
+/** A script of this folder that takes orders, a line of JSON each, and answers each with one. */
+export interface Worker<Order, Answer> {
+  readonly pid: number
+  ask(order: Order): Promise<Answer>
+  stop(): Promise<void>
 }
 
-/** Resident memory in MB. Linux only, as is the next. */
+export function startWorker<Order, Answer>(script: string, ...args: string[]): Worker<Order, Answer> {
+  const child = spawn(process.execPath, [file(script), ...args], { stdio: ['pipe', 'pipe', 'inherit'] })
+  const gone = once(child, 'close')
+  const answers = createInterface(child.stdout)[Symbol.asyncIterator]()
+  return {
+    pid: child.pid ?? 0,
+    async ask(order) {
+      child.stdin.write(`${JSON.stringify(order)}\n`)
+      const { value, done } = await answers.next()
+      if (done === true) throw new Error(`${script} ended`)
+      return JSON.parse(value) as Answer
+    },
+    async stop() {
+      child.stdin.end()
+      await gone
+    },
+  }
+}
+
+/** Resident memory in MB. Linux only, as are the next two. */
 export function memory(pid: number): number {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8')
   return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024
 }
 
-/** CPU time used so far, in milliseconds. */
+/** The same, but of what several processes share each has its part only. */
+export function ownMemory(pid: number): number {
+  const rollup = readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8')
+  return Number(/^Pss:\s+(\d+)/m.exec(rollup)?.[1] ?? 0) / 1024
+}
+
+/** CPU time of a process with all its threads so far, in milliseconds: by the scheduler's clock, since ticks of 10 ms hide an idle one. */
 export function cpu(pid: number): number {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
-  return (Number(fields[11]) + Number(fields[12])) * 10
+  const threads = readdirSync(`/proc/${pid}/task`)
+  return threads.reduce(
+    (sum, thread) =>
+      sum + Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ')[0] ?? 0) / 1e6,
+    0,
+  )
+}
+
+/** Waits until a process rests, at most a second: what it does behind its answers must not fall into the slice of another. */
+export async function rested(pid: number): Promise<void> {
+  for (let tries = 0, before = cpu(pid); tries < 50; tries++) {
+    await sleep(20)
+    const now = cpu(pid)
+    if (now - before < 1) return
+    before = now
+  }
 }

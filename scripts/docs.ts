@@ -1,6 +1,8 @@
 /** Writes the generated pages; with `--check` it writes nothing and fails if one is stale. */
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import type { Growth } from '../bench/growth/table.ts'
+import type { Peers } from '../bench/peers/measures.ts'
 import { version } from '../src/app/version.ts'
 import type { Hub } from '../src/core/hub/hub.ts'
 import { busDoor } from '../src/doors/bus/door.ts'
@@ -12,13 +14,22 @@ import { mailboxDoor, mailboxPath } from '../src/doors/mailbox/door.ts'
 import { subjects } from '../src/settings/all.ts'
 import { requirements } from '../test/requirements.ts'
 import { renderAccess } from './docs/access.ts'
-import { type Results, renderBench } from './docs/bench.ts'
+import { type Results, renderBench, renderBenchmarks } from './docs/bench.ts'
 import { renderRequirements } from './docs/requirements.ts'
 import { renderEnvExample, renderSettings } from './docs/settings.ts'
 import { renderTools } from './docs/tools.ts'
 
 const root = join(import.meta.dirname, '..')
 const read = (path: string) => readFile(join(root, path), 'utf8')
+
+/** What a bench has kept; undefined until it has run. */
+const kept = <T>(path: string): Promise<T | undefined> =>
+  read(path).then(
+    (text) => JSON.parse(text) as T,
+    () => undefined,
+  )
+
+const results = JSON.parse(await read('bench/results.json')) as Results
 
 // A table only needs its hub when a tool runs.
 const noHub = {} as Hub
@@ -35,7 +46,12 @@ const pages: Readonly<Record<string, string>> = {
     { door: busDoor(noHub, version), url: `${busPath}?agent={name}` },
   ]),
   '.env.example': renderEnvExample(subjects),
-  'README.md': renderBench(await read('README.md'), JSON.parse(await read('bench/results.json')) as Results),
+  'docs/benchmarks.md': renderBenchmarks({
+    results,
+    growth: await kept<Growth>('bench/growth.json'),
+    peers: await kept<Peers>('bench/peers.json'),
+  }),
+  'README.md': renderBench(await read('README.md'), results),
 }
 
 const stale: string[] = []

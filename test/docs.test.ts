@@ -1,6 +1,7 @@
 /** The renderers of the generated pages, on tables made up for them. */
 import { expect, test } from 'vitest'
 import { z } from 'zod'
+import { mainLines, renderBench, renderBenchmarks } from '../scripts/docs/bench.ts'
 import { renderRequirements } from '../scripts/docs/requirements.ts'
 import { renderEnvExample, renderSettings } from '../scripts/docs/settings.ts'
 import { renderTools } from '../scripts/docs/tools.ts'
@@ -69,4 +70,56 @@ test('settings and promises become tables, and an example that changes nothing',
   expect(renderRequirements(promises)).toMatch(
     /## Serving\n\n[\s\S]*\| `serve.a.b` \| It serves. \| serve.md \|\n\n## other\n/,
   )
+})
+
+const run = {
+  version: '1.2.3',
+  commit: 'abc1234',
+  day: '2026-01-02',
+  machine: 'a machine',
+  rows: [
+    { what: 'a line of no interest', measured: '7 ms', target: '≤ 8 ms', reached: true, noise: '1.01 ×' },
+    ...mainLines.map((what, n) => ({ what, measured: `${n} µs`, target: '', reached: false })),
+  ],
+}
+
+test('README shows the main lines of the newest run, and says if one is gone', () => {
+  const readme = 'before\n<!-- bench -->\nold\n<!-- /bench -->\nafter\n'
+  const older = { ...run, commit: 'old', rows: [] }
+  const page = renderBench(readme, { runs: [run, older] })
+  expect(page.match(/^\| .* µs \|$/gm)).toEqual(mainLines.map((what, n) => `| ${what} | ${n} µs |`))
+  expect(page).toMatch(/^before\n<!-- bench -->\n.*abc1234.*\n<!-- \/bench -->\nafter\n$/s)
+  expect(page).not.toContain('a line of no interest')
+  expect(() => renderBench(readme, { runs: [older] })).toThrow(mainLines[0])
+})
+
+test('the page of benchmarks has every line, and a section that was not measured is one line', () => {
+  const bare = renderBenchmarks({ results: { runs: [run] } })
+  expect(bare).toContain('| a line of no interest | 7 ms | ≤ 8 ms | ✓ | 1.01 × |')
+  expect(bare).toContain('Not measured yet: `npm run bench:growth` makes this section.')
+  expect(bare).toContain('Not measured yet: `npm run bench:peers` makes this section.')
+
+  const { day, commit, machine } = run
+  const lines = [
+    { what: 'send', unit: 'ms', values: [1, 1.2], ratio: 1.2, flat: true },
+    { what: 'find', unit: 'ms', values: [1, 400], ratio: 400, flat: false, why: 'It reads all.' },
+  ]
+  const growth = {
+    day,
+    commit,
+    machine,
+    parts: [{ title: 'Messages', says: '', sizes: [1000, 1e6], lines, skipped: [] }],
+  }
+  const systems = [{ name: 'other', version: '0.5.0', licence: 'MIT', notes: ['It polls.'] }]
+  const section = { title: 'A bus', asked: 'The same.', systems, lines: [{ what: 'start', measured: ['9 ms'] }] }
+  const whole = renderBenchmarks({
+    results: { runs: [run] },
+    growth,
+    peers: { day, commit, machine, sections: [section] },
+  })
+  expect(whole).toContain('| send, ms | 1.00 | 1.20 | 1.20 | flat |')
+  expect(whole).toContain('| find, ms | 1.00 | 400 | 400.00 | not flat: It reads all. |')
+  expect(whole).toContain('|  | other 0.5.0 |\n|---|---|\n| start | 9 ms |')
+  expect(whole).toContain('- **other** 0.5.0 (MIT): It polls.')
+  expect(whole).not.toContain('Not measured yet')
 })

@@ -103,6 +103,11 @@ export const requirements = [
   { id: 'all.sessions.idle', spec: 'DECISIONS all 15', says: 'The memory of an idle session is freed, and made anew on its next call.' },
   { id: 'all.tools.always-load', spec: 'DECISIONS all 16', says: 'The tools every agent needs at once ask clients not to defer them.' },
   { id: 'all.project.chosen', spec: 'DECISIONS all 17', says: 'A call works in the project commons, or in the one that ?project= names.' },
+  { id: 'all.lists.more', spec: 'DECISIONS all 20', says: 'A list says whether there is more (has_more), beside result where it is wrapped.' },
+  { id: 'all.lists.forms', spec: 'DECISIONS all 20', says: 'Where a list is asked for, one text and a list written as JSON in a text are taken too.' },
+  { id: 'all.names.address', spec: 'DECISIONS all 20', says: 'An agent may be named Name@project wherever an agent is named.' },
+  { id: 'all.project.unknown', spec: 'DECISIONS all 21', says: 'An unknown ?project= is made by its absolute path only; any other name is PROJECT_NOT_FOUND.' },
+  { id: 'all.calls.nothing-made', spec: 'DECISIONS all 21', says: 'A call that fails or only reads makes no project and no agent, at any door.' },
   { id: 'all.runtime.none-needed', spec: 'DECISIONS all 18', says: 'On Node 24 or newer nothing is downloaded.' },
   { id: 'all.runtime.shared', spec: 'DECISIONS all 18', says: 'Processes that start at once share one download, which stays in the checkout or package.' },
   { id: 'all.runtime.hand-over', spec: 'DECISIONS all 18', says: 'The launcher passes on signals, stdin, stdout and exit codes.' },
@@ -132,6 +137,7 @@ export const requirements = [
   { id: 'bus.sync.ack-bounds', spec: 'bus.md §4.3', says: "ack_through lies between 0 and the topic's highest seq." },
   { id: 'bus.sync.wait', spec: 'bus.md §4.3', says: 'A sync with nothing to return waits until a message comes or its time is up.' },
   { id: 'bus.sync.status', spec: 'bus.md §4.3', says: 'status is ready, timeout or empty.' },
+  { id: 'bus.sync.unknown-project', spec: 'DECISIONS all 21', says: 'A sync in a project with a mistyped name is an error, and leaves no project behind.' },
   { id: 'bus.presence.window', spec: 'bus.md §4.4', says: 'topic_presence lists who synced within the window, at most limit of them.' },
 
   // The bus, where its specification leaves something open

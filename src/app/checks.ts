@@ -24,7 +24,10 @@ export async function runCheck(
     throw new HubError('NOT_FOUND', `\`parley ${name}\` is for a checkout of Parley with its development packages.`, {
       hint: 'Clone the repository and run `npm ci` in it.',
     })
-  const child = spawn(process.execPath, [join(root, program), ...args], { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(process.execPath, [join(root, program), ...args], {
+    cwd: root,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
   const ended = new Promise<number | null>((resolve, reject) => child.once('error', reject).once('close', resolve))
   const passOn = async (stream: NodeJS.ReadableStream) => {
     for await (const text of stream.setEncoding('utf8')) await write(text as string)

@@ -60,7 +60,9 @@ async function besideThenInstead(file: string, restoring: Restoring): Promise<vo
     for (const path of databaseFiles(draft)) rmSync(path)
     throw error
   }
-  for (const path of databaseFiles(file)) if (path !== file) rmSync(path)
+  // What stands beside either of them belongs to no file any more.
+  for (const path of [...databaseFiles(file), ...databaseFiles(draft)])
+    if (path !== file && path !== draft) rmSync(path)
   renameSync(draft, file)
 }
 

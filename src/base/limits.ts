@@ -37,6 +37,9 @@ export const limits = {
   /** Characters of the reason given for a contact, a lease or the end of a topic. */
   reasonLength: 1000,
 
+  /** Seconds of the longest lease: thirty days. Whoever forgets one does not keep others away for good. */
+  leaseSeconds: 30 * 86_400,
+
   /** Agents, topics, peers, contacts or leases in one answer. */
   listed: 1000,
   /** Messages of an inbox or outbox in one answer. */

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { verifies } from '../../test/support/verifies.ts'
 import { systemClock } from './clock.ts'
 import { createIds } from './ids.ts'
-import { adjectives, isMemorable, joinWords, memorableName, nouns } from './memorable.ts'
+import { adjectives, isMemorable, lettersAndDigits, memorableName, nouns } from './memorable.ts'
 import { isReserved, nameKey } from './names.ts'
 
 const all = adjectives.flatMap((adjective) => nouns.map((noun) => `${adjective}${noun}`))
@@ -51,8 +51,12 @@ verifies('mail.name.well-formed', 'two capitalised words are well formed, whiche
 })
 
 test('What somebody would like to be called becomes one word', () => {
-  expect(joinWords('GreenCastle')).toBe('GreenCastle')
-  expect(joinWords(' green  castle! ')).toBe('GreenCastle')
-  expect(joinWords('blue-lake')).toBe('BlueLake')
-  expect(joinWords('***')).toBe('')
+  expect(lettersAndDigits('GreenCastle')).toBe('GreenCastle')
+  expect(lettersAndDigits(' Green  Castle! ')).toBe('GreenCastle')
+  expect(lettersAndDigits('blue-lake_7')).toBe('bluelake7')
+  expect(lettersAndDigits('Größe ﬁn')).toBe('')
+  expect(lettersAndDigits('Émile ﬁn')).toBe('Emilefin')
+  expect(lettersAndDigits('Ｈｕｍａｎ')).toBe('Human')
+  expect(lettersAndDigits('Нuman')).toBe('')
+  expect(lettersAndDigits('***')).toBe('')
 })

@@ -32,12 +32,14 @@ const plainAttempts = 4
 /** The lists serve to generate, not to judge (mail.name.well-formed): any two capitalised words will do. */
 export const isMemorable = (name: string): boolean => name.length <= 100 && /^(?:[A-Z][a-z]+){2}$/.test(name)
 
-/** A wish for a name, made one word: `green castle` → `GreenCastle`. */
-export const joinWords = (text: string): string =>
-  text
-    .split(/[^A-Za-z0-9]+/)
-    .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
-    .join('')
+/**
+ * A wish for a name, reduced to letters and digits: `Green Castle!` → `GreenCastle`. Nothing is left of one with letters
+ * that no name may have: without them it would be another word.
+ */
+export function lettersAndDigits(text: string): string {
+  const plain = text.normalize('NFKD').replace(/[^\p{L}\p{N}]+/gu, '')
+  return /^[A-Za-z0-9]*$/.test(plain) ? plain : ''
+}
 
 function words(text: string): readonly string[] {
   return text.trim().split(/\s+/)

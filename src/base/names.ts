@@ -48,15 +48,25 @@ export function tidyKey(humanKey: string): string {
   return key.replace(separators, '') || key.slice(0, 1)
 }
 
+/** POSIX, with a drive letter, or UNC. It need not exist on this machine. */
+export const isAbsolutePath = (key: string): boolean => /^(?:\/|[A-Za-z]:[\\/]|\\\\[^\\/])/.test(key.trim())
+
 /** A readable slug: the last part of the key and a short hash of all of it, as in `backend-3f9a1c`. */
 export function slugOf(humanKey: string, hashLength = 6): string {
   if (humanKey === commons) return commons
+  const hash = createHash('sha256').update(humanKey).digest('hex').slice(0, hashLength)
+  return `${slugWord(humanKey) || 'project'}-${hash}`
+}
+
+/** The part of a slug that people know: the last part of the key. */
+export function slugWord(humanKey: string): string {
   const last = humanKey.split(/[\\/]/).findLast((part) => /[A-Za-z0-9]/.test(part)) ?? ''
-  const word = last
+  return last
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, '-')
     .replace(/^-+|-+$/g, '')
     .slice(0, 40)
-  const hash = createHash('sha256').update(humanKey).digest('hex').slice(0, hashLength)
-  return `${word || 'project'}-${hash}`
 }
+
+/** A slug without its hash: `backend` of `backend-3f9a1c`. */
+export const slugName = (slug: string): string => slug.replace(/-[0-9a-f]{6,64}$/, '')

@@ -1,12 +1,13 @@
 /** Where the two engines speak differently, by name: everything else is one SQL. */
-import sql, { empty, raw, type Sql } from 'sql-template-tag'
+import sql, { empty, join, raw, type Sql } from 'sql-template-tag'
 import type { Dialect } from './port.ts'
 
-const forUpdateSkipLocked = raw('FOR UPDATE SKIP LOCKED')
-
-/** Ends the inner SELECT of an UPDATE that takes a row. SQLite has one writer at a time: nothing can be locked by another. */
-export function skipLocked({ dialect }: { dialect: Dialect }): Sql {
-  return dialect === 'postgres' ? forUpdateSkipLocked : empty
+/**
+ * Ends a SELECT that takes a row of the table called `of` and passes over those that others are taking. SQLite has one writer
+ * at a time: nothing can be locked by another.
+ */
+export function skipLocked({ dialect }: { dialect: Dialect }, of?: string): Sql {
+  return dialect === 'postgres' ? raw(`FOR UPDATE${of === undefined ? '' : ` OF ${of}`} SKIP LOCKED`) : empty
 }
 
 /**
@@ -15,6 +16,14 @@ export function skipLocked({ dialect }: { dialect: Dialect }): Sql {
  */
 export function forUpdate({ dialect }: { dialect: Dialect }, of?: string): Sql {
   return dialect === 'postgres' ? raw(`FOR NO KEY UPDATE${of === undefined ? '' : ` OF ${of}`}`) : empty
+}
+
+/** Ids for `IN`, whose rows are locked one after the other in this order. SQLite has one writer at a time and needs no lock. */
+export function inOrder(db: { dialect: Dialect }, table: Sql, ids: readonly number[]): Sql {
+  const list = sql`(${join([...ids])})`
+  return db.dialect === 'postgres'
+    ? sql`(SELECT id FROM ${table} WHERE id IN ${list} ORDER BY id ${forUpdate(db)})`
+    : list
 }
 
 /** The same for a row that is about to go: nor may anybody refer to it. */

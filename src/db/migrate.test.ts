@@ -1,5 +1,6 @@
 /** Migrations, on both engines. */
 import { readFileSync } from 'node:fs'
+import { pino } from 'pino'
 import sql from 'sql-template-tag'
 import { expect, test } from 'vitest'
 import { TestClock } from '../../test/support/clock.ts'
@@ -7,6 +8,7 @@ import { steps } from '../../test/support/db-steps.ts'
 import { eachEngine } from '../../test/support/engines.ts'
 import { verifies } from '../../test/support/verifies.ts'
 import { tableNames } from './dialect.ts'
+import { echoing } from './echo.ts'
 import { type Migration, migrate, schemaState } from './migrate.ts'
 import { migrations } from './migrations/all.ts'
 import type { Db } from './port.ts'
@@ -46,7 +48,7 @@ eachEngine('A database', (open, dialect) => {
     verifies('serve.store.unhurried', 'that is large has the time it needs', async () => {
       const db = await (await open({ empty: true })).connect()
       const up = () => ["CREATE TABLE limits AS SELECT current_setting('statement_timeout') AS ms"]
-      await migrate(db, [{ id: 1, name: 'slow', up }], clock)
+      await migrate(echoing(db, pino({ level: 'debug' }, { write() {} })), [{ id: 1, name: 'slow', up }], clock)
       expect(await db.all(sql`SELECT ms FROM limits`)).toEqual([{ ms: '0' }])
     })
 

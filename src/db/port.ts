@@ -13,7 +13,10 @@ export type Wake = (channels: readonly string[] | undefined) => void
 
 /** One unit of work. It awaits nothing but its own statements: others wait behind it. */
 export interface Tx extends Reader {
-  readonly writes: true
+  /** Runs an INSERT of one row and returns the id it got. On SQLite a RETURNING instead copies every page it touches. */
+  insert(query: Sql): Promise<number>
+  /** Runs a statement that brings no rows and returns how many it has written. */
+  change(query: Sql): Promise<number>
 }
 
 export interface TxOptions {
@@ -22,6 +25,8 @@ export interface TxOptions {
 }
 
 export interface Db extends Reader {
+  /** For reads that may take milliseconds: they hold up nobody else. */
+  readonly long: Reader
   /**
    * Runs `work` in a write transaction and resolves after COMMIT. Work may run more than once (deadlock, lost race),
    * so it has no effects but its statements. An error thrown by `work` rolls back that work alone. After a statement

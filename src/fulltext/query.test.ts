@@ -1,7 +1,8 @@
 /** The language of search: what a query means, and that every text means something. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { parseQuery, type Query } from './query.ts'
+import { verifies } from '../../test/support/verifies.ts'
+import { parseQuery, type Query, readQuery } from './query.ts'
 
 /** `a+b` stands in a row, `&` is both, `|` either, `-` without. */
 function show(query: Query | undefined): string {
@@ -62,7 +63,20 @@ test.each([
   ['v1.2.3', 'v1+2+3'],
   ['foo:bar', 'foo+bar'],
   ['http://x.org/?a=b&c', 'http+x+org+a+b+c'],
-  ['-a +b #12', '(a & b & 12)'],
+  ['+b #12', '(b & 12)'],
+
+  // A minus in front of a term is NOT; elsewhere it parts words.
+  ['plan -legacy', '(plan - legacy)'],
+  ['-legacy plan', '(plan - legacy)'],
+  ['plan -"build plan" -subject:old', '(plan - build+plan - subject:old)'],
+  ['plan -(old OR new)', '(plan - (old | new))'],
+  ['(-old plan)', '(plan - old)'],
+  ['plan NOT -old', '(plan & old)'],
+  ['-legacy', 'nothing'],
+  ['auth -auth-service', '(auth - auth+service)'],
+  ['npm --force - now', '(npm & force & now)'],
+  ['plan -', 'plan'],
+  ['plan -)', 'plan'],
   ['foo*bar', 'foo+bar'],
   ['a*', 'a'],
   ['ab* cd* ef* gh*', '(ab* & cd* & ef* & gh)'],
@@ -99,6 +113,22 @@ test.each([
   ['\ud800 a', 'a'],
 ])('%j means %s', (text, meaning) => {
   expect(show(parseQuery(text))).toBe(meaning)
+})
+
+verifies(['mail.search.minus', 'mail.search.notes'], 'A form that can find nothing is told', () => {
+  for (const text of ['', '***', '""', ')('])
+    expect([text, readQuery(text).note]).toEqual([text, expect.stringMatching(/no word/)])
+  for (const text of ['NOT a', '-a', 'NOT (a b)', '-a -b'])
+    expect([text, readQuery(text).note]).toEqual([text, expect.stringMatching(/takes away/)])
+  for (const [text, word] of [
+    ['a AND', 'AND'],
+    ['OR a', 'OR'],
+    ['a NOT', 'NOT'],
+    ['AND', 'AND'],
+  ] as const)
+    expect([text, readQuery(text).note]).toEqual([text, expect.stringMatching(new RegExp(`^${word} has nothing`))])
+  for (const text of ['a', 'a -b', 'a OR NOT b', 'a and b', '"a AND"', 'subject:AND', 'a AND b'])
+    expect([text, readQuery(text).note]).toEqual([text, undefined])
 })
 
 test('However long a query is, 32 words of it are looked for', () => {

@@ -1,4 +1,4 @@
-/** The language of search: terms, "phrases", prefix*, AND OR NOT, parentheses, field:term. Anything else is literal text. */
+/** The language of search: terms, "phrases", prefix*, AND OR NOT, -term, parentheses, field:term. Anything else is literal text. */
 import { wordsOf } from './words.ts'
 
 export const fields = ['subject', 'body', 'from', 'thread'] as const
@@ -31,15 +31,37 @@ const maxDepth = 16
 const minPrefix = 2
 const maxPrefixes = 3
 
-/**
- * Undefined if there is nothing to look for: no word at all, or only what must not be there. Of `a OR NOT b`, which fits
- * nearly everything, `a` is looked for.
- */
-export function parseQuery(text: string): Query | undefined {
-  const found = new Parser(lex(text)).either()
-  if (found?.not !== true) return found?.query
-  const named = found.query.kind === 'and' ? found.query.but : []
-  return or(named.map((query) => ({ not: false, query })))?.query
+/** A query as it is read. */
+export interface Reading {
+  /**
+   * Undefined if there is nothing to look for: no word at all, or only what must not be there. Of `a OR NOT b`, which fits
+   * nearly everything, `a` is looked for.
+   */
+  readonly query: Query | undefined
+  /** What its form keeps from being found, or makes of it otherwise than it seems (mail.search.notes). */
+  readonly note: string | undefined
+}
+
+export function readQuery(text: string): Reading {
+  const parser = new Parser(lex(text))
+  const found = parser.either()
+  const query = found?.not === true ? namedIn(found.query) : found?.query
+  return { query, note: noteOn(query, found, parser.dangling) }
+}
+
+export const parseQuery = (text: string): Query | undefined => readQuery(text).query
+
+/** What is asked for beside what must not be there. */
+const namedIn = (query: Query): Query | undefined =>
+  or((query.kind === 'and' ? query.but : []).map((query) => ({ not: false, query })))?.query
+
+function noteOn(query: Query | undefined, found: Signed | undefined, dangling: string | undefined): string | undefined {
+  if (query === undefined)
+    return found === undefined
+      ? 'This query finds nothing: it has no word to look for.'
+      : 'This query finds nothing: NOT (or -) only takes away from other words. Name a word to find as well.'
+  if (dangling === undefined) return undefined
+  return `${dangling} has nothing to join here and is looked for as a word. Put words on both of its sides, or leave it out.`
 }
 
 /** The phrases that a message was found by, to show where. */
@@ -62,13 +84,21 @@ type Token =
   | { readonly kind: 'close' }
   | { readonly kind: 'word' | 'operator'; readonly text: string; readonly phrase: Phrase | undefined }
 
-const pattern = new RegExp(`([()])|(?:(${fields.join('|')}):)?(?:"([^"]*)"|([^\\s()"]+))`, 'gi')
+/** A minus in front of a term or an opening parenthesis is NOT; one inside a word, alone or doubled is literal. */
+const pattern = new RegExp(
+  `([()])|(?<![^\\s(])(-)(?=[^\\s)-])|(?:(${fields.join('|')}):)?(?:"([^"]*)"|([^\\s()"]+))`,
+  'gi',
+)
 const operators = ['AND', 'OR', 'NOT']
 
 function lex(text: string): Token[] {
   const tokens: Token[] = []
   let prefixes = maxPrefixes
-  for (const { 1: paren, 2: field, 3: quoted, 4: bare = '' } of text.matchAll(pattern)) {
+  for (const { 1: paren, 2: minus, 3: field, 4: quoted, 5: bare = '' } of text.matchAll(pattern)) {
+    if (minus !== undefined) {
+      tokens.push({ kind: 'operator', text: 'NOT', phrase: undefined })
+      continue
+    }
     if (paren !== undefined) {
       tokens.push({ kind: paren === '(' ? 'open' : 'close' })
       continue
@@ -111,6 +141,8 @@ interface Signed {
 /** NOT binds most tightly, then AND (written or not), then OR. An operator without operands is a word. */
 class Parser {
   readonly #tokens: readonly Token[]
+  /** The first operator that turned out to be a word. */
+  dangling: string | undefined
   #at = 0
   /** How many words may still be looked up. Operators are none, unless they turn out to be words. */
   #left = maxWords
@@ -145,6 +177,7 @@ class Parser {
     const token = this.#tokens[this.#at]
     if (token === undefined || token.kind === 'close') return undefined
     this.#at++
+    if (token.kind === 'operator' && token.phrase !== undefined) this.dangling ??= token.text
     if (token.kind !== 'open') return this.#word(token.phrase)
     const group = this.either()
     this.#at++

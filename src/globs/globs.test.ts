@@ -68,6 +68,42 @@ describe('Two patterns', () => {
       expect([one, other, overlap(one, other)]).toEqual([one, other, true])
   })
 
+  verifies('mail.lease.brackets', 'overlap when either reading of their brackets does', () => {
+    for (const [one, other] of [
+      ['app/[id]/page.tsx', 'app/[id]/page.tsx'],
+      ['app/[id]/page.tsx', 'app/i/page.tsx'],
+      ['app/[id]', 'app/[id]/deep/page.tsx'],
+      ['app/[id]', 'app/*/page.tsx'],
+      ['app/x[id]y', 'app/x[id]y/page.tsx'],
+      ['app/[id]/', 'app/[id]/page.tsx'],
+      ['app/[id]/**', 'app/d/page.tsx'],
+      ['app/[...slug]', 'app/[...slug]/page.tsx'],
+      ['app/[[...slug]]/page.tsx', 'app/[[...slug]]/*'],
+      ['app/[lang]/[id]/page.tsx', 'app/[lang]/d/page.tsx'],
+      ['src/[a-m]*.ts', 'src/[k-z]?.ts'],
+      // No class: only what is written.
+      ['src/[ab', 'src/[ab'],
+      ['src/[ab*', 'src/[abc'],
+      ['src/[]', 'src/[]/a'],
+      ['src/[!]', 'src/[!]'],
+      ['[z-a]', '[z-a]'],
+      ['[a/b]', '[a/b]'],
+      ['[[:alpha:]]', '[[:alpha:]]'],
+    ] as const)
+      expect([one, other, overlap(one, other)]).toEqual([one, other, true])
+    for (const [one, other] of [
+      ['app/[id]/page.tsx', 'app/x/page.tsx'],
+      ['app/[id]/page.tsx', 'app/id/page.tsx'],
+      ['app/[id].tsx', 'app/[id].tsx/a'],
+      ['app/[id]', 'app/i/page.tsx'],
+      ['[z-a]', 'm'],
+      ['[a/b]', 'a'],
+      ['[[:alpha:]]', 'a'],
+      ['src/[ab', 'src/a'],
+    ] as const)
+      expect([one, other, overlap(one, other)]).toEqual([one, other, false])
+  })
+
   verifies('mail.lease.overlap', 'do not overlap when no path matches both', () => {
     for (const [one, other] of [
       ['src/*.ts', 'src/api/x.ts'],
@@ -122,9 +158,6 @@ describe('A pattern', () => {
     for (const [bad, why] of [
       ['', /empty/],
       ['  ', /empty/],
-      ['src/[ab', /"\[" without/],
-      ['src/[]', /"\[" without/],
-      ['src/[!]', /"\[" without/],
       ['src/{a,b', /"\{" without/],
       ['src/{a', /"\{" without/],
       ['a\0b', /control/],
@@ -142,9 +175,6 @@ describe('A pattern', () => {
       ['./!src/**', /begin with "!"/],
       ['./ ', /empty/],
       [`${'a'.repeat(509)}.b/`, /at most 512/],
-      ['[z-a]', /backwards/],
-      ['[a/b]', /"\/" between/],
-      ['[[:alpha:]]', /\[:alpha:\]/],
       ['{1..3}', /range in braces/],
       [`${'{'.repeat(9)}a,b${'}'.repeat(9)}`, /nest/],
       ['a'.repeat(513), /at most 512/],
@@ -248,7 +278,9 @@ describe('Compared with picomatch,', () => {
           const found = overlap(one, other)
           if (paths.some((path) => a(path) && b(path))) expect(found).toBe(true)
           const proof = commonPath(glob(one), glob(other))
-          if (proof !== undefined) expect([proof, a(proof), b(proof)]).toEqual([proof, true, true])
+          // It knows brackets as classes only.
+          if (proof !== undefined && !/[[\]]/.test(proof))
+            expect([proof, a(proof), b(proof)]).toEqual([proof, true, true])
         }),
         { numRuns: 2000 },
       )

@@ -1,5 +1,5 @@
 /** Path patterns of leases (mail.lease.overlap): read, put in one form, and whether two overlap. */
-import { GlobFault, type Parsed, type Part, parseParts } from './parts.ts'
+import { GlobFault, literally, type Parsed, type Part, parseParts } from './parts.ts'
 import { type Automaton, automaton, type Budget, sharedPath } from './paths.ts'
 
 export { type Budget, OverBudget } from './paths.ts'
@@ -68,12 +68,19 @@ function folder(text: string): Glob {
     : read(text.endsWith('/**') || text === '**' ? text : `${text}/**`)
 }
 
-const hasExtension = (path: string): boolean => /[^/]\.[^./]+$/.test(path)
+/** A name such as `[...slug]` is a folder's. */
+const hasExtension = (path: string): boolean => /[^/]\.[^./\]]+$/.test(path)
 
 function read(text: string): Glob {
-  const { wild } = parseParts(text)
+  const { wild, path } = parseParts(text)
   const heads = headsOf(text)
-  if (wild !== undefined) return { text, heads, ...ends(text, wild) }
+  if (wild !== undefined) {
+    const { prefix, opening, tail } = ends(text, wild)
+    // As it is written, it is also all below that folder.
+    return path && !hasExtension(text)
+      ? { text, heads, prefix, opening: '', tail: '' }
+      : { text, heads, prefix, opening, tail }
+  }
   const last = hasExtension(text) ? text.slice(text.lastIndexOf('/') + 1) : ''
   return { text, heads, prefix: text, opening: last, tail: last }
 }
@@ -96,9 +103,11 @@ function ends(text: string, wild: NonNullable<Parsed['wild']>) {
 
 /** All paths that it matches. */
 export function automatonOf({ text }: Glob): Automaton {
-  const { parts, wild } = parseParts(text)
-  const below: Part[] = wild !== undefined || hasExtension(text) ? [] : [{ kind: 'slash' }, { kind: 'stars' }]
-  return automaton([...parts, ...below])
+  const { parts, wild, path } = parseParts(text)
+  if (!path || hasExtension(text)) return automaton(parts)
+  const below: Part[] = [{ kind: 'slash' }, { kind: 'stars' }]
+  if (wild === undefined) return automaton([...parts, ...below])
+  return automaton([{ kind: 'either', options: [parts, [...literally(text), ...below]] }])
 }
 
 let kept: { glob: Glob; automaton: Automaton } | undefined

@@ -26,6 +26,8 @@ export interface Parsed {
   readonly parts: readonly Part[]
   /** Where in the text the first wildcard begins and the last one ends; undefined if there is none. */
   readonly wild: { readonly from: number; readonly to: number } | undefined
+  /** Whether it has no wildcards but brackets: as it is written, it is a path. */
+  readonly path: boolean
 }
 
 /** Continues the sentence `The pattern "x" …`. */
@@ -86,8 +88,9 @@ export function parseParts(text: string): Parsed {
   let at = 0
   let wild: { from: number; to: number } | undefined
   let wildcards = 0
+  let path = true
   const parts = sequence(0)
-  return { parts, wild }
+  return { parts, wild, path }
 
   function sequence(depth: number): Part[] {
     const parts: Part[] = []
@@ -101,6 +104,7 @@ export function parseParts(text: string): Parsed {
         parts.push(part)
         if (!isWild(character)) continue
         wild = { from: Math.min(wild?.from ?? from, from), to: at }
+        path &&= character === '['
         if (++wildcards > most) throw new GlobFault(`must have at most ${most} wildcards`)
       }
     }
@@ -136,29 +140,39 @@ export function parseParts(text: string): Parsed {
     return [...literally('{'), ...(options[0] ?? []), ...literally('}')]
   }
 
-  function brackets(): Part {
+  /**
+   * A class, or what is written: folders are called `[id]`, too (mail.lease.brackets). What is no class is only text: the
+   * bracket alone where nothing closes it in its segment, else all up to its end.
+   */
+  function brackets(): Part | Part[] {
     const close = text.indexOf(']', at + (/^\[[!^]/.test(text.slice(at, at + 2)) ? 3 : 2))
-    if (close < 0) throw new GlobFault('has a "[" without its "]"; to mean the character itself, write [[]')
     const inside = text.slice(at + 1, close)
-    if (inside.includes('/')) throw new GlobFault('has a "/" between "[" and "]"')
-    if (inside.includes('[:')) throw new GlobFault('has a class such as [:alpha:]; write a range, as in [a-z]')
+    if (close < 0 || inside.includes('/')) {
+      at++
+      return literally('[')
+    }
+    const written = literally(text.slice(at, close + 1))
     at = close + 1
     const negated = /^[!^]/.test(inside)
-    const listed = merge(ranges([...(negated ? inside.slice(1) : inside)]))
-    return { kind: 'one', of: characters(intersect(negated ? inverse(listed) : listed, anyCharacter.ranges)) }
+    const listed = inside.includes('[:') ? undefined : ranges([...(negated ? inside.slice(1) : inside)])
+    if (listed === undefined) return written
+    const merged = merge(listed)
+    const of = characters(intersect(negated ? inverse(merged) : merged, anyCharacter.ranges))
+    return { kind: 'either', options: [[{ kind: 'one', of }], written] }
   }
 }
 
 const isWild = (character: string): boolean => '*?[{'.includes(character)
 
-function ranges(characters: readonly string[]): [number, number][] {
+/** Undefined if one of them runs backwards. */
+function ranges(characters: readonly string[]): [number, number][] | undefined {
   const found: [number, number][] = []
   for (let at = 0; at < characters.length; at++) {
     const from = characters[at] ?? ''
     const ranged = characters[at + 1] === '-' && at + 2 < characters.length
     const to = ranged ? (characters[at + 2] ?? '') : from
     const range: [number, number] = [from.codePointAt(0) ?? 0, to.codePointAt(0) ?? 0]
-    if (range[0] > range[1]) throw new GlobFault(`has a range that runs backwards: ${from}-${to}`)
+    if (range[0] > range[1]) return undefined
     found.push(range)
     if (ranged) at += 2
   }

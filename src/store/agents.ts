@@ -1,6 +1,6 @@
 /** Rows of `agents`, with the counter of unread deliveries that each carries. */
 import sql, { empty, join } from 'sql-template-tag'
-import { forUpdate } from '../db/dialect.ts'
+import { inOrder } from '../db/dialect.ts'
 import type { Reader, Tx } from '../db/port.ts'
 
 export interface AgentRow {
@@ -51,40 +51,41 @@ export async function insertAgent(tx: Tx, agent: NewAgent): Promise<AgentRow> {
 export interface RecipientRow {
   id: number
   contact_policy: 'open' | 'auto' | 'contacts_only' | 'block_all'
+  unread: number
 }
 
 export function listRecipients(db: Reader, ids: readonly number[]): Promise<RecipientRow[]> {
-  return db.all(sql`SELECT id, contact_policy FROM agents WHERE id IN (${join([...ids])})`)
+  return db.all(sql`SELECT id, contact_policy, unread FROM agents WHERE id IN (${join([...ids])})`)
+}
+
+/** Counts one more unread delivery for an agent that is open to all and has fewer than `limit`; false if it is not or has. */
+export async function raiseOpen(tx: Tx, id: number, limit: number): Promise<boolean> {
+  const raised = await tx.change(sql`
+    UPDATE agents SET unread = unread + 1 WHERE id = ${id} AND unread < ${limit} AND contact_policy = 'open'`)
+  return raised > 0
 }
 
 /**
- * Counts one more unread delivery for each that has fewer than `limit` of them, and returns those. Several are locked in
- * the order of their ids: two sends can then wait for each other in one direction only.
+ * Counts one more unread delivery for each that has fewer than `limit` of them; false if that is not true of all. Several are
+ * locked in the order of their ids: two sends can then wait for each other in one direction only.
  */
-export async function raiseUnread(tx: Tx, ids: readonly number[], limit: number): Promise<number[]> {
-  const rows =
-    ids.length === 1
-      ? await tx.all<{ id: number }>(sql`
-          UPDATE agents SET unread = unread + 1 WHERE id = ${ids[0]} AND unread < ${limit} RETURNING id`)
-      : await tx.all<{ id: number }>(sql`
-          WITH locked AS MATERIALIZED (
-            SELECT id FROM agents WHERE id IN (${join([...ids])}) ORDER BY id ${forUpdate(tx)})
-          UPDATE agents SET unread = unread + 1
-          WHERE id IN (SELECT id FROM locked) AND unread < ${limit} RETURNING id`)
-  return rows.map(({ id }) => id)
+export async function raiseUnread(tx: Tx, ids: readonly number[], limit: number): Promise<boolean> {
+  const which = ids.length === 1 ? sql`= ${ids[0]}` : sql`IN ${inOrder(tx, sql`agents`, ids)}`
+  const raised = await tx.change(sql`UPDATE agents SET unread = unread + 1 WHERE id ${which} AND unread < ${limit}`)
+  return raised === ids.length
 }
 
 export async function updateUnread(tx: Tx, agentId: number, by: 1 | -1): Promise<void> {
-  await tx.all(sql`UPDATE agents SET unread = unread + ${by} WHERE id = ${agentId}`)
+  await tx.change(sql`UPDATE agents SET unread = unread + ${by} WHERE id = ${agentId}`)
 }
 
 /** Never moved back: another process may have seen a later time. */
 export async function updateActive(tx: Tx, agentId: number, at: number): Promise<void> {
-  await tx.all(sql`UPDATE agents SET active_at = ${at} WHERE id = ${agentId} AND active_at < ${at}`)
+  await tx.change(sql`UPDATE agents SET active_at = ${at} WHERE id = ${agentId} AND active_at < ${at}`)
 }
 
 export async function updateContactPolicy(tx: Tx, agentId: number, policy: string): Promise<void> {
-  await tx.all(sql`UPDATE agents SET contact_policy = ${policy} WHERE id = ${agentId}`)
+  await tx.change(sql`UPDATE agents SET contact_policy = ${policy} WHERE id = ${agentId}`)
 }
 
 export async function sumUnread(db: Reader): Promise<number> {

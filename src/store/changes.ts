@@ -74,7 +74,7 @@ export async function insertChanges(
       ${leaseId ?? null}, ${contactId ?? null}, ${wakes.join(' ')})`
   })
   for (let at = 0; at < rows.length; at += rowsPerStatement)
-    await tx.all(sql`
+    await tx.change(sql`
       INSERT INTO changes (at, actor, kind, project_id, agent_id, thread_id, message_id, lease_id, contact_id, wakes)
       VALUES ${join(rows.slice(at, at + rowsPerStatement))}`)
 }

@@ -1,6 +1,7 @@
 /** Grounds for letting a message through without permission: earlier messages between the two, in this thread or lately. */
 import sql, { join } from 'sql-template-tag'
 import type { Reader } from '../db/port.ts'
+import { fromInbox, fromOutbox } from './boxes.ts'
 
 /** `messages.kind` of a request for contact. It passed the policy by exception: it is no contact by its sender. */
 export const requestKind = 'contact'
@@ -72,12 +73,11 @@ export async function listRecentPartners(
   return idsOf(
     await db.all<{ id: number }>(sql`
     SELECT d.recipient_id AS id
-    FROM (SELECT id, kind FROM messages WHERE sender_id = ${senderId} AND mail = 1 AND created_at > ${since}
-      ORDER BY created_at DESC, id DESC LIMIT ${reach.recent}) m
-    JOIN deliveries d ON d.message_id = m.id
+    FROM (${fromOutbox(db, { senderId, since })} ORDER BY id DESC LIMIT ${reach.recent}) AS sent
+    JOIN messages m ON m.id = sent.id JOIN deliveries d ON d.message_id = m.id
     WHERE m.kind <> ${requestKind} AND +d.recipient_id IN (${others})
     UNION SELECT m.sender_id
-    FROM (SELECT message_id, sent_at FROM deliveries WHERE recipient_id = ${senderId}
+    FROM (${fromInbox(db, sql`d.message_id, d.sent_at`, { recipientId: senderId })}
       ORDER BY message_id DESC LIMIT ${reach.recent}) d
     JOIN messages m ON m.id = d.message_id
     WHERE d.sent_at > ${since} AND +m.sender_id IN (${others})`),

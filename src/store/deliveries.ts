@@ -20,7 +20,7 @@ export async function insertDeliveries(
   const rows = to.map(
     ({ id, kind }) => sql`(${messageId}, ${id}, ${kind}, ${now}, ${urgent ? 1 : 0}, ${ackWanted ? 1 : 0})`,
   )
-  await tx.all(
+  await tx.change(
     sql`INSERT INTO deliveries (message_id, recipient_id, kind, sent_at, urgent, ack_wanted) VALUES ${join(rows)}`,
   )
 }
@@ -53,20 +53,19 @@ export async function takeDelivery(
   tx: Tx,
   { recipientId, now, hold, heldUntil }: Taking,
 ): Promise<MailRow | undefined> {
-  const [taken] = await tx.all<{ id: number; message_id: number }>(sql`
+  const [row] = await tx.all<MailRow>(sql`
+    SELECT d.id AS delivery_id, m.id AS message_id, m.uid, m.client_id, s.name AS sender, m.subject, m.importance,
+      m.ack_required, m.body, m.created_at, r.keyed
+    FROM deliveries d JOIN agents r ON r.id = d.recipient_id JOIN messages m ON m.id = d.message_id
+      JOIN agents s ON s.id = m.sender_id
+    WHERE d.recipient_id = ${recipientId} AND d.read_at IS NULL AND (d.held_until IS NULL OR d.held_until <= ${now})
+    ORDER BY d.id LIMIT 1 ${skipLocked(tx, 'd')}`)
+  if (row === undefined) return undefined
+  await tx.change(sql`
     UPDATE deliveries
     SET hold = ${hold}, held_until = ${heldUntil ?? null}, read_at = ${heldUntil === undefined ? now : null}
-    WHERE id = (
-      SELECT id FROM deliveries
-      WHERE recipient_id = ${recipientId} AND read_at IS NULL AND (held_until IS NULL OR held_until <= ${now})
-      ORDER BY id LIMIT 1 ${skipLocked(tx)})
-    RETURNING id, message_id`)
-  if (taken === undefined) return undefined
-  const [row] = await tx.all<Omit<MailRow, 'delivery_id'>>(sql`
-    SELECT m.id AS message_id, m.uid, m.client_id, a.name AS sender, m.subject, m.importance, m.ack_required, m.body, m.created_at,
-      (SELECT r.keyed FROM agents r WHERE r.id = ${recipientId}) AS keyed
-    FROM messages m JOIN agents a ON a.id = m.sender_id WHERE m.id = ${taken.message_id}`)
-  return row && { ...row, delivery_id: taken.id }
+    WHERE id = ${row.delivery_id}`)
+  return row
 }
 
 /** Whether `takeDelivery` would find something now. Asked first by a reader: an empty mailbox then costs no write lock. */
@@ -108,10 +107,9 @@ export async function updateRead(
   tx: Tx,
   { id, hold, now }: { id: number; hold: string; now: number },
 ): Promise<'unread' | 'read' | 'moved on'> {
-  const updated = await tx.all(sql`
-    UPDATE deliveries SET read_at = ${now}, held_until = NULL WHERE id = ${id} AND hold = ${hold} AND read_at IS NULL
-    RETURNING id`)
-  if (updated.length > 0) return 'unread'
+  const updated = await tx.change(sql`
+    UPDATE deliveries SET read_at = ${now}, held_until = NULL WHERE id = ${id} AND hold = ${hold} AND read_at IS NULL`)
+  if (updated > 0) return 'unread'
   const same = await tx.all(sql`SELECT 1 FROM deliveries WHERE id = ${id} AND hold = ${hold}`)
   return same.length > 0 ? 'read' : 'moved on'
 }
@@ -151,7 +149,7 @@ export async function updateReceipt(
   tx: Tx,
   { id, readAt, ackedAt }: { id: number; readAt: number; ackedAt: number | null },
 ): Promise<void> {
-  await tx.all(
+  await tx.change(
     sql`UPDATE deliveries SET read_at = ${readAt}, acked_at = ${ackedAt}, held_until = NULL WHERE id = ${id}`,
   )
 }
@@ -161,8 +159,8 @@ export async function updateReturned(
   tx: Tx,
   { id, hold, readAt }: { id: number; hold: string; readAt: number | undefined },
 ): Promise<boolean> {
-  const rows = await tx.all(sql`
+  const returned = await tx.change(sql`
     UPDATE deliveries SET read_at = NULL, hold = NULL, held_until = NULL
-    WHERE id = ${id} AND hold = ${hold} AND COALESCE(read_at, -1) = ${readAt ?? -1} RETURNING id`)
-  return rows.length > 0
+    WHERE id = ${id} AND hold = ${hold} AND COALESCE(read_at, -1) = ${readAt ?? -1}`)
+  return returned > 0
 }

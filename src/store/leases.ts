@@ -87,14 +87,47 @@ export async function updateReleased(tx: Tx, which: Chosen): Promise<number[]> {
   return rows.map(({ id }) => id)
 }
 
+/** None is made to end later than `latest`, nor sooner than it would. */
 export async function updateExtended(
   tx: Tx,
   which: Chosen,
   { by, latest }: { by: number; latest: number },
 ): Promise<LeaseRow[]> {
   return tx.all<LeaseRow>(sql`
-    UPDATE leases SET expires_at = CASE WHEN expires_at > ${latest - by} THEN ${latest} ELSE expires_at + ${by} END
+    UPDATE leases SET expires_at = CASE
+      WHEN expires_at > ${latest} THEN expires_at WHEN expires_at > ${latest - by} THEN ${latest} ELSE expires_at + ${by} END
     WHERE ${chosen(which)} RETURNING ${columns}`)
+}
+
+/** The active leases of an agent, in the order in which they were made. */
+export async function listLeasesOf(
+  db: Reader,
+  { agentId, now, limit }: { agentId: number; now: number; limit: number },
+): Promise<LeaseRow[]> {
+  return db.all<LeaseRow>(sql`
+    SELECT ${columns} FROM leases WHERE agent_id = ${agentId} AND released_at IS NULL AND expires_at > ${now}
+    ORDER BY id LIMIT ${limit}`)
+}
+
+/** Active leases of a project by their ids or patterns, whoever holds them; by holder, each in the order they were made. */
+export async function listActiveCalled(
+  db: Reader,
+  {
+    projectId,
+    ids,
+    patterns,
+    now,
+  }: { projectId: number; ids: readonly number[]; patterns: readonly string[]; now: number },
+): Promise<NamedLeaseRow[]> {
+  const any = [
+    ...(ids.length > 0 ? [sql`l.id IN (${join(ids)})`] : []),
+    ...(patterns.length > 0 ? [sql`l.pattern IN (${join(patterns)})`] : []),
+  ]
+  if (any.length === 0) return []
+  return db.all<NamedLeaseRow>(sql`
+    SELECT ${named} FROM leases l JOIN agents a ON a.id = l.agent_id
+    WHERE l.project_id = ${projectId} AND l.released_at IS NULL AND l.expires_at > ${now} AND (${join(any, ' OR ')})
+    ORDER BY l.agent_id, l.id`)
 }
 
 /**

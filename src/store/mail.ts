@@ -1,6 +1,7 @@
 /** Messages as mail: with subject, recipients and receipts, from the inbox of one agent, its outbox, or a thread. */
 import sql, { empty, type Sql } from 'sql-template-tag'
 import type { Reader } from '../db/port.ts'
+import { fromInbox, fromOutbox } from './boxes.ts'
 import type { DeliveryKind } from './deliveries.ts'
 import { listThreadsCalled } from './mail-threads.ts'
 import { listed } from './search-documents.ts'
@@ -70,46 +71,40 @@ export interface InboxQuery {
  */
 export async function listInbox(db: Reader, query: InboxQuery): Promise<InboxRow[]> {
   const { recipientId, part, since, after, until, before, oldestFirst = false, bodies, limit } = query
-  const direction = oldestFirst ? empty : sql`DESC`
+  const wanted = sql`d.message_id, d.kind, d.read_at, d.acked_at`
+  const where = sql`${parts[part]}
+    ${since === undefined ? empty : sql`AND d.sent_at > ${since}`}
+    ${until === undefined ? empty : sql`AND d.sent_at <= ${until}`}
+    ${after === undefined ? empty : sql`AND d.message_id > ${after}`}
+    ${before === undefined ? empty : sql`AND d.message_id < ${before}`}`
+  const from =
+    part === 'all'
+      ? fromInbox(db, wanted, { recipientId, where })
+      : sql`SELECT ${wanted} FROM deliveries d WHERE d.recipient_id = ${recipientId} ${where}`
   const rows = await db.all<InboxRow>(sql`
     SELECT part.kind, part.read_at, part.acked_at, ${columns(bodies)}
-    FROM (
-      SELECT d.message_id, d.kind, d.read_at, d.acked_at FROM deliveries d
-      WHERE d.recipient_id = ${recipientId} ${parts[part]}
-        ${since === undefined ? empty : sql`AND d.sent_at > ${since}`}
-        ${until === undefined ? empty : sql`AND d.sent_at <= ${until}`}
-        ${after === undefined ? empty : sql`AND d.message_id > ${after}`}
-        ${before === undefined ? empty : sql`AND d.message_id < ${before}`}
-      ORDER BY d.message_id ${direction} LIMIT ${limit}
-    ) AS part JOIN messages m ON m.id = part.message_id ${joined}`)
+    FROM (${from} ORDER BY message_id ${oldestFirst ? empty : sql`DESC`} LIMIT ${limit}) AS part JOIN messages m ON m.id = part.message_id ${joined}`)
   return rows.sort(oldestFirst ? (a, b) => a.id - b.id : (a, b) => b.id - a.id)
 }
 
 export interface OutboxQuery {
   senderId: number
-  after?: number | undefined
+  /** Only messages sent after this time. */
+  since?: number | undefined
+  /** Only messages with a lower id. */
   before?: number | undefined
   /** The length of the longest body to come along; 0 for none. */
   bodies: number
   limit: number
 }
 
-/**
- * The mail that an agent sent, newest first, without its words in topics. The order is that of the time, as an index has
- * it.
- */
-export function listOutbox(db: Reader, { senderId, after, before, bodies, limit }: OutboxQuery): Promise<MailRow[]> {
-  return db.all<MailRow>(sql`
-    SELECT ${columns(bodies)} FROM messages m ${joined}
-    WHERE m.sender_id = ${senderId} AND m.mail = 1
-      ${after === undefined ? empty : sql`AND m.created_at > ${after}`}
-      ${
-        before === undefined
-          ? empty
-          : sql`AND (m.created_at, m.id) < (
-              SELECT b.created_at, b.id FROM messages b WHERE b.id = ${before} AND b.sender_id = ${senderId})`
-      }
-    ORDER BY m.created_at DESC, m.id DESC LIMIT ${limit}`)
+/** The mail that an agent sent, newest first, without its words in topics. */
+export async function listOutbox(db: Reader, query: OutboxQuery): Promise<MailRow[]> {
+  const { senderId, since, before, bodies, limit } = query
+  const part = sql`${fromOutbox(db, { senderId, since, below: before })} ORDER BY id DESC LIMIT ${limit}`
+  const rows = await db.all<MailRow>(sql`
+    SELECT ${columns(bodies)} FROM (${part}) AS part JOIN messages m ON m.id = part.id ${joined}`)
+  return rows.sort((a, b) => b.id - a.id)
 }
 
 export interface Looked {

@@ -21,16 +21,14 @@ export interface NewMessage {
   now: number
 }
 
-export async function insertMessage(tx: Tx, message: NewMessage): Promise<number> {
+export function insertMessage(tx: Tx, message: NewMessage): Promise<number> {
   const { uid, threadId, seq, senderId, clientId, kind = 'message', replyTo, body, metadata, now } = message
   const { subject, importance = 'normal', ackRequired = false, mail = true } = message
-  const [row] = await tx.all<{ id: number }>(sql`
+  return tx.insert(sql`
     INSERT INTO messages (uid, thread_id, seq, sender_id, client_id, kind, reply_to, subject, importance, ack_required,
       mail, body, metadata, created_at)
     VALUES (${uid}, ${threadId}, ${seq}, ${senderId}, ${clientId ?? null}, ${kind}, ${replyTo ?? null},
-      ${subject ?? null}, ${importance}, ${ackRequired ? 1 : 0}, ${mail ? 1 : 0}, ${body}, ${metadata ?? null}, ${now})
-    RETURNING id`)
-  return (row as { id: number }).id
+      ${subject ?? null}, ${importance}, ${ackRequired ? 1 : 0}, ${mail ? 1 : 0}, ${body}, ${metadata ?? null}, ${now})`)
 }
 
 /** The name of a message between agents: its sender, its recipients, the sender's own id. */
@@ -46,7 +44,7 @@ export async function insertClientIds(
   messageId: number,
 ): Promise<void> {
   const rows = recipientIds.map((recipientId) => sql`(${recipientId}, ${clientId}, ${senderId}, ${messageId})`)
-  await tx.all(sql`INSERT INTO client_ids (recipient_id, client_id, sender_id, message_id) VALUES ${join(rows)}`)
+  await tx.change(sql`INSERT INTO client_ids (recipient_id, client_id, sender_id, message_id) VALUES ${join(rows)}`)
 }
 
 /** The message that the sender has sent under this name to any of the recipients. */

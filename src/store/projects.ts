@@ -42,6 +42,26 @@ export function listProjects(
     WHERE id > ${after} ${only === undefined ? empty : sql`AND id = ${only}`} ORDER BY id LIMIT ${limit}`)
 }
 
+/** Those whose slug is this name and something behind it, such as a hash; the name is part of a slug itself. */
+export function listProjectsNamed(
+  db: Reader,
+  { name, only, limit }: { name: string; only: number | undefined; limit: number },
+): Promise<ProjectRow[]> {
+  return db.all<ProjectRow>(sql`
+    SELECT id, slug, human_key, created_at FROM projects
+    WHERE slug LIKE ${`${name}-%`} ${only === undefined ? empty : sql`AND id = ${only}`} ORDER BY id LIMIT ${limit}`)
+}
+
+/** The newest first. */
+export async function listSlugs(
+  db: Reader,
+  { only, limit }: { only: number | undefined; limit: number },
+): Promise<string[]> {
+  const rows = await db.all<{ slug: string }>(sql`
+    SELECT slug FROM projects WHERE ${only === undefined ? sql`1 = 1` : sql`id = ${only}`} ORDER BY id DESC LIMIT ${limit}`)
+  return rows.map(({ slug }) => slug)
+}
+
 /** Lets one transaction at a time make something in a project. */
 export async function lockProject(tx: Tx, id: number): Promise<void> {
   await tx.all(sql`SELECT id FROM projects WHERE id = ${id} ${forUpdate(tx)}`)

@@ -1,6 +1,7 @@
 /** How much mail there is, counted a bounded part at a time: on SQLite nobody else is answered while a query runs. */
 import sql from 'sql-template-tag'
 import type { Reader } from '../db/port.ts'
+import { fromInbox, fromOutbox } from './boxes.ts'
 
 export interface InboxOwnerRow {
   id: number
@@ -20,34 +21,29 @@ export function listInboxOwners(
     ORDER BY name_key LIMIT ${limit}`)
 }
 
-/** A place in an order by time: behind the row with this time and id. */
-export interface Place {
-  readonly at: number
-  readonly id: number
-}
-
-export const start: Place = { at: -1, id: 0 }
-
 export interface SentPart {
   count: number
   /** How many of them were sent before `time`. */
   old: number
-  last: Place
+  /** The id of the last one. */
+  last: number
 }
 
-/** The next `most` messages that an agent sent after a place. */
+/** The next `most` messages that an agent sent after the one with this id. */
 export async function countSent(
   db: Reader,
-  { senderId, after, time, most }: { senderId: number; after: Place; time: number; most: number },
+  { senderId, after, time, most }: { senderId: number; after: number; time: number; most: number },
 ): Promise<SentPart> {
-  const [row] = await db.all<{ count: number; old: number; created_at: number; id: number }>(sql`
-    WITH part AS MATERIALIZED (
-      SELECT created_at, id, CASE WHEN created_at < ${time} THEN 1 ELSE 0 END AS old FROM messages
-      WHERE sender_id = ${senderId} AND mail = 1 AND (created_at, id) > (${after.at}, ${after.id}) ORDER BY created_at, id LIMIT ${most})
-    SELECT (SELECT COUNT(*) FROM part) AS count, (SELECT SUM(old) FROM part) AS old, created_at, id
-    FROM part ORDER BY created_at DESC, id DESC LIMIT 1`)
-  if (row === undefined) return { count: 0, old: 0, last: after }
-  return { count: Number(row.count), old: Number(row.old), last: { at: row.created_at, id: row.id } }
+  const [row] = await db.all<{ count: number; old: number | null; last: number | null }>(sql`
+    SELECT COUNT(*) AS count, SUM(CASE WHEN at < ${time} THEN 1 ELSE 0 END) AS old, MAX(id) AS last
+    FROM (${fromOutbox(db, { senderId, above: after })} ORDER BY id LIMIT ${most}) AS part`)
+  return { count: Number(row?.count ?? 0), old: Number(row?.old ?? 0), last: row?.last ?? after }
+}
+
+/** A message of an inbox: when it was sent, and its id. */
+export interface Place {
+  readonly at: number
+  readonly id: number
 }
 
 /** The message `steps` further on in an inbox; undefined if it ends before that. */
@@ -57,8 +53,8 @@ export async function findInboxPlace(
   { after, steps }: { after: number; steps: number },
 ): Promise<Place | undefined> {
   const [row] = await db.all<Place>(sql`
-    SELECT sent_at AS at, message_id AS id FROM deliveries
-    WHERE recipient_id = ${recipientId} AND message_id > ${after} ORDER BY message_id LIMIT 1 OFFSET ${steps - 1}`)
+    ${fromInbox(db, sql`d.sent_at AS at, d.message_id AS id`, { recipientId, where: sql`AND d.message_id > ${after}` })}
+    ORDER BY id LIMIT 1 OFFSET ${steps - 1}`)
   return row
 }
 
@@ -69,7 +65,6 @@ export async function countInboxAfter(
 ): Promise<number> {
   const [row] = await db.all<{ count: number }>(sql`
     SELECT COUNT(*) AS count FROM (
-      SELECT 1 AS one FROM deliveries
-      WHERE recipient_id = ${recipientId} AND message_id > ${after} LIMIT ${most}) AS part`)
+      ${fromInbox(db, sql`1 AS one`, { recipientId, where: sql`AND d.message_id > ${after}` })} LIMIT ${most}) AS part`)
   return Number(row?.count ?? 0)
 }

@@ -12,11 +12,10 @@ export interface NewThread {
   now: number
 }
 
-export async function insertThread(tx: Tx, { uid, projectId, key, nextSeq, now }: NewThread): Promise<number> {
-  const [row] = await tx.all<{ id: number }>(sql`
+export function insertThread(tx: Tx, { uid, projectId, key, nextSeq, now }: NewThread): Promise<number> {
+  return tx.insert(sql`
     INSERT INTO threads (uid, project_id, key, next_seq, created_at)
-    VALUES (${uid}, ${projectId}, ${key ?? null}, ${nextSeq}, ${now}) RETURNING id`)
-  return (row as { id: number }).id
+    VALUES (${uid}, ${projectId}, ${key ?? null}, ${nextSeq}, ${now})`)
 }
 
 /** Takes `count` numbers and returns the first; the row stays locked until the transaction ends, so they appear in order. */

@@ -38,6 +38,8 @@ const inTopic = row('yes', 'yes', 'yes', 'yes', 'yes', 'TOPIC_NOT_FOUND')
 const anybody = row('yes', 'yes', 'yes', 'yes', 'yes', 'yes')
 /** For those who look after the hub. */
 const steering = row('yes', 'yes', 'yes', 'FORBIDDEN', 'FORBIDDEN', 'FORBIDDEN')
+/** For people, who are the operator. */
+const people = row('FORBIDDEN', 'FORBIDDEN', 'yes', 'FORBIDDEN', 'FORBIDDEN', 'FORBIDDEN')
 /** Mail between two agents, both with a key unless the case says otherwise. */
 const ofThread = row('yes', 'THREAD_NOT_FOUND', 'yes', 'yes', 'THREAD_NOT_FOUND', 'PROJECT_NOT_FOUND')
 
@@ -78,6 +80,7 @@ export const matrix = {
     acknowledgeMessage: asAgent,
     listInbox: asAgent,
     listOutbox: asAgent,
+    freeLeases: people,
   },
   topics: {
     findSchemaVersion: anybody,

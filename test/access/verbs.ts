@@ -10,6 +10,7 @@ import { listContacts, setContactPolicy } from '../../src/core/contacts/links.ts
 import type { Hub } from '../../src/core/hub/hub.ts'
 import { listExpiring, listLeases, release, renew, reserve } from '../../src/core/leases/leases.ts'
 import { lookForConflicts, prepareForThread, shakeHands, startWork } from '../../src/core/macros/work.ts'
+import { freeLeases } from '../../src/core/mail/freeing.ts'
 import { listInbox, listOutbox } from '../../src/core/mail/inbox.ts'
 import { acknowledgeMessage, markRead } from '../../src/core/mail/receipts.ts'
 import { acknowledge, take } from '../../src/core/mail/take.ts'
@@ -62,7 +63,7 @@ export const calls: Readonly<Record<Verb, Call>> = {
   ensureProject: (hub, { caller, project }) => ensureProject(hub, caller, project),
   needProject: (hub, { caller, project }) => needProject(hub, caller, project),
   listProjects: async (hub, { caller, project }) =>
-    (await listProjects(hub, caller, { limit: 100 })).filter(({ key }) => key === project),
+    (await listProjects(hub, caller, { limit: 100 })).projects.filter(({ key }) => key === project),
 
   register: (hub, { caller, project, name }) => register(hub, caller, { project, name, task: 'another' }),
   createIdentity: (hub, { caller, project }) => createIdentity(hub, caller, { project }),
@@ -86,7 +87,7 @@ export const calls: Readonly<Record<Verb, Call>> = {
   listExpiring: async (hub, { caller, project }) =>
     (await listExpiring(hub, caller, project, { withinMs: 3_600_000, limit: 10 })).leases,
 
-  listContacts: (hub, target) => listContacts(hub, acting(target)),
+  listContacts: async (hub, target) => (await listContacts(hub, acting(target))).contacts,
   setContactPolicy: (hub, target) => setContactPolicy(hub, acting(target), 'open'),
   send: (hub, target) => send(hub, acting(target), { to: [{ name: target.other }], body: 'hello' }),
   reply: (hub, target) => reply(hub, acting(target), { messageId: target.messageId, body: 'yes' }),
@@ -98,6 +99,8 @@ export const calls: Readonly<Record<Verb, Call>> = {
   markRead: (hub, target) => markRead(hub, acting(target), target.messageId),
   acknowledgeMessage: (hub, target) => acknowledgeMessage(hub, acting(target), target.messageId),
   listInbox: async (hub, target) => (await listInbox(hub, acting(target), { limit: 10 })).messages,
+  freeLeases: (hub, { caller, project, name }) =>
+    freeLeases(hub, caller, project, { ids: [], patterns: [`src/${name}.ts`] }),
   listOutbox: (hub, target) => listOutbox(hub, acting(target), { limit: 10 }).then(() => true),
 
   findSchemaVersion: (hub, { caller }) => findSchemaVersion(hub, caller),
@@ -140,9 +143,10 @@ export const calls: Readonly<Record<Verb, Call>> = {
     for (const one of threads) if ('error' in one) throw one.error
     return threads
   },
-  searchProject: (hub, { caller, project, word }) =>
-    searchProject(hub, caller, project, { query: `subject:plan ${word}` }),
-  searchTopics: (hub, { caller, project, word }) => searchTopics(hub, caller, project, { query: word }),
+  searchProject: async (hub, { caller, project, word }) =>
+    (await searchProject(hub, caller, project, { query: `subject:plan ${word}` })).hits,
+  searchTopics: async (hub, { caller, project, word }) =>
+    (await searchTopics(hub, caller, project, { query: word })).hits,
 
   startWork: (hub, { caller, project, name }) =>
     startWork(hub, caller, { newcomer: { project, name }, wanted, inbox: { limit: 10 } }),

@@ -18,7 +18,7 @@ import { eachEngine } from '../support/engines.ts'
 import { openTestHub } from '../support/hub.ts'
 import { newDesk, plainMail } from '../support/mail.ts'
 import { mailbox, serveHere, startParley, temporaryFolder } from '../support/parley.ts'
-import { allRows } from '../support/tables.ts'
+import { allRows } from '../support/stored-rows.ts'
 import { verifies } from '../support/verifies.ts'
 
 /** Mail of two doors, read and unread, with a lease. */

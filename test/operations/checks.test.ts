@@ -13,8 +13,14 @@ async function checkoutOf(text: string): Promise<string> {
   await mkdir(join(folder, 'src'))
   await symlink(join(root, 'node_modules'), join(folder, 'node_modules'))
   await writeFile(join(folder, 'src', 'a.ts'), text)
-  await writeFile(join(folder, 'tsconfig.json'), JSON.stringify({ include: ['src'], compilerOptions: { strict: true } }))
-  await writeFile(join(folder, 'biome.json'), JSON.stringify({ linter: { rules: { suspicious: { noExplicitAny: 'error' } } } }))
+  await writeFile(
+    join(folder, 'tsconfig.json'),
+    JSON.stringify({ include: ['src'], compilerOptions: { strict: true } }),
+  )
+  await writeFile(
+    join(folder, 'biome.json'),
+    JSON.stringify({ linter: { rules: { suspicious: { noExplicitAny: 'error' } } } }),
+  )
   return folder
 }
 

@@ -5,10 +5,10 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { expect, onTestFinished } from 'vitest'
-import { migrations } from '../../src/db/migrations/all.ts'
 import { examine } from '../../src/app/doctor.ts'
-import { readSettings } from '../../src/settings/read.ts'
+import { migrations } from '../../src/db/migrations/all.ts'
 import type { Finding } from '../../src/doors/cli/doctor.ts'
+import { readSettings } from '../../src/settings/read.ts'
 import { parleyCommand } from '../support/cli.ts'
 import { eachEngine } from '../support/engines.ts'
 import { bareEnv, mailbox, serveHere, temporaryFolder } from '../support/parley.ts'
@@ -77,7 +77,15 @@ verifies('cli.doctor.sound', 'it makes and changes nothing, not even where there
   expect(await readdir(folder)).toEqual([])
 })
 
-const planted: Record<string, { check: string; status: 'warning' | 'fault'; says: RegExp; plant(storage: string): Promise<Record<string, string> | void> }> = {
+const planted: Record<
+  string,
+  {
+    check: string
+    status: 'warning' | 'fault'
+    says: RegExp
+    plant(storage: string): Promise<Record<string, string> | void>
+  }
+> = {
   'a setting that cannot be used': {
     check: 'settings',
     status: 'fault',

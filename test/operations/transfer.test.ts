@@ -7,7 +7,7 @@ import { parleyCommand } from '../support/cli.ts'
 import { eachEngine } from '../support/engines.ts'
 import { type Message, newDesk, plainMail } from '../support/mail.ts'
 import { mailbox, serveHere, temporaryFolder } from '../support/parley.ts'
-import { allRows } from '../support/tables.ts'
+import { allRows } from '../support/stored-rows.ts'
 import { verifies } from '../support/verifies.ts'
 
 interface ThreadPage {

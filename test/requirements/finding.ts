@@ -5,6 +5,9 @@ import type { Requirement } from '../requirements.ts'
 export const finding = [
   { id: 'mail.search.finds', spec: 'mail.md §5', says: 'search_messages finds mail of a project by its words, the best first, with a snippet.' },
   { id: 'mail.search.fields', spec: 'DECISIONS mail 9', says: 'A search can ask for subject:, body:, from: and thread: (its key, or the id of its first message).' },
+  { id: 'mail.search.minus', spec: 'DECISIONS mail 28', says: '-word in a search is NOT.' },
+  { id: 'mail.search.key-alone', spec: 'DECISIONS mail 28', says: 'A search for nothing but the key of a thread finds the messages of that thread.' },
+  { id: 'mail.search.notes', spec: 'DECISIONS mail 28', says: 'A search that can find nothing by its form says so in a note.' },
   { id: 'mail.search.never-raises', spec: 'DECISIONS mail 9', says: 'No query raises: what is not of the query language is looked for as it stands.' },
   { id: 'mail.search.visible', spec: 'DECISIONS mail 6', says: 'A search shows what its project may see: its own threads, and what others openly exchanged with it.' },
   { id: 'mail.search.bcc', spec: 'DECISIONS mail 6', says: 'No search tells who got a blind copy, and a blind copy alone shows a message to no other project.' },

@@ -14,6 +14,7 @@ export const scenarios = [
   { id: 'mail.interplay.doors', spec: 'DESIGN The doors', says: 'Mail goes both ways between the mailbox door and the mail door, and is read at both once taken at one.' },
   { id: 'mail.interplay.contacts', spec: 'DECISIONS all 12', says: 'A contact policy set at the mail door holds at the mailbox door too.' },
   { id: 'mail.interplay.wakes', spec: 'DESIGN One wait', says: 'send_message wakes who waits in check_mail.' },
+  { id: 'mail.interplay.topic-names', spec: 'DESIGN The doors', says: 'A message of a topic has one thread and subject, in search as in its thread.' },
   { id: 'mail.interplay.topics', spec: 'DESIGN The doors', says: 'A topic of the bus is a thread of commons: readable and searchable at the mail door.' },
   { id: 'mail.interplay.restart', spec: 'DESIGN One write, always the same shape', says: 'kill -9 and a restart lose no agent, message, receipt, lease or contact that was answered for.' },
   { id: 'mail.attack.bcc', spec: 'DECISIONS mail 6', says: 'No tool or resource that anybody else may call shows who had a blind copy.' },

@@ -69,6 +69,12 @@ verifies(
         await sleep(20)
       }
     })
+    /** Until each has written some more. */
+    const goOn = async (goals = seats.map((seat) => seat.acknowledged.length + 3)) => {
+      const behind = () => seats.filter((seat, n) => seat.acknowledged.length < (goals[n] ?? 0)).length
+      await expect.poll(behind, { timeout: 30_000 }).toBe(0)
+    }
+    await goOn()
     for (let n = 0; n < kills; n++) {
       await sleep(50 + random() * 300)
       const alive = seats.filter(({ killing }) => killing === undefined)
@@ -80,9 +86,7 @@ verifies(
       })()
     }
     await Promise.all(seats.map(({ killing }) => killing))
-    const before = seats.map((seat) => seat.acknowledged.length)
-    for (const [n, seat] of seats.entries())
-      await expect.poll(() => seat.acknowledged.length, { timeout: 10_000 }).toBeGreaterThan(before[n] ?? 0)
+    await goOn()
     running = false
     await Promise.all(writing)
     for (const end of ends.reverse()) await end()
@@ -90,7 +94,6 @@ verifies(
     const acknowledged = seats.flatMap((seat) => seat.acknowledged)
     const sent = acknowledged.filter((id) => id.startsWith('server'))
     const said = acknowledged.filter((id) => id.startsWith('bus'))
-    expect([sent.length > 20, said.length > 20]).toEqual([true, true])
 
     const parley = await serveHere({ storage })
     const received: string[] = []
@@ -116,5 +119,5 @@ verifies(
     expect(look(storage, "SELECT unread FROM agents WHERE name = 'target'")).toEqual([{ unread: sent.length }])
     expect(look(storage, 'PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }])
   },
-  60_000,
+  120_000,
 )

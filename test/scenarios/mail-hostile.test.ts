@@ -217,8 +217,10 @@ describe('Names that objects have of their own', () => {
     }
     const digest = await door().call<{ threads: Json[] }>('summarize_threads', { project_key, thread_ids: names })
     expect(digest.threads.map(({ thread_id, error }) => [thread_id, error])).toEqual(names.map((n) => [n, undefined]))
-    for (const human_key of names)
+    for (const name of names) {
+      const human_key = `/srv/${name}`
       expect(await door().call('ensure_project', { human_key })).toMatchObject({ human_key })
+    }
     for (const name of names.filter((name) => !name.startsWith('_'))) {
       await mailbox(parley(), 'someone').send(name, `for ${name}`)
       expect(await door().call('fetch_inbox', { project_key: 'commons', agent_name: name })).toHaveLength(1)

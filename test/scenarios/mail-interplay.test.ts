@@ -134,37 +134,45 @@ verifies('mail.interplay.wakes', 'send_message wakes who waits in check_mail', a
   expect(performance.now() - began).toBeLessThan(10_000)
 })
 
-verifies('mail.interplay.topics', 'A topic of the bus is read and searched as a thread of commons', async () => {
-  const peer = httpPeer(parley(), '?agent=curator')
-  const topic = await peer.join('curator', 'mail-interplay')
-  await peer.send(topic, 'the quokka plan', 'second remark')
-  const { messages } = await door().read<{ messages: Message[] }>(
-    `resource://thread/${topic}?project=commons&include_bodies=true`,
-  )
-  expect(messages).toMatchObject([
-    { from: 'curator', body_md: 'the quokka plan' },
-    { from: 'curator', body_md: 'second remark' },
-  ])
-  const found = await door().call<{ id: number; from: string }[]>('search_messages', {
-    project_key: 'commons',
-    query: 'quokka',
-  })
-  expect(found).toMatchObject([{ id: messages[0]?.id, from: 'curator' }])
-  const answer = { project_key: 'commons', sender_name: 'curator', message_id: messages[0]?.id, body_md: 'x' }
-  await expect(door().call('reply_message', answer)).rejects.toMatchObject({
-    code: 'INVALID_ARGUMENT',
-    hint: expect.stringMatching(/in the topic.*bus door.*send_message/),
-  })
-  // It was addressed to nobody, so that it is no mail.
-  expect(await door().read('resource://outbox/curator?project=commons')).toMatchObject({ count: 0 })
-  // No other project sees it.
-  const project_key = newProject()
-  await door().call('ensure_project', { human_key: project_key })
-  expect(await door().call('search_messages', { project_key, query: 'quokka' })).toEqual([])
-  await expect(door().read(`resource://thread/${topic}?project=${project_key}`)).rejects.toMatchObject({
-    data: { code: 'THREAD_NOT_FOUND' },
-  })
-})
+verifies(
+  ['mail.interplay.topics', 'mail.interplay.topic-names'],
+  'A topic of the bus is read and searched as a thread of commons',
+  async () => {
+    const peer = httpPeer(parley(), '?agent=curator')
+    const topic = await peer.join('curator', 'mail-interplay')
+    await peer.send(topic, 'the quokka plan', 'second remark')
+    const { messages } = await door().read<{ messages: Message[] }>(
+      `resource://thread/${topic}?project=commons&include_bodies=true`,
+    )
+    expect(messages).toMatchObject([
+      { from: 'curator', body_md: 'the quokka plan' },
+      { from: 'curator', body_md: 'second remark' },
+    ])
+    const found = await door().call<{ id: number; from: string }[]>('search_messages', {
+      project_key: 'commons',
+      query: 'quokka',
+    })
+    expect(found).toMatchObject([{ id: messages[0]?.id, from: 'curator' }])
+    // It has one thread and one subject, wherever it is shown.
+    const single = await door().read<Message>(`resource://message/${messages[0]?.id}?project=commons`)
+    for (const shown of [...messages, ...found, single])
+      expect(shown).toMatchObject({ thread_id: topic, subject: 'mail-interplay' })
+    const answer = { project_key: 'commons', sender_name: 'curator', message_id: messages[0]?.id, body_md: 'x' }
+    await expect(door().call('reply_message', answer)).rejects.toMatchObject({
+      code: 'INVALID_ARGUMENT',
+      hint: expect.stringMatching(/in the topic.*bus door.*send_message/),
+    })
+    // It was addressed to nobody, so that it is no mail.
+    expect(await door().read('resource://outbox/curator?project=commons')).toMatchObject({ count: 0 })
+    // No other project sees it.
+    const project_key = newProject()
+    await door().call('ensure_project', { human_key: project_key })
+    expect(await door().call('search_messages', { project_key, query: 'quokka' })).toEqual([])
+    await expect(door().read(`resource://thread/${topic}?project=${project_key}`)).rejects.toMatchObject({
+      data: { code: 'THREAD_NOT_FOUND' },
+    })
+  },
+)
 
 verifies('mail.interplay.restart', 'After kill -9 everybody is who they were, and holds what they held', async () => {
   const storage = await temporaryFolder()

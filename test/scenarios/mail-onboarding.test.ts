@@ -218,6 +218,7 @@ describe.each(['/mcp', '/mcp/'])('A plain request to %s', (path) => {
       agent: profile.name,
       count: 0,
       messages: [],
+      has_more: false,
     })
   })
 

@@ -28,8 +28,10 @@ describe('A server', () => {
     const { url } = parley()
     const session = await openSession(`${url}/agents/alice/mcp`)
     expect(await pingSession(`${url}/agents/alice/mcp/`, session)).toBe(200)
-    await mailbox(parley(), 'bob', { query: '/?project=slashes' }).send('alice', 'hello')
-    expect(await mailbox(parley(), 'alice', { query: '?project=slashes' }).check()).toMatchObject({ content: 'hello' })
+    await mailbox(parley(), 'bob', { query: '/?project=/srv/slashes' }).send('alice', 'hello')
+    expect(await mailbox(parley(), 'alice', { query: '?project=/srv/slashes' }).check()).toMatchObject({
+      content: 'hello',
+    })
   })
 
   test.each([

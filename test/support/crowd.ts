@@ -73,7 +73,7 @@ export function openLine({ port }: { port: number }, sockets: number): Line {
       const { structuredContent, isError } = await rpc('tools/call', { name, arguments: args })
       if (isError) throw new Error(JSON.stringify(structuredContent))
       const value = structuredContent as { result?: unknown }
-      return (Object.keys(value).join() === 'result' ? value.result : value) as Value
+      return ('result' in value ? value.result : value) as Value
     },
     async read<Value>(uri: string) {
       const { contents } = (await rpc('resources/read', { uri })) as { contents: { text: string }[] }

@@ -34,7 +34,8 @@ interface Account {
   gid?: number
 }
 
-export async function startPostgres(): Promise<PostgresServer> {
+/** `durable`: waits for the disk, as a server does that is there to stay. */
+export async function startPostgres({ durable = false } = {}): Promise<PostgresServer> {
   const account = process.getuid?.() === 0 ? unprivileged() : {}
   const folder = mkdtempSync(join(tmpdir(), 'parley-postgres-'))
   try {
@@ -43,7 +44,7 @@ export async function startPostgres(): Promise<PostgresServer> {
     const password = randomBytes(12).toString('hex')
     const data = initialise(folder, binaries, { account, password })
     const port = await freePort()
-    const server = await launch(binaries, { data, port, account })
+    const server = await launch(binaries, { data, port, account, durable })
     const kill = () => {
       server.kill('SIGQUIT')
       removeNow(folder)
@@ -106,24 +107,28 @@ function initialise(
   return data
 }
 
+/** Nothing in a test outlives the run, so nothing waits for the disk. */
+const forgetful = {
+  fsync: 'off',
+  full_page_writes: 'off',
+  synchronous_commit: 'off',
+  wal_level: 'minimal',
+  max_wal_senders: 0,
+  autovacuum: 'off',
+}
+
 async function launch(
   { postgres }: Binaries,
-  { data, port, account }: { data: string; port: number; account: Account },
+  { data, port, account, durable }: { data: string; port: number; account: Account; durable: boolean },
 ): Promise<ChildProcess> {
-  // Nothing here outlives the run, so nothing waits for the disk.
   const settings = {
     listen_addresses: '127.0.0.1',
     port,
     unix_socket_directories: '',
     max_connections: 200,
     deadlock_timeout: '50ms',
-    fsync: 'off',
-    full_page_writes: 'off',
-    synchronous_commit: 'off',
-    wal_level: 'minimal',
-    max_wal_senders: 0,
-    autovacuum: 'off',
     jit: 'off',
+    ...(durable ? { shared_buffers: '256MB', max_wal_size: '4GB' } : forgetful),
   }
   const options = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
   const server = spawn(postgres, ['-D', data, ...options], { ...account, stdio: ['ignore', 'ignore', 'pipe'] })

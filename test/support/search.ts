@@ -7,6 +7,7 @@ import { sightOf } from '../../src/core/access/rules.ts'
 import { ensureAgent } from '../../src/core/agents/agents.ts'
 import { type Hub, inside } from '../../src/core/hub/hub.ts'
 import { ensureProject } from '../../src/core/projects/projects.ts'
+import { type Hit, type Scope, type Searching, search } from '../../src/core/search/search.ts'
 import type { Db } from '../../src/db/port.ts'
 import { TestClock } from './clock.ts'
 import type { TestDatabase } from './engines.ts'
@@ -80,3 +81,7 @@ export const inTopics = async (hub: Hub, project: string = commons) =>
 
 export const inProject = async (hub: Hub, project: string = commons) =>
   ({ sight: sightOf(local, (await ensureProject(hub, local, project)).id) }) as const
+
+/** What a search finds, and no more about it. */
+export const searchHits = async (hub: Hub, scope: Scope, what: Searching): Promise<readonly Hit[]> =>
+  (await search(hub, scope, what)).hits

@@ -1,17 +1,32 @@
-/** Every row that a backup keeps, to compare one database with another. */
-import { openDb } from '../../src/db/open.ts'
-import { keptTables, listRowsAfter, type Row } from '../../src/store/tables.ts'
+/** The tables of all doors, for tests that walk them. */
+import type { z } from 'zod'
+import type { Hub } from '../../src/core/hub/hub.ts'
+import { busDoor } from '../../src/doors/bus/door.ts'
+import type { About } from '../../src/doors/mail/about.ts'
+import { mailDoor } from '../../src/doors/mail/door.ts'
+import { mailboxDoor } from '../../src/doors/mailbox/door.ts'
 
-/** By table, without those that are named. */
-export async function allRows(url: string, but: readonly string[] = []): Promise<Record<string, Row[]>> {
-  const db = await openDb(url)
-  try {
-    const found: Record<string, Row[]> = {}
-    for (const table of keptTables)
-      if (!but.includes(table.name))
-        found[table.name] = (await listRowsAfter(db, table, undefined, 100_000)).map((row) => ({ ...row }))
-    return found
-  } finally {
-    await db.close()
-  }
+export type Json = Record<string, unknown>
+
+export interface Row {
+  readonly name: string
+  readonly input: z.ZodObject
+  readonly output?: z.ZodType
+  readonly wrapped?: boolean
+  accept?(args: Json): Json
 }
+
+/** Nothing of a row is run: it is only looked at. */
+const nowhere = {} as unknown as Hub
+const about = { http: {} } as unknown as About
+
+export const mailRows = mailDoor(nowhere, about).tools as readonly Row[]
+export const allRows: readonly Row[] = [
+  ...mailRows,
+  ...(mailboxDoor(nowhere).tools as readonly Row[]),
+  ...(busDoor(nowhere, '1').tools as readonly Row[]),
+]
+
+/** The properties of a JSON schema. */
+export const propertiesOf = (schema: unknown) =>
+  ((schema as Json | undefined)?.properties ?? {}) as Record<string, Json>

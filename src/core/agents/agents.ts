@@ -1,12 +1,13 @@
 /** Agents: the named identities of a project. */
 import { HubError } from '../../base/errors.ts'
 import { isReserved, nameKey, overseer } from '../../base/names.ts'
+import type { Tx } from '../../db/port.ts'
 import { type AgentRow, findAgent, insertAgent, listHomes, sumUnread } from '../../store/agents.ts'
 import type { Caller } from '../access/callers.ts'
-import { commit } from '../hub/commit.ts'
+import { commit, type Note } from '../hub/commit.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import { memory, remember } from '../hub/memory.ts'
-import { ensureProject, needProject } from '../projects/projects.ts'
+import { findPlace, isNew, makeProject, type NewProject, needProject, type Project } from '../projects/projects.ts'
 
 export interface Agent {
   readonly id: number
@@ -45,28 +46,46 @@ export interface Wanted {
   readonly unseen?: boolean
 }
 
-/** An agent that was never seen before is made: it needs no set-up. */
-export async function ensureAgent(
+/** An agent that does not exist yet: it is made in the transaction of what needs it. */
+export interface Newcomer {
+  readonly place: Project | NewProject
+  readonly name: string
+  readonly policy: ContactPolicy
+  readonly unseen: boolean
+}
+
+export const isNewcomer = (agent: Agent | Newcomer): agent is Newcomer => 'place' in agent
+
+/** The agent of this name, or the one to make: an agent needs no set-up. */
+export async function findOrNew(
   hub: Hub,
   caller: Caller,
   { project, name, policy = 'open', unseen = false }: Wanted,
-): Promise<Known> {
-  const { id: projectId } = await ensureProject(hub, caller, project)
-  const found = await findIn(hub, projectId, name)
+): Promise<Known | Newcomer> {
+  const place = await findPlace(hub, caller, project)
+  return (isNew(place) ? undefined : await findIn(hub, place.id, name)) ?? { place, name, policy, unseen }
+}
+
+/** In the transaction of the call: one that fails leaves neither agent nor project behind (all.calls.nothing-made). */
+export async function makeAgent(hub: Hub, tx: Tx, note: Note, newcomer: Newcomer): Promise<AgentRow> {
+  const { place, name, policy, unseen } = newcomer
+  const { id: projectId } = isNew(place) ? await makeProject(hub, tx, note, place) : place
+  const found = await findAgent(tx, projectId, nameKey(name))
   if (found !== undefined) return found
-  const key = nameKey(name)
-  const row = await commit(hub, caller, async (tx, note) => {
-    const found = await findAgent(tx, projectId, key)
-    if (found !== undefined) return found
-    const now = hub.clock.now()
-    // Mail to "human-overseer" is mail to people, and is shown as that.
-    const called = isReserved(name) ? overseer : name
-    const activeAt = unseen ? 0 : now
-    const made = await insertAgent(tx, { projectId, name: called, nameKey: key, policy, activeAt, now })
-    note({ kind: 'agent.created', projectId, agentId: made.id })
-    return made
-  })
-  return known(hub, row)
+  // Mail to "human-overseer" is mail to people, and is shown as that.
+  const called = isReserved(name) ? overseer : name
+  const now = hub.clock.now()
+  const activeAt = unseen ? 0 : now
+  const made = await insertAgent(tx, { projectId, name: called, nameKey: nameKey(name), policy, activeAt, now })
+  note({ kind: 'agent.created', projectId, agentId: made.id })
+  return made
+}
+
+/** For calls that nothing can refuse any more: the agent is made at once. */
+export async function ensureAgent(hub: Hub, caller: Caller, wanted: Wanted): Promise<Known> {
+  const agent = await findOrNew(hub, caller, wanted)
+  if (!isNewcomer(agent)) return agent
+  return known(hub, await commit(hub, caller, (tx, note) => makeAgent(hub, tx, note, agent)))
 }
 
 /** An agent that is there already, or undefined. */

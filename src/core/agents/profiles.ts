@@ -65,18 +65,18 @@ export async function listAgents(
   caller: Caller,
   slugOrKey: string,
   { activeWithinMs, limit }: Listing,
-): Promise<{ project: Project; agents: Profile[] }> {
+): Promise<{ project: Project; agents: Profile[]; more: boolean }> {
   const project = await needProject(hub, caller, slugOrKey)
   const since = sinceOf(hub, activeWithinMs)
   const unwritten = activity(hub).unwritten()
   const rows = [
-    ...(await listRecent(reader(hub), project.id, { since, limit })),
+    ...(await listRecent(reader(hub), project.id, { since, limit: limit + 1 })),
     ...(await listProfiles(reader(hub), project.id, [...unwritten.keys()])),
   ]
   const latest = new Map(rows.map((row) => [row.id, toProfile(hub, project, later(row, unwritten))]))
   const agents = [...latest.values()].filter(({ activeAt }) => activeAt >= since)
   agents.sort((a, b) => b.activeAt - a.activeAt || b.id - a.id)
-  return { project, agents: agents.slice(0, limit) }
+  return { project, agents: agents.slice(0, limit), more: agents.length > limit }
 }
 
 /** How long after its last call an agent counts as active, and how many of them a newcomer is told of. */

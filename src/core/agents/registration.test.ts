@@ -6,8 +6,9 @@ import { as, openTestHub } from '../../../test/support/hub.ts'
 import { verifies } from '../../../test/support/verifies.ts'
 import { adjectives, isMemorable, nouns } from '../../base/memorable.ts'
 import { nameKey, slugOf } from '../../base/names.ts'
+import { insertProject } from '../../store/projects.ts'
 import { local } from '../access/callers.ts'
-import type { Hub, Rules } from '../hub/hub.ts'
+import { type Hub, inside, type Rules } from '../hub/hub.ts'
 import { ensureProject, listProjects } from '../projects/projects.ts'
 import { actAs } from './acting.ts'
 import { ensureAgent } from './agents.ts'
@@ -128,7 +129,7 @@ eachEngine('Registering', (open) => {
       expect(refused).toMatchObject({ code: 'INVALID_ARGUMENT', message: expect.stringContaining('"backend"') })
       const [, free = ''] = /name such as (\w+), which is free/.exec((refused as { hint: string }).hint) ?? []
       expect(isMemorable(free)).toBe(true)
-      expect((await listProjects(hub, local, { limit: 10 })).map(({ key }) => key)).toEqual([
+      expect((await listProjects(hub, local, { limit: 10 })).projects.map(({ key }) => key)).toEqual([
         'commons',
         ...(there ? [project] : []),
       ])
@@ -143,7 +144,6 @@ eachEngine('Registering', (open) => {
     const { profile, renamed } = await register(hub, local, { ...me, name: 'GreenLagoons' })
     expect(profile.name).not.toBe('GreenLagoons')
     expect(renamed?.requested).toBe('GreenLagoons')
-    expect((await createIdentity(hub, local, { ...me, hint: 'GreenLagoons' })).renamed?.requested).toBe('GreenLagoons')
     expect((await register(hub, local, { ...me, name: profile.name })).profile.id).toBe(profile.id)
     await hub.close()
   })
@@ -157,11 +157,23 @@ eachEngine('Registering', (open) => {
     await hub.close()
   })
 
+  verifies('mail.agent.new', 'create takes the letters and digits of a hint, whatever the mode', async () => {
+    for (const mode of ['strict', 'coerce', 'always_auto'] as const) {
+      const { hub } = await start(mode)
+      const { profile, renamed } = await createIdentity(hub, local, { ...me, hint: 'back-end bot 7' })
+      expect([profile.name, renamed]).toEqual(['backendbot7', undefined])
+      const again = await createIdentity(hub, local, { ...me, hint: 'BackEndBot7' })
+      expect(isMemorable(again.profile.name)).toBe(true)
+      expect(again.renamed?.requested).toBe('BackEndBot7')
+      await hub.close()
+    }
+  })
+
   verifies('mail.agent.new', 'create makes a new agent each time, by the hint if it can', async () => {
     const { hub } = await start()
     const hinted = (hint: string) => createIdentity(hub, local, { ...me, hint })
-    expect(await hinted(' green castle! ')).toMatchObject({ profile: { name: 'GreenCastle', contactPolicy: 'auto' } })
-    for (const hint of ['GreenCastle', 'greenCASTLE', 'backend', '***']) {
+    expect(await hinted(' Green Castle! ')).toMatchObject({ profile: { name: 'GreenCastle', contactPolicy: 'auto' } })
+    for (const hint of ['GreenCastle', 'greenCASTLE', '***', 'x'.repeat(101)]) {
       const { profile, renamed } = await hinted(hint)
       expect(isMemorable(profile.name)).toBe(true)
       expect(renamed).toEqual({ requested: hint, note: expect.stringContaining(profile.name) })
@@ -214,7 +226,10 @@ eachEngine('Registering', (open) => {
       ]
       expect(one.slug).toBe('app-db6b62')
       expect(two.slug).toMatch(/^app-db6b62[0-9a-f]{2}$/)
-      const squatter = await ensureProject(hub, local, slugOf('/srv/code/web'))
+      // Older versions of Parley took any text for a key.
+      const squatter = await hub[inside].db.tx((tx) =>
+        insertProject(tx, { slug: 'squatter-123456', humanKey: slugOf('/srv/code/web'), now: 0 }),
+      )
       const web = await ensureProject(hub, local, '/srv/code/web')
       expect(web.slug).toMatch(/^web-[0-9a-f]{8}$/)
       expect((await ensureProject(hub, local, slugOf('/srv/code/web'))).id).toBe(squatter.id)

@@ -1,14 +1,15 @@
 /** Registration: an agent of the mail door gets its identity, under a name of its own or a generated one. */
 import { HubError } from '../../base/errors.ts'
-import { isMemorable, joinWords, memorableName } from '../../base/memorable.ts'
-import { isReserved, nameKey, overseer } from '../../base/names.ts'
+import { limits } from '../../base/limits.ts'
+import { isMemorable, lettersAndDigits, memorableName } from '../../base/memorable.ts'
+import { agentNamePattern, isReserved, nameKey, overseer } from '../../base/names.ts'
 import type { Reader } from '../../db/port.ts'
 import { findProfile, insertProfile, listTaken, type ProfileRow, updateProfile } from '../../store/profiles.ts'
 import type { Caller } from '../access/callers.ts'
 import { maySteer } from '../access/rules.ts'
 import { commit } from '../hub/commit.ts'
 import { type Hub, reader } from '../hub/hub.ts'
-import { ensureProject, findProjectCalled, needProject, type Project } from '../projects/projects.ts'
+import { findPlace, findProjectCalled, isNew, makeProject, needProject, type Project } from '../projects/projects.ts'
 import { actAs } from './acting.ts'
 import { known, noAgent } from './agents.ts'
 import { type Profile, toProfile } from './profiles.ts'
@@ -41,7 +42,7 @@ export async function register(
   caller: Caller,
   { name: asked, ...intro }: Introduction & { readonly name?: string | undefined },
 ): Promise<Registered> {
-  const name = asked?.trim()
+  const name = asked === undefined ? undefined : await plainName(hub, intro.project, asked.trim())
   refuseReserved(name)
   if (!maySteer(caller)) return { profile: await renewOwn(hub, caller, intro, name) }
   const fault = name === undefined ? undefined : newNameFault(hub, name)
@@ -49,15 +50,17 @@ export async function register(
   // Refused before anything is made: no project is left behind.
   if (there === undefined && fault !== undefined && hub.rules.names === 'strict')
     throw await badName(hub, intro.project, name ?? '')
-  const project = await ensureProject(hub, caller, intro.project)
-  if (there !== undefined) return { profile: await renew(hub, caller, { project, row: there, intro }) }
-  const { row, made } = await commit(hub, caller, async (tx, note) => {
+  const place = await findPlace(hub, caller, intro.project)
+  if (there !== undefined && !isNew(place))
+    return { profile: await renew(hub, caller, { project: place, row: there, intro }) }
+  const { project, row, made } = await commit(hub, caller, async (tx, note) => {
+    const project = isNew(place) ? await makeProject(hub, tx, note, place) : place
     const found = name === undefined ? undefined : await findProfile(tx, project.id, nameKey(name))
-    if (found !== undefined) return { row: found, made: false }
+    if (found !== undefined) return { project, row: found, made: false }
     const own = name === undefined || fault !== undefined ? await freeName(hub, tx, project.id) : name
     const row = await insertProfile(tx, newProfile(hub, project, { ...intro, name: own }))
     note({ kind: 'agent.created', projectId: project.id, agentId: row.id })
-    return { row, made: true }
+    return { project, row, made: true }
   })
   if (!made) return { profile: await renew(hub, caller, { project, row, intro }) }
   known(hub, row)
@@ -65,28 +68,37 @@ export async function register(
   return asked === undefined || fault === undefined ? { profile } : renamed(profile, asked, fault)
 }
 
-/** Always a new agent. The hint is a wish: it is used if it makes a well-formed name that nobody has. */
+/** Always a new agent. The hint is a wish: its letters and digits are the name in every mode, if nobody has it (mail.agent.new). */
 export async function createIdentity(
   hub: Hub,
   caller: Caller,
   { hint, ...intro }: Introduction & { readonly hint?: string | undefined },
 ): Promise<Registered> {
   if (!maySteer(caller)) throw oneIdentity()
-  const wish = hint === undefined ? undefined : joinWords(hint)
+  const wish = hint === undefined ? undefined : lettersAndDigits(hint)
   refuseReserved(wish)
-  const project = await ensureProject(hub, caller, intro.project)
-  const { row, fault } = await commit(hub, caller, async (tx, note) => {
-    let fault = wish === undefined ? undefined : newNameFault(hub, wish)
+  const place = await findPlace(hub, caller, intro.project)
+  const { project, row, fault } = await commit(hub, caller, async (tx, note) => {
+    const project = isNew(place) ? await makeProject(hub, tx, note, place) : place
+    let fault = wish === undefined ? undefined : hintFault(wish)
     if (wish !== undefined && fault === undefined && (await listTaken(tx, project.id, [nameKey(wish)])).length > 0)
       fault = 'is somebody else already'
     const name = wish === undefined || fault !== undefined ? await freeName(hub, tx, project.id) : wish
     const row = await insertProfile(tx, newProfile(hub, project, { ...intro, name }))
     note({ kind: 'agent.created', projectId: project.id, agentId: row.id })
-    return { row, fault }
+    return { project, row, fault }
   })
   known(hub, row)
   const profile = toProfile(hub, project, row)
   return hint === undefined || fault === undefined ? { profile } : renamed(profile, hint, fault)
+}
+
+/** `GreenCastle@backend` is GreenCastle in that project; elsewhere it is a wish like any other. */
+async function plainName(hub: Hub, slugOrKey: string, asked: string): Promise<string> {
+  const at = asked.indexOf('@')
+  if (at < 0) return asked
+  const [here, there] = [await findProjectCalled(hub, slugOrKey), await findProjectCalled(hub, asked.slice(at + 1))]
+  return here !== undefined && here.id === there?.id ? asked.slice(0, at) : asked
 }
 
 /** A caller with a key can only register as the agent of that key. */
@@ -116,6 +128,11 @@ function refuseReserved(name: string | undefined): void {
 function newNameFault({ rules }: Hub, name: string): string | undefined {
   if (rules.names === 'always_auto') return 'is a new name, and new names are generated here'
   return isMemorable(name) ? undefined : 'is not two capitalised words'
+}
+
+/** Why a hint makes no name, whoever has it. */
+function hintFault(wish: string): string | undefined {
+  return agentNamePattern.test(wish) ? undefined : `makes no name of 1 to ${limits.agentNameLength} letters and digits`
 }
 
 async function findExisting(hub: Hub, slugOrKey: string, name: string): Promise<ProfileRow | undefined> {

@@ -1,5 +1,6 @@
 /** Contact policies, on both engines: every policy with every kind of link, with and without a handshake. */
 
+import type { Sql } from 'sql-template-tag'
 import sql from 'sql-template-tag'
 import { expect, test } from 'vitest'
 import { day, openContacts, outcome } from '../../../test/support/contacts.ts'
@@ -89,15 +90,19 @@ async function pair(world: World, title: string) {
 function countStatements(db: Db): () => number {
   let count = 0
   const run = db.tx.bind(db)
+  const counted =
+    <Query, Result>(statement: (query: Query) => Result) =>
+    (query: Query) => {
+      count++
+      return statement(query)
+    }
   db.tx = (work) =>
     run((tx) =>
       work({
         dialect: tx.dialect,
-        writes: true,
-        all: (query) => {
-          count++
-          return tx.all(query)
-        },
+        all: <Row>(query: Sql) => counted(() => tx.all<Row>(query))(query),
+        insert: counted((query: Sql) => tx.insert(query)),
+        change: counted((query: Sql) => tx.change(query)),
       }),
     )
   return () => count

@@ -36,14 +36,18 @@ export interface Other {
 }
 
 /** The contacts of an agent, asked for by either side, the latest change first. */
-export async function listContacts(hub: Hub, acting: Acting): Promise<(Contact & { direction: Direction })[]> {
+export async function listContacts(
+  hub: Hub,
+  acting: Acting,
+): Promise<{ contacts: (Contact & { direction: Direction })[]; more: boolean }> {
   const agent = await actAs(hub, acting)
   const now = hub.clock.now()
-  const rows = await listNamedContacts(reader(hub), agent.id, limits.listed)
-  return rows.map((row) => ({
+  const rows = await listNamedContacts(reader(hub), agent.id, limits.listed + 1)
+  const contacts = rows.slice(0, limits.listed).map((row) => ({
     ...toContact(row, now),
     direction: row.from_id === agent.id ? ('outgoing' as const) : ('incoming' as const),
   }))
+  return { contacts, more: rows.length > limits.listed }
 }
 
 export type Direction = 'outgoing' | 'incoming'

@@ -18,10 +18,10 @@ export type Note = (change: Change) => void
 
 const attempts = 5
 
-/**
- * Runs `work` in a transaction. A unique row that somebody else wrote first (only PostgreSQL has two writers at a time)
- * makes it run again: then it finds that row.
- */
+/** Thrown by work that finds what it has read changed by another writer, which only PostgreSQL has: the work runs again. */
+export class LostRace extends Error {}
+
+/** Runs `work` in a transaction. It runs again where another was first to write a unique row: then it finds that row. */
 export async function commit<T>(hub: Hub, by: Actor, work: (tx: Tx, note: Note) => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     let changes: Change[] = []
@@ -37,7 +37,8 @@ export async function commit<T>(hub: Hub, by: Actor, work: (tx: Tx, note: Note) 
       publish(hub, changes)
       return value
     } catch (error) {
-      if (attempt === attempts || !isFault(error, 'unique')) throw hub[inside].trouble.explain(error)
+      if (attempt === attempts || !(error instanceof LostRace || isFault(error, 'unique')))
+        throw hub[inside].trouble.explain(error)
     }
   }
 }

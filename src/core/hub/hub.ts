@@ -97,6 +97,9 @@ export async function openHub({ db, ...shown }: HubParts): Promise<Hub> {
 /** For verbs that only look: what is committed, and no way to write. */
 export const reader = (hub: Hub): Reader => hub[inside].reading
 
+/** The same for reads that may take milliseconds. */
+export const longReader = (hub: Hub): Reader => hub[inside].db.long
+
 /** For verbs that read for long: everything is of one moment, and nobody waits for them. */
 export const snapshot = <T>(hub: Hub, look: (reader: Reader) => Promise<T>): Promise<T> => hub[inside].db.snapshot(look)
 

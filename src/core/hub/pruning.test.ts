@@ -194,6 +194,7 @@ eachEngine('Pruning', (open, dialect) => {
         const asleep = await openTestHub(
           {
             dialect: db.dialect,
+            long: db.long,
             all: (query) => db.all(query),
             tx: (work) => db.tx(work),
             async listen(wake) {

@@ -1,12 +1,14 @@
 /** Leases: an agent reserves paths until a time, exclusive or shared. Others are told; nothing is locked. */
 import { latestTime } from '../../base/clock.ts'
 import { HubError } from '../../base/errors.ts'
+import { limits } from '../../base/limits.ts'
 import type { Tx } from '../../db/port.ts'
 import { type Glob, OverBudget, parseGlob } from '../../globs/globs.ts'
 import {
   insertLease,
   type LeaseRow,
   listExpiring as listExpiringRows,
+  listLeasesOf,
   listLeases as listRows,
   type NamedLeaseRow,
   updateExpired,
@@ -134,15 +136,20 @@ export interface Choice {
   readonly ids?: readonly number[] | undefined
 }
 
+export interface Released {
+  readonly released: number
+  readonly releasedAt: number
+  /** Where nothing was released: the leases that the agent holds. */
+  readonly held: readonly Lease[]
+  /** Whether it holds more than these. */
+  readonly more: boolean
+}
+
 /**
  * A pattern names the leases on that same pattern: those that merely overlap it stay. Waits for reservations in progress,
  * so that nobody is granted a path as of a time at which another still held it.
  */
-export async function release(
-  hub: Hub,
-  acting: Acting,
-  choice: Choice,
-): Promise<{ released: number; releasedAt: number }> {
+export async function release(hub: Hub, acting: Acting, choice: Choice): Promise<Released> {
   const agent = await actAs(hub, acting)
   const patterns = choice.patterns && (await readGlobs(hub, acting, choice.patterns)).map(({ text }) => text)
   return commit(hub, acting.caller, async (tx, note) => {
@@ -150,13 +157,23 @@ export async function release(
     const now = hub.clock.now()
     const ids = await updateReleased(tx, { agentId: agent.id, ids: choice.ids, patterns, now })
     for (const id of ids) note(changed('lease.released', agent, id))
-    return { released: ids.length, releasedAt: now }
+    const held = ids.length > 0 ? [] : await listLeasesOf(tx, { agentId: agent.id, now, limit: mostHeld + 1 })
+    return {
+      released: ids.length,
+      releasedAt: now,
+      held: held.slice(0, mostHeld).map((row) => toLease(row, agent.name)),
+      more: held.length > mostHeld,
+    }
   })
 }
 
+/** So many leases are told to whoever releases in vain. */
+const mostHeld = 100
+
 /**
- * Adds to the time that is left. An expired lease is free and stays free: its path is reserved again, not renewed. Waits
- * for reservations in progress, lest one of them take a lease for expired that is just being renewed.
+ * Adds to the time that is left, up to 30 days from now. An expired lease is free and stays free: its path is reserved
+ * again, not renewed. Waits for reservations in progress, lest one of them take a lease for expired that is just being
+ * renewed.
  */
 export async function renew(hub: Hub, acting: Acting, choice: Choice & { readonly byMs: number }): Promise<Lease[]> {
   const agent = await actAs(hub, acting)
@@ -164,12 +181,9 @@ export async function renew(hub: Hub, acting: Acting, choice: Choice & { readonl
   return commit(hub, acting.caller, async (tx, note) => {
     await lockProject(tx, agent.projectId)
     const now = hub.clock.now()
-    const by = Math.min(choice.byMs, latestTime)
-    const rows = await updateExtended(
-      tx,
-      { agentId: agent.id, ids: choice.ids, patterns, now },
-      { by, latest: latestTime },
-    )
+    const latest = Math.min(now + limits.leaseSeconds * 1000, latestTime)
+    const by = Math.min(choice.byMs, latest)
+    const rows = await updateExtended(tx, { agentId: agent.id, ids: choice.ids, patterns, now }, { by, latest })
     for (const { id } of rows) note(changed('lease.renewed', agent, id))
     return rows.sort((a, b) => a.id - b.id).map((row) => toLease(row, agent.name))
   })
@@ -190,6 +204,18 @@ export function readPatterns(key: string, patterns: readonly string[]): Glob[] {
     globs.set(parsed.glob.text, parsed.glob)
   }
   return [...globs.values()]
+}
+
+/** Whether these patterns can be read, and compared with all that is held: asked before an agent is made that wants them. */
+export async function checkPatterns(
+  hub: Hub,
+  caller: Caller,
+  project: string,
+  patterns: readonly string[],
+): Promise<void> {
+  const { id: projectId, key } = await needProject(hub, caller, project)
+  const wanted = { projectId, agentId: 0, exclusive: true, now: hub.clock.now(), budget: { steps: mostSteps } }
+  for (const glob of readPatterns(key, patterns)) await listInTheWay(reader(hub), { ...wanted, glob }).catch(tooHard)
 }
 
 /** Time ended these leases, not the caller that comes upon them. */

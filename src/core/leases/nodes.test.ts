@@ -71,7 +71,7 @@ eachEngine('Leases on two nodes', (open) => {
       (tx) => lockProject(tx, agent.projectId),
       () => release(hub, ann, {}),
     )
-    expect(released).toEqual({ released: 1, releasedAt: clock.now() })
+    expect(released).toEqual({ released: 1, releasedAt: clock.now(), held: [], more: false })
     await hub.close()
   })
 })

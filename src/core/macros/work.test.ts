@@ -39,6 +39,19 @@ eachEngine('Work', (open) => {
     await hub.close()
   })
 
+  verifies('mail.macro.start-checked', 'registers nobody for patterns that are too hard to compare', async () => {
+    const { hub, as } = await start('GreenCastle')
+    const hard = (end: string, count: number) => ({
+      ...wanted,
+      patterns: Array.from({ length: count }, (_, n) => `${'**/a*/'.repeat(7)}**/[${end}]${n}`),
+    })
+    await reserve(hub, as('GreenCastle'), { ...hard('G', 100), onConflict: 'grant' })
+    const begun = startWork(hub, local, { newcomer: { ...me, name: 'BlueLake' }, wanted: hard('B', 50), inbox })
+    await expect(begun).rejects.toMatchObject({ code: 'INVALID_ARGUMENT', hint: expect.stringContaining('fewer') })
+    expect((await listAgents(hub, local, project, { limit: 10 })).agents).toHaveLength(1)
+    await hub.close()
+  })
+
   verifies('mail.macro.prepare-missing', 'is prepared for also before the first message', async () => {
     const { hub, as } = await start()
     const wish = { thread: 'T-1', refining: { refine: false }, inbox }

@@ -1,16 +1,15 @@
 /** Whole steps of an agent's work, made of other verbs; checks come first, so that a failure leaves little behind. */
 import { HubError } from '../../base/errors.ts'
 import type { Caller } from '../access/callers.ts'
-import { mayEnter } from '../access/rules.ts'
 import { type Acting, actAs } from '../agents/acting.ts'
 import { listActiveOthers, type Profile, whois } from '../agents/profiles.ts'
 import { type Introduction, type Registered, register } from '../agents/registration.ts'
 import { type Contact, findPolicy, needOther, type Other } from '../contacts/links.ts'
 import type { Hub } from '../hub/hub.ts'
-import { type Reserved, type Reserving, readPatterns, release, reserve } from '../leases/leases.ts'
+import { checkPatterns, type Reserved, type Reserving, readPatterns, release, reserve } from '../leases/leases.ts'
 import { type InboxWish, listInbox, type MailPage, type Received } from '../mail/inbox.ts'
 import { type Draft, type Sent, send } from '../messages/send.ts'
-import { findProjectCalled, needProject, type Project } from '../projects/projects.ts'
+import { findPlace, isNew, needProject, type Project } from '../projects/projects.ts'
 import { requestContact, respondContact } from '../requests/requests.ts'
 import { type Refining, summarizeThread, type ThreadSummary } from '../threads/summaries.ts'
 
@@ -42,10 +41,10 @@ export async function startWork(
   caller: Caller,
   { newcomer, wanted, inbox }: { newcomer: Newcomer; wanted: Wanted; inbox: Page },
 ): Promise<Started> {
-  // Patterns that cannot be read are told before anybody is registered.
-  const found = await findProjectCalled(hub, newcomer.project)
-  const folder = found !== undefined && mayEnter(caller, found.id) ? found.key : newcomer.project
-  readPatterns(folder, wanted.patterns)
+  // Patterns that cannot be read or compared are told before anybody is registered.
+  const place = await findPlace(hub, caller, newcomer.project)
+  if (isNew(place)) readPatterns(place.newKey, wanted.patterns)
+  else await checkPatterns(hub, caller, place.slug, wanted.patterns)
   const registered = await register(hub, caller, newcomer)
   const me = as(caller, registered.profile)
   return {
@@ -163,6 +162,7 @@ async function mayAnswerFor(hub: Hub, asker: Acting, other: Other): Promise<bool
 const inPlaceOf = ({ name, project }: Other, asker: Acting): Acting => ({
   ...asker,
   project: project ?? asker.project,
+  home: undefined,
   name,
   unnoticed: true,
 })

@@ -82,7 +82,7 @@ export interface OutboxWish {
 export async function listOutbox(hub: Hub, acting: Acting, wish: OutboxWish): Promise<MailPage> {
   const agent = await actAs(hub, acting)
   const { since, before, bodies = false, limit } = wish
-  const query = { senderId: agent.id, after: since, before, bodies: inlineBytes(bodies, limit), limit: limit + 1 }
+  const query = { senderId: agent.id, since, before, bodies: inlineBytes(bodies, limit), limit: limit + 1 }
   const found = await listOutboxRows(reader(hub), query)
   const rows = await withBodies(hub, found.slice(0, limit), bodies)
   return {

@@ -20,8 +20,8 @@ import { acknowledge, take } from './take.ts'
 eachEngine('Mail', (open) => {
   async function begin(options: TestHubOptions = {}): Promise<Hub> {
     const hub = await openTestHub(await (await open()).connect(), options)
-    for (const name of ['Ann', 'Bob', 'Cleo']) await ensureAgent(hub, local, { project: 'back', name })
-    for (const name of ['Bob', 'Dora']) await ensureAgent(hub, local, { project: 'front', name })
+    for (const name of ['Ann', 'Bob', 'Cleo']) await ensureAgent(hub, local, { project: '/srv/back', name })
+    for (const name of ['Bob', 'Dora']) await ensureAgent(hub, local, { project: '/srv/front', name })
     return hub
   }
 
@@ -131,15 +131,15 @@ eachEngine('Mail', (open) => {
     const hub = await begin()
     const { messageId } = await send(hub, ann, draft({ name: 'Bob' }, { name: 'Cleo', kind: 'cc' }))
     const second = await send(hub, ann, draft({ name: 'Bob' }))
-    expect(await unread(hub)).toEqual({ 'Bob@back': 2, 'Cleo@back': 1 })
+    expect(await unread(hub)).toEqual({ 'Bob@/srv/back': 2, 'Cleo@/srv/back': 1 })
     await markRead(hub, bob, messageId)
     await acknowledgeMessage(hub, bob, messageId)
-    expect(await unread(hub)).toEqual({ 'Bob@back': 1, 'Cleo@back': 1 })
+    expect(await unread(hub)).toEqual({ 'Bob@/srv/back': 1, 'Cleo@/srv/back': 1 })
     // Lent at the mailbox door, confirmed here: the loan has nothing left to confirm.
     const lent = await take(hub, as('Bob', 'back'), { ...now, loanMs: 60_000 })
     await acknowledgeMessage(hub, bob, second.messageId)
     await acknowledge(hub, as('Bob', 'back'), { clientId: lent?.mail.clientId ?? '', loan: lent?.mail.loan ?? '' })
-    expect(await unread(hub)).toEqual({ 'Cleo@back': 1 })
+    expect(await unread(hub)).toEqual({ 'Cleo@/srv/back': 1 })
   })
 
   test('receipts that race each other are counted once', async () => {
@@ -156,7 +156,7 @@ eachEngine('Mail', (open) => {
     const database = await open()
     const hubs = [await openTestHub(await database.connect()), await openTestHub(await database.connect())] as const
     const names = Array.from({ length: 8 }, (_, n) => `agent-${n}`)
-    for (const name of names) await ensureAgent(hubs[0], local, { project: 'many', name })
+    for (const name of names) await ensureAgent(hubs[0], local, { project: '/srv/many', name })
     await Promise.all(
       Array.from({ length: 40 }, (_, n) => {
         const to = [...names.slice(n % 8), ...names.slice(0, n % 8)].map((name) => ({ name }))
@@ -174,7 +174,7 @@ eachEngine('Mail', (open) => {
     const database = await open()
     const hubs = [await openTestHub(await database.connect()), await openTestHub(await database.connect())] as const
     const names = Array.from({ length: 6 }, (_, n) => `agent-${n}`)
-    for (const name of names) await ensureAgent(hubs[0], local, { project: 'one', name, policy: 'auto' })
+    for (const name of names) await ensureAgent(hubs[0], local, { project: '/srv/one', name, policy: 'auto' })
     await send(hubs[0], registered('agent-0', 'one'), { ...draft({ name: 'agent-1' }), thread: 'T' })
     const sent = await Promise.all(
       Array.from({ length: 60 }, (_, n) => {
@@ -240,7 +240,7 @@ eachEngine('Mail', (open) => {
     async () => {
       const database = await open()
       const hub = await openTestHub(await database.connect())
-      const bobs = await ensureAgent(hub, local, { project: 'back', name: 'Bob' })
+      const bobs = await ensureAgent(hub, local, { project: '/srv/back', name: 'Bob' })
       const clock = hub.clock as unknown as { advance(ms: number): void; now(): number }
       clock.advance(60_000)
       await listInbox(hub, bob, all)

@@ -120,6 +120,9 @@ eachEngine('The order of an inbox', (open, dialect) => {
     async () => {
       const [ahead, behind] = await nodes(100)
       const first = await say(ahead, 'first')
+      // Who is new is made by its first send: others of that name would wait for it.
+      for (const newcomer of [as('box', project), person])
+        await send(ahead, newcomer, { to: [{ name: 'bob' }], body: 'hello' })
       const seen: number[] = []
       let over = false
       const reading = (async () => {

@@ -84,6 +84,7 @@ eachEngine('The retention report', (open) => {
     const asked: Sql[] = []
     const { clock, hub, reports } = await start((db) => ({
       dialect: db.dialect,
+      long: db.long,
       tx: (work) => db.tx(work),
       listen: (hint) => db.listen(hint),
       announce: (topics) => db.announce(topics),

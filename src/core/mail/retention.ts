@@ -5,7 +5,6 @@ import {
   findInboxPlace,
   type InboxOwnerRow,
   listInboxOwners,
-  start,
 } from '../../store/retention.ts'
 import { housekeeper } from '../access/callers.ts'
 import type { Chore } from '../hub/chores.ts'
@@ -35,11 +34,11 @@ export const retentionChore = (rules: RetentionRules): Chore => ({
     const ignored = rules.ignored.map(wildcard)
     const time = hub.clock.now() - rules.maxAgeDays * 86_400_000
     for (let after = 0; ; ) {
-      const projects = await listProjects(hub, housekeeper, { after, limit: pageSize })
+      const { projects, hasMore } = await listProjects(hub, housekeeper, { after, limit: pageSize })
       for (const project of projects)
         if (!isIgnored(project, ignored)) tell(hub, rules, await survey(hub, turn, { project, time, ...rules }))
       const last = projects.at(-1)
-      if (last === undefined || projects.length < pageSize) return
+      if (last === undefined || !hasMore) return
       after = last.id
     }
   },
@@ -94,7 +93,7 @@ async function survey(hub: Hub, turn: Turn, { project, time, inboxLimit }: Surve
 
 async function countAllSent(hub: Hub, turn: Turn, { id: senderId }: InboxOwnerRow, time: number) {
   const all = { count: 0, old: 0 }
-  for (let after = start; ; ) {
+  for (let after = 0; ; ) {
     await turn.goOn()
     const part = await countSent(reader(hub), { senderId, after, time, most: rowsPerQuery })
     all.count += part.count

@@ -14,8 +14,8 @@ import {
 } from '../../store/deliveries.ts'
 import type { Caller } from '../access/callers.ts'
 import { mayActAs } from '../access/rules.ts'
-import { type Acting, actAs, notYours } from '../agents/acting.ts'
-import { type Agent, mailChannel } from '../agents/agents.ts'
+import { type Acting, actAs, findActor, notYours } from '../agents/acting.ts'
+import { type Agent, isNewcomer, mailChannel } from '../agents/agents.ts'
 import { commit } from '../hub/commit.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import { memory } from '../hub/memory.ts'
@@ -146,8 +146,11 @@ export async function acknowledge(
   acting: Acting,
   { clientId, loan }: { clientId: string; loan: string },
 ): Promise<void> {
-  const agent = await actAs(hub, acting)
-  const outcome = await settle(hub, acting.caller, { agent, clientId }, (row) => row.hold === loan)
+  const agent = await findActor(hub, acting)
+  // A new agent has no mail yet, and is not made for being told so.
+  const outcome = isNewcomer(agent)
+    ? 'unknown'
+    : await settle(hub, acting.caller, { agent, clientId }, (row) => row.hold === loan)
   if (outcome === 'unknown')
     throw new HubError('MESSAGE_NOT_FOUND', `${agent.name} has no message with the id ${JSON.stringify(clientId)}.`, {
       hint: 'Pass the id and the proof of the loan exactly as they came with the message, at the same agent.',

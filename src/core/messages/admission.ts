@@ -1,9 +1,9 @@
 /** Admission of a message to its recipients: by their contact policies, and by the room in their inboxes. */
 import type { Tx } from '../../db/port.ts'
-import { listRecipients, raiseUnread } from '../../store/agents.ts'
+import { listRecipients, type RecipientRow, raiseOpen, raiseUnread } from '../../store/agents.ts'
 import type { Agent } from '../agents/agents.ts'
-import { type Judgement, type Judging, judge, type Refusal } from '../contacts/judging.ts'
-import type { Note } from '../hub/commit.ts'
+import { type Judgement, judge, type Refusal } from '../contacts/judging.ts'
+import { LostRace, type Note } from '../hub/commit.ts'
 import type { Hub } from '../hub/hub.ts'
 import { hasInboxRoom } from './quota.ts'
 import type { Recipient } from './recipients.ts'
@@ -38,44 +38,49 @@ interface Admitted {
  * messages of one inbox then become visible in the order of their ids and times, and reading on from the last known id
  * misses nothing (mail.inbox.reads-on).
  */
-export async function admit(
-  hub: Hub,
-  { tx, note, sender, recipients, handshake = hub.rules.contacts.handshake, exempt, ...thread }: Admission,
-): Promise<Admitted> {
-  const judged = exempt ? undefined : await askPolicies(hub, { tx, note, sender, recipients, handshake, ...thread })
-  const asked = judged?.asked ?? []
+export async function admit(hub: Hub, admission: Admission): Promise<Admitted> {
+  const { tx, recipients } = admission
+  const { mailboxDepth } = hub.limits
+  const [first, ...others] = recipients
+  if (first === undefined) return { passed: [], blocked: [], asked: [] }
+  // One agent that is open to all, as at the mailbox: one statement does for everything below.
+  const simple = others.length === 0 && hub.rules.inboxQuota === undefined
+  if (simple && (await raiseOpen(tx, first.agent.id, mailboxDepth)))
+    return { passed: recipients, blocked: [], asked: [] }
+
+  const rows = new Map((await listRecipients(tx, idsOf(recipients))).map((row) => [row.id, row]))
+  const judged = await askPolicies(hub, admission, rows)
   const blocked: Blocked[] = []
-  const willing: Recipient[] = []
+  const passed: Recipient[] = []
   for (const recipient of recipients) {
-    const refusal = judged?.refusals.get(recipient.agent.id) ?? (await overQuota(hub, tx, recipient.agent))
-    if (refusal === undefined) willing.push(recipient)
+    const { agent } = recipient
+    const refusal =
+      judged?.refusals.get(agent.id) ??
+      (await overQuota(hub, tx, agent)) ??
+      ((rows.get(agent.id)?.unread ?? 0) < mailboxDepth ? undefined : mailboxFull(hub, agent))
+    if (refusal === undefined) passed.push(recipient)
     else blocked.push({ recipient, ...refusal })
   }
-  const ids = willing.map(({ agent }) => agent.id)
-  const raised = ids.length === 0 ? [] : await raiseUnread(tx, ids, hub.limits.mailboxDepth)
-  if (raised.length === willing.length) return { passed: willing, blocked, asked }
-  const full = willing.filter(({ agent }) => !raised.includes(agent.id))
-  return {
-    passed: willing.filter(({ agent }) => raised.includes(agent.id)),
-    blocked: [...blocked, ...full.map((recipient) => ({ recipient, ...mailboxFull(hub, recipient.agent) }))],
-    asked,
-  }
+  if (passed.length > 0 && !(await raiseUnread(tx, idsOf(passed), mailboxDepth)))
+    throw new LostRace('A mailbox was filled meanwhile.')
+  return { passed, blocked, asked: judged?.asked ?? [] }
 }
 
 async function askPolicies(
   hub: Hub,
-  { recipients, ...asking }: Omit<Judging, 'recipients'> & { recipients: readonly Recipient[] },
+  { recipients, exempt, handshake = hub.rules.contacts.handshake, ...asking }: Admission,
+  rows: ReadonlyMap<number, RecipientRow>,
 ): Promise<Judgement | undefined> {
-  if (!hub.rules.contacts.enforced) return undefined
-  const ids = recipients.map(({ agent }) => agent.id)
-  const rows = new Map((await listRecipients(asking.tx, ids)).map((row) => [row.id, row]))
+  if (exempt || !hub.rules.contacts.enforced) return undefined
   const asked = recipients.flatMap(({ agent }) => {
     const row = rows.get(agent.id)
     // Nobody needs permission to write to oneself.
     return row === undefined || row.contact_policy === 'open' || agent.id === asking.sender.id ? [] : [{ agent, row }]
   })
-  return asked.length === 0 ? undefined : judge(hub, { ...asking, recipients: asked })
+  return asked.length === 0 ? undefined : judge(hub, { ...asking, handshake, recipients: asked })
 }
+
+const idsOf = (recipients: readonly Recipient[]): number[] => recipients.map(({ agent }) => agent.id)
 
 async function overQuota(hub: Hub, tx: Tx, agent: Agent): Promise<Refusal | undefined> {
   const { inboxQuota } = hub.rules

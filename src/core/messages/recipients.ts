@@ -2,17 +2,19 @@
 import { HubError } from '../../base/errors.ts'
 import { nameKey } from '../../base/names.ts'
 import { nearest } from '../../base/nearest.ts'
+import type { Tx } from '../../db/port.ts'
 import { listHomes } from '../../store/agents.ts'
 import type { DeliveryKind } from '../../store/deliveries.ts'
 import { listNames } from '../../store/profiles.ts'
 import type { Caller } from '../access/callers.ts'
 import { maySteer } from '../access/rules.ts'
 import type { Acting } from '../agents/acting.ts'
-import { type Agent, ensureAgent, findIn } from '../agents/agents.ts'
+import { type Agent, findIn, isNewcomer, makeAgent, type Newcomer } from '../agents/agents.ts'
 import { listActiveOthers } from '../agents/profiles.ts'
 import { findContactElsewhere } from '../contacts/judging.ts'
+import type { Note } from '../hub/commit.ts'
 import { type Hub, reader } from '../hub/hub.ts'
-import { findProjectElsewhere, slugOfProject } from '../projects/projects.ts'
+import { findProjectElsewhere, isNew, needProject, slugOfProject } from '../projects/projects.ts'
 
 export interface Address {
   readonly name: string
@@ -28,18 +30,20 @@ export interface Recipient {
   readonly made?: true
 }
 
+/** A recipient that exists, or one that the send makes. */
+export interface Addressee extends Pick<Recipient, 'kind' | 'made'> {
+  readonly agent: Agent | Newcomer
+}
+
 interface Resolving {
   readonly acting: Acting
-  readonly sender: Agent
+  readonly sender: Agent | Newcomer
   readonly addresses: readonly Address[]
 }
 
-/**
- * Each agent once: of two mentions the first decides. Unknown names are told all at once, and new agents are made only
- * when all other names are known: a refused send leaves nothing behind.
- */
-export async function resolve(hub: Hub, { acting, sender, addresses }: Resolving): Promise<Recipient[]> {
-  if (acting.registered) await refuseBroadcast(hub, { acting, sender, addresses })
+/** Each agent once: of two mentions the first decides. Unknown names that may not be made are told all at once. */
+export async function resolve(hub: Hub, { acting, sender, addresses }: Resolving): Promise<Addressee[]> {
+  if (acting.registered && !isNewcomer(sender)) await refuseBroadcast(hub, { acting, sender, addresses })
   const found: { address: Address; agent: Agent | undefined }[] = []
   for (const address of addresses) found.push({ address, agent: await find(hub, { acting, sender }, address) })
   const unknown = found.filter(({ agent, address }) => agent === undefined && !mayBeMade(hub, acting, address))
@@ -48,26 +52,51 @@ export async function resolve(hub: Hub, { acting, sender, addresses }: Resolving
     const told = names.map((name) => JSON.stringify(name)).join(', ')
     const near = new Set<string>()
     for (const { address } of unknown.filter(({ address }) => address.project === undefined).slice(0, mostGuessed))
-      for (const name of await findNear(hub, acting.caller, sender, address.name)) near.add(name)
+      if (!isNewcomer(sender))
+        for (const name of await findNear(hub, acting.caller, sender, address.name)) near.add(name)
     throw new HubError('AGENT_NOT_FOUND', `Nothing was sent: nobody is called ${told}.`, {
       reason: 'no_recipient',
       hint: `${near.size > 0 ? `Did you mean ${[...near].join(', ')}? ` : ''}Send to agents that exist.`,
     })
   }
-  const byId = new Map<number, Recipient>()
-  for (const { address, agent: known } of found) {
-    const agent =
-      known ??
-      (await ensureAgent(hub, acting.caller, {
-        project: acting.project,
-        name: address.name,
-        policy: acting.registered ? 'auto' : 'open',
-        unseen: true,
-      }))
-    const made = known === undefined && acting.registered && { made: true as const }
-    if (!byId.has(agent.id)) byId.set(agent.id, { agent, kind: address.kind ?? 'to', ...made })
+  const once = new Map<number | string, Addressee>()
+  for (const { address, agent } of found) {
+    const { kind = 'to' } = address
+    const key = agent === undefined ? nameKey(address.name) : agent.id
+    if (once.has(key)) continue
+    const made = acting.registered && { made: true as const }
+    once.set(key, agent ? { agent, kind } : { agent: await newcomer(hub, { acting, sender }, address), kind, ...made })
   }
-  return [...byId.values()]
+  return [...once.values()]
+}
+
+/** At home in the sender's project, and with the policy that agents of its door start with. */
+const newcomer = async (
+  hub: Hub,
+  { acting, sender }: Pick<Resolving, 'acting' | 'sender'>,
+  { name }: Address,
+): Promise<Newcomer> => ({
+  place: isNewcomer(sender) ? sender.place : await needProject(hub, acting.caller, acting.project),
+  name,
+  policy: acting.registered ? 'auto' : 'open',
+  unseen: true,
+})
+
+/** In the transaction of the send: one that is refused leaves no new agent behind (all.calls.nothing-made). */
+export async function makeRecipients(
+  hub: Hub,
+  { tx, note }: { tx: Tx; note: Note },
+  addressees: readonly Addressee[],
+): Promise<Recipient[]> {
+  const recipients: Recipient[] = []
+  for (const { agent, ...how } of addressees) {
+    if (!isNewcomer(agent)) recipients.push({ agent, ...how })
+    else {
+      const { id, project_id: projectId, name } = await makeAgent(hub, tx, note, agent)
+      recipients.push({ agent: { id, projectId, name }, ...how })
+    }
+  }
+  return recipients
 }
 
 /**
@@ -83,13 +112,18 @@ async function find(
     const there = await findProjectElsewhere(hub, acting.caller, project)
     return there && findIn(hub, there.id, name)
   }
+  // A new agent has no contacts, and in a new project there is nobody.
+  if (isNewcomer(sender)) return isNew(sender.place) ? undefined : findIn(hub, sender.place.id, name)
   return (await findIn(hub, sender.projectId, name)) ?? (await findContactElsewhere(hub, sender, name))
 }
 
 /** Names that a newcomer tries in order to reach all at once (mail.recipient.broadcast). */
 const broadcasts: ReadonlySet<string> = new Set(['all', 'everyone', 'team', 'broadcast', '*'])
 
-async function refuseBroadcast(hub: Hub, { acting, sender, addresses }: Resolving): Promise<void> {
+async function refuseBroadcast(
+  hub: Hub,
+  { acting, sender, addresses }: Resolving & { readonly sender: Agent },
+): Promise<void> {
   const all = addresses.find(({ name }) => broadcasts.has(nameKey(name)))
   if (all === undefined) return
   const others = await listActiveOthers(hub, acting.caller, acting.project, sender)

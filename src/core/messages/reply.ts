@@ -4,9 +4,9 @@ import { limits } from '../../base/limits.ts'
 import { findMail, listRecipientsOf } from '../../store/mail.ts'
 import { sightOf } from '../access/rules.ts'
 import { type Acting, actAs } from '../agents/acting.ts'
-import type { Agent } from '../agents/agents.ts'
+import { type Agent, isNewcomer } from '../agents/agents.ts'
 import { type Hub, reader } from '../hub/hub.ts'
-import { type Recipient, resolve } from './recipients.ts'
+import { type Addressee, type Recipient, resolve } from './recipients.ts'
 import { type Address, dispatch, type Importance, type Sent } from './send.ts'
 
 export interface Reply {
@@ -40,10 +40,12 @@ export async function reply(
   const named = await resolve(hub, { acting, sender, addresses: [...(to ?? []), ...copies] })
   const usual = to === undefined ? await usualRecipients(hub, sender, original) : []
   // Of two mentions of an agent the first decides.
-  const byId = new Map(
-    [...named.toReversed(), ...usual.toReversed()].map((recipient) => [recipient.agent.id, recipient]),
-  )
-  const recipients = [...byId.values()].reverse()
+  const once = new Map<number | object, Addressee>()
+  for (const addressee of [...usual, ...named]) {
+    const key = isNewcomer(addressee.agent) ? addressee.agent : addressee.agent.id
+    if (!once.has(key)) once.set(key, addressee)
+  }
+  const recipients = [...once.values()]
   const { importance, ackRequired = original.ack_required === 1 } = flags
   const { own_subject } = original
   const draft = {

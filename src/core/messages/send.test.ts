@@ -78,7 +78,7 @@ eachEngine('Sending', (open) => {
     const hubs = [await openTestHub(await database.connect()), await openTestHub(await database.connect())] as const
     await Promise.all(
       Array.from({ length: 30 }, (_, n) =>
-        send(hubs[n % 2 === 0 ? 0 : 1], as('Alice', 'new'), { to: [{ name: 'BOB' }], body: `${n}` }),
+        send(hubs[n % 2 === 0 ? 0 : 1], as('Alice', '/srv/new'), { to: [{ name: 'BOB' }], body: `${n}` }),
       ),
     )
     expect(await hubs[0][inside].db.all(sql`SELECT COUNT(*) AS n FROM agents`)).toEqual([{ n: 2 }])

@@ -6,20 +6,29 @@ import { requestKind } from '../../store/contact-grounds.ts'
 import { insertDeliveries } from '../../store/deliveries.ts'
 import { insertGuests } from '../../store/guests.ts'
 import { findSent, listRecipientsOf } from '../../store/mail.ts'
-import { findMailThread, findThreadOf, type MailThreadRow } from '../../store/mail-threads.ts'
-import { type ClientId, findByClientId, findInThread, insertClientIds, insertMessage } from '../../store/messages.ts'
+import { insertClientIds, insertMessage } from '../../store/messages.ts'
 import { findSlug } from '../../store/projects.ts'
 import { insertThread, takeSeq } from '../../store/threads.ts'
 import type { Caller } from '../access/callers.ts'
-import { type Acting, actAs } from '../agents/acting.ts'
-import { type Agent, mailChannel } from '../agents/agents.ts'
+import { type Acting, actIn, findActor } from '../agents/acting.ts'
+import { type Agent, isNewcomer, mailChannel, type Newcomer } from '../agents/agents.ts'
 import { introMessage, triedToWrite } from '../contacts/intro.ts'
 import type { Refusal } from '../contacts/judging.ts'
 import { commit, type Note } from '../hub/commit.ts'
 import type { Hub } from '../hub/hub.ts'
 import { slugOfProject } from '../projects/projects.ts'
 import { admit, type Blocked } from './admission.ts'
-import { type Address, findNear, mostGuessed, type Recipient, resolve } from './recipients.ts'
+import { noteDeliveries } from './filing.ts'
+import { findJoined, findStored } from './placing.ts'
+import {
+  type Address,
+  type Addressee,
+  findNear,
+  makeRecipients,
+  mostGuessed,
+  type Recipient,
+  resolve,
+} from './recipients.ts'
 
 export type { Address } from './recipients.ts'
 export type Importance = 'low' | 'normal' | 'high' | 'urgent'
@@ -71,12 +80,18 @@ type Stored = Omit<Sent, 'home' | 'deliveries' | 'blocked'> & {
 }
 
 export async function send(hub: Hub, acting: Acting, draft: Draft): Promise<Sent> {
-  const sender = await actAs(hub, acting)
+  const sender = await findActor(hub, acting)
   const recipients = await resolve(hub, { acting, sender, addresses: draft.to })
   return dispatch(hub, acting.caller, { sender, recipients, draft })
 }
 
 export interface Dispatch {
+  readonly sender: Agent | Newcomer
+  readonly recipients: readonly Addressee[]
+  readonly draft: Omit<Draft, 'to'>
+}
+
+interface Delivering {
   readonly sender: Agent
   readonly recipients: readonly Recipient[]
   readonly draft: Omit<Draft, 'to'>
@@ -87,14 +102,30 @@ export interface Dispatch {
 /** One blocked recipient does not stop the others; if all are blocked, that is an error (mail.contact.partial). */
 export async function dispatch(hub: Hub, caller: Caller, what: Dispatch): Promise<Sent> {
   const uid = hub.ids.uuid()
-  // A contact request that judging files stays also where nothing is delivered: hence no throw inside.
-  const outcome = await commit(hub, caller, (tx, note) => append(hub, { tx, note, uid, ...what }))
-  if ('messageId' in outcome) return withProjects(hub, caller, what.sender, outcome)
-  const [first] = outcome.blocked
+  const { handshake: asks = hub.rules.contacts.handshake } = what.draft
+  const makes = [what.sender, ...what.recipients.map(({ agent }) => agent)].some(isNewcomer)
+  const { sender, outcome } = await commit(hub, caller, async (tx, note) => {
+    const sender = await actIn(hub, { tx, note, caller }, what.sender)
+    const recipients = await makeRecipients(hub, { tx, note }, what.recipients)
+    const outcome = await append(hub, { tx, note, uid, ...what, sender, recipients })
+    if ('messageId' in outcome) return { sender, outcome }
+    // Contact that judging made or asked for stays, with its agents, also where nothing is delivered.
+    const settled = asks && outcome.blocked.some(({ code }) => code === 'CONTACT_REQUIRED')
+    if (makes && !settled) throw refused(outcome.blocked)
+    return { sender, outcome }
+  })
+  if ('messageId' in outcome) {
+    if (!outcome.duplicate) noteDeliveries(hub, outcome.deliveries.length)
+    return withProjects(hub, caller, sender, outcome)
+  }
+  throw refused(outcome.blocked)
+}
+
+function refused(all: readonly Blocked[]): HubError {
+  const [first] = all
   if (first === undefined)
-    throw new HubError('INVALID_ARGUMENT', 'The message has no recipient.', { hint: 'Name at least one in "to".' })
-  const message = outcome.blocked.map((blocked) => blocked.message).join(' ')
-  throw refusalError({ ...first, message })
+    return new HubError('INVALID_ARGUMENT', 'The message has no recipient.', { hint: 'Name at least one in "to".' })
+  return refusalError({ ...first, message: all.map(({ message }) => message).join(' ') })
 }
 
 /** Slugs are known, but for the first time that a project is named. */
@@ -124,7 +155,7 @@ async function withProjects(hub: Hub, caller: Caller, sender: Agent, stored: Sto
 
 export const refusalError = ({ code, message, ...details }: Refusal): HubError => new HubError(code, message, details)
 
-export interface Appending extends Dispatch {
+export interface Appending extends Delivering {
   readonly tx: Tx
   readonly note: Note
   readonly uid: string
@@ -136,7 +167,7 @@ export async function append(
 ): Promise<Stored | { blocked: readonly Blocked[] }> {
   const { subject, importance = 'normal', ackRequired = false, clientId, body } = draft
   const name = clientId === undefined ? undefined : { senderId: sender.id, recipientIds: idsOf(recipients), clientId }
-  const thread = await findPlace(tx, { sender, recipients, draft })
+  const thread = await findJoined(tx, { sender, recipients, draft })
   const stored = name && (await findStored(tx, name, thread))
   if (stored) return storedReceipt(tx, stored.id)
 
@@ -216,15 +247,6 @@ async function introduce(
   }
 }
 
-/** A retry has the client id of a message that went to one of the same recipients, or into the same thread. */
-async function findStored(tx: Tx, name: ClientId, thread: MailThreadRow | undefined) {
-  const { senderId, clientId } = name
-  return (
-    (await findByClientId(tx, name)) ??
-    (thread && (await findInThread(tx, { threadId: thread.id, senderId, clientId })))
-  )
-}
-
 /** The receipt of a retry: that of the first send, without its blocked recipients. */
 async function storedReceipt(tx: Tx, messageId: number): Promise<Stored> {
   const [mail, recipients] = [await findSent(tx, messageId), await listRecipientsOf(tx, [messageId], { blind: true })]
@@ -243,33 +265,6 @@ async function storedReceipt(tx: Tx, messageId: number): Promise<Stored> {
     blocked: [],
     duplicate: true,
   }
-}
-
-interface Placing {
-  readonly sender: Agent
-  readonly recipients: readonly Recipient[]
-  readonly draft: Omit<Draft, 'to'>
-}
-
-/** The thread that a message joins; none if it begins one. */
-async function findPlace(tx: Tx, { sender, recipients, draft }: Placing): Promise<MailThreadRow | undefined> {
-  if (draft.replyTo !== undefined) return findThreadOf(tx, draft.replyTo)
-  if (draft.thread !== undefined) {
-    const { id: senderId, projectId } = sender
-    return findMailThread(tx, { projectId, senderId, key: draft.thread })
-  }
-  const [only, ...others] = recipients
-  if (draft.clientId === undefined || only === undefined || others.length > 0) return undefined
-  return findAnswered(tx, sender, only.agent, draft.clientId)
-}
-
-/**
- * A message that goes by the id of one the sender got from this recipient is the answer to it and joins its thread
- * (mailbox.send.reply). Anybody else's use of that id joins nothing: an id is no key to a conversation.
- */
-async function findAnswered(tx: Tx, sender: Agent, recipient: Agent, clientId: string) {
-  const asked = await findByClientId(tx, { senderId: recipient.id, recipientIds: [sender.id], clientId })
-  return asked && findThreadOf(tx, asked.id)
 }
 
 /** The projects that see a message though its thread is not theirs: the sender's, and those it openly goes to. */

@@ -1,18 +1,21 @@
 /** Projects: the namespaces of agents and threads. */
 
 import { HubError } from '../../base/errors.ts'
-import { slugOf, tidyKey } from '../../base/names.ts'
-import type { Reader } from '../../db/port.ts'
+import { commons, isAbsolutePath, slugName, slugOf, slugWord, tidyKey } from '../../base/names.ts'
+import { nearest } from '../../base/nearest.ts'
+import type { Reader, Tx } from '../../db/port.ts'
 import {
   findProject,
   findSlug,
   insertProject,
+  listProjectsNamed,
   listProjects as listRows,
+  listSlugs,
   type ProjectRow,
 } from '../../store/projects.ts'
 import type { Caller } from '../access/callers.ts'
 import { mayEnter, maySteer } from '../access/rules.ts'
-import { commit } from '../hub/commit.ts'
+import { commit, type Note } from '../hub/commit.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import { memory, remember } from '../hub/memory.ts'
 
@@ -24,7 +27,7 @@ export interface Project {
   readonly createdAt: number
 }
 
-/** Projects seen before. A project is never renamed: this stays true. */
+/** Projects seen before, by slug and key. A project is never renamed: this stays true. */
 export const known = memory(() => ({ projects: new Map<string, Project>(), slugs: new Map<number, string>() }))
 
 const toProject = ({ id, slug, human_key, created_at }: ProjectRow): Project => ({
@@ -34,21 +37,42 @@ const toProject = ({ id, slug, human_key, created_at }: ProjectRow): Project => 
   createdAt: created_at,
 })
 
-/** The project of this slug or human key; one that was never named before is made, as a mailbox is. */
-export async function ensureProject(hub: Hub, caller: Caller, slugOrKey: string): Promise<Project> {
-  const found = await findProjectCalled(hub, slugOrKey)
+/** A project that does not exist yet, and may be made. */
+export interface NewProject {
+  readonly newKey: string
+}
+
+/**
+ * The project of this slug, name or human key. A path that nobody has named before is that of a new project, which the
+ * caller makes with what comes first in it; any other unknown name is an error (mail.project.named).
+ */
+export async function findPlace(hub: Hub, caller: Caller, slugOrKey: string): Promise<Project | NewProject> {
+  const found = await findProjectCalled(hub, slugOrKey, onlyOf(caller))
   if (found !== undefined && mayEnter(caller, found.id)) return found
   // A foreign project and a missing one answer alike.
-  if (found !== undefined || !maySteer(caller)) throw missing(slugOrKey)
-  const humanKey = tidyKey(slugOrKey)
-  const row = await commit(hub, caller, async (tx, note) => {
-    const found = await findProject(tx, humanKey)
-    if (found !== undefined) return found
-    const made = await insertProject(tx, { slug: await freeSlug(tx, humanKey), humanKey, now: hub.clock.now() })
-    note({ kind: 'project.created', projectId: made.id })
-    return made
-  })
-  return remember(known(hub).projects, slugOrKey, toProject(row))
+  if (found !== undefined || !maySteer(caller)) throw await missing(hub, caller, slugOrKey)
+  const newKey = tidyKey(slugOrKey)
+  if (isAbsolutePath(slugOrKey) || newKey === commons) return { newKey }
+  throw await missing(hub, caller, slugOrKey)
+}
+
+export const isNew = (place: Project | NewProject): place is NewProject => 'newKey' in place
+
+/** In the transaction of the first thing in it: a call that fails leaves no project behind (all.calls.nothing-made). */
+export async function makeProject(hub: Hub, tx: Tx, note: Note, { newKey }: NewProject): Promise<Project> {
+  const found = await findProject(tx, newKey)
+  if (found !== undefined) return toProject(found)
+  const made = await insertProject(tx, { slug: await freeSlug(tx, newKey), humanKey: newKey, now: hub.clock.now() })
+  note({ kind: 'project.created', projectId: made.id })
+  return toProject(made)
+}
+
+/** The same, made where it is new. */
+export async function ensureProject(hub: Hub, caller: Caller, slugOrKey: string): Promise<Project> {
+  const place = await findPlace(hub, caller, slugOrKey)
+  if (!isNew(place)) return place
+  const made = await commit(hub, caller, (tx, note) => makeProject(hub, tx, note, place))
+  return remember(known(hub).projects, made.key, made)
 }
 
 /** Where two keys share the last part and the short hash, or somebody used the slug as a key, a longer hash tells them apart. */
@@ -61,8 +85,14 @@ export async function freeSlug(tx: Reader, humanKey: string): Promise<string> {
   return slug
 }
 
-/** Every door asks here, so that all of them mean one project whichever way its key is written. */
-export async function findProjectCalled(hub: Hub, slugOrKey: string): Promise<Project | undefined> {
+/** The holder of a key knows its own project: others neither share its name nor are suggested. */
+const onlyOf = (caller: Caller): number | undefined => (caller.kind === 'agent' ? caller.projectId : undefined)
+
+/**
+ * Every door asks here, so that all of them mean one project whichever way its key is written. It also goes by its slug
+ * without the hash, while one project only has that name: among all, or among `only`.
+ */
+export async function findProjectCalled(hub: Hub, slugOrKey: string, only?: number): Promise<Project | undefined> {
   const before = known(hub).projects.get(slugOrKey)
   if (before !== undefined) return before
   // First as it is written: older databases hold keys that end with a slash.
@@ -70,13 +100,26 @@ export async function findProjectCalled(hub: Hub, slugOrKey: string): Promise<Pr
   const row =
     (await findProject(reader(hub), slugOrKey)) ??
     (tidy === slugOrKey ? undefined : await findProject(reader(hub), tidy))
-  return row && remember(known(hub).projects, slugOrKey, toProject(row))
+  if (row !== undefined) return remember(known(hub).projects, slugOrKey, toProject(row))
+  // Not remembered: the next project may have the same name.
+  const [one, ...others] = await listNamesakes(hub, tidy, only)
+  return one !== undefined && others.length === 0 ? toProject(one) : undefined
+}
+
+/** More slugs that begin with a name and are no namesakes than this are not looked through. */
+const mostNamesakes = 1000
+
+async function listNamesakes(hub: Hub, called: string, only: number | undefined): Promise<ProjectRow[]> {
+  const name = called.toLowerCase()
+  if (!/^[a-z0-9-]{1,40}$/.test(name)) return []
+  const rows = await listProjectsNamed(reader(hub), { name, only, limit: mostNamesakes })
+  return rows.filter(({ slug }) => slugName(slug) === name)
 }
 
 /** For projects that are only looked at: none is made. */
 export async function needProject(hub: Hub, caller: Caller, slugOrKey: string): Promise<Project> {
-  const found = await findProjectCalled(hub, slugOrKey)
-  if (found === undefined || !mayEnter(caller, found.id)) throw missing(slugOrKey)
+  const found = await findProjectCalled(hub, slugOrKey, onlyOf(caller))
+  if (found === undefined || !mayEnter(caller, found.id)) throw await missing(hub, caller, slugOrKey)
   return found
 }
 
@@ -86,14 +129,24 @@ export async function needProject(hub: Hub, caller: Caller, slugOrKey: string): 
  */
 export async function findProjectElsewhere(hub: Hub, caller: Caller, slugOrKey: string): Promise<Project | undefined> {
   const found = await findProjectCalled(hub, slugOrKey)
-  if (found === undefined && maySteer(caller)) throw missing(slugOrKey, 'elsewhere')
+  if (found === undefined && maySteer(caller)) throw await missing(hub, caller, slugOrKey, 'elsewhere')
   return found
 }
 
-function missing(slugOrKey: string, reason?: 'elsewhere'): HubError {
-  return new HubError('PROJECT_NOT_FOUND', `There is no project ${JSON.stringify(slugOrKey)}.`, {
+/** So many slugs are suggested, of as many of the newest. */
+const suggested = { shown: 3, compared: 1000 } as const
+
+async function missing(hub: Hub, caller: Caller, slugOrKey: string, reason?: 'elsewhere'): Promise<HubError> {
+  const slugs = await listSlugs(reader(hub), { only: onlyOf(caller), limit: suggested.compared })
+  const byName = Map.groupBy(slugs, slugName)
+  const near = nearest(slugName(slugWord(slugOrKey)), [...byName.keys()], suggested.shown).flatMap(
+    (name) => byName.get(name) ?? [],
+  )
+  const [are, some] = near.length > 0 ? ['The nearest', near] : ['There are', slugs]
+  const shown = JSON.stringify(slugOrKey.length > 200 ? `${slugOrKey.slice(0, 200)}…` : slugOrKey)
+  return new HubError('PROJECT_NOT_FOUND', `There is no project ${shown}.`, {
     reason,
-    hint: 'Name it by its key (usually the absolute path of the repository) or its slug.',
+    hint: `${are}: ${some.slice(0, suggested.shown).join(', ')}. A project goes by its absolute path or its slug.`,
   })
 }
 
@@ -102,9 +155,9 @@ export async function listProjects(
   hub: Hub,
   caller: Caller,
   { after = 0, limit }: { after?: number | undefined; limit: number },
-): Promise<Project[]> {
-  const only = caller.kind === 'agent' ? caller.projectId : undefined
-  return (await listRows(reader(hub), { only, after, limit })).map(toProject)
+): Promise<{ projects: Project[]; hasMore: boolean }> {
+  const rows = await listRows(reader(hub), { only: onlyOf(caller), after, limit: limit + 1 })
+  return { projects: rows.slice(0, limit).map(toProject), hasMore: rows.length > limit }
 }
 
 /** Slugs never change: each is asked for once. */

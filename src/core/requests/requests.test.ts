@@ -129,7 +129,7 @@ eachEngine('Contact requests', (open) => {
     clock.advance(1)
     await answer('Bob', 'Ann', true)
     const seen = async (name: string) =>
-      (await listContacts(hub, as(name))).map(
+      (await listContacts(hub, as(name))).contacts.map(
         ({ direction, from, to, status }) => `${direction} ${from.name}>${to.name} ${status}`,
       )
     expect(await seen('Ann')).toEqual(['outgoing Ann>Bob approved', 'incoming Cid>Ann pending'])

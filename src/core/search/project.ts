@@ -1,10 +1,13 @@
 /** Search in all that is in the caller's sight: a project's threads, and open messages between its agents and others'. */
+import { limits } from '../../base/limits.ts'
+import { listThreadStates, listTold } from '../../store/summaries.ts'
+import type { Sight } from '../../store/visibility.ts'
 import type { Caller } from '../access/callers.ts'
 import { sightOf } from '../access/rules.ts'
-import type { Hub } from '../hub/hub.ts'
+import { type Hub, reader } from '../hub/hub.ts'
 import type { MailMessage } from '../mail/messages.ts'
 import { needProject, slugOfProject } from '../projects/projects.ts'
-import { type Hit, type Searching, search } from './search.ts'
+import { type Found, type Hit, type Searching, search, searchLimits } from './search.ts'
 
 /** No query is too long: of a long one only the beginning is read, for only its first words count. */
 const queryLength = 10_000
@@ -17,15 +20,32 @@ export async function searchProject(
   hub: Hub,
   caller: Caller,
   project: string,
-  { query, limit }: Searching,
-): Promise<ProjectHit[]> {
+  { query, limit = searchLimits.usual }: Searching,
+): Promise<Omit<Found, 'hits'> & { readonly hits: readonly ProjectHit[] }> {
   const { id: projectId } = await needProject(hub, caller, project)
-  const scope = { sight: sightOf(caller, projectId) }
+  const sight = sightOf(caller, projectId)
+  const first = await listInThread(hub, sight, { key: query.trim(), limit: limit + 1 })
+  const found = await search(hub, { sight }, { query: query.slice(0, queryLength), limit, first })
   const hits: ProjectHit[] = []
-  for (const hit of await search(hub, scope, { query: query.slice(0, queryLength), limit })) {
+  for (const hit of found.hits) {
     const { sender: name, senderProject } = hit
     const slug = senderProject === projectId ? undefined : await slugOfProject(hub, senderProject)
     hits.push({ ...hit, from: { name, project: slug } })
   }
-  return hits
+  return { ...found, hits }
+}
+
+/** A query that is the name of a thread finds its messages, whatever their words; the newest first (mail.search.key-alone). */
+async function listInThread(
+  hub: Hub,
+  sight: Sight,
+  { key, limit }: { key: string; limit: number },
+): Promise<readonly number[]> {
+  if (key === '' || key.length > 2 * limits.threadKeyLength) return []
+  const ids: number[] = []
+  for (const { id: threadId, project_id } of await listThreadStates(reader(hub), sight, key)) {
+    const guest = project_id !== sight.projectId
+    ids.push(...(await listTold(reader(hub), { threadId, sight, guest, length: 0, limit })).map(({ id }) => id))
+  }
+  return ids.sort((a, b) => b - a).slice(0, limit)
 }

@@ -4,7 +4,14 @@ import { expect, test } from 'vitest'
 import { TestClock } from '../../../test/support/clock.ts'
 import { eachEngine } from '../../../test/support/engines.ts'
 import { as, openTestHub } from '../../../test/support/hub.ts'
-import { connectHub, inProject, inTopics, writeMessages, writeOldMessages } from '../../../test/support/search.ts'
+import {
+  connectHub,
+  inProject,
+  inTopics,
+  searchHits as search,
+  writeMessages,
+  writeOldMessages,
+} from '../../../test/support/search.ts'
 import { verifies } from '../../../test/support/verifies.ts'
 import { migrate } from '../../db/migrate.ts'
 import { migrations } from '../../db/migrations/all.ts'
@@ -13,7 +20,6 @@ import { findNewest, indexNext, isIndexed } from '../../store/search.ts'
 import { type Hub, inside } from '../hub/hub.ts'
 import { send } from '../messages/send.ts'
 import { catchUp, keepSearchable, rebuildSearch } from './projection.ts'
-import { search } from './search.ts'
 
 const notes = (count: number, from = 0) => Array.from({ length: count }, (_, n) => ({ body: `note number${from + n}` }))
 

@@ -4,11 +4,10 @@ import sql from 'sql-template-tag'
 import { expect, test } from 'vitest'
 import { eachEngine } from '../../../test/support/engines.ts'
 import { as } from '../../../test/support/hub.ts'
-import { connectHub, inProject, inTopics, writeMessages } from '../../../test/support/search.ts'
+import { connectHub, inProject, inTopics, searchHits as search, writeMessages } from '../../../test/support/search.ts'
 import { verifies } from '../../../test/support/verifies.ts'
 import { type Hub, inside } from '../hub/hub.ts'
 import { send } from '../messages/send.ts'
-import { search } from './search.ts'
 
 eachEngine('A search', (open) => {
   const start = async () => connectHub(await open())
@@ -22,7 +21,7 @@ eachEngine('A search', (open) => {
     await writeMessages(hub, [
       { body: 'secret of the topic' },
       { body: 'secret of the other topic', topic: 'other' },
-      { body: 'secret of another project', project: 'elsewhere' },
+      { body: 'secret of another project', project: '/srv/elsewhere' },
     ])
     for (const body of [
       'secret',
@@ -34,7 +33,7 @@ eachEngine('A search', (open) => {
     for (const query of ['from:alice', 'secret OR alice', 'sec*', 'thread:general', 'NOT x secret'])
       for (const body of await bodies(hub, query)) expect(body).toMatch(/^secret of the (other )?topic$/)
     expect(await search(hub, await inTopics(hub, 'elsewhere'), { query: 'secret' })).toHaveLength(1)
-    expect(await search(hub, await inTopics(hub, 'a third'), { query: 'secret' })).toEqual([])
+    expect(await search(hub, await inTopics(hub, '/srv/a third'), { query: 'secret' })).toEqual([])
   })
 
   test('of a thread shows that thread alone', async () => {
@@ -59,15 +58,15 @@ eachEngine('A search', (open) => {
       await writeMessages(hub, [
         { body: 'secret topic' },
         { body: 'secret mail', mail: {} },
-        { body: 'secret there', project: 'there', mail: {} },
-        { body: 'secret for both', project: 'there', mail: { key: 'TKT-1', guests: ['commons', 'there'] } },
-        { body: 'secret afterwards', project: 'there', mail: { key: 'TKT-1' } },
+        { body: 'secret there', project: '/srv/there', mail: {} },
+        { body: 'secret for both', project: '/srv/there', mail: { key: 'TKT-1', guests: ['commons', 'there'] } },
+        { body: 'secret afterwards', project: '/srv/there', mail: { key: 'TKT-1' } },
       ])
       await send(hub, as('bob'), { to: [{ name: 'carol' }], body: 'secret of mailboxes' })
       const {
         sight: { projectId },
       } = await inProject(hub)
-      await send(hub, as('eve', 'third'), {
+      await send(hub, as('eve', '/srv/third'), {
         to: [{ name: 'eve' }],
         body: `secret project${projectId} #project${projectId}`,
       })
@@ -79,7 +78,7 @@ eachEngine('A search', (open) => {
       ])
       expect(await inAll(hub, 'secret', 'there')).toEqual(['secret afterwards', 'secret for both', 'secret there'])
       expect(await inAll(hub, 'thread:TKT-1')).toEqual(['secret for both'])
-      expect(await inAll(hub, 'secret', 'a fourth')).toEqual([])
+      expect(await inAll(hub, 'secret', '/srv/a fourth')).toEqual([])
       expect(await bodies(hub, 'secret')).toEqual(['secret topic'])
       await hub[inside].db.tx((tx) => tx.all(sql`DELETE FROM message_guests`))
       expect(await inAll(hub, 'thread:TKT-1')).toEqual([])

@@ -3,12 +3,11 @@ import fc from 'fast-check'
 import sql from 'sql-template-tag'
 import { expect, test } from 'vitest'
 import { eachEngine } from '../../../test/support/engines.ts'
-import { connectHub, inTopics, writeMessages } from '../../../test/support/search.ts'
+import { connectHub, inTopics, searchHits as search, writeMessages } from '../../../test/support/search.ts'
 import { marked } from '../../fulltext/excerpt.ts'
 import { fitsAt, parseQuery, type Query } from '../../fulltext/query.ts'
 import { wordsOf } from '../../fulltext/words.ts'
 import { type Hub, inside } from '../hub/hub.ts'
-import { search } from './search.ts'
 
 /** Name → text; the name is found again as the sequence of the message. */
 const documents = {

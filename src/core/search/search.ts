@@ -2,10 +2,10 @@
 import { nextTurn } from '../../base/clock.ts'
 import { HubError } from '../../base/errors.ts'
 import { type Excerpt, excerpt } from '../../fulltext/excerpt.ts'
-import { type Phrase, parseQuery, phrasesOf, type Query } from '../../fulltext/query.ts'
-import { type Counted, rank, tally } from '../../fulltext/relevance.ts'
+import { type Phrase, phrasesOf, type Query, readQuery } from '../../fulltext/query.ts'
+import { type Counted, type Ranked, rank, tally } from '../../fulltext/relevance.ts'
 import { type HitRow, listFound, listHits, listTexts, type Scope } from '../../store/search.ts'
-import { type Hub, reader } from '../hub/hub.ts'
+import { type Hub, longReader, reader } from '../hub/hub.ts'
 import { firstLine } from '../mail/messages.ts'
 import { catchUp } from './projection.ts'
 
@@ -28,6 +28,16 @@ const pageSize = 250
 export interface Searching {
   readonly query: string
   readonly limit?: number | undefined
+  /** The ids of messages that are found for another reason than their words, and shown before all others. */
+  readonly first?: readonly number[]
+}
+
+export interface Found {
+  readonly hits: readonly Hit[]
+  /** Whether there are more than these. */
+  readonly more: boolean
+  /** Why the form of the query keeps it from finding what it seems to ask for. */
+  readonly note: string | undefined
 }
 
 export interface Hit {
@@ -59,8 +69,8 @@ export interface Hit {
 export async function search(
   hub: Hub,
   scope: Scope,
-  { query: text, limit = searchLimits.usual }: Searching,
-): Promise<Hit[]> {
+  { query: text, limit = searchLimits.usual, first = [] }: Searching,
+): Promise<Found> {
   if (!Number.isInteger(limit) || limit < searchLimits.least || limit > searchLimits.most)
     throw new HubError(
       'INVALID_ARGUMENT',
@@ -69,11 +79,12 @@ export async function search(
         hint: 'Ask for fewer, with a narrower query if need be.',
       },
     )
-  const query = parseQuery(text)
-  if (query === undefined) return []
-  await catchUp(hub)
-  const phrases = phrasesOf(query)
-  const best = rank(await countFound(hub, { query, scope, phrases })).slice(0, limit)
+  const { query, note } = readQuery(text)
+  if (query !== undefined) await catchUp(hub)
+  const phrases = query === undefined ? [] : phrasesOf(query)
+  const ranked = query === undefined ? [] : rank(await countFound(hub, { query, scope, phrases }))
+  const found = before(first, ranked)
+  const best = found.slice(0, limit)
   const rows = await listHits(
     reader(hub),
     best.map(({ id }) => id),
@@ -88,7 +99,15 @@ export async function search(
     // A long text takes a few milliseconds to look through.
     if (row.body.length > rankedCharacters) await nextTurn()
   }
-  return hits
+  return { hits, more: found.length > limit, note: found.length > 0 && query === undefined ? undefined : note }
+}
+
+/** Better than all others, in their own order. */
+function before(first: readonly number[], ranked: readonly Ranked[]): readonly Ranked[] {
+  if (first.length === 0) return ranked
+  const [{ score: top } = { score: 0 }] = ranked
+  const ids = new Set(first)
+  return [...first.map((id) => ({ id, score: top + 1 })), ...ranked.filter(({ id }) => !ids.has(id))]
 }
 
 interface Counting {
@@ -99,10 +118,10 @@ interface Counting {
 
 /** Nearly always all that is found is in sight, and the newest thousand are enough. */
 async function countFound(hub: Hub, { query, scope, phrases }: Counting): Promise<Counted[]> {
-  const found = await listFound(reader(hub), { query, scope }, mostRanked)
+  const found = await listFound(longReader(hub), { query, scope }, mostRanked)
   const counted = await countAll(hub, { ids: found, scope, phrases })
   if (found.length < mostRanked || counted.length === found.length) return counted
-  const more = await listFound(reader(hub), { query, scope }, mostSifted)
+  const more = await listFound(longReader(hub), { query, scope }, mostSifted)
   return countAll(hub, { ids: more, scope, phrases })
 }
 
@@ -115,7 +134,7 @@ async function countAll(
   for (let at = 0; at < ids.length && counted.length < mostRanked; at += pageSize) {
     if (at > 0) await nextTurn()
     const part = { ids: ids.slice(at, at + pageSize), scope, length: rankedCharacters }
-    for (const { id, ...row } of await listTexts(reader(hub), part)) {
+    for (const { id, ...row } of await listTexts(longReader(hub), part)) {
       const [subject, body] = [tally(row.subject, phrases), tally(row.body, phrases)]
       const counts = phrases.map(({ field }, n) => {
         const inSubject = field === undefined || field === 'subject' ? (subject.counts[n] ?? 0) : 0

@@ -90,7 +90,7 @@ eachEngine('A summary', (open) => {
 
   test('of a thread that nobody here may see is an error', async () => {
     const hub = await start()
-    await ensureAgent(hub, local, { project: 'elsewhere', name: 'RedStone' })
+    await ensureAgent(hub, local, { project: '/srv/elsewhere', name: 'RedStone' })
     await mail(hub, 'secret', { thread: 'T' })
     await expect(one(hub, 'nothing')).rejects.toMatchObject({ code: 'THREAD_NOT_FOUND' })
     for (const project of ['elsewhere', 'nowhere'])
@@ -101,7 +101,7 @@ eachEngine('A summary', (open) => {
 
   test('tells another project what came there, and no more', async () => {
     const hub = await start()
-    await ensureAgent(hub, local, { project: 'elsewhere', name: 'RedStone' })
+    await ensureAgent(hub, local, { project: '/srv/elsewhere', name: 'RedStone' })
     await mail(hub, 'TODO: ours alone', { thread: 'T' })
     await mail(hub, 'TODO: for both', { thread: 'T', to: [{ name: 'RedStone', project: 'elsewhere' }] })
     const there = await summarizeThread(hub, local, { project: 'elsewhere', key: 'T', ...plain })

@@ -18,9 +18,9 @@ eachEngine('A thread', (open) => {
     const key = 'TKT-1'
     const say = (project: string, body: string, to: { name: string; project?: string }) =>
       send(hub, as('ann', project), { to: [to], thread: key, subject: body, body })
-    for (let n = 0; n < 51; n++) await say(`p${n}`, `from p${n}`, { name: 'bob' })
-    await ensureAgent(hub, local, { project: 'guest', name: 'bob' })
-    await say('last', 'for the guest', { name: 'bob', project: 'guest' })
+    for (let n = 0; n < 51; n++) await say(`/srv/p${n}`, `from p${n}`, { name: 'bob' })
+    await ensureAgent(hub, local, { project: '/srv/guest', name: 'bob' })
+    await say('/srv/last', 'for the guest', { name: 'bob', project: 'guest' })
     const seen = async (project: string) => [
       (await readThread(hub, local, project, { key, bodies: true, limit: 100 })).messages.map(({ subject }) => subject),
       (await summarizeThread(hub, local, { project, key, refine: false })).totalMessages,
@@ -29,7 +29,7 @@ eachEngine('A thread', (open) => {
     expect(await seen('guest')).toEqual([['for the guest'], 1])
     expect(await seen('p50')).toEqual([['from p50'], 1])
     // A project that is a guest of more threads than are read sees its own among them.
-    for (let n = 0; n < 51; n++) await say(`p${n}`, 'to all', { name: 'bob', project: 'guest' })
+    for (let n = 0; n < 51; n++) await say(`/srv/p${n}`, 'to all', { name: 'bob', project: 'guest' })
     await say('guest', 'at home', { name: 'bob' })
     const [subjects] = await seen('guest')
     expect(subjects).toContain('at home')
@@ -41,10 +41,10 @@ eachEngine('A thread', (open) => {
     'of another project is told to a guest page by page, as far as it came there',
     async () => {
       const hub = await openTestHub(await (await open()).connect())
-      await ensureAgent(hub, local, { project: 'guest', name: 'bob' })
+      await ensureAgent(hub, local, { project: '/srv/guest', name: 'bob' })
       for (let n = 0; n < 130; n++) {
         const to = n % 2 === 0 ? [{ name: 'bob', project: 'guest' }] : [{ name: 'bob' }]
-        await send(hub, as('ann', 'home'), { to, thread: 'T', body: `The point of number${n} is made.` })
+        await send(hub, as('ann', '/srv/home'), { to, thread: 'T', body: `The point of number${n} is made.` })
       }
       const told = await summarizeThread(hub, local, { project: 'guest', key: 'T', refine: false })
       expect(told.totalMessages).toBe(65)
@@ -59,7 +59,7 @@ eachEngine('A thread', (open) => {
 eachEngine('An outbox', (open) => {
   verifies(
     'mail.resource.outbox',
-    'is in the order of the time, also where a clock was put back, and paged so',
+    'is in the order in which it was stored, also where a clock was put back, and paged so',
     async () => {
       const clock = new TestClock()
       const hub = await openTestHub(await (await open()).connect(), { clock })
@@ -73,7 +73,7 @@ eachEngine('An outbox', (open) => {
       await say('same moment')
       const all = async (wish: { since?: number; before?: number | undefined } = {}, limit = 9) =>
         (await listOutbox(hub, as('ann'), { ...wish, limit, bodies: true })).messages
-      const bodies = ['ahead', 'same moment', 'put back', 'first']
+      const bodies = ['same moment', 'put back', 'ahead', 'first']
       expect((await all()).map(({ body }) => body)).toEqual(bodies)
       expect((await all({ since: begin + 2000 })).map(({ body }) => body)).toEqual(['ahead'])
       const paged: (string | undefined)[] = []

@@ -9,7 +9,7 @@ import { lockTopic } from '../../store/topic-care.ts'
 import type { Caller } from '../access/callers.ts'
 import { holdName } from '../access/holders.ts'
 import { mayActAs } from '../access/rules.ts'
-import { actAs, notYours } from '../agents/acting.ts'
+import { actIn, findActor, notYours } from '../agents/acting.ts'
 import { commit } from '../hub/commit.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import { enter, needTopic, type Topic, threadChannel, topicNotFound } from './topics.ts'
@@ -32,9 +32,10 @@ export async function join(
   { caller, project, key }: Holder,
   { topic, name, token }: { topic: Topic; name: string; token: string | undefined },
 ): Promise<Joined> {
-  const agent = await actAs(hub, { caller, project, name })
+  const actor = await findActor(hub, { caller, project, name })
   enter(caller, topic)
   return commit(hub, caller, async (tx, note) => {
+    const agent = await actIn(hub, { tx, note, caller }, actor)
     // The topic may have been deleted since it was found.
     if ((await lockTopic(tx, topic.projectId, topic.uid)) === undefined) throw topicNotFound(topic.uid)
     const reclaimToken = await holdName(hub, tx, { agent, holder: key, token })
@@ -116,12 +117,15 @@ export async function listPresent(
 ) {
   const { id } = await needTopic(hub, caller, project, uid)
   const now = hub.clock.now()
+  const most = Math.min(limit, limits.listed)
   const rows = await listPeers(reader(hub), {
     threadId: id,
     since: now - windowMs,
     now,
-    limit: Math.min(limit, limits.listed),
+    limit: most + 1,
   })
-  const peers: Peer[] = rows.map((row) => ({ name: row.name, lastSeq: row.last_seq, seenAt: row.seen_at }))
-  return { now, peers }
+  const peers: Peer[] = rows
+    .slice(0, most)
+    .map((row) => ({ name: row.name, lastSeq: row.last_seq, seenAt: row.seen_at }))
+  return { now, peers, hasMore: rows.length > most }
 }

@@ -1,6 +1,6 @@
 /** Remarks: messages to a topic from somebody who takes no part in it. */
 import { lockTopic } from '../../store/topic-care.ts'
-import { type Acting, actAs } from '../agents/acting.ts'
+import { type Acting, actIn, findActor } from '../agents/acting.ts'
 import { commit } from '../hub/commit.ts'
 import type { Hub } from '../hub/hub.ts'
 import { type Outgoing, type Said, say } from './saying.ts'
@@ -12,8 +12,10 @@ export async function remark(
   acting: Acting,
   { topic: { uid }, outgoing }: { topic: Topic; outgoing: Outgoing },
 ): Promise<Said> {
-  const sender = await actAs(hub, acting)
-  return commit(hub, acting.caller, async (tx, note) => {
+  const { caller } = acting
+  const actor = await findActor(hub, acting)
+  return commit(hub, caller, async (tx, note) => {
+    const sender = await actIn(hub, { tx, note, caller }, actor)
     const topic = await lockTopic(tx, sender.projectId, uid)
     if (topic === undefined) throw topicNotFound(uid)
     const [said] = await say(hub, tx, { topic, sender, outbox: [outgoing], note })

@@ -14,7 +14,7 @@ import type { Caller } from '../access/callers.ts'
 import { mayEnter } from '../access/rules.ts'
 import { commit } from '../hub/commit.ts'
 import { type Hub, reader } from '../hub/hub.ts'
-import { ensureProject, needProject } from '../projects/projects.ts'
+import { findPlace, isNew, makeProject, needProject } from '../projects/projects.ts'
 
 export interface Topic {
   readonly id: number
@@ -56,10 +56,11 @@ export async function createTopic(
   project: string,
   { name, metadata, mode }: TopicMaking,
 ): Promise<Topic> {
-  const { id: projectId } = await ensureProject(hub, caller, project)
+  const place = await findPlace(hub, caller, project)
   const uid = hub.ids.short()
   const called = name ?? `topic-${uid}`
   return commit(hub, caller, async (tx, note) => {
+    const { id: projectId } = isNew(place) ? await makeProject(hub, tx, note, place) : place
     // Of two calls that make the same name at once, only one may find it free.
     await lockProject(tx, projectId)
     const found =

@@ -6,5 +6,6 @@ import { search } from './0003-search.ts'
 import { mail } from './0004-mail.ts'
 import { callers } from './0005-callers.ts'
 import { names } from './0006-names.ts'
+import { boxes } from './0007-boxes.ts'
 
-export const migrations: readonly Migration[] = [mailbox, topics, search, mail, callers, names]
+export const migrations: readonly Migration[] = [mailbox, topics, search, mail, callers, names, boxes]

@@ -149,9 +149,9 @@ describe('Work that runs at the same time', () => {
         SELECT current_setting('lock_timeout') || ' ' || current_setting('statement_timeout') AS limit`)
       return rows[0]?.limit
     }
-    expect(await db.tx(limits)).toBe('5s 8s')
+    expect(await db.tx(limits)).toBe('8s 9s')
     expect(await db.tx(limits, { unhurried: true })).toBe('0 0')
-    expect(await db.tx(limits)).toBe('5s 8s')
+    expect(await db.tx(limits)).toBe('8s 9s')
     const slow = db.tx(async (tx) => {
       await tx.all(sql`SET LOCAL statement_timeout = 20`)
       await tx.all(sql`SELECT pg_sleep(5)`)

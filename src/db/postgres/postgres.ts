@@ -34,6 +34,8 @@ export async function openPostgres(url: string): Promise<Db> {
 
 class PostgresDb implements Db {
   readonly dialect = 'postgres'
+  /** Every query waits for another process here. */
+  readonly long = this
   readonly #pool: Pool
   readonly #notices: PostgresNotices
   readonly #statements = new PostgresStatements()

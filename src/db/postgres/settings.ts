@@ -8,8 +8,8 @@ const connectTimeoutMs = 10_000
  * No statement of a request takes a second. One that waits for a row, or that the server works on, is ended by the
  * server, which keeps the connection; where the server is silent, the driver gives the connection up (serve.store.silent).
  */
-const lockTimeoutMs = 5_000
-const statementTimeoutMs = 8_000
+const lockTimeoutMs = 8_000
+const statementTimeoutMs = 9_000
 const queryTimeoutMs = 10_000
 
 /** A node that vanishes in the middle of a transaction must not keep its rows locked. */

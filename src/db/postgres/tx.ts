@@ -1,6 +1,6 @@
 /** The PostgreSQL connection as a unit of work sees it, until it ends or one of its statements fails. */
-import type { ClientConfig, PoolClient, QueryConfig } from 'pg'
-import type { Sql } from 'sql-template-tag'
+import type { ClientConfig, PoolClient, QueryConfig, QueryResult } from 'pg'
+import sql, { type Sql } from 'sql-template-tag'
 import { postgresFault } from '../faults.ts'
 import type { Tx } from '../port.ts'
 import type { PostgresStatements } from './statements.ts'
@@ -10,7 +10,6 @@ const unlimitedMs = 2 ** 31 - 1
 
 export class PostgresTx implements Tx {
   readonly dialect = 'postgres'
-  readonly writes = true
   readonly #client: PoolClient
   readonly #statements: PostgresStatements
   readonly #unhurried: boolean
@@ -24,13 +23,27 @@ export class PostgresTx implements Tx {
   }
 
   async all<Row>(query: Sql): Promise<Row[]> {
+    const { rows } = await this.#run(query)
+    return rows as Row[]
+  }
+
+  async insert(query: Sql): Promise<number> {
+    const { rows } = await this.#run(sql`${query} RETURNING id`)
+    return (rows[0] as { id: number }).id
+  }
+
+  async change(query: Sql): Promise<number> {
+    const { rowCount } = await this.#run(query)
+    return rowCount ?? 0
+  }
+
+  async #run(query: Sql): Promise<QueryResult> {
     if (this.#ended) throw new Error('This unit of work has ended; its statements belong inside it.')
     if (this.#failure !== undefined) throw postgresFault(this.#failure)
     try {
       const bound: QueryConfig & Pick<ClientConfig, 'query_timeout'> = this.#statements.bind(query)
       if (this.#unhurried) bound.query_timeout = unlimitedMs
-      const { rows } = await this.#client.query(bound)
-      return rows
+      return await this.#client.query(bound)
     } catch (error) {
       // Of statements sent together only the first names the fault, the others only that there was one.
       this.#failure ??= error

@@ -1,5 +1,5 @@
 /** One connection to a SQLite file, which keeps its prepared statements. */
-import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
+import { DatabaseSync, type SQLInputValue, type StatementResultingChanges, type StatementSync } from 'node:sqlite'
 import type { Sql } from 'sql-template-tag'
 import { Statements } from '../statements.ts'
 
@@ -16,6 +16,11 @@ export class SqliteConnection {
   /** Rows of any query. Values other than SQLite's are refused by SQLite itself. */
   all(query: Sql): unknown[] {
     return this.#statements.for(query).all(...(query.values as SQLInputValue[]))
+  }
+
+  /** A statement that brings no rows. */
+  run(query: Sql): StatementResultingChanges {
+    return this.#statements.for(query).run(...(query.values as SQLInputValue[]))
   }
 
   prepare(text: string): StatementSync {
@@ -36,4 +41,13 @@ export class SqliteConnection {
     this.#statements.clear()
     this.#db.close()
   }
+}
+
+/** How long a read waits inside SQLite. In WAL mode that happens only while another process recovers or closes the file. */
+const readTimeoutMs = 5_000
+
+export function openReading(file: string): SqliteConnection {
+  const connection = new SqliteConnection(file, { timeout: readTimeoutMs })
+  connection.pragma('query_only = ON')
+  return connection
 }

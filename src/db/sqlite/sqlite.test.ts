@@ -1,5 +1,5 @@
 /** One SQLite file: what is committed together, what is lost together, and who may look. */
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -88,6 +88,25 @@ describe('Units of work that come in together', () => {
     expect(await roomNames()).toEqual(['a', 'c'])
   })
 
+  test('run again with savepoints if one fails after it has written, and so do the next groups', async () => {
+    const runs: string[] = []
+    const unit = (name: string) =>
+      db.tx(async (tx) => {
+        runs.push(name)
+        await addRoom(tx, name)
+        if (name.startsWith('bad')) throw new Error('on purpose')
+      })
+    expect(await outcomesOf(['a', 'bad 1', 'c'].map(unit))).toEqual(['ok', 'on purpose', 'ok'])
+    expect(runs).toEqual(['a', 'bad 1', 'a', 'bad 1', 'c'])
+    expect(db.stats.reruns).toBe(1)
+    expect(await outcomesOf(['d', 'bad 2', 'e'].map(unit))).toEqual(['ok', 'on purpose', 'ok'])
+    expect(db.stats.reruns).toBe(1)
+    for (let n = 0; n < 20; n++) await unit(`f${n}`)
+    expect(await outcomesOf(['g', 'bad 3'].map(unit))).toEqual(['ok', 'on purpose'])
+    expect(db.stats.reruns).toBe(2)
+    expect(await roomNames()).toEqual(['a', 'c', 'd', 'e', ...Array.from({ length: 20 }, (_, n) => `f${n}`), 'g'])
+  })
+
   test('run once if one fails before it has written', async () => {
     let runs = 0
     const outcomes = await outcomesOf([
@@ -147,20 +166,43 @@ describe('Units of work that come in together', () => {
     const stuck = new Promise<void>((resolve) => {
       started = resolve
     })
+    const later = Promise.withResolvers<void>()
+    const late = Promise.withResolvers<unknown>()
     const outcomes = outcomesOf([
       db.tx((tx) => addRoom(tx, 'a')),
       db.tx(async (tx) => {
         await addRoom(tx, 'stuck')
         started()
-        await new Promise(() => {})
+        await later.promise
+        await addRoom(tx, 'too late').catch(late.resolve)
       }),
       db.tx((tx) => addRoom(tx, 'b')),
     ])
     await stuck
     await vi.advanceTimersByTimeAsync(10_000)
     expect(await outcomes).toEqual(['ok', expect.stringContaining('waited for something other'), 'ok'])
-    expect(await roomNames()).toEqual(['a', 'b'])
+    // Nor does it get into the transaction of another when it goes on.
+    await db.tx(async (tx) => {
+      await addRoom(tx, 'c')
+      later.resolve()
+      expect(await late.promise).toMatchObject({ message: expect.stringContaining('has ended') })
+    })
+    expect(await roomNames()).toEqual(['a', 'b', 'c'])
   })
+})
+
+test('The WAL is moved into the file while the program runs, and the loss of the thread that does it harms nobody', async () => {
+  const size = () => statSync(file).size
+  const before = size()
+  const body = 'x'.repeat(4000)
+  const write = async (from: number) => {
+    for (let n = from; n < from + 40; n++) await db.tx((tx) => addRoom(tx, `${n} ${body}`))
+  }
+  await write(0)
+  await expect.poll(size).toBeGreaterThan(before + 25 * body.length)
+  await db.long.close()
+  await write(40)
+  expect(await roomNames()).toHaveLength(80)
 })
 
 describe('A lock of another process', () => {

@@ -8,8 +8,8 @@ import { expect, onTestFinished, test, vi } from 'vitest'
 import { openSqlite } from './sqlite.ts'
 
 /** Who imports `watch` gets this one, until the test ends. */
-function replaceWatch(watch: () => FSWatcher): void {
-  const spy = vi.spyOn(fs, 'watch').mockImplementation(watch)
+function replaceWatch(watch: (path: unknown, options: unknown, heard: unknown) => FSWatcher): void {
+  const spy = vi.spyOn(fs, 'watch').mockImplementation(watch as typeof fs.watch)
   syncBuiltinESMExports()
   onTestFinished(() => {
     spy.mockRestore()
@@ -42,6 +42,29 @@ test('A commit is noticed soon when the folder cannot be watched', async () => {
   const { hinted, write } = await openTwo()
   await write()
   expect(await hinted).toBeUndefined()
+})
+
+test('A commit is there when the bell rings, and our own rings wake nobody', async () => {
+  const rings: { path: unknown; heard: () => void }[] = []
+  const silent = { on: () => silent, close: () => {} }
+  replaceWatch((path, _options, heard) => {
+    rings.push({ path, heard: heard as () => void })
+    return silent as unknown as FSWatcher
+  })
+  const { hinted, write } = await openTwo()
+  const [bell] = rings
+  expect(String(bell?.path)).toMatch(/parley\.sqlite3-bell$/)
+  let woken = false
+  void hinted.then(() => {
+    woken = true
+  })
+  bell?.heard()
+  await Promise.resolve()
+  expect(woken).toBe(false)
+  await write()
+  bell?.heard()
+  await Promise.resolve()
+  expect(woken).toBe(true)
 })
 
 test('A commit is noticed in the end when the watch never says anything', async () => {

@@ -1,38 +1,28 @@
 /** Notices that another process has committed to the same SQLite file. */
-import { type FSWatcher, watch } from 'node:fs'
-import { basename, dirname } from 'node:path'
+import type { FSWatcher } from 'node:fs'
 import type { StatementSync } from 'node:sqlite'
-import { every, systemClock } from '../../base/clock.ts'
+import { every } from '../../base/clock.ts'
 import type { Wake } from '../port.ts'
+import type { SqliteBell } from './bell.ts'
 import type { SqliteConnection } from './connection.ts'
 
-/** For file systems that report no changes; the second one if there is nothing else. */
+/** For processes that ring no bell, and for what a death between commit and ring kept back. */
 const safetyIntervalMs = 1_000
+
+/** For file systems that report no changes. */
 const pollIntervalMs = 50
 
-/**
- * A change of the -wal file is seen before the commit in it is visible: the first look came too early in 302 of 302
- * events. Hence an event starts a series of looks, ever further apart, which outlasts a slow fsync.
- */
-const firstPauseMs = 1
-const longestPauseMs = 500
-const growth = 1.25
-
 export class SqliteWatch {
-  readonly #folder: string
-  readonly #walName: string
+  readonly #bell: SqliteBell
   readonly #version: StatementSync
   readonly #wakes = new Set<Wake>()
   #seen: unknown
   #watcher: FSWatcher | undefined
   #stopLooking: (() => void) | undefined
-  #cancelNext: (() => void) | undefined
-  #pauseMs = firstPauseMs
 
   /** `connection` is the writing one: `data_version` does not move with a connection's own commits. */
-  constructor(file: string, connection: SqliteConnection) {
-    this.#folder = dirname(file)
-    this.#walName = `${basename(file)}-wal`
+  constructor(bell: SqliteBell, connection: SqliteConnection) {
+    this.#bell = bell
     this.#version = connection.prepare('PRAGMA data_version')
   }
 
@@ -51,16 +41,12 @@ export class SqliteWatch {
     this.#watcher = undefined
     this.#stopLooking?.()
     this.#stopLooking = undefined
-    this.#cancelNext?.()
-    this.#cancelNext = undefined
   }
 
   #start(): void {
     this.#seen = this.#read()
     try {
-      this.#watcher = watch(this.#folder, { persistent: false }, (_event, name) => {
-        if (name === this.#walName) this.#restart()
-      })
+      this.#watcher = this.#bell.watch(() => this.#look())
       this.#watcher.on('error', () => this.#lookEvery(pollIntervalMs))
       this.#lookEvery(safetyIntervalMs)
     } catch {
@@ -71,25 +57,6 @@ export class SqliteWatch {
   #lookEvery(ms: number): void {
     this.#stopLooking?.()
     this.#stopLooking = every(ms, () => this.#look())
-  }
-
-  /** Our own commits come by here too: a series that runs goes on from its start, it does not begin another. */
-  #restart(): void {
-    const late = this.#pauseMs >= 2 * firstPauseMs
-    this.#pauseMs = firstPauseMs
-    if (this.#cancelNext !== undefined && !late) return
-    this.#cancelNext?.()
-    this.#look()
-    this.#schedule()
-  }
-
-  #schedule(): void {
-    this.#cancelNext = systemClock.after(this.#pauseMs, () => {
-      this.#look()
-      this.#pauseMs *= growth
-      if (this.#pauseMs <= longestPauseMs) this.#schedule()
-      else this.#cancelNext = undefined
-    })
   }
 
   #look(): void {

@@ -3,8 +3,9 @@ import type { Hints } from '../mcp/table.ts'
 import { and, overHttp } from '../words/hints.ts'
 
 export const hints: Hints = {
-  PROJECT_NOT_FOUND:
-    'Leave ?project= (or --project) out to use the common project; the first topic_create in a project makes it.',
+  PROJECT_NOT_FOUND: and(
+    'Leave ?project= (or --project) out to use the common project; a new one is named by an absolute path, and its first topic_create makes it.',
+  ),
   TOPIC_NOT_FOUND: 'topic_list shows the existing topics; topic_create makes one.',
   TOPIC_CLOSED: 'Nothing was sent. Call topic_reopen, or topic_create for a new topic.',
   closed_topic:

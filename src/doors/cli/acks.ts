@@ -5,6 +5,7 @@ import { needAgent } from '../../core/agents/agents.ts'
 import type { Hub } from '../../core/hub/hub.ts'
 import { listInbox, type Received } from '../../core/mail/inbox.ts'
 import { needProject } from '../../core/projects/projects.ts'
+import { parseAddress } from '../words/fields.ts'
 import { address, toDelivery, toEnvelope } from '../words/mail.ts'
 import { ago, iso } from '../words/times.ts'
 import { atLeast, examples, newCommand, type Open, withHub } from './commands.ts'
@@ -24,7 +25,7 @@ interface Wish extends Shared {
   readonly olderThan?: { readonly minutes: number; readonly called: string }
 }
 
-const projectIs = 'its slug or its key'
+const projectIs = 'its slug, with or without its hash, or its key'
 const remindAfter = 30
 
 /** The time from which an acknowledgement is overdue is asked for only where it is needed. */
@@ -106,11 +107,12 @@ async function show(
   { project: slugOrKey, agent: called, olderThan, limit, json }: Wish,
 ): Promise<void> {
   const { slug: project } = await needProject(hub, local, slugOrKey)
-  const { name: agent } = await needAgent(hub, local, project, called)
+  const [name, home] = parseAddress(called)
+  const { name: agent } = await needAgent(hub, local, project, name)
   const now = hub.clock.now()
   const { messages, more } = await listInbox(
     hub,
-    { caller: local, project, name: agent, registered: true, unnoticed: true },
+    { caller: local, project, name: agent, home, registered: true, unnoticed: true },
     {
       part: 'unacked',
       limit,

@@ -13,11 +13,17 @@ export class UsageError extends Error {
   }
 }
 
+/** The hint of core, and the command that people have for it. */
+const and =
+  (command: string) =>
+  ({ hint = '' }: HubError): string =>
+    `${hint} ${command}`
+
 /** The verbs hint at tools, which nobody has at a command line. */
-const hints: Partial<Readonly<Record<Code, string>>> = {
+const hints: Partial<Readonly<Record<Code, string | ((error: HubError) => string)>>> = {
   AGENT_NOT_FOUND: '`parley list-projects --include-agents` shows who is there, and in which project.',
-  PROJECT_NOT_FOUND:
-    'Name it by its slug or its key, as `parley list-projects` shows them; topics without --project are those of commons.',
+  PROJECT_NOT_FOUND: and('`parley list-projects` shows them all; topics without --project are those of commons.'),
+  NOT_FOUND: and('`parley file_reservations active <project>` shows what is reserved.'),
   TOPIC_NOT_FOUND: '`parley topics list --status all` shows the topics there are; --project names another project.',
   TOPIC_CLOSED: 'Nothing was sent. `parley topics show` still reads it; a peer opens it again with topic_reopen.',
 }
@@ -25,6 +31,7 @@ const hints: Partial<Readonly<Record<Code, string>>> = {
 /** The text of an error may hold names that agents gave. */
 export function forPeople(error: unknown): unknown {
   if (!(error instanceof HubError)) return error
-  const hint = hints[error.code] ?? error.hint
+  const worded = hints[error.code] ?? error.hint
+  const hint = typeof worded === 'function' ? worded(error) : worded
   return new HubError(error.code, harmlessText(error.message), { ...(hint !== undefined && { hint }), cause: error })
 }

@@ -3,6 +3,7 @@ import type { Command } from 'commander'
 import { commons } from '../../base/names.ts'
 import { operator } from '../../core/access/callers.ts'
 import { createKey } from '../../core/agents/keys.ts'
+import { parseAddress } from '../words/fields.ts'
 import { examples, newCommand, type Open, withHub } from './commands.ts'
 import { harmlessJson, word } from './harmless.ts'
 import type { Screen } from './screen.ts'
@@ -14,12 +15,14 @@ export function keysCommand(open: Open, screen: Screen): Command {
 const createCommand = (open: Open, screen: Screen): Command =>
   newCommand('create', screen)
     .description('give an agent a key; from then on nobody acts as it without one')
-    .argument('<agent>', 'its name')
-    .option('--project <slug or key>', 'the project of the agent', commons)
+    .argument('<agent>', 'its name; without --project also name@project')
+    .option('--project <slug or key>', `the project of the agent (default: ${commons})`)
     .option('--json', 'answer with JSON, for programs')
     .addHelpText('after', examples('keys create GreenCastle --project /srv/code/web'))
-    .action((name: string, { project, json = false }: { project: string; json?: boolean }) =>
+    .action((called: string, { project: given, json = false }: { project?: string; json?: boolean }) =>
       withHub(open, screen, async (hub) => {
+        // With --project the name is all of it: peers of the bus may have an "@" in theirs.
+        const [name, project = commons] = given === undefined ? parseAddress(called) : [called, given]
         const { agent, key } = await createKey(hub, { caller: operator, project, name })
         if (json) return screen.out(`${harmlessJson({ agent: agent.name, key })}\n`)
         await screen.note(

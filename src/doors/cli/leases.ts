@@ -1,14 +1,15 @@
-/** `parley file_reservations`: which paths agents have reserved, and until when. */
+/** `parley file_reservations`: which paths agents have reserved, and until when; a person may free them. */
 
 import type { Command } from 'commander'
-import { local } from '../../core/access/callers.ts'
+import { local, operator } from '../../core/access/callers.ts'
 import type { Hub } from '../../core/hub/hub.ts'
 import { type Lease, listExpiring, listLeases } from '../../core/leases/leases.ts'
+import { type Freed, freeLeases } from '../../core/mail/freeing.ts'
 import { needProject } from '../../core/projects/projects.ts'
 import { toReservation } from '../words/leases.ts'
 import { ago, hence, iso } from '../words/times.ts'
 import { atLeast, examples, newCommand, type Open, withHub } from './commands.ts'
-import { harmlessJson, word } from './harmless.ts'
+import { harmlessJson, harmlessLine, word } from './harmless.ts'
 import type { Screen } from './screen.ts'
 import { table } from './tables.ts'
 
@@ -24,17 +25,18 @@ interface Found {
 }
 
 const usualLimit = 200
+const projectIs = 'its slug, with or without its hash, or its key'
 
 export function leasesCommand(open: Open, screen: Screen): Command {
   const reservations = newCommand('file_reservations', screen)
-    .description('show which paths agents have reserved: list, active, soon')
+    .description('show which paths agents have reserved: list, active, soon; free them: release')
     .addHelpText('after', examples('file_reservations active backend', 'file_reservations soon backend --minutes 10'))
 
   const command = (name: string, description: string, ...shown: string[]): Command =>
     reservations
       .command(name)
       .description(description)
-      .argument('<project>', 'its slug or its key')
+      .argument('<project>', projectIs)
       .option('--limit <n>', 'how many at most', atLeast(1), usualLimit)
       .option('--json', 'answer with JSON, for programs')
       .addHelpText('after', examples(...shown.map((line) => `file_reservations ${line}`)))
@@ -88,8 +90,40 @@ export function leasesCommand(open: Open, screen: Screen): Command {
       })
     })
 
+  reservations
+    .command('release')
+    .description('free reservations whose holder is gone; each holder gets a message')
+    .argument('<project>', projectIs)
+    .argument('<reservations...>', 'ids, or patterns as they are listed')
+    .option('--json', 'answer with JSON, for programs')
+    .addHelpText(
+      'after',
+      examples('file_reservations release backend 42', "file_reservations release backend 'src/api/*.ts' --json"),
+    )
+    .action((project: string, called: string[], { json = false }: { json?: boolean }) =>
+      withHub(open, screen, async (hub) => {
+        const isId = (text: string) => /^#?\d{1,15}$/.test(text)
+        const ids = called.filter(isId).map((id) => Number(id.replace('#', '')))
+        // Whoever can open the database is its operator.
+        const freed = await freeLeases(hub, operator, project, {
+          ids,
+          patterns: called.filter((text) => !isId(text)),
+        })
+        if (json) return screen.out(`${harmlessJson(toFreed(freed))}\n`)
+        for (const { id, agent, pattern, told } of freed)
+          await screen.out(
+            `Released ${harmlessLine(pattern)} (${id}), held by ${word(agent)}${told ? '' : ', whose mailbox is full: it got no message'}.\n`,
+          )
+      }),
+    )
+
   return reservations
 }
+
+const toFreed = (freed: readonly Freed[]) => ({
+  released: freed.length,
+  file_reservations: freed.map(({ id, agent, pattern, told }) => ({ id, agent, path_pattern: pattern, told })),
+})
 
 /** The words of the mail door. */
 const toDocument = (project: string, { leases, hasMore }: Found) => ({

@@ -50,7 +50,7 @@ async function collect(
 ): Promise<{ listed: Listed[]; more: boolean }> {
   const listed: Listed[] = []
   for (let after = 0; ; ) {
-    const page = await listProjects(hub, local, { after, limit: pageSize })
+    const { projects: page, hasMore } = await listProjects(hub, local, { after, limit: pageSize })
     const counts = await countAgents(hub, local, page)
     for (const project of page) {
       if (listed.length === limit) return { listed, more: true }
@@ -58,7 +58,7 @@ async function collect(
       listed.push({ project, agents, count: counts.get(project.id) ?? 0 })
     }
     const last = page.at(-1)
-    if (last === undefined || page.length < pageSize) return { listed, more: false }
+    if (last === undefined || !hasMore) return { listed, more: false }
     after = last.id
   }
 }

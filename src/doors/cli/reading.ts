@@ -29,7 +29,10 @@ const when = ({ hub, screen }: Desk, ms: number): string => (screen.tty ? ago(ms
 export async function listCommand(desk: Desk, { status }: { status: 'open' | 'closed' | 'all' }): Promise<void> {
   const { hub, screen, project, json } = desk
   const topics = await summarizeTopics(hub, local, project, status)
-  if (json) return screen.out(`${harmlessJson({ project, topics: topics.map(toSummary), count: topics.length })}\n`)
+  if (json)
+    return screen.out(
+      `${harmlessJson({ project, topics: topics.map(toSummary), count: topics.length, has_more: false })}\n`,
+    )
   if (topics.length === 0 && screen.tty) return screen.note(noTopics(project, status))
   const columns = [
     { title: 'name', shrinks: true },
@@ -104,7 +107,7 @@ export async function presenceCommand(
 ): Promise<void> {
   const { hub, screen, project, json } = desk
   const topic = await needTopicCalled(hub, local, project, called)
-  const { now, peers } = await listPresent(hub, local, project, {
+  const { now, peers, hasMore } = await listPresent(hub, local, project, {
     uid: topic.uid,
     windowMs: window * 1000,
     limit: limits.listed,
@@ -113,7 +116,7 @@ export async function presenceCommand(
     const { uid: topic_id, name } = topic
     const shown = peers.map((peer) => toPeer(peer, now))
     const answer = { topic_id, name, window_seconds: window, now: iso(now), peers: shown, count: shown.length }
-    return screen.out(`${harmlessJson(answer)}\n`)
+    return screen.out(`${harmlessJson({ ...answer, has_more: hasMore })}\n`)
   }
   if (peers.length === 0 && screen.tty)
     return screen.note(`Nobody has read ${harmlessLine(JSON.stringify(topic.name))} in the last ${window} s.`)

@@ -22,10 +22,16 @@ const contactTools = ['request_contact', 'macro_contact_handshake'] as const
 
 /** A hint names only tools that are offered, and arguments of the tools that it names or that were called (mail.hints.offered). */
 export const hints: Hints = {
-  PROJECT_NOT_FOUND: (_, reach) =>
-    `Call ${oneOf(reach, 'macro_start_session', 'ensure_project')} with human_key, the absolute path of your repository. resource://projects lists the existing ones.`,
-  elsewhere: (_, { takes }) =>
-    `Check the address: ${['to_project', 'from_project'].find(takes) ?? 'the part after @'} is the slug of an existing project. resource://projects lists them.`,
+  PROJECT_NOT_FOUND: and(
+    (reach) =>
+      `For a new project call ${oneOf(reach, 'macro_start_session', 'ensure_project')} with human_key, the absolute path of your repository. resource://projects lists the existing ones.`,
+  ),
+  elsewhere: ({ hint = '' }, { takes }) =>
+    say(
+      `Check the address: ${['to_project', 'from_project'].find(takes) ?? 'the part after @'} names an existing project.`,
+      hint,
+      'resource://projects lists them.',
+    ),
   AGENT_NOT_FOUND: otherwise((reach) =>
     say(
       `Call ${oneOf(reach, 'macro_start_session', 'register_agent')} first: you are nobody in this project yet.`,

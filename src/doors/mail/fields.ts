@@ -2,18 +2,35 @@
 import { z } from 'zod'
 import { HubError } from '../../base/errors.ts'
 import { limits } from '../../base/limits.ts'
-import { agentNamePattern } from '../../base/names.ts'
+import { agentNamePattern, commons, isAbsolutePath, tidyKey } from '../../base/names.ts'
 import { textFault } from '../../base/text.ts'
 import type { Acting } from '../../core/agents/acting.ts'
 import type { Address } from '../../core/messages/send.ts'
 import type { CallContext } from '../mcp/table.ts'
-import { agentName, check, projectKeyFault } from '../words/fields.ts'
+import { agentAddress, check, parseAddress, projectKeyFault } from '../words/fields.ts'
 import type { MailScope } from './scope.ts'
 
 /** A human key (usually an absolute path) or a slug. */
 export const projectKey = z.string().check(check(projectKeyFault)).describe('Absolute path or slug.')
 
-export const name = agentName
+/** A project is made under such a key only: a name that some other call made up would not be found again. */
+export const humanKey = projectKey
+  .check(
+    check((key) =>
+      isAbsolutePath(key) || tidyKey(key) === commons
+        ? undefined
+        : 'must be the absolute path of the repository, such as /srv/code/app, C:\\code\\app or \\\\server\\app, or "commons"',
+    ),
+  )
+  .describe('Absolute path of the repository.')
+
+export const name = agentAddress
+
+/** Another agent: its address says more than the argument that names its project. */
+export function otherAgent<Project extends string | undefined = undefined>(address: string, project?: Project) {
+  const [name, home] = parseAddress(address)
+  return { name, project: home ?? (project as Project) }
+}
 
 const idFault = 'must be an id, a whole number'
 
@@ -78,12 +95,10 @@ export function parseTime(text: string): number | undefined {
 }
 
 /** Whom a call acts as: on this door an agent registers first. */
-export const acting = ({ caller }: CallContext<MailScope>, project: string, agent: string): Acting => ({
-  caller,
-  project,
-  name: agent,
-  registered: true,
-})
+export function acting({ caller }: CallContext<MailScope>, project: string, agent: string): Acting {
+  const [name, home] = parseAddress(agent)
+  return { caller, project, name, home, registered: true }
+}
 
 /** Reads the parameters of a resource by a schema; what is wrong with them is an error like a tool's. */
 export function readParameters<Schema extends z.ZodObject>(
@@ -139,12 +154,6 @@ function addressFault(address: string): string | undefined {
   if (name === '*') return undefined
   if (!agentNamePattern.test(name) || project === '') return 'must be the name of an agent, or name@project'
   return project && projectKeyFault(project) && 'must be name@project, with a slug or key'
-}
-
-/** The name, and what follows the first "@" if there is one. */
-function parseAddress(address: string): [name: string, project?: string] {
-  const at = address.indexOf('@')
-  return at < 0 ? [address] : [address.slice(0, at), address.slice(at + 1)]
 }
 
 /** How many one message may go to, in all: whoever lists it reads them all. */

@@ -7,7 +7,7 @@ import type { Hub } from '../../core/hub/hub.ts'
 import { acknowledge, take } from '../../core/mail/take.ts'
 import { send } from '../../core/messages/send.ts'
 import { type CallContext, type Door, defineTool, type Hints } from '../mcp/table.ts'
-import { agentName, body, clientId, projectParameter, waitSeconds } from '../words/fields.ts'
+import { agentAddress, body, clientId, parseAddress, projectParameter, waitSeconds } from '../words/fields.ts'
 import { and, overHttp } from '../words/hints.ts'
 import { mailShape, toMail } from './shapes.ts'
 
@@ -22,20 +22,25 @@ export const mailboxPath = '/agents/:agent/mcp'
 const longestLeaseSeconds = 7 * 24 * 3600
 
 export function mailboxScope(params: Record<string, string>, query: Record<string, unknown>) {
-  const name = params.agent ?? ''
-  if (!agentNamePattern.test(name))
+  const [name, home] = parseAddress(params.agent ?? '')
+  if (!agentNamePattern.test(name) || home === '')
     throw new HubError('INVALID_ARGUMENT', `The path names no agent: a name is ${agentNameRule}.`, {
       hint: 'Use /agents/<name>/mcp with your own name, for example /agents/alice/mcp.',
     })
-  const project = projectParameter(query)
+  if (home !== undefined && query.project !== undefined && query.project !== home)
+    throw new HubError('INVALID_ARGUMENT', 'The path and ?project= name two projects.', {
+      hint: 'Leave ?project= out, or the "@" and what follows it in the path.',
+    })
+  const project = projectParameter(home === undefined ? query : { project: home })
   return { scope: { name, project }, key: `${nameKey(name)} ${project}` }
 }
 
 /** The calls of this door for the errors of core, which serves other doors too. */
 const hints: Hints = {
   keyed: and(overHttp),
-  PROJECT_NOT_FOUND:
-    'Leave ?project= out of the URL to use the common project; the first message in a project makes it.',
+  PROJECT_NOT_FOUND: and(
+    'Leave ?project= out of the URL to use the common project; a new one is named by an absolute path, and its first message makes it.',
+  ),
   MAILBOX_FULL:
     'Nothing was stored. Send again once the agent has read some of them with check_mail, or raise MAILBOX_MAX_DEPTH.',
   MESSAGE_NOT_FOUND: 'Pass the id and the lease exactly as check_mail returned them, at the same agent.',
@@ -57,7 +62,7 @@ export function mailboxDoor(hub: Hub): Door<MailboxScope> {
       'Send a message to another agent; its mailbox is made if it is new. Returns the id of the message. To answer a message, pass its id as msg_id. A retry with the same msg_id stores nothing twice.',
     cluster: 'messaging',
     input: z.strictObject({
-      name: agentName.describe('The agent to send to.'),
+      name: agentAddress.describe('The agent to send to; Name@project in another project.'),
       msg: body.describe(`The message; up to ${sizeInWords(limits.bodyBytes)}.`),
       msg_id: clientId.optional().describe('Your own id for the message; made for you if left out.'),
     }),
@@ -66,8 +71,9 @@ export function mailboxDoor(hub: Hub): Door<MailboxScope> {
     effect: 'write',
     idempotent: false,
     alwaysLoad: true,
-    async run({ name, msg, msg_id }, context) {
-      const { clientId } = await send(hub, acting(context), { to: [{ name }], body: msg, clientId: msg_id })
+    async run({ name: address, msg, msg_id }, context) {
+      const [name, project] = parseAddress(address)
+      const { clientId } = await send(hub, acting(context), { to: [{ name, project }], body: msg, clientId: msg_id })
       return clientId
     },
   })

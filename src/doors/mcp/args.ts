@@ -13,7 +13,8 @@ export function readArguments(tool: AnyTool, args: unknown): unknown {
   if (args !== undefined && args !== null && !isRecord(args))
     throw new HubError('INVALID_ARGUMENT', `The arguments must be an object; got ${show(args)}.`, { hint: usage(tool) })
   const given = withoutNulls(args ?? {})
-  const read = tool.input.safeParse(tool.accept === undefined ? given : tool.accept(given), { error: say })
+  const accepted = tool.accept === undefined ? given : tool.accept(given)
+  const read = tool.input.safeParse(withLists(tool.input, accepted), { error: say })
   if (read.success) return read.data
   throw new HubError('INVALID_ARGUMENT', read.error.issues.slice(0, 5).map(sentence).join(' '), { hint: usage(tool) })
 }
@@ -22,6 +23,43 @@ function withoutNulls(args: Json): Json {
   for (const key in args)
     if (args[key] === null) return Object.fromEntries(Object.entries(args).filter(([, value]) => value !== null))
   return args
+}
+
+/** Models write a list of one as its only item, and a list as JSON in a text (all.lists.forms). */
+function withLists(input: z.ZodObject, args: Json): Json {
+  const written = listsOf(input).filter((name) => typeof args[name] === 'string' || typeof args[name] === 'number')
+  if (written.length === 0) return args
+  return { ...args, ...Object.fromEntries(written.map((name) => [name, toList(args[name])])) }
+}
+
+function toList(value: unknown): unknown[] {
+  if (typeof value !== 'string' || !value.trimStart().startsWith('[')) return [value]
+  try {
+    const list: unknown = JSON.parse(value)
+    return Array.isArray(list) ? list : [value]
+  } catch {
+    // A pattern may begin with a bracket.
+    return [value]
+  }
+}
+
+const knownLists = new WeakMap<z.ZodObject, readonly string[]>()
+
+/** The arguments of a tool that are lists of names, patterns or ids. */
+export function listsOf(input: z.ZodObject): readonly string[] {
+  const known = knownLists.get(input)
+  if (known !== undefined) return known
+  const found = Object.entries(input.shape)
+    .filter(([, schema]) => isPlainList(schema))
+    .map(([name]) => name)
+  knownLists.set(input, found)
+  return found
+}
+
+function isPlainList(schema: z.core.$ZodType): boolean {
+  const { def } = schema._zod
+  if ('innerType' in def) return isPlainList(def.innerType as z.core.$ZodType)
+  return def.type === 'array' && (def as z.core.$ZodArrayDef).element._zod.def.type !== 'object'
 }
 
 function sentence({ path, code, message }: z.core.$ZodIssue): string {

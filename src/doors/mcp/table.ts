@@ -43,6 +43,17 @@ export interface Tool<Scope, Input extends z.ZodObject = z.ZodObject, Value = un
   run(input: z.output<Input>, context: CallContext<Scope>): Promise<Value>
 }
 
+/** A resource that is a bare list: what is to be said beside it travels in the `_meta` of its content (all.lists.more). */
+export class BareList {
+  readonly items: readonly unknown[]
+  readonly beside: Readonly<Record<string, unknown>>
+
+  constructor(items: readonly unknown[], beside: Readonly<Record<string, unknown>>) {
+    this.items = items
+    this.beside = beside
+  }
+}
+
 export interface Resource<Scope> {
   /** A URI, or a template such as `resource://inbox/{agent}{?project,limit}`: query parameters in any order, any subset. */
   readonly uri: string

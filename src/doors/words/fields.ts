@@ -12,10 +12,25 @@ export const check = (faultOf: (text: string) => string | undefined) => (context
   if (message !== undefined) context.issues.push({ code: 'custom', message, input: context.value })
 }
 
-/** Its pattern is not advertised: a model reads it in the error, and not a dozen times in a list of tools. */
-export const agentName = z
-  .string()
-  .check(check((name) => (agentNamePattern.test(name) ? undefined : `must be ${agentNameRule}`)))
+/** The name, and what follows the first "@" if there is one: the slug, name or key of a project. */
+export function parseAddress(address: string): [name: string, project?: string] {
+  const at = address.indexOf('@')
+  return at < 0 ? [address] : [address.slice(0, at), address.slice(at + 1)]
+}
+
+function agentAddressFault(address: string): string | undefined {
+  const [name, project] = parseAddress(address)
+  if (!agentNamePattern.test(name)) return `must be ${agentNameRule}; or such a name, "@" and a project`
+  return project === undefined || projectKeyFault(project) === undefined
+    ? undefined
+    : 'must have the slug or key of a project behind the "@"'
+}
+
+/**
+ * An agent as others may name it: with its project where that needs to be said (all.names.address). Its pattern is not
+ * advertised: a model reads it in the error, and not a dozen times in a list of tools.
+ */
+export const agentAddress = z.string().check(check(agentAddressFault))
 
 export const body = z.string().check(check(bodyFault))
 

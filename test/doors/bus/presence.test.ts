@@ -35,6 +35,7 @@ verifies(
       now: expect.any(Number),
       peers: [],
       count: 0,
+      has_more: false,
     })
     await alice().send(topic, 'one', 'two')
     await bob().sync(topic, { max_items: 1 })

@@ -60,7 +60,7 @@ verifies(
     const there = httpPeer(parley, '?agent=eve&project=/srv/other')
     const topic = await there.join('eve', 'theirs')
     await there.sync(topic, { outbox: [{ content_markdown: 'quincunx as well' }] })
-    expect(await here.call('messages_search', { query: 'quincunx' })).toEqual({ hits: [], count: 0 })
+    expect(await here.call('messages_search', { query: 'quincunx' })).toEqual({ hits: [], count: 0, has_more: false })
     expect((await there.call<Found>('messages_search', { query: 'quincunx' })).count).toBe(1)
     await expect(here.call('messages_search', { query: 'quincunx', topic_id: topic })).rejects.toMatchObject({
       code: 'TOPIC_NOT_FOUND',

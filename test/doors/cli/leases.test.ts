@@ -30,6 +30,39 @@ verifies('cli.leases.list', 'what agents reserve is seen at once', async () => {
   expect(await reservations('list', project, '--no-active-only')).toContain('\treleased\t')
 })
 
+verifies('cli.leases.release', 'a person frees a lease, and its holder is told which', async () => {
+  const { door, project, inbox } = await newDesk(parley())
+  const reserve = (agent_name: string, paths: string[]) =>
+    door.call<{ granted: { id: number }[] }>('file_reservation_paths', { project_key: project, agent_name, paths })
+  const { granted } = await reserve('GreenCastle', ['src/**', 'docs', 'a.ts'])
+  await reserve('BlueLake', ['docs'])
+  expect(await reservations('release', project, `#${granted[0]?.id}`)).toBe(
+    `Released src/** (${granted[0]?.id}), held by GreenCastle.\n`,
+  )
+  expect(JSON.parse(await reservations('release', project, './docs/', '--json'))).toEqual({
+    released: 2,
+    file_reservations: [
+      { id: granted[1]?.id, agent: 'GreenCastle', path_pattern: 'docs', told: true },
+      { id: expect.any(Number), agent: 'BlueLake', path_pattern: 'docs', told: true },
+    ],
+  })
+  expect(JSON.parse(await reservations('active', project, '--json'))).toMatchObject({
+    file_reservations: [{ path_pattern: 'a.ts' }],
+  })
+  expect(await inbox('GreenCastle', { include_bodies: true })).toMatchObject([
+    { from: 'HumanOverseer', subject: 'Your reservation of docs was released', importance: 'high' },
+    { from: 'HumanOverseer', body_md: expect.stringContaining('- `src/**`') },
+  ])
+  expect(await inbox('BlueLake')).toMatchObject([{ subject: 'Your reservation of docs was released' }])
+
+  const { stderr, code } = await fails('release', project, 'docs', '99999')
+  expect({ stderr, code }).toEqual({
+    code: 1,
+    stderr: expect.stringMatching(/^Nothing like that.*\n.*`parley file_res/),
+  })
+  expect(await fails('release', project)).toMatchObject({ code: 2 })
+})
+
 verifies('cli.leases.errors', 'wrong usage ends with 2, an unknown project with 1', async () => {
   expect(await fails('list')).toMatchObject({
     code: 2,

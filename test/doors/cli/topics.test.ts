@@ -14,7 +14,7 @@ verifies(
   ['cli.topics.list', 'cli.topics.json'],
   'list shows the topics of a project with what is in them',
   async () => {
-    const project = '&project=listing'
+    const project = '&project=/srv/listing'
     const [ann, bob] = [peer('ann', project), peer('bob', project)]
     const first = await ann.join('ann', 'first')
     await bob.join('bob', 'first')

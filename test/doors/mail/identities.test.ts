@@ -46,10 +46,35 @@ describe.each(eras)('In %s', (era) => {
         human_key: `${root}/Back End`,
         created_at: expect.stringMatching(/^\d{4}-.*Z$/),
       })
-      for (const human_key of [`${root}/Back End`, `${root}/Back End/`, made.slug])
+      for (const human_key of [`${root}/Back End`, `${root}/Back End/`])
         expect(await call(client, 'ensure_project', { human_key })).toEqual(made)
       for (const human_key of ['', '   ', 'a\nb', 'nul\0', 'x'.repeat(1025)])
         await expect(call(client, 'ensure_project', { human_key })).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' })
+    },
+  )
+
+  verifies(
+    ['mail.project.human-key', 'mail.project.named', 'mail.project.nearest'],
+    'a project is made by its path alone, and found by its name',
+    async () => {
+      const client = await connect(era)
+      const human_key = `${root}/${era}/Named Once`
+      const { slug } = await call(client, 'ensure_project', { human_key })
+      for (const wrong of ['named-once', slug, './app', '~/app'])
+        for (const tool of ['ensure_project', 'macro_start_session'])
+          await expect(call(client, tool, { human_key: wrong })).rejects.toMatchObject({
+            code: 'INVALID_ARGUMENT',
+            message: expect.stringContaining('absolute path'),
+            hint: expect.any(String),
+          })
+      expect(await call(client, 'ensure_project', { human_key: 'commons' })).toMatchObject({ slug: 'commons' })
+      const { name } = await call(client, 'register_agent', { project_key: human_key })
+      const project_key = era === '2025-11-25' ? 'named-once' : slug
+      expect(await call(client, 'whois', { project_key, agent_name: name })).toMatchObject({ project: slug })
+      await expect(call(client, 'whois', { project_key: 'named-onze', agent_name: name })).rejects.toMatchObject({
+        code: 'PROJECT_NOT_FOUND',
+        hint: expect.stringMatching(/named-once-[0-9a-f]{6}.*ensure_project/),
+      })
     },
   )
 
@@ -109,7 +134,7 @@ describe.each(eras)('In %s', (era) => {
       expect(made.name).toMatch(two)
       expect(made).toMatchObject({ name_requested: 'my backend bot!', note: expect.stringContaining(made.name) })
       const hinted = await call<Profile>(client, 'create_agent_identity', { project_key, name_hint: 'blue-lake' })
-      expect(hinted.name).toBe('BlueLake')
+      expect(hinted.name).toBe('bluelake')
       expect(hinted).not.toHaveProperty('note')
       const other = await call<Profile>(client, 'create_agent_identity', { project_key, name_hint: 'BlueLake' })
       expect(other.id).not.toBe(hinted.id)
@@ -161,8 +186,13 @@ describe.each(eras)('In %s', (era) => {
       const { result } = await call<{ result: Profile[] }>(client, 'list_agents', { project_key })
       const agents = result.sort((a, b) => a.name.localeCompare(b.name))
       for (const slug of [project.slug, encodeURIComponent(project_key)]) {
-        expect(await read(client, `resource://project/${slug}`)).toEqual({ ...project, agents })
-        expect(await read(client, `resource://agents/${slug}`)).toEqual({ project: project.slug, count: 3, agents })
+        expect(await read(client, `resource://project/${slug}`)).toEqual({ ...project, agents, has_more: false })
+        expect(await read(client, `resource://agents/${slug}`)).toEqual({
+          project: project.slug,
+          count: 3,
+          agents,
+          has_more: false,
+        })
       }
       const first = await read(client, `resource://agents/${project.slug}?limit=2`)
       expect(first).toMatchObject({ count: 2, agents: [{ name: 'AnnOne' }, { name: 'BobTwo' }], next_after: 'BobTwo' })
@@ -170,6 +200,7 @@ describe.each(eras)('In %s', (era) => {
         project: project.slug,
         count: 1,
         agents: agents.slice(2),
+        has_more: false,
       })
       expect(await read(client, `resource://project/${project.slug}?limit=1`)).toMatchObject({ next_after: 'AnnOne' })
       expect(await read(client, `resource://agents/${project.slug}?active_within_seconds=600`)).toMatchObject({

@@ -38,42 +38,50 @@ const listed = ({ door, project }: Desk, query = '') =>
   )
 
 describe.each(eras)('A client of %s', (era) => {
-  verifies('mail.lease.tools', 'reserves, is told who else does, renews and releases', async () => {
-    const desk = await newDesk(parley(), await connectMail(parley(), era))
-    const [green, blue] = [calls(desk, 'GreenCastle'), calls(desk, 'BlueLake')]
-    const first = await green.reserve(['src/**'], { reason: 'bd-123', ttl_seconds: 7200 })
-    expect(first).toEqual({
-      granted: [{ id: expect.any(Number), path_pattern: 'src/**', exclusive: true, reason: 'bd-123', expires_ts: iso }],
-      conflicts: [],
-    })
-    expect(secondsFromNow(first.granted[0] as Reservation)).toBeCloseTo(7200, -2)
-    const second = await blue.reserve(['./src/api/*.ts', 'docs/'], { exclusive: false })
-    expect(second).toMatchObject({
-      granted: [
-        { path_pattern: 'src/api/*.ts', exclusive: false, reason: '' },
-        { path_pattern: 'docs', exclusive: false },
-      ],
-    })
-    expect(second.conflicts).toEqual([
-      {
-        path: 'src/api/*.ts',
-        holders: [{ agent: 'GreenCastle', path_pattern: 'src/**', exclusive: true, expires_ts: iso }],
-      },
-    ])
-    expect(secondsFromNow(second.granted[0] as Reservation)).toBeCloseTo(3600, -2)
+  verifies(
+    ['mail.lease.tools', 'mail.lease.reasons'],
+    'reserves, is told who else does, renews and releases',
+    async () => {
+      const desk = await newDesk(parley(), await connectMail(parley(), era))
+      const [green, blue] = [calls(desk, 'GreenCastle'), calls(desk, 'BlueLake')]
+      const first = await green.reserve(['src/**'], { reason: 'bd-123', ttl_seconds: 7200 })
+      expect(first).toEqual({
+        granted: [
+          { id: expect.any(Number), path_pattern: 'src/**', exclusive: true, reason: 'bd-123', expires_ts: iso },
+        ],
+        conflicts: [],
+      })
+      expect(secondsFromNow(first.granted[0] as Reservation)).toBeCloseTo(7200, -2)
+      const second = await blue.reserve(['./src/api/*.ts', 'docs/'], { exclusive: false })
+      expect(second).toMatchObject({
+        granted: [
+          { path_pattern: 'src/api/*.ts', exclusive: false, reason: '' },
+          { path_pattern: 'docs', exclusive: false },
+        ],
+      })
+      expect(second.conflicts).toEqual([
+        {
+          path: 'src/api/*.ts',
+          holders: [
+            { agent: 'GreenCastle', path_pattern: 'src/**', exclusive: true, reason: 'bd-123', expires_ts: iso },
+          ],
+        },
+      ])
+      expect(secondsFromNow(second.granted[0] as Reservation)).toBeCloseTo(3600, -2)
 
-    const id = second.granted[0]?.id
-    const renewed = await blue.renew({ file_reservation_ids: [String(id)] })
-    expect(renewed).toMatchObject({ renewed: 1, file_reservations: [{ id, path_pattern: 'src/api/*.ts' }] })
-    expect(secondsFromNow(renewed.file_reservations[0] as Reservation)).toBeCloseTo(5400, -2)
-    expect(await blue.renew({ paths: ['docs'], extend_seconds: 60 })).toMatchObject({ renewed: 1 })
+      const id = second.granted[0]?.id
+      const renewed = await blue.renew({ file_reservation_ids: [String(id)] })
+      expect(renewed).toMatchObject({ renewed: 1, file_reservations: [{ id, path_pattern: 'src/api/*.ts' }] })
+      expect(secondsFromNow(renewed.file_reservations[0] as Reservation)).toBeCloseTo(5400, -2)
+      expect(await blue.renew({ paths: ['docs'], extend_seconds: 60 })).toMatchObject({ renewed: 1 })
 
-    expect(await blue.release({ file_reservation_ids: [id] })).toEqual({ released: 1, released_at: iso })
-    expect(await blue.release({ paths: [], file_reservation_ids: [] })).toMatchObject({ released: 1 })
-    expect(await blue.release()).toMatchObject({ released: 0 })
-    expect(await green.release({ paths: ['src/**'] })).toMatchObject({ released: 1 })
-    expect(await listed(desk)).toEqual([])
-  })
+      expect(await blue.release({ file_reservation_ids: [id] })).toEqual({ released: 1, released_at: iso })
+      expect(await blue.release()).toEqual({ released: 1, released_at: iso })
+      expect(await blue.release()).toMatchObject({ released: 0 })
+      expect(await green.release({ paths: ['src/**'] })).toMatchObject({ released: 1 })
+      expect(await listed(desk)).toEqual([])
+    },
+  )
 
   verifies('mail.lease.resource', 'reads the reservations of a project, by slug or key, page by page', async () => {
     const desk = await newDesk(parley(), await connectMail(parley(), era))
@@ -143,9 +151,59 @@ describe('A reservation', () => {
     await expect(reserve(['/etc/passwd'])).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' })
   })
 
-  test('for as long as anybody can write down ends in the year 9999', async () => {
-    const { granted } = await calls(desk, 'GreenCastle').reserve(['a'], { ttl_seconds: Number.MAX_SAFE_INTEGER })
-    expect(granted).toMatchObject([{ expires_ts: '9999-12-31T23:59:59.999Z' }])
+  verifies('mail.lease.longest', 'is for thirty days at most, also when it is renewed', async () => {
+    const { reserve, renew } = calls(desk, 'GreenCastle')
+    const most = 30 * 86_400
+    const { granted } = await reserve(['a'], { ttl_seconds: most })
+    expect(granted).toMatchObject([{ path_pattern: 'a' }])
+    const tooLong = { code: 'INVALID_ARGUMENT', message: expect.stringContaining(`at most ${most}`) }
+    await expect(reserve(['b'], { ttl_seconds: most + 1 })).rejects.toMatchObject(tooLong)
+    await expect(renew({ extend_seconds: most + 1 })).rejects.toMatchObject(tooLong)
+    const macro = (tool: string, args: object) => desk.door.call(tool, { ...args })
+    const me = { project_key: desk.project, agent_name: 'GreenCastle', paths: ['b'] }
+    await expect(macro('macro_file_reservation_cycle', { ...me, ttl_seconds: most + 1 })).rejects.toMatchObject(tooLong)
+    await expect(
+      macro('macro_start_session', { human_key: desk.project, file_reservation_ttl_seconds: most + 1 }),
+    ).rejects.toMatchObject(tooLong)
+    const { file_reservations } = await renew({ extend_seconds: most })
+    expect(secondsFromNow(file_reservations[0] as Reservation)).toBeCloseTo(most, -2)
+  })
+
+  verifies('mail.lease.empty-list', 'is not released by an empty list', async () => {
+    const { reserve, release, renew } = calls(desk, 'GreenCastle')
+    await reserve(['a'])
+    for (const empty of [{ paths: [] }, { file_reservation_ids: [] }, { paths: ['a'], file_reservation_ids: [] }])
+      for (const change of [release, renew])
+        await expect(change(empty)).rejects.toMatchObject({
+          code: 'INVALID_ARGUMENT',
+          message: expect.stringContaining('leave it out'),
+        })
+    expect(await listed(desk)).toMatchObject([{ path_pattern: 'a' }])
+  })
+
+  verifies('mail.lease.nothing-freed', 'that is not there is answered with those that are', async () => {
+    const { reserve, release } = calls(desk, 'GreenCastle')
+    expect(await release()).toEqual({ released: 0, released_at: iso, note: expect.stringContaining('you hold no') })
+    await reserve(['src/**', 'docs'], { reason: 'T-1' })
+    expect(await release({ paths: ['src/api/*.ts'] })).toEqual({
+      released: 0,
+      released_at: iso,
+      note: expect.stringContaining('You hold: src/**, docs.'),
+      file_reservations: [
+        { id: expect.any(Number), path_pattern: 'src/**', exclusive: true, reason: 'T-1', expires_ts: iso },
+        { id: expect.any(Number), path_pattern: 'docs', exclusive: true, reason: 'T-1', expires_ts: iso },
+      ],
+      has_more: false,
+    })
+    expect(await release()).toEqual({ released: 2, released_at: iso })
+  })
+
+  verifies('mail.lease.brackets', 'of a folder in brackets covers the file of that name', async () => {
+    const [green, blue] = [calls(desk, 'GreenCastle'), calls(desk, 'BlueLake')]
+    await green.reserve(['app/[id]/page.tsx'])
+    expect(await blue.reserve(['app/[id]'])).toMatchObject({
+      conflicts: [{ path: 'app/[id]', holders: [{ agent: 'GreenCastle', path_pattern: 'app/[id]/page.tsx' }] }],
+    })
   })
 
   test('needs an agent that has registered', async () => {

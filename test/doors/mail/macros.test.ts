@@ -100,7 +100,7 @@ describe('macro_start_session', () => {
   verifies('mail.macro.start-checked', 'with a bad pattern registers nobody and makes no project', async () => {
     const human_key = newProject()
     await expect(
-      desk.door.call('macro_start_session', { human_key, file_reservation_paths: ['src/[a'] }),
+      desk.door.call('macro_start_session', { human_key, file_reservation_paths: ['src/{a'] }),
     ).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' })
     await expect(desk.door.call('list_agents', { project_key: human_key })).rejects.toMatchObject({
       code: 'PROJECT_NOT_FOUND',

@@ -27,6 +27,52 @@ const find = (query: string, more: Record<string, unknown> = {}, at = desk) =>
   at.door.call<Hit[]>('search_messages', { project_key: at.project, query, ...more })
 
 describe('search_messages', () => {
+  verifies('mail.search.minus', 'leaves out what a minus stands before', async () => {
+    await desk.send({ subject: 'old', body_md: 'a trombone of brass' })
+    const { message_id } = await desk.send({ subject: 'new', body_md: 'a trombone of wood' })
+    expect(await find('trombone -brass')).toMatchObject([{ id: message_id }])
+    expect(await find('trombone -subject:old')).toMatchObject([{ id: message_id }])
+  })
+
+  verifies('mail.search.key-alone', 'finds a thread by its key alone, before others that name it', async () => {
+    const first = await desk.send({ thread_id: 'TKT-404', subject: 'Zither', body_md: 'one' })
+    const naming = await desk.send({ subject: 'Other', body_md: 'see TKT-404 for the zither' })
+    const second = await desk.reply(first.message_id, 'BlueLake', { body_md: 'two' })
+    const expected = [second.message_id, first.message_id, naming.message_id]
+    expect((await find('TKT-404')).map(({ id }) => id)).toEqual(expected)
+    expect((await find(' TKT-404 ', { limit: 1 })).map(({ id }) => id)).toEqual(expected.slice(0, 1))
+    expect((await find('TKT-404 zither')).map(({ id }) => id)).toEqual([naming.message_id])
+    // A thread without a key goes by the id of its first message.
+    const alone = await desk.send({ subject: 'Alone', body_md: 'three' })
+    await desk.reply(alone.message_id, 'BlueLake', { body_md: 'four' })
+    expect(await find(String(alone.message_id))).toHaveLength(2)
+    // Another project may name it, and sees nothing of it.
+    expect(await find('TKT-404', {}, await newDesk(parley()))).toEqual([])
+  })
+
+  verifies(
+    ['mail.search.notes', 'all.lists.more'],
+    'tells why a query finds nothing, and whether there is more',
+    async () => {
+      for (const body_md of ['a bassoon', 'two bassoons', 'a bassoon and']) await desk.send({ body_md })
+      const whole = (query: string, more = {}) =>
+        desk.door.callWhole<{ result: Hit[]; has_more: boolean; note?: string }>('search_messages', {
+          project_key: desk.project,
+          query,
+          ...more,
+        })
+      for (const query of ['NOT bassoon', '-bassoon', '***'])
+        expect(await whole(query)).toEqual({
+          result: [],
+          has_more: false,
+          note: expect.stringContaining('finds nothing'),
+        })
+      expect(await whole('bassoon AND')).toMatchObject({ result: [{}], note: expect.stringContaining('AND') })
+      expect(await whole('bassoon')).toEqual({ result: [expect.anything(), expect.anything()], has_more: false })
+      expect(await whole('bassoon', { limit: 1 })).toEqual({ result: [expect.anything()], has_more: true })
+    },
+  )
+
   verifies('mail.search.finds', 'finds mail as soon as it is sent, the best first', async () => {
     await desk.send({ subject: 'Lunch', body_md: 'The marmalade is on the table, with a good many other things.' })
     const { message_id, created_ts } = await desk.send({

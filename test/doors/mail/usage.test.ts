@@ -49,6 +49,7 @@ verifies('mail.recent.window', 'Calls are recent for as long as the window is, t
         duration_ms: 7,
       },
     ],
+    has_more: false,
   })
   expect(await agents('30')).toEqual(['a59', 'a30'])
   expect(await agents('60')).toEqual(['a59', 'a30', 'a0'])

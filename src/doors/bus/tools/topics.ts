@@ -174,16 +174,25 @@ export function topicTools(hub: Hub) {
         z.object({ agent_name: z.string(), last_seq: z.number(), updated_at: z.number(), age_seconds: z.number() }),
       ),
       count: z.number(),
+      has_more: z.boolean(),
     }),
     effect: 'read',
     async run({ topic_id, window_seconds, limit }, { caller, scope }) {
-      const { now, peers } = await listPresent(hub, caller, scope.project, {
+      const { now, peers, hasMore } = await listPresent(hub, caller, scope.project, {
         uid: topic_id,
         windowMs: window_seconds * 1000,
         limit,
       })
       const shown = peers.map((peer) => peerWords(peer, now, seconds))
-      return { topic_id, window_seconds, limit, now: seconds(now), peers: shown, count: shown.length }
+      return {
+        topic_id,
+        window_seconds,
+        limit,
+        now: seconds(now),
+        peers: shown,
+        count: shown.length,
+        has_more: hasMore,
+      }
     },
   })
 

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { limits } from '../../../base/limits.ts'
 import type { Hub } from '../../../core/hub/hub.ts'
 import { listLeases } from '../../../core/leases/leases.ts'
-import type { Resource } from '../../mcp/table.ts'
+import { BareList, type Resource } from '../../mcp/table.ts'
 import { toReservation } from '../../words/leases.ts'
 import { flagParameter, idParameter, limitParameter, projectParameter } from '../fields.ts'
 import { defineResource } from '../resource.ts'
@@ -25,8 +25,11 @@ export function leaseResources(hub: Hub): Resource<MailScope>[] {
       'The file reservations of a project, the newest first; active_only=false shows past ones too. before takes the last id for the next page.',
     params,
     async read({ slug, active_only, limit, before }, { caller }) {
-      const { leases } = await listLeases(hub, caller, slug, { activeOnly: active_only, limit, before })
-      return leases.map(toReservation)
+      const { leases, hasMore } = await listLeases(hub, caller, slug, { activeOnly: active_only, limit, before })
+      return new BareList(leases.map(toReservation), {
+        has_more: hasMore,
+        ...(hasMore && { next_before: leases.at(-1)?.id }),
+      })
     },
   })
   return [fileReservations]

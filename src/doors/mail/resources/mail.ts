@@ -8,6 +8,7 @@ import type { MailMessage } from '../../../core/mail/messages.ts'
 import { needProject } from '../../../core/projects/projects.ts'
 import { needMessage, readThread } from '../../../core/threads/threads.ts'
 import type { CallContext, Resource } from '../../mcp/table.ts'
+import { parseAddress } from '../../words/fields.ts'
 import {
   acting,
   ageParameter,
@@ -48,12 +49,13 @@ export function mailResources(hub: Hub): Resource<MailScope>[] {
     context: CallContext<MailScope>,
     { agent, project }: { agent: string; project?: string | undefined },
   ) {
-    const key = project ?? (await needHome(hub, context.caller, agent))
+    const [name, home] = parseAddress(agent)
+    const key = project ?? home ?? (await needHome(hub, context.caller, name))
     const { slug } = await needProject(hub, context.caller, key)
     return {
       as: acting(context, key, agent),
       page<Message extends MailMessage>({ messages, more }: MailPage<Message>, shape: (message: Message) => object) {
-        return { project: slug, agent, count: messages.length, messages: messages.map(shape), has_more: more }
+        return { project: slug, agent: name, count: messages.length, messages: messages.map(shape), has_more: more }
       },
     }
   }

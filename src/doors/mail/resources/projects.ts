@@ -4,7 +4,7 @@ import { limits } from '../../../base/limits.ts'
 import { pageAgents } from '../../../core/agents/profiles.ts'
 import type { Hub } from '../../../core/hub/hub.ts'
 import { listProjects } from '../../../core/projects/projects.ts'
-import type { CallContext, Resource } from '../../mcp/table.ts'
+import { BareList, type CallContext, type Resource } from '../../mcp/table.ts'
 import { toProfile, toProject } from '../../words/profiles.ts'
 import { limitParameter, projectKey } from '../fields.ts'
 import { wish } from '../profiles.ts'
@@ -18,12 +18,20 @@ const projectId = z
   .transform(Number)
 const seconds = z.coerce.number('must be a number of seconds').positive('must be a number of seconds above 0')
 
+const pageEnd = (next: string | undefined) =>
+  next === undefined ? { has_more: false } : { has_more: true, next_after: next }
+
 export function projectResources(hub: Hub): Resource<MailScope>[] {
   const projects = {
     name: 'projects',
     params: z.object({ limit, after: projectId.optional() }),
-    read: async ({ limit, after }: { limit: number; after?: number | undefined }, { caller }: CallContext<MailScope>) =>
-      (await listProjects(hub, caller, { limit, after })).map(toProject),
+    async read({ limit, after }: { limit: number; after?: number | undefined }, { caller }: CallContext<MailScope>) {
+      const { projects, hasMore } = await listProjects(hub, caller, { limit, after })
+      return new BareList(projects.map(toProject), {
+        has_more: hasMore,
+        ...(hasMore && { next_after: projects.at(-1)?.id }),
+      })
+    },
   }
 
   return [
@@ -49,7 +57,7 @@ export function projectResources(hub: Hub): Resource<MailScope>[] {
         return {
           ...toProject(project),
           agents: agents.map(toProfile),
-          ...(next !== undefined && { next_after: next }),
+          ...pageEnd(next),
         }
       },
     }),
@@ -67,7 +75,7 @@ export function projectResources(hub: Hub): Resource<MailScope>[] {
           project: project.slug,
           count: agents.length,
           agents: agents.map(toProfile),
-          ...(next !== undefined && { next_after: next }),
+          ...pageEnd(next),
         }
       },
     }),

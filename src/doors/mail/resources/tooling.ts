@@ -10,11 +10,11 @@ import { needProject } from '../../../core/projects/projects.ts'
 import { inputSchema } from '../../mcp/schema.ts'
 import type { Resource, Tool } from '../../mcp/table.ts'
 import { briefly, type Call } from '../../mcp/usage.ts'
-import { agentName } from '../../words/fields.ts'
+import { agentAddress } from '../../words/fields.ts'
 import { iso } from '../../words/times.ts'
 import type { About } from '../about.ts'
 import { aliases, clusters, offers, playbooks } from '../clusters.ts'
-import { projectParameter, readParameters } from '../fields.ts'
+import { otherAgent, projectParameter, readParameters } from '../fields.ts'
 import type { MailScope } from '../scope.ts'
 
 type Row = Pick<Tool<MailScope>, 'name' | 'title' | 'cluster' | 'effect' | 'input'>
@@ -31,10 +31,10 @@ const window = 'must be a whole number of seconds from 1 to 604800'
 const parameters = {
   recent: z.object({
     window_seconds: z.coerce.number(window).int(window).min(1, window).max(604_800, window),
-    agent: agentName.optional(),
+    agent: agentAddress.optional(),
     project: projectParameter.optional(),
   }),
-  capabilities: z.object({ agent: agentName, project: projectParameter.optional() }),
+  capabilities: z.object({ agent: agentAddress, project: projectParameter.optional() }),
 }
 
 /** As many as fit into one answer that clients show whole. */
@@ -106,7 +106,8 @@ export function toolingResources({ hub, about, tools }: Tooling): Resource<MailS
       name: 'capabilities',
       description: 'Your rights as this agent, as cluster:read and cluster:write.',
       async read(params, { scope, caller }) {
-        const { agent, project } = readParameters(parameters.capabilities, params)
+        const { agent: called, project: given } = readParameters(parameters.capabilities, params)
+        const { name: agent, project } = otherAgent(called, given)
         const { name } = project === undefined ? { name: agent } : await needAgent(hub, caller, project, agent)
         const home = project ?? (caller.kind === 'agent' ? await needHome(hub, caller, agent) : undefined)
         const may = home === undefined || (await canActAs(hub, { caller, project: home, name }))
@@ -121,25 +122,31 @@ export function toolingResources({ hub, about, tools }: Tooling): Resource<MailS
       async read(params, { caller }) {
         // The list shows the calls of other agents.
         needSteering(caller)
-        const { window_seconds, agent, project } = readParameters(parameters.recent, params)
+        const { window_seconds, agent: called, project: given } = readParameters(parameters.recent, params)
+        const { name: agent, project } =
+          called === undefined ? { name: undefined, project: given } : otherAgent(called, given)
         const since = hub.clock.now() - window_seconds * 1000
         // A call may have named the project by its slug or by its key.
         const asked = project === undefined ? undefined : await needProject(hub, caller, project)
         const found = usage
           .calls()
           .filter((call) => call.at >= since)
-          .filter((call) => agent === undefined || (call.agent !== undefined && nameKey(call.agent) === nameKey(agent)))
+          .filter((call) => agent === undefined || (call.agent !== undefined && isCalled(call.agent, agent)))
           .filter(({ project }) => asked === undefined || project === asked.slug || project === briefly(asked.key))
         return {
           generated_at: now(),
           window_seconds,
           count: found.length,
           entries: found.slice(0, mostEntries).map(toEntry),
+          has_more: found.length > mostEntries,
         }
       },
     },
   ]
 }
+
+/** A call may have named its agent by an address. */
+const isCalled = (called: string, name: string): boolean => nameKey(otherAgent(called).name) === nameKey(name)
 
 const toEntry = ({ tool, at, ms, outcome, project, agent }: Call) => ({
   timestamp: iso(at),

@@ -6,9 +6,10 @@ import type { Hub } from '../../../core/hub/hub.ts'
 import { requestContact, respondContact } from '../../../core/requests/requests.ts'
 import { defineTool } from '../../mcp/table.ts'
 import { reason } from '../../words/fields.ts'
+import { listShape } from '../../words/lists.ts'
 import { toProfile } from '../../words/profiles.ts'
 import { linkShape, toLink } from '../contact-shapes.ts'
-import { acting, name, projectKey } from '../fields.ts'
+import { acting, name, otherAgent, projectKey } from '../fields.ts'
 import { profileShape } from '../profiles.ts'
 import type { MailScope } from '../scope.ts'
 
@@ -38,7 +39,7 @@ export function contactTools(hub: Hub) {
     effect: 'write',
     idempotent: true,
     async run({ project_key, from_agent, to_agent, to_project, reason, ttl_seconds }, context) {
-      const to = { name: to_agent, project: to_project }
+      const to = otherAgent(to_agent, to_project)
       const ttlMs = millis(ttl_seconds)
       return toLink(await requestContact(hub, acting(context, project_key, from_agent), { to, reason, ttlMs }))
     },
@@ -62,7 +63,7 @@ export function contactTools(hub: Hub) {
     effect: 'write',
     idempotent: true,
     async run({ project_key, to_agent, from_agent, accept, from_project, ttl_seconds }, context) {
-      const from = { name: from_agent, project: from_project }
+      const from = otherAgent(from_agent, from_project)
       const ttlMs = millis(ttl_seconds)
       return toLink(await respondContact(hub, acting(context, project_key, to_agent), { from, accept, ttlMs }))
     },
@@ -74,12 +75,11 @@ export function contactTools(hub: Hub) {
     description: 'List your contacts and the requests from and to you: pending, approved, denied or expired.',
     cluster,
     input: z.strictObject({ project_key: projectKey, agent_name: name }),
-    output: z.array(linkShape),
-    wrapped: true,
+    output: listShape(linkShape),
     effect: 'read',
     async run({ project_key, agent_name }, context) {
-      const contacts = await listContacts(hub, acting(context, project_key, agent_name))
-      return contacts.map((contact) => ({ ...toLink(contact), direction: contact.direction }))
+      const { contacts, more } = await listContacts(hub, acting(context, project_key, agent_name))
+      return { result: contacts.map(({ direction, ...link }) => ({ ...toLink(link), direction })), has_more: more }
     },
   })
 

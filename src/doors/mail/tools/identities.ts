@@ -6,8 +6,9 @@ import { createIdentity, register } from '../../../core/agents/registration.ts'
 import type { Hub } from '../../../core/hub/hub.ts'
 import { ensureProject } from '../../../core/projects/projects.ts'
 import { defineTool } from '../../mcp/table.ts'
+import { listShape } from '../../words/lists.ts'
 import { toProfile, toProject } from '../../words/profiles.ts'
-import { name, projectKey } from '../fields.ts'
+import { humanKey, name, otherAgent, projectKey } from '../fields.ts'
 import { introduction, model, profileShape, program, projectShape, task, toRegistered, wish } from '../profiles.ts'
 import type { MailScope } from '../scope.ts'
 
@@ -20,7 +21,7 @@ export function identityTools(hub: Hub) {
       title: 'Ensure project',
       description: 'Create the project of a repository, or find it if it exists.',
       cluster,
-      input: z.strictObject({ human_key: projectKey.describe('Absolute path of the repository.') }),
+      input: z.strictObject({ human_key: humanKey }),
       output: projectShape,
       effect: 'write',
       idempotent: true,
@@ -60,7 +61,7 @@ export function identityTools(hub: Hub) {
         project_key: projectKey,
         program,
         model,
-        name_hint: wish.describe('A name you would like; used if it is free and two capitalised words.'),
+        name_hint: wish.describe('A name you would like, such as BackendBot; used if free.'),
         task_description: task,
       }),
       output: profileShape,
@@ -80,8 +81,10 @@ export function identityTools(hub: Hub) {
       input: z.strictObject({ project_key: projectKey, agent_name: name.describe('The agent.') }),
       output: profileShape,
       effect: 'read',
-      run: async ({ project_key, agent_name }, { caller }) =>
-        toProfile(await whois(hub, caller, project_key, agent_name)),
+      async run({ project_key, agent_name }, { caller }) {
+        const { name, project = project_key } = otherAgent(agent_name)
+        return toProfile(await whois(hub, caller, project, name))
+      },
     }),
 
     row({
@@ -94,12 +97,13 @@ export function identityTools(hub: Hub) {
         active_within_seconds: z.number().positive().optional().describe('Only those active within this time.'),
         limit: z.int().min(1).max(limits.listed).default(100).describe('How many at most.'),
       }),
-      output: z.array(profileShape),
-      wrapped: true,
+      output: listShape(profileShape),
       effect: 'read',
       async run({ project_key, active_within_seconds: seconds, limit }, { caller }) {
         const activeWithinMs = seconds === undefined ? undefined : seconds * 1000
-        return (await listAgents(hub, caller, project_key, { activeWithinMs, limit })).agents.map(toProfile)
+        const { project, agents, more } = await listAgents(hub, caller, project_key, { activeWithinMs, limit })
+        const note = `Pass a higher limit for more, or read resource://agents/${project.slug}, which has pages.`
+        return { result: agents.map(toProfile), has_more: more, ...(more && { note }) }
       },
     }),
   ]

@@ -7,9 +7,8 @@ import { type Choice, release, renew, reserve } from '../../../core/leases/lease
 import { defineTool } from '../../mcp/table.ts'
 import { check } from '../../words/fields.ts'
 import { toGranted } from '../../words/leases.ts'
-import { iso } from '../../words/times.ts'
 import { acting, id, name, projectKey } from '../fields.ts'
-import { reservations, toConflict } from '../lease-shapes.ts'
+import { reservations, toConflict, toReleased } from '../lease-shapes.ts'
 import type { MailScope } from '../scope.ts'
 
 const tool = defineTool<MailScope>()
@@ -21,16 +20,18 @@ export const paths = z.array(z.string()).max(mostPaths)
 
 export const leaseReason = z.string().max(limits.reasonLength).check(check(textFault))
 
-export const ttlSeconds = z.int().min(1)
+export const ttlSeconds = z.int().min(1).max(limits.leaseSeconds)
+
+/** An empty list is no way to say all: it may be what a program made of nothing (mail.lease.empty-list). */
+const notEmpty = 'must not be empty; leave it out to mean all of yours'
 
 const chosen = {
-  paths: paths.optional().describe('Patterns as you reserved them.'),
-  file_reservation_ids: z.array(id).max(1000).optional(),
+  paths: paths.min(1, notEmpty).optional().describe('Patterns as you reserved them.'),
+  file_reservation_ids: z.array(id).min(1, notEmpty).max(1000).optional(),
 }
 
-/** Some clients send an empty list for an argument that they leave out. */
 function choice(paths: readonly string[] | undefined, ids: readonly number[] | undefined): Choice {
-  return paths?.length || ids?.length ? { patterns: paths ?? [], ids: ids ?? [] } : {}
+  return paths === undefined && ids === undefined ? {} : { patterns: paths ?? [], ids: ids ?? [] }
 }
 
 export function leaseTools(hub: Hub) {
@@ -69,13 +70,18 @@ export function leaseTools(hub: Hub) {
     description: 'End your file reservations: those you name by pattern or id; all if you name none.',
     cluster,
     input: z.strictObject({ project_key: projectKey, agent_name: name, ...chosen }),
-    output: z.object({ released: z.int(), released_at: z.string() }),
+    output: z.object({
+      released: z.int(),
+      released_at: z.string(),
+      note: z.string().optional(),
+      file_reservations: reservations.optional(),
+      has_more: z.boolean().optional(),
+    }),
     effect: 'write',
     idempotent: true,
     async run({ project_key, agent_name, paths, file_reservation_ids }, context) {
       const choosing = choice(paths, file_reservation_ids)
-      const { released, releasedAt } = await release(hub, acting(context, project_key, agent_name), choosing)
-      return { released, released_at: iso(releasedAt) }
+      return toReleased(await release(hub, acting(context, project_key, agent_name), choosing))
     },
   })
 

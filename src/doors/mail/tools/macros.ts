@@ -13,7 +13,7 @@ import { iso } from '../../words/times.ts'
 import { reachIn } from '../calls.ts'
 import { aliases } from '../clusters.ts'
 import { linkShape, toLink } from '../contact-shapes.ts'
-import { acting, name, projectKey, threadKey } from '../fields.ts'
+import { acting, humanKey, name, otherAgent, projectKey, threadKey } from '../fields.ts'
 import { toConflict } from '../lease-shapes.ts'
 import {
   introduction,
@@ -59,7 +59,7 @@ export function macroTools(hub: Hub) {
       'Begin work in a project: creates it if it is new, registers you, reserves files if you name some, and shows your inbox (without texts) and who else is active. Then use agent.name as your name and human_key as project_key.',
     cluster,
     input: z.strictObject({
-      human_key: projectKey.describe('Absolute path of the repository.'),
+      human_key: humanKey,
       program,
       model,
       task_description: task,
@@ -127,7 +127,7 @@ export function macroTools(hub: Hub) {
       const newcomer = { ...introduction(context, { project, ...input }), name: agent_name }
       const signal = AbortSignal.any([context.signal, context.stopping])
       const prepared = await prepareForThread(hub, context.caller, {
-        who: register_if_missing || agent_name === undefined ? newcomer : { known: { project, name: agent_name } },
+        who: register_if_missing || agent_name === undefined ? newcomer : { known: otherAgent(agent_name, project) },
         thread: thread_id,
         refining: { refine: input.llm_mode, model: input.llm_model, signal },
         inbox: { limit: input.inbox_limit, bodies: input.include_inbox_bodies },
@@ -188,7 +188,7 @@ export function macroTools(hub: Hub) {
         target: name,
         to_project: projectKey.optional().describe('The project of target, if not yours.'),
         reason: reason.optional(),
-        ttl_seconds: ttlSeconds.optional(),
+        ttl_seconds: z.int().min(1).optional(),
         auto_accept: z.boolean().default(false).describe('Also accept for target, if its policy allows that.'),
         welcome_subject: title.optional(),
         welcome_body: body.optional(),
@@ -210,7 +210,7 @@ export function macroTools(hub: Hub) {
     async run({ project_key, requester, target, to_project, ttl_seconds, welcome_subject, ...input }, context) {
       const { reason, auto_accept: accept, welcome_body } = input
       const { request, answer, left, welcome } = await shakeHands(hub, acting(context, project_key, requester), {
-        with: { name: target, project: to_project },
+        with: otherAgent(target, to_project),
         reason,
         ttlMs: ttl_seconds === undefined ? undefined : ttl_seconds * 1000,
         accept,

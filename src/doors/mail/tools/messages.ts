@@ -36,12 +36,6 @@ const addresses = (to: readonly string[] = [], cc: readonly string[] = [], bcc: 
   ...toAddresses(bcc, 'bcc'),
 ]
 
-/** One name may be given as a text; what is meant is a list of one. */
-function listOfOne(args: Record<string, unknown>): Record<string, unknown> {
-  const lists = ['to', 'cc', 'bcc'].filter((key) => typeof args[key] === 'string')
-  return { ...args, ...Object.fromEntries(lists.map((key) => [key, [args[key]]])) }
-}
-
 const importance = z.enum(['low', 'normal', 'high', 'urgent'])
 
 export const inboxLimit = z.int().min(1).max(limits.inboxListed).default(20)
@@ -69,7 +63,6 @@ export function messageTools(hub: Hub): Tool<MailScope>[] {
         client_message_id: clientId.optional().describe('Your own id: a retry with it sends nothing twice.'),
       })
       .check(checkRecipients),
-    accept: listOfOne,
     output: receiptShape,
     effect: 'write',
     alwaysLoad: true,
@@ -109,7 +102,6 @@ export function messageTools(hub: Hub): Tool<MailScope>[] {
         client_message_id: clientId.optional(),
       })
       .check(checkRecipients),
-    accept: listOfOne,
     output: receiptShape.extend({ reply_to: z.int() }),
     effect: 'write',
     async run({ project_key, message_id, sender_name, to, cc, bcc, ...message }, context) {

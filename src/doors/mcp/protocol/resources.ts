@@ -2,6 +2,7 @@
 import { ProtocolError, ResourceNotFoundError } from '@modelcontextprotocol/server'
 import { HubError } from '../../../base/errors.ts'
 import { echo } from '../../../base/text.ts'
+import { BareList } from '../table.ts'
 import type { Json } from './json.ts'
 import { type Incoming, uriOf } from './methods.ts'
 import { rpcError } from './refusal.ts'
@@ -20,7 +21,8 @@ export async function readResource<Scope>(
         throw missing(uri, service.word(error, exchange.scope))
       throw error
     })
-    return { contents: [{ uri, mimeType: 'application/json', text: JSON.stringify(value) }] }
+    const [shown, beside] = value instanceof BareList ? [value.items, { _meta: value.beside }] : [value, {}]
+    return { contents: [{ uri, mimeType: 'application/json', text: JSON.stringify(shown), ...beside }] }
   }
   throw misnamed(service, uri) ?? new ResourceNotFoundError(echo(uri))
 }

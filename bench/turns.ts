@@ -1,0 +1,49 @@
+/** Contenders take turns in short slices, so that the machine's mood of a second falls on all of them alike. */
+import { percentile } from './client.ts'
+
+/** Runs for about a slice and says what a call cost. */
+export interface Contender {
+  slice(): Promise<Cost>
+}
+
+export interface Cost {
+  /** Microseconds of wall time a call. */
+  readonly wall: number
+  /** Microseconds of CPU a call, of the process that serves; not known of every floor. */
+  readonly cpu?: number
+}
+
+/** One slice of each contender a round; the first of one round is the last of the next. */
+export async function takeTurns<Name extends string>(
+  contenders: Readonly<Record<Name, Contender>>,
+  rounds: number,
+): Promise<Record<Name, Cost[]>> {
+  const names = Object.keys(contenders) as Name[]
+  const seen = Object.fromEntries(names.map((name) => [name, [] as Cost[]])) as Record<Name, Cost[]>
+  for (let round = 0; round < rounds; round++)
+    for (let turn = 0; turn < names.length; turn++) {
+      const name = names[(round + turn) % names.length] as Name
+      seen[name].push(await contenders[name].slice())
+    }
+  return seen
+}
+
+export interface Spread {
+  readonly median: number
+  readonly low: number
+  readonly high: number
+}
+
+/** The median, and the range that holds the middle half. */
+export const spread = (values: readonly number[]): Spread => ({
+  median: percentile(values, 50),
+  low: percentile(values, 25),
+  high: percentile(values, 75),
+})
+
+/** `a` against `b`, round by round. */
+export const ratios = (a: readonly number[], b: readonly number[]): Spread =>
+  spread(a.map((value, round) => value / (b[round] ?? Number.NaN)))
+
+export const walls = (costs: readonly Cost[]): number[] => costs.map(({ wall }) => wall)
+export const cpus = (costs: readonly Cost[]): number[] => costs.map(({ cpu = Number.NaN }) => cpu)

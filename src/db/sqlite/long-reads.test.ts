@@ -1,0 +1,57 @@
+/** Reads in a thread of their own: they hold up nobody, fail as others do, and end with the database. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setImmediate as turn } from 'node:timers/promises'
+import sql from 'sql-template-tag'
+import { expect, onTestFinished, test } from 'vitest'
+import { openSqlite } from './sqlite.ts'
+
+async function open() {
+  const folder = mkdtempSync(join(tmpdir(), 'parley-long-'))
+  const db = await openSqlite(join(folder, 'parley.sqlite3'))
+  onTestFinished(async () => {
+    await db.close()
+    rmSync(folder, { recursive: true, force: true })
+  })
+  await db.tx((tx) => tx.all(sql`CREATE TABLE rooms (name TEXT)`))
+  return db
+}
+
+/** Counts in SQLite: some tens of milliseconds for a million. */
+const countTo = (n: number) => sql`
+  WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${n}) SELECT COUNT(*) AS count FROM n`
+
+test('A long read sees what was committed before it, and the event loop turns meanwhile', async () => {
+  const db = await open()
+  for (const name of ['hall', 'attic']) await db.tx((tx) => tx.all(sql`INSERT INTO rooms (name) VALUES (${name})`))
+  expect(await db.long.all(sql`SELECT name FROM rooms WHERE name <> ${'attic'}`)).toEqual([{ name: 'hall' }])
+  let counted: unknown
+  const counting = db.long.all(countTo(1_000_000)).then((rows) => {
+    counted = rows
+  })
+  let turns = 0
+  while (counted === undefined) {
+    await turn()
+    turns++
+  }
+  await counting
+  expect(counted).toEqual([{ count: 1_000_000 }])
+  expect(turns).toBeGreaterThan(10)
+})
+
+test('A long read that fails says what another would, and the next one is answered', async () => {
+  const db = await open()
+  await expect(db.long.all(sql`INSERT INTO rooms (name) VALUES ('hall')`)).rejects.toMatchObject({ kind: 'readonly' })
+  await expect(db.long.all(sql`SELECT cellar FROM rooms`)).rejects.toThrow('no such column')
+  expect(await db.long.all(sql`SELECT COUNT(*) AS count FROM rooms`)).toEqual([{ count: 0 }])
+})
+
+test('A long read ends when the database is closed', async () => {
+  const db = await open()
+  const counting = db.long.all(countTo(1_000_000_000))
+  const refused = expect(counting).rejects.toMatchObject({ code: 'SHUTTING_DOWN' })
+  await db.close()
+  await refused
+  await expect(db.long.all(sql`SELECT 1`)).rejects.toMatchObject({ code: 'SHUTTING_DOWN' })
+})

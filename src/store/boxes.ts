@@ -1,0 +1,59 @@
+/** Inboxes and outboxes: the rows of each, and how those that are new are filed. Exact at every moment, filed or not. */
+import sql, { empty, type Sql } from 'sql-template-tag'
+import type { Reader, Tx } from '../db/port.ts'
+
+/** The deliveries (`d`) of an inbox; on SQLite in two halves, each in the order of an index. ORDER BY and LIMIT may follow. */
+export function fromInbox({ dialect }: Reader, columns: Sql, { recipientId, where = empty }: InboxPart): Sql {
+  const half = (filed: Sql): Sql => sql`
+    SELECT ${columns} FROM deliveries d WHERE d.recipient_id = ${recipientId} ${filed} ${where}`
+  return dialect === 'postgres'
+    ? half(empty)
+    : sql`${half(sql`AND d.filed = 1`)} UNION ALL ${half(sql`AND d.filed IS NULL`)}`
+}
+
+export interface InboxPart {
+  readonly recipientId: number
+  /** More conditions, which begin with AND. */
+  readonly where?: Sql
+}
+
+/** The bounds of a part of an outbox; `above` and `below` are ids, `since` is a time. */
+export interface OutboxPart {
+  readonly senderId: number
+  readonly above?: number | undefined
+  readonly below?: number | undefined
+  readonly since?: number | undefined
+}
+
+const lowest = -1
+const highest = Number.MAX_SAFE_INTEGER
+
+/** The messages (`id`, `at`) of an outbox. ORDER BY and LIMIT may follow. */
+export function fromOutbox(
+  { dialect }: Reader,
+  { senderId, above = lowest, below = highest, since = lowest }: OutboxPart,
+): Sql {
+  const sent = (from: Sql): Sql => sql`
+    SELECT id, created_at AS at FROM messages
+    WHERE sender_id = ${senderId} AND mail = 1 AND id > ${from} AND id < ${below} AND created_at > ${since}`
+  if (dialect === 'postgres') return sent(sql`${above}`)
+  return sql`
+    SELECT message_id AS id, sent_at AS at FROM outbox
+    WHERE sender_id = ${senderId} AND message_id > ${above} AND message_id < ${below} AND sent_at > ${since}
+    UNION ALL ${sent(sql`MAX(${above}, (SELECT up_to FROM outbox_filed))`)}`
+}
+
+/** Files the next deliveries and all new messages; false if there was nothing to file. */
+export async function fileNext(tx: Tx, most: number): Promise<boolean> {
+  // One agent after the other: their rows lie together.
+  const filed = await tx.change(sql`
+    UPDATE deliveries SET filed = 1 WHERE id IN (
+      SELECT id FROM deliveries WHERE filed IS NULL ORDER BY recipient_id, message_id LIMIT ${most})`)
+  const [last] = await tx.all<{ id: number | null }>(sql`SELECT MAX(id) AS id FROM messages`)
+  await tx.change(sql`
+    INSERT INTO outbox (sender_id, message_id, sent_at)
+    SELECT sender_id, id, created_at FROM messages
+    WHERE id > (SELECT up_to FROM outbox_filed) AND mail = 1 ORDER BY sender_id, id`)
+  await tx.change(sql`UPDATE outbox_filed SET up_to = ${last?.id ?? 0} WHERE up_to < ${last?.id ?? 0}`)
+  return filed > 0
+}
