@@ -83,7 +83,8 @@ const planted: Record<
     check: string
     status: 'warning' | 'fault'
     says: RegExp
-    plant(storage: string): Promise<Record<string, string> | void>
+    /** May answer with settings. */
+    plant(storage: string): Promise<unknown>
   }
 > = {
   'a setting that cannot be used': {
@@ -196,7 +197,7 @@ const planted: Record<
 for (const [name, { check, status, says, plant }] of Object.entries(planted))
   verifies('cli.doctor.finds', name, async () => {
     const storage = await aStore()
-    const env = (await plant(storage)) ?? {}
+    const env = ((await plant(storage)) ?? {}) as Record<string, string>
     const { wrong, sound } = await doctor(storage, env)
     expect(wrong).toContainEqual(expect.objectContaining({ check, status, says: expect.stringMatching(says) }))
     expect(sound).toBe(status === 'warning')
