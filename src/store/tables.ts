@@ -6,6 +6,8 @@ import type { Reader, Tx } from '../db/port.ts'
 export interface Table {
   readonly name: string
   readonly key: readonly string[]
+  /** Columns that say how the row is filed: one that is not filed is as good. */
+  readonly without?: readonly string[]
 }
 
 const table = (name: string, ...key: string[]): Table => ({ name, key: key.length === 0 ? ['id'] : key })
@@ -18,7 +20,7 @@ export const keptTables: readonly Table[] = [
   table('threads'),
   table('messages'),
   table('client_ids', 'recipient_id', 'client_id', 'sender_id'),
-  table('deliveries'),
+  { ...table('deliveries'), without: ['filed'] },
   table('message_guests', 'project_id', 'thread_id', 'message_id'),
   table('cursors', 'thread_id', 'agent_id'),
   table('joins', 'holder', 'thread_id'),
@@ -34,9 +36,9 @@ export const keptTables: readonly Table[] = [
 /** The feed of changes and the places in it: an engine counts them in its own way. */
 export const feedTables: ReadonlySet<string> = new Set(['changes', 'followers'])
 
-/** Neither kept nor missed: who works at what just now, the steps of the schema, and an index that fills itself. */
+/** Neither kept nor missed: who works at what just now, the steps of the schema, and what fills itself from the rest. */
 export const leftOut = (name: string): boolean =>
-  /^(chores|parley_migrations|search_(parts|words|pending)|search_\d+(_\w+)?)$/.test(name)
+  /^(chores|parley_migrations|outbox|outbox_filed|search_(parts|words|pending)|search_\d+(_\w+)?)$/.test(name)
 
 /** All tables of Parley that there are, those of a later version too. */
 export async function listTables(db: Reader): Promise<string[]> {
@@ -56,6 +58,10 @@ export function name(text: string): Sql {
 const names = (all: readonly string[]): Sql => join(all.map(name))
 
 export type Row = Readonly<Record<string, unknown>>
+
+/** The columns of a table that are kept. */
+export const columnsOf = ({ without = [] }: Table, row: Row): string[] =>
+  Object.keys(row).filter((column) => !without.includes(column))
 
 /** The rows after one, by key. */
 export function listRowsAfter(db: Reader, { name: of, key }: Table, last: Row | undefined, limit: number) {

@@ -243,7 +243,7 @@ verifies(
   'one made while a server takes messages has all that was answered before, and nothing half',
   async () => {
     const parley = await startParley()
-    const before = 200
+    const before = 100
     const alice = mailbox(parley, 'alice')
     const sent: string[] = []
     for (let n = 0; n < before; n++) sent.push(await alice.send('bob', `message ${n}`))
@@ -275,4 +275,5 @@ verifies(
     const again = await startParley({ storage })
     expect(await mailbox(again, 'bob').check()).toMatchObject({ content: 'message 0' })
   },
+  90_000,
 )

@@ -83,26 +83,40 @@ export interface Restoring {
   readonly progress?: Progress
 }
 
-/** In one transaction. The schema is that of the backup at first, and then brought up to date. */
-export async function restoreDatabase(db: Db, { file, manifest, clock, replace, progress }: Restoring): Promise<void> {
+/** Runs a part of the work in a transaction. */
+type Run = (work: (tx: Tx) => Promise<unknown>) => Promise<unknown>
+
+/**
+ * The schema is that of the backup at first, and then brought up to date. On PostgreSQL it is one transaction. A unit of
+ * work on SQLite may not wait for a file to be read: there it is many, and the caller gives a file that nobody uses yet.
+ */
+export async function restoreDatabase(db: Db, restoring: Restoring): Promise<void> {
+  if (db.dialect === 'sqlite') await restoreRows(db, restoring, (work) => db.tx(work, { unhurried: true }))
+  else await db.tx((tx) => restoreRows(db, restoring, (work) => work(tx)), { unhurried: true })
+}
+
+async function restoreRows(db: Db, { file, manifest, clock, replace, progress }: Restoring, run: Run): Promise<void> {
   const total = Object.values(manifest.counts).reduce((sum, count) => sum + count, 0)
   const old = migrations.filter(({ id }) => manifest.migrations.includes(id))
-  const work = async (tx: Tx): Promise<void> => {
+  await run(async (tx) => {
     if (replace) await dropTables(tx)
     await migrateIn(tx, old, clock)
     await deleteAllRows(tx)
-    let done = 0
-    for await (const entry of entriesOf(file)) {
-      const table = tableOf(entry)
-      if (table === undefined) continue
-      done += await restorePart(tx, table, { entry, skipped: isSkipped(table, db, manifest) })
-      progress?.(done, total)
-    }
+  })
+  let done = 0
+  for await (const entry of entriesOf(file)) {
+    const table = tableOf(entry)
+    if (table === undefined) continue
+    const { columns, rows } = await rowsOf(entry)
+    if (!isSkipped(table, db, manifest)) await run((tx) => insertRows(tx, table, columns, rows))
+    done += rows.length
+    progress?.(done, total)
+  }
+  await run(async (tx) => {
     for (const [table, last] of Object.entries(manifest.last_ids))
       if (!isSkipped(table, db, manifest)) await updateLastId(tx, table, last)
     await migrateIn(tx, migrations, clock)
-  }
-  await db.tx(work, { unhurried: true })
+  })
 }
 
 /** Another engine counts the changes in its own way: the feed begins anew there. */
@@ -111,18 +125,13 @@ const isSkipped = (table: string, { dialect }: Db, { engine }: Manifest): boolea
 
 const tableOf = ({ name }: TarEntry): string | undefined => /^database\/([^/]+)\//.exec(name)?.[1]
 
-async function restorePart(
-  tx: Tx,
-  table: string,
-  { entry, skipped }: { entry: TarEntry; skipped: boolean },
-): Promise<number> {
-  const text = (await buffer(entry.body())).toString()
+async function rowsOf({ body }: TarEntry): Promise<{ columns: string[]; rows: unknown[][] }> {
+  const text = (await buffer(body())).toString()
   const [columns = [], ...rows] = text
     .trimEnd()
     .split('\n')
     .map((line) => JSON.parse(line) as unknown[])
-  if (!skipped) await insertRows(tx, table, columns as string[], rows)
-  return rows.length
+  return { columns: columns as string[], rows }
 }
 
 /** Into a folder that is empty or absent. Only names that the manifest has, and none that leads out of the folder. */

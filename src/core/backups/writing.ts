@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import { tarEnd, tarHeader, tarPadding } from '../../base/tar.ts'
 import type { Reader } from '../../db/port.ts'
 import {
+  columnsOf,
   countRows,
   keptTables,
   listLastIds,
@@ -88,7 +89,7 @@ async function* partsOf(db: Reader, table: Table): AsyncGenerator<{ text: string
     const page = await listRowsAfter(db, table, last, rowsAtOnce)
     last = page.at(-1)
     if (last !== undefined && text === '') {
-      columns = Object.keys(last)
+      columns = columnsOf(table, last)
       text = `${JSON.stringify(columns)}\n`
     }
     for (const row of page) text += `${JSON.stringify(columns.map((column) => row[column]))}\n`
