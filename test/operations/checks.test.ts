@@ -25,7 +25,7 @@ async function checkoutOf(text: string): Promise<string> {
 }
 
 for (const [name, bad, says] of [
-  ['lint', 'export const a: any = 1\n', 'noExplicitAny'],
+  ['lint', 'export const a: any = 1;\n', 'noExplicitAny'],
   ['typecheck', "export const a: number = 'one'\n", 'TS2322'],
 ] as const)
   verifies('cli.developer.checks', `${name} passes what is right and tells what is not`, async () => {
@@ -33,7 +33,7 @@ for (const [name, bad, says] of [
     const write = async (text: string) => {
       told += text
     }
-    await runCheck(name, write, await checkoutOf('export const a = 1\n'))
+    await runCheck(name, write, await checkoutOf('export const a = 1;\n'))
     told = ''
     await expect(runCheck(name, write, await checkoutOf(bad))).rejects.toThrow(`${name} has found something.`)
     expect(told).toContain(says)
