@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
+import { archiveRows } from './archive.ts'
 import { busRows } from './bus.ts'
 import { machine, today, treeOf } from './machine.ts'
 import { mailRows } from './mail.ts'
@@ -32,6 +33,7 @@ const folder = () => mkdtempSync(join(base, 'run-'))
 
 const rounds = Number(options.rounds ?? (quick ? 8 : 24))
 const mailSize = quick ? { many: 100_000, samples: 300 } : { many: 1_000_000, samples: 1000 }
+const archiveSize = quick ? { rounds: 1, seconds: 1.5, burst: 3000 } : { rounds: 3, seconds: 2, burst: 10_000 }
 const searchSize = quick ? { messages: 100_000, samples: 100 } : { messages: 1_000_000, samples: 200 }
 
 const parts: Readonly<Record<string, () => Promise<Row[]>>> = {
@@ -39,6 +41,7 @@ const parts: Readonly<Record<string, () => Promise<Row[]>>> = {
   postgres: () => postgresRows(folder, { rounds, against }, say),
   mailbox: () => mailboxRows(folder, quick, say),
   mail: () => mailRows(folder, mailSize, say),
+  archive: () => archiveRows(folder, archiveSize, say),
   search: () => benchSearch(folder(), searchSize),
   bus: () => busRows(quick, say),
 }

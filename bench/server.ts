@@ -57,6 +57,8 @@ export const startParley = (
         STORAGE_ROOT: storage,
         MAILBOX_MAX_DEPTH: '1000000000',
         LOG_LEVEL: 'warn',
+        // Measured by itself, in archive.ts.
+        ARCHIVE_ENABLED: 'false',
         ...env,
       },
       stdio: ['ignore', 'pipe', 'inherit'],

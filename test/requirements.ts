@@ -1,6 +1,7 @@
 /** What Parley promises, a line each. Every line needs a passing test that `verifies` it; docs/requirements.md is made from it. */
 
 import { access } from './requirements/access.ts'
+import { archive } from './requirements/archive.ts'
 import { contacts } from './requirements/contacts.ts'
 import { feed } from './requirements/feed.ts'
 import { finding } from './requirements/finding.ts'
@@ -25,6 +26,7 @@ export interface Requirement {
 // biome-ignore format: a table, one promise a line
 export const requirements = [
   ...access,
+  ...archive,
 
   // The mailbox door
   { id: 'mailbox.agent.no-set-up', spec: 'mailbox.md §5', says: 'An agent needs no set-up: its first call makes it.' },

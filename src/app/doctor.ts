@@ -18,8 +18,9 @@ import type { Finding } from '../doors/cli/doctor.ts'
 import type { Config } from '../settings/all.ts'
 import { ConfigError, type Settings } from '../settings/read.ts'
 import { signingKeyFault } from '../settings/sessions.ts'
+import { archiveFolder } from './archiving.ts'
 import { databaseName, databaseUrl } from './open.ts'
-import { archiveFolder, databaseFiles } from './store.ts'
+import { databaseFiles } from './store.ts'
 
 type Check = AsyncGenerator<Finding> | Generator<Finding>
 

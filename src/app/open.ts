@@ -1,6 +1,7 @@
 /** Settings → database → hub: the beginning of every way to run Parley. */
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
+import { viewArchive } from '../archive/view.ts'
 import { systemClock } from '../base/clock.ts'
 import { HubError } from '../base/errors.ts'
 import { createIds } from '../base/ids.ts'
@@ -16,6 +17,7 @@ import { parseDatabaseUrl, shownUrl } from '../db/url.ts'
 import { type Answers, forgetful, inMemory, inRedis } from '../llm/answers.ts'
 import { createLlm, type Llm } from '../llm/llm.ts'
 import type { Config } from '../settings/all.ts'
+import { archiveFolder } from './archiving.ts'
 
 /** On stderr, because stdout may carry a protocol; for people on a terminal, for machines elsewhere. */
 export const openLog = (config: Config, to: LogOutput = process.stderr): Log =>
@@ -77,7 +79,9 @@ export async function openOn(database: Db, config: Config, log: Log): Promise<Hu
     const db = config.DATABASE_ECHO ? echoing(database, log) : database
     const rules = rulesOf(config)
     const llm = await llmOf(config, log)
-    const hub = await openHub({ db, clock, ids: createIds(clock), log, metrics: createMetrics(), limits, rules, llm })
+    const archive = config.ARCHIVE_ENABLED ? viewArchive(archiveFolder(config)) : undefined
+    const ids = createIds(clock)
+    const hub = await openHub({ db, clock, ids, log, metrics: createMetrics(), limits, rules, llm, archive })
     onClose(hub, async () => llm?.close())
     return hub
   } catch (error) {
@@ -120,6 +124,7 @@ const rulesOf = (config: Config): Rules => ({
   },
   makeRecipients: config.MESSAGING_AUTO_REGISTER_RECIPIENTS,
   names: config.AGENT_NAME_ENFORCEMENT_MODE,
+  inboxLeases: config.FILE_RESERVATIONS_ENFORCEMENT_ENABLED,
   overdueMs: config.ACK_TTL_SECONDS * 1000,
   inboxQuota: config.QUOTA_ENABLED && config.QUOTA_INBOX_LIMIT_COUNT > 0 ? config.QUOTA_INBOX_LIMIT_COUNT : undefined,
 })

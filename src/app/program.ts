@@ -144,6 +144,15 @@ const commands: readonly PeoplesCommand[] = [
     load: async ({ open, screen }) => (await import('../doors/cli/leases.ts')).leasesCommand(open, screen),
   },
   {
+    name: 'archive',
+    says: 'compare the Git archive with the database, or make it anew: verify, rebuild',
+    load: async ({ open, config, screen }) => {
+      const { archiveCommand } = await import('../doors/cli/archive.ts')
+      const { archiveSteering } = await import('./archiving.ts')
+      return archiveCommand(open, () => archiveSteering(config()), screen)
+    },
+  },
+  {
     name: 'keys',
     says: 'give an agent a key: nobody acts as it without one',
     load: async ({ open, screen }) => (await import('../doors/cli/keys.ts')).keysCommand(open, screen),
@@ -163,7 +172,7 @@ const commands: readonly PeoplesCommand[] = [
     says: 'write the whole store into one file, while servers run',
     load: async ({ open, config, screen }) => {
       const { backupCommand } = await import('../doors/cli/backup.ts')
-      const { archiveFolder } = await import('./store.ts')
+      const { archiveFolder } = await import('./archiving.ts')
       return backupCommand(open, () => ({ archives: archiveFolder(config()), parley: version }), screen)
     },
   },

@@ -8,8 +8,9 @@ import { openDb } from '../db/open.ts'
 import { parseDatabaseUrl } from '../db/url.ts'
 import type { Restored, RestoreWish } from '../doors/cli/restore.ts'
 import type { Config } from '../settings/all.ts'
+import { archiveFolder } from './archiving.ts'
 import { databaseName, databaseUrl } from './open.ts'
-import { archiveFolder, databaseFiles, isStoreThere, needUnused } from './store.ts'
+import { databaseFiles, isStoreThere, needUnused } from './store.ts'
 
 export async function restoreStore(config: Config, { file, force, progress }: RestoreWish): Promise<Restored> {
   const manifest = await checkBackup(file)

@@ -28,6 +28,7 @@ import { createEngine } from '../doors/mcp/protocol/engine.ts'
 import { emitUsage, Usage } from '../doors/mcp/usage.ts'
 import type { Config } from '../settings/all.ts'
 import type { Settings } from '../settings/read.ts'
+import { startArchiving } from './archiving.ts'
 import { banner } from './banner.ts'
 import { choresOf } from './housekeeping.ts'
 import { databaseName, openDatabase, openLog, openOn, storageName } from './open.ts'
@@ -109,6 +110,7 @@ export async function startServer(config: Config, log: Log) {
     finishRemovals(hub).catch((error: unknown) => log.warn({ err: error }, 'a deleted topic is not gone yet'))
     const restSearch = keepSearchable(hub)
     const restChores = keepChores(hub, choresOf(config))
+    const restArchive = config.ARCHIVE_ENABLED ? startArchiving(hub, config) : async () => {}
     const endSnapshots = config.TOOL_METRICS_EMIT_ENABLED
       ? emitUsage(usage, { clock, log, ms: config.TOOL_METRICS_EMIT_INTERVAL_SECONDS * 1000 })
       : () => {}
@@ -124,7 +126,7 @@ export async function startServer(config: Config, log: Log) {
         // Once every answer is out, what stays open is a request that does not come whole, or a client that does not read.
         void engine.close().then(() => clock.after(lateMs, () => app.server.closeAllConnections()))
         endSnapshots()
-        await app.close()
+        await Promise.all([app.close(), restArchive()])
         await restSearch()
         await restChores()
         await hub.close()

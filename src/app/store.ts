@@ -10,10 +10,8 @@ import { refuseForeign } from '../db/sqlite/owner.ts'
 import { parseDatabaseUrl } from '../db/url.ts'
 import type { Config } from '../settings/all.ts'
 import { countOthers, countRows, dropTables, keptTables, leftOut, listTables } from '../store/tables.ts'
+import { archiveFolder } from './archiving.ts'
 import { databaseName, databaseUrl, noStore } from './open.ts'
-
-/** Where the archives of the projects are. */
-export const archiveFolder = ({ STORAGE_ROOT }: Pick<Config, 'STORAGE_ROOT'>): string => join(STORAGE_ROOT, 'projects')
 
 /** A SQLite database, and what SQLite and Parley keep beside it. */
 export const databaseFiles = (file: string): string[] =>

@@ -34,6 +34,7 @@ export const codes = {
   LEASE_EXPIRED: 'conflict',
   MAILBOX_FULL: 'limited',
   QUOTA_EXCEEDED: 'limited',
+  FILE_RESERVATION_CONFLICT: 'conflict',
   DB_BUSY: 'busy',
   DB_SCHEMA_MISMATCH: 'conflict',
   SHUTTING_DOWN: 'busy',

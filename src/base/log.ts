@@ -44,3 +44,22 @@ export function createLog({ level, json, rich, to }: LogOptions): Log {
       })
   return pino({ level, redact: { paths, censor: '[secret]' } }, stream)
 }
+
+/** A line of a log on its way to another thread. */
+export interface LogLine {
+  readonly level: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal'
+  readonly fields: Readonly<Record<string, unknown>>
+  readonly message: string
+}
+
+/** A log whose lines somebody else writes. */
+export function relayLog(level: string, write: (line: LogLine) => void): Log {
+  const formatters = { level: (label: string) => ({ level: label }), bindings: () => ({}) }
+  const stream = {
+    write(text: string) {
+      const { level, time: _, msg, ...fields } = JSON.parse(text) as Record<string, unknown>
+      write({ level: level as LogLine['level'], fields, message: String(msg ?? '') })
+    },
+  }
+  return pino({ level, formatters }, stream)
+}

@@ -1,6 +1,6 @@
-/** Processes by name: this one's, and whether another one still lives; and how many files this one may have open. */
-import { readFileSync } from 'node:fs'
-import { hostname } from 'node:os'
+/** Processes by name: this one's, and whether another one still lives; how many files this one may have open; what it starts. */
+import { readFileSync, readlinkSync } from 'node:fs'
+import { constants, hostname, setPriority } from 'node:os'
 
 /** Names a process such that a later one with the same number is not taken for it. */
 export const thisProcess = (): string => `${hostname()}/${process.pid}/${startOf(process.pid)}`
@@ -29,6 +29,26 @@ function startOf(pid: number): string {
     return 'ZX'.includes(state) ? '' : (fields[18] ?? '')
   } catch {
     return ''
+  }
+}
+
+/** The environment of a program that Parley starts: what finds programs and folders, and nothing that steers them. */
+export function programEnv(): Record<string, string> {
+  const names = ['PATH', 'HOME', 'TMPDIR', 'TEMP', 'SystemRoot', 'PATHEXT', 'LANG']
+  return Object.fromEntries(
+    names.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])),
+  )
+}
+
+/**
+ * Lets every other thread of the machine go first, and the programs that this thread starts too. Only Linux knows threads
+ * by numbers; elsewhere nothing changes.
+ */
+export function stepBack(): void {
+  try {
+    setPriority(Number(readlinkSync('/proc/thread-self').split('/').at(-1)), constants.priority.PRIORITY_LOW)
+  } catch {
+    // Slower for others, and no fault.
   }
 }
 

@@ -1,6 +1,7 @@
 /** Every setting there is, by subject. docs/config.md and .env.example are made from these tables. */
 import { acknowledgementSettings } from './acknowledgements.ts'
 import { agentSettings } from './agents.ts'
+import { archiveSettings } from './archive.ts'
 import { contactSettings } from './contacts.ts'
 import { httpSettings } from './http.ts'
 import { inboxSettings } from './inboxes.ts'
@@ -25,6 +26,7 @@ export const subjects = {
   Inboxes: inboxSettings,
   Acknowledgements: acknowledgementSettings,
   'File reservations': leaseSettings,
+  Archive: archiveSettings,
   'Retention report': retentionSettings,
   'Language model': llmSettings,
   Log: logSettings,

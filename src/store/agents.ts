@@ -52,16 +52,33 @@ export interface RecipientRow {
   id: number
   contact_policy: 'open' | 'auto' | 'contacts_only' | 'block_all'
   unread: number
+  /** Whether somebody holds archive paths in its project: an index is asked, in the same statement. */
+  reserved: 0 | 1
 }
+
+/** An exclusive lease on archive paths in the project of an agent. Whether it covers the agent's inbox is another question. */
+const archiveLease = sql`EXISTS (
+  SELECT 1 FROM leases l WHERE l.project_id = agents.project_id AND l.released_at IS NULL AND l.exclusive = 1
+    AND l.prefix >= 'agents' AND l.prefix < 'agents0')`
 
 export function listRecipients(db: Reader, ids: readonly number[]): Promise<RecipientRow[]> {
-  return db.all(sql`SELECT id, contact_policy, unread FROM agents WHERE id IN (${join([...ids])})`)
+  return db.all(sql`
+    SELECT id, contact_policy, unread, CASE WHEN ${archiveLease} THEN 1 ELSE 0 END AS reserved
+    FROM agents WHERE id IN (${join([...ids])})`)
 }
 
-/** Counts one more unread delivery for an agent that is open to all and has fewer than `limit`; false if it is not or has. */
-export async function raiseOpen(tx: Tx, id: number, limit: number): Promise<boolean> {
+/**
+ * Counts one more unread delivery for an agent that is open to all and has fewer than `limit`; false if it is not or has.
+ * With `leases`, also false where archive paths of its project are reserved.
+ */
+export async function raiseOpen(
+  tx: Tx,
+  id: number,
+  { limit, leases }: { limit: number; leases: boolean },
+): Promise<boolean> {
   const raised = await tx.change(sql`
-    UPDATE agents SET unread = unread + 1 WHERE id = ${id} AND unread < ${limit} AND contact_policy = 'open'`)
+    UPDATE agents SET unread = unread + 1 WHERE id = ${id} AND unread < ${limit} AND contact_policy = 'open'
+      ${leases ? sql`AND NOT ${archiveLease}` : empty}`)
   return raised > 0
 }
 

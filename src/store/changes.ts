@@ -1,5 +1,5 @@
 /** The append-only feed of what was committed: wake-ups, projections and the audit log read it. */
-import sql, { empty, join } from 'sql-template-tag'
+import sql, { empty, join, type Sql } from 'sql-template-tag'
 import type { Reader, Tx } from '../db/port.ts'
 import { pruning } from './followers.ts'
 import { feedOrder, type Place, start } from './places.ts'
@@ -95,11 +95,19 @@ export async function findEnd(db: Reader): Promise<Place> {
 
 /** In order. What an older transaction may still come before is left out, until that has ended. */
 export async function listChangesAfter(db: Reader, place: Place, limit: number): Promise<Recorded[]> {
-  const { tx, columns, after, settled } = feedOrder(db)
+  const { columns, after, settled } = feedOrder(db)
+  return listRecorded(db, sql`${after(place)} AND ${settled} ORDER BY ${columns} LIMIT ${limit}`)
+}
+
+/** All there are after a place, in any order: also those that a follower may not see yet. */
+export const listPending = (db: Reader, place: Place): Promise<Recorded[]> =>
+  listRecorded(db, feedOrder(db).after(place))
+
+async function listRecorded(db: Reader, which: Sql): Promise<Recorded[]> {
   const rows = await db.all<Recorded>(sql`
-    SELECT id, ${tx} AS tx, at, actor, kind, project_id AS "projectId", agent_id AS "agentId", thread_id AS "threadId",
-      message_id AS "messageId", lease_id AS "leaseId", contact_id AS "contactId"
-    FROM changes WHERE ${after(place)} AND ${settled} ORDER BY ${columns} LIMIT ${limit}`)
+    SELECT id, ${feedOrder(db).tx} AS tx, at, actor, kind, project_id AS "projectId", agent_id AS "agentId",
+      thread_id AS "threadId", message_id AS "messageId", lease_id AS "leaseId", contact_id AS "contactId"
+    FROM changes WHERE ${which}`)
   return rows.map(withoutNulls)
 }
 

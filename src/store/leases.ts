@@ -238,3 +238,11 @@ export async function listExpiring(
     WHERE l.project_id = ${projectId} AND l.released_at IS NULL AND l.expires_at > ${now} AND l.expires_at <= ${until}
     ORDER BY l.expires_at, l.id LIMIT ${limit}`)
 }
+
+/** The ids of an agent's newest leases. */
+export async function listAgentLeases(db: Reader, agentId: number, limit: number): Promise<number[]> {
+  const rows = await db.all<{ id: number }>(sql`
+    SELECT id FROM leases WHERE project_id = (SELECT project_id FROM agents WHERE id = ${agentId}) AND agent_id = ${agentId}
+    ORDER BY id DESC LIMIT ${limit}`)
+  return rows.map(({ id }) => id)
+}

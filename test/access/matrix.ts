@@ -111,6 +111,7 @@ export const matrix = {
     summarizeThread: ofThread,
     summarizeThreads: ofThread,
   },
+  archive: { findCommits: asAgent, describeCommits: asAgent, listRecentCommits: inProject },
   search: {
     searchProject: row('yes', 'nothing', 'yes', 'yes', 'nothing', 'PROJECT_NOT_FOUND'),
     searchTopics: inProject,

@@ -5,6 +5,7 @@ import { needAgent, needHome } from '../../src/core/agents/agents.ts'
 import { createKey } from '../../src/core/agents/keys.ts'
 import { countAgents, listAgents, pageAgents, whois } from '../../src/core/agents/profiles.ts'
 import { createIdentity, register } from '../../src/core/agents/registration.ts'
+import { describeCommits, findCommits, listRecentCommits } from '../../src/core/archive/commits.ts'
 import { backUp } from '../../src/core/backups/writing.ts'
 import { listContacts, setContactPolicy } from '../../src/core/contacts/links.ts'
 import type { Hub } from '../../src/core/hub/hub.ts'
@@ -143,6 +144,11 @@ export const calls: Readonly<Record<Verb, Call>> = {
     for (const one of threads) if ('error' in one) throw one.error
     return threads
   },
+  findCommits: (hub, target) => findCommits(hub, acting(target), []).then(() => true),
+  describeCommits: (hub, target) => describeCommits(hub, acting(target), []).then(() => true),
+  listRecentCommits: (hub, { caller, project, name }) =>
+    listRecentCommits(hub, caller, project, { name, limit: 5 }).then(() => true),
+
   searchProject: async (hub, { caller, project, word }) =>
     (await searchProject(hub, caller, project, { query: `subject:plan ${word}` })).hits,
   searchTopics: async (hub, { caller, project, word }) =>

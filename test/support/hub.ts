@@ -18,6 +18,7 @@ export interface TestHubOptions {
   /** Other rules than the usual ones. */
   rules?: Partial<Rules>
   llm?: HubParts['llm']
+  archive?: HubParts['archive']
   log?: Log
 }
 
@@ -26,6 +27,7 @@ export const usualRules: Rules = {
   contacts: { enforced: true, autoMs: 86_400_000, handshake: true, retry: true },
   makeRecipients: true,
   names: 'coerce',
+  inboxLeases: true,
   overdueMs: 1_800_000,
   inboxQuota: undefined,
 }
@@ -38,6 +40,7 @@ export function openTestHub(
     waitMs = 50_000,
     rules,
     llm,
+    archive,
     log = pino({ level: 'silent' }),
   }: TestHubOptions = {},
 ): Promise<Hub> {
@@ -50,6 +53,7 @@ export function openTestHub(
     limits: { mailboxDepth, waitMs },
     rules: { ...usualRules, ...rules },
     llm,
+    archive,
   })
 }
 

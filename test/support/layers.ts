@@ -35,6 +35,7 @@ const rooms = [
   'mail',
   'topics',
   'threads',
+  'archive',
   'search',
   'tasks',
   'macros',

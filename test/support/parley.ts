@@ -49,11 +49,12 @@ export async function temporaryFolder(later: Later = afterTest): Promise<string>
   return folder
 }
 
-/** Nothing of the developer's own settings reaches the process. */
+/** Nothing of the developer's own settings reaches the process. It archives only where that is the point of the test. */
 export const bareEnv = (storage: string, env: Record<string, string> = {}): Record<string, string> => ({
   PATH: process.env.PATH ?? '',
   HOME: storage,
   STORAGE_ROOT: storage,
+  ARCHIVE_ENABLED: 'false',
   ...env,
 })
 

@@ -1,14 +1,13 @@
 /** The archives of the projects as files: what of them goes into a backup, and how they stand still meanwhile. */
-import { readFileSync } from 'node:fs'
 import { type FileHandle, open, readdir } from 'node:fs/promises'
 import { join, relative, sep } from 'node:path'
+import { readState, stateFile } from '../../archive/archive.ts'
 import { pause } from '../../base/clock.ts'
 import { HubError } from '../../base/errors.ts'
+import { followerName } from '../archive/follower.ts'
+import { turnName } from '../hub/following.ts'
 import type { Hub } from '../hub/hub.ts'
 import { newHolder, type Turn, takeTurn } from '../hub/turns.ts'
-
-/** Of the whole archive: its id, and up to where the feed of changes is in it. */
-const stateFile = '.archive.json'
 
 /** How long to wait for a server that is archiving. */
 const patienceMs = 60_000
@@ -16,24 +15,16 @@ const lookEveryMs = 200
 
 /** Runs `work` while nobody adds to the archives in the folder; what is sent meanwhile is archived afterwards. */
 export async function whileArchivesStand(hub: Hub, folder: string, work: (turn: Turn) => Promise<void>): Promise<void> {
-  const id = archiveId(folder)
+  const id = readState(folder)?.id
   if (id === undefined) return work({ batch: () => Promise.reject(new Error('no turn')), goOn: async () => {} })
   const { signal } = new AbortController()
-  const taking = { name: `follow archive ${id}`, holder: newHolder(hub), everyMs: 0, signal }
+  const taking = { name: turnName(followerName(id)), holder: newHolder(hub), everyMs: 0, signal }
   for (let waited = 0; !(await takeTurn(hub, taking, work)); waited += lookEveryMs) {
     if (waited >= patienceMs)
       throw new HubError('DB_BUSY', 'A server is writing the archive and does not come to an end.', {
         hint: 'No backup was made. Wait until it is done, and try again.',
       })
     await pause(lookEveryMs)
-  }
-}
-
-function archiveId(folder: string): string | undefined {
-  try {
-    return (JSON.parse(readFileSync(join(folder, stateFile), 'utf8')) as { id?: string }).id
-  } catch {
-    return undefined
   }
 }
 

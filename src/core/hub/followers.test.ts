@@ -5,6 +5,8 @@ import { eachEngine } from '../../../test/support/engines.ts'
 import { catchUp, dbOf, named, nothingHidden, noting, openTx, write } from '../../../test/support/feed.ts'
 import { as, openTestHub } from '../../../test/support/hub.ts'
 import { verifies } from '../../../test/support/verifies.ts'
+import { thisProcess } from '../../base/processes.ts'
+import { findChore } from '../../store/chores.ts'
 import type { Place } from '../../store/places.ts'
 import { local } from '../access/callers.ts'
 import { ensureAgent } from '../agents/agents.ts'
@@ -12,7 +14,7 @@ import { send } from '../messages/send.ts'
 import { followInside, followOutside, type InsideFollower, type OutsideFollower } from './followers.ts'
 import { stepInside, stepOutside } from './following.ts'
 import type { Hub } from './hub.ts'
-import { turnMs } from './turns.ts'
+import { takeTurn, turnMs } from './turns.ts'
 
 /** A follower looks after this without a wake-up, and far sooner with one. */
 const anyway = 60_000
@@ -115,6 +117,27 @@ eachEngine('A follower', (open, dialect) => {
       expect((await noted()).length).toBe(2)
     },
   )
+
+  verifies('feed.follower.one-process', 'does not wait for a process of this machine that was killed', async () => {
+    const { hubs } = await start()
+    const [hub] = hubs
+    const signal = new AbortController().signal
+    const turnOf = (holder: string, run: () => Promise<void> = async () => {}) =>
+      takeTurn(hub, { name: 'work', holder, everyMs: 0, signal }, run)
+    const dead = `${thisProcess().replace(/\/.*/, '')}/4194304/1/x`
+    for (const [holder, taken] of [
+      [dead, true],
+      [`${thisProcess()}/x`, false],
+      ['elsewhere/1/1/x', false],
+    ] as const) {
+      const held = Promise.withResolvers<void>()
+      const holding = turnOf(holder, async () => held.promise)
+      await expect.poll(() => findChore(dbOf(hub), 'work').then((row) => row?.holder)).toBe(holder)
+      expect(await turnOf(`${thisProcess()}/y`)).toBe(taken)
+      held.resolve()
+      await holding
+    }
+  })
 
   verifies(
     ['feed.follower.one-process', 'feed.follower.watermark'],

@@ -109,6 +109,23 @@ export async function stepOutside(
     }
   }
 
-  const taking = { name: `follow ${name}`, holder, everyMs: 0, signal }
+  const taking = { name: turnName(name), holder, everyMs: 0, signal }
   return (await takeTurn(hub, taking, run)) ? 'more' : 'held'
 }
+
+/** Makes everything anew, though there is no gap; false if it is another's turn. */
+export async function rebuildOutside(
+  hub: Hub,
+  follower: OutsideFollower,
+  { holder, signal }: { holder: string; signal: AbortSignal },
+): Promise<boolean> {
+  const { name } = follower
+  return takeTurn(hub, { name: turnName(name), holder, everyMs: 0, signal }, async (turn) => {
+    const to = await findEnd(reader(hub))
+    await turn.batch((tx) => upsertWatermark(tx, { name, to, now: hub.clock.now() }))
+    await follower.rebuild(to, turn)
+  })
+}
+
+/** The turn in which a follower works. */
+export const turnName = (follower: string): string => `follow ${follower}`

@@ -1,4 +1,5 @@
 /** The hub that every verb works with. Doors hold it and pass it on; what is inside of it belongs to core. */
+import type { ArchiveView } from '../../archive/view.ts'
 import type { Clock } from '../../base/clock.ts'
 import type { Ids } from '../../base/ids.ts'
 import type { Log } from '../../base/log.ts'
@@ -8,7 +9,7 @@ import type { Llm } from '../../llm/llm.ts'
 import { findLastChange } from '../../store/changes.ts'
 import { followWakes } from './follow-wakes.ts'
 import { explained, Trouble } from './trouble.ts'
-import { Wakes } from './wakes.ts'
+import { feedChannel, Wakes } from './wakes.ts'
 
 /**
  * The settings that hold for all agents. They name nouns of later rooms, which this room may not import: each hub has its
@@ -28,6 +29,8 @@ export interface Rules {
   /** Whether mail to a name that nobody has makes that agent, at doors where one registers first. */
   readonly makeRecipients: boolean
   readonly names: 'strict' | 'coerce' | 'always_auto'
+  /** Whether an exclusive lease on an agent's inbox in the archive keeps the mail of others from it. */
+  readonly inboxLeases: boolean
   /** The age from which an acknowledgement is overdue. */
   readonly overdueMs: number
   /** How many messages an inbox may hold, read or not. */
@@ -44,6 +47,8 @@ interface Shown {
   readonly rules: Rules
   /** Refines summaries, where there is one. */
   readonly llm?: Llm | undefined
+  /** Tells which commits messages are in, where there is an archive. */
+  readonly archive?: ArchiveView | undefined
 }
 
 export interface HubParts extends Shown {
@@ -65,6 +70,7 @@ interface Inside {
   readonly db: Db
   /** The same for those who only look. */
   readonly reading: Reader
+  readonly readingLong: Reader
   readonly trouble: Trouble
   readonly wakes: Wakes
   /** Called before the database is closed, in the order in which they came. */
@@ -77,7 +83,15 @@ export async function openHub({ db, ...shown }: HubParts): Promise<Hub> {
   const wakes = new Wakes()
   const unfollow = await followWakes({ db, log: shown.log }, wakes)
   const trouble = new Trouble(db, shown.log)
-  const kept: Inside = { db, reading: explained(db, trouble), trouble, wakes, closers: [], commits: 0 }
+  const kept: Inside = {
+    db,
+    reading: explained(db, trouble),
+    readingLong: explained(db.long, trouble),
+    trouble,
+    wakes,
+    closers: [],
+    commits: 0,
+  }
   return {
     ...shown,
     [inside]: kept,
@@ -98,7 +112,7 @@ export async function openHub({ db, ...shown }: HubParts): Promise<Hub> {
 export const reader = (hub: Hub): Reader => hub[inside].reading
 
 /** The same for reads that may take milliseconds. */
-export const longReader = (hub: Hub): Reader => hub[inside].db.long
+export const longReader = (hub: Hub): Reader => hub[inside].readingLong
 
 /** For verbs that read for long: everything is of one moment, and nobody waits for them. */
 export const snapshot = <T>(hub: Hub, look: (reader: Reader) => Promise<T>): Promise<T> => hub[inside].db.snapshot(look)
@@ -111,6 +125,9 @@ export const countWaiters = (hub: Hub): number => hub[inside].wakes.size
 export const onClose = (hub: Hub, close: () => Promise<void>): void => {
   hub[inside].closers.push(close)
 }
+
+/** Followers look: something may have been committed that nobody announced to this process or thread. */
+export const stir = (hub: Hub): void => hub[inside].wakes.wake([feedChannel])
 
 /** Calls `fn` with every wake-up channel that starts with `prefix`, and `missed` when some of them may have been lost. */
 export const onWake = (hub: Hub, prefix: string, fn: (channel: string) => void, missed: () => void): (() => void) =>

@@ -1,8 +1,8 @@
 /** Turns: of several processes on one database, one at a time does a piece of work, and another goes on when it dies. */
 import { nextTurn, pause } from '../../base/clock.ts'
-import { thisProcess } from '../../base/processes.ts'
+import { isRunning, thisProcess } from '../../base/processes.ts'
 import type { Tx } from '../../db/port.ts'
-import { takeChore, updateFreed, updateHeld } from '../../store/chores.ts'
+import { findChore, takeChore, updateFreed, updateHeld } from '../../store/chores.ts'
 import { commit, itself, type Note } from './commit.ts'
 import type { Hub } from './hub.ts'
 
@@ -36,8 +36,15 @@ class TurnOver extends Error {}
 /** False if another process has the turn or had it lately, or took it over, or Parley stopped. */
 export async function takeTurn(hub: Hub, taking: Taking, run: (turn: Turn) => Promise<void>): Promise<boolean> {
   const { name, holder, everyMs } = taking
-  const now = hub.clock.now()
-  const taken = await commit(hub, itself, (tx) => takeChore(tx, { name, holder, now, holdMs: turnMs, everyMs }))
+  const claim = { name, holder, now: hub.clock.now(), holdMs: turnMs, everyMs }
+  const taken = await commit(hub, itself, async (tx) => {
+    if (await takeChore(tx, claim)) return true
+    const other = (await findChore(tx, name))?.holder
+    // A process of this machine that was killed is not waited for (feed.follower.one-process).
+    if (other === undefined || isRunning(other) !== false) return false
+    await updateFreed(tx, { name, holder: other, doneAt: undefined })
+    return takeChore(tx, claim)
+  })
   if (!taken) return false
   let done = false
   try {
@@ -77,4 +84,19 @@ function turnOf(hub: Hub, { name, holder, signal }: Taking): Turn {
       if (hub.clock.monotonic() - heldAt > turnMs / 2) await commit(hub, itself, hold)
     },
   }
+}
+
+const holdEveryMs = 5000
+
+/** Keeps the turn while something goes on that takes long and cannot ask for itself, such as another program. */
+export async function holding<T>(turn: Turn, work: Promise<T>): Promise<T> {
+  const done = new AbortController()
+  const result = work.finally(() => done.abort())
+  // The turn may end first; then nobody waits for the work any more.
+  result.catch(() => {})
+  while (!done.signal.aborted) {
+    await pause(holdEveryMs, done.signal)
+    await turn.goOn()
+  }
+  return result
 }

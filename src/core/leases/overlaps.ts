@@ -1,5 +1,6 @@
 /** Overlapping leases: an index of prefixes brings the candidates, the patterns themselves decide. */
 
+import { inboxPattern } from '../../archive/layout.ts'
 import { nextTurn } from '../../base/clock.ts'
 import type { Reader } from '../../db/port.ts'
 import { type Budget, type Glob, leadingTo, OverBudget, overlaps, parseGlob } from '../../globs/globs.ts'
@@ -42,6 +43,33 @@ export async function listInTheWay(db: Reader, wanted: Wanted): Promise<{ rows: 
     } while (after !== undefined)
   }
   return { rows: await listLeasesById(db, ids.slice(0, mostHolders)), more: ids.length > mostHolders }
+}
+
+/**
+ * Another agent's exclusive lease on the inbox of a recipient, as the archive lays it out. Only patterns that name archive
+ * paths count: a lease on all code, `**`, blocks no mail (mail.lease.inbox).
+ */
+export async function findInboxLease(
+  db: Reader,
+  { agent, senderId, now }: { agent: { name: string; projectId: number }; senderId: number; now: number },
+): Promise<NamedLeaseRow | undefined> {
+  const parsed = parseGlob(inboxPattern(agent.name))
+  if ('fault' in parsed) return undefined
+  const { glob } = parsed
+  const budget = { steps: stepsPerTurn }
+  const whose = {
+    projectId: agent.projectId,
+    agentId: senderId,
+    now,
+    exclusiveOnly: true,
+    after: undefined,
+    limit: pageSize,
+  }
+  const leading = leadingTo(glob.prefix).filter((prefix) => prefix.startsWith('agents'))
+  for (const prefix of [leading, { below: glob.prefix }])
+    for (const { id, pattern } of await listNearby(db, { ...whose, prefix }))
+      if (overlaps(glob, stored(pattern), budget)) return (await listLeasesById(db, [id]))[0]
+  return undefined
 }
 
 type Held = Awaited<ReturnType<typeof listHeld>>

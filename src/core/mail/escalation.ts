@@ -1,4 +1,5 @@
 /** Escalation: the inbox of an agent that is late with an acknowledgement is reserved, for everybody to see. */
+import { inboxPattern } from '../../archive/layout.ts'
 import { nameKey } from '../../base/names.ts'
 import { findAgent } from '../../store/agents.ts'
 import { insertProfile } from '../../store/profiles.ts'
@@ -16,9 +17,6 @@ export interface EscalationRules {
   readonly ttlMs: number
   readonly exclusive: boolean
 }
-
-/** Where the archive keeps the inbox of an agent. */
-const inboxPattern = (name: string): string => `agents/${name}/inbox/**`
 
 /** A reservation that is there lasts longer. Neither of the two agents counts as active by it. */
 export const reserveInbox =

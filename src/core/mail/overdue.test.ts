@@ -118,40 +118,53 @@ eachEngine('Overdue acknowledgements', (open) => {
     expect((await listLeases(only, local, 'commons', { activeOnly: false, limit: 10 })).leases).toEqual([])
   })
 
-  verifies('mail.ack.escalated', 'by a reservation of the inbox, held by an agent that is made for it', async () => {
-    const { clock, hub, overdue } = await start()
-    const only = await hub()
-    const project = '/srv/code/backend'
-    await ask(only, ['bob'], 'late', { project })
-    await ask(only, ['bob'], 'late too', { project })
-    const confirmed = await ask(only, ['dave'], 'confirmed', { project })
-    await acknowledgeMessage(only, as('dave', project), confirmed.messageId)
-    clock.advance(ttlMs)
-    await activity(only).write()
-    const seen = (await whois(only, local, project, 'bob')).activeAt
-    const reserve = reserveInbox({ holder: 'ops', ttlMs: 2 * 60 * minute, exclusive: true })
-    keep(only, 'only', { escalation: 'file_reservation', reserve })
-    clock.advance(5000)
-    await settle(clock, 1)
-    expect(overdue()).toMatchObject([
-      { subject: 'late', escalation: 'file_reservation', reserved: true },
-      { subject: 'late too', escalation: 'file_reservation', reserved: true },
-    ])
-    const { leases } = await listLeases(only, local, project, { activeOnly: true, limit: 10 })
-    expect(leases).toMatchObject([
-      { agent: 'ops', pattern: 'agents/bob/inbox/**', exclusive: true, expiresAt: clock.now() + 2 * 60 * minute },
-    ])
-    expect(await whois(only, local, project, 'ops')).toMatchObject({ program: 'ops' })
-    expect((await whois(only, local, project, 'bob')).activeAt).toBe(seen)
-    // Later, another one is late: the reservation lasts longer, and there is still one.
-    await ask(only, ['bob'], 'the next', { project })
-    await activity(only).write()
-    clock.advance(ttlMs + minute)
-    await settle(clock, 1)
-    expect(overdue()).toHaveLength(3)
-    const later = (await listLeases(only, local, project, { activeOnly: true, limit: 10 })).leases
-    expect(later).toMatchObject([{ id: leases[0]?.id, expiresAt: clock.now() + 2 * 60 * minute }])
-  })
+  verifies(
+    ['mail.ack.escalated', 'mail.lease.inbox'],
+    'by a reservation of the inbox, held by an agent that is made for it',
+    async () => {
+      const { clock, hub, overdue } = await start()
+      const only = await hub()
+      const project = '/srv/code/backend'
+      await ask(only, ['bob'], 'late', { project })
+      await ask(only, ['bob'], 'late too', { project })
+      const confirmed = await ask(only, ['dave'], 'confirmed', { project })
+      await acknowledgeMessage(only, as('dave', project), confirmed.messageId)
+      clock.advance(ttlMs)
+      await activity(only).write()
+      const seen = (await whois(only, local, project, 'bob')).activeAt
+      const reserve = reserveInbox({ holder: 'ops', ttlMs: 2 * 60 * minute, exclusive: true })
+      keep(only, 'only', { escalation: 'file_reservation', reserve })
+      clock.advance(5000)
+      await settle(clock, 1)
+      expect(overdue()).toMatchObject([
+        { subject: 'late', escalation: 'file_reservation', reserved: true },
+        { subject: 'late too', escalation: 'file_reservation', reserved: true },
+      ])
+      const { leases } = await listLeases(only, local, project, { activeOnly: true, limit: 10 })
+      expect(leases).toMatchObject([
+        { agent: 'ops', pattern: 'agents/bob/inbox/**', exclusive: true, expiresAt: clock.now() + 2 * 60 * minute },
+      ])
+      expect(await whois(only, local, project, 'ops')).toMatchObject({ program: 'ops' })
+      expect((await whois(only, local, project, 'bob')).activeAt).toBe(seen)
+      // Meanwhile nobody but the holder reaches the inbox.
+      await expect(ask(only, ['bob'], 'kept off', { project })).rejects.toMatchObject({
+        code: 'FILE_RESERVATION_CONFLICT',
+      })
+      // Later, another one is late: the reservation lasts longer, and there is still one.
+      await send(only, as('ops', project), {
+        to: [{ name: 'bob' }],
+        body: 'words',
+        subject: 'the next',
+        ackRequired: true,
+      })
+      await activity(only).write()
+      clock.advance(ttlMs + minute)
+      await settle(clock, 1)
+      expect(overdue()).toHaveLength(3)
+      const later = (await listLeases(only, local, project, { activeOnly: true, limit: 10 })).leases
+      expect(later).toMatchObject([{ id: leases[0]?.id, expiresAt: clock.now() + 2 * 60 * minute }])
+    },
+  )
 
   verifies(
     'mail.ack.escalated',

@@ -1,10 +1,11 @@
-/** Admission of a message to its recipients: by their contact policies, and by the room in their inboxes. */
+/** Admission of a message to its recipients: by leases on their inboxes, their contact policies, and the room there. */
 import type { Tx } from '../../db/port.ts'
 import { listRecipients, type RecipientRow, raiseOpen, raiseUnread } from '../../store/agents.ts'
 import type { Agent } from '../agents/agents.ts'
 import { type Judgement, judge, type Refusal } from '../contacts/judging.ts'
 import { LostRace, type Note } from '../hub/commit.ts'
 import type { Hub } from '../hub/hub.ts'
+import { findInboxLease } from '../leases/overlaps.ts'
 import { hasInboxRoom } from './quota.ts'
 import type { Recipient } from './recipients.ts'
 
@@ -45,16 +46,19 @@ export async function admit(hub: Hub, admission: Admission): Promise<Admitted> {
   if (first === undefined) return { passed: [], blocked: [], asked: [] }
   // One agent that is open to all, as at the mailbox: one statement does for everything below.
   const simple = others.length === 0 && hub.rules.inboxQuota === undefined
-  if (simple && (await raiseOpen(tx, first.agent.id, mailboxDepth)))
+  const leases = hub.rules.inboxLeases && !admission.exempt
+  if (simple && (await raiseOpen(tx, first.agent.id, { limit: mailboxDepth, leases })))
     return { passed: recipients, blocked: [], asked: [] }
 
   const rows = new Map((await listRecipients(tx, idsOf(recipients))).map((row) => [row.id, row]))
-  const judged = await askPolicies(hub, admission, rows)
+  const reserved = await listReserved(hub, admission, rows)
+  const judged = await askPolicies(hub, { ...admission, recipients: recipients.filter(isFree(reserved)) }, rows)
   const blocked: Blocked[] = []
   const passed: Recipient[] = []
   for (const recipient of recipients) {
     const { agent } = recipient
     const refusal =
+      reserved.get(agent.id) ??
       judged?.refusals.get(agent.id) ??
       (await overQuota(hub, tx, agent)) ??
       ((rows.get(agent.id)?.unread ?? 0) < mailboxDepth ? undefined : mailboxFull(hub, agent))
@@ -65,6 +69,33 @@ export async function admit(hub: Hub, admission: Admission): Promise<Admitted> {
     throw new LostRace('A mailbox was filled meanwhile.')
   return { passed, blocked, asked: judged?.asked ?? [] }
 }
+
+/** The recipients whose inboxes another has reserved (mail.lease.inbox). */
+async function listReserved(
+  hub: Hub,
+  { tx, sender, recipients, exempt }: Admission,
+  rows: ReadonlyMap<number, RecipientRow>,
+): Promise<ReadonlyMap<number, Refusal>> {
+  const reserved = new Map<number, Refusal>()
+  if (exempt || !hub.rules.inboxLeases) return reserved
+  for (const { agent } of recipients) {
+    if (rows.get(agent.id)?.reserved !== 1) continue
+    const lease = await findInboxLease(tx, { agent, senderId: sender.id, now: hub.clock.now() })
+    if (lease !== undefined) reserved.set(agent.id, inboxReserved(agent, lease))
+  }
+  return reserved
+}
+
+const isFree =
+  (reserved: ReadonlyMap<number, Refusal>) =>
+  ({ agent }: Recipient): boolean =>
+    !reserved.has(agent.id)
+
+const inboxReserved = ({ name }: Agent, lease: { agent: string; pattern: string; expires_at: number }): Refusal => ({
+  code: 'FILE_RESERVATION_CONFLICT',
+  message: `The inbox of ${name} is reserved by ${lease.agent} (${lease.pattern}).`,
+  hint: `Send again once ${lease.agent} has released it, or after ${new Date(lease.expires_at).toISOString()}.`,
+})
 
 async function askPolicies(
   hub: Hub,

@@ -7,5 +7,6 @@ import { mail } from './0004-mail.ts'
 import { callers } from './0005-callers.ts'
 import { names } from './0006-names.ts'
 import { boxes } from './0007-boxes.ts'
+import { archive } from './0008-archive.ts'
 
-export const migrations: readonly Migration[] = [mailbox, topics, search, mail, callers, names, boxes]
+export const migrations: readonly Migration[] = [mailbox, topics, search, mail, callers, names, boxes, archive]

@@ -1,6 +1,7 @@
 /** The mail door's answers about messages (mail.send.list-shape), in the words of doors/words/mail.ts. */
 import { z } from 'zod'
 import { limits, sizeInWords } from '../../base/limits.ts'
+import type { Committed } from '../../core/archive/commits.ts'
 import type { Received } from '../../core/mail/inbox.ts'
 import type { MailMessage, Party } from '../../core/mail/messages.ts'
 import type { Sent } from '../../core/messages/send.ts'
@@ -117,3 +118,11 @@ export function toReceipt(sent: Sent, reach: Reach): z.output<typeof receiptShap
     ...(note.length > 0 && { note: note.join(' ') }),
   }
 }
+
+/** A commit of the archive; its author where that is of interest. */
+export const toCommit = ({ sha, at, summary, author }: Omit<Committed, 'author'> & Partial<Committed>) => ({
+  sha,
+  ts: iso(at),
+  summary,
+  ...(author !== undefined && { author }),
+})

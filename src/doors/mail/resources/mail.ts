@@ -2,8 +2,16 @@
 import { z } from 'zod'
 import { limits } from '../../../base/limits.ts'
 import { needHome } from '../../../core/agents/agents.ts'
+import { describeCommits, findCommits } from '../../../core/archive/commits.ts'
 import type { Hub } from '../../../core/hub/hub.ts'
-import { type InboxPart, listInbox, listOutbox, type MailPage, readsOn } from '../../../core/mail/inbox.ts'
+import {
+  type InboxPart,
+  listInbox,
+  listOutbox,
+  type MailPage,
+  type Received,
+  readsOn,
+} from '../../../core/mail/inbox.ts'
 import type { MailMessage } from '../../../core/mail/messages.ts'
 import { needProject } from '../../../core/projects/projects.ts'
 import { needMessage, readThread } from '../../../core/threads/threads.ts'
@@ -24,7 +32,7 @@ import {
 } from '../fields.ts'
 import { defineResource } from '../resource.ts'
 import type { MailScope } from '../scope.ts'
-import { omittedNote, toMessage, toReceived, toSent } from '../shapes.ts'
+import { omittedNote, toCommit, toMessage, toReceived, toSent } from '../shapes.ts'
 
 const limit = limitParameter(20, limits.inboxListed)
 const aged = { agent: name, project: projectParameter.optional(), limit }
@@ -86,12 +94,31 @@ export function mailResources(hub: Hub): Resource<MailScope>[] {
   const mailbox = defineResource({
     uri: 'resource://mailbox/{agent}{?project,limit,before}',
     name: 'mailbox',
-    description: 'The latest messages of an agent, without bodies.',
+    description: 'The latest messages of an agent, without bodies, with the names of their commits in the archive.',
     params: z.object(ofAgent),
     async read(params, context) {
       const { as, page } = await open(context, params)
       const found = await listInbox(hub, as, { limit: params.limit, before: params.before })
-      return { ...page(found, toReceived), ...older(found) }
+      const commits = await findCommits(hub, as, found.messages)
+      const shape = (one: Received) => ({ ...toReceived(one), commit: commits.get(one.id) ?? null })
+      return { ...page(found, shape), ...older(found) }
+    },
+  })
+
+  const mailboxWithCommits = defineResource({
+    uri: 'resource://mailbox-with-commits/{agent}{?project,limit,before}',
+    name: 'mailbox-with-commits',
+    description: 'The latest messages of an agent, without bodies, with their commits in the archive.',
+    params: z.object(ofAgent),
+    async read(params, context) {
+      const { as, page } = await open(context, params)
+      const found = await listInbox(hub, as, { limit: params.limit, before: params.before })
+      const commits = await describeCommits(hub, as, found.messages)
+      const shape = (one: Received) => {
+        const commit = commits.get(one.id)
+        return { ...toReceived(one), commit: commit === undefined ? null : toCommit(commit) }
+      }
+      return { ...page(found, shape), ...older(found) }
     },
   })
 
@@ -189,6 +216,7 @@ export function mailResources(hub: Hub): Resource<MailScope>[] {
   return [
     inbox,
     mailbox,
+    mailboxWithCommits,
     outbox,
     message,
     thread,

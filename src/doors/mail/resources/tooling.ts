@@ -11,7 +11,7 @@ import { inputSchema } from '../../mcp/schema.ts'
 import type { Resource, Tool } from '../../mcp/table.ts'
 import { briefly, type Call } from '../../mcp/usage.ts'
 import { agentAddress } from '../../words/fields.ts'
-import { iso } from '../../words/times.ts'
+import { iso, isoOrNull } from '../../words/times.ts'
 import type { About } from '../about.ts'
 import { aliases, clusters, offers, playbooks } from '../clusters.ts'
 import { otherAgent, projectParameter, readParameters } from '../fields.ts'
@@ -94,10 +94,10 @@ export function toolingResources({ hub, about, tools }: Tooling): Resource<MailS
     {
       uri: 'resource://tooling/locks',
       name: 'locks',
-      description: 'The background jobs that some process holds right now.',
+      description: 'The background jobs that some process holds right now, and which process archives.',
       async read(_params, { caller }) {
         const held = await listHeldChores(hub, caller)
-        const locks = held.map(({ name, holder, until }) => ({ name, owner: holder, held_until: iso(until) }))
+        const locks = held.map(({ name, holder, until }) => ({ name, owner: holder, held_until: isoOrNull(until) }))
         return { locks, summary: { total: locks.length } }
       },
     },

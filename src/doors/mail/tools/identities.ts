@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { limits } from '../../../base/limits.ts'
 import { listAgents, whois } from '../../../core/agents/profiles.ts'
 import { createIdentity, register } from '../../../core/agents/registration.ts'
+import { listRecentCommits } from '../../../core/archive/commits.ts'
 import type { Hub } from '../../../core/hub/hub.ts'
 import { ensureProject } from '../../../core/projects/projects.ts'
 import { defineTool } from '../../mcp/table.ts'
@@ -11,6 +12,7 @@ import { toProfile, toProject } from '../../words/profiles.ts'
 import { humanKey, name, otherAgent, projectKey } from '../fields.ts'
 import { introduction, model, profileShape, program, projectShape, task, toRegistered, wish } from '../profiles.ts'
 import type { MailScope } from '../scope.ts'
+import { toCommit } from '../shapes.ts'
 
 export function identityTools(hub: Hub) {
   const row = defineTool<MailScope>()
@@ -78,12 +80,20 @@ export function identityTools(hub: Hub) {
       title: 'Who is',
       description: 'The profile of an agent: program, model, task, last activity, unread mail, contact policy.',
       cluster,
-      input: z.strictObject({ project_key: projectKey, agent_name: name.describe('The agent.') }),
+      input: z.strictObject({
+        project_key: projectKey,
+        agent_name: name.describe('The agent.'),
+        include_recent_commits: z.boolean().default(false).describe('With its latest commits in the archive.'),
+        commit_limit: z.int().min(1).max(50).default(5).describe('How many commits at most.'),
+      }),
       output: profileShape,
       effect: 'read',
-      async run({ project_key, agent_name }, { caller }) {
+      async run({ project_key, agent_name, include_recent_commits, commit_limit }, { caller }) {
         const { name, project = project_key } = otherAgent(agent_name)
-        return toProfile(await whois(hub, caller, project, name))
+        const profile = toProfile(await whois(hub, caller, project, name))
+        if (!include_recent_commits) return profile
+        const commits = await listRecentCommits(hub, caller, project, { name, limit: commit_limit })
+        return { ...profile, recent_commits: commits.map(({ author: _, ...commit }) => toCommit(commit)) }
       },
     }),
 

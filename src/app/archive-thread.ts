@@ -1,0 +1,38 @@
+/** The thread that archives: a hub of its own on the same database, which only follows the feed. */
+import { parentPort, workerData } from 'node:worker_threads'
+import { Archive } from '../archive/archive.ts'
+import { hasGit } from '../archive/git.ts'
+import { stayAlive } from '../base/clock.ts'
+import { type LogLine, relayLog } from '../base/log.ts'
+import { stepBack } from '../base/processes.ts'
+import { keepArchive } from '../core/archive/keeping.ts'
+import { stir } from '../core/hub/hub.ts'
+import type { Config } from '../settings/all.ts'
+import { archiveFolder, authorOf } from './archiving.ts'
+import { openDatabase, openOn } from './open.ts'
+
+const config = workerData as Config
+const log = relayLog(config.LOG_LEVEL, (line: LogLine) => parentPort?.postMessage(line))
+
+stepBack()
+if (await hasGit()) await archive()
+else
+  log.warn(
+    'git was not found: mail works, but nothing is archived. Install git and start Parley again, or set ARCHIVE_ENABLED=false.',
+  )
+
+async function archive(): Promise<void> {
+  const rest = stayAlive()
+  const hub = await openOn(await openDatabase(config), config, log)
+  const stop = keepArchive(
+    hub,
+    new Archive(archiveFolder(config), { author: authorOf(config), newId: hub.ids.short() }),
+  )
+  parentPort?.on('message', (word: 'look' | 'stop') => {
+    if (word === 'look') return stir(hub)
+    parentPort?.removeAllListeners('message')
+    void stop()
+      .finally(() => hub.close())
+      .finally(rest)
+  })
+}

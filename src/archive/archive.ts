@@ -1,0 +1,220 @@
+/** The archive of all projects in one folder: their repositories, and up to where the feed of changes is in them. */
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { tryGit } from './git.ts'
+import { type Commit, isShown, type Owner, Repository } from './repository.ts'
+
+/** A place in the feed of changes. */
+export interface Place {
+  readonly tx: number
+  readonly id: number
+}
+
+interface Kept {
+  readonly id: string
+  readonly place?: Place | undefined
+}
+
+/** Of the whole archive: its id, and up to where the feed of changes is in it. */
+export const stateFile = '.archive.json'
+
+/** Repositories that are open at a time: each holds some processes and some megabytes. */
+const mostOpen = 8
+
+/** Small packs are joined from this number on. */
+const mostPacks = 50
+
+/** Folders whose names begin with a dot are none of a project. */
+export const projectFolders = (folder: string): string[] => {
+  try {
+    return readdirSync(folder, { withFileTypes: true })
+      .filter((entry) => entry.isDirectory() && !entry.name.startsWith('.'))
+      .map(({ name }) => name)
+  } catch {
+    return []
+  }
+}
+
+/** Whether all files are checked out as of the newest commits. */
+export const isAllShown = (folder: string): boolean =>
+  projectFolders(folder).every((slug) => isShown(join(folder, slug)))
+
+export class Archive {
+  readonly folder: string
+  readonly owner: Owner
+  readonly #open = new Map<string, Repository>()
+  readonly #touched = new Set<string>()
+  /** Those whose files are not checked out yet. */
+  readonly #unshown = new Set<string>()
+
+  /** `newId` names an archive that is just begun. */
+  constructor(folder: string, { author, newId }: { author: Owner['author']; newId: string }) {
+    mkdirSync(folder, { recursive: true, mode: 0o700 })
+    this.folder = folder
+    this.owner = { id: readState(folder)?.id ?? beginState(folder, newId), author }
+    for (const slug of projectFolders(folder)) if (!isShown(join(folder, slug))) this.#unshown.add(slug)
+  }
+
+  get place(): Place | undefined {
+    const kept = readState(this.folder)
+    // Somebody has put another archive in its place: that one begins anew.
+    return kept?.id === this.owner.id ? kept.place : undefined
+  }
+
+  /** Without a place everything is made anew by whoever looks next. */
+  setPlace(place: Place | undefined): void {
+    writeState(this.folder, { id: this.owner.id, place })
+  }
+
+  async add(slug: string, commits: readonly Commit[]): Promise<void> {
+    const repository = await this.#repository(slug)
+    this.#touched.add(slug)
+    for (const commit of commits) await repository.add(commit)
+  }
+
+  /** Makes the commits visible. Where that fails, they are made again, on top of whatever is there then. */
+  async keep(): Promise<void> {
+    for (const slug of this.#touched) {
+      try {
+        await this.#open.get(slug)?.keep()
+      } catch (error) {
+        this.#close(slug)
+        throw error
+      }
+      this.#unshown.add(slug)
+      this.#touched.delete(slug)
+    }
+    this.#closeOld()
+  }
+
+  /** Forgets commits that were not kept. */
+  drop(): void {
+    for (const slug of this.#touched) this.#close(slug)
+    this.#touched.clear()
+  }
+
+  get isShown(): boolean {
+    return this.#unshown.size === 0
+  }
+
+  /** Puts the files of the newest commits into the folders. */
+  async show(): Promise<void> {
+    for (const slug of [...this.#unshown]) {
+      await (await this.#repository(slug)).checkOut()
+      this.#unshown.delete(slug)
+      await joinPacks(join(this.folder, slug))
+    }
+    this.#closeOld()
+  }
+
+  close(): void {
+    for (const slug of [...this.#open.keys()]) this.#close(slug)
+  }
+
+  async #repository(slug: string): Promise<Repository> {
+    const known = this.#open.get(slug)
+    const usable = known !== undefined && (this.#touched.has(slug) || known.isCurrent())
+    if (!usable) this.#close(slug)
+    const repository = usable ? known : await Repository.open(join(this.folder, slug), this.owner)
+    // The one that was used last stands last.
+    this.#open.delete(slug)
+    this.#open.set(slug, repository)
+    return repository
+  }
+
+  #closeOld(): void {
+    for (const slug of [...this.#open.keys()].slice(0, -mostOpen)) this.#close(slug)
+  }
+
+  #close(slug: string): void {
+    this.#open.get(slug)?.close()
+    this.#open.delete(slug)
+  }
+}
+
+/** Only for speed and room: a git that does not know how leaves them as they are. */
+async function joinPacks(folder: string): Promise<void> {
+  const packs = readdirSync(join(folder, '.git', 'objects', 'pack')).filter((name) => name.endsWith('.pack'))
+  if (packs.length > mostPacks) await tryGit(folder, ['repack', '-d', '-q', '--geometric=2'])
+}
+
+export function readState(folder: string): Kept | undefined {
+  try {
+    const kept = JSON.parse(readFileSync(join(folder, stateFile), 'utf8')) as Kept
+    return typeof kept.id === 'string' ? kept : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Of processes that begin at the same time one names the archive, and all of them go by that name. */
+function beginState(folder: string, newId: string): string {
+  const path = join(folder, stateFile)
+  const own = `${path}.${newId}`
+  writeFileSync(own, `${JSON.stringify({ id: newId })}\n`, { mode: 0o600 })
+  try {
+    linkSync(own, path)
+  } catch {
+    // Somebody was faster; or it is there and cannot be read, or there are no links on this disk.
+    if (readState(folder) === undefined) renameSync(own, path)
+  }
+  rmSync(own, { force: true })
+  return readState(folder)?.id ?? newId
+}
+
+function writeState(folder: string, kept: Kept): void {
+  const path = join(folder, stateFile)
+  const handle = openSync(`${path}.new`, 'w', 0o600)
+  try {
+    writeSync(handle, `${JSON.stringify(kept)}\n`)
+    fsyncSync(handle)
+  } finally {
+    closeSync(handle)
+  }
+  renameSync(`${path}.new`, path)
+}
+
+/** Where a rebuild works, beside the projects. */
+const [rebuilding, replaced] = ['.rebuilding', '.replaced']
+
+/** An empty archive for a rebuild. */
+export function beginAnew(archive: Archive): Archive {
+  const { folder, owner } = archive
+  clearLeftovers(archive)
+  return new Archive(join(folder, rebuilding), { author: owner.author, newId: owner.id })
+}
+
+/**
+ * Puts the rebuilt projects in the place of the old ones. A death in between leaves the archive without a place, to be made
+ * anew. What was not made from the tables stays: folders of other people, and attachments.
+ */
+export function replaceBy({ folder }: Archive, rebuilt: Archive): void {
+  rebuilt.close()
+  mkdirSync(join(folder, replaced), { recursive: true })
+  const old = projectFolders(folder).filter((slug) => existsSync(join(folder, slug, '.git', 'parley')))
+  for (const slug of old) renameSync(join(folder, slug), join(folder, replaced, slug))
+  for (const slug of projectFolders(rebuilt.folder)) {
+    renameSync(join(rebuilt.folder, slug), join(folder, slug))
+    const attachments = join(folder, replaced, slug, 'attachments')
+    if (existsSync(attachments) && !existsSync(join(folder, slug, 'attachments')))
+      renameSync(attachments, join(folder, slug, 'attachments'))
+  }
+}
+
+/** What a rebuild has left, or one that was killed. */
+export function clearLeftovers({ folder }: Archive): void {
+  for (const name of [rebuilding, replaced]) rmSync(join(folder, name), { recursive: true, force: true })
+}

@@ -1,0 +1,140 @@
+/** The files of the archive as people read them: messages, profiles, reservations; and the subjects of commits. */
+
+/** An agent as somebody of this archive's project addresses it. */
+export interface Party {
+  readonly name: string
+  /** The slug of its project. */
+  readonly project: string
+}
+
+export interface Letter {
+  readonly id: number
+  readonly createdAt: number
+  /** The name of its thread: of one without, the id of the message that began it. */
+  readonly thread: string
+  readonly from: Party
+  readonly to: readonly Party[]
+  readonly cc: readonly Party[]
+  readonly bcc: readonly Party[]
+  readonly subject: string
+  readonly importance: string
+  readonly ackRequired: boolean
+  readonly body: string
+  /** What was said in a topic has these, and no recipients. */
+  readonly said?: {
+    readonly seq: number
+    readonly kind: string
+    readonly replyTo: number | undefined
+    readonly metadata: unknown
+  }
+}
+
+export interface Home {
+  readonly slug: string
+  /** The project's name for people: usually the absolute path of a repository. */
+  readonly key: string
+}
+
+const iso = (ms: number): string => new Date(ms).toISOString()
+
+export const addressIn =
+  ({ slug }: Home) =>
+  ({ name, project }: Party): string =>
+    project === slug ? name : `${name}@${project}`
+
+/** `bcc`: those that the reader of this copy may know of; the file has the field only where there are some. */
+export function letterText(letter: Letter, home: Home, bcc: readonly Party[] = []): string {
+  const { id, createdAt, thread, from, to, cc, subject, importance, ackRequired, body, said } = letter
+  const address = addressIn(home)
+  const head = {
+    id,
+    thread_id: thread,
+    project: home.key,
+    project_slug: home.slug,
+    from: address(from),
+    to: to.map(address),
+    cc: cc.map(address),
+    ...(bcc.length > 0 && { bcc: bcc.map(address) }),
+    subject,
+    created: iso(createdAt),
+    importance,
+    ack_required: ackRequired,
+    attachments: [],
+    ...(said && {
+      seq: said.seq,
+      message_type: said.kind,
+      reply_to: said.replyTo ?? null,
+      metadata: said.metadata ?? null,
+    }),
+  }
+  return `---json\n${JSON.stringify(head, undefined, 2)}\n---\n\n${body}${body.endsWith('\n') ? '' : '\n'}`
+}
+
+export interface ProfileFacts {
+  readonly id: number
+  readonly name: string
+  readonly program: string
+  readonly model: string
+  readonly task: string
+  readonly contactPolicy: string
+  readonly createdAt: number
+}
+
+/** Without the last activity and the unread mail: they change with every call. */
+export const profileText = (profile: ProfileFacts, home: Home): string =>
+  json({
+    id: profile.id,
+    name: profile.name,
+    project: home.key,
+    project_slug: home.slug,
+    program: profile.program,
+    model: profile.model,
+    task_description: profile.task,
+    contact_policy: profile.contactPolicy,
+    inception_ts: iso(profile.createdAt),
+  })
+
+export interface LeaseFacts {
+  readonly id: number
+  readonly agent: string
+  readonly exclusive: boolean
+  readonly reason: string
+  readonly createdAt: number
+  readonly expiresAt: number
+  readonly releasedAt: number | undefined
+}
+
+/** The newest reservations of one pattern, the oldest of them first. */
+export const leaseText = (pattern: string, leases: readonly LeaseFacts[]): string =>
+  json({
+    path_pattern: pattern,
+    reservations: leases.map((lease) => ({
+      id: lease.id,
+      agent: lease.agent,
+      exclusive: lease.exclusive,
+      reason: lease.reason,
+      created_ts: iso(lease.createdAt),
+      expires_ts: iso(lease.expiresAt),
+      released_ts: lease.releasedAt === undefined ? null : iso(lease.releasedAt),
+    })),
+  })
+
+const json = (value: unknown): string => `${JSON.stringify(value, undefined, 2)}\n`
+
+/** One line of a commit: text of agents cannot begin another, and is cut where a line gets too long to read. */
+export function subjectLine(text: string): string {
+  const line = text.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ').trim()
+  return line.length > 200 ? `${[...line].slice(0, 199).join('')}…` : line
+}
+
+/** The first few, and how many more there are. */
+export const listed = (names: readonly string[]): string =>
+  names.length > 3 ? `${names.slice(0, 3).join(', ')} and ${names.length - 3} more` : names.join(', ')
+
+/** Blind copies are in no commit's message. */
+export function letterSubject(letter: Letter, home: Home): string {
+  const address = addressIn(home)
+  const { said, thread, from, to, cc, subject } = letter
+  const whom = said === undefined ? listed([...to, ...cc].map(address)) : `topic ${thread}`
+  return subjectLine(`mail: ${address(from)} -> ${whom || '(nobody openly)'} | ${subject}`)
+}

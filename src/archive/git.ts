@@ -1,0 +1,104 @@
+/** The `git` program: started for one task at a time, with none of the settings of whoever runs Parley. */
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { programEnv } from '../base/processes.ts'
+
+export class GitError extends Error {
+  override readonly name = 'GitError'
+}
+
+/** Hooks, signing, line ends and the like of the user are for the user's own repositories. */
+const settings = ['safe.directory=*', 'core.hooksPath=/dev/null', 'gc.auto=0', 'maintenance.auto=false']
+
+function start(folder: string, args: readonly string[]): ChildProcessWithoutNullStreams {
+  const options = settings.flatMap((setting) => ['-c', setting])
+  const env = { ...programEnv(), GIT_CONFIG_NOSYSTEM: '1', GIT_CONFIG_GLOBAL: '/dev/null', LC_ALL: 'C' }
+  return spawn('git', [...options, ...args], { cwd: folder, env, stdio: 'pipe', windowsHide: true })
+}
+
+/** Runs it to its end and returns what it printed; throws what it complained of. */
+export async function git(folder: string, args: readonly string[], input = ''): Promise<string> {
+  const { code, stdout, stderr } = await tryGit(folder, args, input)
+  if (code === 0) return stdout
+  throw new GitError(`git ${args[0]} in ${folder}: ${stderr.trim() || `it ended with ${code}`}`)
+}
+
+/** The same for a task whose exit code is an answer. */
+export async function tryGit(folder: string, args: readonly string[], input = '') {
+  const child = start(folder, args)
+  const out: Buffer[] = []
+  let stderr = ''
+  child.stdout.on('data', (chunk: Buffer) => out.push(chunk))
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text
+  })
+  // It may end without reading all.
+  child.stdin.on('error', () => {})
+  child.stdin.end(input)
+  const [code] = (await once(child, 'close')) as [number | null]
+  return { code, stdout: Buffer.concat(out).toString(), stderr }
+}
+
+/** Whether this machine has git. */
+export async function hasGit(): Promise<boolean> {
+  try {
+    return (await tryGit('.', ['--version'])).code === 0
+  } catch {
+    return false
+  }
+}
+
+/** Reads objects one after the other, from one process that stays. */
+export class ObjectReader {
+  readonly #child: ChildProcessWithoutNullStreams
+  #buffer: Buffer = Buffer.alloc(0)
+  #told = () => {}
+  #ended: Error | undefined
+
+  constructor(folder: string) {
+    this.#child = start(folder, ['cat-file', '--batch'])
+    this.#child.stdout.on('data', (chunk: Buffer) => {
+      this.#buffer = Buffer.concat([this.#buffer, chunk])
+      this.#told()
+    })
+    this.#child.stdin.on('error', () => {})
+    const end = () => {
+      this.#ended = new GitError(`git cat-file in ${folder} has ended`)
+      this.#told()
+    }
+    this.#child.on('close', end).on('error', end)
+  }
+
+  /** Throws if the object is not there. One call at a time. */
+  async read(sha: string): Promise<Buffer> {
+    this.#child.stdin.write(`${sha}\n`)
+    const head = await this.#until(() => this.#buffer.indexOf('\n'))
+    const [, type, size] = this.#take(head + 1)
+      .toString()
+      .trim()
+      .split(' ')
+    if (size === undefined) throw new GitError(`the object ${sha} is ${type ?? 'lost'}`)
+    await this.#until(() => (this.#buffer.length > Number(size) ? 0 : -1))
+    return this.#take(Number(size) + 1).subarray(0, -1)
+  }
+
+  close(): void {
+    this.#child.stdin.end()
+  }
+
+  async #until(look: () => number): Promise<number> {
+    for (let found = look(); ; found = look()) {
+      if (found >= 0) return found
+      if (this.#ended !== undefined) throw this.#ended
+      await new Promise<void>((resolve) => {
+        this.#told = resolve
+      })
+    }
+  }
+
+  #take(length: number): Buffer {
+    const part = this.#buffer.subarray(0, length)
+    this.#buffer = this.#buffer.subarray(length)
+    return part
+  }
+}

@@ -1,0 +1,41 @@
+/** A file of places of one size, found by number: which commit a message is in. The file has holes where nothing is. */
+import { closeSync, constants, mkdirSync, openSync, readSync, writeSync } from 'node:fs'
+import { dirname } from 'node:path'
+
+/** Of 20 bytes each, as the name of a commit has. */
+const width = 20
+
+const openFlags = constants.O_RDWR | constants.O_CREAT
+
+/** Writing the same again does no harm: after a death it is done over. */
+export function writeSlots(path: string, slots: ReadonlyMap<number, Buffer>): void {
+  if (slots.size === 0) return
+  mkdirSync(dirname(path), { recursive: true })
+  const handle = openSync(path, openFlags, 0o600)
+  try {
+    for (const [n, bytes] of slots) writeSync(handle, bytes, 0, width, n * width)
+  } finally {
+    closeSync(handle)
+  }
+}
+
+/** The numbers that have something. */
+export function readSlots(path: string, numbers: readonly number[]): Map<number, Buffer> {
+  const found = new Map<number, Buffer>()
+  let handle: number
+  try {
+    handle = openSync(path, 'r')
+  } catch {
+    return found
+  }
+  try {
+    for (const n of numbers) {
+      const bytes = Buffer.alloc(width)
+      const length = readSync(handle, bytes, 0, width, n * width)
+      if (length === width && bytes.some((byte) => byte !== 0)) found.set(n, bytes)
+    }
+    return found
+  } finally {
+    closeSync(handle)
+  }
+}

@@ -1,0 +1,101 @@
+/** Changes as commits: what the feed tells of is read from the tables, and becomes files of the projects it concerns. */
+import { subjectLine } from '../../archive/documents.ts'
+import { digestPart } from '../../archive/layout.ts'
+import { listArchivedAgents, listArchivedLeases, listLetterPlaces, listSizes } from '../../store/archive.ts'
+import type { Recorded } from '../../store/changes.ts'
+import { type Hub, reader } from '../hub/hub.ts'
+import { digestCommits } from './digests.ts'
+import { addCommit, addCommits, type Commits, homeOf } from './homes.ts'
+import { letterCommits } from './letters.ts'
+import { leaseCommits, profileCommits } from './records.ts'
+
+/** The bodies that are held in memory together. */
+const mostBytes = 8 * 1024 * 1024
+
+/** The changes in parts whose messages fit into memory. */
+export async function partsOf(hub: Hub, changes: readonly Recorded[]): Promise<Recorded[][]> {
+  const ids = changes.flatMap((change) => (isMessage(change) ? [change.messageId] : []))
+  const sizes = new Map((await listSizes(reader(hub), ids)).map(({ id, bytes }) => [id, Number(bytes)]))
+  const parts: Recorded[][] = [[]]
+  let room = mostBytes
+  for (const change of changes) {
+    const size = isMessage(change) ? (sizes.get(change.messageId) ?? 0) : 0
+    if (size > room && parts.at(-1)?.length !== 0) {
+      parts.push([])
+      room = mostBytes
+    }
+    parts.at(-1)?.push(change)
+    room -= size
+  }
+  return parts
+}
+
+type Told = Extract<Recorded, { messageId: number; threadId: number }>
+
+const isMessage = (change: Recorded): change is Told => change.kind === 'message.sent' || change.kind === 'message.said'
+
+const idsOf = (changes: readonly Recorded[], key: 'agentId' | 'leaseId', prefix: string): number[] =>
+  changes.flatMap((change) => {
+    const id = change.kind.startsWith(prefix) ? (change as Partial<Record<typeof key, number>>)[key] : undefined
+    return id === undefined ? [] : [id]
+  })
+
+/**
+ * In the order of the feed, the digests last. What is read is the present: a profile that changes twice is committed once,
+ * and what is gone already is passed over.
+ */
+export async function commitsOf(hub: Hub, changes: readonly Recorded[]): Promise<Commits> {
+  const db = reader(hub)
+  const letterIds = changes.filter(isMessage).map(({ messageId }) => messageId)
+  const letters = await letterCommits(hub, letterIds)
+  const agents = new Map(
+    (await listArchivedAgents(db, idsOf(changes, 'agentId', 'agent.'))).map((row) => [row.id, row]),
+  )
+  const leases = new Map(
+    (await listArchivedLeases(db, idsOf(changes, 'leaseId', 'lease.'))).map((row) => [row.id, row]),
+  )
+  const commits: Commits = new Map()
+  const parts = new Map<number, Set<number>>()
+  const touch = (threadId: number, part: number) => parts.set(threadId, (parts.get(threadId) ?? new Set()).add(part))
+
+  for (const change of changes) {
+    switch (change.kind) {
+      case 'message.sent':
+      case 'message.said':
+        addCommits(commits, letters.get(change.messageId) ?? new Map())
+        break
+      case 'agent.created':
+      case 'agent.updated':
+      case 'agent.policy': {
+        const row = agents.get(change.agentId)
+        if (row !== undefined) addCommits(commits, await profileCommits(hub, row, change.at))
+        break
+      }
+      case 'lease.granted':
+      case 'lease.renewed':
+      case 'lease.released':
+      case 'lease.expired': {
+        const row = leases.get(change.leaseId)
+        if (row !== undefined) addCommits(commits, await leaseCommits(hub, row, change.at))
+        break
+      }
+      case 'topic.created':
+      case 'topic.closed':
+      case 'topic.reopened':
+      case 'topic.renamed':
+        touch(change.threadId, 1)
+        break
+      case 'topic.deleted':
+        addCommit(commits, (await homeOf(hub, change.projectId)).slug, {
+          subject: subjectLine(`topic: number ${change.threadId} deleted`),
+          at: change.at,
+          files: [],
+          forgets: change.threadId,
+        })
+        break
+    }
+  }
+  for (const { thread_id, seq } of await listLetterPlaces(db, letterIds)) touch(thread_id, digestPart(seq))
+  addCommits(commits, await digestCommits(hub, parts))
+  return commits
+}

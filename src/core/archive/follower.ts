@@ -1,0 +1,69 @@
+/** The archive as a follower of the feed: it takes what was committed, and makes everything anew where it has a gap. */
+import { type Archive, beginAnew, clearLeftovers, replaceBy } from '../../archive/archive.ts'
+import type { Recorded } from '../../store/changes.ts'
+import type { Place } from '../../store/places.ts'
+import type { OutsideFollower } from '../hub/followers.ts'
+import type { Hub } from '../hub/hub.ts'
+import { holding, type Turn } from '../hub/turns.ts'
+import { commitsOf, partsOf } from './composing.ts'
+import type { Commits } from './homes.ts'
+import { everything } from './rebuilding.ts'
+
+/** Told how many of how many messages are done. */
+export type Progress = (done: number, total: number) => void
+
+/** Each archive has its own watermark: a node with a disk of its own follows for itself. */
+export const followerName = (archiveId: string): string => `archive ${archiveId}`
+
+export interface Following {
+  readonly archive: Archive
+  /** Called when commits were made whose files are not checked out yet. */
+  readonly kept?: () => void
+  readonly progress?: Progress
+}
+
+export function archiveFollower(
+  hub: Hub,
+  { archive, kept = () => {}, progress = () => {} }: Following,
+): OutsideFollower {
+  const write = async (commits: Commits, to: Archive = archive): Promise<void> => {
+    try {
+      for (const [slug, list] of commits) await to.add(slug, list)
+      await to.keep()
+    } catch (error) {
+      to.drop()
+      throw error
+    }
+  }
+
+  return {
+    name: followerName(archive.owner.id),
+    place: async () => archive.place,
+
+    async take(changes: readonly Recorded[], to: Place, turn: Turn) {
+      for (const part of await partsOf(hub, changes)) {
+        await turn.goOn()
+        await write(await commitsOf(hub, part))
+      }
+      archive.setPlace(to)
+      kept()
+    },
+
+    /** In a folder beside: until it is whole, people read the old one. */
+    async rebuild(to: Place, turn: Turn) {
+      archive.setPlace(undefined)
+      archive.close()
+      const anew = beginAnew(archive)
+      for await (const { commits, done, total } of everything(hub, to)) {
+        await turn.goOn()
+        await write(commits, anew)
+        progress(done, total)
+      }
+      await holding(turn, anew.show())
+      replaceBy(archive, anew)
+      archive.setPlace(to)
+      clearLeftovers(archive)
+      kept()
+    },
+  }
+}

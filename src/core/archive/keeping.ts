@@ -1,0 +1,61 @@
+/** Archiving as long as a server runs: commits as the feed grows, and the files of them whenever there is a pause. */
+import type { Archive } from '../../archive/archive.ts'
+import { followOutside, type OutsideFollower } from '../hub/followers.ts'
+import type { Hub } from '../hub/hub.ts'
+import { archiveFollower } from './follower.ts'
+
+/** After the last commit, and at most after the first: git needs as long for one message as for a hundred. */
+const [quietMs, latestMs] = [300, 3000]
+
+/** From one failure to check out to the next try. */
+const retryMs = 2000
+
+/** Until the returned function is called; that waits for the page in hand. */
+export function keepArchive(hub: Hub, archive: Archive): () => Promise<void> {
+  let last: Promise<unknown> = Promise.resolve()
+  let since: number | undefined
+  let cancel = () => {}
+  let stopped = false
+
+  /** One thing at a time is done with the repositories. */
+  function inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const result = last.then(work, work)
+    last = result.catch(() => {})
+    return result
+  }
+
+  function showIn(ms: number): void {
+    cancel()
+    if (stopped) return
+    since ??= hub.clock.now()
+    cancel = hub.clock.after(Math.max(0, Math.min(ms, since + latestMs - hub.clock.now())), () => void show())
+  }
+
+  async function show(): Promise<void> {
+    since = undefined
+    try {
+      await inTurn(() => archive.show())
+    } catch (error) {
+      hub.log.warn({ err: error }, 'the files of the archive could not be brought up to date; it is tried again')
+      since = hub.clock.now() + retryMs
+      showIn(retryMs)
+    }
+  }
+
+  const follower = archiveFollower(hub, { archive, kept: () => showIn(quietMs) })
+  const inOrder: OutsideFollower = {
+    ...follower,
+    take: (changes, to, turn) => inTurn(() => follower.take(changes, to, turn)),
+    rebuild: (to, turn) => inTurn(() => follower.rebuild(to, turn)),
+  }
+  // What a killed process has committed and not checked out.
+  if (!archive.isShown) showIn(0)
+  const stop = followOutside(hub, inOrder)
+  return async () => {
+    await stop()
+    stopped = true
+    cancel()
+    await inTurn(() => archive.show()).catch((error: unknown) => hub.log.debug({ err: error }, 'not checked out'))
+    archive.close()
+  }
+}

@@ -1,0 +1,89 @@
+/** Messages as commits: the canonical file and the outbox in the sender's project, inbox copies in the recipients'. */
+import { type Home, type Letter, letterSubject, letterText, type Party } from '../../archive/documents.ts'
+import { inboxPath, messagePath, outboxPath } from '../../archive/layout.ts'
+import type { Commit } from '../../archive/repository.ts'
+import type { LetterRow } from '../../store/archive.ts'
+import { listLetters } from '../../store/archive.ts'
+import { listRecipientsOf, type RecipientOfRow } from '../../store/mail.ts'
+import { type Hub, reader } from '../hub/hub.ts'
+import { type Commits, homeOf } from './homes.ts'
+
+/** By the ids of the messages. Those that are gone by now are missing. */
+export async function letterCommits(hub: Hub, ids: readonly number[]): Promise<Map<number, Commits>> {
+  const rows = await listLetters(reader(hub), ids)
+  const recipients = Map.groupBy(
+    await listRecipientsOf(
+      reader(hub),
+      rows.map(({ id }) => id),
+      { blind: true },
+    ),
+    (row) => row.message_id,
+  )
+  const all = new Map<number, Commits>()
+  for (const row of rows) all.set(row.id, await commitsOf(hub, row, recipients.get(row.id) ?? []))
+  return all
+}
+
+/** The first line of a message that has no subject, as far as a list shows it. */
+export const shownSubject = (subject: string | null, body: string): string =>
+  subject ?? body.trimStart().slice(0, 120).split('\n', 1)[0]?.trim().toWellFormed() ?? ''
+
+async function commitsOf(hub: Hub, row: LetterRow, recipients: readonly RecipientOfRow[]): Promise<Commits> {
+  const homes = new Map<number, Home>()
+  for (const id of [row.sender_project, ...recipients.map(({ project_id }) => project_id)])
+    if (!homes.has(id)) homes.set(id, await homeOf(hub, id))
+  const party = ({ name, project_id }: { name: string; project_id: number }): Party => ({
+    name,
+    project: homes.get(project_id)?.slug ?? '',
+  })
+  const kinds = (kind: RecipientOfRow['kind']) => recipients.filter((one) => one.kind === kind).map(party)
+  const letter: Letter = {
+    id: row.id,
+    createdAt: row.created_at,
+    thread: row.topic ?? row.thread_key ?? String(row.first_id),
+    from: party({ name: row.sender, project_id: row.sender_project }),
+    to: kinds('to'),
+    cc: kinds('cc'),
+    bcc: kinds('bcc'),
+    subject: shownSubject(row.subject, row.body),
+    importance: row.importance,
+    ackRequired: row.ack_required === 1,
+    body: row.body,
+    ...(row.topic !== null && {
+      said: {
+        seq: row.seq,
+        kind: row.kind,
+        replyTo: row.reply_to ?? undefined,
+        metadata: row.metadata === null ? undefined : (JSON.parse(row.metadata) as unknown),
+      },
+    }),
+  }
+  const commits: Commits = new Map()
+  for (const [projectId, home] of homes) {
+    const here = recipients.filter(({ project_id }) => project_id === projectId)
+    commits.set(home.slug, [commitIn(home, letter, here, projectId === row.sender_project)])
+  }
+  return commits
+}
+
+/** A blind copy is known to its sender and to itself alone (mail.archive.bcc). */
+function commitIn(home: Home, letter: Letter, recipients: readonly RecipientOfRow[], isSenders: boolean): Commit {
+  const open = letterText(letter, home)
+  const { name } = letter.from
+  const copies = recipients.map((one) => ({
+    path: inboxPath(one.name, letter),
+    text: one.kind === 'bcc' ? letterText(letter, home, [{ name: one.name, project: home.slug }]) : open,
+  }))
+  const own = [
+    { path: messagePath(letter), text: open },
+    ...(letter.said ? [] : [{ path: outboxPath(name, letter), text: letterText(letter, home, letter.bcc) }]),
+  ]
+  // A commit that is there for a blind copy only is found by nobody.
+  const shown = isSenders || recipients.some(({ kind }) => kind !== 'bcc')
+  return {
+    subject: letterSubject(letter, home),
+    at: letter.createdAt,
+    files: [...(isSenders ? own : []), ...copies],
+    about: shown ? [{ noun: 'messages', id: letter.id }] : [],
+  }
+}

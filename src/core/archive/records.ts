@@ -1,0 +1,57 @@
+/** Profiles and leases as commits. */
+import { leaseText, profileText, subjectLine } from '../../archive/documents.ts'
+import { leasePath, profilePath } from '../../archive/layout.ts'
+import { type ArchivedAgentRow, type ArchivedLeaseRow, listPatternLeases } from '../../store/archive.ts'
+import { type Hub, reader } from '../hub/hub.ts'
+import { addCommit, type Commits, homeOf } from './homes.ts'
+
+export async function profileCommits(hub: Hub, row: ArchivedAgentRow, at: number): Promise<Commits> {
+  const home = await homeOf(hub, row.project_id)
+  const { id, name, program, model, task, contact_policy: contactPolicy, created_at: createdAt } = row
+  const commits: Commits = new Map()
+  addCommit(commits, home.slug, {
+    subject: subjectLine(`agent: ${name} (${program}, ${model})${task === '' ? '' : ` | ${task}`}`),
+    at,
+    files: [
+      {
+        path: profilePath(name),
+        text: profileText({ id, name, program, model, task, contactPolicy, createdAt }, home),
+      },
+    ],
+    about: [{ noun: 'agents', id }],
+  })
+  return commits
+}
+
+/** A pattern that is reserved again and again has this many in its file; git has those before. */
+const reservations = 100
+
+/** The file of a pattern, as of now; the commit is about one of its leases. */
+export async function leaseCommits(hub: Hub, row: ArchivedLeaseRow, at: number): Promise<Commits> {
+  const { slug } = await homeOf(hub, row.project_id)
+  const { pattern, project_id: projectId } = row
+  const rows = await listPatternLeases(reader(hub), { projectId, pattern, limit: reservations })
+  const leases = rows.reverse().map((one) => ({
+    id: one.id,
+    agent: one.agent,
+    exclusive: one.exclusive === 1,
+    reason: one.reason,
+    createdAt: one.created_at,
+    expiresAt: one.expires_at,
+    releasedAt: one.released_at ?? undefined,
+  }))
+  const commits: Commits = new Map()
+  const until = new Date(row.expires_at).toISOString()
+  const how = row.exclusive === 1 ? 'exclusive' : 'shared'
+  addCommit(commits, slug, {
+    subject: subjectLine(
+      row.released_at === null
+        ? `lease: ${row.agent} ${pattern} (${how}, until ${until})${row.reason === '' ? '' : ` | ${row.reason}`}`
+        : `release: ${row.agent} ${pattern}${row.released_at >= row.expires_at ? ' (expired)' : ''}`,
+    ),
+    at,
+    files: [{ path: leasePath(pattern), text: leaseText(pattern, leases) }],
+    about: [{ noun: 'leases', id: row.id }],
+  })
+  return commits
+}

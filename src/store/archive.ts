@@ -1,0 +1,207 @@
+/** Rows as the archive wants them: everything about a message, a thread or a lease in few statements. */
+import sql, { type Sql } from 'sql-template-tag'
+import type { Reader } from '../db/port.ts'
+import { fromInbox, fromOutbox } from './boxes.ts'
+import type { NamedLeaseRow } from './leases.ts'
+import { feedOrder, type Place } from './places.ts'
+import { listed } from './search-documents.ts'
+import { type Sight, seen } from './visibility.ts'
+
+export interface LetterRow {
+  id: number
+  thread_id: number
+  /** The uid of its topic, if it was said in one. */
+  topic: string | null
+  thread_key: string | null
+  /** The id of the message that began its thread. */
+  first_id: number
+  seq: number
+  sender: string
+  sender_project: number
+  subject: string | null
+  importance: string
+  ack_required: number
+  created_at: number
+  body: string
+  kind: string
+  reply_to: number | null
+  metadata: string | null
+}
+
+const letters = sql`
+  SELECT m.id, m.thread_id, CASE WHEN t.name IS NULL THEN NULL ELSE t.uid END AS topic, t.key AS thread_key,
+    (SELECT f.id FROM messages f WHERE f.thread_id = m.thread_id AND f.seq = 1) AS first_id, m.seq, a.name AS sender,
+    a.project_id AS sender_project, m.subject, m.importance, m.ack_required, m.created_at, m.body, m.kind, m.reply_to, m.metadata
+  FROM messages m JOIN threads t ON t.id = m.thread_id JOIN agents a ON a.id = m.sender_id`
+
+/** Those that are there: a topic that is being deleted is gone. */
+export function listLetters(db: Reader, ids: readonly number[]): Promise<LetterRow[]> {
+  return db.all<LetterRow>(sql`${letters} WHERE m.id IN ${listed(db, ids)} AND t.status <> 'deleted' ORDER BY m.id`)
+}
+
+export function listLetterPlaces(db: Reader, ids: readonly number[]): Promise<{ thread_id: number; seq: number }[]> {
+  return db.all(sql`SELECT thread_id, seq FROM messages WHERE id IN ${listed(db, ids)}`)
+}
+
+export function listSizes(db: Reader, ids: readonly number[]): Promise<{ id: number; bytes: number }[]> {
+  return db.all(sql`SELECT id, octet_length(body) AS bytes FROM messages WHERE id IN ${listed(db, ids)}`)
+}
+
+/** The next messages of all projects, with their sizes. */
+export function listMessageIds(db: Reader, after: number, limit: number): Promise<{ id: number; bytes: number }[]> {
+  return db.all(sql`
+    SELECT id, octet_length(body) AS bytes FROM messages WHERE id > ${after} ORDER BY id LIMIT ${limit}`)
+}
+
+export async function countMessages(db: Reader): Promise<number> {
+  const [row] = await db.all<{ count: number }>(sql`SELECT COUNT(*) AS count FROM messages`)
+  return Number(row?.count ?? 0)
+}
+
+/** What the feed has about these after a place: it will be handed over. */
+export async function listMessagesAfterPlace(
+  db: Reader,
+  place: Place,
+  { from, to }: { from: number; to: number },
+): Promise<number[]> {
+  const rows = await db.all<{ id: number }>(sql`
+    SELECT DISTINCT message_id AS id FROM changes
+    WHERE ${feedOrder(db).after(place)} AND message_id >= ${from} AND message_id <= ${to}
+      AND kind IN ('message.sent', 'message.said')`)
+  return rows.map(({ id }) => id)
+}
+
+export interface ArchivedThreadRow {
+  id: number
+  uid: string
+  project_id: number
+  key: string | null
+  name: string | null
+  next_seq: number
+  created_at: number
+  closed_at: number | null
+  close_reason: string | null
+  first_id: number | null
+}
+
+const threads = sql`
+  SELECT t.id, t.uid, t.project_id, t.key, t.name, t.next_seq, t.created_at, t.closed_at, t.close_reason,
+    (SELECT f.id FROM messages f WHERE f.thread_id = t.id AND f.seq = 1) AS first_id
+  FROM threads t WHERE t.status <> 'deleted'`
+
+export function listArchivedThreads(db: Reader, ids: readonly number[]): Promise<ArchivedThreadRow[]> {
+  return db.all<ArchivedThreadRow>(sql`${threads} AND t.id IN ${listed(db, ids)} ORDER BY t.id`)
+}
+
+/** Those of all projects that have a digest. */
+export function listThreadsAfter(db: Reader, after: number, limit: number): Promise<ArchivedThreadRow[]> {
+  return db.all<ArchivedThreadRow>(sql`
+    ${threads} AND t.id > ${after} AND (t.name IS NOT NULL OR t.next_seq > CASE WHEN t.key IS NULL THEN 2 ELSE 1 END)
+    ORDER BY t.id LIMIT ${limit}`)
+}
+
+/** Threads whose keys are one of these but for the case of letters: the index on keys is gone through once for all. */
+export function listKeysAlike(
+  db: Reader,
+  keys: readonly string[],
+): Promise<{ id: number; project_id: number; key: string }[]> {
+  const wanted =
+    db.dialect === 'sqlite'
+      ? sql`SELECT lower(value) FROM json_each(${JSON.stringify(keys)})`
+      : sql`SELECT lower(value) FROM json_array_elements_text(${JSON.stringify(keys)}::json)`
+  return db.all(sql`SELECT id, project_id, key FROM threads WHERE key IS NOT NULL AND lower(key) IN (${wanted})`)
+}
+
+export interface DigestRow {
+  id: number
+  seq: number
+  created_at: number
+  sender: string
+  sender_project: number
+  subject: string | null
+  /** The beginning. */
+  body: string
+  length: number
+}
+
+export function listDigestRows(
+  db: Reader,
+  { threadId, from, to, excerpt }: { threadId: number; from: number; to: number; excerpt: number },
+): Promise<DigestRow[]> {
+  return db.all<DigestRow>(sql`
+    SELECT m.id, m.seq, m.created_at, a.name AS sender, a.project_id AS sender_project, m.subject,
+      substr(m.body, 1, ${excerpt}) AS body, length(m.body) AS length
+    FROM messages m JOIN agents a ON a.id = m.sender_id
+    WHERE m.thread_id = ${threadId} AND m.seq BETWEEN ${from} AND ${to} ORDER BY m.seq`)
+}
+
+export interface ArchivedAgentRow {
+  id: number
+  project_id: number
+  name: string
+  program: string
+  model: string
+  task: string
+  contact_policy: string
+  created_at: number
+}
+
+const agents = sql`SELECT id, project_id, name, program, model, task, contact_policy, created_at FROM agents`
+
+export function listArchivedAgents(db: Reader, ids: readonly number[]): Promise<ArchivedAgentRow[]> {
+  return db.all<ArchivedAgentRow>(sql`${agents} WHERE id IN ${listed(db, ids)} ORDER BY id`)
+}
+
+export function listAgentsAfter(db: Reader, after: number, limit: number): Promise<ArchivedAgentRow[]> {
+  return db.all<ArchivedAgentRow>(sql`${agents} WHERE id > ${after} ORDER BY id LIMIT ${limit}`)
+}
+
+export type ArchivedLeaseRow = NamedLeaseRow & { project_id: number }
+
+const leases = (which: Sql): Sql => sql`
+  SELECT l.id, l.project_id, l.agent_id, a.name AS agent, l.pattern, l.exclusive, l.reason, l.created_at, l.expires_at,
+    l.released_at
+  FROM leases l JOIN agents a ON a.id = l.agent_id WHERE ${which}`
+
+export function listArchivedLeases(db: Reader, ids: readonly number[]): Promise<ArchivedLeaseRow[]> {
+  return db.all<ArchivedLeaseRow>(sql`${leases(sql`l.id IN ${listed(db, ids)}`)} ORDER BY l.id`)
+}
+
+export function listLeasesAfter(db: Reader, after: number, limit: number): Promise<ArchivedLeaseRow[]> {
+  return db.all<ArchivedLeaseRow>(sql`${leases(sql`l.id > ${after}`)} ORDER BY l.id LIMIT ${limit}`)
+}
+
+/** The newest leases on one pattern, the newest first. */
+export function listPatternLeases(
+  db: Reader,
+  { projectId, pattern, limit }: { projectId: number; pattern: string; limit: number },
+): Promise<ArchivedLeaseRow[]> {
+  return db.all<ArchivedLeaseRow>(sql`
+    ${leases(sql`l.project_id = ${projectId} AND l.pattern = ${pattern}`)} ORDER BY l.id DESC LIMIT ${limit}`)
+}
+
+export async function findHome(db: Reader, id: number): Promise<{ slug: string; key: string }> {
+  const [row] = await db.all<{ slug: string; key: string }>(sql`
+    SELECT slug, human_key AS key FROM projects WHERE id = ${id}`)
+  return row ?? { slug: `project-${id}`, key: '' }
+}
+
+/** How far back mail is looked at that may not be in sight. */
+const lookedAt = 200
+
+/** The newest mail that an agent sent or openly received, as far as it is in sight. */
+export async function listSeenMail(
+  db: Reader,
+  { agentId, sight, limit }: { agentId: number; sight: Sight; limit: number },
+): Promise<number[]> {
+  const visible = (part: Sql): Sql => sql`
+    SELECT m.id FROM (${part} ORDER BY id DESC LIMIT ${lookedAt}) AS part JOIN messages m ON m.id = part.id
+      JOIN threads t ON t.id = m.thread_id JOIN agents a ON a.id = m.sender_id
+    WHERE ${seen(sight)} ORDER BY m.id DESC LIMIT ${limit}`
+  const open = { recipientId: agentId, where: sql`AND d.kind <> 'bcc'` }
+  const rows = [
+    ...(await db.all<{ id: number }>(visible(fromOutbox(db, { senderId: agentId })))),
+    ...(await db.all<{ id: number }>(visible(fromInbox(db, sql`d.message_id AS id`, open)))),
+  ]
+  return rows.map(({ id }) => id)
+}

@@ -1,0 +1,43 @@
+/** The archive of a storage folder, as a person with `git` sees it. */
+import { execFile } from 'node:child_process'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { expect } from 'vitest'
+
+const run = promisify(execFile)
+
+export const archived = { ARCHIVE_ENABLED: 'true' }
+
+/** The repository of one project. */
+export function repositoryOf(storage: string, slug: string) {
+  const folder = join(storage, 'projects', slug)
+  const git = async (...args: string[]): Promise<string> =>
+    (await run('git', args, { cwd: folder, maxBuffer: 2 ** 28, env: { PATH: process.env.PATH ?? '', HOME: storage } }))
+      .stdout
+  const lines = async (...args: string[]) => (await git(...args)).split('\n').filter((line) => line !== '')
+  return {
+    folder,
+    git,
+    exists: () => existsSync(join(folder, '.git')),
+    read: (path: string) => readFileSync(join(folder, path), 'utf8'),
+    /** The committed files. */
+    files: () => lines('ls-tree', '-r', '--name-only', 'main'),
+    /** All files with the names of their contents. */
+    tree: () => git('rev-parse', 'main^{tree}'),
+    subjects: () => lines('log', '--format=%s', 'main'),
+    /** Every object of a pack becomes a file of its own. */
+    async unpack(pack: string): Promise<void> {
+      await run('sh', ['-c', 'git unpack-objects -q < "$1"', 'sh', pack], { cwd: folder })
+    },
+    /** Resolves when git finds nothing to complain of: no lost object, no file that differs. */
+    async sound(): Promise<void> {
+      await expect.poll(() => git('status', '--porcelain'), { timeout: 30_000, interval: 100 }).toBe('')
+      const { stderr } = await run('git', ['fsck', '--full', '--strict', '--no-dangling'], { cwd: folder })
+      expect(stderr).toBe('')
+    },
+  }
+}
+
+export const archivedProjects = (storage: string): string[] =>
+  readdirSync(join(storage, 'projects')).filter((name) => !name.startsWith('.'))
