@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'vitest'
+import { archived } from '../support/archive.ts'
 import { parleyProcess } from '../support/cli.ts'
 import { mailbox, startParley, temporaryFolder } from '../support/parley.ts'
 import { verifies } from '../support/verifies.ts'
@@ -14,7 +15,7 @@ const git = (folder: string, ...args: string[]): string =>
 /** Everything that was sent is committed and checked out. */
 async function settled(parley: { storage: string }): Promise<void> {
   for (;;) {
-    const { stdout } = await parleyProcess(parley, ['archive', 'verify', '--json'])
+    const { stdout } = await parleyProcess(parley, ['archive', 'verify', '--json'], { env: archived })
     const report = stdout === '' ? {} : (JSON.parse(stdout) as { sound?: boolean; waiting?: number })
     if (report.sound && report.waiting === 0) return
     await sleep(200)
@@ -25,7 +26,7 @@ verifies(
   'cli.backup.archives',
   'the restored archive has the same commits, is as the database has it, and goes on',
   async () => {
-    const parley = await startParley()
+    const parley = await startParley({ env: archived })
     const alice = mailbox(parley, 'alice')
     for (let n = 0; n < 20; n++) await alice.send('bob', `message ${n}`)
     await settled(parley)
@@ -38,7 +39,7 @@ verifies(
     const folder = join(storage, 'projects', 'commons')
     expect(git(folder, 'rev-parse', 'main')).toBe(head)
     expect(git(folder, 'fsck', '--no-dangling')).toBe('')
-    const again = await startParley({ storage })
+    const again = await startParley({ storage, env: archived })
     await mailbox(again, 'alice').send('bob', 'after the restore')
     await settled(again)
     expect(git(folder, 'rev-list', '--count', `${head}..main`)).not.toBe('0')

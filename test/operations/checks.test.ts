@@ -19,7 +19,11 @@ async function checkoutOf(text: string): Promise<string> {
   )
   await writeFile(
     join(folder, 'biome.json'),
-    JSON.stringify({ files: { includes: ['src/**'] }, linter: { rules: { suspicious: { noExplicitAny: 'error' } } } }),
+    JSON.stringify({
+      files: { includes: ['src/**'] },
+      formatter: { enabled: false },
+      linter: { rules: { suspicious: { noExplicitAny: 'error' } } },
+    }),
   )
   return folder
 }
