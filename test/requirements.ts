@@ -12,6 +12,7 @@ import { http } from './requirements/http.ts'
 import { identities } from './requirements/identities.ts'
 import { leases } from './requirements/leases.ts'
 import { messages } from './requirements/messages.ts'
+import { operations } from './requirements/operations.ts'
 import { scenarios } from './requirements/scenarios.ts'
 import { settings } from './requirements/settings.ts'
 import { tooling } from './requirements/tooling.ts'
@@ -240,6 +241,7 @@ export const requirements = [
   ...finding,
   ...tooling,
   ...housekeeping,
+  ...operations,
   ...scenarios,
   ...settings,
 ] as const satisfies readonly Requirement[]

@@ -28,7 +28,7 @@ export const openLog = (config: Config, to: LogOutput = process.stderr): Log =>
     to,
   })
 
-const databaseUrl = ({ DATABASE_URL, STORAGE_ROOT }: Config): string =>
+export const databaseUrl = ({ DATABASE_URL, STORAGE_ROOT }: Config): string =>
   DATABASE_URL ?? `sqlite:${join(STORAGE_ROOT, 'parley.sqlite3')}`
 
 /** Where the data is, as a person may read it: a URL of PostgreSQL has a password in it. */
@@ -155,7 +155,7 @@ function needFile(config: Config, { filled = false } = {}): void {
   if (file === undefined || (filled && file.size === 0)) throw noStore(config)
 }
 
-const noStore = (config: Config): HubError =>
+export const noStore = (config: Config): HubError =>
   new HubError('NOT_FOUND', `There is no store of Parley at ${placeName(config)}, and this command makes none.`, {
     hint: 'Name the store with STORAGE_ROOT or DATABASE_URL, in the environment or in .env; `parley serve` makes a new one.',
   })

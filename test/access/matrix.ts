@@ -125,6 +125,8 @@ export const matrix = {
     lookForConflicts: asAgent,
     shakeHands: asAgent,
   },
+  transfers: { exportProject: steering, importProject: steering },
+  backups: { backUp: steering },
 } as const satisfies Readonly<Record<string, Readonly<Record<string, Row>>>>
 
 type Rooms = typeof matrix

@@ -40,6 +40,8 @@ const rooms = [
   'search',
   'tasks',
   'macros',
+  'transfers',
+  'backups',
   'waking',
 ]
 

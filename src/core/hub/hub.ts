@@ -125,6 +125,9 @@ export const reader = (hub: Hub): Reader => hub[inside].reading
 /** The same for reads that may take milliseconds. */
 export const longReader = (hub: Hub): Reader => hub[inside].readingLong
 
+/** For verbs that read for long: everything is of one moment, and nobody waits for them. */
+export const snapshot = <T>(hub: Hub, look: (reader: Reader) => Promise<T>): Promise<T> => hub[inside].db.snapshot(look)
+
 export const countCommits = (hub: Hub): number => hub[inside].commits
 
 export const countWaiters = (hub: Hub): number => hub[inside].wakes.size
