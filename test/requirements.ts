@@ -2,14 +2,17 @@
 
 import { access } from './requirements/access.ts'
 import { archive } from './requirements/archive.ts'
+import { attachments } from './requirements/attachments.ts'
 import { contacts } from './requirements/contacts.ts'
 import { feed } from './requirements/feed.ts'
 import { finding } from './requirements/finding.ts'
+import { guard } from './requirements/guard.ts'
 import { housekeeping } from './requirements/housekeeping.ts'
 import { http } from './requirements/http.ts'
 import { identities } from './requirements/identities.ts'
 import { leases } from './requirements/leases.ts'
 import { messages } from './requirements/messages.ts'
+import { operations } from './requirements/operations.ts'
 import { scenarios } from './requirements/scenarios.ts'
 import { settings } from './requirements/settings.ts'
 import { tooling } from './requirements/tooling.ts'
@@ -231,11 +234,14 @@ export const requirements = [
   // Mail
   ...identities,
   ...messages,
+  ...attachments,
   ...contacts,
+  ...guard,
   ...leases,
   ...finding,
   ...tooling,
   ...housekeeping,
+  ...operations,
   ...scenarios,
   ...settings,
 ] as const satisfies readonly Requirement[]

@@ -1,6 +1,7 @@
 /** A server on each store, of few and of many messages or agents; the same calls go to all of them in turn. */
 import { rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type BenchClient, openClient } from '../client.ts'
 import { benchProject } from '../seed-mail.ts'
@@ -152,10 +153,14 @@ async function timeCalls(servers: readonly Running[], rounds: number): Promise<n
   return times
 }
 
-const sizeOf = (storage: string): number =>
-  ['', '-wal']
-    .map((end) => statSync(join(storage, `parley.sqlite3${end}`), { throwIfNoEntry: false })?.size ?? 0)
-    .reduce((sum, size) => sum + size, 0)
+/** Without the write-ahead log, which is as large as the last burst was. */
+function sizeOf(storage: string): number {
+  const file = join(storage, 'parley.sqlite3')
+  const db = new DatabaseSync(file)
+  db.exec('PRAGMA wal_checkpoint(TRUNCATE)')
+  db.close()
+  return statSync(file).size
+}
 
 export const remove = (stores: readonly Store[]): void => {
   for (const { storage } of stores) rmSync(storage, { recursive: true, force: true })

@@ -58,7 +58,7 @@ export async function compare(systems: readonly System[], sizes: Sizes, say: (te
     ),
   )
   const houses = await open(systems)
-  let [calls, errors] = [systems.map(() => 0), systems.map(() => 0)]
+  const failed: Rates[][] = []
   for (const count of writerCounts) {
     say(`writers: ${count}`)
     const seen = await rates(houses, count, sizes)
@@ -66,12 +66,11 @@ export async function compare(systems: readonly System[], sizes: Sizes, say: (te
       `messages a second, ${count === 1 ? 'one writer' : `${count} writers`}, one call at a time each, median (range)`,
       seen.map(({ rates }) => range(rates)),
     )
-    calls = calls.map((sum, n) => sum + (seen[n]?.calls ?? 0))
-    errors = errors.map((sum, n) => sum + (seen[n]?.errors ?? 0))
+    failed.push(seen)
   }
   line(
-    'errors a thousand of these calls',
-    errors.map((sum, n) => `${((1000 * sum) / (calls[n] ?? Number.NaN)).toFixed(1)} (${sum} of ${calls[n]})`),
+    `errors a thousand of these calls, ${writerCounts.join(' / ')} writers`,
+    systems.map((_, n) => failureCell(failed.map((seen) => seen[n] ?? nothing()))),
   )
   line(
     'memory of a process that has written, resident',
@@ -165,39 +164,60 @@ async function deliveries(systems: readonly System[], samples: number): Promise<
 interface Rates {
   rates: number[]
   calls: number
-  errors: number
+  /** By what the answer says. */
+  errors: Map<string, number>
+}
+
+const nothing = (): Rates => ({ rates: [], calls: 0, errors: new Map() })
+
+const sum = (values: Iterable<number>): number => [...values].reduce((total, value) => total + value, 0)
+
+function failureCell(seen: readonly Rates[]): string {
+  const shares = seen.map(({ calls, errors }) => ((1000 * sum(errors.values())) / calls).toFixed(0))
+  const reasons = new Set(seen.flatMap(({ errors }) => [...errors.keys()]))
+  return `${shares.join(' / ')}${reasons.size > 0 ? ` (${[...reasons].join(', ')})` : ''}`
+}
+
+const reasonOf = (error: unknown): string => {
+  const message = error instanceof Error ? error.message : String(error)
+  return /"code":"?([\w-]+)/.exec(message)?.[1] ?? /"text":"([^"]{1,60})/.exec(message)?.[1] ?? message.slice(0, 60)
 }
 
 async function rates(houses: readonly Opened[], count: number, { rounds, sliceSeconds }: Sizes): Promise<Rates[]> {
   for (const { house, members } of houses)
     while (members.length < count) members.push(await house.join(`writer-${members.length}`))
-  const seen = houses.map((): Rates => ({ rates: [], calls: 0, errors: 0 }))
+  const seen = houses.map(nothing)
   for (let round = -1; round < rounds; round++)
     for (let turn = 0; turn < houses.length; turn++) {
       const which = (round + 1 + turn) % houses.length
       const slice = await write(houses[which]?.members.slice(0, count) ?? [], sliceSeconds)
       const into = seen[which]
       if (into === undefined || round < 0) continue
-      into.rates.push((slice.calls - slice.errors) / slice.seconds)
+      into.rates.push((slice.calls - sum(slice.errors.values())) / slice.seconds)
       into.calls += slice.calls
-      into.errors += slice.errors
+      for (const [reason, count] of slice.errors) into.errors.set(reason, (into.errors.get(reason) ?? 0) + count)
     }
   return seen
 }
 
+/** A writer that is refused rests for 20 ms, lest it make errors faster than messages. */
 async function write(members: readonly Member[], seconds: number) {
-  let [calls, errors] = [0, 0]
+  const slice = { calls: 0, errors: new Map<string, number>(), seconds: 0 }
   const began = performance.now()
   const elapsed = () => (performance.now() - began) / 1000
   await Promise.all(
     members.map(async (member, n) => {
-      for (; elapsed() < seconds; calls++)
-        await member.send(`reader-${n}`, text).catch(() => {
-          errors++
-        })
+      for (; elapsed() < seconds; slice.calls++)
+        try {
+          await member.send(`reader-${n}`, text)
+        } catch (error) {
+          slice.errors.set(reasonOf(error), (slice.errors.get(reasonOf(error)) ?? 0) + 1)
+          await sleep(20)
+        }
     }),
   )
-  return { calls, errors, seconds: elapsed() }
+  slice.seconds = elapsed()
+  return slice
 }
 
 interface Idle {

@@ -28,7 +28,7 @@ export const openLog = (config: Config, to: LogOutput = process.stderr): Log =>
     to,
   })
 
-const databaseUrl = ({ DATABASE_URL, STORAGE_ROOT }: Config): string =>
+export const databaseUrl = ({ DATABASE_URL, STORAGE_ROOT }: Config): string =>
   DATABASE_URL ?? `sqlite:${join(STORAGE_ROOT, 'parley.sqlite3')}`
 
 /** Where the data is, as a person may read it: a URL of PostgreSQL has a password in it. */
@@ -127,6 +127,17 @@ const rulesOf = (config: Config): Rules => ({
   inboxLeases: config.FILE_RESERVATIONS_ENFORCEMENT_ENABLED,
   overdueMs: config.ACK_TTL_SECONDS * 1000,
   inboxQuota: config.QUOTA_ENABLED && config.QUOTA_INBOX_LIMIT_COUNT > 0 ? config.QUOTA_INBOX_LIMIT_COUNT : undefined,
+  attachments: {
+    convert: config.CONVERT_IMAGES,
+    inlineBytes: config.INLINE_IMAGE_MAX_BYTES,
+    keepOriginals: config.KEEP_ORIGINAL_IMAGES,
+    quotaBytes:
+      config.QUOTA_ENABLED && config.QUOTA_ATTACHMENTS_LIMIT_BYTES > 0
+        ? config.QUOTA_ATTACHMENTS_LIMIT_BYTES
+        : undefined,
+    // The database and the key that signs sessions are there.
+    closed: [config.STORAGE_ROOT],
+  },
 })
 
 /** For a command that a person types: it makes no store, which a mistyped folder would leave behind (cli.store.none). */
@@ -144,7 +155,7 @@ function needFile(config: Config, { filled = false } = {}): void {
   if (file === undefined || (filled && file.size === 0)) throw noStore(config)
 }
 
-const noStore = (config: Config): HubError =>
+export const noStore = (config: Config): HubError =>
   new HubError('NOT_FOUND', `There is no store of Parley at ${placeName(config)}, and this command makes none.`, {
     hint: 'Name the store with STORAGE_ROOT or DATABASE_URL, in the environment or in .env; `parley serve` makes a new one.',
   })

@@ -5,7 +5,7 @@ import type { Hub } from '../core/hub/hub.ts'
 import { Fault } from '../db/faults.ts'
 import type { Screen, Streams } from '../doors/cli/screen.ts'
 import type { Config } from '../settings/all.ts'
-import { ConfigError, readSettings } from '../settings/read.ts'
+import { ConfigError, readSettings, type Settings } from '../settings/read.ts'
 import { version } from './version.ts'
 
 /** What keeps a folder from being used as storage. */
@@ -65,38 +65,63 @@ async function createProgram(args: readonly string[], around: Surroundings): Pro
   // `parley topics …` and `parley help topics`.
   const asked = args.slice(0, 2)
   for (const { name, says, load } of commands) {
-    if (asked.includes(name)) program.addCommand(await load(await commandParts(around)))
+    if (asked.includes(name)) program.addCommand(await load(await commandParts(around, !isHook(asked))))
     else program.command(name).description(says)
   }
   return program
 }
 
+/** What a hook of a repository calls, in that repository. */
+const isHook = ([name, what]: readonly string[]): boolean => name === 'guard' && what === 'check'
+
 interface CommandParts {
+  readonly around: Surroundings
+  readonly settings: () => Settings
   readonly config: () => Config
   readonly open: () => Promise<Hub>
   readonly screen: Screen
 }
 
-async function commandParts(around: Surroundings): Promise<CommandParts> {
+async function commandParts(around: Surroundings, workingFolder: boolean): Promise<CommandParts> {
   let read: Config | undefined
   // Once: a warning is told once as well.
+  const settings = () => readSettings(around.env, { workingFolder })
   const config = () => {
     if (read !== undefined) return read
-    const { config, warnings } = readSettings(around.env, { workingFolder: true })
+    const { config, warnings } = settings()
     for (const warning of warnings) around.stderr.write(`warning: ${warning}\n`)
     read = config
     return config
   }
   const { processScreen } = await import('../doors/cli/screen.ts')
   return {
+    around,
+    settings,
     config,
     open: async () => (await import('./open.ts')).openStore(config(), around.stderr),
     screen: processScreen(around),
   }
 }
 
+interface PeoplesCommand {
+  readonly name: string
+  readonly says: string
+  readonly load: (parts: CommandParts) => Promise<Command>
+}
+
+/** For those who change Parley. */
+const check = (name: 'lint' | 'typecheck', says: string): PeoplesCommand => ({
+  name,
+  says,
+  load: async ({ screen }) => {
+    const { checkCommand } = await import('../doors/cli/checks.ts')
+    const run = async (write: (text: string) => Promise<void>) => (await import('./checks.ts')).runCheck(name, write)
+    return checkCommand({ name, says, run }, screen)
+  },
+})
+
 /** The commands for people: each is loaded only where it is asked for, and the others start without it. */
-const commands: readonly { name: string; says: string; load: (parts: CommandParts) => Promise<Command> }[] = [
+const commands: readonly PeoplesCommand[] = [
   {
     name: 'topics',
     says: 'follow topics live, write into them, keep them in order',
@@ -120,8 +145,17 @@ const commands: readonly { name: string; says: string; load: (parts: CommandPart
   },
   {
     name: 'file_reservations',
-    says: 'show which paths agents have reserved: list, active, soon',
+    says: 'show which paths agents have reserved, and free them: list, active, soon, release',
     load: async ({ open, screen }) => (await import('../doors/cli/leases.ts')).leasesCommand(open, screen),
+  },
+  {
+    name: 'guard',
+    says: 'keep commits off the files that other agents have reserved: install, uninstall, status, check',
+    load: async ({ open, config, around, screen }) => {
+      const { guardCommand } = await import('../doors/cli/guard.ts')
+      const { guardSteering } = await import('./guard-steering.ts')
+      return guardCommand(open, guardSteering(config, around), screen)
+    },
   },
   {
     name: 'archive',
@@ -137,6 +171,58 @@ const commands: readonly { name: string; says: string; load: (parts: CommandPart
     says: 'give an agent a key: nobody acts as it without one',
     load: async ({ open, screen }) => (await import('../doors/cli/keys.ts')).keysCommand(open, screen),
   },
+  {
+    name: 'export',
+    says: 'write out a project or a thread, as Markdown or JSON',
+    load: async ({ open, screen }) => (await import('../doors/cli/transfer.ts')).exportCommand(open, screen),
+  },
+  {
+    name: 'import',
+    says: 'take in a project or a thread that was exported as JSON',
+    load: async ({ open, screen }) => (await import('../doors/cli/transfer.ts')).importCommand(open, screen),
+  },
+  {
+    name: 'backup',
+    says: 'write the whole store into one file, while servers run',
+    load: async ({ open, config, screen }) => {
+      const { backupCommand } = await import('../doors/cli/backup.ts')
+      const { archiveFolder } = await import('./archiving.ts')
+      return backupCommand(open, () => ({ archives: archiveFolder(config()), parley: version }), screen)
+    },
+  },
+  {
+    name: 'restore',
+    says: 'make a backup the store of this installation',
+    load: async ({ config, screen }) => {
+      const { restoreCommand } = await import('../doors/cli/restore.ts')
+      return restoreCommand(async (wish) => (await import('./restore.ts')).restoreStore(config(), wish), screen)
+    },
+  },
+  {
+    name: 'clear-and-reset-everything',
+    says: 'delete the database, the archives and the signing key, for good',
+    load: async ({ config, screen }) => {
+      const { clearCommand } = await import('../doors/cli/clear.ts')
+      const { needUnused, removeStore, surveyStore } = await import('./store.ts')
+      const clearing = () => ({
+        survey: () => surveyStore(config()),
+        needUnused: () => needUnused(config()),
+        remove: () => removeStore(config()),
+      })
+      return clearCommand(clearing, screen)
+    },
+  },
+  {
+    name: 'doctor',
+    says: 'look for what is wrong with this installation',
+    load: async ({ settings, screen }) => {
+      const { doctorCommand } = await import('../doors/cli/doctor.ts')
+      const { examine } = await import('./doctor.ts')
+      return doctorCommand(() => examine(settings), screen)
+    },
+  },
+  check('lint', 'check the style of the source'),
+  check('typecheck', 'check the types of the source'),
   {
     name: 'migrate',
     says: 'bring the database up to date',

@@ -28,7 +28,8 @@ interface Kept {
   readonly place?: Place | undefined
 }
 
-const stateFile = '.archive.json'
+/** Of the whole archive: its id, and up to where the feed of changes is in it. */
+export const stateFile = '.archive.json'
 
 /** Repositories that are open at a time: each holds some processes and some megabytes. */
 const mostOpen = 8
@@ -150,7 +151,7 @@ async function joinPacks(folder: string): Promise<void> {
   if (packs.length > mostPacks) await tryGit(folder, ['repack', '-d', '-q', '--geometric=2'])
 }
 
-function readState(folder: string): Kept | undefined {
+export function readState(folder: string): Kept | undefined {
   try {
     const kept = JSON.parse(readFileSync(join(folder, stateFile), 'utf8')) as Kept
     return typeof kept.id === 'string' ? kept : undefined

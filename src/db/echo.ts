@@ -21,6 +21,7 @@ export function echoing(db: Db, log: Log): Db {
   return {
     ...reading(db),
     long: reading(db.long),
+    snapshot: (look) => db.snapshot((reader) => look(reading(reader))),
     check: () => db.check(),
     tx: (work, options) => db.tx((tx) => work(writing(tx)), options),
     listen: (wake) => db.listen(wake),

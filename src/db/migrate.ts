@@ -25,27 +25,29 @@ export const migrationsTable = 'parley_migrations'
 export async function migrate(db: Db, migrations: readonly Migration[], clock: Clock): Promise<readonly Migration[]> {
   // Almost always there is nothing to do, and then no lock to wait for.
   if ((await schemaState(db, migrations)) === 'current') return []
-  const apply = async (tx: Tx): Promise<readonly Migration[]> => {
-    const lock = migrationLock(tx)
-    if (lock !== undefined) await tx.all(lock)
-    const state = await schemaState(tx, migrations)
-    refuse(state)
-    if (state === 'current') return []
-    if (state === 'empty') {
-      await tx.all(
-        sql`CREATE TABLE parley_migrations (id INTEGER PRIMARY KEY, name TEXT NOT NULL, applied_at BIGINT NOT NULL)`,
-      )
-    }
-    const applied = await appliedIds(tx)
-    const missing = migrations.filter(({ id }) => !applied.has(id))
-    for (const { id, name, up, finish } of missing) {
-      for (const statement of up(tx.dialect, clock.now())) await tx.all(raw(statement))
-      await finish?.(tx)
-      await tx.all(sql`INSERT INTO parley_migrations (id, name, applied_at) VALUES (${id}, ${name}, ${clock.now()})`)
-    }
-    return missing
+  return db.tx((tx) => migrateIn(tx, migrations, clock), { unhurried: true })
+}
+
+/** The same as a part of a larger transaction. */
+export async function migrateIn(tx: Tx, migrations: readonly Migration[], clock: Clock): Promise<readonly Migration[]> {
+  const lock = migrationLock(tx)
+  if (lock !== undefined) await tx.all(lock)
+  const state = await schemaState(tx, migrations)
+  refuse(state)
+  if (state === 'current') return []
+  if (state === 'empty') {
+    await tx.all(
+      sql`CREATE TABLE parley_migrations (id INTEGER PRIMARY KEY, name TEXT NOT NULL, applied_at BIGINT NOT NULL)`,
+    )
   }
-  return db.tx(apply, { unhurried: true })
+  const applied = await appliedIds(tx)
+  const missing = migrations.filter(({ id }) => !applied.has(id))
+  for (const { id, name, up, finish } of missing) {
+    for (const statement of up(tx.dialect, clock.now())) await tx.all(raw(statement))
+    await finish?.(tx)
+    await tx.all(sql`INSERT INTO parley_migrations (id, name, applied_at) VALUES (${id}, ${name}, ${clock.now()})`)
+  }
+  return missing
 }
 
 /** The state of the database for this program; changes nothing. */

@@ -33,6 +33,8 @@ export interface Db extends Reader {
    * failed, the unit fails too, even if `work` catches the error: use ON CONFLICT where a conflict is expected.
    */
   tx<T>(work: (tx: Tx) => Promise<T>, options?: TxOptions): Promise<T>
+  /** Everything that `look` reads is of one moment, however long it takes, and nobody has to wait for it. */
+  snapshot<T>(look: (reader: Reader) => Promise<T>): Promise<T>
   /**
    * Calls `wake` until the returned function is called. A wake-up may be lost or false, and must not throw. Resolves once
    * listening.

@@ -9,6 +9,7 @@ export const refusingDb = (error: HubError): Db => ({
   ...refusing(error),
   long: refusing(error),
   tx: () => Promise.reject(error),
+  snapshot: () => Promise.reject(error),
   listen: async () => async () => {},
   announce() {},
   check: () => Promise.reject(error),

@@ -73,10 +73,14 @@ export async function insertChanges(
     return sql`(${now}, ${author}, ${kind}, ${projectId ?? null}, ${agentId ?? null}, ${threadId ?? null}, ${messageId ?? null},
       ${leaseId ?? null}, ${contactId ?? null}, ${wakes.join(' ')})`
   })
-  await tx.change(sql`
-    INSERT INTO changes (at, actor, kind, project_id, agent_id, thread_id, message_id, lease_id, contact_id, wakes)
-    VALUES ${join(rows)}`)
+  for (let at = 0; at < rows.length; at += rowsPerStatement)
+    await tx.change(sql`
+      INSERT INTO changes (at, actor, kind, project_id, agent_id, thread_id, message_id, lease_id, contact_id, wakes)
+      VALUES ${join(rows.slice(at, at + rowsPerStatement))}`)
 }
+
+/** An import has more of them than one statement takes values. */
+const rowsPerStatement = 1000
 
 export async function findLastChange(db: Reader): Promise<number> {
   const [row] = await db.all<{ id: number | null }>(sql`SELECT MAX(id) AS id FROM changes`)

@@ -69,6 +69,9 @@ export const matrix = {
     release: asAgent,
     listLeases: inProject,
     listExpiring: inProject,
+    installGuard: steering,
+    describeGuard: steering,
+    uninstallGuard: steering,
   },
   contacts: { listContacts: asAgent, setContactPolicy: asAgent },
   messages: { send: asAgent, reply: asAgent },
@@ -122,6 +125,8 @@ export const matrix = {
     lookForConflicts: asAgent,
     shakeHands: asAgent,
   },
+  transfers: { exportProject: steering, importProject: steering },
+  backups: { backUp: steering },
 } as const satisfies Readonly<Record<string, Readonly<Record<string, Row>>>>
 
 type Rooms = typeof matrix

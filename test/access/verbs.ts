@@ -6,8 +6,10 @@ import { createKey } from '../../src/core/agents/keys.ts'
 import { countAgents, listAgents, pageAgents, whois } from '../../src/core/agents/profiles.ts'
 import { createIdentity, register } from '../../src/core/agents/registration.ts'
 import { describeCommits, findCommits, listRecentCommits } from '../../src/core/archive/commits.ts'
+import { backUp } from '../../src/core/backups/writing.ts'
 import { listContacts, setContactPolicy } from '../../src/core/contacts/links.ts'
 import type { Hub } from '../../src/core/hub/hub.ts'
+import { describeGuard, installGuard, uninstallGuard } from '../../src/core/leases/guard.ts'
 import { listExpiring, listLeases, release, renew, reserve } from '../../src/core/leases/leases.ts'
 import { lookForConflicts, prepareForThread, shakeHands, startWork } from '../../src/core/macros/work.ts'
 import { freeLeases } from '../../src/core/mail/freeing.ts'
@@ -37,6 +39,10 @@ import {
   resolveTopic,
 } from '../../src/core/topics/topics.ts'
 import { awaitNews, findEntry, findLastSeq, findStart, readEntries } from '../../src/core/topics/transcript.ts'
+import { exportProject } from '../../src/core/transfers/exporting.ts'
+import { importProject } from '../../src/core/transfers/importing.ts'
+import type { ExportRecord } from '../../src/core/transfers/records.ts'
+import { inRepository } from '../support/guard.ts'
 import { now } from '../support/hub.ts'
 import type { Verb } from './matrix.ts'
 import type { Target } from './world.ts'
@@ -46,6 +52,12 @@ const holding = ({ caller, project, holder: key }: Target) => ({ caller, project
 const wanted = { patterns: ['docs/*.md'], exclusive: true, reason: '', ttlMs: 60_000 }
 const syncing = { outbox: [], maxItems: 10, includeSelf: true, autoAdvance: true, ackThrough: undefined }
 const refining = { refine: false }
+const installation = { node: process.execPath, script: '/srv/parley/bin/guard.js', storage_root: '/srv/store' }
+
+const anExport: ExportRecord[] = [
+  { type: 'begin', project: { slug: 'new', key: '/srv/new', createdAt: 0 }, thread: undefined, at: 0 },
+  { type: 'end', agents: 0, threads: 0, messages: 0 },
+]
 
 type Call = (hub: Hub, target: Target) => Promise<unknown>
 
@@ -78,6 +90,11 @@ export const calls: Readonly<Record<Verb, Call>> = {
     (await listLeases(hub, caller, project, { activeOnly: true, limit: 10 })).leases,
   listExpiring: async (hub, { caller, project }) =>
     (await listExpiring(hub, caller, project, { withinMs: 3_600_000, limit: 10 })).leases,
+  installGuard: (hub, { caller, project }) =>
+    inRepository((folder) => installGuard(hub, caller, { project, folder, installation })),
+  describeGuard: (hub, { caller, project }) =>
+    inRepository((folder) => describeGuard(hub, caller, { project, folder, installation })),
+  uninstallGuard: (hub, { caller }) => inRepository((folder) => uninstallGuard(hub, caller, folder)),
 
   listContacts: async (hub, target) => (await listContacts(hub, acting(target))).contacts,
   setContactPolicy: (hub, target) => setContactPolicy(hub, acting(target), 'open'),
@@ -150,5 +167,9 @@ export const calls: Readonly<Record<Verb, Call>> = {
   prepareForThread: (hub, { caller, project, name, thread }) =>
     prepareForThread(hub, caller, { who: { known: { project, name } }, thread, refining, inbox: { limit: 10 } }),
   lookForConflicts: (hub, target) => lookForConflicts(hub, acting(target), wanted),
+  exportProject: (hub, { caller, project }) => exportProject(hub, caller, { project, write: async () => {} }),
+  importProject: (hub, { caller }) => importProject(hub, caller, { records: () => anExport }),
+  backUp: (hub, { caller }) => backUp(hub, caller, { archives: 'none', parley: '', write: async () => {} }),
+
   shakeHands: (hub, target) => shakeHands(hub, acting(target), { with: { name: target.other }, accept: false }),
 }

@@ -8,6 +8,6 @@ export function testScreen({ tty, width = 80 }: { tty: boolean; width?: number }
   }
   const input = { tty, async *read() {}, ask: async () => '' }
   const note = (line: string) => write('err')(`${line}\n`)
-  const screen: Screen = { tty, color: false, width, out: write('out'), err: write('err'), note, input }
+  const screen: Screen = { tty, errTty: tty, color: false, width, out: write('out'), err: write('err'), note, input }
   return { seen, screen }
 }

@@ -35,6 +35,17 @@ export interface Rules {
   readonly overdueMs: number
   /** How many messages an inbox may hold, read or not. */
   readonly inboxQuota: number | undefined
+  readonly attachments: {
+    /** Whether images become WebP where a message does not say. */
+    readonly convert: boolean
+    /** Converted images below this size stand in the message itself. */
+    readonly inlineBytes: number
+    readonly keepOriginals: boolean
+    /** Bytes of files that a project may store. */
+    readonly quotaBytes: number | undefined
+    /** Folders whose files are attached to nothing: the hub's own. */
+    readonly closed: readonly string[]
+  }
 }
 
 /** What doors may see of a hub too. */
@@ -70,6 +81,7 @@ interface Inside {
   readonly db: Db
   /** The same for those who only look. */
   readonly reading: Reader
+  readonly readingLong: Reader
   readonly trouble: Trouble
   readonly wakes: Wakes
   /** Called before the database is closed, in the order in which they came. */
@@ -82,7 +94,15 @@ export async function openHub({ db, ...shown }: HubParts): Promise<Hub> {
   const wakes = new Wakes()
   const unfollow = await followWakes({ db, log: shown.log }, wakes)
   const trouble = new Trouble(db, shown.log)
-  const kept: Inside = { db, reading: explained(db, trouble), trouble, wakes, closers: [], commits: 0 }
+  const kept: Inside = {
+    db,
+    reading: explained(db, trouble),
+    readingLong: explained(db.long, trouble),
+    trouble,
+    wakes,
+    closers: [],
+    commits: 0,
+  }
   return {
     ...shown,
     [inside]: kept,
@@ -103,7 +123,10 @@ export async function openHub({ db, ...shown }: HubParts): Promise<Hub> {
 export const reader = (hub: Hub): Reader => hub[inside].reading
 
 /** The same for reads that may take milliseconds. */
-export const longReader = (hub: Hub): Reader => hub[inside].db.long
+export const longReader = (hub: Hub): Reader => hub[inside].readingLong
+
+/** For verbs that read for long: everything is of one moment, and nobody waits for them. */
+export const snapshot = <T>(hub: Hub, look: (reader: Reader) => Promise<T>): Promise<T> => hub[inside].db.snapshot(look)
 
 export const countCommits = (hub: Hub): number => hub[inside].commits
 

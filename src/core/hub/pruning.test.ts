@@ -202,6 +202,7 @@ eachEngine('Pruning', (open, dialect) => {
               return async () => {}
             },
             announce() {},
+            snapshot: (look) => db.snapshot(look),
             check: async () => {},
             close: () => db.close(),
           },

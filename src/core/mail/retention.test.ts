@@ -88,6 +88,7 @@ eachEngine('The retention report', (open) => {
       tx: (work) => db.tx(work),
       listen: (hint) => db.listen(hint),
       announce: (topics) => db.announce(topics),
+      snapshot: (look) => db.snapshot(look),
       check: () => db.check(),
       close: () => db.close(),
       all(query) {

@@ -76,7 +76,7 @@ export async function ensureProject(hub: Hub, caller: Caller, slugOrKey: string)
 }
 
 /** Where two keys share the last part and the short hash, or somebody used the slug as a key, a longer hash tells them apart. */
-async function freeSlug(tx: Reader, humanKey: string): Promise<string> {
+export async function freeSlug(tx: Reader, humanKey: string): Promise<string> {
   let slug = slugOf(humanKey)
   for (const length of [8, 12, 16, 64]) {
     if ((await findProject(tx, slug)) === undefined) break

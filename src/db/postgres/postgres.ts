@@ -5,7 +5,7 @@ import type { Sql } from 'sql-template-tag'
 import { pause } from '../../base/clock.ts'
 import { HubError } from '../../base/errors.ts'
 import { isPostgresRace, isPostgresSilence, postgresFault, shuttingDown } from '../faults.ts'
-import type { Db, Tx, TxOptions, Wake } from '../port.ts'
+import type { Db, Reader, Tx, TxOptions, Wake } from '../port.ts'
 import { PostgresNotices } from './notices.ts'
 import { clientSettings, connectionError } from './settings.ts'
 import { PostgresStatements } from './statements.ts'
@@ -116,6 +116,21 @@ class PostgresDb implements Db {
     } finally {
       client.release(broken)
     }
+  }
+
+  snapshot<T>(look: (reader: Reader) => Promise<T>): Promise<T> {
+    return this.#track(async () => {
+      const client = await this.#connect()
+      try {
+        await client.query(
+          'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0',
+        )
+        return await look(new PostgresTx(client, this.#statements, true))
+      } finally {
+        // Not used again: whatever went wrong ends with it.
+        client.release(true)
+      }
+    })
   }
 
   async listen(wake: Wake): Promise<() => Promise<void>> {

@@ -67,7 +67,7 @@ function look(file: string): { tables: unknown[]; newest: number } {
 }
 
 /** A read-only connection would leave a -wal and a -shm file behind. An immutable one leaves nothing, but sees no WAL. */
-function lookOnly(file: string): string | URL {
+export function lookOnly(file: string): string | URL {
   if ((statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0) return file
   const url = pathToFileURL(file)
   url.searchParams.set('immutable', '1')

@@ -2,7 +2,7 @@
 import type { Sql } from 'sql-template-tag'
 import { HubError } from '../../base/errors.ts'
 import { shuttingDown, sqliteFault } from '../faults.ts'
-import type { Db, Tx, Wake } from '../port.ts'
+import type { Db, Reader, Tx, Wake } from '../port.ts'
 import { SqliteBell } from './bell.ts'
 import { defaultPatienceMs, whileBusy } from './busy.ts'
 import { Checkpoints } from './checkpoints.ts'
@@ -77,6 +77,7 @@ export class SqliteDb implements Db {
   readonly #bell: SqliteBell
   readonly #watch: SqliteWatch
   readonly #place: SqlitePlace
+  readonly #file: string
   #closing: Promise<void> | undefined
 
   constructor({ file, writing, reading, patienceMs, place }: Parts) {
@@ -92,6 +93,7 @@ export class SqliteDb implements Db {
     this.#writer = new SqliteWriter(writing, { patienceMs, committed })
     this.#watch = new SqliteWatch(this.#bell, writing)
     this.#place = place
+    this.#file = file
   }
 
   get stats(): SqliteWriter['stats'] {
@@ -109,6 +111,28 @@ export class SqliteDb implements Db {
 
   tx<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
     return this.#writer.tx(work)
+  }
+
+  /** A connection of its own: in WAL mode it sees the file as of its first read, and holds up no writer. */
+  async snapshot<T>(look: (reader: Reader) => Promise<T>): Promise<T> {
+    if (this.#closing !== undefined) throw shuttingDown()
+    const connection = openReading(this.#file)
+    try {
+      connection.prepare('BEGIN').run()
+      connection.pragma('schema_version')
+      return await look({
+        dialect: 'sqlite',
+        async all<Row>(query: Sql) {
+          try {
+            return connection.all(query) as Row[]
+          } catch (error) {
+            throw sqliteFault(error)
+          }
+        },
+      })
+    } finally {
+      connection.close()
+    }
   }
 
   async listen(wake: Wake): Promise<() => Promise<void>> {

@@ -5,6 +5,8 @@ import { styleText } from 'node:util'
 export interface Screen {
   /** A person reads it: columns, relative times, lines no longer than it is wide. Else it is a file or another program. */
   readonly tty: boolean
+  /** A person sees the notes and the progress, wherever the result goes. */
+  readonly errTty: boolean
   readonly color: boolean
   readonly width: number
   /** Resolves when it is written, so that nobody piles up output for a slow reader. */
@@ -41,6 +43,7 @@ export function processScreen({ stdin, stdout, stderr }: Streams): Screen {
     })
   return {
     tty: stdout.isTTY === true,
+    errTty: stderr.isTTY === true,
     color: colored(stdout),
     get width() {
       return stdout.columns || 80

@@ -16,6 +16,7 @@ function terminal(typed: string) {
   const seen = { out: '', err: '' }
   const screen = {
     tty: true,
+    errTty: true,
     color: false,
     width: 60,
     out: async (text: string) => {

@@ -62,7 +62,18 @@ verifies('cli.acks.errors', 'wrong usage is exit code 2, other errors 1, help 0,
 
 verifies('cli.help.complete', 'the help names every command, and each has a help of its own', async () => {
   const help = await printedBy(parley(), ['--help'])
-  const names = ['serve', 'bus', 'topics', 'list-projects', 'list-acks', 'acks', 'file_reservations', 'migrate']
+  const names = [
+    'serve',
+    'bus',
+    'topics',
+    'list-projects',
+    'list-acks',
+    'acks',
+    'file_reservations',
+    'migrate',
+    'export',
+  ]
+  names.push('import', 'backup', 'restore', 'clear-and-reset-everything', 'doctor', 'lint', 'typecheck')
   for (const name of names) expect(help).toMatch(new RegExp(`^  ${name}[| ]`, 'm'))
   const helps = await Promise.all(names.map((name) => printedBy(parley(), [name, '--help'])))
   for (const [index, text] of helps.entries()) expect(text).toMatch(new RegExp(`^Usage: parley ${names[index]}[| ]`))

@@ -54,9 +54,17 @@ verifies(
   },
 )
 
+/** They need a store too, and cannot be tried beside a server or again and again. */
+const others = [
+  ['export', 'commons'],
+  ['import', 'project.jsonl'],
+  ['backup', 'backup.tar.gz'],
+  ['clear-and-reset-everything', '--force'],
+]
+
 verifies('cli.store.none', 'where there is no store every command says so, and leaves nothing behind', async () => {
   const storage = join(await temporaryFolder(), 'mistyped')
-  for (const args of commands) {
+  for (const args of [...commands, ...others]) {
     const run = await parleyCommand({ storage }, args)
     expect({ args, ...run }).toEqual({
       args,
@@ -66,6 +74,7 @@ verifies('cli.store.none', 'where there is no store every command says so, and l
         /^There is no store of Parley at .*mistyped.*\n.*STORAGE_ROOT.*`parley serve`.*\n$/,
       ),
     })
+    expect(run.stderr).not.toContain('file_reservations')
     expect(existsSync(storage)).toBe(false)
   }
 })

@@ -1,0 +1,266 @@
+/** `parley doctor`: looks at everything that an installation depends on, and changes nothing of it. */
+import { execFile } from 'node:child_process'
+import { accessSync, constants, existsSync, readdirSync, readFileSync, statfsSync, statSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+import sql from 'sql-template-tag'
+import { systemClock } from '../base/clock.ts'
+import { limits } from '../base/limits.ts'
+import { schemaState } from '../db/migrate.ts'
+import { migrations } from '../db/migrations/all.ts'
+import { openDb } from '../db/open.ts'
+import type { Reader } from '../db/port.ts'
+import { lookInto } from '../db/sqlite/look.ts'
+import { refuseForeign } from '../db/sqlite/owner.ts'
+import { parseDatabaseUrl } from '../db/url.ts'
+import type { Finding } from '../doors/cli/doctor.ts'
+import type { Config } from '../settings/all.ts'
+import { ConfigError, type Settings } from '../settings/read.ts'
+import { signingKeyFault } from '../settings/sessions.ts'
+import { archiveFolder } from './archiving.ts'
+import { databaseName, databaseUrl } from './open.ts'
+import { databaseFiles } from './store.ts'
+
+type Check = AsyncGenerator<Finding> | Generator<Finding>
+
+const ok = (check: string, says: string): Finding => ({ check, status: 'ok', says })
+const warning = (check: string, says: string, advice: string): Finding => ({ check, status: 'warning', says, advice })
+const fault = (check: string, says: string, advice: string): Finding => ({ check, status: 'fault', says, advice })
+
+/** Each finding as it is made. Without settings there is nothing to look at but the runtime and git. */
+export async function* examine(readSettings: () => Settings): AsyncGenerator<Finding> {
+  yield* runtime()
+  yield* git()
+  let settings: Settings
+  try {
+    settings = readSettings()
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error
+    yield fault(
+      'settings',
+      error.message,
+      'Put these settings right, in the environment or in .env; docs/config.md has them all.',
+    )
+    return
+  }
+  for (const text of settings.warnings) yield warning('settings', text, 'Rename it, or take it out.')
+  if (settings.warnings.length === 0) yield ok('settings', 'all of them can be used')
+  const { config } = settings
+  for (const check of [storage, modes, room, key, database, archive, port]) {
+    try {
+      yield* check(config)
+    } catch (error) {
+      const says = error instanceof Error ? error.message : String(error)
+      const advice =
+        error instanceof Error && 'hint' in error && typeof error.hint === 'string' ? error.hint : undefined
+      yield fault(check.name, says, advice ?? 'Put this right, then run it again.')
+    }
+  }
+}
+
+function* runtime(): Check {
+  const { node } = process.versions
+  if (Number.parseInt(node, 10) >= 24) yield ok('runtime', `Node ${node}`)
+  else
+    yield fault(
+      'runtime',
+      `This is Node ${node}.`,
+      'Start Parley by bin/parley.js, which fetches a Node 24, or install one.',
+    )
+}
+
+async function* git(): Check {
+  try {
+    const { stdout } = await promisify(execFile)('git', ['--version'])
+    yield ok('git', stdout.trim())
+  } catch {
+    yield warning(
+      'git',
+      'There is no git on the PATH.',
+      'Install it for the archive that people can read; mail works without.',
+    )
+  }
+}
+
+function* storage({ STORAGE_ROOT }: Config): Check {
+  if (!existsSync(STORAGE_ROOT))
+    return yield fault(
+      'storage',
+      `There is no folder ${STORAGE_ROOT}.`,
+      'Name the store with STORAGE_ROOT; `parley serve` makes a new one.',
+    )
+  accessSync(STORAGE_ROOT, constants.R_OK | constants.W_OK | constants.X_OK)
+  yield ok('storage', STORAGE_ROOT)
+}
+
+/** Windows has no such modes. */
+function* modes(config: Config): Check {
+  if (process.platform === 'win32') return
+  const place = parseDatabaseUrl(databaseUrl(config))
+  const files = place.dialect === 'sqlite' ? databaseFiles(place.file) : []
+  const private_ = [config.STORAGE_ROOT, join(config.STORAGE_ROOT, 'secret.key'), ...files].filter((path) =>
+    existsSync(path),
+  )
+  const exposed = private_.filter((path) => (statSync(path).mode & 0o077) !== 0)
+  for (const path of exposed) {
+    const mode = statSync(path).isDirectory() ? '700' : '600'
+    yield warning('modes', `Others on this machine may read ${path}.`, `chmod ${mode} ${path}`)
+  }
+  if (exposed.length === 0) yield ok('modes', 'only this user can read the files')
+}
+
+/** Below the first nothing can be stored; below the second that may come soon. */
+const [noBytes, fewBytes] = [limits.requestBytes, 200_000_000]
+
+function* room(config: Config): Check {
+  const place = parseDatabaseUrl(databaseUrl(config))
+  const folders = new Set([config.STORAGE_ROOT, ...(place.dialect === 'sqlite' ? [dirname(place.file)] : [])])
+  for (const folder of [...folders].filter((path) => existsSync(path))) {
+    const { bavail, bsize } = statfsSync(folder)
+    const [free, advice] = [bavail * bsize, 'Make room on that disk, or set STORAGE_ROOT to a folder on another one.']
+    const says = `${Math.floor(free / 1_000_000).toLocaleString('en')} MB are free in ${folder}`
+    if (free < noBytes) yield fault('room', `${says}: nothing can be stored.`, advice)
+    else if (free < fewBytes) yield warning('room', `Only ${says}.`, advice)
+    else yield ok('room', says)
+  }
+}
+
+function* key({ SECRET_KEY, STORAGE_ROOT }: Config): Check {
+  const path = join(STORAGE_ROOT, 'secret.key')
+  if (SECRET_KEY !== undefined) return yield ok('key', 'SECRET_KEY is set')
+  if (!existsSync(path)) return yield ok('key', 'there is none yet; `parley serve` makes one')
+  const wrong = signingKeyFault(readFileSync(path, 'utf8').trim())
+  if (wrong === undefined) yield ok('key', path)
+  else
+    yield fault(
+      'key',
+      `The key in ${path} is too weak to sign with: it ${wrong}.`,
+      'Delete the file: a new one is made.',
+    )
+}
+
+async function* database(config: Config): Check {
+  const place = parseDatabaseUrl(databaseUrl(config))
+  const name = databaseName(config).replace(/^sqlite:/, '')
+  if (place.dialect === 'sqlite') {
+    if ((statSync(place.file, { throwIfNoEntry: false })?.size ?? 0) === 0)
+      return yield fault(
+        'database',
+        `There is no database at ${name}.`,
+        'Name it with STORAGE_ROOT or DATABASE_URL; `parley serve` makes a new one.',
+      )
+    refuseForeign(place.file)
+    accessSync(place.file, constants.R_OK | constants.W_OK)
+    yield* await lookInto(place.file, async (look) => {
+      const faults = look.faults()
+      const advice = 'Stop Parley and bring back a backup: `parley restore <file> --force`.'
+      const sound =
+        faults.length === 0
+          ? ok('database', `${name} is sound`)
+          : fault('database', `${name} is damaged: ${faults.join('; ')}.`, advice)
+      return faults.length === 0 ? [sound, ...(await schema(look)), ...(await times(look))] : [sound]
+    })
+    return
+  }
+  const db = await openDb(place.url)
+  try {
+    yield ok('database', `${name} answers`)
+    yield* await db.snapshot(async (reader) => [...(await schema(reader)), ...(await times(reader))])
+  } finally {
+    await db.close()
+  }
+}
+
+async function schema(reader: Reader): Promise<Finding[]> {
+  switch (await schemaState(reader, migrations)) {
+    case 'current':
+      return [ok('migrations', 'up to date')]
+    case 'behind':
+      return [
+        warning(
+          'migrations',
+          'The database is of an older Parley.',
+          '`parley migrate` brings it up to date, as every start does.',
+        ),
+      ]
+    case 'empty':
+      return [fault('migrations', 'The database has no tables.', '`parley migrate` or `parley serve` makes them.')]
+    case 'newer':
+      return [
+        fault(
+          'migrations',
+          'The database was made by a newer Parley.',
+          'Update this Parley, or name another database.',
+        ),
+      ]
+    case 'foreign':
+      return [
+        fault('migrations', 'The database holds the tables of another program.', 'Name another with DATABASE_URL.'),
+      ]
+  }
+}
+
+/** A clock that is set back makes leases last longer and new mail look old. */
+const aheadMs = 60_000
+
+async function times(reader: Reader): Promise<Finding[]> {
+  if ((await schemaState(reader, migrations)) !== 'current') return []
+  const [row] = await reader.all<{ at: number | null }>(
+    sql`SELECT MAX(at) AS at FROM (SELECT at FROM changes ORDER BY id DESC LIMIT 100) AS newest`,
+  )
+  const [now, newest] = [systemClock.now(), row?.at ?? 0]
+  if (newest <= now + aheadMs) return [ok('clock', new Date(now).toISOString())]
+  const says = `This machine's clock says ${new Date(now).toISOString()}, and the database has changes of ${new Date(newest).toISOString()}.`
+  return [fault('clock', says, 'Set the clock of this machine, or of the one that was ahead; use NTP on all of them.')]
+}
+
+async function* archive(config: Config): Check {
+  const folder = archiveFolder(config)
+  const projects = existsSync(folder)
+    ? readdirSync(folder).filter((name) => !name.startsWith('.') && existsSync(join(folder, name, '.git')))
+    : []
+  const broken: string[] = []
+  for (const name of projects)
+    await promisify(execFile)(
+      'git',
+      ['-c', 'safe.directory=*', '-C', join(folder, name), 'fsck', '--connectivity-only', '--no-dangling'],
+      { maxBuffer: 1 << 26 },
+    ).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'ENOENT') broken.push(name)
+    })
+  for (const name of broken)
+    yield fault(
+      'archive',
+      `The repository in ${join(folder, name)} is damaged.`,
+      '`parley archive rebuild` makes it anew.',
+    )
+  if (broken.length === 0)
+    yield ok('archive', projects.length === 0 ? 'there is none yet' : `${projects.length} sound in ${folder}`)
+}
+
+async function* port({ HTTP_HOST, HTTP_PORT }: Config): Check {
+  const where = `${HTTP_HOST}:${HTTP_PORT}`
+  const code = await listenOnce(HTTP_HOST, HTTP_PORT)
+  if (code === undefined) return yield ok('port', `${where} is free`)
+  const other = 'Choose another address with HTTP_HOST and HTTP_PORT, or stop the other program.'
+  if (code !== 'EADDRINUSE') return yield fault('port', `Nobody can listen on ${where}: ${code}.`, other)
+  const host =
+    HTTP_HOST === '0.0.0.0' || HTTP_HOST === '::' ? '127.0.0.1' : HTTP_HOST.includes(':') ? `[${HTTP_HOST}]` : HTTP_HOST
+  const answer = await fetch(`http://${host}:${HTTP_PORT}/health/readiness`, {
+    signal: AbortSignal.timeout(3000),
+  }).catch(() => undefined)
+  const status = (await answer?.json().catch(() => undefined)) as { status?: unknown } | undefined
+  if (status?.status === undefined) yield fault('port', `Another program listens on ${where}.`, other)
+  else if (answer?.ok) yield ok('port', `a Parley serves on ${where}`)
+  else yield fault('port', `The Parley on ${where} is not ready.`, 'Its log has the cause.')
+}
+
+/** The code of the error; undefined where it went well. */
+function listenOnce(host: string, port: number): Promise<string | undefined> {
+  const server = createServer()
+  return new Promise((resolve) => {
+    server.once('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message))
+    server.listen({ host, port, exclusive: true }, () => server.close(() => resolve(undefined)))
+  })
+}

@@ -1,0 +1,77 @@
+/** `parley restore`: a backup becomes the store of this installation, whole or not at all. */
+import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
+import { systemClock } from '../base/clock.ts'
+import { HubError } from '../base/errors.ts'
+import type { Manifest } from '../core/backups/manifest.ts'
+import { checkBackup, restoreArchives, restoreDatabase } from '../core/backups/reading.ts'
+import { openDb } from '../db/open.ts'
+import { parseDatabaseUrl } from '../db/url.ts'
+import type { Restored, RestoreWish } from '../doors/cli/restore.ts'
+import type { Config } from '../settings/all.ts'
+import { archiveFolder } from './archiving.ts'
+import { databaseName, databaseUrl } from './open.ts'
+import { databaseFiles, isStoreThere, needUnused } from './store.ts'
+
+export async function restoreStore(config: Config, { file, force, progress }: RestoreWish): Promise<Restored> {
+  const manifest = await checkBackup(file)
+  const there = await isStoreThere(config)
+  const database = databaseName(config).replace(/^sqlite:/, '')
+  if (there && !force)
+    throw new HubError('INVALID_ARGUMENT', `There is a store at ${database} or ${archiveFolder(config)} already.`, {
+      hint: 'Nothing was changed. --force replaces it; or name another place with STORAGE_ROOT and DATABASE_URL.',
+    })
+  if (there) await needUnused(config)
+  mkdirSync(config.STORAGE_ROOT, { recursive: true, mode: 0o700 })
+  const place = parseDatabaseUrl(databaseUrl(config))
+  const restoring = { file, manifest, clock: systemClock, replace: there && place.dialect === 'postgres', progress }
+  const archives = await restoredArchives(config, { file, manifest, engine: place.dialect })
+  try {
+    if (place.dialect === 'sqlite') await besideThenInstead(place.file, restoring)
+    else await intoUrl(databaseUrl(config), restoring)
+  } catch (error) {
+    rmSync(archives.draft, { recursive: true, force: true })
+    throw error
+  }
+  // The database first: without archives, or with old ones, the server makes them anew.
+  rmSync(archiveFolder(config), { recursive: true, force: true })
+  if (existsSync(archives.draft)) renameSync(archives.draft, archiveFolder(config))
+  return { database, manifest, archives: archives.taken }
+}
+
+/** Of another engine the feed of changes is left behind, by which the archives would go on: the server makes them anew. */
+async function restoredArchives(
+  config: Config,
+  { file, manifest, engine }: { file: string; manifest: Manifest; engine: string },
+): Promise<{ draft: string; taken: boolean }> {
+  const draft = `${archiveFolder(config)}.restoring`
+  rmSync(draft, { recursive: true, force: true })
+  const taken = manifest.engine === engine && manifest.archives.length > 0
+  if (taken) await restoreArchives(file, draft)
+  return { draft, taken }
+}
+
+type Restoring = Parameters<typeof restoreDatabase>[1]
+
+async function besideThenInstead(file: string, restoring: Restoring): Promise<void> {
+  const draft = `${file}.restoring`
+  for (const path of databaseFiles(draft)) rmSync(path)
+  try {
+    await intoUrl(`sqlite:${draft}`, restoring)
+  } catch (error) {
+    for (const path of databaseFiles(draft)) rmSync(path)
+    throw error
+  }
+  // What stands beside either of them belongs to no file any more.
+  for (const path of [...databaseFiles(file), ...databaseFiles(draft)])
+    if (path !== file && path !== draft) rmSync(path)
+  renameSync(draft, file)
+}
+
+async function intoUrl(url: string, restoring: Restoring): Promise<void> {
+  const db = await openDb(url)
+  try {
+    await restoreDatabase(db, restoring)
+  } finally {
+    await db.close()
+  }
+}

@@ -1,0 +1,94 @@
+/** The archives of the projects as files: what of them goes into a backup, and how they stand still meanwhile. */
+import { type FileHandle, open, readdir } from 'node:fs/promises'
+import { join, relative, sep } from 'node:path'
+import { readState, stateFile } from '../../archive/archive.ts'
+import { pause } from '../../base/clock.ts'
+import { HubError } from '../../base/errors.ts'
+import { followerName } from '../archive/follower.ts'
+import { turnName } from '../hub/following.ts'
+import type { Hub } from '../hub/hub.ts'
+import { newHolder, type Turn, takeTurn } from '../hub/turns.ts'
+
+/** How long to wait for a server that is archiving. */
+const patienceMs = 60_000
+const lookEveryMs = 200
+
+/** Runs `work` while nobody adds to the archives in the folder; what is sent meanwhile is archived afterwards. */
+export async function whileArchivesStand(hub: Hub, folder: string, work: (turn: Turn) => Promise<void>): Promise<void> {
+  const id = readState(folder)?.id
+  if (id === undefined) return work({ batch: () => Promise.reject(new Error('no turn')), goOn: async () => {} })
+  const { signal } = new AbortController()
+  const taking = { name: turnName(followerName(id)), holder: newHolder(hub), everyMs: 0, signal }
+  for (let waited = 0; !(await takeTurn(hub, taking, work)); waited += lookEveryMs) {
+    if (waited >= patienceMs)
+      throw new HubError('DB_BUSY', 'A server is writing the archive and does not come to an end.', {
+        hint: 'No backup was made. Wait until it is done, and try again.',
+      })
+    await pause(lookEveryMs)
+  }
+}
+
+/** Folders whose names begin with a dot are none of a project. */
+export const listArchives = async (folder: string): Promise<string[]> =>
+  (await entriesOf(folder))
+    .filter((entry) => entry.isDirectory() && !entry.name.startsWith('.'))
+    .map(({ name }) => name)
+    .sort()
+
+const entriesOf = (folder: string) =>
+  readdir(folder, { withFileTypes: true }).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return []
+    throw error
+  })
+
+export interface OpenFile {
+  /** Relative to the folder, with slashes. */
+  readonly name: string
+  readonly size: number
+  readonly handle: FileHandle
+}
+
+/**
+ * The repository of a project and its attachments. Its other files are in the repository, and are checked out of it by
+ * the server that starts next. `index` and `shown` say that they are: both stay behind.
+ */
+const kept = (path: string): boolean =>
+  /^(\.git|attachments)(\/|$)/.test(path) && !/^\.git\/(index(\.lock)?|parley\/shown)$|\.lock$/.test(path)
+
+/** Whatever `git` joins or removes from now on stays readable: the files are open. */
+export async function openArchive(folder: string, project: string): Promise<OpenFile[]> {
+  for (let tries = 1; ; tries++) {
+    const files: OpenFile[] = []
+    try {
+      for (const name of await filesBelow(join(folder, project), kept)) {
+        const handle = await open(join(folder, project, name))
+        files.push({ name: `${project}/${name}`, handle, size: (await handle.stat()).size })
+      }
+      return files
+    } catch (error) {
+      for (const { handle } of files) await handle.close()
+      // Git has just joined small packs into a large one.
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || tries === 5) throw error
+    }
+  }
+}
+
+/** The file beside the projects, if there is an archive. */
+export async function openState(folder: string): Promise<OpenFile | undefined> {
+  const handle = await open(join(folder, stateFile)).catch(() => undefined)
+  return handle && { name: stateFile, handle, size: (await handle.stat()).size }
+}
+
+async function filesBelow(root: string, wanted: (path: string) => boolean): Promise<string[]> {
+  const found: string[] = []
+  async function look(folder: string): Promise<void> {
+    for (const entry of await entriesOf(folder)) {
+      const path = relative(root, join(folder, entry.name)).split(sep).join('/')
+      if (!wanted(path)) continue
+      if (entry.isDirectory()) await look(join(folder, entry.name))
+      else if (entry.isFile()) found.push(path)
+    }
+  }
+  await look(root)
+  return found.sort()
+}

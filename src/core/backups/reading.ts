@@ -1,0 +1,148 @@
+/** Restoring a backup: it is read to its end and checked before anything is changed. */
+import { createHash } from 'node:crypto'
+import { createReadStream, createWriteStream, mkdirSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { buffer } from 'node:stream/consumers'
+import { pipeline } from 'node:stream/promises'
+import { createGunzip } from 'node:zlib'
+import type { Clock } from '../../base/clock.ts'
+import { HubError } from '../../base/errors.ts'
+import { readTar, type TarEntry, TarError } from '../../base/tar.ts'
+import { migrateIn } from '../../db/migrate.ts'
+import { migrations } from '../../db/migrations/all.ts'
+import type { Db, Tx } from '../../db/port.ts'
+import { deleteAllRows, dropTables, feedTables, insertRows, updateLastId } from '../../store/tables.ts'
+import { damaged, type Manifest, manifestName, type Part, readManifest } from './manifest.ts'
+import type { Progress } from './writing.ts'
+
+async function* entriesOf(file: string): AsyncGenerator<TarEntry> {
+  const source = createReadStream(file)
+  const plain = createGunzip()
+  // What goes wrong with the file is told to whoever reads the plain bytes.
+  source.on('error', (error) => plain.destroy(error))
+  source.pipe(plain)
+  try {
+    yield* readTar(plain as AsyncIterable<Buffer>)
+  } finally {
+    source.destroy()
+    plain.destroy()
+  }
+}
+
+function explained(error: unknown, file: string): unknown {
+  if (error instanceof TarError) return damaged(file, error.message, error)
+  const { code = '', message } = error as NodeJS.ErrnoException
+  if (code.startsWith('Z_')) return damaged(file, `it is damaged or cut off (${message})`, error)
+  if (code === 'ENOENT')
+    return new HubError('NOT_FOUND', `There is no file ${file}.`, { hint: 'Name the file that `parley backup` wrote.' })
+  return error
+}
+
+/** Compares every part with its checksum; changes nothing. */
+export async function checkBackup(file: string): Promise<Manifest> {
+  try {
+    return await check(file)
+  } catch (error) {
+    throw explained(error, file)
+  }
+}
+
+async function check(file: string): Promise<Manifest> {
+  const found = new Map<string, Part>()
+  let manifest: Manifest | undefined
+  for await (const { name, size, body } of entriesOf(file)) {
+    if (name === manifestName) {
+      manifest = readManifest((await buffer(body())).toString(), file)
+      continue
+    }
+    const hash = createHash('sha256')
+    for await (const piece of body()) hash.update(piece)
+    found.set(name, { name, bytes: size, sha256: hash.digest('hex') })
+  }
+  if (manifest === undefined) throw damaged(file, 'it has no manifest, as one that was cut off')
+  for (const { name, sha256 } of manifest.parts) {
+    const part = found.get(name)
+    if (part === undefined) throw damaged(file, `${name} is missing`)
+    if (part.sha256 !== sha256) throw damaged(file, `${name} is not as it was written: its checksum is another`)
+  }
+  if (found.size > manifest.parts.length) throw damaged(file, 'it holds files that its manifest does not know')
+  const known = new Set(migrations.map(({ id }) => id))
+  if (manifest.migrations.some((id) => !known.has(id)))
+    throw new HubError('DB_SCHEMA_MISMATCH', `${file} is of a newer Parley (${manifest.parley}).`, {
+      hint: 'Nothing was changed. Update this Parley, then restore.',
+    })
+  return manifest
+}
+
+export interface Restoring {
+  readonly file: string
+  readonly manifest: Manifest
+  readonly clock: Clock
+  /** Whether the tables that are there go. */
+  readonly replace: boolean
+  readonly progress?: Progress
+}
+
+/** Runs a part of the work in a transaction. */
+type Run = (work: (tx: Tx) => Promise<unknown>) => Promise<unknown>
+
+/**
+ * The schema is that of the backup at first, and then brought up to date. On PostgreSQL it is one transaction. A unit of
+ * work on SQLite may not wait for a file to be read: there it is many, and the caller gives a file that nobody uses yet.
+ */
+export async function restoreDatabase(db: Db, restoring: Restoring): Promise<void> {
+  if (db.dialect === 'sqlite') await restoreRows(db, restoring, (work) => db.tx(work, { unhurried: true }))
+  else await db.tx((tx) => restoreRows(db, restoring, (work) => work(tx)), { unhurried: true })
+}
+
+async function restoreRows(db: Db, { file, manifest, clock, replace, progress }: Restoring, run: Run): Promise<void> {
+  const total = Object.values(manifest.counts).reduce((sum, count) => sum + count, 0)
+  const old = migrations.filter(({ id }) => manifest.migrations.includes(id))
+  await run(async (tx) => {
+    if (replace) await dropTables(tx)
+    await migrateIn(tx, old, clock)
+    await deleteAllRows(tx)
+  })
+  let done = 0
+  for await (const entry of entriesOf(file)) {
+    const table = tableOf(entry)
+    if (table === undefined) continue
+    const { columns, rows } = await rowsOf(entry)
+    if (!isSkipped(table, db, manifest)) await run((tx) => insertRows(tx, table, columns, rows))
+    done += rows.length
+    progress?.(done, total)
+  }
+  await run(async (tx) => {
+    for (const [table, last] of Object.entries(manifest.last_ids))
+      if (!isSkipped(table, db, manifest)) await updateLastId(tx, table, last)
+    await migrateIn(tx, migrations, clock)
+  })
+}
+
+/** Another engine counts the changes in its own way: the feed begins anew there. */
+const isSkipped = (table: string, { dialect }: Db, { engine }: Manifest): boolean =>
+  dialect !== engine && feedTables.has(table)
+
+const tableOf = ({ name }: TarEntry): string | undefined => /^database\/([^/]+)\//.exec(name)?.[1]
+
+async function rowsOf({ body }: TarEntry): Promise<{ columns: string[]; rows: unknown[][] }> {
+  const text = (await buffer(body())).toString()
+  const [columns = [], ...rows] = text
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as unknown[])
+  return { columns: columns as string[], rows }
+}
+
+/** Into a folder that is empty or absent. Only names that the manifest has, and none that leads out of the folder. */
+export async function restoreArchives(file: string, folder: string): Promise<void> {
+  for await (const { name, body } of entriesOf(file)) {
+    const [, path] = /^projects\/(.+)$/.exec(name) ?? []
+    if (path === undefined) continue
+    if (path.split('/').some((step) => step === '' || step === '.' || step === '..' || step.includes('\\')))
+      throw damaged(file, `${JSON.stringify(name)} leads out of its folder`)
+    const target = join(folder, path)
+    mkdirSync(dirname(target), { recursive: true, mode: 0o700 })
+    await pipeline(body(), createWriteStream(target, { mode: 0o600, flags: 'wx' }))
+  }
+}

@@ -1,0 +1,240 @@
+/** Taking in an exported project: its threads, in the same order, with the same senders, recipients and receipts; or nothing. */
+import { HubError } from '../../base/errors.ts'
+import { nameKey, tidyKey } from '../../base/names.ts'
+import type { Tx } from '../../db/port.ts'
+import { findAgent } from '../../store/agents.ts'
+import { insertGuests } from '../../store/guests.ts'
+import { listThreadsOf } from '../../store/mail-threads.ts'
+import { findProject, insertProject } from '../../store/projects.ts'
+import {
+  insertImportedAgent,
+  insertImportedDeliveries,
+  insertImportedMessage,
+  insertImportedThread,
+  isUidTaken,
+} from '../../store/transfer.ts'
+import type { Caller } from '../access/callers.ts'
+import { needSteering } from '../access/rules.ts'
+import { mailChannel } from '../agents/agents.ts'
+import { commit, type Note } from '../hub/commit.ts'
+import type { Hub } from '../hub/hub.ts'
+import { freeSlug } from '../projects/projects.ts'
+import type { AgentRecord, BeginRecord, ExportRecord, MessageRecord, Person, ThreadRecord } from './records.ts'
+
+export interface Importing {
+  /** From the first record on, each time that it is called: the transaction may have to begin anew. */
+  records(): Iterable<ExportRecord>
+  /** The key of the project to make, if it is to be another than the exported one. */
+  readonly into?: string | undefined
+  /** Whether a project that is there is added to. */
+  readonly force?: boolean
+  readonly progress?: (done: number) => void
+}
+
+export interface Imported {
+  readonly project: string
+  readonly key: string
+  readonly agents: number
+  readonly threads: number
+  readonly messages: number
+  /** Threads whose key another had, with the one that they got. */
+  readonly renamed: readonly { readonly from: string; readonly to: string }[]
+}
+
+export function importProject(hub: Hub, caller: Caller, wish: Importing): Promise<Imported> {
+  return commit(hub, caller, async (tx, note) => {
+    needSteering(caller)
+    let intake: Intake | undefined
+    for (const record of wish.records()) {
+      if (record.type === 'begin') intake = await Intake.begin({ hub, tx, note, wish }, record)
+      else if (intake === undefined) throw broken('it does not begin with a project')
+      else if (record.type === 'end') return intake.end(record)
+      else await intake.take(record)
+    }
+    throw broken('it was cut off')
+  })
+}
+
+const broken = (why: string): HubError =>
+  new HubError('INVALID_ARGUMENT', `The export cannot be imported: ${why}.`, {
+    hint: 'Nothing was imported. Export it again with `parley export --format json`.',
+  })
+
+interface Place {
+  readonly hub: Hub
+  readonly tx: Tx
+  readonly note: Note
+  readonly wish: Importing
+}
+
+interface Home {
+  readonly id: number
+  readonly slug: string
+  readonly key: string
+}
+
+/** One import, in one transaction. */
+class Intake {
+  readonly #place: Place
+  readonly #home: Home
+  readonly #agents = new Map<string, number>()
+  readonly #projects = new Map<string, number>()
+  readonly #threads = new Map<string, { id: number; topic: boolean }>()
+  readonly #messages = new Map<number, number>()
+  readonly #renamed: { from: string; to: string }[] = []
+  #made = 0
+
+  private constructor(place: Place, home: Home) {
+    this.#place = place
+    this.#home = home
+    this.#projects.set('', home.id)
+  }
+
+  static async begin(place: Place, { project }: BeginRecord): Promise<Intake> {
+    const { tx, note, wish } = place
+    const key = tidyKey(wish.into ?? project.key)
+    const there = await findProject(tx, key)
+    if (there !== undefined && !wish.force)
+      throw new HubError('INVALID_ARGUMENT', `There is a project ${JSON.stringify(key)} already.`, {
+        hint: 'Nothing was imported. --into <key> makes another project of it; --force adds to the one that is there.',
+      })
+    const row =
+      there ?? (await insertProject(tx, { slug: await freeSlug(tx, key), humanKey: key, now: project.createdAt }))
+    if (there === undefined) note({ kind: 'project.created', projectId: row.id })
+    return new Intake(place, { id: row.id, slug: row.slug, key: row.human_key })
+  }
+
+  async take(record: AgentRecord | ThreadRecord | MessageRecord): Promise<void> {
+    if (record.type === 'agent') await this.#agent(record, record)
+    else if (record.type === 'thread') await this.#thread(record)
+    else await this.#message(record)
+  }
+
+  end({ messages }: { messages: number }): Imported {
+    if (messages !== this.#messages.size) throw broken(`it has ${this.#messages.size} of ${messages} messages`)
+    const { slug: project, key } = this.#home
+    const counts = { agents: this.#made, threads: this.#threads.size, messages: this.#messages.size }
+    return { project, key, ...counts, renamed: this.#renamed }
+  }
+
+  /** The one of that name, if there is one; else it is made, with its profile where the export has it. */
+  async #agent({ name, project = '' }: Person, profile?: AgentRecord): Promise<number> {
+    const key = nameKey(name)
+    const seen = `${project}\0${key}`
+    const known = this.#agents.get(seen)
+    if (known !== undefined) return known
+    const { tx, note, hub } = this.#place
+    const projectId = await this.#project(project)
+    let id = (await findAgent(tx, projectId, key))?.id
+    if (id === undefined) {
+      id = await insertImportedAgent(tx, {
+        project_id: projectId,
+        name,
+        name_key: key,
+        program: profile?.program ?? 'unknown',
+        model: profile?.model ?? 'unknown',
+        task: profile?.task ?? '',
+        contact_policy: profile?.policy ?? 'auto',
+        keyed: profile?.keyed === true ? 1 : 0,
+        active_at: profile?.activeAt ?? 0,
+        created_at: profile?.createdAt ?? hub.clock.now(),
+      })
+      note({ kind: 'agent.created', projectId, agentId: id })
+      this.#made++
+    }
+    this.#agents.set(seen, id)
+    return id
+  }
+
+  /** Of agents elsewhere. */
+  async #project(key: string): Promise<number> {
+    const known = this.#projects.get(key)
+    if (known !== undefined) return known
+    const { tx, note, hub } = this.#place
+    const found = await findProject(tx, key)
+    const row =
+      found ?? (await insertProject(tx, { slug: await freeSlug(tx, key), humanKey: key, now: hub.clock.now() }))
+    if (found === undefined) note({ kind: 'project.created', projectId: row.id })
+    this.#projects.set(key, row.id)
+    return row.id
+  }
+
+  async #thread({ uid, key, name, status, metadata, createdAt, closedAt, closeReason }: ThreadRecord): Promise<void> {
+    const { tx, note, hub } = this.#place
+    const id = await insertImportedThread(tx, {
+      uid: (await isUidTaken(tx, 'threads', uid)) ? hub.ids.short() : uid,
+      project_id: this.#home.id,
+      key: key === undefined ? null : await this.#freeKey(key),
+      name: name ?? null,
+      name_key: name === undefined ? null : nameKey(name),
+      status,
+      metadata: metadata ?? null,
+      created_at: createdAt,
+      closed_at: closedAt ?? null,
+      close_reason: closeReason ?? null,
+    })
+    this.#threads.set(uid, { id, topic: name !== undefined })
+    if (name !== undefined) note({ kind: 'topic.created', projectId: this.#home.id, threadId: id })
+  }
+
+  /** Two conversations are never mixed into one. */
+  async #freeKey(key: string): Promise<string> {
+    const { tx } = this.#place
+    const isTaken = async (one: string) =>
+      (await listThreadsOf(tx, { key: one, projectIds: [this.#home.id] })).length > 0
+    let free = key
+    for (let n = 2; await isTaken(free); n++) free = `${key.slice(0, 120)}-${n}`
+    if (free !== key) this.#renamed.push({ from: key, to: free })
+    return free
+  }
+
+  async #message(message: MessageRecord): Promise<void> {
+    const { tx, note, hub, wish } = this.#place
+    const thread = this.#threads.get(message.thread)
+    if (thread === undefined) throw broken(`message ${message.id} is of a thread that is not in it`)
+    const senderId = await this.#agent(message.from)
+    const { importance, clientId, createdAt, ackRequired } = message
+    const id = await insertImportedMessage(tx, thread.id, senderId, {
+      uid: (await isUidTaken(tx, 'messages', message.uid)) ? hub.ids.uuid() : message.uid,
+      seq: message.seq,
+      client_id: clientId ?? null,
+      kind: message.kind,
+      reply_to: message.replyTo === undefined ? null : (this.#messages.get(message.replyTo) ?? null),
+      subject: message.subject ?? null,
+      importance,
+      ack_required: ackRequired ? 1 : 0,
+      mail: message.mail ? 1 : 0,
+      body: message.body,
+      metadata: message.metadata ?? null,
+      created_at: createdAt,
+    })
+    this.#messages.set(message.id, id)
+    const deliveries = []
+    for (const { kind, readAt = null, ackedAt = null, ...who } of message.to)
+      deliveries.push({ recipientId: await this.#agent(who), kind, readAt, ackedAt })
+    const urgent = importance === 'high' || importance === 'urgent'
+    const about = { id, senderId, clientId: clientId ?? null, sentAt: createdAt, urgent, ackWanted: ackRequired }
+    await insertImportedDeliveries(tx, about, deliveries)
+    await this.#guests(id, message)
+    note({
+      kind: thread.topic ? 'message.said' : 'message.sent',
+      projectId: thread.topic ? this.#home.id : await this.#project(message.from.project ?? ''),
+      agentId: senderId,
+      threadId: thread.id,
+      messageId: id,
+      wakes: deliveries.filter(({ readAt }) => readAt === null).map(({ recipientId }) => mailChannel(recipientId)),
+    })
+    wish.progress?.(this.#messages.size)
+  }
+
+  /** The other projects that see it: the sender's, and those it openly went to. */
+  async #guests(id: number, { from, to }: MessageRecord): Promise<void> {
+    const people = [from, ...to.filter(({ kind }) => kind !== 'bcc')]
+    const others = new Set(people.map(({ project = '' }) => project))
+    others.delete('')
+    const ids = new Set<number>()
+    for (const key of others) ids.add(await this.#project(key))
+    ids.delete(this.#home.id)
+    if (ids.size > 0) await insertGuests(this.#place.tx, id, [...ids])
+  }
+}

@@ -1,0 +1,81 @@
+/** The pieces of an exported project, in the order in which they come. */
+import type { DeliveryKind } from '../../store/deliveries.ts'
+import type { ContactPolicy } from '../agents/agents.ts'
+import type { Importance } from '../messages/send.ts'
+
+/** An agent of the exported project, or with the key of another. */
+export interface Person {
+  readonly name: string
+  readonly project?: string | undefined
+}
+
+export interface BeginRecord {
+  readonly type: 'begin'
+  readonly project: { readonly slug: string; readonly key: string; readonly createdAt: number }
+  /** The thread that was asked for; undefined for all of them. */
+  readonly thread: string | undefined
+  readonly at: number
+}
+
+export interface AgentRecord extends Person {
+  readonly type: 'agent'
+  readonly program: string
+  readonly model: string
+  readonly task: string
+  readonly policy: ContactPolicy
+  /** Whether nobody acts as it without a key. */
+  readonly keyed: boolean
+  readonly activeAt: number
+  readonly createdAt: number
+}
+
+export interface ThreadRecord {
+  readonly type: 'thread'
+  readonly uid: string
+  readonly key: string | undefined
+  /** Of a topic. */
+  readonly name: string | undefined
+  readonly status: 'open' | 'closed'
+  /** JSON. */
+  readonly metadata: string | undefined
+  readonly createdAt: number
+  readonly closedAt: number | undefined
+  readonly closeReason: string | undefined
+}
+
+export interface MessageRecord {
+  readonly type: 'message'
+  /** Its number where it was exported: another one where it is imported. */
+  readonly id: number
+  readonly uid: string
+  /** The uid of its thread. */
+  readonly thread: string
+  readonly seq: number
+  readonly from: Person
+  readonly clientId: string | undefined
+  readonly kind: string
+  readonly replyTo: number | undefined
+  readonly subject: string | undefined
+  readonly importance: Importance
+  readonly ackRequired: boolean
+  /** Whether it was addressed to somebody; messages of a topic are not. */
+  readonly mail: boolean
+  readonly body: string
+  readonly metadata: string | undefined
+  readonly createdAt: number
+  readonly to: readonly (Person & {
+    readonly kind: DeliveryKind
+    readonly readAt: number | undefined
+    readonly ackedAt: number | undefined
+  })[]
+}
+
+/** Without it the export was cut off. */
+export interface EndRecord {
+  readonly type: 'end'
+  readonly agents: number
+  readonly threads: number
+  readonly messages: number
+}
+
+export type ExportRecord = BeginRecord | AgentRecord | ThreadRecord | MessageRecord | EndRecord

@@ -1,0 +1,144 @@
+/** `parley export` and `parley import`: a project or a thread, as a page to read or as JSON that can be taken in again. */
+import { closeSync, openSync, readSync } from 'node:fs'
+import { type FileHandle, open as openFile } from 'node:fs/promises'
+import { StringDecoder } from 'node:string_decoder'
+import { type Command, Option } from 'commander'
+import { HubError } from '../../base/errors.ts'
+import { operator } from '../../core/access/callers.ts'
+import { exportProject } from '../../core/transfers/exporting.ts'
+import { importProject } from '../../core/transfers/importing.ts'
+import type { ExportRecord } from '../../core/transfers/records.ts'
+import { examples, newCommand, type Open, withHub } from './commands.ts'
+import { harmlessJson, harmlessLine } from './harmless.ts'
+import { withProgress } from './progress.ts'
+import { count } from './reading.ts'
+import type { Screen } from './screen.ts'
+import { pageOf } from './transfer-page.ts'
+import { fromLine, toLine } from './transfer-shapes.ts'
+
+interface ExportOptions {
+  readonly thread?: string
+  readonly format: 'md' | 'json'
+  readonly output?: string
+  readonly force?: true
+}
+
+export const exportCommand = (open: Open, screen: Screen): Command =>
+  newCommand('export', screen)
+    .description(
+      'write out a project or one of its threads: md to be read, json (a line for each record) to be imported',
+    )
+    .argument('<project>', 'its slug or its key')
+    .option(
+      '--thread <id>',
+      'only this thread: its thread_id, the name or id of a topic, or the id of its first message',
+    )
+    .addOption(new Option('--format <format>', 'what to write').choices(['md', 'json']).default('md'))
+    .option('--output <file>', 'where to, instead of standard output; only its owner may read it')
+    .option('--force', 'write over a file that is there')
+    .addHelpText(
+      'after',
+      examples(
+        'export backend > backend.md',
+        'export backend --format json --output backend.jsonl',
+        'export backend --thread FEAT-123',
+      ),
+    )
+    .action((project: string, { thread, format, output, force }: ExportOptions) =>
+      withHub(open, screen, async (hub) => {
+        const file = output === undefined ? undefined : await create(output, force === true)
+        const out = file === undefined ? screen.out : async (text: string) => void (await file.write(text))
+        const page = pageOf()
+        try {
+          const { threads, messages } = await exportProject(hub, operator, {
+            project,
+            thread,
+            byThread: format === 'md',
+            write: (record) => out(format === 'md' ? page(record) : toLine(record)),
+          })
+          if (output !== undefined)
+            await screen.out(
+              `Wrote ${count(messages, 'message')} in ${count(threads, 'thread')} to ${harmlessLine(output)}.\n`,
+            )
+        } finally {
+          await file?.close()
+        }
+      }),
+    )
+
+async function create(path: string, force: boolean): Promise<FileHandle> {
+  try {
+    return await openFile(path, force ? 'w' : 'wx', 0o600)
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException
+    throw new HubError('INVALID_ARGUMENT', `The file cannot be written: ${message}.`, {
+      hint:
+        code === 'EEXIST' ? 'Name another one, or pass --force to write over it.' : 'Name another one with --output.',
+      cause: error,
+    })
+  }
+}
+
+interface ImportOptions {
+  readonly into?: string
+  readonly force?: true
+  readonly json?: true
+}
+
+export const importCommand = (open: Open, screen: Screen): Command =>
+  newCommand('import', screen)
+    .description('take in what `parley export --format json` wrote: all of it, or nothing')
+    .argument('<file>', 'the file that was exported')
+    .option('--into <key>', 'the key of a new project for it, instead of the one that it was exported from')
+    .option('--force', 'add it to a project that is there; threads whose thread_id is taken get another')
+    .option('--json', 'answer with JSON, for programs')
+    .addHelpText('after', examples('import backend.jsonl', 'import backend.jsonl --into /srv/backend-copy'))
+    .action((file: string, { into, force, json }: ImportOptions) =>
+      withHub(open, screen, async (hub) => {
+        const done = await withProgress(screen, 'messages', (progress) =>
+          importProject(hub, operator, {
+            records: () => recordsOf(file),
+            into,
+            force: force === true,
+            progress: (messages) => progress(messages, 0),
+          }),
+        )
+        const { project, key, agents, threads, messages, renamed } = done
+        if (json)
+          return screen.out(`${harmlessJson({ project, human_key: key, agents, threads, messages, renamed })}\n`)
+        await screen.out(
+          `${harmlessLine(project)}: imported ${count(messages, 'message')} in ${count(threads, 'thread')}, and ${count(agents, 'new agent')}.\n`,
+        )
+        for (const { from, to } of renamed)
+          await screen.note(`The thread ${harmlessLine(from)} is now ${harmlessLine(to)}.`)
+      }),
+    )
+
+const chunkBytes = 1 << 20
+
+/** Read at once and not awaited: nothing but its statements may hold up a transaction. */
+function* recordsOf(path: string): Generator<ExportRecord> {
+  let handle: number
+  try {
+    handle = openSync(path, 'r')
+  } catch (error) {
+    throw new HubError('NOT_FOUND', `The file cannot be read: ${(error as Error).message}.`, {
+      hint: 'Nothing was imported.',
+    })
+  }
+  try {
+    const bytes = Buffer.alloc(chunkBytes)
+    const decoder = new StringDecoder('utf8')
+    let rest = ''
+    let number = 0
+    for (let length = -1; length !== 0; ) {
+      length = readSync(handle, bytes)
+      const lines = (rest + decoder.write(bytes.subarray(0, length))).split('\n')
+      rest = lines.pop() ?? ''
+      for (const line of lines) if (++number > 0 && line !== '') yield fromLine(line, number)
+    }
+    if (rest !== '') yield fromLine(rest, number + 1)
+  } finally {
+    closeSync(handle)
+  }
+}

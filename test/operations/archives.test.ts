@@ -1,0 +1,51 @@
+/** Backups of a store with archives, made by a server that runs. */
+import { execFileSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect } from 'vitest'
+import { archived } from '../support/archive.ts'
+import { parleyProcess } from '../support/cli.ts'
+import { mailbox, startParley, temporaryFolder } from '../support/parley.ts'
+import { verifies } from '../support/verifies.ts'
+
+const git = (folder: string, ...args: string[]): string =>
+  execFileSync('git', ['-c', 'safe.directory=*', '-C', folder, ...args], { encoding: 'utf8' }).trim()
+
+/** Everything that was sent is committed and checked out. */
+async function settled(parley: { storage: string }): Promise<void> {
+  for (;;) {
+    const { stdout } = await parleyProcess(parley, ['archive', 'verify', '--json'], { env: archived })
+    const report = stdout === '' ? {} : (JSON.parse(stdout) as { sound?: boolean; waiting?: number })
+    if (report.sound && report.waiting === 0) return
+    await sleep(200)
+  }
+}
+
+verifies(
+  'cli.backup.archives',
+  'the restored archive has the same commits, is as the database has it, and goes on',
+  async () => {
+    const parley = await startParley({ env: archived })
+    const alice = mailbox(parley, 'alice')
+    for (let n = 0; n < 20; n++) await alice.send('bob', `message ${n}`)
+    await settled(parley)
+    const head = git(join(parley.storage, 'projects', 'commons'), 'rev-parse', 'main')
+    const file = join(parley.storage, 'backup.tar.gz')
+    expect(await parleyProcess(parley, ['backup', file])).toMatchObject({ code: 0 })
+    await parley.end()
+    const storage = await temporaryFolder()
+    expect(await parleyProcess({ storage }, ['restore', file])).toMatchObject({ code: 0 })
+    const folder = join(storage, 'projects', 'commons')
+    expect(git(folder, 'rev-parse', 'main')).toBe(head)
+    expect(git(folder, 'fsck', '--no-dangling')).toBe('')
+    const again = await startParley({ storage, env: archived })
+    await mailbox(again, 'alice').send('bob', 'after the restore')
+    await settled(again)
+    expect(git(folder, 'rev-list', '--count', `${head}..main`)).not.toBe('0')
+    expect(git(folder, 'merge-base', head, 'main')).toBe(head)
+    expect(git(folder, 'status', '--porcelain')).toBe('')
+    expect(existsSync(join(folder, 'messages'))).toBe(true)
+  },
+  120_000,
+)

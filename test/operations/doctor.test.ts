@@ -1,0 +1,236 @@
+/** `parley doctor`: nothing to say of a sound installation, and a line for each planted fault. */
+import { execFileSync } from 'node:child_process'
+import { chmod, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { expect, onTestFinished } from 'vitest'
+import { examine } from '../../src/app/doctor.ts'
+import { migrations } from '../../src/db/migrations/all.ts'
+import type { Finding } from '../../src/doors/cli/doctor.ts'
+import { readSettings } from '../../src/settings/read.ts'
+import { parleyCommand } from '../support/cli.ts'
+import { eachEngine } from '../support/engines.ts'
+import { bareEnv, mailbox, serveHere, temporaryFolder } from '../support/parley.ts'
+import { verifies } from '../support/verifies.ts'
+
+interface Report {
+  sound: boolean
+  findings: Finding[]
+}
+
+async function doctor(storage: string, env: Record<string, string> = {}) {
+  const run = await parleyCommand({ storage }, ['doctor', '--json'], { env: { HTTP_PORT: '0', ...env } })
+  const report = JSON.parse(run.stdout) as Report
+  const wrong = report.findings.filter(({ status }) => status !== 'ok')
+  expect(run.code).toBe(report.sound ? 0 : 1)
+  for (const { advice } of wrong) expect(advice).toMatch(/\w/)
+  return { ...report, wrong, code: run.code }
+}
+
+/** A store that was used, and that nobody has open. */
+async function aStore(): Promise<string> {
+  const storage = await temporaryFolder()
+  const server = await serveHere({ storage })
+  await mailbox(server, 'alice').send('bob', 'x')
+  await server.stop()
+  await chmod(storage, 0o700)
+  return storage
+}
+
+const contents = async (folder: string) => {
+  const files = (await readdir(folder, { recursive: true })).sort()
+  const facts = []
+  for (const name of files) {
+    const { mode, size, mtimeMs } = await stat(join(folder, name))
+    facts.push({ name, mode, size, mtimeMs })
+  }
+  return facts
+}
+
+eachEngine('A sound installation', (open) => {
+  verifies('cli.doctor.sound', 'gives no finding, with a server and without', async () => {
+    const { url } = await open()
+    const storage = await temporaryFolder()
+    await chmod(storage, 0o700)
+    const env = { DATABASE_URL: url }
+    const server = await serveHere({ storage, env })
+    await mailbox(server, 'alice').send('bob', 'x')
+    const served = await doctor(storage, { ...env, HTTP_PORT: String(server.port) })
+    expect(served.wrong).toEqual([])
+    expect(served.findings.find(({ check }) => check === 'port')?.says).toContain('a Parley serves')
+    await server.stop()
+    const { wrong, sound, findings } = await doctor(storage, env)
+    expect({ wrong, sound }).toEqual({ wrong: [], sound: true })
+    const checks = ['runtime', 'git', 'settings', 'storage', 'modes', 'room', 'key', 'database', 'migrations', 'clock']
+    expect(new Set(findings.map(({ check }) => check))).toEqual(new Set([...checks, 'archive', 'port']))
+  })
+})
+
+verifies('cli.doctor.sound', 'it makes and changes nothing, not even where there is nothing', async () => {
+  const storage = await aStore()
+  const before = await contents(storage)
+  expect(await doctor(storage)).toMatchObject({ sound: true })
+  expect(await contents(storage)).toEqual(before)
+  const folder = await temporaryFolder()
+  expect(await doctor(join(folder, 'mistyped'))).toMatchObject({ sound: false })
+  expect(await readdir(folder)).toEqual([])
+})
+
+const planted: Record<
+  string,
+  {
+    check: string
+    status: 'warning' | 'fault'
+    says: RegExp
+    /** May answer with settings. */
+    plant(storage: string): Promise<unknown>
+  }
+> = {
+  'a setting that cannot be used': {
+    check: 'settings',
+    status: 'fault',
+    says: /MAX_WAIT_SECONDS/,
+    plant: async () => ({ MAX_WAIT_SECONDS: 'often' }),
+  },
+  'a setting that is nearly one': {
+    check: 'settings',
+    status: 'warning',
+    says: /STORAGE_ROOTS/,
+    plant: async () => ({ STORAGE_ROOTS: 'x' }),
+  },
+  'no database': {
+    check: 'database',
+    status: 'fault',
+    says: /no database/,
+    plant: (storage) => rm(join(storage, 'parley.sqlite3')),
+  },
+  'the database of another program': {
+    check: 'database',
+    status: 'fault',
+    says: /not a database/,
+    plant: (storage) => writeFile(join(storage, 'parley.sqlite3'), 'x'.repeat(5000)),
+  },
+  'a damaged database': {
+    check: 'database',
+    status: 'fault',
+    says: /damaged|malformed/,
+    async plant(storage) {
+      const file = join(storage, 'parley.sqlite3')
+      const bytes = await readFile(file)
+      bytes.fill(0xaa, 4096 * 6, 4096 * 30)
+      await writeFile(file, bytes)
+    },
+  },
+  'a row that refers to none': {
+    check: 'database',
+    status: 'fault',
+    says: /refers to no row of agents/,
+    plant: async (storage) => execute(storage, 'PRAGMA foreign_keys = OFF', 'UPDATE deliveries SET recipient_id = 999'),
+  },
+  'a database of an older Parley': {
+    check: 'migrations',
+    status: 'warning',
+    says: /older/,
+    plant: async (storage) => execute(storage, `DELETE FROM parley_migrations WHERE id = ${migrations.at(-1)?.id}`),
+  },
+  'a database of a newer Parley': {
+    check: 'migrations',
+    status: 'fault',
+    says: /newer/,
+    plant: async (storage) => execute(storage, "INSERT INTO parley_migrations VALUES (9999, 'x', 0)"),
+  },
+  'a clock that is behind': {
+    check: 'clock',
+    status: 'fault',
+    says: /clock says/,
+    plant: async (storage) => execute(storage, 'UPDATE changes SET at = at + 86400000'),
+  },
+  'files that others may read': {
+    check: 'modes',
+    status: 'warning',
+    says: /parley\.sqlite3/,
+    plant: (storage) => chmod(join(storage, 'parley.sqlite3'), 0o644),
+  },
+  'a weak key': {
+    check: 'key',
+    status: 'fault',
+    says: /too weak/,
+    plant: (storage) => writeFile(join(storage, 'secret.key'), 'abc'),
+  },
+  'a damaged archive': {
+    check: 'archive',
+    status: 'fault',
+    says: /web-1/,
+    async plant(storage) {
+      const folder = join(storage, 'projects', 'web-1')
+      await mkdir(folder, { recursive: true })
+      execFileSync('git', ['init', '-q', '--initial-branch=main', folder])
+      await writeFile(join(folder, '.git', 'refs', 'heads', 'main'), `${'ab'.repeat(20)}\n`)
+    },
+  },
+  'a port that another program has': {
+    check: 'port',
+    status: 'fault',
+    says: /Another program listens/,
+    async plant() {
+      const server = createServer((socket) => socket.end('hello')).listen(0, '127.0.0.1')
+      await new Promise((resolve) => server.once('listening', resolve))
+      onTestFinished(() => void server.close())
+      return { HTTP_PORT: String((server.address() as { port: number }).port) }
+    },
+  },
+  'no git': {
+    check: 'git',
+    status: 'warning',
+    says: /no git/,
+    plant: async () => {
+      const { PATH } = process.env
+      process.env.PATH = '/nowhere'
+      onTestFinished(() => {
+        process.env.PATH = PATH
+      })
+    },
+  },
+}
+
+for (const [name, { check, status, says, plant }] of Object.entries(planted))
+  verifies('cli.doctor.finds', name, async () => {
+    const storage = await aStore()
+    const env = ((await plant(storage)) ?? {}) as Record<string, string>
+    const { wrong, sound } = await doctor(storage, env)
+    expect(wrong).toContainEqual(expect.objectContaining({ check, status, says: expect.stringMatching(says) }))
+    expect(sound).toBe(status === 'warning')
+  })
+
+eachEngine('A database that is not there', (open, dialect) => {
+  verifies('cli.doctor.finds', 'is a fault with the way out', async () => {
+    const { url } = await open({ empty: true })
+    const wrongUrl = dialect === 'postgres' ? url.replace(/test_\w+/, 'nowhere') : url
+    const storage = await temporaryFolder()
+    const { wrong } = await doctor(storage, { DATABASE_URL: wrongUrl })
+    expect(wrong).toContainEqual(expect.objectContaining({ check: 'database', status: 'fault' }))
+  })
+})
+
+verifies('cli.doctor.finds', 'people read a line for each, with what to do below', async () => {
+  const storage = await aStore()
+  await writeFile(join(storage, 'secret.key'), 'abc')
+  const run = await parleyCommand({ storage }, ['doctor'], { env: { HTTP_PORT: '0' } })
+  expect(run.code).toBe(1)
+  expect(run.stdout).toMatch(/^ok +runtime +Node 2\d/)
+  expect(run.stdout).toMatch(/FAULT +key +The key in .*secret\.key is too weak.*\n +→ Delete the file/)
+  expect(run.stderr).toContain('1 fault')
+})
+
+verifies('cli.doctor.sound', 'it looks at each thing only while it is asked for', async () => {
+  const storage = await aStore()
+  const first = await examine(() => readSettings(bareEnv(storage, { HTTP_PORT: '0' }))).next()
+  expect(first.value).toMatchObject({ check: 'runtime', status: 'ok' })
+})
+
+function execute(storage: string, ...statements: string[]): void {
+  const db = new DatabaseSync(join(storage, 'parley.sqlite3'))
+  for (const statement of statements) db.exec(statement)
+  db.close()
+}

@@ -1,0 +1,19 @@
+/** Every row that a backup keeps, to compare one database with another. */
+import { openDb } from '../../src/db/open.ts'
+import { columnsOf, keptTables, listRowsAfter, type Row } from '../../src/store/tables.ts'
+
+/** By table, without those that are named. */
+export async function allRows(url: string, but: readonly string[] = []): Promise<Record<string, Row[]>> {
+  const db = await openDb(url)
+  try {
+    const found: Record<string, Row[]> = {}
+    for (const table of keptTables)
+      if (!but.includes(table.name))
+        found[table.name] = (await listRowsAfter(db, table, undefined, 100_000)).map((row) =>
+          Object.fromEntries(columnsOf(table, row).map((column) => [column, row[column]])),
+        )
+    return found
+  } finally {
+    await db.close()
+  }
+}
