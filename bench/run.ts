@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { archiveRows } from './archive.ts'
 import { busRows } from './bus.ts'
+import { guardRows } from './guard.ts'
 import { machine, today, treeOf } from './machine.ts'
 import { mailRows } from './mail.ts'
 import { mailboxRows } from './mailbox.ts'
@@ -43,6 +44,7 @@ const parts: Readonly<Record<string, () => Promise<Row[]>>> = {
   mail: () => mailRows(folder, mailSize, say),
   archive: () => archiveRows(folder, archiveSize, say),
   search: () => benchSearch(folder(), searchSize),
+  guard: () => guardRows(folder(), quick ? 5 : 20),
   bus: () => busRows(quick, say),
 }
 

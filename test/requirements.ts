@@ -5,6 +5,7 @@ import { archive } from './requirements/archive.ts'
 import { contacts } from './requirements/contacts.ts'
 import { feed } from './requirements/feed.ts'
 import { finding } from './requirements/finding.ts'
+import { guard } from './requirements/guard.ts'
 import { housekeeping } from './requirements/housekeeping.ts'
 import { http } from './requirements/http.ts'
 import { identities } from './requirements/identities.ts'
@@ -233,6 +234,7 @@ export const requirements = [
   ...identities,
   ...messages,
   ...contacts,
+  ...guard,
   ...leases,
   ...finding,
   ...tooling,

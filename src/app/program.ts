@@ -65,23 +65,27 @@ async function createProgram(args: readonly string[], around: Surroundings): Pro
   // `parley topics …` and `parley help topics`.
   const asked = args.slice(0, 2)
   for (const { name, says, load } of commands) {
-    if (asked.includes(name)) program.addCommand(await load(await commandParts(around)))
+    if (asked.includes(name)) program.addCommand(await load(await commandParts(around, !isHook(asked))))
     else program.command(name).description(says)
   }
   return program
 }
 
+/** What a hook of a repository calls, in that repository. */
+const isHook = ([name, what]: readonly string[]): boolean => name === 'guard' && what === 'check'
+
 interface CommandParts {
   readonly settings: () => Settings
+  readonly around: Surroundings
   readonly config: () => Config
   readonly open: () => Promise<Hub>
   readonly screen: Screen
 }
 
-async function commandParts(around: Surroundings): Promise<CommandParts> {
+async function commandParts(around: Surroundings, workingFolder: boolean): Promise<CommandParts> {
   let read: Config | undefined
   // Once: a warning is told once as well.
-  const settings = () => readSettings(around.env, { workingFolder: true })
+  const settings = () => readSettings(around.env, { workingFolder })
   const config = () => {
     if (read !== undefined) return read
     const { config, warnings } = settings()
@@ -92,6 +96,7 @@ async function commandParts(around: Surroundings): Promise<CommandParts> {
   const { processScreen } = await import('../doors/cli/screen.ts')
   return {
     settings,
+    around,
     config,
     open: async () => (await import('./open.ts')).openStore(config(), around.stderr),
     screen: processScreen(around),
@@ -140,8 +145,17 @@ const commands: readonly PeoplesCommand[] = [
   },
   {
     name: 'file_reservations',
-    says: 'show which paths agents have reserved: list, active, soon',
+    says: 'show which paths agents have reserved, and free them: list, active, soon, release',
     load: async ({ open, screen }) => (await import('../doors/cli/leases.ts')).leasesCommand(open, screen),
+  },
+  {
+    name: 'guard',
+    says: 'keep commits off the files that other agents have reserved: install, uninstall, status, check',
+    load: async ({ open, config, around, screen }) => {
+      const { guardCommand } = await import('../doors/cli/guard.ts')
+      const { guardSteering } = await import('./guard-steering.ts')
+      return guardCommand(open, guardSteering(config, around), screen)
+    },
   },
   {
     name: 'archive',

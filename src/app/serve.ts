@@ -12,6 +12,7 @@ import { endSession, isSessionEnded, onSessionEnded } from '../core/access/sessi
 import { countUnread } from '../core/agents/agents.ts'
 import { keepChores } from '../core/hub/chores.ts'
 import { countWaiters } from '../core/hub/hub.ts'
+import { fileAll } from '../core/messages/filing.ts'
 import { keepSearchable } from '../core/search/projection.ts'
 import { finishRemovals } from '../core/topics/removal.ts'
 import { busDoor } from '../doors/bus/door.ts'
@@ -30,6 +31,7 @@ import type { Config } from '../settings/all.ts'
 import type { Settings } from '../settings/read.ts'
 import { startArchiving } from './archiving.ts'
 import { banner } from './banner.ts'
+import { guardInstallation } from './guard-steering.ts'
 import { choresOf } from './housekeeping.ts'
 import { databaseName, openDatabase, openLog, openOn, storageName } from './open.ts'
 import { keepSecret } from './secret.ts'
@@ -108,6 +110,7 @@ export async function startServer(config: Config, log: Log) {
     await listen(app, { host: config.HTTP_HOST, port: config.HTTP_PORT }).catch(explainListen(config))
     // Deletions that were cut off go on; nobody waits for them.
     finishRemovals(hub).catch((error: unknown) => log.warn({ err: error }, 'a deleted topic is not gone yet'))
+    fileAll(hub)
     const restSearch = keepSearchable(hub)
     const restChores = keepChores(hub, choresOf(config))
     const restArchive = config.ARCHIVE_ENABLED ? startArchiving(hub, config) : async () => {}
@@ -151,6 +154,7 @@ const about = (config: Config, { server }: Pick<FastifyInstance, 'server'>, usag
   },
   databaseUrl: databaseName(config),
   usage,
+  guards: () => guardInstallation(config, urlOf(server.address() as AddressInfo)),
 })
 
 /** An address that is not available is the commonest fault of a start: the error names it and the next step. */

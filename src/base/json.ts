@@ -16,6 +16,14 @@ export function readJson(bytes: Buffer): unknown {
   return value
 }
 
+/** The same of JSON that stands in a text, such as an argument that a model wrote as one. */
+export function readJsonText(text: string): unknown {
+  if (text.length > smallBytes) refuse(heaviness(Buffer.from(text), Number.POSITIVE_INFINITY))
+  const value: unknown = JSON.parse(text)
+  if (text.length <= smallBytes && isDeeper(value, limits.jsonDepth)) refuse(tooDeep)
+  return value
+}
+
 /** Parsing so little is harmless, its objects cannot have too many keys, and a walk over the values is cheaper than one over the bytes. */
 const smallBytes = 4 * limits.jsonKeys
 
@@ -44,7 +52,7 @@ const [openList, closeList, openObject, closeObject] = [0x5b, 0x5d, 0x7b, 0x7d]
  * What is wrong with it, by one pass over bytes that need not be JSON: 10 ms for 4 MiB at worst. Parsing 4 MiB of `[[[[…`
  * took 1.4 s, and walking it ended the process.
  */
-function heaviness(bytes: Uint8Array): string | undefined {
+function heaviness(bytes: Uint8Array, mostInBatch: number = limits.batchMessages): string | undefined {
   /** The keys so far in each object that is open; in a list nothing counts them. */
   const keys = new Uint32Array(limits.jsonDepth + 1)
   let depth = 0
@@ -63,7 +71,7 @@ function heaviness(bytes: Uint8Array): string | undefined {
       if ((keys[depth] ?? 0) > limits.jsonKeys) return tooWide
     } else if (byte === comma && depth === 1 && batch > 0) {
       batch++
-      if (batch > limits.batchMessages) return tooLong
+      if (batch > mostInBatch) return tooLong
     }
   }
   return undefined

@@ -4,6 +4,7 @@ import picomatch from 'picomatch'
 import { describe, expect, test } from 'vitest'
 import { verifies } from '../../test/support/verifies.ts'
 import { automatonOf, type Glob, leadingTo, overlaps, parseGlob } from './globs.ts'
+import { matcherOf, readPath } from './matching.ts'
 import { literally } from './parts.ts'
 import { automaton, sharedPath } from './paths.ts'
 
@@ -266,6 +267,25 @@ describe('Compared with picomatch,', () => {
       }),
       { numRuns: 3000 },
     )
+  })
+
+  verifies('mail.guard.matches', 'a matcher says the same, with what it has learned from other paths', () => {
+    fc.assert(
+      fc.property(pattern, fc.array(path, { minLength: 1, maxLength: 20 }), (text, paths) => {
+        const matcher = matcherOf(glob(text))
+        for (const path of paths)
+          expect([text, path, matcher(readPath(path))]).toEqual([text, path, reference(text)(path)])
+      }),
+      { numRuns: 2000 },
+    )
+    const wide = matcherOf(glob('**/[à-ü]*/?'))
+    for (const [path, found] of [
+      ['x/größe/y', false],
+      ['x/über/😀', true],
+      ['über/\n', true],
+      ['über', false],
+    ] as const)
+      expect([path, wide(readPath(path)), matches(glob('**/[à-ü]*/?'), path)]).toEqual([path, found, found])
   })
 
   verifies(

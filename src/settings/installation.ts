@@ -9,7 +9,7 @@ export const installationSettings = {
   }),
   PARLEY_ENV_FILE: setting({
     default: '.env',
-    says: 'File that holds settings, one NAME=value a line; the environment wins over it. Without this setting `serve` and the commands that people type read `.env` in the working folder; what other programs start (`bus`) reads no file.',
+    says: 'File that holds settings, one NAME=value a line; the environment wins over it. Without this setting `serve` and the commands that people type read `.env` in the working folder; what other programs start (`bus`, `guard check`) reads no file.',
     parse: text,
   }),
 } as const

@@ -239,6 +239,13 @@ export async function listExpiring(
     ORDER BY l.expires_at, l.id LIMIT ${limit}`)
 }
 
+/** All that hold now and exclude others, with the names of their holders: the oldest first. */
+export async function listExclusive(db: Reader, projectId: number, now: number): Promise<NamedLeaseRow[]> {
+  return db.all<NamedLeaseRow>(sql`
+    SELECT ${named} FROM leases l JOIN agents a ON a.id = l.agent_id
+    WHERE l.project_id = ${projectId} AND l.released_at IS NULL AND l.exclusive = 1 AND +l.expires_at > ${now} ORDER BY l.id`)
+}
+
 /** The ids of an agent's newest leases. */
 export async function listAgentLeases(db: Reader, agentId: number, limit: number): Promise<number[]> {
   const rows = await db.all<{ id: number }>(sql`

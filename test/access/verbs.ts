@@ -9,6 +9,7 @@ import { describeCommits, findCommits, listRecentCommits } from '../../src/core/
 import { backUp } from '../../src/core/backups/writing.ts'
 import { listContacts, setContactPolicy } from '../../src/core/contacts/links.ts'
 import type { Hub } from '../../src/core/hub/hub.ts'
+import { describeGuard, installGuard, uninstallGuard } from '../../src/core/leases/guard.ts'
 import { listExpiring, listLeases, release, renew, reserve } from '../../src/core/leases/leases.ts'
 import { lookForConflicts, prepareForThread, shakeHands, startWork } from '../../src/core/macros/work.ts'
 import { freeLeases } from '../../src/core/mail/freeing.ts'
@@ -41,6 +42,7 @@ import { awaitNews, findEntry, findLastSeq, findStart, readEntries } from '../..
 import { exportProject } from '../../src/core/transfers/exporting.ts'
 import { importProject } from '../../src/core/transfers/importing.ts'
 import type { ExportRecord } from '../../src/core/transfers/records.ts'
+import { inRepository } from '../support/guard.ts'
 import { now } from '../support/hub.ts'
 import type { Verb } from './matrix.ts'
 import type { Target } from './world.ts'
@@ -50,6 +52,7 @@ const holding = ({ caller, project, holder: key }: Target) => ({ caller, project
 const wanted = { patterns: ['docs/*.md'], exclusive: true, reason: '', ttlMs: 60_000 }
 const syncing = { outbox: [], maxItems: 10, includeSelf: true, autoAdvance: true, ackThrough: undefined }
 const refining = { refine: false }
+const installation = { node: process.execPath, script: '/srv/parley/bin/guard.js', storage_root: '/srv/store' }
 
 const anExport: ExportRecord[] = [
   { type: 'begin', project: { slug: 'new', key: '/srv/new', createdAt: 0 }, thread: undefined, at: 0 },
@@ -87,6 +90,11 @@ export const calls: Readonly<Record<Verb, Call>> = {
     (await listLeases(hub, caller, project, { activeOnly: true, limit: 10 })).leases,
   listExpiring: async (hub, { caller, project }) =>
     (await listExpiring(hub, caller, project, { withinMs: 3_600_000, limit: 10 })).leases,
+  installGuard: (hub, { caller, project }) =>
+    inRepository((folder) => installGuard(hub, caller, { project, folder, installation })),
+  describeGuard: (hub, { caller, project }) =>
+    inRepository((folder) => describeGuard(hub, caller, { project, folder, installation })),
+  uninstallGuard: (hub, { caller }) => inRepository((folder) => uninstallGuard(hub, caller, folder)),
 
   listContacts: async (hub, target) => (await listContacts(hub, acting(target))).contacts,
   setContactPolicy: (hub, target) => setContactPolicy(hub, acting(target), 'open'),

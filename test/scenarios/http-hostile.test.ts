@@ -55,6 +55,21 @@ describe('A request that is made to stall the server', () => {
       }
     })
 
+  verifies('all.size.nesting', 'JSON that an argument holds as a text is refused alike', async () => {
+    const deep = JSON.stringify('['.repeat(1_900_000))
+    const calls: [path: string, tool: string, args: string][] = [
+      ['/mcp', 'send_message', `{"project_key":"commons","sender_name":"A","to":${deep},"body_md":"x","subject":"x"}`],
+      ['/bus/mcp?agent=alice', 'sync', `{"topic_id":"x","outbox":${deep}}`],
+    ]
+    for (const [path, name, args] of calls) {
+      const answer = JSON.parse((await post(path, rpc('tools/call', `{"name":"${name}","arguments":${args}}`))).text)
+      expect(answer.result).toMatchObject({
+        isError: true,
+        structuredContent: { error: { code: 'INVALID_ARGUMENT', message: expect.stringContaining('100 levels') } },
+      })
+    }
+  })
+
   verifies(['all.size.nesting', 'all.size.keys'], 'what keeps the limits is served', async () => {
     expect((await post('/mcp', rpc('ping', `{"_meta":{"x":${nested(97)}}}`))).status).toBe(200)
     expect((await post('/mcp', rpc('ping', `{"_meta":${object(1000)}}`))).status).toBe(200)

@@ -3,6 +3,7 @@ import { closeSync, copyFileSync, openSync, renameSync, rmSync, statSync, writeS
 import { join } from 'node:path'
 import sql, { raw } from 'sql-template-tag'
 import { expect, inject, onTestFinished } from 'vitest'
+import { longReader } from '../../src/core/hub/hub.ts'
 import { listInbox } from '../../src/core/mail/inbox.ts'
 import { send } from '../../src/core/messages/send.ts'
 import { openSqlite } from '../../src/db/sqlite/sqlite.ts'
@@ -42,9 +43,20 @@ verifies(
     const { file, hub, write, troubles } = await begin()
     renameSync(file, `${file}.away`)
     await expect.poll(troubles, { timeout: 2_000 }).toHaveLength(1)
+    await expect(write()).rejects.toMatchObject(refused('deleted or replaced'))
     await expect(hub.ready()).rejects.toThrow()
     renameSync(`${file}.away`, file)
-    await hub.ready()
+    // By itself: a balancer sends no write to a node that is not ready.
+    await expect
+      .poll(
+        () =>
+          hub.ready().then(
+            () => 'ready',
+            () => 'not ready',
+          ),
+        { timeout: 5_000 },
+      )
+      .toBe('ready')
     await write()
   },
 )
@@ -57,6 +69,18 @@ verifies('serve.store.gone', 'a file that another took the place of is not writt
   await expect(write()).rejects.toMatchObject(refused('deleted or replaced'))
   await expect(hub.ready()).rejects.toThrow()
   expect(statSync(file).size).toBe(size)
+})
+
+verifies('serve.store.gone', 'a write into a deleted WAL is not acknowledged, on a new store either', async () => {
+  const file = join(await temporaryFolder(), 'parley.sqlite3')
+  copyFileSync(inject('sqliteTemplate'), file)
+  const hub = await openTestHub(await openSqlite(file))
+  onTestFinished(() => hub.close())
+  await send(hub, as('ann'), { to: [{ name: 'bob' }], body: 'x' })
+  rmSync(`${file}-wal`)
+  await expect(send(hub, as('ann'), { to: [{ name: 'bob' }], body: 'y' })).rejects.toMatchObject(
+    refused('deleted or replaced'),
+  )
 })
 
 verifies('serve.store.gone', 'a server whose file is deleted answers 503 and goes on living', async () => {
@@ -87,6 +111,7 @@ verifies('serve.store.damaged', 'whoever reads or writes a damaged file is told 
   writeSync(handle, Buffer.alloc(size - spared, 0xff), 0, size - spared, spared)
   closeSync(handle)
   await expect(listInbox(hub, as('bob'), { limit: 10 })).rejects.toMatchObject(refused('damaged'))
+  await expect(longReader(hub).all(sql`SELECT body FROM messages`)).rejects.toMatchObject(refused('damaged'))
   await expect(hub.ready()).rejects.toMatchObject(refused('damaged'))
   await expect(send(hub, as('ann'), { to: [{ name: 'bob' }], body: 'x' })).rejects.toMatchObject(refused('damaged'))
   expect(lines.filter(({ event }) => event === 'storage_failed')).toHaveLength(1)
@@ -96,12 +121,14 @@ verifies(
   'serve.store.full',
   'a write that finds no room is told, and the hub is not ready until one succeeds',
   async () => {
-    const { hub, db, write } = await begin()
+    let free = 0
+    const { hub, db, write } = await begin(async () => free)
     const [pages] = await db.all<{ page_count: number }>(sql`PRAGMA page_count`)
     await db.tx((tx) => tx.all(sql`PRAGMA max_page_count = ${raw(String((pages?.page_count ?? 0) + 10))}`))
     await expect(write('x'.repeat(200_000))).rejects.toMatchObject(refused('disk is full'))
     await expect(hub.ready()).rejects.toMatchObject(refused('disk is full'))
     await db.tx((tx) => tx.all(sql`PRAGMA max_page_count = 1000000`))
+    free = 2 ** 40
     await write('x'.repeat(200_000))
     await hub.ready()
   },

@@ -15,7 +15,7 @@ const sentences: Readonly<Partial<Record<FaultKind, readonly [message: string, h
   corrupt: ['The database is damaged.', 'Whoever runs Parley must bring back a copy of it.'],
   gone: [
     'The file of the database was deleted or replaced while Parley ran.',
-    'Nothing was stored. Whoever runs Parley must put the file back, or start Parley anew.',
+    'Take it as not stored. Whoever runs Parley must put the file back, or start Parley anew.',
   ],
 }
 
@@ -63,7 +63,12 @@ export class Trouble {
   async #look(): Promise<void> {
     try {
       await this.#db.check()
-      if (this.#last === undefined) this.#told = undefined
+      // Where a balancer sends nobody to a node that is not ready, no write of others would ever end the trouble.
+      if (this.#last !== undefined) {
+        await this.#db.tx(async () => {})
+        this.over()
+      }
+      this.#told = undefined
     } catch (error) {
       const trouble = troubleOf(error)
       if (trouble !== undefined) this.#tell(trouble)

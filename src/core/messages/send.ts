@@ -18,7 +18,7 @@ import { commit, type Note } from '../hub/commit.ts'
 import type { Hub } from '../hub/hub.ts'
 import { slugOfProject } from '../projects/projects.ts'
 import { admit, type Blocked } from './admission.ts'
-import { noteDeliveries } from './filing.ts'
+import { noteStored } from './filing.ts'
 import { findJoined, findStored } from './placing.ts'
 import {
   type Address,
@@ -115,7 +115,7 @@ export async function dispatch(hub: Hub, caller: Caller, what: Dispatch): Promis
     return { sender, outcome }
   })
   if ('messageId' in outcome) {
-    if (!outcome.duplicate) noteDeliveries(hub, outcome.deliveries.length)
+    if (!outcome.duplicate) noteStored(hub, outcome.deliveries.length)
     return withProjects(hub, caller, sender, outcome)
   }
   throw refused(outcome.blocked)

@@ -9,6 +9,7 @@ import type { Caller } from '../access/callers.ts'
 import { commit } from '../hub/commit.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import { wait } from '../hub/wait.ts'
+import { noteStored } from '../messages/filing.ts'
 import { needProject } from '../projects/projects.ts'
 import { beyondTheEnd, type Cursor, type Holder, needMember } from './members.ts'
 import { type Outgoing, type Said, say, type ThreadMessage, toThreadMessage } from './saying.ts'
@@ -57,6 +58,7 @@ export async function sync(hub: Hub, holder: Holder, uid: string, request: Synci
     const round = await receive(hub, tx, { topic, member, sent, request, waitMs })
     return { sent, round }
   })
+  if (sent.length > 0) noteStored(hub, sent.length)
   const waits = round.received.length === 0 && round.topic.status === 'open' && waitMs > 0
   const later = waits ? await receiveLater(hub, { holder, round, request, waitMs }) : round
   const last = later ?? round

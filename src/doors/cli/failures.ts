@@ -23,7 +23,6 @@ const and =
 const hints: Partial<Readonly<Record<Code, string | ((error: HubError) => string)>>> = {
   AGENT_NOT_FOUND: '`parley list-projects --include-agents` shows who is there, and in which project.',
   PROJECT_NOT_FOUND: and('`parley list-projects` shows them all; topics without --project are those of commons.'),
-  NOT_FOUND: and('`parley file_reservations active <project>` shows what is reserved.'),
   TOPIC_NOT_FOUND: '`parley topics list --status all` shows the topics there are; --project names another project.',
   TOPIC_CLOSED: 'Nothing was sent. `parley topics show` still reads it; a peer opens it again with topic_reopen.',
 }

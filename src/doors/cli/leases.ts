@@ -29,7 +29,7 @@ const projectIs = 'its slug, with or without its hash, or its key'
 
 export function leasesCommand(open: Open, screen: Screen): Command {
   const reservations = newCommand('file_reservations', screen)
-    .description('show which paths agents have reserved: list, active, soon; free them: release')
+    .description('show which paths agents have reserved, and free them: list, active, soon, release')
     .addHelpText('after', examples('file_reservations active backend', 'file_reservations soon backend --minutes 10'))
 
   const command = (name: string, description: string, ...shown: string[]): Command =>

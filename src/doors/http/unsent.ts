@@ -17,6 +17,8 @@ interface Waiting {
   taken: number
   /** Looks since it last took something. */
   idle: number
+  /** Listens for its end while it waits: a stream may stall and drain a thousand times. */
+  readonly closed: () => void
 }
 
 export interface UnsentOptions {
@@ -38,8 +40,11 @@ export function createResponses({
   let cancel: (() => void) | undefined
 
   const drop = (response: ServerResponse): void => {
-    total -= waiting.get(response)?.bytes ?? 0
+    const entry = waiting.get(response)
+    if (entry === undefined) return
+    total -= entry.bytes
     waiting.delete(response)
+    response.off('close', entry.closed)
     if (waiting.size > 0) return
     cancel?.()
     cancel = undefined
@@ -47,8 +52,8 @@ export function createResponses({
 
   const note = (response: ServerResponse): void => {
     const known = waiting.get(response)
-    if (known === undefined) response.once('close', () => drop(response))
-    const entry = known ?? { bytes: 0, taken: takenBy(response.req.socket), idle: 0 }
+    const entry = known ?? { bytes: 0, taken: takenBy(response.req.socket), idle: 0, closed: () => drop(response) }
+    if (known === undefined) response.once('close', entry.closed)
     waiting.set(response, entry)
     count(response, entry)
     cancel ??= clock.after(patienceMs / looks, look)

@@ -1,4 +1,5 @@
 /** What the mail door tells of the server it is served by: facts, never a secret. */
+import type { Installation } from '../../core/leases/guard.ts'
 import type { Usage } from '../mcp/usage.ts'
 
 export interface About {
@@ -10,4 +11,6 @@ export interface About {
   /** Without user, password and parameters. */
   readonly databaseUrl: string
   readonly usage: Usage
+  /** What the guards that it installs are told of this server. */
+  guards(): Installation
 }

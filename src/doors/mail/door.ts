@@ -10,6 +10,7 @@ import { projectResources } from './resources/projects.ts'
 import { toolingResources } from './resources/tooling.ts'
 import type { MailScope } from './scope.ts'
 import { contactTools } from './tools/contacts.ts'
+import { guardTools } from './tools/guard.ts'
 import { identityTools } from './tools/identities.ts'
 import { leaseTools } from './tools/leases.ts'
 import { macroTools } from './tools/macros.ts'
@@ -25,6 +26,7 @@ export function mailDoor(hub: Hub, about: About): Door<MailScope> {
     ...messageTools(hub),
     ...contactTools(hub),
     ...leaseTools(hub),
+    ...guardTools(hub, about),
     ...searchTools(hub),
     ...summaryTools(hub),
     ...macroTools(hub),

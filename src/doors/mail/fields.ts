@@ -11,7 +11,7 @@ import { agentAddress, check, parseAddress, projectKeyFault } from '../words/fie
 import type { MailScope } from './scope.ts'
 
 /** A human key (usually an absolute path) or a slug. */
-export const projectKey = z.string().check(check(projectKeyFault)).describe('Absolute path or slug.')
+export const projectKey = z.string().check(check(projectKeyFault)).describe('Path or slug.')
 
 /** A project is made under such a key only: a name that some other call made up would not be found again. */
 export const humanKey = projectKey

@@ -1,6 +1,7 @@
 /** Reads a tool's arguments, and words their faults so that a model can put them right. */
 import type { z } from 'zod'
 import { HubError } from '../../base/errors.ts'
+import { readJsonText } from '../../base/json.ts'
 import { echo } from '../../base/text.ts'
 import { isRecord, type Json } from './protocol/json.ts'
 import { inputSchema } from './schema.ts'
@@ -35,9 +36,10 @@ function withLists(input: z.ZodObject, args: Json): Json {
 function toList(value: unknown): unknown[] {
   if (typeof value !== 'string' || !value.trimStart().startsWith('[')) return [value]
   try {
-    const list: unknown = JSON.parse(value)
+    const list = readJsonText(value)
     return Array.isArray(list) ? list : [value]
-  } catch {
+  } catch (error) {
+    if (error instanceof HubError) throw error
     // A pattern may begin with a bracket.
     return [value]
   }

@@ -74,6 +74,7 @@ verifies('cli.store.none', 'where there is no store every command says so, and l
         /^There is no store of Parley at .*mistyped.*\n.*STORAGE_ROOT.*`parley serve`.*\n$/,
       ),
     })
+    expect(run.stderr).not.toContain('file_reservations')
     expect(existsSync(storage)).toBe(false)
   }
 })

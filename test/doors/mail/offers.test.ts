@@ -13,6 +13,7 @@ const tools = [
   ...['send_message', 'reply_message', 'fetch_inbox', 'mark_message_read', 'acknowledge_message'],
   ...['request_contact', 'respond_contact', 'list_contacts', 'set_contact_policy'],
   ...['file_reservation_paths', 'release_file_reservations', 'renew_file_reservations'],
+  ...['install_precommit_guard', 'uninstall_precommit_guard'],
   ...['search_messages', 'summarize_thread', 'summarize_threads'],
   ...['macro_start_session', 'macro_prepare_thread', 'macro_file_reservation_cycle', 'macro_contact_handshake'],
 ]
@@ -55,6 +56,7 @@ describe.each(eras)('in %s', (era) => {
     const client = await connectClient(url(), era)
     const listed = (await client.listTools()).tools
     expect(listed.map(({ name }) => name)).toEqual(expect.arrayContaining(tools))
+    expect(listed).toHaveLength(27)
     expect(JSON.stringify({ tools: listed }).length).toBeLessThan(24_000)
   })
 

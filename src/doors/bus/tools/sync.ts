@@ -1,6 +1,7 @@
 /** `sync`, the one tool by which peers talk, and `cursor_reset`. */
 import { z } from 'zod'
 import { HubError } from '../../../base/errors.ts'
+import { readJsonText } from '../../../base/json.ts'
 import type { Hub } from '../../../core/hub/hub.ts'
 import { resetCursor } from '../../../core/topics/members.ts'
 import { sync } from '../../../core/topics/sync.ts'
@@ -32,8 +33,9 @@ function acceptOutbox(args: Record<string, unknown>): Record<string, unknown> {
 
 function parseJson(json: string): unknown {
   try {
-    return JSON.parse(json)
-  } catch {
+    return readJsonText(json)
+  } catch (error) {
+    if (error instanceof HubError) throw error
     throw new HubError('INVALID_ARGUMENT', 'Argument "outbox" is a string, but not the JSON of a list of messages.', {
       hint: 'Pass a list: [{"content_markdown": "…"}].',
     })

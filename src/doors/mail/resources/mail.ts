@@ -49,7 +49,7 @@ const wish = ({ since_ts, include_bodies, before, limit }: z.output<typeof textu
 })
 
 /** The way to one body of an outbox or a thread. */
-const messageWay = 'Read one by resource://message/{id}.'
+const messageWay = (project: string): string => `Read one by resource://message/{id}?project=${project}.`
 
 export function mailResources(hub: Hub): Resource<MailScope>[] {
   /** The agent whose mail is read, and the frame of every list. An agent with a name that is unique needs no project. */
@@ -62,6 +62,7 @@ export function mailResources(hub: Hub): Resource<MailScope>[] {
     const { slug } = await needProject(hub, context.caller, key)
     return {
       as: acting(context, key, agent),
+      slug,
       page<Message extends MailMessage>({ messages, more }: MailPage<Message>, shape: (message: Message) => object) {
         return { project: slug, agent: name, count: messages.length, messages: messages.map(shape), has_more: more }
       },
@@ -128,9 +129,9 @@ export function mailResources(hub: Hub): Resource<MailScope>[] {
     description: 'The messages that an agent sent, newest first, with blind copies and receipts.',
     params: z.object({ ...ofAgent, ...withText }),
     async read(params, context) {
-      const { as, page } = await open(context, params)
+      const { as, slug, page } = await open(context, params)
       const found = await listOutbox(hub, as, wish(params))
-      return { ...page(found, toSent), ...older(found), ...omittedNote(found.messages, messageWay) }
+      return { ...page(found, toSent), ...older(found), ...omittedNote(found.messages, messageWay(slug)) }
     },
   })
 
@@ -163,7 +164,7 @@ export function mailResources(hub: Hub): Resource<MailScope>[] {
         messages,
         has_more: page.more,
         ...(page.more && { next_after: messages.at(-1)?.id }),
-        ...omittedNote(page.messages, messageWay),
+        ...omittedNote(page.messages, messageWay(page.project.slug)),
       }
     },
   })

@@ -1,0 +1,81 @@
+/** What agents hold, asked of the running server; else of PostgreSQL, if the environment names it. */
+import type { Carried } from '../archive/guard/hook.ts'
+import type { Held } from '../archive/guard/judging.ts'
+import { limits } from '../base/limits.ts'
+import { parseDatabaseUrl } from '../db/url.ts'
+import { loadConfig } from '../settings/read.ts'
+import { heldInDatabase } from './guard-file.ts'
+
+/** Somebody waits for the commit. */
+const patienceMs = 2000
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+/** The environment here is that of whoever commits, and the file that PARLEY_ENV_FILE names; no `.env` of the repository. */
+export async function heldByServer({ server, project }: Carried, env: Environment): Promise<Held[]> {
+  const { HTTP_BEARER_TOKEN: token, DATABASE_URL: url } = loadConfig(env)
+  try {
+    if (server === undefined) throw new Error('The guard does not know the address of the server.')
+    return await askServer(server, { project, token })
+  } catch (error) {
+    if (url === undefined || parseDatabaseUrl(url).dialect === 'sqlite') throw error
+    return askDatabase(url, project)
+  }
+}
+
+interface Reservation {
+  readonly id: number
+  readonly agent: string
+  readonly path_pattern: string
+  readonly exclusive: boolean
+  readonly reason: string
+  readonly expires_ts: string
+}
+
+async function askServer(
+  server: string,
+  { project, token }: { project: string; token: string | undefined },
+): Promise<Held[]> {
+  const held: Held[] = []
+  let page: Reservation[]
+  let before = ''
+  do {
+    const uri = `resource://file_reservations/${encodeURIComponent(project)}?active_only=true&limit=${limits.listed}${before}`
+    page = await readResource(server, uri, token)
+    for (const { agent, path_pattern: pattern, exclusive, reason, expires_ts } of page)
+      if (exclusive) held.push({ agent, pattern, reason, expiresAt: Date.parse(expires_ts) })
+    before = `&before=${page.at(-1)?.id}`
+  } while (page.length === limits.listed)
+  return held.reverse()
+}
+
+async function readResource(server: string, uri: string, token: string | undefined): Promise<Reservation[]> {
+  const response = await fetch(server, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', ...(token !== undefined && { Authorization: `Bearer ${token}` }) },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'resources/read', params: { uri } }),
+    signal: AbortSignal.timeout(patienceMs),
+  }).catch((error: Error) => {
+    const { cause } = error as { cause?: Error }
+    throw new Error(`The server at ${server} does not answer: ${cause?.message || error.message}`)
+  })
+  if (!response.ok) throw new Error(`The server at ${server} answers with ${response.status}.`)
+  const { result, error } = (await response.json()) as {
+    result?: { contents: { text: string }[] }
+    error?: { message: string }
+  }
+  if (result === undefined) throw new Error(`The server at ${server} says: ${error?.message}`)
+  const found = JSON.parse(result.contents[0]?.text ?? '[]') as Reservation[] | { result: Reservation[] }
+  return Array.isArray(found) ? found : found.result
+}
+
+/** The driver is loaded only here. */
+async function askDatabase(url: string, project: string): Promise<Held[]> {
+  const { openDb } = await import('../db/open.ts')
+  const db = await openDb(url)
+  try {
+    return await heldInDatabase(db, project)
+  } finally {
+    await db.close()
+  }
+}

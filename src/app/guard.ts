@@ -1,0 +1,59 @@
+/** The guard as a hook starts it: staged files against what other agents hold. It loads little, because every commit waits for it. */
+import { type Carried, stopped } from '../archive/guard/hook.ts'
+import { type Collision, collisionsOf, type Held, stagedPaths } from '../archive/guard/judging.ts'
+import { systemClock } from '../base/clock.ts'
+
+/** The process around it, or what a test puts in its place. */
+export interface Commit {
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly cwd: string
+  say(text: string): void
+}
+
+/** The exit code. A commit is stopped by a conflict only: where nothing can be found out, it passes with a warning (mail.guard.away). */
+export async function guard(carried: Carried, { env, cwd, say }: Commit): Promise<number> {
+  const { AGENT_NAME: committer = '', PARLEY_GUARD: mode = '' } = env
+  if (mode === 'off') {
+    say('parley guard: skipped, because PARLEY_GUARD is off.\n')
+    return 0
+  }
+  if (!['', 'warn'].includes(mode))
+    say('parley guard: PARLEY_GUARD is neither "warn" nor "off", and counts as unset.\n')
+  try {
+    const [paths, leases] = await Promise.all([stagedPaths(cwd), heldIn(carried, env)])
+    const touched = collisionsOf(paths, leases, carried)
+    if (touched.length === 0) return 0
+    const collisions = await ofOthers(touched, committer, carried)
+    if (collisions.length === 0) return 0
+    // Loaded only now: most commits need none of it, and each of them waits.
+    const { guardReport } = await import('../doors/cli/guard-report.ts')
+    say(guardReport(collisions, { committer, passes: mode === 'warn', now: systemClock.now() }))
+    return mode === 'warn' ? 0 : stopped
+  } catch (error) {
+    const { harmlessLine } = await import('../doors/cli/harmless.ts')
+    const reason = error instanceof Error ? error.message : String(error)
+    say(`parley guard: warning: this commit was not checked. ${harmlessLine(reason)}\n`)
+    return 0
+  }
+}
+
+/** Without a name a commit is a person's, and every lease is somebody else's. `Name@project` is taken too. */
+async function ofOthers(touched: readonly Collision[], committer: string, { project, key }: Carried) {
+  const [name = '', ...where] = committer.trim().split('@')
+  if (name === '' || !['', project, key].includes(where.join('@'))) return touched
+  const { nameKey } = await import('../base/names.ts')
+  return touched.filter(({ lease }) => nameKey(lease.agent) !== nameKey(name))
+}
+
+/**
+ * The file itself where the data is in SQLite: it is right whether or not the server runs. PostgreSQL would need a password,
+ * hence the server is asked, and the database only if the environment names it.
+ */
+async function heldIn(carried: Carried, env: Commit['env']): Promise<Held[]> {
+  if (carried.database !== undefined) {
+    const { heldInFile } = await import('./guard-file.ts')
+    return heldInFile(carried.database, carried.project)
+  }
+  const { heldByServer } = await import('./guard-server.ts')
+  return heldByServer(carried, env)
+}

@@ -1,0 +1,129 @@
+/** Git repositories in temporary folders, with commits as agents and people make them. */
+import { execFile, spawn } from 'node:child_process'
+import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+import { printedBy } from './cli.ts'
+import { plainMail } from './mail.ts'
+import { type Served, temporaryFolder } from './parley.ts'
+
+/** Nothing of the developer's own git, and nothing of Parley's environment: git calls a hook without it. */
+const gitEnv = {
+  PATH: process.env.PATH ?? '',
+  GIT_CONFIG_GLOBAL: '/dev/null',
+  GIT_CONFIG_NOSYSTEM: '1',
+  GIT_AUTHOR_NAME: 'Test',
+  GIT_AUTHOR_EMAIL: 'test@example.org',
+  GIT_COMMITTER_NAME: 'Test',
+  GIT_COMMITTER_EMAIL: 'test@example.org',
+}
+
+export interface Outcome {
+  readonly code: number | string
+  /** Of both streams. */
+  readonly said: string
+}
+
+type Env = Record<string, string>
+
+export interface Repository {
+  readonly folder: string
+  readonly hook: string
+  /** What it printed; throws if it fails. */
+  git(...args: string[]): Promise<string>
+  /** Writes files by their paths. */
+  write(files: Record<string, string>): Promise<void>
+  /** Stages all that changed, and commits it as this agent, or as a person. */
+  commit(agent?: string, env?: Env): Promise<Outcome>
+  /** A file that is there is read as its bytes, in a form that can be compared. */
+  read(path: string): Promise<string>
+}
+
+/** A new repository with one commit, or one that is there. */
+export async function repositoryAt(folder: string, { fresh = true } = {}): Promise<Repository> {
+  await mkdir(folder, { recursive: true })
+  const run = promisify(execFile)
+  const git = async (...args: string[]): Promise<string> => {
+    const { stdout } = await run('git', args, { cwd: folder, env: gitEnv })
+    return stdout.trim()
+  }
+  const repository: Repository = {
+    folder,
+    hook: join(folder, '.git', 'hooks', 'pre-commit'),
+    git,
+    async write(files) {
+      for (const [path, text] of Object.entries(files)) {
+        await mkdir(dirname(join(folder, path)), { recursive: true })
+        await writeFile(join(folder, path), text)
+      }
+    },
+    async commit(agent, env = {}) {
+      await git('add', '-A')
+      const name = agent === undefined ? {} : { AGENT_NAME: agent }
+      return ended('git', ['commit', '-q', '-m', 'a change'], folder, { ...gitEnv, ...name, ...env })
+    },
+    read: (path) => readFile(join(folder, path), 'latin1'),
+  }
+  if (fresh) {
+    await git('init', '-q', '-b', 'main')
+    // Else it may still tidy up while the folder is removed.
+    await git('config', 'gc.auto', '0')
+    await git('config', 'maintenance.auto', 'false')
+    await git('commit', '-q', '--allow-empty', '-m', 'first')
+  }
+  return repository
+}
+
+/** Runs a program to its end. */
+async function ended(program: string, args: string[], cwd: string, env: Env): Promise<Outcome> {
+  const child = spawn(program, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] })
+  let said = ''
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      said += text
+    })
+  return new Promise((resolve) => child.once('close', (code, signal) => resolve({ code: code ?? signal ?? '', said })))
+}
+
+/** A hook that somebody else wrote. */
+export async function writeHook(path: string, text: string, mode = 0o755): Promise<void> {
+  await mkdir(dirname(path), { recursive: true })
+  await writeFile(path, text, 'latin1')
+  await chmod(path, mode)
+}
+
+/** For calls that need a repository and leave nothing of it. */
+export async function inRepository<T>(work: (folder: string) => Promise<T>): Promise<T> {
+  const folder = await mkdtemp(join(tmpdir(), 'parley-repository-'))
+  try {
+    await repositoryAt(folder)
+    return await work(folder)
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+/** Two agents of a project with this key, and what they reserve. */
+export async function guardedProject(at: Served, key: string) {
+  const door = plainMail(at)
+  for (const name of ['GreenCastle', 'BlueLake'])
+    await door.call('register_agent', { project_key: key, program: 'test', model: 'none', name })
+  return {
+    door,
+    reserve: (agent_name: string, paths: string[], more: Record<string, unknown> = {}) =>
+      door.call('file_reservation_paths', { project_key: key, agent_name, paths, ...more }),
+    release: (agent_name: string) => door.call('release_file_reservations', { project_key: key, agent_name }),
+    install: (folder: string) => printedBy(at, ['guard', 'install', key, folder]),
+    uninstall: (folder: string) => printedBy(at, ['guard', 'uninstall', folder]),
+  }
+}
+
+/** A repository whose folder is a project, with the guard installed. */
+export async function guardedRepository(at: Served) {
+  const folder = join(await temporaryFolder(), 'code')
+  const repository = await repositoryAt(folder)
+  const project = await guardedProject(at, folder)
+  await project.install(folder)
+  return { ...repository, ...project }
+}
