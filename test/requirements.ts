@@ -2,6 +2,7 @@
 
 import { access } from './requirements/access.ts'
 import { archive } from './requirements/archive.ts'
+import { attachments } from './requirements/attachments.ts'
 import { contacts } from './requirements/contacts.ts'
 import { feed } from './requirements/feed.ts'
 import { finding } from './requirements/finding.ts'
@@ -233,6 +234,7 @@ export const requirements = [
   // Mail
   ...identities,
   ...messages,
+  ...attachments,
   ...contacts,
   ...guard,
   ...leases,

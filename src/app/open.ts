@@ -127,6 +127,17 @@ const rulesOf = (config: Config): Rules => ({
   inboxLeases: config.FILE_RESERVATIONS_ENFORCEMENT_ENABLED,
   overdueMs: config.ACK_TTL_SECONDS * 1000,
   inboxQuota: config.QUOTA_ENABLED && config.QUOTA_INBOX_LIMIT_COUNT > 0 ? config.QUOTA_INBOX_LIMIT_COUNT : undefined,
+  attachments: {
+    convert: config.CONVERT_IMAGES,
+    inlineBytes: config.INLINE_IMAGE_MAX_BYTES,
+    keepOriginals: config.KEEP_ORIGINAL_IMAGES,
+    quotaBytes:
+      config.QUOTA_ENABLED && config.QUOTA_ATTACHMENTS_LIMIT_BYTES > 0
+        ? config.QUOTA_ATTACHMENTS_LIMIT_BYTES
+        : undefined,
+    // The database and the key that signs sessions are there.
+    closed: [config.STORAGE_ROOT],
+  },
 })
 
 /** For a command that a person types: it makes no store, which a mistyped folder would leave behind (cli.store.none). */

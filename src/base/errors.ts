@@ -60,6 +60,7 @@ export type Reason =
   | 'no_agent'
   | 'no_asker'
   | 'no_broadcast'
+  | 'no_files'
   | 'no_recipient'
   | 'no_reply_target'
   | 'no_target'

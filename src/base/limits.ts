@@ -16,6 +16,23 @@ export const limits = {
   uriLength: 8192,
   /** Bytes of a message body in UTF-8. */
   bodyBytes: MiB,
+  /** Files and images of one message. */
+  attachments: 20,
+  /** Bytes of a file that is kept as it is, and of all that a message stores. */
+  fileBytes: 10 * MiB,
+  attachmentBytes: 20 * MiB,
+  /** Bytes of an image before it is converted, the pixels of all its pictures together, and the pixels of a side. */
+  imageBytes: 32 * MiB,
+  imagePixels: 50_000_000,
+  imageSide: 16_383,
+  /** Bytes of an SVG. */
+  svgBytes: MiB,
+  /** Bytes of the largest image that stands in the message itself, and characters of all of them as data URIs. */
+  inlineImageBytes: 256 * 1024,
+  inlineLength: 512 * 1024,
+  /** Characters of the data URIs in an answer with bodies, and in one without. */
+  answerInlineLength: MiB,
+  bareInlineLength: 16 * 1024,
   /** Characters of a message in a topic, as JavaScript counts them. */
   topicBodyLength: 65_536,
   /** Characters of the metadata of a message or topic, as JSON. */

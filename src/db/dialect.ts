@@ -38,6 +38,9 @@ export function identity(dialect: Dialect): string {
     : 'INTEGER PRIMARY KEY AUTOINCREMENT'
 }
 
+/** The column type of bytes; for migrations. */
+export const bytea = (dialect: Dialect): string => (dialect === 'postgres' ? 'BYTEA' : 'BLOB')
+
 /** Orders a text column by its bytes, as SQLite does, so that what begins alike stands together; for migrations. */
 export function bytewise(dialect: Dialect): string {
   return dialect === 'postgres' ? 'COLLATE "C"' : 'COLLATE BINARY'

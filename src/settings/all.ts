@@ -2,6 +2,7 @@
 import { acknowledgementSettings } from './acknowledgements.ts'
 import { agentSettings } from './agents.ts'
 import { archiveSettings } from './archive.ts'
+import { attachmentSettings } from './attachments.ts'
 import { contactSettings } from './contacts.ts'
 import { httpSettings } from './http.ts'
 import { inboxSettings } from './inboxes.ts'
@@ -24,6 +25,7 @@ export const subjects = {
   Agents: agentSettings,
   Contacts: contactSettings,
   Inboxes: inboxSettings,
+  Attachments: attachmentSettings,
   Acknowledgements: acknowledgementSettings,
   'File reservations': leaseSettings,
   Archive: archiveSettings,

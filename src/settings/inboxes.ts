@@ -9,7 +9,7 @@ export const inboxSettings = {
   }),
   QUOTA_ENABLED: setting({
     default: 'false',
-    says: 'Whether QUOTA_INBOX_LIMIT_COUNT is enforced when a message is sent.',
+    says: 'Whether QUOTA_INBOX_LIMIT_COUNT and QUOTA_ATTACHMENTS_LIMIT_BYTES are enforced when a message is sent.',
     parse: flag,
   }),
   QUOTA_INBOX_LIMIT_COUNT: setting({

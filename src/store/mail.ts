@@ -21,13 +21,15 @@ export interface MailRow {
   importance: 'low' | 'normal' | 'high' | 'urgent'
   ack_required: number
   created_at: number
+  /** JSON; `attachmentsOf` in attachments.ts reads it. */
+  attachments: string | null
   body: string | null
 }
 
 /** `bodies` is the length of the longest body to come along: 0 for none. */
 const columns = (bodies: number): Sql => sql`
   m.id, ${threadName} AS thread_key, a.name AS sender, a.project_id AS sender_project,
-  ${shownSubject} AS subject, m.importance, m.ack_required, m.created_at,
+  ${shownSubject} AS subject, m.importance, m.ack_required, m.created_at, m.attachments,
   ${bodies === 0 ? sql`NULL` : sql`CASE WHEN octet_length(m.body) <= ${bodies} THEN m.body END`} AS body`
 
 const joined = sql`JOIN threads t ON t.id = m.thread_id JOIN agents a ON a.id = m.sender_id`
@@ -193,12 +195,13 @@ export interface SentRow {
   subject: string | null
   thread_key: string | null
   created_at: number
+  attachments: string | null
 }
 
 /** A message as its sender is told of it. */
 export async function findSent(db: Reader, id: number): Promise<SentRow> {
   const [row] = await db.all<SentRow>(sql`
-    SELECT COALESCE(m.client_id, m.uid) AS name, m.subject, ${threadName} AS thread_key, m.created_at
+    SELECT COALESCE(m.client_id, m.uid) AS name, m.subject, ${threadName} AS thread_key, m.created_at, m.attachments
     FROM messages m JOIN threads t ON t.id = m.thread_id WHERE m.id = ${id}`)
   return row as SentRow
 }

@@ -18,17 +18,20 @@ export interface NewMessage {
   body: string
   /** JSON. */
   metadata?: string | undefined
+  /** JSON. */
+  attachments?: string | undefined
   now: number
 }
 
 export function insertMessage(tx: Tx, message: NewMessage): Promise<number> {
   const { uid, threadId, seq, senderId, clientId, kind = 'message', replyTo, body, metadata, now } = message
-  const { subject, importance = 'normal', ackRequired = false, mail = true } = message
+  const { subject, importance = 'normal', ackRequired = false, mail = true, attachments } = message
   return tx.insert(sql`
     INSERT INTO messages (uid, thread_id, seq, sender_id, client_id, kind, reply_to, subject, importance, ack_required,
-      mail, body, metadata, created_at)
+      mail, body, metadata, attachments, created_at)
     VALUES (${uid}, ${threadId}, ${seq}, ${senderId}, ${clientId ?? null}, ${kind}, ${replyTo ?? null},
-      ${subject ?? null}, ${importance}, ${ackRequired ? 1 : 0}, ${mail ? 1 : 0}, ${body}, ${metadata ?? null}, ${now})`)
+      ${subject ?? null}, ${importance}, ${ackRequired ? 1 : 0}, ${mail ? 1 : 0}, ${body}, ${metadata ?? null},
+      ${attachments ?? null}, ${now})`)
 }
 
 /** The name of a message between agents: its sender, its recipients, the sender's own id. */

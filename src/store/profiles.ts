@@ -4,6 +4,9 @@ import type { Reader, Tx } from '../db/port.ts'
 import type { RecipientRow } from './agents.ts'
 import { listed } from './search-documents.ts'
 
+/** Whether images of an agent's messages stand in the message or are files of their own; `auto` goes by their size. */
+export type AttachmentsPolicy = 'auto' | 'inline' | 'file'
+
 export interface ProfileRow {
   id: number
   project_id: number
@@ -12,6 +15,7 @@ export interface ProfileRow {
   model: string
   task: string
   contact_policy: RecipientRow['contact_policy']
+  attachments_policy: AttachmentsPolicy
   keyed: number
   unread: number
   active_at: number
@@ -19,7 +23,8 @@ export interface ProfileRow {
 }
 
 /** Blind copies are not counted: a number that grows would tell of one (mail.bcc.uncounted). An index holds those unread. */
-const columns = raw(`id, project_id, name, program, model, task, contact_policy, keyed, active_at, created_at,
+const columns = raw(`id, project_id, name, program, model, task, contact_policy, attachments_policy, keyed, active_at,
+  created_at,
   unread - (SELECT COUNT(*) FROM deliveries d WHERE d.recipient_id = agents.id AND d.kind = 'bcc' AND d.read_at IS NULL)
     AS unread`)
 
@@ -37,16 +42,18 @@ export interface NewProfile {
   model: string
   task: string
   policy: string
+  attachments?: AttachmentsPolicy
   now: number
 }
 
 export async function insertProfile(
   tx: Tx,
-  { projectId, name, nameKey, program, model, task, policy, now }: NewProfile,
+  { projectId, name, nameKey, program, model, task, policy, attachments = 'auto', now }: NewProfile,
 ): Promise<ProfileRow> {
   const [row] = await tx.all<ProfileRow>(sql`
-    INSERT INTO agents (project_id, name, name_key, program, model, task, contact_policy, active_at, created_at)
-    VALUES (${projectId}, ${name}, ${nameKey}, ${program}, ${model}, ${task}, ${policy}, ${now}, ${now})
+    INSERT INTO agents (project_id, name, name_key, program, model, task, contact_policy, attachments_policy, active_at,
+      created_at)
+    VALUES (${projectId}, ${name}, ${nameKey}, ${program}, ${model}, ${task}, ${policy}, ${attachments}, ${now}, ${now})
     RETURNING ${columns}`)
   return row as ProfileRow
 }
@@ -59,11 +66,12 @@ export async function updateProfile(
     program = null,
     model = null,
     task = null,
-  }: { [field in 'program' | 'model' | 'task']?: string | null | undefined },
+    attachments = null,
+  }: { [field in 'program' | 'model' | 'task' | 'attachments']?: string | null | undefined },
 ): Promise<ProfileRow> {
   const [row] = await tx.all<ProfileRow>(sql`
     UPDATE agents SET program = COALESCE(${program}, program), model = COALESCE(${model}, model),
-      task = COALESCE(${task}, task)
+      task = COALESCE(${task}, task), attachments_policy = COALESCE(${attachments}, attachments_policy)
     WHERE id = ${id} RETURNING ${columns}`)
   return row as ProfileRow
 }

@@ -30,6 +30,7 @@ export const usualRules: Rules = {
   inboxLeases: true,
   overdueMs: 1_800_000,
   inboxQuota: undefined,
+  attachments: { convert: true, inlineBytes: 65_536, keepOriginals: false, quotaBytes: undefined, closed: [] },
 }
 
 export function openTestHub(

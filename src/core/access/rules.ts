@@ -39,6 +39,9 @@ export function needSteering(caller: Caller): void {
   })
 }
 
+/** Whether files of this machine are read for a caller: a key comes from anywhere (mail.attach.callers). */
+export const mayReadFiles = ({ kind }: Caller): boolean => kind === 'local' || kind === 'operator'
+
 /** Which messages of a project a caller may read. */
 export function sightOf(caller: Caller, projectId: number): Sight {
   switch (caller.kind) {

@@ -2,6 +2,7 @@
 
 import { nameKey } from '../../base/names.ts'
 import {
+  type AttachmentsPolicy,
   countByProject,
   findProfile,
   listByName,
@@ -23,6 +24,7 @@ export interface Profile extends Agent {
   readonly model: string
   readonly task: string
   readonly contactPolicy: ContactPolicy
+  readonly attachmentsPolicy: AttachmentsPolicy
   readonly unread: number
   readonly createdAt: number
   /** 0 for an agent that others have written to, and that has done nothing yet. */
@@ -38,6 +40,7 @@ export const toProfile = (hub: Hub, { slug }: Project, row: ProfileRow): Profile
   model: row.model,
   task: row.task,
   contactPolicy: row.contact_policy,
+  attachmentsPolicy: row.attachments_policy,
   unread: row.unread,
   createdAt: row.created_at,
   activeAt: activity(hub).latest(row.id, row.active_at),

@@ -51,6 +51,7 @@ eachEngine('Registering', (open) => {
       model: 'm1',
       task: 'Auth',
       contactPolicy: 'auto',
+      attachmentsPolicy: 'auto',
       unread: 0,
       createdAt: clock.now(),
       activeAt: clock.now(),

@@ -4,7 +4,14 @@ import { limits } from '../../base/limits.ts'
 import { isMemorable, lettersAndDigits, memorableName } from '../../base/memorable.ts'
 import { agentNamePattern, isReserved, nameKey, overseer } from '../../base/names.ts'
 import type { Reader } from '../../db/port.ts'
-import { findProfile, insertProfile, listTaken, type ProfileRow, updateProfile } from '../../store/profiles.ts'
+import {
+  type AttachmentsPolicy,
+  findProfile,
+  insertProfile,
+  listTaken,
+  type ProfileRow,
+  updateProfile,
+} from '../../store/profiles.ts'
 import type { Caller } from '../access/callers.ts'
 import { maySteer } from '../access/rules.ts'
 import { commit } from '../hub/commit.ts'
@@ -21,6 +28,7 @@ export interface Introduction {
   readonly program?: string | undefined
   readonly model?: string | undefined
   readonly task?: string | undefined
+  readonly attachments?: AttachmentsPolicy | undefined
   /** The name of its client: the program of an agent that names none. */
   readonly client?: string | undefined
 }
@@ -165,7 +173,7 @@ async function freeName({ ids }: Hub, db: Reader, projectId: number): Promise<st
 const newProfile = (
   hub: Hub,
   { id }: Project,
-  { name, program, model, task, client }: Introduction & { name: string },
+  { name, program, model, task, attachments = 'auto', client }: Introduction & { name: string },
 ) => ({
   projectId: id,
   name,
@@ -174,6 +182,7 @@ const newProfile = (
   model: model ?? unknown,
   task: task ?? '',
   policy: 'auto',
+  attachments,
   now: hub.clock.now(),
 })
 
@@ -184,12 +193,13 @@ async function renew(
   { project, row, intro }: { project: Project; row: ProfileRow; intro: Introduction },
 ): Promise<Profile> {
   await actAs(hub, { caller, project: project.slug, name: row.name, registered: true })
-  const { program = row.program === unknown ? intro.client : undefined, model, task } = intro
+  const { program = row.program === unknown ? intro.client : undefined, model, task, attachments } = intro
   const same = (given: string | undefined, stored: string) => given === undefined || given === stored
-  if (same(program, row.program) && same(model, row.model) && same(task, row.task)) return toProfile(hub, project, row)
+  const known = same(program, row.program) && same(model, row.model) && same(task, row.task)
+  if (known && same(attachments, row.attachments_policy)) return toProfile(hub, project, row)
   const next = await commit(hub, caller, async (tx, note) => {
     note({ kind: 'agent.updated', projectId: project.id, agentId: row.id })
-    return updateProfile(tx, row.id, { program, model, task })
+    return updateProfile(tx, row.id, { program, model, task, attachments })
   })
   return toProfile(hub, project, next)
 }

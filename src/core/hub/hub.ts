@@ -35,6 +35,17 @@ export interface Rules {
   readonly overdueMs: number
   /** How many messages an inbox may hold, read or not. */
   readonly inboxQuota: number | undefined
+  readonly attachments: {
+    /** Whether images become WebP where a message does not say. */
+    readonly convert: boolean
+    /** Converted images below this size stand in the message itself. */
+    readonly inlineBytes: number
+    readonly keepOriginals: boolean
+    /** Bytes of files that a project may store. */
+    readonly quotaBytes: number | undefined
+    /** Folders whose files are attached to nothing: the hub's own. */
+    readonly closed: readonly string[]
+  }
 }
 
 /** What doors may see of a hub too. */

@@ -1,8 +1,10 @@
 /** A message as mail shows it: sender, recipients, subject; blind copies only where they may be seen. */
+import { limits } from '../../base/limits.ts'
 import type { Reader } from '../../db/port.ts'
 import type { DeliveryKind } from '../../store/deliveries.ts'
 import { listRecipientsOf, type MailRow, type RecipientOfRow } from '../../store/mail.ts'
 import { type Hub, reader } from '../hub/hub.ts'
+import { type Attachment, listAttachments } from '../messages/carried.ts'
 import type { Importance } from '../messages/send.ts'
 import { slugOfProject } from '../projects/projects.ts'
 
@@ -28,6 +30,7 @@ export interface MailMessage {
   readonly importance: Importance
   readonly ackRequired: boolean
   readonly createdAt: number
+  readonly attachments: readonly Attachment[]
   /** Absent where it was not asked for, or left out. */
   readonly body: string | undefined
   /** Whether the body was asked for and left out, because the answer would have become too large. */
@@ -56,6 +59,7 @@ export async function mailMessagesOf(
     ...rows.map((row) => row.sender_project),
     ...[...recipients.values()].flat().map((row) => row.project_id),
   ])
+  const attachments = await listAttachments(db, rows, bodies ? limits.answerInlineLength : undefined)
   return rows.map((row) => {
     const parties: Record<DeliveryKind, Party[]> = { to: [], cc: [], bcc: [] }
     for (const recipient of recipients.get(row.id) ?? []) parties[recipient.kind].push(toParty(recipient, slugs))
@@ -68,6 +72,7 @@ export async function mailMessagesOf(
       importance: row.importance,
       ackRequired: row.ack_required === 1,
       createdAt: row.created_at,
+      attachments: attachments.get(row.id) ?? [],
       body: row.body ?? undefined,
       bodyOmitted: bodies && row.body === null,
     }

@@ -6,6 +6,7 @@ import { sightOf } from '../access/rules.ts'
 import { type Acting, actAs } from '../agents/acting.ts'
 import { type Agent, isNewcomer } from '../agents/agents.ts'
 import { type Hub, reader } from '../hub/hub.ts'
+import { type Enclosing, enclosedOrFault } from './attachments.ts'
 import { type Addressee, type Recipient, resolve } from './recipients.ts'
 import { type Address, dispatch, type Importance, type Sent } from './send.ts'
 
@@ -20,12 +21,13 @@ export interface Reply {
   readonly importance?: Importance | undefined
   readonly ackRequired?: boolean | undefined
   readonly clientId?: string | undefined
+  readonly enclosing?: Enclosing | undefined
 }
 
 export async function reply(
   hub: Hub,
   acting: Acting,
-  { messageId, body, to, copies = [], subjectPrefix = 'Re:', clientId, ...flags }: Reply,
+  { messageId, body, to, copies = [], subjectPrefix = 'Re:', clientId, enclosing, ...flags }: Reply,
 ): Promise<Sent> {
   const sender = await actAs(hub, acting)
   const sight = sightOf(acting.caller, sender.projectId)
@@ -37,6 +39,7 @@ export async function reply(
       `Message ${messageId} was said in the topic ${JSON.stringify(original.topic)}.`,
       { reason: 'in_topic', hint: 'Answer it in the topic, or write to its sender.' },
     )
+  const enclosed = await enclosedOrFault(hub, acting, { enclosing, sender, body, clientId })
   const named = await resolve(hub, { acting, sender, addresses: [...(to ?? []), ...copies] })
   const usual = to === undefined ? await usualRecipients(hub, sender, original) : []
   // Of two mentions of an agent the first decides.
@@ -56,7 +59,7 @@ export async function reply(
     replyTo: messageId,
     clientId,
   }
-  return dispatch(hub, acting.caller, { sender, recipients, draft })
+  return dispatch(hub, acting.caller, { sender, recipients, draft, enclosed })
 }
 
 async function usualRecipients(

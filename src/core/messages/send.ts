@@ -18,6 +18,9 @@ import { commit, type Note } from '../hub/commit.ts'
 import type { Hub } from '../hub/hub.ts'
 import { slugOfProject } from '../projects/projects.ts'
 import { admit, type Blocked } from './admission.ts'
+import type { Attachment, Enclosed, Enclosing } from './attachments.ts'
+import { enclosedOrFault, filesOf, listOf, storeEnclosed } from './attachments.ts'
+import { inReceipt, listAttachments } from './carried.ts'
 import { noteStored } from './filing.ts'
 import { findJoined, findStored } from './placing.ts'
 import {
@@ -29,6 +32,7 @@ import {
   type Recipient,
   resolve,
 } from './recipients.ts'
+import { type Staged, withStaged } from './staging.ts'
 
 export type { Address } from './recipients.ts'
 export type Importance = 'low' | 'normal' | 'high' | 'urgent'
@@ -45,6 +49,8 @@ export interface Draft {
   readonly replyTo?: number | undefined
   /** The sender's own name for the message: with it a retry stores nothing and the first content stands. */
   readonly clientId?: string | undefined
+  /** Files and images that go along; without it, at doors that know none, the body is left as it is. */
+  readonly enclosing?: Enclosing | undefined
   /** Whether contact is made where a policy wants it first; the hub's rule, if left out. */
   readonly handshake?: boolean | undefined
 }
@@ -61,6 +67,7 @@ export interface Sent {
   readonly home: string
   readonly deliveries: readonly Delivery[]
   readonly blocked: readonly (Blocked & AtHome)[]
+  readonly attachments: readonly Attachment[]
   /** A retry: nothing was stored. */
   readonly duplicate: boolean
 }
@@ -81,20 +88,24 @@ type Stored = Omit<Sent, 'home' | 'deliveries' | 'blocked'> & {
 
 export async function send(hub: Hub, acting: Acting, draft: Draft): Promise<Sent> {
   const sender = await findActor(hub, acting)
+  // At doors that know attachments one registers first.
+  const enclosed = isNewcomer(sender) ? undefined : await enclosedOrFault(hub, acting, { ...draft, sender })
   const recipients = await resolve(hub, { acting, sender, addresses: draft.to })
-  return dispatch(hub, acting.caller, { sender, recipients, draft })
+  return dispatch(hub, acting.caller, { sender, recipients, draft, enclosed })
 }
 
 export interface Dispatch {
   readonly sender: Agent | Newcomer
   readonly recipients: readonly Addressee[]
-  readonly draft: Omit<Draft, 'to'>
+  readonly draft: Omit<Draft, 'to' | 'enclosing'>
+  readonly enclosed?: Enclosed | HubError | undefined
 }
 
 interface Delivering {
   readonly sender: Agent
   readonly recipients: readonly Recipient[]
-  readonly draft: Omit<Draft, 'to'>
+  readonly draft: Omit<Draft, 'to' | 'enclosing'>
+  readonly enclosed?: Enclosed | HubError | undefined
   /** A request for contact: its caller has asked the policy, and the message alone makes no contact. */
   readonly request?: boolean
 }
@@ -104,16 +115,18 @@ export async function dispatch(hub: Hub, caller: Caller, what: Dispatch): Promis
   const uid = hub.ids.uuid()
   const { handshake: asks = hub.rules.contacts.handshake } = what.draft
   const makes = [what.sender, ...what.recipients.map(({ agent }) => agent)].some(isNewcomer)
-  const { sender, outcome } = await commit(hub, caller, async (tx, note) => {
-    const sender = await actIn(hub, { tx, note, caller }, what.sender)
-    const recipients = await makeRecipients(hub, { tx, note }, what.recipients)
-    const outcome = await append(hub, { tx, note, uid, ...what, sender, recipients })
-    if ('messageId' in outcome) return { sender, outcome }
-    // Contact that judging made or asked for stays, with its agents, also where nothing is delivered.
-    const settled = asks && outcome.blocked.some(({ code }) => code === 'CONTACT_REQUIRED')
-    if (makes && !settled) throw refused(outcome.blocked)
-    return { sender, outcome }
-  })
+  const { sender, outcome } = await withStaged(hub, caller, filesOf(what.enclosed), (staged) =>
+    commit(hub, caller, async (tx, note) => {
+      const sender = await actIn(hub, { tx, note, caller }, what.sender)
+      const recipients = await makeRecipients(hub, { tx, note }, what.recipients)
+      const outcome = await append(hub, { tx, note, uid, staged, ...what, sender, recipients })
+      if ('messageId' in outcome) return { sender, outcome }
+      // Contact that judging made or asked for stays, with its agents, also where nothing is delivered.
+      const settled = asks && outcome.blocked.some(({ code }) => code === 'CONTACT_REQUIRED')
+      if (makes && !settled) throw refused(outcome.blocked)
+      return { sender, outcome }
+    }),
+  )
   if ('messageId' in outcome) {
     if (!outcome.duplicate) noteStored(hub, outcome.deliveries.length)
     return withProjects(hub, caller, sender, outcome)
@@ -159,17 +172,19 @@ export interface Appending extends Delivering {
   readonly tx: Tx
   readonly note: Note
   readonly uid: string
+  readonly staged?: Staged
 }
 
 export async function append(
   hub: Hub,
-  { tx, note, uid, sender, recipients, draft, request = false }: Appending,
+  { tx, note, uid, sender, recipients, draft, enclosed, staged = new Map(), request = false }: Appending,
 ): Promise<Stored | { blocked: readonly Blocked[] }> {
-  const { subject, importance = 'normal', ackRequired = false, clientId, body } = draft
+  const { subject, importance = 'normal', ackRequired = false, clientId } = draft
   const name = clientId === undefined ? undefined : { senderId: sender.id, recipientIds: idsOf(recipients), clientId }
   const thread = await findJoined(tx, { sender, recipients, draft })
   const stored = name && (await findStored(tx, name, thread))
   if (stored) return storedReceipt(tx, stored.id)
+  if (enclosed instanceof HubError) throw enclosed
 
   // People who watch over all pass every policy: only the operator acts under their name.
   const exempt = request || isReserved(sender.name)
@@ -205,9 +220,11 @@ export async function append(
     importance,
     ackRequired,
     replyTo,
-    body,
+    body: enclosed?.body ?? draft.body,
+    attachments: listOf(enclosed),
     now,
   })
+  if (enclosed !== undefined) await storeEnclosed(hub, { tx, sender, messageId, enclosed, staged })
   if (name) await insertClientIds(tx, { ...name, recipientIds: idsOf(passed) }, messageId)
   const to = passed.map(({ agent, kind }) => ({ id: agent.id, kind }))
   const urgent = importance === 'high' || importance === 'urgent'
@@ -230,6 +247,7 @@ export async function append(
     createdAt: now,
     deliveries: passed,
     blocked,
+    attachments: inReceipt(enclosed?.attachments ?? []),
     duplicate: false,
   }
 }
@@ -254,7 +272,7 @@ async function storedReceipt(tx: Tx, messageId: number): Promise<Stored> {
     agent: { id, projectId, name },
     kind,
   }))
-  const { name, thread_key, subject, created_at } = mail
+  const { name, thread_key, subject, created_at, attachments } = mail
   return {
     clientId: name,
     messageId,
@@ -263,6 +281,7 @@ async function storedReceipt(tx: Tx, messageId: number): Promise<Stored> {
     createdAt: created_at,
     deliveries,
     blocked: [],
+    attachments: (await listAttachments(tx, [{ id: messageId, attachments }])).get(messageId) ?? [],
     duplicate: true,
   }
 }

@@ -44,7 +44,7 @@ export async function readThread(
 export async function needMessage(hub: Hub, caller: Caller, project: string, id: number): Promise<MailMessage> {
   const home = await needProject(hub, caller, project)
   const row = await findMail(reader(hub), { id, sight: sightOf(caller, home.id) })
-  const [message] = row === undefined ? [] : await mailMessagesOf(hub, { rows: [row], home: home.id })
+  const [message] = row === undefined ? [] : await mailMessagesOf(hub, { rows: [row], home: home.id, bodies: true })
   if (message !== undefined) return message
   throw new HubError('MESSAGE_NOT_FOUND', `The project ${home.slug} has no message ${id}.`)
 }

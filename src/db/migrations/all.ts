@@ -8,5 +8,16 @@ import { callers } from './0005-callers.ts'
 import { names } from './0006-names.ts'
 import { boxes } from './0007-boxes.ts'
 import { archive } from './0008-archive.ts'
+import { attachments } from './0009-attachments.ts'
 
-export const migrations: readonly Migration[] = [mailbox, topics, search, mail, callers, names, boxes, archive]
+export const migrations: readonly Migration[] = [
+  mailbox,
+  topics,
+  search,
+  mail,
+  callers,
+  names,
+  boxes,
+  archive,
+  attachments,
+]

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { HubError } from '../../base/errors.ts'
 import { limits } from '../../base/limits.ts'
 import { agentNamePattern, commons, isAbsolutePath, tidyKey } from '../../base/names.ts'
-import { textFault } from '../../base/text.ts'
+import { bodyFault, textFault } from '../../base/text.ts'
 import type { Acting } from '../../core/agents/acting.ts'
 import type { Address } from '../../core/messages/send.ts'
 import type { CallContext } from '../mcp/table.ts'
@@ -161,6 +161,18 @@ const mostRecipients = 100
 
 /** Names, or addresses such as `BlueLake@frontend-3f9a1c`. */
 export const recipients = z.array(z.string().check(check(addressFault))).max(mostRecipients)
+
+/** Where images may be taken out of it, its length is counted after that (mail.attach.body). */
+export const enclosingBody = z
+  .string()
+  .check(check((body) => (/data:/i.test(body) ? textFault(body) : bodyFault(body))))
+
+export const attachmentPaths = z
+  .array(z.string().min(1).check(check(textFault)))
+  .max(limits.attachments)
+  .optional()
+
+export const convertImages = z.boolean().optional()
 
 interface Addressed {
   readonly to?: readonly string[] | undefined

@@ -63,17 +63,24 @@ function wishFault(name: string): string | undefined {
 /** The wish of an agent for its name: judged by the rules for names, not refused here. */
 export const wish = z.string().check(check(wishFault)).optional()
 
+/** Whose images: the sender's own, since one message goes to all. */
+export const attachmentsPolicy = z
+  .enum(['auto', 'inline', 'file'])
+  .optional()
+  .describe('Where images you send are kept.')
+
 interface Given {
   readonly project: string
   readonly program?: string | undefined
   readonly model?: string | undefined
   readonly task_description?: string | undefined
+  readonly attachments_policy?: 'auto' | 'inline' | 'file' | undefined
 }
 
 export const introduction = (
   { client }: CallContext<MailScope>,
-  { project, program, model, task_description: task }: Given,
-): Introduction => ({ project, program, model, task, client: client && clientLabel(client.name) })
+  { project, program, model, task_description: task, attachments_policy: attachments }: Given,
+): Introduction => ({ project, program, model, task, attachments, client: client && clientLabel(client.name) })
 
 /** Clients may call themselves anything; characters that cannot be shown are left out. */
 function clientLabel(name: string): string | undefined {

@@ -4,6 +4,7 @@ import { limits, sizeInWords } from '../../base/limits.ts'
 import type { Committed } from '../../core/archive/commits.ts'
 import type { Received } from '../../core/mail/inbox.ts'
 import type { MailMessage, Party } from '../../core/mail/messages.ts'
+import type { Attachment } from '../../core/messages/attachments.ts'
 import type { Sent } from '../../core/messages/send.ts'
 import type { Reach } from '../mcp/table.ts'
 import { address, toDelivery, toEnvelope } from '../words/mail.ts'
@@ -36,9 +37,19 @@ export const receivedShape = messageShape.extend({
 export type MessageShape = z.output<typeof messageShape>
 export type ReceivedShape = z.output<typeof receivedShape>
 
+/** An inline image whose content is left out is in the answer with bodies, and in resource://message. */
+export function toAttachment(attachment: Attachment) {
+  const { kind: type, mediaType: media_type, original } = attachment
+  const kept = original === undefined ? {} : { original_path: original }
+  if (attachment.kind === 'file')
+    return { type, media_type, path: attachment.path, bytes: attachment.bytes, sha1: attachment.sha1, ...kept }
+  const { dataUri: data_uri } = attachment
+  return { type, media_type, ...(data_uri === undefined ? { data_omitted: true } : { data_uri }), ...kept }
+}
+
 export const toMessage = (message: MailMessage): MessageShape => ({
   ...toEnvelope(message),
-  attachments: [],
+  attachments: message.attachments.map(toAttachment),
   ...(message.body !== undefined && { body_md: message.body }),
   ...(message.bodyOmitted && { body_omitted: true as const }),
 })
@@ -82,6 +93,7 @@ export const receiptShape = z.object({
   deliveries: z.array(delivery),
   count: z.int(),
   blocked: z.array(z.object({ recipient: z.string(), code: z.string(), hint: z.string() })),
+  attachments: z.array(z.unknown()).optional(),
   duplicate: z.literal(true).optional(),
   note: z.string().optional(),
 })
@@ -114,6 +126,7 @@ export function toReceipt(sent: Sent, reach: Reach): z.output<typeof receiptShap
     deliveries,
     count: deliveries.length,
     blocked,
+    ...(sent.attachments.length > 0 && { attachments: sent.attachments.map(toAttachment) }),
     ...(sent.duplicate && { duplicate: true as const }),
     ...(note.length > 0 && { note: note.join(' ') }),
   }

@@ -19,6 +19,7 @@ export const toProfile = (profile: Profile) => ({
   inception_ts: iso(profile.createdAt),
   last_active_ts: isoOrNull(profile.activeAt || undefined),
   contact_policy: profile.contactPolicy,
+  attachments_policy: profile.attachmentsPolicy,
   unread_count: profile.unread,
   project_id: profile.projectId,
   project: profile.project,

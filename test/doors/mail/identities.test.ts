@@ -101,6 +101,7 @@ describe.each(eras)('In %s', (era) => {
         inception_ts: expect.stringMatching(/Z$/),
         last_active_ts: expect.stringMatching(/Z$/),
         contact_policy: 'auto',
+        attachments_policy: 'auto',
         unread_count: 0,
         project_id: id,
         project: slug,

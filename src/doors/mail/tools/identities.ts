@@ -10,7 +10,17 @@ import { defineTool } from '../../mcp/table.ts'
 import { listShape } from '../../words/lists.ts'
 import { toProfile, toProject } from '../../words/profiles.ts'
 import { humanKey, name, otherAgent, projectKey } from '../fields.ts'
-import { introduction, model, profileShape, program, projectShape, task, toRegistered, wish } from '../profiles.ts'
+import {
+  attachmentsPolicy,
+  introduction,
+  model,
+  profileShape,
+  program,
+  projectShape,
+  task,
+  toRegistered,
+  wish,
+} from '../profiles.ts'
 import type { MailScope } from '../scope.ts'
 import { toCommit } from '../shapes.ts'
 
@@ -44,6 +54,7 @@ export function identityTools(hub: Hub) {
           'Your name from before, or two capitalised words (GreenCastle). Leave out to be given one.',
         ),
         task_description: task,
+        attachments_policy: attachmentsPolicy,
       }),
       output: profileShape,
       effect: 'write',
@@ -65,6 +76,7 @@ export function identityTools(hub: Hub) {
         model,
         name_hint: wish.describe('A name you would like, such as BackendBot; used if free.'),
         task_description: task,
+        attachments_policy: attachmentsPolicy,
       }),
       output: profileShape,
       effect: 'write',

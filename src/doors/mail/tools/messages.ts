@@ -7,12 +7,15 @@ import { acknowledgeMessage, markRead } from '../../../core/mail/receipts.ts'
 import { reply } from '../../../core/messages/reply.ts'
 import { type Address, send } from '../../../core/messages/send.ts'
 import { defineTool, type Tool } from '../../mcp/table.ts'
-import { body, clientId, title } from '../../words/fields.ts'
+import { clientId, title } from '../../words/fields.ts'
 import { iso } from '../../words/times.ts'
 import { reachIn } from '../calls.ts'
 import {
   acting,
+  attachmentPaths,
   checkRecipients,
+  convertImages,
+  enclosingBody,
   id,
   name,
   parseTime,
@@ -53,9 +56,11 @@ export function messageTools(hub: Hub): Tool<MailScope>[] {
         sender_name: name.describe('Your own name.'),
         to: recipients.min(1).describe('Names of agents; Name@project in another project.'),
         subject: title,
-        body_md: body,
+        body_md: enclosingBody,
         cc: recipients.optional(),
         bcc: recipients.optional(),
+        attachment_paths: attachmentPaths.describe('Paths in the project, or data URIs.'),
+        convert_images: convertImages,
         importance: importance.default('normal'),
         ack_required: z.boolean().default(false).describe('Recipients must confirm by acknowledge_message.'),
         thread_id: threadKey.optional().describe('The conversation it belongs to, e.g. a ticket key; new if left out.'),
@@ -76,6 +81,7 @@ export function messageTools(hub: Hub): Tool<MailScope>[] {
         thread: message.thread_id,
         handshake: message.auto_contact_if_blocked,
         clientId: message.client_message_id,
+        enclosing: { paths: message.attachment_paths, convert: message.convert_images },
       })
       return toReceipt(sent, reachIn(context.scope, 'auto_contact_if_blocked'))
     },
@@ -92,10 +98,12 @@ export function messageTools(hub: Hub): Tool<MailScope>[] {
         project_key: projectKey,
         message_id: id,
         sender_name: name.describe('Your own name.'),
-        body_md: body,
+        body_md: enclosingBody,
         to: recipients.min(1).optional().describe('Instead of its sender.'),
         cc: recipients.optional(),
         bcc: recipients.optional(),
+        attachment_paths: attachmentPaths,
+        convert_images: convertImages,
         subject_prefix: z.string().max(32).default('Re:'),
         importance: importance.optional(),
         ack_required: z.boolean().optional(),
@@ -114,6 +122,7 @@ export function messageTools(hub: Hub): Tool<MailScope>[] {
         importance: message.importance,
         ackRequired: message.ack_required,
         clientId: message.client_message_id,
+        enclosing: { paths: message.attachment_paths, convert: message.convert_images },
       })
       return { ...toReceipt(sent, reachIn(context.scope)), reply_to: message_id }
     },

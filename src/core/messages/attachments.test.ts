@@ -1,0 +1,398 @@
+/** Attachments of messages, on both engines: what is stored, once, together with its message. */
+import { mkdir, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import sharp from 'sharp'
+import sql from 'sql-template-tag'
+import { expect } from 'vitest'
+import { TestClock } from '../../../test/support/clock.ts'
+import { eachEngine } from '../../../test/support/engines.ts'
+import { openTestHub, registered, usualRules } from '../../../test/support/hub.ts'
+import { temporaryFolder } from '../../../test/support/parley.ts'
+import { drawing, noise, uriOf } from '../../../test/support/pictures.ts'
+import { verifies } from '../../../test/support/verifies.ts'
+import { HubError } from '../../base/errors.ts'
+import type { Db, Reader } from '../../db/port.ts'
+import { findFile, findPart } from '../../store/attachments.ts'
+import { agentCaller, local, operator } from '../access/callers.ts'
+import { createKey } from '../agents/keys.ts'
+import { register } from '../agents/registration.ts'
+import { setContactPolicy } from '../contacts/links.ts'
+import type { Rules } from '../hub/hub.ts'
+import { listInbox, listOutbox } from '../mail/inbox.ts'
+import { needProject } from '../projects/projects.ts'
+import { needMessage } from '../threads/threads.ts'
+import { reply } from './reply.ts'
+import { type Draft, send } from './send.ts'
+import { stage } from './staging.ts'
+
+type Told = Pick<HubError, 'code' | 'message' | 'hint'>
+
+const failure = (work: Promise<unknown>): Promise<Told> =>
+  work.then(
+    () => Promise.reject(new Error('It was not refused.')),
+    (error) => {
+      expect(error).toBeInstanceOf(HubError)
+      return error as HubError
+    },
+  )
+
+eachEngine('Attachments', (open) => {
+  const start = async (rules: Partial<Rules['attachments']> = {}) => {
+    const database = await open()
+    const db = await database.connect()
+    const clock = new TestClock()
+    const hub = await openTestHub(db, {
+      clock,
+      rules: { attachments: { ...usualRules.attachments, ...rules } },
+    })
+    const project = await temporaryFolder()
+    await mkdir(join(project, 'docs'))
+    for (const name of ['GreenCastle', 'BlueLake']) await register(hub, local, { project, name })
+    const { id: projectId } = await needProject(hub, local, project)
+    const green = registered('GreenCastle', project)
+    return {
+      database,
+      db,
+      clock,
+      hub,
+      project,
+      projectId,
+      green,
+      write: (path: string, content: Buffer | string) => writeFile(join(project, path), content),
+      send: (draft: Partial<Draft> = {}) =>
+        send(hub, green, { to: [{ name: 'BlueLake' }], subject: 'Plan', body: 'hello', enclosing: {}, ...draft }),
+      inbox: async () => (await listInbox(hub, registered('BlueLake', project), { limit: 10, bodies: true })).messages,
+      content: (path: string) => contentOf(db, projectId, path),
+    }
+  }
+
+  /** How much of everything there is. */
+  const counts = async (db: Db) => {
+    const [row] = await db.all<Record<string, number>>(sql`
+      SELECT (SELECT COUNT(*) FROM messages) AS messages, (SELECT COUNT(*) FROM attachments) AS files,
+        (SELECT COUNT(*) FROM attachment_parts) AS parts, (SELECT COUNT(*) FROM staged_contents) AS staged,
+        (SELECT COUNT(*) FROM inline_images) AS inline, (SELECT COUNT(*) FROM agents) AS agents,
+        (SELECT SUM(attachment_bytes) FROM projects) AS bytes`)
+    return Object.fromEntries(Object.entries(row ?? {}).map(([name, count]) => [name, Number(count)]))
+  }
+
+  verifies('mail.attach.inline', 'a small image of the Markdown stands in the message as WebP', async () => {
+    const { hub, db, write, send, inbox } = await start()
+    await write('docs/flow.png', await drawing(64, 48).png().toBuffer())
+    const sent = await send({ body: 'Here: ![the flow](docs/flow.png "A title").' })
+    const [inline] = sent.attachments
+    expect(inline).toMatchObject({ kind: 'inline', mediaType: 'image/webp' })
+    const uri = inline?.kind === 'inline' ? (inline.dataUri ?? '') : ''
+    const webp = Buffer.from(uri.replace(/^data:image\/webp;base64,/, ''), 'base64')
+    expect(await sharp(webp).metadata()).toMatchObject({ format: 'webp', width: 64, height: 48 })
+    const [message] = await inbox()
+    expect(message?.attachments).toEqual(sent.attachments)
+    expect(message?.body).toBe(`Here: ![the flow](${uri} "A title").`)
+    expect(await counts(db)).toMatchObject({ files: 0, inline: 1, bytes: 0 })
+    await hub.close()
+  })
+
+  verifies('mail.attach.file', 'a larger one is a file named by its content, which another node finds', async () => {
+    const { hub, database, write, send, inbox, content, projectId } = await start()
+    const png = await noise().png().toBuffer()
+    await write('docs/photo.png', png)
+    const { attachments } = await send({ body: '![photo](docs/photo.png)', enclosing: { paths: ['docs/photo.png'] } })
+    const [file, ...others] = attachments
+    expect(others).toEqual([])
+    const path = expect.stringMatching(/^attachments\/([0-9a-f]{2})\/\1[0-9a-f]{38}\.webp$/)
+    expect(file).toMatchObject({ kind: 'file', mediaType: 'image/webp', path })
+    if (file?.kind !== 'file') throw new Error('no file')
+    const [message] = await inbox()
+    expect(message).toMatchObject({ attachments: [file], body: `![photo](${file.path})` })
+    const bytes = (await content(file.path)) ?? Buffer.alloc(0)
+    expect(bytes.length).toBe(file.bytes)
+    expect(bytes.length).toBeGreaterThan(65_536)
+    const { createHash } = await import('node:crypto')
+    expect(createHash('sha1').update(bytes).digest('hex')).toBe(file.sha1)
+    const other = await database.connect()
+    expect((await contentOf(other, projectId, file.path))?.equals(bytes)).toBe(true)
+    await hub.close()
+  })
+
+  verifies('mail.attach.dedup', 'the same content is stored once, by whomever and as whatever it is sent', async () => {
+    const { hub, db, project, write, send } = await start()
+    const png = await noise().png().toBuffer()
+    await write('one.png', png)
+    await write('two.png', png)
+    await write('notes.txt', 'the same')
+    const enclosing = { paths: ['one.png', 'two.png', 'notes.txt'] }
+    const first = await send({ enclosing })
+    expect(first.attachments).toHaveLength(2)
+    const blue = registered('BlueLake', project)
+    const sends = Array.from({ length: 3 }, () =>
+      deliver(hub, blue, { to: [{ name: 'GreenCastle' }], body: 'x', enclosing }),
+    )
+    for (const { attachments } of await Promise.all(sends)) expect(attachments).toEqual(first.attachments)
+    const sum = first.attachments.reduce((all, one) => all + (one.kind === 'file' ? one.bytes : 0), 0)
+    expect(await counts(db)).toMatchObject({ messages: 4, files: 2, bytes: sum })
+    await hub.close()
+  })
+
+  verifies(
+    ['mail.attach.other', 'mail.attach.missing'],
+    'other files are kept byte by byte, up to 10 MiB',
+    async () => {
+      const { hub, db, write, send, content } = await start()
+      const files = {
+        'report.PDF': Buffer.from([0, 255, 13, 10, 0]),
+        'data.bin': Buffer.alloc(10 * 2 ** 20, 7),
+        plain: Buffer.alloc(0),
+      }
+      for (const [name, bytes] of Object.entries(files)) await write(name, bytes)
+      const { attachments } = await send({ enclosing: { paths: Object.keys(files) } })
+      expect(attachments).toMatchObject([
+        { kind: 'file', mediaType: 'application/pdf', path: expect.stringMatching(/\.pdf$/), bytes: 5 },
+        {
+          kind: 'file',
+          mediaType: 'application/octet-stream',
+          path: expect.stringMatching(/\.bin$/),
+          bytes: 10 * 2 ** 20,
+        },
+        { kind: 'file', mediaType: 'application/octet-stream', path: expect.stringMatching(/\.bin$/), bytes: 0 },
+      ])
+      for (const [n, bytes] of Object.values(files).entries()) {
+        const one = attachments[n]
+        expect((await content(one?.kind === 'file' ? one.path : ''))?.equals(bytes)).toBe(true)
+      }
+      await write('data.bin', Buffer.alloc(10 * 2 ** 20 + 1, 7))
+      const before = await counts(db)
+      expect(await failure(send({ enclosing: { paths: ['data.bin'] } }))).toMatchObject({
+        code: 'INVALID_ARGUMENT',
+        message: expect.stringContaining('10 MiB'),
+      })
+      expect(await failure(send({ enclosing: { paths: ['report.PDF', 'gone.pdf'] } }))).toMatchObject({
+        code: 'NOT_FOUND',
+        message: expect.stringContaining('"gone.pdf"'),
+      })
+      expect(await counts(db)).toEqual(before)
+      await hub.close()
+    },
+  )
+
+  verifies('mail.attach.uri', 'data URIs are taken as paths and in the Markdown', async () => {
+    const { hub, send, inbox, content } = await start()
+    const gif = uriOf('image/gif', await drawing(8, 8).gif().toBuffer())
+    const { attachments } = await send({
+      body: `see ![it](${gif})`,
+      enclosing: { paths: ['data:text/csv,a%2Cb', gif] },
+    })
+    expect(attachments).toMatchObject([
+      { kind: 'inline', mediaType: 'image/webp' },
+      { kind: 'file', mediaType: 'text/csv', bytes: 3 },
+    ])
+    expect((await inbox())[0]?.body).toMatch(/^see !\[it\]\(data:image\/webp;base64,[^)]+\)$/)
+    const [, csv] = attachments
+    expect(String(await content(csv?.kind === 'file' ? csv.path : ''))).toBe('a,b')
+    await hub.close()
+  })
+
+  verifies('mail.attach.convert', 'what is not converted stays as it is, in the text and in the store', async () => {
+    const { hub, write, send, inbox, content } = await start({ convert: false })
+    const png = await drawing().png().toBuffer()
+    await write('flow.png', png)
+    const { attachments } = await send({ body: '![flow](flow.png)', enclosing: { paths: ['flow.png'] } })
+    expect(attachments).toMatchObject([{ kind: 'file', mediaType: 'image/png', bytes: png.length }])
+    expect((await inbox())[0]?.body).toBe('![flow](flow.png)')
+    const [file] = attachments
+    expect((await content(file?.kind === 'file' ? file.path : ''))?.equals(png)).toBe(true)
+    const asked = await send({ body: '![flow](flow.png)', enclosing: { convert: true } })
+    expect(asked.attachments).toMatchObject([{ kind: 'inline', mediaType: 'image/webp' }])
+    await hub.close()
+  })
+
+  verifies('mail.attach.policy', "the sender's policy keeps images in the message or out of it", async () => {
+    const { hub, project, write, send } = await start()
+    await write('small.png', await drawing().png().toBuffer())
+    await write('large.png', await noise(320, 320).png().toBuffer())
+    const enclosing = { paths: ['small.png', 'large.png'] }
+    const kinds = async () => (await send({ enclosing })).attachments.map(({ kind }) => kind)
+    expect(await kinds()).toEqual(['inline', 'file'])
+    const be = (attachments: 'auto' | 'inline' | 'file') =>
+      register(hub, local, { project, name: 'GreenCastle', attachments })
+    expect((await be('inline')).profile.attachmentsPolicy).toBe('inline')
+    expect(await kinds()).toEqual(['inline', 'inline'])
+    expect((await be('file')).profile.attachmentsPolicy).toBe('file')
+    expect(await kinds()).toEqual(['file', 'file'])
+    // Registering without a word about it leaves it as it is.
+    expect((await register(hub, local, { project, name: 'GreenCastle' })).profile.attachmentsPolicy).toBe('file')
+    await hub.close()
+  })
+
+  verifies('mail.attach.originals', 'the image before its conversion is stored too where that is asked', async () => {
+    const { hub, write, send, inbox, content } = await start({ keepOriginals: true })
+    const jpeg = await drawing().jpeg().toBuffer()
+    await write('photo.jpeg', jpeg)
+    const { attachments } = await send({ enclosing: { paths: ['photo.jpeg'] } })
+    const original = attachments[0]?.original ?? ''
+    expect(original).toMatch(/^attachments\/originals\/([0-9a-f]{2})\/\1[0-9a-f]{38}\.jpg$/)
+    expect((await content(original))?.equals(jpeg)).toBe(true)
+    expect((await inbox())[0]?.attachments).toEqual(attachments)
+    await hub.close()
+  })
+
+  verifies('mail.attach.body', 'a long data URI is no part of the body once it is a file', async () => {
+    const { hub, db, send, inbox } = await start()
+    const uri = uriOf('image/png', await noise(700, 700).png().toBuffer())
+    expect(uri.length).toBeGreaterThan(2 ** 20)
+    await send({ body: `![it](${uri})` })
+    expect((await inbox())[0]?.body).toMatch(/^!\[it\]\(attachments\/.*\.webp\)$/)
+    const before = await counts(db)
+    for (const draft of [{ body: `![it](${uri})`, enclosing: { convert: false } }, { body: 'x'.repeat(2 ** 20 + 1) }])
+      expect(await failure(send(draft))).toMatchObject({
+        code: 'INVALID_ARGUMENT',
+        message: expect.stringMatching(/^The body must have at most/),
+      })
+    expect(await counts(db)).toEqual(before)
+    // An image that would fit by its size, and no longer fits the body, is a file.
+    const small = uriOf('image/png', await noise(100, 100).png().toBuffer())
+    const full = await send({ body: `${'x'.repeat(2 ** 20 - 5000)}![it](${small})` })
+    expect(full.attachments).toMatchObject([{ kind: 'file' }])
+    await hub.close()
+  })
+
+  verifies('mail.attach.quota', 'files beyond the quota are refused with their message', async () => {
+    const { hub, db, project, write, send } = await start({ quotaBytes: 100 })
+    await write('a.txt', 'a'.repeat(60))
+    await write('b.txt', 'b'.repeat(41))
+    await send({ enclosing: { paths: ['a.txt'] } })
+    const before = await counts(db)
+    expect(before).toMatchObject({ messages: 1, files: 1, bytes: 60 })
+    expect(await failure(send({ enclosing: { paths: ['b.txt'] } }))).toMatchObject({ code: 'QUOTA_EXCEEDED' })
+    expect(await counts(db)).toEqual(before)
+    // What is stored already costs nothing, and another project has a quota of its own.
+    await send({ enclosing: { paths: ['a.txt'] } })
+    await write('b.txt', 'b'.repeat(40))
+    const both = await Promise.allSettled(['b.txt', 'a.txt'].map((path) => send({ enclosing: { paths: [path] } })))
+    expect(both.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled'])
+    expect(await counts(db)).toMatchObject({ files: 2, bytes: 100 })
+    expect(project).not.toBe('')
+    await hub.close()
+  })
+
+  verifies('mail.attach.together', 'a send that reaches nobody stores no attachment', async () => {
+    const { hub, db, project, write, send } = await start()
+    await write('a.txt', 'a')
+    await setContactPolicy(hub, registered('BlueLake', project), 'block_all')
+    const before = await counts(db)
+    expect(await failure(send({ enclosing: { paths: ['a.txt'] } }))).toMatchObject({ code: 'CONTACT_BLOCKED' })
+    expect(await counts(db)).toEqual(before)
+    await hub.close()
+  })
+
+  verifies(
+    'mail.attach.together',
+    'what a process that died has written before its send is deleted later',
+    async () => {
+      const { hub, db, write, send, clock, projectId } = await start()
+      await write('a.txt', 'a')
+      await send({ enclosing: { paths: ['a.txt'] } })
+      const before = await counts(db)
+      const files = [{ path: 'attachments/00/dead.bin', bytes: Buffer.alloc(2 ** 20, 1) }]
+      await stage(hub, local, { projectId, files })
+      expect(await counts(db)).toMatchObject({ staged: 1, parts: 9, files: 1 })
+      await write('b.txt', 'b')
+      await send({ enclosing: { paths: ['b.txt'] } })
+      expect(await counts(db)).toMatchObject({ staged: 1, parts: 10 })
+      clock.advance(2 * 3_600_000)
+      await write('c.txt', 'c')
+      await send({ enclosing: { paths: ['c.txt'] } })
+      expect(await counts(db)).toEqual({ ...before, messages: 3, files: 3, parts: 3, bytes: 3 })
+      await hub.close()
+    },
+  )
+
+  verifies(
+    'mail.attach.retry',
+    'a retry is answered with the stored attachments, even if the file is gone',
+    async () => {
+      const { hub, db, project, write, send } = await start()
+      await write('a.txt', 'a')
+      const png = uriOf('image/png', await drawing().png().toBuffer())
+      const draft = { clientId: 'mine', enclosing: { paths: ['a.txt', png] } }
+      const first = await send(draft)
+      await rm(join(project, 'a.txt'))
+      const before = await counts(db)
+      expect(await send(draft)).toMatchObject({
+        messageId: first.messageId,
+        duplicate: true,
+        attachments: first.attachments,
+      })
+      expect(await failure(send({ ...draft, clientId: 'another' }))).toMatchObject({ code: 'NOT_FOUND' })
+      expect(await counts(db)).toEqual(before)
+      await hub.close()
+    },
+  )
+
+  verifies('mail.attach.answers', 'the content of images in answers has a bound', async () => {
+    const { hub, project, send, inbox } = await start()
+    const uri = uriOf('image/png', await noise(150, 150).png().toBuffer())
+    const sent = await send({ enclosing: { paths: [uri] } })
+    expect(sent.attachments).toEqual([{ kind: 'inline', mediaType: 'image/webp', dataUri: undefined }])
+    const whole = [{ kind: 'inline', mediaType: 'image/webp', dataUri: expect.stringMatching(/^data:image\/webp/) }]
+    const bare = await listInbox(hub, registered('BlueLake', project), { limit: 10 })
+    expect(bare.messages[0]?.attachments).toEqual(sent.attachments)
+    expect((await inbox())[0]?.attachments).toEqual(whole)
+    expect((await needMessage(hub, local, project, sent.messageId)).attachments).toEqual(whole)
+    const outbox = await listOutbox(hub, registered('GreenCastle', project), { limit: 10, bodies: true })
+    expect(outbox.messages[0]?.attachments).toEqual(whole)
+    await hub.close()
+  })
+
+  verifies('mail.attach.reply', 'a reply takes attachments and converts images', async () => {
+    const { hub, project, write, send } = await start()
+    await write('flow.png', await drawing().png().toBuffer())
+    await write('a.txt', 'a')
+    const { messageId } = await send()
+    const answer = await reply(hub, registered('BlueLake', project), {
+      messageId,
+      body: '![flow](flow.png)',
+      enclosing: { paths: ['a.txt'] },
+    })
+    expect(answer.attachments).toMatchObject([{ kind: 'inline' }, { kind: 'file', mediaType: 'text/plain' }])
+    await hub.close()
+  })
+
+  verifies('mail.attach.callers', 'files are read for local callers and the operator only', async () => {
+    const { hub, db, project, write, green, send } = await start()
+    await write('flow.png', await drawing().png().toBuffer())
+    await send({ enclosing: { paths: ['flow.png'] } })
+    const draft = { to: [{ name: 'BlueLake' }], body: 'x', enclosing: { paths: ['flow.png'] } }
+    const kept = await deliver(hub, { ...green, caller: operator }, draft)
+    expect(kept.attachments).toHaveLength(1)
+    const { id, projectId } = kept.deliveries[0]?.agent ?? { id: 0, projectId: 0 }
+    await createKey(hub, registered('BlueLake', project))
+    const keyed = { ...registered('BlueLake', project), caller: agentCaller({ id, projectId }) }
+    const before = await counts(db)
+    for (const path of ['flow.png', 'missing.png', '../x', '/proc/self/environ'])
+      expect(await failure(deliver(hub, keyed, { ...draft, enclosing: { paths: [path] } }))).toMatchObject({
+        code: 'FORBIDDEN',
+        hint: expect.stringContaining('data URI'),
+      })
+    expect(await counts(db)).toEqual(before)
+    const uri = uriOf('image/png', await drawing().png().toBuffer())
+    const body = '![flow](flow.png) ![out](../secret.png)'
+    const sent = await deliver(hub, keyed, { to: [{ name: 'GreenCastle' }], body, enclosing: { paths: [uri] } })
+    expect(sent.attachments).toMatchObject([{ kind: 'inline' }])
+    expect((await needMessage(hub, operator, project, sent.messageId)).body).toBe(body)
+    await hub.close()
+  })
+})
+
+const deliver = send
+
+/** All parts of a file together. */
+async function contentOf(db: Reader, projectId: number, path: string): Promise<Buffer | undefined> {
+  const file = await findFile(db, projectId, path)
+  if (file === undefined) return undefined
+  const parts: Uint8Array[] = []
+  for (let part = await findPart(db, file.content, 0); part !== undefined; ) {
+    parts.push(part)
+    part = await findPart(db, file.content, parts.length)
+  }
+  return Buffer.concat(parts)
+}

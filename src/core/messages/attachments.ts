@@ -1,0 +1,267 @@
+/** Attachments of a message: read and converted before anything is stored, stored in the transaction of the send. */
+
+import { declaredType, isDataUri } from '../../attachments/data-uri.ts'
+import { extensionOf, kindOfExtension, kindOfMediaType } from '../../attachments/kinds.ts'
+import { type ImagePlace, listImages, replaceImages } from '../../attachments/markdown.ts'
+import { HubError } from '../../base/errors.ts'
+import { limits, sizeInWords } from '../../base/limits.ts'
+import { bodyFault } from '../../base/text.ts'
+import type { Tx } from '../../db/port.ts'
+import {
+  type AttachmentRow,
+  deleteStaged,
+  findAttachmentsPolicy,
+  findFile,
+  insertFile,
+  insertInline,
+  raiseAttachmentBytes,
+} from '../../store/attachments.ts'
+import type { Caller } from '../access/callers.ts'
+import { mayReadFiles } from '../access/rules.ts'
+import type { Acting } from '../agents/acting.ts'
+import type { Agent } from '../agents/agents.ts'
+import { type Hub, reader } from '../hub/hub.ts'
+import { needProject } from '../projects/projects.ts'
+import { type Content, type Desk, type Made, makeContent, openDesk, readSource } from './contents.ts'
+import type { Staged, StagedFile, Staging } from './staging.ts'
+
+/** What a sender wants to go along with a message. */
+export interface Enclosing {
+  /** Paths of files in the folder of the project, and data URIs. */
+  readonly paths?: readonly string[] | undefined
+  /** Whether images become WebP, those of the Markdown too; the hub's rule, if left out. */
+  readonly convert?: boolean | undefined
+}
+
+/** An attachment as its readers see it. The content of an inline one may be left out. */
+export type Attachment = { readonly mediaType: string; readonly original?: string | undefined } & (
+  | { readonly kind: 'inline'; readonly dataUri: string | undefined }
+  | { readonly kind: 'file'; readonly path: string; readonly bytes: number; readonly sha1: string }
+)
+
+export interface EnclosedFile extends StagedFile {
+  readonly sha256: string
+  readonly mediaType: string
+}
+
+/** What a message will hold, ready to be stored. */
+export interface Enclosed {
+  readonly projectId: number
+  readonly body: string
+  readonly attachments: readonly Attachment[]
+  readonly files: readonly EnclosedFile[]
+}
+
+interface Drafted {
+  readonly enclosing?: Enclosing | undefined
+  readonly sender: Agent
+  readonly body: string
+  readonly clientId?: string | undefined
+}
+
+interface Wanted extends Enclosing {
+  /** The slug or key of the sender's project: its folder is where files are read. */
+  readonly project: string
+  readonly sender: Agent
+  readonly body: string
+}
+
+/** A retry is answered though its file may be gone: with a client id, a fault counts only once no message is found. */
+export async function enclosedOrFault(
+  hub: Hub,
+  { caller, project }: Acting,
+  { enclosing, sender, body, clientId }: Drafted,
+): Promise<Enclosed | HubError | undefined> {
+  if (enclosing === undefined) return undefined
+  try {
+    return await enclose(hub, caller, { ...enclosing, project, sender, body })
+  } catch (error) {
+    if (clientId !== undefined && error instanceof HubError) return error
+    throw error
+  }
+}
+
+/** Everything is checked and converted here: what fails, fails before anything is stored (mail.attach.refused). */
+async function enclose(hub: Hub, caller: Caller, wanted: Wanted): Promise<Enclosed> {
+  const { body, paths = [], sender, convert = hub.rules.attachments.convert } = wanted
+  const images = convert ? listImages(body).filter(({ address }) => isImage(address)) : []
+  if (images.length === 0 && paths.length === 0)
+    return checked({ projectId: sender.projectId, body, attachments: [], files: [] })
+  if (!mayReadFiles(caller) && !paths.every(isDataUri)) throw noFiles()
+  const desk = await openDesk(hub, (await needProject(hub, caller, wanted.project)).key)
+  const readable = mayReadFiles(caller) && desk.folder !== undefined
+  // Whoever may not have files read learns nothing of them: their images stay as written.
+  const given = images.filter(({ address }) => readable || isDataUri(address))
+  const addresses = [...new Set([...given.map(({ address }) => address), ...paths])]
+  if (addresses.length > limits.attachments) throw tooMany(addresses.length)
+  const made = await makeAll(desk, { addresses, needed: new Set(paths), convert })
+  const policy = [...made.values()].some(({ image }) => image)
+    ? await findAttachmentsPolicy(reader(hub), sender.id)
+    : 'file'
+  return place(hub, { projectId: sender.projectId, body, images: given, made, policy: policy ?? 'auto' })
+}
+
+/** Only what is called an image is one: other addresses in the Markdown stay as written. */
+function isImage(address: string): boolean {
+  if (isDataUri(address)) return (kindOfMediaType(declaredType(address) ?? '') ?? 'other') !== 'other'
+  if (/^(?:[a-z][a-z\d+.-]*:|\/\/|#)/i.test(address)) return false
+  return (kindOfExtension(extensionOf(address)) ?? 'other') !== 'other'
+}
+
+interface Making {
+  readonly addresses: readonly string[]
+  /** Those of them that must exist. */
+  readonly needed: ReadonlySet<string>
+  readonly convert: boolean
+}
+
+/** One after the other: several large images at once would fill the memory. */
+async function makeAll(desk: Desk, { addresses, needed, convert }: Making): Promise<Map<string, Made>> {
+  const made = new Map<string, Made>()
+  let total = 0
+  for (const address of addresses) {
+    const source = await readSource(desk, address, needed.has(address))
+    if (source === undefined) continue
+    const one = await makeContent(desk, source, convert)
+    total += one.content.bytes.length + (one.original?.bytes.length ?? 0)
+    if (total > limits.attachmentBytes)
+      throw new HubError('INVALID_ARGUMENT', `The attachments have more than ${sizeInWords(limits.attachmentBytes)}.`, {
+        hint: 'Nothing was sent. Spread them over several messages.',
+      })
+    made.set(address, one)
+  }
+  return made
+}
+
+interface Placing {
+  readonly projectId: number
+  readonly body: string
+  readonly images: readonly ImagePlace[]
+  readonly made: ReadonlyMap<string, Made>
+  readonly policy: 'auto' | 'inline' | 'file'
+}
+
+/** Decides which images stand in the message itself: small ones, as long as the body and the list have room for them. */
+function place(hub: Hub, { projectId, body, images, made, policy }: Placing): Enclosed {
+  const least = { auto: hub.rules.attachments.inlineBytes, inline: limits.inlineImageBytes + 1, file: 0 }[policy]
+  const uses = Map.groupBy(
+    images.filter(({ address }) => made.has(address)),
+    ({ address }) => address,
+  )
+  const replaced = [...uses.values()].flat()
+  let length =
+    Buffer.byteLength(body) -
+    replaced.reduce((sum, { start, end }) => sum + Buffer.byteLength(body.slice(start, end)), 0)
+  let listed = 0
+  const files = new Map<string, EnclosedFile>()
+  const attachments = new Map<string, Attachment>()
+  const references = new Map<string, string>()
+  for (const [address, { content, image, original }] of made) {
+    const count = uses.get(address)?.length ?? 0
+    const dataUri = image && content.bytes.length < least ? content.dataUri() : undefined
+    const fits =
+      dataUri !== undefined &&
+      listed + dataUri.length <= limits.inlineLength &&
+      length + count * dataUri.length <= limits.bodyBytes
+    const reference = fits ? dataUri : content.path
+    length += count * reference.length
+    if (fits) listed += dataUri.length
+    else files.set(content.path, fileOf(content))
+    if (original !== undefined) files.set(original.path, fileOf(original))
+    references.set(address, reference)
+    const { mediaType, path, sha1, bytes } = content
+    const kept = { mediaType, ...(original && { original: original.path }) }
+    attachments.set(
+      reference,
+      fits ? { kind: 'inline', ...kept, dataUri } : { kind: 'file', ...kept, path, bytes: bytes.length, sha1 },
+    )
+  }
+  const places = images.flatMap((image) => {
+    const by = references.get(image.address)
+    return by === undefined ? [] : [{ ...image, by }]
+  })
+  return checked({
+    projectId,
+    body: replaceImages(body, places),
+    attachments: [...attachments.values()],
+    files: [...files.values()].sort((a, b) => (a.path < b.path ? -1 : 1)),
+  })
+}
+
+const fileOf = ({ path, sha256, mediaType, bytes }: Content): EnclosedFile => ({ path, sha256, mediaType, bytes })
+
+/** The limit counts what is stored: a data URI that became a file is no part of it (mail.attach.body). */
+function checked(enclosed: Enclosed): Enclosed {
+  const fault = bodyFault(enclosed.body)
+  if (fault === undefined) return enclosed
+  throw new HubError('INVALID_ARGUMENT', `The body ${fault}.`, {
+    hint: 'Nothing was sent. Shorten it, or send the long part as an attachment.',
+  })
+}
+
+/** What is to be written before the send. */
+export const filesOf = (enclosed: Enclosed | HubError | undefined): Staging =>
+  enclosed === undefined || enclosed instanceof HubError ? { projectId: 0, files: [] } : enclosed
+
+/** As `messages.attachments` keeps them; nothing for a message without. */
+export function listOf(enclosed: Enclosed | undefined): string | undefined {
+  if (enclosed === undefined || enclosed.attachments.length === 0) return undefined
+  return JSON.stringify(enclosed.attachments.map(toRow))
+}
+
+function toRow({ mediaType, original, ...rest }: Attachment): AttachmentRow {
+  const kept = { media_type: mediaType, ...(original !== undefined && { original_path: original }) }
+  if (rest.kind === 'inline') return { type: 'inline', ...kept }
+  const { path, bytes, sha1 } = rest
+  return { type: 'file', ...kept, path, bytes, sha1 }
+}
+
+interface Storing {
+  readonly tx: Tx
+  readonly sender: Agent
+  readonly messageId: number
+  readonly enclosed: Enclosed
+  readonly staged: Staged
+}
+
+/** In the order of their paths: two sends that store the same files wait for each other in one direction only. */
+export async function storeEnclosed(hub: Hub, { tx, sender, messageId, enclosed, staged }: Storing): Promise<void> {
+  const { projectId } = sender
+  let grown = 0
+  for (const { path, sha256, mediaType: media_type, bytes } of enclosed.files) {
+    const content = staged.get(path)
+    const file = { path, sha256, media_type, size: bytes.length, content: content ?? '' }
+    if (content !== undefined && (await insertFile(tx, { projectId, now: hub.clock.now(), file }))) {
+      if (!(await deleteStaged(tx, content)))
+        throw new Error('The content of an attachment was deleted before its send.')
+      grown += bytes.length
+    } else if ((await findFile(tx, projectId, path))?.sha256 !== sha256) throw collision(path)
+  }
+  for (const [position, attachment] of enclosed.attachments.entries())
+    if (attachment.kind === 'inline')
+      await insertInline(tx, { message_id: messageId, position, data_uri: attachment.dataUri ?? '' })
+  const most = hub.rules.attachments.quotaBytes
+  if (grown === 0 || (await raiseAttachmentBytes(tx, { projectId, by: grown, most }))) return
+  throw new HubError(
+    'QUOTA_EXCEEDED',
+    `With these files the project would hold more than ${most} bytes of attachments.`,
+    {
+      hint: 'Nothing was sent. Tell the path of the file in the text; the operator of Parley can raise QUOTA_ATTACHMENTS_LIMIT_BYTES.',
+    },
+  )
+}
+
+const noFiles = (): HubError =>
+  new HubError('FORBIDDEN', 'Files of the server are not read for whoever calls with a key or token.', {
+    reason: 'no_files',
+    hint: 'Nothing was sent. Give the content itself, as a data URI.',
+  })
+
+const tooMany = (count: number): HubError =>
+  new HubError('INVALID_ARGUMENT', `A message has at most ${limits.attachments} attachments; this one has ${count}.`, {
+    hint: 'Nothing was sent. Spread them over several messages.',
+  })
+
+/** SHA-1 can be forged: the second of two files with one hash is not taken for the first. */
+const collision = (path: string): HubError =>
+  new HubError('INVALID_ARGUMENT', `Another file is stored as ${path}.`, { hint: 'Nothing was sent. Change the file.' })

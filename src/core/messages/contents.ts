@@ -1,0 +1,167 @@
+/** The content of attachments: where it is read, which of it is taken, and what it becomes. */
+import { webcrypto } from 'node:crypto'
+import { realpath } from 'node:fs/promises'
+import { isDataUri, parseDataUri, toDataUri } from '../../attachments/data-uri.ts'
+import { type Folder, findFolder, readInside, refused, tooLarge } from '../../attachments/folder.ts'
+import { lying, toWebp } from '../../attachments/images.ts'
+import {
+  extensionOf,
+  extensionOfKind,
+  extensionOfMediaType,
+  type Kind,
+  kindOfExtension,
+  kindOfMediaType,
+  mediaTypeOf,
+  mediaTypeOfExtension,
+  sniff,
+} from '../../attachments/kinds.ts'
+import { svgFault } from '../../attachments/svg.ts'
+import { HubError } from '../../base/errors.ts'
+import { limits } from '../../base/limits.ts'
+import { echo } from '../../base/text.ts'
+import type { Hub } from '../hub/hub.ts'
+
+/** Where the attachments of one message are read. */
+export interface Desk {
+  /** The folder of the project, if it is on this server. */
+  readonly folder: Folder | undefined
+  readonly key: string
+  readonly closed: readonly string[]
+  readonly keepOriginals: boolean
+}
+
+export async function openDesk(hub: Hub, key: string): Promise<Desk> {
+  const { closed, keepOriginals } = hub.rules.attachments
+  const real = closed.map((folder) => realpath(folder).catch(() => folder))
+  return { folder: await findFolder(key), key, closed: await Promise.all(real), keepOriginals }
+}
+
+interface Source {
+  /** Its name in errors. */
+  readonly what: string
+  readonly bytes: Buffer
+  readonly declared: Kind
+  readonly mediaType: string
+  readonly extension: string | undefined
+}
+
+/** A file that is not there is an error only if it is needed. */
+export async function readSource(desk: Desk, address: string, needed: boolean): Promise<Source | undefined> {
+  if (isDataUri(address)) return readDataUri(address)
+  if (desk.folder === undefined) throw noFolder(desk, address)
+  const path = (await readAs(desk, desk.folder, address)) ?? (needed ? undefined : await readDecoded(desk, address))
+  if (path !== undefined) return path
+  if (!needed) return undefined
+  throw new HubError('NOT_FOUND', `There is no file ${JSON.stringify(echo(address))} in the project's folder.`, {
+    hint: 'Nothing was sent. Name the file by its path from the folder of the project.',
+  })
+}
+
+/** Addresses in Markdown are written with %20 for a space. */
+async function readDecoded({ folder, ...desk }: Desk, address: string): Promise<Source | undefined> {
+  if (folder === undefined || !address.includes('%')) return undefined
+  try {
+    return await readAs(desk, folder, decodeURIComponent(address))
+  } catch (error) {
+    if (error instanceof URIError) return undefined
+    throw error
+  }
+}
+
+async function readAs({ closed }: Pick<Desk, 'closed'>, folder: Folder, path: string): Promise<Source | undefined> {
+  if (path.includes('\0')) throw refused(path, 'is no name of a file')
+  const extension = extensionOf(path)
+  const declared = kindOfExtension(extension)
+  const most = declared === 'other' ? limits.fileBytes : declared === 'svg' ? limits.svgBytes : limits.imageBytes
+  const bytes = await readInside(folder, path, { most, closed })
+  return bytes && { what: path, bytes, declared, mediaType: mediaTypeOfExtension(extension), extension }
+}
+
+function readDataUri(address: string): Source {
+  const what = `${address.slice(0, 40)}…`
+  const uri = parseDataUri(address)
+  if (uri === undefined)
+    throw refused(what, 'is no well-formed data URI', {
+      hint: 'Nothing was sent. Write it as data:<media type>;base64,<content>; in Markdown that only shows one, as code.',
+    })
+  const { mediaType, bytes } = uri
+  return { what, bytes, declared: kindOfMediaType(mediaType), mediaType, extension: extensionOfMediaType(mediaType) }
+}
+
+/** What is stored, under a path that its bytes decide. */
+export interface Content {
+  readonly mediaType: string
+  readonly bytes: Buffer
+  readonly path: string
+  readonly sha1: string
+  readonly sha256: string
+  dataUri(): string
+}
+
+export interface Made {
+  readonly content: Content
+  /** Whether it is a WebP that may stand in the message itself. */
+  readonly image: boolean
+  /** The image before it was converted, where it is kept. */
+  readonly original: Content | undefined
+}
+
+/** An image is decoded wholly even where it is kept as it is: what is broken or too large is refused either way. */
+export async function makeContent(desk: Desk, source: Source, convert: boolean): Promise<Made> {
+  const { what, bytes, declared, mediaType, extension = 'bin' } = source
+  if (declared === 'svg') {
+    const fault = bytes.length > limits.svgBytes ? `has more than ${limits.svgBytes} bytes` : svgFault(bytes)
+    if (fault !== undefined)
+      throw refused(what, fault, { hint: 'Nothing was sent. Export it as PNG: an SVG is kept only if it just draws.' })
+    return plain(await contentOf({ bytes, mediaType: mediaTypeOf('svg'), extension: 'svg' }))
+  }
+  const found = declared === 'other' ? undefined : sniff(bytes)
+  if (declared !== 'other' && declared !== undefined && found !== declared) throw lying(what, declared)
+  if (found === undefined) {
+    if (bytes.length > limits.fileBytes) throw tooLarge(what, limits.fileBytes)
+    return plain(await contentOf({ bytes, mediaType, extension }))
+  }
+  const webp = await toWebp(what, bytes, found)
+  const original = { bytes, mediaType: mediaTypeOf(found), extension: extensionOfKind(found) }
+  if (!convert) {
+    if (bytes.length > limits.fileBytes) throw tooLarge(what, limits.fileBytes)
+    return plain(await contentOf(original))
+  }
+  return {
+    content: await contentOf({ bytes: webp, mediaType: mediaTypeOf('webp'), extension: 'webp' }),
+    image: true,
+    original: desk.keepOriginals ? await contentOf({ ...original, folder: 'originals/' }) : undefined,
+  }
+}
+
+const plain = (content: Content): Made => ({ content, image: false, original: undefined })
+
+interface Kept {
+  readonly bytes: Buffer
+  readonly mediaType: string
+  readonly extension: string
+  readonly folder?: string
+}
+
+async function contentOf({ bytes, mediaType, extension, folder = '' }: Kept): Promise<Content> {
+  const [sha1, sha256] = [await hash('SHA-1', bytes), await hash('SHA-256', bytes)]
+  return {
+    mediaType,
+    bytes,
+    sha1,
+    sha256,
+    path: `attachments/${folder}${sha1.slice(0, 2)}/${sha1}.${extension}`,
+    dataUri: () => toDataUri(mediaType, bytes),
+  }
+}
+
+/** On a thread: 10 MiB would hold up the others for as many milliseconds. */
+const hash = async (name: string, bytes: Buffer): Promise<string> =>
+  Buffer.from(
+    await webcrypto.subtle.digest(name, new Uint8Array(bytes.buffer as ArrayBuffer, bytes.byteOffset, bytes.length)),
+  ).toString('hex')
+
+const noFolder = ({ key }: Desk, address: string): HubError =>
+  refused(address, `cannot be read: this server has no folder ${JSON.stringify(echo(key))}`, {
+    hint: 'Nothing was sent. Give the content itself, as a data URI.',
+  })
