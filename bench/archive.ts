@@ -122,7 +122,7 @@ export async function archiveRows(
   const prepare = async () => {
     const storage = folder()
     await (await startParley(storage, off)).stop()
-    seedMail(storage, [])
+    seedMail(storage, [1])
     return storage
   }
   say('sends with and without the archive')

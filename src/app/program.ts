@@ -75,8 +75,8 @@ async function createProgram(args: readonly string[], around: Surroundings): Pro
 const isHook = ([name, what]: readonly string[]): boolean => name === 'guard' && what === 'check'
 
 interface CommandParts {
-  readonly settings: () => Settings
   readonly around: Surroundings
+  readonly settings: () => Settings
   readonly config: () => Config
   readonly open: () => Promise<Hub>
   readonly screen: Screen
@@ -95,8 +95,8 @@ async function commandParts(around: Surroundings, workingFolder: boolean): Promi
   }
   const { processScreen } = await import('../doors/cli/screen.ts')
   return {
-    settings,
     around,
+    settings,
     config,
     open: async () => (await import('./open.ts')).openStore(config(), around.stderr),
     screen: processScreen(around),
