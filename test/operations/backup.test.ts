@@ -28,7 +28,8 @@ async function furnish(server: { url: string }): Promise<void> {
   await alice.send('bob', 'two')
   await bob.check()
   const { send, door, project } = await newDesk(server)
-  await send({ body_md: 'x'.repeat(10_000), thread_id: 'T-1', ack_required: true })
+  const attachment_paths = [`data:application/octet-stream;base64,${randomBytes(3000).toString('base64')}`]
+  await send({ body_md: 'x'.repeat(10_000), thread_id: 'T-1', ack_required: true, attachment_paths })
   await door.call('file_reservation_paths', { project_key: project, agent_name: 'BlueLake', paths: ['src/**'] })
 }
 

@@ -10,10 +10,13 @@ export async function allRows(url: string, but: readonly string[] = []): Promise
     for (const table of keptTables)
       if (!but.includes(table.name))
         found[table.name] = (await listRowsAfter(db, table, undefined, 100_000)).map((row) =>
-          Object.fromEntries(columnsOf(table, row).map((column) => [column, row[column]])),
+          Object.fromEntries(columnsOf(table, row).map((column) => [column, plain(row[column])])),
         )
     return found
   } finally {
     await db.close()
   }
 }
+
+/** Bytes are of another class with each engine. */
+const plain = (value: unknown): unknown => (value instanceof Uint8Array ? Buffer.from(value).toString('hex') : value)

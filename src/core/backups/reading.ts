@@ -130,9 +130,12 @@ async function rowsOf({ body }: TarEntry): Promise<{ columns: string[]; rows: un
   const [columns = [], ...rows] = text
     .trimEnd()
     .split('\n')
-    .map((line) => JSON.parse(line) as unknown[])
+    .map((line) => (JSON.parse(line) as unknown[]).map(fromJson))
   return { columns: columns as string[], rows }
 }
+
+const fromJson = (value: unknown): unknown =>
+  typeof value === 'object' && value !== null && 'base64' in value ? Buffer.from(String(value.base64), 'base64') : value
 
 /** Into a folder that is empty or absent. Only names that the manifest has, and none that leads out of the folder. */
 export async function restoreArchives(file: string, folder: string): Promise<void> {

@@ -92,7 +92,7 @@ async function* partsOf(db: Reader, table: Table): AsyncGenerator<{ text: string
       columns = columnsOf(table, last)
       text = `${JSON.stringify(columns)}\n`
     }
-    for (const row of page) text += `${JSON.stringify(columns.map((column) => row[column]))}\n`
+    for (const row of page) text += `${JSON.stringify(columns.map((column) => toJson(row[column])))}\n`
     rows += page.length
     const ended = page.length < rowsAtOnce
     if (text.length >= partBytes || (ended && rows > 0)) {
@@ -103,6 +103,10 @@ async function* partsOf(db: Reader, table: Table): AsyncGenerator<{ text: string
     if (ended) return
   }
 }
+
+/** Bytes, as of attachments. */
+const toJson = (value: unknown): unknown =>
+  value instanceof Uint8Array ? { base64: Buffer.from(value).toString('base64') } : value
 
 /** A tar file in the making. */
 class TarFile {
