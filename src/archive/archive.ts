@@ -199,19 +199,14 @@ export function beginAnew(archive: Archive): Archive {
 
 /**
  * Puts the rebuilt projects in the place of the old ones. A death in between leaves the archive without a place, to be made
- * anew. What was not made from the tables stays: folders of other people, and attachments.
+ * anew. Folders of other people stay.
  */
 export function replaceBy({ folder }: Archive, rebuilt: Archive): void {
   rebuilt.close()
   mkdirSync(join(folder, replaced), { recursive: true })
   const old = projectFolders(folder).filter((slug) => existsSync(join(folder, slug, '.git', 'parley')))
   for (const slug of old) renameSync(join(folder, slug), join(folder, replaced, slug))
-  for (const slug of projectFolders(rebuilt.folder)) {
-    renameSync(join(rebuilt.folder, slug), join(folder, slug))
-    const attachments = join(folder, replaced, slug, 'attachments')
-    if (existsSync(attachments) && !existsSync(join(folder, slug, 'attachments')))
-      renameSync(attachments, join(folder, slug, 'attachments'))
-  }
+  for (const slug of projectFolders(rebuilt.folder)) renameSync(join(rebuilt.folder, slug), join(folder, slug))
 }
 
 /** What a rebuild has left, or one that was killed. */

@@ -7,6 +7,12 @@ export interface Party {
   readonly project: string
 }
 
+/** What goes along with a message. Inline images may stand in its body. */
+export type Enclosure = { readonly mediaType: string; readonly original?: string | undefined } & (
+  | { readonly kind: 'inline'; readonly dataUri: string | undefined }
+  | { readonly kind: 'file'; readonly path: string; readonly bytes: number; readonly sha1: string }
+)
+
 export interface Letter {
   readonly id: number
   readonly createdAt: number
@@ -20,6 +26,7 @@ export interface Letter {
   readonly importance: string
   readonly ackRequired: boolean
   readonly body: string
+  readonly attachments: readonly Enclosure[]
   /** What was said in a topic has these, and no recipients. */
   readonly said?: {
     readonly seq: number
@@ -44,7 +51,7 @@ export const addressIn =
 
 /** `bcc`: those that the reader of this copy may know of; the file has the field only where there are some. */
 export function letterText(letter: Letter, home: Home, bcc: readonly Party[] = []): string {
-  const { id, createdAt, thread, from, to, cc, subject, importance, ackRequired, body, said } = letter
+  const { id, createdAt, thread, from, to, cc, subject, importance, ackRequired, body, attachments, said } = letter
   const address = addressIn(home)
   const head = {
     id,
@@ -59,7 +66,7 @@ export function letterText(letter: Letter, home: Home, bcc: readonly Party[] = [
     created: iso(createdAt),
     importance,
     ack_required: ackRequired,
-    attachments: [],
+    attachments: attachments.map((one) => enclosureOf(one, body)),
     ...(said && {
       seq: said.seq,
       message_type: said.kind,
@@ -68,6 +75,16 @@ export function letterText(letter: Letter, home: Home, bcc: readonly Party[] = [
     }),
   }
   return `---json\n${JSON.stringify(head, undefined, 2)}\n---\n\n${body}${body.endsWith('\n') ? '' : '\n'}`
+}
+
+/** As messages show it. An image that stands in the body is not repeated; another is nowhere else. */
+function enclosureOf(one: Enclosure, body: string) {
+  const { kind: type, mediaType: media_type, original } = one
+  const kept = original === undefined ? {} : { original_path: original }
+  if (one.kind === 'file') return { type, media_type, path: one.path, bytes: one.bytes, sha1: one.sha1, ...kept }
+  const { dataUri: data_uri } = one
+  const omitted = data_uri === undefined || body.includes(data_uri)
+  return { type, media_type, ...(omitted ? { data_omitted: true } : { data_uri }), ...kept }
 }
 
 export interface ProfileFacts {

@@ -7,8 +7,14 @@ export class GitError extends Error {
   override readonly name = 'GitError'
 }
 
-/** Hooks, signing, line ends and the like of the user are for the user's own repositories. */
-const settings = ['safe.directory=*', 'core.hooksPath=/dev/null', 'gc.auto=0', 'maintenance.auto=false']
+/** Hooks, signing, line ends and the like of the user are for the user's own repositories. Large files are streamed. */
+const settings = [
+  'safe.directory=*',
+  'core.hooksPath=/dev/null',
+  'gc.auto=0',
+  'maintenance.auto=false',
+  'core.bigFileThreshold=1m',
+]
 
 function start(folder: string, args: readonly string[]): ChildProcessWithoutNullStreams {
   const options = settings.flatMap((setting) => ['-c', setting])

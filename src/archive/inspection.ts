@@ -1,8 +1,8 @@
 /** A look at a repository from outside: what is in it, what git finds amiss, what somebody else has done to it. */
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { type StoredFile, shaOfBytes, shaOfFile } from './blobs.ts'
 import { tryGit } from './git.ts'
-import { shaOf } from './objects.ts'
+import { type Sha, shaOf } from './objects.ts'
 import { branch, newestCommit } from './repository.ts'
 
 export interface Fault {
@@ -11,9 +11,6 @@ export interface Fault {
   readonly what: string
   readonly says: string
 }
-
-/** Belongs to others: attachments are no copy of what the tables hold. */
-const notCompared = (path: string): boolean => path.startsWith('attachments/')
 
 export class Inspection {
   readonly #folder: string
@@ -32,22 +29,34 @@ export class Inspection {
     const { stdout } = await tryGit(folder, ['ls-tree', '-r', '-z', branch])
     for (const line of stdout.split('\0')) {
       const [head = '', path] = line.split('\t')
-      if (path !== undefined && !notCompared(path)) inspection.#files.set(path, head.split(' ')[2] ?? '')
+      if (path !== undefined) inspection.#files.set(path, head.split(' ')[2] ?? '')
     }
     return inspection
   }
 
   /** What is wrong with a file that should be there with this text, committed and in the folder. */
   compare(path: string, text: string): Fault | undefined {
-    const content = Buffer.from(text)
+    return this.#compare(path, shaOf('blob', [Buffer.from(text)]))
+  }
+
+  /** The same for a file of any bytes. */
+  async compareStored({ path, open }: StoredFile): Promise<Fault | undefined> {
+    const bytes = await open()
+    const sha = bytes && (await shaOfBytes(bytes))
+    if (sha !== undefined) return this.#compare(path, sha)
+    this.#files.delete(path)
+    return { kind: 'missing', what: path, says: 'is not whole in the database' }
+  }
+
+  #compare(path: string, wanted: Sha): Fault | undefined {
     const sha = this.#files.get(path)
     this.#files.delete(path)
     if (sha === undefined) return { kind: 'missing', what: path, says: 'is not committed' }
-    if (sha !== shaOf('blob', [content]).toString('hex'))
-      return { kind: 'changed', what: path, says: 'is committed with another text' }
+    if (sha !== wanted.toString('hex'))
+      return { kind: 'changed', what: path, says: 'is committed with another content' }
     try {
-      const found = readFileSync(join(this.#folder, path))
-      return found.equals(content) ? undefined : { kind: 'changed', what: path, says: 'has another text in the folder' }
+      const same = shaOfFile(join(this.#folder, path)).equals(wanted)
+      return same ? undefined : { kind: 'changed', what: path, says: 'has another content in the folder' }
     } catch {
       return { kind: 'missing', what: path, says: 'is committed, but not in the folder' }
     }
@@ -98,7 +107,7 @@ export class Inspection {
     ])
     return stdout
       .split('\0')
-      .filter((line) => line !== '' && !notCompared(line.slice(3)))
+      .filter((line) => line !== '')
       .flatMap((line): Fault[] => {
         const what = line.slice(3)
         if (line.startsWith('??')) return [{ kind: 'extra', what, says: 'is in the folder, but not committed' }]

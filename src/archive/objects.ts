@@ -65,8 +65,9 @@ export function deflated(content: Buffer): Buffer {
   return Buffer.concat([head, content, tail])
 }
 
-function adler32(content: Buffer): number {
-  let [a, b] = [1, 0]
+/** The checksum of zlib; it goes on from that of what came before. */
+export function adler32(content: Uint8Array, before = 1): number {
+  let [a, b] = [before % 65_536, Math.floor(before / 65_536)]
   for (const byte of content) {
     a = (a + byte) % 65_521
     b = (b + a) % 65_521

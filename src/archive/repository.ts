@@ -14,6 +14,7 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { systemClock } from '../base/clock.ts'
+import { type StoredFile, writeBlob } from './blobs.ts'
 import { linkedFiles } from './digest.ts'
 import { GitError, git, ObjectReader, tryGit } from './git.ts'
 import { digestPath } from './layout.ts'
@@ -29,6 +30,8 @@ export interface Commit {
   readonly subject: string
   readonly at: number
   readonly files: readonly { readonly path: string; readonly text: string }[]
+  /** One that is in the tree already is not written again: its path names its content. */
+  readonly stored?: readonly StoredFile[]
   readonly removed?: readonly string[]
   /** The numbers that lead to this commit. */
   readonly about?: readonly { readonly noun: Exclude<Noun, 'topics'>; readonly id: number }[]
@@ -101,12 +104,13 @@ export class Repository {
    * is asked for again.
    */
   async add(commit: Commit): Promise<void> {
-    const { subject, at, files, removed = [], about = [], topics, forgets } = commit
+    const { subject, at, files, stored = [], removed = [], about = [], topics, forgets } = commit
     const root = await this.#open()
     const gone = forgets === undefined ? removed : [...removed, ...(await this.#filesOfTopic(root, forgets))]
     for (const path of [...files.map(({ path }) => path), ...gone]) await this.#lookInto(root, path.split('/'))
     for (const { path, text } of files)
       root.put(path.split('/'), this.#pack.add({ type: 'blob', content: Buffer.from(text) }))
+    for (const file of stored) await this.#store(root, file)
     for (const path of gone) root.put(path.split('/'), undefined)
     for (const [id, uid] of topics ?? []) this.#note('topics', id, Buffer.from(uid.padEnd(20)))
     const tree = (root.write(this.#pack) ?? this.#pack.add({ type: 'tree', content: Buffer.alloc(0) })).toString('hex')
@@ -130,6 +134,14 @@ export class Repository {
     this.#made = this.#pack.add({ type: 'commit', content: Buffer.from(lines.join('\n')) })
     this.#tree = tree
     for (const { noun, id } of about) this.#note(noun, id, this.#made)
+  }
+
+  async #store(root: Folder, { path, open }: StoredFile): Promise<void> {
+    const names = path.split('/')
+    if ((await this.#lookInto(root, names)).fileVersion(names.at(-1) ?? '') !== undefined) return
+    const bytes = await open()
+    const sha = bytes && (await writeBlob(join(this.#folder, '.git'), bytes))
+    if (sha !== undefined) root.put(names, sha)
   }
 
   /** Its digest says which messages it had. */

@@ -71,6 +71,8 @@ export const limits = {
   unsentBytes: 256 * MiB,
   /** Characters of the answers of a batch together; one answer always fits, those past it are errors. */
   batchAnswerLength: 8 * MiB,
+  /** Bytes of messages that the archive holds in memory together; a single one always fits. */
+  archivedBytes: 8 * MiB,
   /** Characters of an error's message or hint, and of a text that it repeats. */
   errorLength: 2000,
   echoLength: 200,

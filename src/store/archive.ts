@@ -26,12 +26,15 @@ export interface LetterRow {
   kind: string
   reply_to: number | null
   metadata: string | null
+  /** JSON. */
+  attachments: string | null
 }
 
 const letters = sql`
   SELECT m.id, m.thread_id, CASE WHEN t.name IS NULL THEN NULL ELSE t.uid END AS topic, t.key AS thread_key,
     (SELECT f.id FROM messages f WHERE f.thread_id = m.thread_id AND f.seq = 1) AS first_id, m.seq, a.name AS sender,
-    a.project_id AS sender_project, m.subject, m.importance, m.ack_required, m.created_at, m.body, m.kind, m.reply_to, m.metadata
+    a.project_id AS sender_project, m.subject, m.importance, m.ack_required, m.created_at, m.body, m.kind, m.reply_to, m.metadata,
+    m.attachments
   FROM messages m JOIN threads t ON t.id = m.thread_id JOIN agents a ON a.id = m.sender_id`
 
 /** Those that are there: a topic that is being deleted is gone. */
@@ -43,14 +46,18 @@ export function listLetterPlaces(db: Reader, ids: readonly number[]): Promise<{ 
   return db.all(sql`SELECT thread_id, seq FROM messages WHERE id IN ${listed(db, ids)}`)
 }
 
+/** The body, and the images in the message itself. */
+const size = sql`
+  octet_length(body) + CASE WHEN attachments IS NULL THEN 0 ELSE COALESCE(
+    (SELECT SUM(octet_length(i.data_uri)) FROM inline_images i WHERE i.message_id = messages.id), 0) END AS bytes`
+
 export function listSizes(db: Reader, ids: readonly number[]): Promise<{ id: number; bytes: number }[]> {
-  return db.all(sql`SELECT id, octet_length(body) AS bytes FROM messages WHERE id IN ${listed(db, ids)}`)
+  return db.all(sql`SELECT id, ${size} FROM messages WHERE id IN ${listed(db, ids)}`)
 }
 
 /** The next messages of all projects, with their sizes. */
 export function listMessageIds(db: Reader, after: number, limit: number): Promise<{ id: number; bytes: number }[]> {
-  return db.all(sql`
-    SELECT id, octet_length(body) AS bytes FROM messages WHERE id > ${after} ORDER BY id LIMIT ${limit}`)
+  return db.all(sql`SELECT id, ${size} FROM messages WHERE id > ${after} ORDER BY id LIMIT ${limit}`)
 }
 
 export async function countMessages(db: Reader): Promise<number> {

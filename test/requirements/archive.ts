@@ -6,6 +6,9 @@ export const archive = [
   { id: 'mail.archive.layout', spec: 'mail.md On-disk layout', says: 'Profiles, messages, inbox and outbox copies, digests and reservations are files at their places.' },
   { id: 'mail.archive.message', spec: 'mail.md Message file format', says: 'A message file has its JSON frontmatter, with the subject, and then the body as it was sent.' },
   { id: 'mail.archive.bcc', spec: 'DECISIONS mail 6', says: 'A blind copy is in the sender’s outbox copy and its own inbox copy only, and in no commit’s message.' },
+  { id: 'mail.archive.files', spec: 'DECISIONS mail 11', says: 'The commit of a mail has its stored files, each once, beside every copy of the mail.' },
+  { id: 'mail.archive.listed', spec: 'mail.md Message file format', says: 'The frontmatter lists the attachments; an inline image stands in the body, else in the list.' },
+  { id: 'mail.archive.blind-files', spec: 'DECISIONS mail 6', says: 'The file of a blind copy is in its recipient’s archive, and no other archive tells of it.' },
   { id: 'mail.archive.commits', spec: 'DECISIONS mail 12', says: 'A mail is one commit by GIT_AUTHOR_NAME; subjects read like a diary.' },
   { id: 'mail.archive.sound', spec: 'DECISIONS mail 12', says: '`git fsck` is clean always, `git status` when the archive is idle.' },
   { id: 'mail.archive.digest', spec: 'DECISIONS mail 12', says: 'A thread has a digest that grows at its end, and goes on in `<thread>.2.md`.' },
@@ -26,5 +29,6 @@ export const archive = [
   { id: 'mail.archive.gap', spec: 'DESIGN One write', says: 'An archive without a watermark is made anew; one with a foreign commit goes on behind it.' },
   { id: 'cli.archive.verify', spec: 'DECISIONS mail 12', says: '`archive verify` finds a missing file, a changed byte, a foreign commit, a lost object: exit code 1.' },
   { id: 'cli.archive.rebuild', spec: 'DECISIONS mail 12', says: '`archive rebuild` mends each of them, also beside a running server.' },
+  { id: 'cli.archive.files', spec: 'DECISIONS mail 12', says: '`archive verify` compares attachments too, `archive rebuild` restores them.' },
   { id: 'mail.archive.killed', spec: 'DESIGN One write', says: 'After kill -9 at any moment the archive is whole soon after the next start, each mail once.' },
 ] as const satisfies readonly Requirement[]

@@ -1,6 +1,7 @@
 /** Changes as commits: what the feed tells of is read from the tables, and becomes files of the projects it concerns. */
 import { subjectLine } from '../../archive/documents.ts'
 import { digestPart } from '../../archive/layout.ts'
+import { limits } from '../../base/limits.ts'
 import { listArchivedAgents, listArchivedLeases, listLetterPlaces, listSizes } from '../../store/archive.ts'
 import type { Recorded } from '../../store/changes.ts'
 import { type Hub, reader } from '../hub/hub.ts'
@@ -9,20 +10,17 @@ import { addCommit, addCommits, type Commits, homeOf } from './homes.ts'
 import { letterCommits } from './letters.ts'
 import { leaseCommits, profileCommits } from './records.ts'
 
-/** The bodies that are held in memory together. */
-const mostBytes = 8 * 1024 * 1024
-
 /** The changes in parts whose messages fit into memory. */
 export async function partsOf(hub: Hub, changes: readonly Recorded[]): Promise<Recorded[][]> {
   const ids = changes.flatMap((change) => (isMessage(change) ? [change.messageId] : []))
   const sizes = new Map((await listSizes(reader(hub), ids)).map(({ id, bytes }) => [id, Number(bytes)]))
   const parts: Recorded[][] = [[]]
-  let room = mostBytes
+  let room: number = limits.archivedBytes
   for (const change of changes) {
     const size = isMessage(change) ? (sizes.get(change.messageId) ?? 0) : 0
     if (size > room && parts.at(-1)?.length !== 0) {
       parts.push([])
-      room = mostBytes
+      room = limits.archivedBytes
     }
     parts.at(-1)?.push(change)
     room -= size

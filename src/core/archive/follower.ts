@@ -26,9 +26,14 @@ export function archiveFollower(
   hub: Hub,
   { archive, kept = () => {}, progress = () => {} }: Following,
 ): OutsideFollower {
-  const write = async (commits: Commits, to: Archive = archive): Promise<void> => {
+  const write = async (commits: Commits, turn: Turn, to: Archive = archive): Promise<void> => {
     try {
-      for (const [slug, list] of commits) await to.add(slug, list)
+      for (const [slug, list] of commits)
+        for (const commit of list) {
+          // All files of a message together take about a second.
+          if (commit.stored !== undefined) await turn.goOn()
+          await to.add(slug, [commit])
+        }
       await to.keep()
     } catch (error) {
       to.drop()
@@ -43,7 +48,7 @@ export function archiveFollower(
     async take(changes: readonly Recorded[], to: Place, turn: Turn) {
       for (const part of await partsOf(hub, changes)) {
         await turn.goOn()
-        await write(await commitsOf(hub, part))
+        await write(await commitsOf(hub, part), turn)
       }
       archive.setPlace(to)
       kept()
@@ -56,7 +61,7 @@ export function archiveFollower(
       const anew = beginAnew(archive)
       for await (const { commits, done, total } of everything(hub, to)) {
         await turn.goOn()
-        await write(commits, anew)
+        await write(commits, turn, anew)
         progress(done, total)
       }
       await holding(turn, anew.show())

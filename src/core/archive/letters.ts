@@ -6,7 +6,9 @@ import type { LetterRow } from '../../store/archive.ts'
 import { listLetters } from '../../store/archive.ts'
 import { listRecipientsOf, type RecipientOfRow } from '../../store/mail.ts'
 import { type Hub, reader } from '../hub/hub.ts'
+import { type Attachment, listAttachments } from '../messages/carried.ts'
 import { type Commits, homeOf } from './homes.ts'
+import { storedFiles } from './stored.ts'
 
 /** By the ids of the messages. Those that are gone by now are missing. */
 export async function letterCommits(hub: Hub, ids: readonly number[]): Promise<Map<number, Commits>> {
@@ -19,8 +21,16 @@ export async function letterCommits(hub: Hub, ids: readonly number[]): Promise<M
     ),
     (row) => row.message_id,
   )
+  const attachments = await listAttachments(reader(hub), rows, Number.MAX_SAFE_INTEGER)
   const all = new Map<number, Commits>()
-  for (const row of rows) all.set(row.id, await commitsOf(hub, row, recipients.get(row.id) ?? []))
+  for (const row of rows)
+    all.set(
+      row.id,
+      await commitsOf(hub, row, {
+        recipients: recipients.get(row.id) ?? [],
+        attachments: attachments.get(row.id) ?? [],
+      }),
+    )
   return all
 }
 
@@ -28,7 +38,11 @@ export async function letterCommits(hub: Hub, ids: readonly number[]): Promise<M
 export const shownSubject = (subject: string | null, body: string): string =>
   subject ?? body.trimStart().slice(0, 120).split('\n', 1)[0]?.trim().toWellFormed() ?? ''
 
-async function commitsOf(hub: Hub, row: LetterRow, recipients: readonly RecipientOfRow[]): Promise<Commits> {
+async function commitsOf(
+  hub: Hub,
+  row: LetterRow,
+  { recipients, attachments }: { recipients: readonly RecipientOfRow[]; attachments: readonly Attachment[] },
+): Promise<Commits> {
   const homes = new Map<number, Home>()
   for (const id of [row.sender_project, ...recipients.map(({ project_id }) => project_id)])
     if (!homes.has(id)) homes.set(id, await homeOf(hub, id))
@@ -49,6 +63,7 @@ async function commitsOf(hub: Hub, row: LetterRow, recipients: readonly Recipien
     importance: row.importance,
     ackRequired: row.ack_required === 1,
     body: row.body,
+    attachments,
     ...(row.topic !== null && {
       said: {
         seq: row.seq,
@@ -58,10 +73,13 @@ async function commitsOf(hub: Hub, row: LetterRow, recipients: readonly Recipien
       },
     }),
   }
+  // Each archive has the files beside its copies of the message, hence tells of no recipient in another.
+  const stored = storedFiles(hub, row.sender_project, attachments)
   const commits: Commits = new Map()
   for (const [projectId, home] of homes) {
     const here = recipients.filter(({ project_id }) => project_id === projectId)
-    commits.set(home.slug, [commitIn(home, letter, here, projectId === row.sender_project)])
+    const commit = commitIn(home, letter, here, projectId === row.sender_project)
+    commits.set(home.slug, [stored.length === 0 ? commit : { ...commit, stored }])
   }
   return commits
 }

@@ -1,5 +1,6 @@
 /** Everything that belongs into the archive, read from the tables in the order in which it is committed. */
 import { digestPart } from '../../archive/layout.ts'
+import { limits } from '../../base/limits.ts'
 import {
   type ArchivedThreadRow,
   countMessages,
@@ -24,7 +25,6 @@ export interface Step {
 }
 
 const pageSize = 200
-const mostBytes = 8 * 1024 * 1024
 
 /** As of a place in the feed: messages that came after it are left to whoever follows the feed from there. */
 export async function* everything(hub: Hub, place: Place | undefined): AsyncGenerator<Step> {
@@ -62,7 +62,7 @@ async function* letters(hub: Hub, place: Place | undefined): AsyncGenerator<{ co
   for await (const rows of pages((after, limit) => listMessageIds(reader(hub), after, limit))) {
     for (let at = 0; at < rows.length; ) {
       const ids: number[] = []
-      for (let room = mostBytes; at < rows.length && (ids.length === 0 || room > 0); at++) {
+      for (let room: number = limits.archivedBytes; at < rows.length && (ids.length === 0 || room > 0); at++) {
         const row = rows[at]
         if (row !== undefined) ids.push(row.id)
         room -= Number(rows[at + 1]?.bytes ?? 0)

@@ -78,6 +78,8 @@ async function compare(hub: Hub, archive: Archive, turn: Turn, progress: Progres
     return known
   }
   const findings: Finding[] = []
+  /** Files of several messages are compared once. */
+  const compared = new Set<string>()
   let [files, messages] = [0, 0]
   for await (const { commits, done, total } of everything(hub, undefined)) {
     await turn.goOn()
@@ -87,6 +89,15 @@ async function compare(hub: Hub, archive: Archive, turn: Turn, progress: Progres
       for (const { path, text } of list.flatMap((commit) => commit.files)) {
         files++
         const fault = inspection.compare(path, text)
+        if (fault !== undefined) findings.push({ project, ...fault })
+      }
+      for (const file of list.flatMap(({ stored = [] }) => stored)) {
+        const name = `${project}/${file.path}`
+        if (compared.has(name)) continue
+        compared.add(name)
+        files++
+        await turn.goOn()
+        const fault = await inspection.compareStored(file)
         if (fault !== undefined) findings.push({ project, ...fault })
       }
     }
@@ -111,8 +122,8 @@ async function compare(hub: Hub, archive: Archive, turn: Turn, progress: Progres
 async function stillToCome(hub: Hub, pending: Awaited<ReturnType<typeof listPending>>) {
   const [written, leaving] = [new Set<string>(), new Set<string>()]
   for (const [project, list] of await commitsOf(hub, pending))
-    for (const { files, forgets } of list) {
-      for (const { path } of files) written.add(`${project}/${path}`)
+    for (const { files, stored = [], forgets } of list) {
+      for (const { path } of [...files, ...stored]) written.add(`${project}/${path}`)
       if (forgets !== undefined) leaving.add(project)
     }
   return { written, leaving }

@@ -1,0 +1,209 @@
+/** Attachments in the archive: committed with their mail, compared, and restored by a rebuild. */
+import { createHash, randomBytes } from 'node:crypto'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect } from 'vitest'
+import { archived, repositoryOf } from '../support/archive.ts'
+import { parleyCommand } from '../support/cli.ts'
+import { eachEngine } from '../support/engines.ts'
+import { newDesk, type Receipt } from '../support/mail.ts'
+import { type Served, serveHere, shareServer } from '../support/parley.ts'
+import { drawing, noise, uriOf } from '../support/pictures.ts'
+import { verifies } from '../support/verifies.ts'
+
+type Sent = Receipt & { attachments: { path?: string; original_path?: string; data_uri?: string }[] }
+
+/** A project with three agents, and its repository. */
+async function begin(server: Served) {
+  const desk = await newDesk(server)
+  const { slug } = await desk.door.call<{ slug: string }>('ensure_project', { human_key: desk.project })
+  const repository = repositoryOf(server.storage, slug)
+  const send = (more: Record<string, unknown>) => desk.send(more) as Promise<Sent>
+  const committed = async (path: string) => (await repository.files().catch(() => [] as string[])).includes(path)
+  return {
+    desk,
+    slug,
+    repository,
+    send,
+    /** Resolves when a file is committed. */
+    has: (path: string) =>
+      expect.poll(() => committed(path), { timeout: 20_000, interval: 100, message: path }).toBe(true),
+    files: async () => (await repository.files()).filter((path) => path.startsWith('attachments/')),
+    changedIn: async (path: string) => {
+      const sha = (await repository.git('log', '--format=%H', '--', path)).trim()
+      return (await repository.git('show', '--format=', '--name-only', sha)).trim().split('\n').sort()
+    },
+    head: async (path: string) => {
+      const text = await repository.git('show', `main:${path}`)
+      return JSON.parse(text.slice('---json\n'.length, text.indexOf('\n---\n'))) as Record<string, unknown>
+    },
+  }
+}
+
+const named = ({ message_id, created_ts }: Sent) => `${created_ts.slice(0, 7).replace('-', '/')}/${message_id}.md`
+
+const sha1 = (bytes: Buffer) => createHash('sha1').update(bytes).digest('hex')
+
+describe('Attachments in the archive', () => {
+  const server = shareServer({ env: { ...archived, KEEP_ORIGINAL_IMAGES: 'true' } })
+
+  verifies(
+    ['mail.archive.files', 'mail.archive.listed', 'mail.archive.sound'],
+    'are files of the commit of their mail, each once, and in its frontmatter',
+    async () => {
+      const { repository, send, has, files, changedIn, head } = await begin(server())
+      const photo = await noise().png().toBuffer()
+      const inBody = uriOf('image/png', await drawing().png().toBuffer())
+      const beside = uriOf('image/png', await drawing(30, 30).png().toBuffer())
+      const notes = randomBytes(700_000)
+      const attachment_paths = [uriOf('image/png', photo), uriOf('application/zip', notes), beside]
+      const sent = await send({ body_md: `![flow](${inBody})`, attachment_paths })
+      const name = named(sent)
+      await has(`messages/${name}`)
+      const paths = sent.attachments.flatMap(({ path = [], original_path = [] }) => [path, original_path].flat())
+      // Two files, and the originals of three images.
+      expect(paths).toHaveLength(5)
+      expect(paths.filter((path) => path.startsWith('attachments/originals/'))).toHaveLength(3)
+      expect(await changedIn(`messages/${name}`)).toEqual(
+        [...paths, `messages/${name}`, `agents/GreenCastle/outbox/${name}`, `agents/BlueLake/inbox/${name}`].sort(),
+      )
+      await repository.sound()
+      for (const path of paths) {
+        const [, begins, sum] = /\/([0-9a-f]{2})\/([0-9a-f]{40})\.[a-z]+$/.exec(path) ?? []
+        expect(sum?.slice(0, 2)).toBe(begins)
+        expect(sha1(readFileSync(join(repository.folder, path)))).toBe(sum)
+      }
+      expect(paths.map((path) => path.slice(-45, -4))).toContain(`/${sha1(notes)}`)
+      // As messages show them; but an image that stands in the body is not repeated.
+      const shown = sent.attachments.map((one) => {
+        if (one.data_uri === undefined || one.original_path !== `attachments/originals/${originalOf(inBody)}`)
+          return one
+        const { data_uri: _, ...rest } = one
+        return { ...rest, data_omitted: true }
+      })
+      expect(shown.filter((one) => 'data_omitted' in one)).toHaveLength(1)
+      expect(shown.filter(({ data_uri }) => data_uri !== undefined)).toHaveLength(1)
+      for (const folder of ['messages', 'agents/GreenCastle/outbox', 'agents/BlueLake/inbox'])
+        expect((await head(`${folder}/${name}`)).attachments).toEqual(shown)
+
+      const again = await send({ attachment_paths })
+      await has(`messages/${named(again)}`)
+      expect((await changedIn(`messages/${named(again)}`)).filter((path) => path.startsWith('attachments/'))).toEqual(
+        [],
+      )
+      expect((await files()).sort()).toEqual([...paths].sort())
+      await repository.sound()
+    },
+    60_000,
+  )
+
+  verifies(
+    ['mail.archive.files', 'mail.archive.blind-files'],
+    'are beside every copy of their mail, and tell nobody of a blind copy elsewhere',
+    async () => {
+      const [here, open, blind, other] = await Promise.all([1, 2, 3, 4].map(() => begin(server())))
+      if (!here || !open || !blind || !other) throw new Error('four projects')
+      for (const { desk } of [open, blind])
+        await desk.door.call('set_contact_policy', {
+          project_key: desk.project,
+          agent_name: 'RedStone',
+          policy: 'open',
+        })
+      const sent = await here.send({
+        to: [`RedStone@${open.slug}`],
+        bcc: [`RedStone@${blind.slug}`],
+        attachment_paths: [uriOf('application/zip', randomBytes(9000))],
+      })
+      const [path = ''] = sent.attachments.map(({ path }) => path ?? '')
+      const copy = `agents/RedStone/inbox/${named(sent)}`
+      for (const { has } of [here, open, blind]) await has(path)
+      expect(await here.changedIn(path)).toEqual(
+        [path, `agents/GreenCastle/outbox/${named(sent)}`, `messages/${named(sent)}`].sort(),
+      )
+      for (const { changedIn } of [open, blind]) expect(await changedIn(path)).toEqual([path, copy].sort())
+      await other.has('agents/RedStone/profile.json')
+      expect(await other.files()).toEqual([])
+      // What others may read names neither the blind copy nor its project.
+      const log = await open.repository.git('log', '-p', '--format=%B', '--', 'messages', 'agents/RedStone/inbox')
+      expect(log).toContain(path)
+      expect(log).not.toContain(blind.slug)
+      expect(JSON.stringify(await here.head(`messages/${named(sent)}`))).not.toContain(blind.slug)
+      const shown = await blind.desk.resource<{ messages: { id: number; commit: null }[] }>('mailbox/RedStone')
+      expect(shown.messages).toMatchObject([{ id: sent.message_id, commit: null }])
+    },
+    60_000,
+  )
+})
+
+/** The path of an original behind its folder. */
+function originalOf(uri: string): string {
+  const sum = sha1(Buffer.from(uri.slice(uri.indexOf(',') + 1), 'base64'))
+  return `${sum.slice(0, 2)}/${sum}.png`
+}
+
+eachEngine('parley archive, with attachments', (openEngine) => {
+  verifies(
+    ['cli.archive.files', 'mail.archive.rebuilt'],
+    'finds what is amiss with them, and restores them',
+    async () => {
+      const env = { ...archived, DATABASE_URL: (await openEngine()).url }
+      const server = await serveHere({ env })
+      const { repository, send, has } = await begin(server)
+      const large = randomBytes(1_500_000)
+      const sent = await send({
+        attachment_paths: [uriOf('application/zip', large), uriOf('text/plain', Buffer.alloc(300_000, 'words\n'))],
+      })
+      const [path = '', second = ''] = sent.attachments.map(({ path }) => path ?? '')
+      await has(path)
+      // Others of the same file: it is compared once.
+      const last = await send({ attachment_paths: [uriOf('application/zip', large)] })
+      await has(`messages/${named(last)}`)
+      await repository.sound()
+      const command = (...args: string[]) => parleyCommand(server, ['archive', ...args], { env })
+      const verify = async () => {
+        const { code, stdout } = await command('verify', '--json')
+        return { code, ...(JSON.parse(stdout) as { waiting: number; findings: { kind: string; what: string }[] }) }
+      }
+      await expect.poll(async () => (await verify()).waiting, { timeout: 20_000 }).toBe(0)
+      const tree = await repository.tree()
+      const file = join(repository.folder, path)
+      const anew = async () => {
+        expect(await command('rebuild')).toMatchObject({ code: 0, stderr: '' })
+        expect(await verify()).toMatchObject({ code: 0, findings: [] })
+        expect(await repository.tree()).toBe(tree)
+        expect(readFileSync(file).equals(large)).toBe(true)
+        await repository.sound()
+      }
+      expect(await verify()).toMatchObject({ code: 0, findings: [] })
+
+      rmSync(file)
+      expect(await verify()).toMatchObject({ code: 1, findings: [{ kind: 'missing', what: path }] })
+      await anew()
+
+      const bytes = readFileSync(file)
+      bytes[1_000_000] = (bytes[1_000_000] ?? 0) ^ 1
+      writeFileSync(file, bytes)
+      expect(await verify()).toMatchObject({ code: 1, findings: [{ kind: 'changed', what: path }] })
+      await anew()
+
+      writeFileSync(join(repository.folder, 'attachments', 'mine.txt'), 'mine')
+      const untracked = { kind: 'extra', what: 'attachments/mine.txt' }
+      expect(await verify()).toMatchObject({ code: 1, findings: [untracked] })
+      await anew()
+
+      await repository.git('rm', '-q', second)
+      writeFileSync(file, bytes)
+      await repository.git('add', path)
+      await repository.git('-c', 'user.name=Eve', '-c', 'user.email=eve@example.org', 'commit', '-qm', 'other bytes')
+      const { findings } = await verify()
+      expect(findings.map(({ kind, what }) => `${kind} ${what}`)).toEqual([
+        `changed ${path}`,
+        `missing ${second}`,
+        expect.stringMatching(/^foreign commit [0-9a-f]{40}$/),
+      ])
+      await anew()
+      await server.stop()
+    },
+    120_000,
+  )
+})
