@@ -34,7 +34,7 @@ export interface BackingUp {
 
 /** A message may have a megabyte: so many are held at once. */
 const rowsAtOnce = 200
-const partBytes = 4 * 1024 * 1024
+const partBytes = 4_000_000
 
 export async function backUp(hub: Hub, caller: Caller, to: BackingUp): Promise<Manifest> {
   needSteering(caller)
