@@ -73,8 +73,6 @@ export const limits = {
   batchAnswerLength: 8 * MiB,
   /** Bytes of messages that the archive holds in memory together; a single one always fits. */
   archivedBytes: 8 * MiB,
-  /** Characters of the rows in one part of a backup; the last of them may go beyond. */
-  backupPartLength: 4 * MiB,
   /** Characters of an error's message or hint, and of a text that it repeats. */
   errorLength: 2000,
   echoLength: 200,

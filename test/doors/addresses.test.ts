@@ -17,6 +17,7 @@ describe('The name of an agent', () => {
     ...['project_key', 'human_key', 'to_project', 'from_project', 'program', 'model', 'task_description', 'name_hint'],
     ...['subject', 'body_md', 'importance', 'thread_id', 'client_message_id', 'subject_prefix', 'since_ts', 'reason'],
     ...['policy', 'on_conflict', 'query', 'llm_model', 'welcome_subject', 'welcome_body', 'file_reservation_reason'],
+    ...['attachments_policy', 'attachment_paths', 'code_repo_path'],
     ...['paths', 'file_reservation_paths', 'file_reservation_ids', 'thread_ids'],
   ]
   /** Here `name` is the agent's own. */

@@ -21,6 +21,7 @@ describe('A list in an answer', () => {
       'file_reservation_paths.conflicts',
       'renew_file_reservations.file_reservations',
     ],
+    ...['send_message.attachments', 'reply_message.attachments'],
     ...['summarize_thread.examples', 'summarize_threads.threads'],
     ...['topic_close.warnings', 'topic_reopen.warnings'],
     // Ten of them at most; list_agents shows all.
@@ -140,6 +141,7 @@ describe('A list among the arguments', () => {
     file_reservation_ids: '12',
     file_reservation_paths: '[id]/page.tsx',
     thread_ids: 'T-1',
+    attachment_paths: 'docs/plan.pdf',
   }
 
   verifies('all.lists.forms', 'may be one text, or JSON in a text', () => {

@@ -105,7 +105,7 @@ describe('The address', () => {
     expect(run).toMatchObject({ code: 1, stdout: '' })
     expect(run.stderr).toMatch(/^Parley cannot listen on .*\n.*--port.*\n$/)
     expect(run.stderr).toContain(`127.0.0.1:${port}`)
-    expect((await readdir(storage)).sort()).toEqual(['parley.sqlite3', 'secret.key'])
+    expect((await readdir(storage)).sort()).toEqual(['parley.sqlite3', 'parley.sqlite3-bell', 'secret.key'])
   })
 })
 
@@ -118,7 +118,7 @@ describe('The first start', () => {
     expect(await parley.end()).toBe(0)
     expect(await modeOf(root)).toBe(0o700)
     expect(await modeOf(join(root, 'parley.sqlite3'))).toBe(0o600)
-    expect((await readdir(root)).sort()).toEqual(['parley.sqlite3', 'secret.key'])
+    expect((await readdir(root)).sort()).toEqual(['parley.sqlite3', 'parley.sqlite3-bell', 'secret.key'])
   })
 
   verifies('serve.start.secret', 'makes a key with mode 600, and later ones keep it', async () => {

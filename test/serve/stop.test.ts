@@ -32,7 +32,7 @@ async function endWell(parley: Parley, signal: NodeJS.Signals = 'SIGTERM'): Prom
   const lines = parley.output.stderr.trimEnd().split('\n')
   expect(lines.map((line) => JSON.parse(line))).toEqual([expect.objectContaining({ msg: 'stopping', signal })])
   // SQLite removes the WAL when the last connection is closed.
-  expect((await readdir(parley.storage)).sort()).toEqual(['parley.sqlite3', 'secret.key'])
+  expect((await readdir(parley.storage)).sort()).toEqual(['parley.sqlite3', 'parley.sqlite3-bell', 'secret.key'])
 }
 
 describe.each(['SIGTERM', 'SIGINT'] as const)('%s', (signal) => {
@@ -160,6 +160,6 @@ describe('A stopping server', () => {
     expect(await mailbox(parley, 'alice').check()).toBeNull()
     expect(await mailbox(parley, 'alice').check()).toBeNull()
     expect(await parley.end()).toBe(0)
-    expect((await readdir(parley.storage)).sort()).toEqual(['parley.sqlite3', 'secret.key'])
+    expect((await readdir(parley.storage)).sort()).toEqual(['parley.sqlite3', 'parley.sqlite3-bell', 'secret.key'])
   })
 })

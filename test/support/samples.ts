@@ -33,6 +33,8 @@ export function mailSamples(place: string, message_id = 1): Samples {
     macro_start_session: { human_key: place },
     macro_prepare_thread: { project_key, thread_id: 'T-1' },
     macro_file_reservation_cycle: { ...me, paths: ['src/**'] },
+    install_precommit_guard: { project_key, code_repo_path: '/srv/nowhere' },
+    uninstall_precommit_guard: { code_repo_path: '/srv/nowhere' },
     macro_contact_handshake: { project_key, requester: 'GreenCastle', target: 'BlueLake' },
   }
 }

@@ -5,6 +5,7 @@ import { isAbsolute, join, relative, sep } from 'node:path'
 import { promisify } from 'node:util'
 import { HubError } from '../../base/errors.ts'
 import { gitEnv } from '../../base/git-env.ts'
+import { echo } from '../../base/text.ts'
 
 const run = promisify(execFile)
 
@@ -19,7 +20,7 @@ export interface Repository {
 
 export async function findRepository(folder: string): Promise<Repository> {
   if (!isAbsolute(folder))
-    throw new HubError('INVALID_ARGUMENT', `The path of the repository must be absolute: ${JSON.stringify(folder)}`)
+    throw new HubError('INVALID_ARGUMENT', `The path of the repository must be absolute: ${echo(folder)}`)
   const top = await ask(folder, '--show-toplevel')
   // From its top, because a relative core.hooksPath is meant from there.
   return { top, common: await ask(top, '--git-common-dir'), hooks: await ask(top, '--git-path', 'hooks') }

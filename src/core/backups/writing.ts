@@ -1,6 +1,5 @@
 /** Making a backup: the archives first, then the database as of one moment, as one tar file. Nobody waits for it. */
 import { createHash } from 'node:crypto'
-import { limits } from '../../base/limits.ts'
 import { tarEnd, tarHeader, tarPadding } from '../../base/tar.ts'
 import type { Reader } from '../../db/port.ts'
 import {
@@ -35,6 +34,7 @@ export interface BackingUp {
 
 /** A message may have a megabyte: so many are held at once. */
 const rowsAtOnce = 200
+const partBytes = 4_000_000
 
 export async function backUp(hub: Hub, caller: Caller, to: BackingUp): Promise<Manifest> {
   needSteering(caller)
@@ -95,7 +95,7 @@ async function* partsOf(db: Reader, table: Table): AsyncGenerator<{ text: string
     for (const row of page) text += `${JSON.stringify(columns.map((column) => toJson(row[column])))}\n`
     rows += page.length
     const ended = page.length < rowsAtOnce
-    if (text.length >= limits.backupPartLength || (ended && rows > 0)) {
+    if (text.length >= partBytes || (ended && rows > 0)) {
       yield { text, rows }
       text = ''
       rows = 0

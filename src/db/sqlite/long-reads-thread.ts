@@ -16,4 +16,8 @@ function answer({ id, strings, values }: Question): Answer {
   }
 }
 
-parentPort?.on('message', (question: Question) => parentPort?.postMessage(answer(question)))
+parentPort?.on('message', (question: Question | 'close') => {
+  if (question !== 'close') return parentPort?.postMessage(answer(question))
+  connection?.close()
+  parentPort?.close()
+})

@@ -1,6 +1,7 @@
 /** Reads that take long, in a thread of their own: the event loop of the program stays free meanwhile. */
 import { Worker } from 'node:worker_threads'
 import type { Sql } from 'sql-template-tag'
+import { alarm } from '../../base/clock.ts'
 import { shuttingDown, sqliteFault } from '../faults.ts'
 import type { Reader } from '../port.ts'
 
@@ -20,6 +21,9 @@ interface Waiting {
   readonly resolve: (rows: unknown[]) => void
   readonly reject: (error: unknown) => void
 }
+
+/** How long the thread has to close its connection. */
+const patienceMs = 500
 
 /** As source or compiled, the script lies beside this file. */
 const script = new URL(
@@ -51,11 +55,27 @@ export class LongReads implements Reader {
     })
   }
 
-  /** Reads that run come to their end as errors: nobody waits for a search that takes long when the program stops. */
+  /**
+   * Reads that run come to their end as errors: nobody waits for a search that takes long when the program stops. The thread
+   * itself closes its connection, if it can be heard: then the one that is closed after it is the last, and removes the WAL.
+   */
   async close(): Promise<void> {
     this.#closed = true
     this.#fail(shuttingDown())
-    await this.#worker?.terminate()
+    const worker = this.#worker
+    if (worker === undefined) return
+    const { promise: gone, resolve } = Promise.withResolvers<void>()
+    worker.once('exit', () => resolve())
+    worker.ref()
+    worker.postMessage('close')
+    // A query that runs cannot be interrupted; the thread ends with it.
+    const cancel = alarm(patienceMs, () => {
+      worker.unref()
+      void worker.terminate()
+      resolve()
+    })
+    await gone
+    cancel()
   }
 
   /** Started by the first question: many programs never ask one. */

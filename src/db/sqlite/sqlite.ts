@@ -157,7 +157,7 @@ export class SqliteDb implements Db {
   async #close(): Promise<void> {
     this.#watch.close()
     this.#reading.close()
-    await Promise.all([this.#writer.close(), this.long.close()])
+    await this.#writer.close(() => this.long.close())
     this.#bell.close()
   }
 }

@@ -36,7 +36,7 @@ interface Unit {
 export interface WriterOptions {
   /** How long a group waits for other processes. */
   readonly patienceMs: number
-  /** Called after each COMMIT. Throws if it went into a file that is not there any more: then nobody is told that it was kept. */
+  /** Called after each COMMIT of something. Throws if it went into a file that is not there any more: then nobody is told that it was kept. */
   readonly committed: () => void
 }
 
@@ -84,11 +84,12 @@ export class SqliteWriter {
     })
   }
 
-  /** Refuses new work, finishes what waits, closes the connection. */
-  async close(): Promise<void> {
+  /** Refuses new work, finishes what waits, and closes the connection after all others. */
+  async close(closeOthers: () => Promise<void>): Promise<void> {
     const last = this.#active ? this.tx(async () => {}).catch(() => {}) : undefined
     this.#closing = true
     await last
+    await closeOthers()
     this.#connection.close()
   }
 
@@ -137,17 +138,19 @@ export class SqliteWriter {
     await whileBusy(() => begin.run(), this.#patienceMs - waited)
     const alarm = startAlarm()
     try {
-      await Promise.race([this.#runUnits(group, alarm), alarm.rings])
+      const wrote = await Promise.race([this.#runUnits(group, alarm), alarm.rings])
       commit.run()
-      this.#committed()
+      if (wrote) this.#committed()
     } finally {
       alarm.stop()
       if (this.#connection.inTransaction) rollback.run()
     }
   }
 
-  async #runUnits(group: readonly Unit[], alarm: Alarm): Promise<void> {
+  /** Whether one of them may have written. */
+  async #runUnits(group: readonly Unit[], alarm: Alarm): Promise<boolean> {
     const { savepoint, undo, release } = this.#statements
+    let wrote = false
     const guarded = this.#guardedGroups > 0
     if (guarded) this.#guardedGroups--
     for (const unit of group) {
@@ -156,7 +159,7 @@ export class SqliteWriter {
       alarm.running = { unit, tx }
       await run(unit, tx)
       // The unit was given up: another transaction runs by now.
-      if (alarm.rang) return
+      if (alarm.rang) return false
       // A full disk, for one, takes the transaction away with the statement that met it.
       if (!this.#connection.inTransaction) throw new GroupLost(unit)
       if (guarded) {
@@ -168,7 +171,9 @@ export class SqliteWriter {
         this.#guardedGroups = groupsGuarded
         throw new GroupLost()
       }
+      wrote ||= tx.wrote
     }
+    return wrote
   }
 }
 

@@ -1,6 +1,7 @@
 /** `parley file_reservations`: which paths agents have reserved, and until when; a person may free them. */
 
 import type { Command } from 'commander'
+import { HubError } from '../../base/errors.ts'
 import { local, operator } from '../../core/access/callers.ts'
 import type { Hub } from '../../core/hub/hub.ts'
 import { type Lease, listExpiring, listLeases } from '../../core/leases/leases.ts'
@@ -105,10 +106,8 @@ export function leasesCommand(open: Open, screen: Screen): Command {
         const isId = (text: string) => /^#?\d{1,15}$/.test(text)
         const ids = called.filter(isId).map((id) => Number(id.replace('#', '')))
         // Whoever can open the database is its operator.
-        const freed = await freeLeases(hub, operator, project, {
-          ids,
-          patterns: called.filter((text) => !isId(text)),
-        })
+        const patterns = called.filter((text) => !isId(text))
+        const freed = await freeLeases(hub, operator, project, { ids, patterns }).catch(namingCommand)
         if (json) return screen.out(`${harmlessJson(toFreed(freed))}\n`)
         for (const { id, agent, pattern, told } of freed)
           await screen.out(
@@ -118,6 +117,13 @@ export function leasesCommand(open: Open, screen: Screen): Command {
     )
 
   return reservations
+}
+
+/** Nothing was freed: the command that shows what could be. */
+function namingCommand(error: unknown): never {
+  if (!(error instanceof HubError) || error.code !== 'NOT_FOUND') throw error
+  const hint = `${error.hint} \`parley file_reservations active <project>\` shows what is reserved.`
+  throw new HubError(error.code, error.message, { hint, cause: error })
 }
 
 const toFreed = (freed: readonly Freed[]) => ({

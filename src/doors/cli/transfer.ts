@@ -114,7 +114,7 @@ export const importCommand = (open: Open, screen: Screen): Command =>
       }),
     )
 
-const chunkBytes = 512 * 1024
+const chunkBytes = 1_000_000
 
 /** Read at once and not awaited: nothing but its statements may hold up a transaction. */
 function* recordsOf(path: string): Generator<ExportRecord> {
