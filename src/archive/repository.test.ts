@@ -108,13 +108,20 @@ describe('A repository', () => {
   })
 })
 
+/** More than git holds in memory at once. */
+const large = (n: number) => ({ size: 20 * 100_000, parts: largeParts(n) })
+async function* largeParts(n: number) {
+  for (let part = 0; part < 20; part++) yield Buffer.alloc(100_000, n + part)
+}
+
 test('An archive joins many small packs, and stays sound', async () => {
   const folder = await temporaryFolder()
   const packs = () =>
     readdirSync(join(folder, 'p', '.git', 'objects', 'pack')).filter((name) => name.endsWith('.pack')).length
   for (let n = 0; n < 52; n++) {
     const archive = new Archive(folder, { author: owner.author, newId: 'test' })
-    await archive.add('p', [{ subject: `${n}`, at: n, files: [{ path: `m/${n}.md`, text: `${n}` }] }])
+    const stored = n % 10 === 0 ? [{ path: `attachments/${n}.bin`, open: async () => large(n) }] : []
+    await archive.add('p', [{ subject: `${n}`, at: n, files: [{ path: `m/${n}.md`, text: `${n}` }], stored }])
     await archive.keep()
     if (n === 51) {
       expect(packs()).toBe(52)
@@ -123,6 +130,7 @@ test('An archive joins many small packs, and stays sound', async () => {
     archive.close()
   }
   expect(packs()).toBeLessThan(10)
+  expect(statSync(join(folder, 'p', 'attachments/50.bin')).size).toBe(2_000_000)
   expect(await git(join(folder, 'p'), ['fsck', '--full', '--strict', '--no-dangling'])).toBe('')
   expect(await git(join(folder, 'p'), ['status', '--porcelain'])).toBe('')
 }, 60_000)
