@@ -31,8 +31,8 @@ export function seedMail(storage: string, counts: readonly number[]): void {
       INSERT INTO messages (id, uid, thread_id, seq, sender_id, subject, body, created_at)
         SELECT m + i, 'seed-${n}-' || i, m + i + 1000, 1, first + (i % ${benchAgents}), 'Message ' || i, '${text}', 1750000000000 + i
         FROM numbers, run;
-      INSERT INTO deliveries (message_id, recipient_id, kind, sent_at)
-        SELECT m + i, a, 'to', 1750000000000 + i FROM numbers, run;
+      INSERT INTO deliveries (message_id, recipient_id, kind, sent_at, filed)
+        SELECT m + i, a, 'to', 1750000000000 + i, 1 FROM numbers, run;
       DROP TABLE numbers; DROP TABLE run;`)
   db.exec(`
     INSERT INTO outbox (sender_id, message_id, sent_at) SELECT sender_id, id, created_at FROM messages ORDER BY sender_id, id;

@@ -17,7 +17,7 @@ export function seed(storage: string, agent: string, count: number): void {
       SELECT t + i, '${agent}-' || i, p, 2, 0 FROM numbers, run;
     INSERT INTO messages (id, uid, thread_id, seq, sender_id, body, created_at)
       SELECT m + i, '${agent}-' || i, t + i, 1, a, 'message ' || i || ' that waits with many others to be read', 0 FROM numbers, run;
-    INSERT INTO deliveries (message_id, recipient_id, sent_at) SELECT m + i, a, 0 FROM numbers, run;
+    INSERT INTO deliveries (message_id, recipient_id, sent_at, filed) SELECT m + i, a, 0, 1 FROM numbers, run;
     INSERT INTO outbox (sender_id, message_id, sent_at) SELECT sender_id, id, created_at FROM messages, run WHERE id > m;
     UPDATE outbox_filed SET up_to = (SELECT MAX(id) FROM messages);
     COMMIT;
