@@ -3,6 +3,7 @@ import { leaseText, profileText, subjectLine } from '../../archive/documents.ts'
 import { leasePath, profilePath } from '../../archive/layout.ts'
 import { type ArchivedAgentRow, type ArchivedLeaseRow, listPatternLeases } from '../../store/archive.ts'
 import { type Hub, reader } from '../hub/hub.ts'
+import { fromNamed } from '../leases/leases.ts'
 import { addCommit, type Commits, homeOf } from './homes.ts'
 
 export async function profileCommits(hub: Hub, row: ArchivedAgentRow, at: number): Promise<Commits> {
@@ -31,15 +32,7 @@ export async function leaseCommits(hub: Hub, row: ArchivedLeaseRow, at: number):
   const { slug } = await homeOf(hub, row.project_id)
   const { pattern, project_id: projectId } = row
   const rows = await listPatternLeases(reader(hub), { projectId, pattern, limit: reservations })
-  const leases = rows.reverse().map((one) => ({
-    id: one.id,
-    agent: one.agent,
-    exclusive: one.exclusive === 1,
-    reason: one.reason,
-    createdAt: one.created_at,
-    expiresAt: one.expires_at,
-    releasedAt: one.released_at ?? undefined,
-  }))
+  const leases = rows.reverse().map(fromNamed)
   const commits: Commits = new Map()
   const until = new Date(row.expires_at).toISOString()
   const how = row.exclusive === 1 ? 'exclusive' : 'shared'

@@ -50,7 +50,7 @@ const toLease = (row: LeaseRow, agent: string): Lease => ({
   releasedAt: row.released_at ?? undefined,
 })
 
-const fromNamed = (row: NamedLeaseRow): Lease => toLease(row, row.agent)
+export const fromNamed = (row: NamedLeaseRow): Lease => toLease(row, row.agent)
 
 export interface Reserving {
   readonly patterns: readonly string[]

@@ -1,6 +1,7 @@
 /** The resources that show mail: inbox, outbox, mailbox, a message, a thread, and the views of waiting mail. */
 import { z } from 'zod'
 import { limits } from '../../../base/limits.ts'
+import type { Acting } from '../../../core/agents/acting.ts'
 import { needHome } from '../../../core/agents/agents.ts'
 import { describeCommits, findCommits } from '../../../core/archive/commits.ts'
 import type { Hub } from '../../../core/hub/hub.ts'
@@ -38,6 +39,7 @@ const limit = limitParameter(20, limits.inboxListed)
 const aged = { agent: name, project: projectParameter.optional(), limit }
 const agedObject = z.object(aged)
 const ofAgent = { ...aged, before: idParameter.optional() }
+const ofAgentObject = z.object(ofAgent)
 const withText = { since_ts: since.optional(), include_bodies: flagParameter(false) }
 
 const textual = z.object({ ...ofAgent, ...withText })
@@ -92,35 +94,37 @@ export function mailResources(hub: Hub): Resource<MailScope>[] {
     },
   })
 
+  /** The latest messages of an agent, each with what `commitOf` says of its commit in the archive. */
+  async function readMailbox(
+    params: z.output<typeof ofAgentObject>,
+    context: CallContext<MailScope>,
+    commitOf: (as: Acting, messages: readonly Received[]) => Promise<ReadonlyMap<number, unknown>>,
+  ) {
+    const { as, page } = await open(context, params)
+    const found = await listInbox(hub, as, { limit: params.limit, before: params.before })
+    const commits = await commitOf(as, found.messages)
+    const shape = (one: Received) => ({ ...toReceived(one), commit: commits.get(one.id) ?? null })
+    return { ...page(found, shape), ...older(found) }
+  }
+
   const mailbox = defineResource({
     uri: 'resource://mailbox/{agent}{?project,limit,before}',
     name: 'mailbox',
     description: 'The latest messages of an agent, without bodies, with the names of their commits in the archive.',
-    params: z.object(ofAgent),
-    async read(params, context) {
-      const { as, page } = await open(context, params)
-      const found = await listInbox(hub, as, { limit: params.limit, before: params.before })
-      const commits = await findCommits(hub, as, found.messages)
-      const shape = (one: Received) => ({ ...toReceived(one), commit: commits.get(one.id) ?? null })
-      return { ...page(found, shape), ...older(found) }
-    },
+    params: ofAgentObject,
+    read: (params, context) => readMailbox(params, context, (as, messages) => findCommits(hub, as, messages)),
   })
 
   const mailboxWithCommits = defineResource({
     uri: 'resource://mailbox-with-commits/{agent}{?project,limit,before}',
     name: 'mailbox-with-commits',
     description: 'The latest messages of an agent, without bodies, with their commits in the archive.',
-    params: z.object(ofAgent),
-    async read(params, context) {
-      const { as, page } = await open(context, params)
-      const found = await listInbox(hub, as, { limit: params.limit, before: params.before })
-      const commits = await describeCommits(hub, as, found.messages)
-      const shape = (one: Received) => {
-        const commit = commits.get(one.id)
-        return { ...toReceived(one), commit: commit === undefined ? null : toCommit(commit) }
-      }
-      return { ...page(found, shape), ...older(found) }
-    },
+    params: ofAgentObject,
+    read: (params, context) =>
+      readMailbox(params, context, async (as, messages) => {
+        const commits = await describeCommits(hub, as, messages)
+        return new Map([...commits].map(([id, commit]) => [id, toCommit(commit)]))
+      }),
   })
 
   const outbox = defineResource({
@@ -174,7 +178,7 @@ export function mailResources(hub: Hub): Resource<MailScope>[] {
       uri: `resource://views/${uri}/{agent}{?project,limit,before}`,
       name: uri,
       description,
-      params: z.object(ofAgent),
+      params: ofAgentObject,
       async read(params, context) {
         const { as, page } = await open(context, params)
         const found = await listInbox(hub, as, { part, limit: params.limit, before: params.before })
