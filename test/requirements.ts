@@ -3,6 +3,7 @@
 import { access } from './requirements/access.ts'
 import { archive } from './requirements/archive.ts'
 import { attachments } from './requirements/attachments.ts'
+import { client } from './requirements/client.ts'
 import { contacts } from './requirements/contacts.ts'
 import { feed } from './requirements/feed.ts'
 import { finding } from './requirements/finding.ts'
@@ -122,6 +123,9 @@ export const requirements = [
   { id: 'all.wait.other-process', spec: 'DESIGN One wait', says: 'A message stored by one process wakes those who wait at another.' },
 
   ...http,
+
+  // The client of the post door, and its bridge
+  ...client,
 
   // The bus
   { id: 'bus.tools.all', spec: 'bus.md §4.2', says: 'The tools of the spec are there in both eras, each with an output schema.' },
