@@ -29,7 +29,7 @@ export async function mailbox({ config, warnings }: Settings, { bridge: alone }:
   const clock = systemClock
   const ids = createIds(clock)
   const { MAILBOX_SERVER_URL: url, MAILBOX_API_KEY: key } = config
-  const server = createServer({ url, key, clock, claimant: `${hostname().slice(0, 60)} ${process.pid} ${ids.short()}` })
+  const server = createServer({ url, key, clock, client: `${hostname().slice(0, 60)} ${process.pid} ${ids.short()}` })
   const news = new News(clock)
   const errands = new Errands({ clock, ids, log })
   const arrivals = new Arrivals({ server, news, clock, connected: () => socket?.open ?? false })

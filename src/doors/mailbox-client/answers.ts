@@ -11,7 +11,7 @@ const message = z.object({
 
 export type SessionMessage = z.output<typeof message>
 
-const session = z.object({
+const listed = z.object({
   session_id: z.string(),
   subject: z.string(),
   other_agent_name: z.string(),
@@ -30,7 +30,7 @@ const pendingConnection = z.object({
 
 export type PendingConnection = z.output<typeof pendingConnection>
 
-export const inbox = z.object({ sessions: z.array(session), pending_connections: z.array(pendingConnection) })
+export const inbox = z.object({ sessions: z.array(listed), pending_connections: z.array(pendingConnection) })
 
 export type Inbox = z.output<typeof inbox>
 
@@ -68,19 +68,16 @@ export type UnreadMessage = z.output<typeof unreadMessage>
 
 export const unread = z.object({ messages: z.array(unreadMessage), has_more: z.boolean() })
 
-export const bridgedSession = z.object({
-  session_id: z.string(),
-  subject: z.string(),
-  other_agent_name: z.string(),
-  /** Answers in a row that bridges have sent by themselves. */
+export const session = z.object({ session_id: z.string(), subject: z.string(), other_agent_name: z.string() })
+
+export const claimed = z.object({
+  /** The session of the agent's own program that this one is continued in; absent before the first message. */
+  bridge_session_key: z.string().nullish(),
+  /** Messages at the end of the session that bridges have sent by themselves. */
   automatic_turns: z.number(),
-  /** The last message before them; null if there is none. */
-  turns_after: z.string().nullable(),
-  /** The session of the agent's host that this one was brought to; null before the first message. */
-  bridge_session_key: z.string().nullable(),
 })
 
-export type BridgedSession = z.output<typeof bridgedSession>
+export type Claim = z.output<typeof claimed>
 
 /** Where the status alone says it all. */
 export const anything = z.object({})

@@ -90,7 +90,7 @@ export class Arrivals {
     for await (const message of this.#server.unread()) {
       if (this.#seen.has(message.message_id)) continue
       if (messages.length > 0 && length + message.content.length > answerLength / 2) return true
-      if (!(await this.#server.claim(message.message_id))) continue
+      if ((await this.#server.claim(message.message_id)) === undefined) continue
       this.#seen.add(message.message_id)
       messages.push(message)
       length += message.content.length

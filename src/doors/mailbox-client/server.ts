@@ -12,7 +12,7 @@ export interface ServerOptions {
   readonly key: string | undefined
   readonly clock: Clock
   /** The name under which this process claims messages: it may claim again what it has claimed. */
-  readonly claimant: string
+  readonly client: string
 }
 
 export interface Draft {
@@ -35,7 +35,7 @@ const patienceMs = 15_000
 
 export type Server = ReturnType<typeof createServer>
 
-export function createServer({ url, key, clock, claimant }: ServerOptions) {
+export function createServer({ url, key, clock, client }: ServerOptions) {
   async function call<Answer extends z.ZodType>(
     method: 'GET' | 'POST' | 'PUT',
     path: string,
@@ -60,7 +60,7 @@ export function createServer({ url, key, clock, claimant }: ServerOptions) {
       call('GET', `/sessions/${of(session)}/history?limit=${limit}${before ? `&before=${of(before)}` : ''}`, {
         as: answers.history,
       }),
-    session: (session: string) => call('GET', `/sessions/${of(session)}`, { as: answers.bridgedSession }),
+    session: (session: string) => call('GET', `/sessions/${of(session)}`, { as: answers.session }),
     /** The unread messages of all sessions, the oldest first, page by page. Looking marks none of them as read. */
     async *unread(): AsyncGenerator<answers.UnreadMessage> {
       for (let after = '', more = true; more; ) {
@@ -75,14 +75,13 @@ export function createServer({ url, key, clock, claimant }: ServerOptions) {
       call('POST', '/connections/request', { as: answers.requested, body: { target_agent_name, message } }),
     approve: (verification_code: string) =>
       call('POST', '/connections/approve', { as: answers.approved, body: { verification_code } }),
-    /** Whether the message is this process's to handle; false if another client has it, or it is read. */
-    async claim(message: string): Promise<boolean> {
+    /** Undefined if another client has the message, or it is read: then it is not this process's to handle. */
+    async claim(message: string): Promise<answers.Claim | undefined> {
       try {
-        await call('POST', `/messages/${of(message)}/claim`, { as: answers.anything, body: { claimant } })
-        return true
+        return await call('POST', `/messages/${of(message)}/claim`, { as: answers.claimed, body: { client } })
       } catch (error) {
         // The message may be gone too: then there is nothing to handle either.
-        if (error instanceof HubError && ['conflict', 'not_found'].includes(error.kind)) return false
+        if (error instanceof HubError && ['conflict', 'not_found'].includes(error.kind)) return undefined
         throw error
       }
     },

@@ -11,7 +11,7 @@
 import type { Clock } from '../../../base/clock.ts'
 import type { Ids } from '../../../base/ids.ts'
 import type { Log } from '../../../base/log.ts'
-import type { BridgedSession, UnreadMessage } from '../answers.ts'
+import type { UnreadMessage } from '../answers.ts'
 import { Backoff } from '../backoff.ts'
 import type { Errands } from '../errands.ts'
 import { Recent } from '../recent.ts'
@@ -34,6 +34,9 @@ export interface BridgeParts {
 
 /** Without any event: the claim of a client that died has lapsed, or a person has written for this agent. */
 const lookMs = 60_000
+
+/** When another client may be done with a message. */
+const soonMs = 5000
 
 /** Well before a claim lapses, which it does after two minutes. */
 const renewMs = 60_000
@@ -115,7 +118,7 @@ export class Bridge {
     }
     for (const [session, messages] of sessions) {
       this.#busy.add(session)
-      void this.#bring(session, messages).finally(() => {
+      void this.#bring(messages).finally(() => {
         this.#busy.delete(session)
         if (this.#passed.delete(session)) this.look()
       })
@@ -123,9 +126,9 @@ export class Bridge {
   }
 
   /** The messages of one session in their order; none overtakes one that could not be brought. */
-  async #bring(session: string, messages: readonly UnreadMessage[]): Promise<void> {
+  async #bring(messages: readonly UnreadMessage[]): Promise<void> {
     try {
-      for (const message of messages) if (!(await this.#bringOne(session, message))) return
+      for (const message of messages) if (!(await this.#bringOne(message))) return
       this.#told = false
     } catch (error) {
       const now = this.#parts.clock.monotonic()
@@ -136,25 +139,27 @@ export class Bridge {
     }
   }
 
-  /** False if the session has to wait for a person. */
-  async #bringOne(session: string, message: UnreadMessage): Promise<boolean> {
+  /** False if those behind it have to wait: for another client, or for a person. */
+  async #bringOne(message: UnreadMessage): Promise<boolean> {
     const { server, mode, maxTurns } = this.#parts
     if (this.#end.signal.aborted) return false
-    const state = await server.session(session)
-    const aside = isWaitingText(message)
-    if (!aside && mode === 'inline' && state.automatic_turns >= maxTurns) {
-      await this.#sayThatItWaits(state, message)
+    const claim = await server.claim(message.message_id)
+    if (claim === undefined) {
+      // Another client has it. Those behind it must not overtake it.
+      this.#later(soonMs)
       return false
     }
-    if (!(await server.claim(message.message_id))) return true
-    if (aside) this.#read(message)
-    else await this.#handOver(state, message)
+    if (isWaitingText(message)) this.#read(message)
+    else if (mode === 'inline' && claim.automatic_turns >= maxTurns) {
+      await this.#sayThatItWaits(message)
+      return false
+    } else await this.#handOver(message, claim.bridge_session_key ?? undefined)
     return true
   }
 
-  async #handOver(state: BridgedSession, message: UnreadMessage): Promise<void> {
-    const { server, mode, errands, sessionKey } = this.#parts
-    const known = state.bridge_session_key ?? sessionKey
+  async #handOver(message: UnreadMessage, kept: string | undefined): Promise<void> {
+    const { server, errands, sessionKey } = this.#parts
+    const known = kept ?? sessionKey
     const used = await this.#toSession(known, message).catch((error: unknown) => {
       // A session that was removed at the host: the usual one takes its place.
       if (error instanceof GatewayFailure && error.sessionGone && known !== sessionKey)
@@ -163,9 +168,9 @@ export class Bridge {
     })
     this.#backoff.gateway.reset()
     this.#read(message)
-    if (used.key !== state.bridge_session_key)
-      void errands.run('keeping the session', () => server.keepBridge(state.session_id, used.key))
-    if (mode === 'inline' && used.answer !== undefined) await this.#sendBack(message, used.answer)
+    if (used.key !== kept)
+      void errands.run('keeping the session', () => server.keepBridge(message.session_id, used.key))
+    if (used.answer !== undefined) await this.#sendBack(message, used.answer)
   }
 
   async #toSession(key: string, message: UnreadMessage): Promise<{ key: string; answer: string | undefined }> {
@@ -207,13 +212,12 @@ export class Bridge {
     }
   }
 
-  /** Said once, whichever of several clients says it: its id is that of the message before the automatic ones. */
-  async #sayThatItWaits(state: BridgedSession, { from_agent: to }: UnreadMessage): Promise<void> {
-    const { session_id, automatic_turns, turns_after } = state
-    const client_message_id = `waits-${turns_after ?? session_id}`
-    const content = waitingText(this.#parts.maxTurns)
-    await this.#parts.server.send({ to, session_id, content, automatic: true, client_message_id })
-    this.#parts.log.info({ session: session_id, turns: automatic_turns }, 'the bridge waits for a person')
+  /** Said once, whichever of several clients says it, and however often: its id is made from that of the message it holds. */
+  async #sayThatItWaits({ message_id, session_id, from_agent: to }: UnreadMessage): Promise<void> {
+    const { server, log, maxTurns } = this.#parts
+    const client_message_id = `waits-${message_id}`
+    await server.send({ to, session_id, content: waitingText(maxTurns), automatic: true, client_message_id })
+    log.info({ session: session_id }, 'the bridge waits for a person')
   }
 
   /** Once until something gets through again. */
