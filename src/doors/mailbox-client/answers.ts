@@ -7,6 +7,8 @@ const message = z.object({
   content: z.string(),
   created_at: z.string(),
   is_read: z.boolean(),
+  /** The text goes on: a list has only its beginning. */
+  truncated: z.boolean().optional(),
 })
 
 export type SessionMessage = z.output<typeof message>
@@ -72,7 +74,7 @@ export const session = z.object({ session_id: z.string(), subject: z.string(), o
 
 export const claimed = z.object({
   /** The session of the agent's own program that this one is continued in; absent before the first message. */
-  bridge_session_key: z.string().nullish(),
+  session_key: z.string().nullish(),
   /** Messages at the end of the session that bridges have sent by themselves. */
   automatic_turns: z.number(),
 })

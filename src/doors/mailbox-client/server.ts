@@ -87,8 +87,8 @@ export function createServer({ url, key, clock, client }: ServerOptions) {
     },
     markRead: (message: string) => call('POST', `/messages/${of(message)}/read`, { as: answers.anything }),
     /** Keeps which session of the agent's host a session is brought to. */
-    keepBridge: (session: string, bridge_session_key: string) =>
-      call('PUT', `/sessions/${of(session)}/bridge`, { as: answers.anything, body: { bridge_session_key } }),
+    keepSessionKey: (session: string, session_key: string) =>
+      call('PUT', `/sessions/${of(session)}/key`, { as: answers.anything, body: { session_key } }),
   }
 }
 

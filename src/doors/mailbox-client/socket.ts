@@ -1,11 +1,4 @@
-/**
- * The WebSocket beside the client: its events are hints that something has happened.
- *
- *   closed ── connect ──▶ connecting ── open ──▶ open ── pings answered ──▶ open
- *     ▲                       │                    │
- *     └──── back-off ◀────────┴── error, close, ◀──┘
- *                                 a minute of silence
- */
+/** The WebSocket beside the client: its events are hints that something has happened. */
 import { type RawData, WebSocket } from 'ws'
 import type { Clock } from '../../base/clock.ts'
 import type { Ids } from '../../base/ids.ts'
@@ -28,6 +21,12 @@ export interface SocketOptions {
 /** As often as a proxy that closes idle connections could wish, and how long a server may be silent. */
 const [pingMs, silenceMs, handshakeMs] = [25_000, 60_000, 10_000]
 
+/**
+ *   closed ── connect ──▶ connecting ── open ──▶ open ── pings answered ──▶ open
+ *     ▲                       │                    │
+ *     └──── back-off ◀────────┴── error, close, ◀──┘
+ *                                 a minute of silence
+ */
 export class Socket {
   readonly #options: SocketOptions
   readonly #backoff: Backoff

@@ -11,8 +11,16 @@ const shareLength = 10_000
 
 const times = (count: number, thing: string): string => `${count} ${thing}${count === 1 ? '' : 's'}`
 
-function letter({ id, sender_name, content, created_at, is_read }: SessionMessage, most = shareLength): string {
-  const facts = [`id ${id}`, `sent ${created_at}`, ...(is_read ? [] : ['unread'])]
+function letter(
+  { id, sender_name, content, created_at, is_read, truncated }: SessionMessage,
+  most = shareLength,
+): string {
+  const facts = [
+    `id ${id}`,
+    `sent ${created_at}`,
+    ...(is_read ? [] : ['unread']),
+    ...(truncated ? ['only its beginning'] : []),
+  ]
   return fenced({ from: sender_name, text: shortened(content, most), facts })
 }
 

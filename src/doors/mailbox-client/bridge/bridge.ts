@@ -1,13 +1,4 @@
-/**
- * The bridge to OpenClaw: brings each unread message to the gateway once, and each answer back.
- *
- *   unread ── claim ──▶ claimed ── the gateway accepts ──▶ read ── inline: answer ──▶ sent
- *     ▲                    │
- *     └── back-off ◀───────┘ the gateway is away or refuses: the message stays unread
- *
- * Events and timers only make it look; what is unread at the server is the truth. So a bridge that starts, or whose socket
- * was closed, catches up by the same way.
- */
+/** The bridge to OpenClaw: brings each unread message to the gateway once, and each answer back. */
 import type { Clock } from '../../../base/clock.ts'
 import type { Ids } from '../../../base/ids.ts'
 import type { Log } from '../../../base/log.ts'
@@ -35,21 +26,36 @@ export interface BridgeParts {
 /** Without any event: the claim of a client that died has lapsed, or a person has written for this agent. */
 const lookMs = 60_000
 
+/** Sessions that the gateway is given messages of at the same time. */
+const mostAtOnce = 8
+
 /** When another client may be done with a message. */
 const soonMs = 5000
 
 /** Well before a claim lapses, which it does after two minutes. */
 const renewMs = 60_000
 
+/**
+ *   unread ── claim ──▶ claimed ── the gateway accepts ──▶ read ── inline: answer ──▶ sent
+ *     ▲                    │
+ *     └── back-off ◀───────┘ the gateway is away or refuses: the message stays unread
+ *
+ * Events and timers only make it look; what is unread at the server is the truth. So a bridge that starts, or whose socket
+ * was closed, catches up by the same way.
+ */
 export class Bridge {
   readonly #parts: BridgeParts
   readonly #backoff: { readonly server: Backoff; readonly gateway: Backoff }
-  /** The sessions that are being worked at. Those of others need not wait for a slow turn. */
+  /** The sessions that are worked at, or about to be. One does not wait for the slow turn of another. */
   readonly #busy = new Set<string>()
+  readonly #queue: { session: string; messages: readonly UnreadMessage[] }[] = []
+  #working = 0
   /** Those of them that a look has found unread messages in: once they are free, it looks again. */
   readonly #passed = new Set<string>()
   /** Brought to the gateway by this process: an event that comes twice, or a mark that is late, brings nothing twice. */
   readonly #done = new Recent()
+  /** The messages of which was said that they wait for a person. */
+  readonly #waiting = new Recent()
   readonly #end = new AbortController()
   /** Until then the gateway is left alone. */
   #notBefore = 0
@@ -118,9 +124,21 @@ export class Bridge {
     }
     for (const [session, messages] of sessions) {
       this.#busy.add(session)
-      void this.#bring(messages).finally(() => {
-        this.#busy.delete(session)
-        if (this.#passed.delete(session)) this.look()
+      this.#queue.push({ session, messages })
+    }
+    this.#work()
+  }
+
+  #work(): void {
+    while (this.#working < mostAtOnce) {
+      const next = this.#queue.shift()
+      if (next === undefined) return
+      this.#working++
+      void this.#bring(next.messages).finally(() => {
+        this.#working--
+        this.#busy.delete(next.session)
+        if (this.#passed.delete(next.session)) this.look()
+        this.#work()
       })
     }
   }
@@ -153,7 +171,7 @@ export class Bridge {
     else if (mode === 'inline' && claim.automatic_turns >= maxTurns) {
       await this.#sayThatItWaits(message)
       return false
-    } else await this.#handOver(message, claim.bridge_session_key ?? undefined)
+    } else await this.#handOver(message, claim.session_key ?? undefined)
     return true
   }
 
@@ -169,7 +187,7 @@ export class Bridge {
     this.#backoff.gateway.reset()
     this.#read(message)
     if (used.key !== kept)
-      void errands.run('keeping the session', () => server.keepBridge(message.session_id, used.key))
+      void errands.run('keeping the session', () => server.keepSessionKey(message.session_id, used.key))
     if (used.answer !== undefined) await this.#sendBack(message, used.answer)
   }
 
@@ -215,8 +233,10 @@ export class Bridge {
   /** Said once, whichever of several clients says it, and however often: its id is made from that of the message it holds. */
   async #sayThatItWaits({ message_id, session_id, from_agent: to }: UnreadMessage): Promise<void> {
     const { server, log, maxTurns } = this.#parts
+    if (this.#waiting.has(message_id)) return
     const client_message_id = `waits-${message_id}`
     await server.send({ to, session_id, content: waitingText(maxTurns), automatic: true, client_message_id })
+    this.#waiting.add(message_id)
     log.info({ session: session_id }, 'the bridge waits for a person')
   }
 
