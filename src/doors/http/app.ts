@@ -60,7 +60,7 @@ export function createApp(options: AppOptions): FastifyInstance {
     const toLoopback = guard(request.raw)
     checkForm(request.raw)
     if (isOpen(request)) return done()
-    const caller = readCaller(request.raw, toLoopback)
+    const caller = readCaller(request.raw, toLoopback, request.routeOptions.config.openToAll)
     const enter = (who: Caller) => {
       request.caller = who
       done()

@@ -17,10 +17,18 @@ declare module 'fastify' {
   interface FastifyRequest {
     caller: Caller
   }
+  interface FastifyContextConfig {
+    /** Whether credentials are not needed here: without any, everybody is taken for a caller on this machine. */
+    openToAll?: boolean
+  }
 }
 
 /** A promise only where a key has to be looked up. `toLoopback`: the request named this server by a loopback name. */
-export type ReadCaller = (request: IncomingMessage, toLoopback: boolean) => Caller | Promise<Caller>
+export type ReadCaller = (
+  request: IncomingMessage,
+  toLoopback: boolean,
+  openToAll?: boolean,
+) => Caller | Promise<Caller>
 
 /** Throws UNAUTHENTICATED. A wrong credential is refused even where none would have been needed. */
 export function createReadCaller({
@@ -29,9 +37,10 @@ export function createReadCaller({
   callerOfKey,
 }: CredentialOptions): ReadCaller {
   const expected = bearerToken === undefined || bearerToken === '' ? undefined : digest(bearerToken)
-  return ({ headers, rawHeaders, socket }, toLoopback) => {
+  return ({ headers, rawHeaders, socket }, toLoopback, openToAll = false) => {
     const { authorization, 'x-api-key': apiKey } = headers
     if (authorization === undefined && apiKey === undefined) {
+      if (openToAll) return local
       if (allowLocalUnauthenticated && toLoopback && isLoopback(socket.remoteAddress) && !isForwarded(rawHeaders))
         return local
       throw new HubError('UNAUTHENTICATED', 'Credentials are needed.', {

@@ -116,10 +116,10 @@ const byStatus: Readonly<Record<number, Code>> = {
   403: 'FORBIDDEN',
   404: 'NOT_FOUND',
   409: 'CONFLICT',
-  410: 'CONFLICT',
+  410: 'CONTACT_CODE_EXPIRED',
   413: 'INVALID_ARGUMENT',
   422: 'INVALID_ARGUMENT',
-  429: 'QUOTA_EXCEEDED',
+  429: 'RATE_LIMITED',
 }
 
 function faultOf(url: string, { status, json }: Fetched): HubError {
