@@ -34,7 +34,13 @@ verifies(
     expect(await call('mailbox_wait', { wait_seconds: 20 })).toContain('> while you were away\n')
 
     // The other way round: it waits while the server goes and comes back.
+    const looks = async () =>
+      Number(
+        /tool="list_unread",outcome="ok"\} (\d+)/.exec(await (await fetch(`${again.url}/metrics`)).text())?.[1] ?? 0,
+      )
+    const before = await looks()
     const waiting = call('mailbox_wait', { wait_seconds: 20 })
+    await expect.poll(looks).toBe(before + 1)
     await again.stop()
     await serveHere({ storage, env: { HTTP_PORT: String(first.port) } })
     await alice.rest.send({ to: bob.name, subject: 'Missed', content: 'and now' })
