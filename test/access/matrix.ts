@@ -17,6 +17,7 @@ export type Outcome =
   | 'yes'
   | 'nothing'
   | 'FORBIDDEN'
+  | 'UNAUTHENTICATED'
   | 'PROJECT_NOT_FOUND'
   | 'AGENT_NOT_FOUND'
   | 'MESSAGE_NOT_FOUND'
@@ -36,6 +37,8 @@ const inProject = row('yes', 'yes', 'yes', 'yes', 'yes', 'PROJECT_NOT_FOUND')
 const inTopic = row('yes', 'yes', 'yes', 'yes', 'yes', 'TOPIC_NOT_FOUND')
 /** For everybody. */
 const anybody = row('yes', 'yes', 'yes', 'yes', 'yes', 'yes')
+/** About the agent of the key, whoever else is named. */
+const ownKey = row('UNAUTHENTICATED', 'UNAUTHENTICATED', 'FORBIDDEN', 'yes', 'yes', 'yes')
 /** For those who look after the hub. */
 const steering = row('yes', 'yes', 'yes', 'FORBIDDEN', 'FORBIDDEN', 'FORBIDDEN')
 /** For people, who are the operator. */
@@ -55,6 +58,9 @@ export const matrix = {
     register: asAgent,
     createIdentity: steering,
     createKey: asAgent,
+    registerOwned: steering,
+    needSelf: ownKey,
+    describeSelf: ownKey,
     canActAs: row('yes', 'nothing', 'yes', 'yes', 'nothing', 'PROJECT_NOT_FOUND'),
     needAgent: inProject,
     needHome: row('yes', 'yes', 'yes', 'yes', 'yes', 'AGENT_NOT_FOUND'),
@@ -74,9 +80,20 @@ export const matrix = {
     uninstallGuard: steering,
   },
   contacts: { listContacts: asAgent, setContactPolicy: asAgent },
-  messages: { send: asAgent, reply: asAgent },
-  requests: { requestContact: asAgent, respondContact: asAgent },
+  messages: { send: asAgent, reply: asAgent, converse: asAgent },
+  requests: {
+    requestContact: asAgent,
+    respondContact: asAgent,
+    requestConnection: asAgent,
+    listPendingConnections: asAgent,
+    approveConnection: asAgent,
+  },
   mail: {
+    claimMessage: asAgent,
+    keepSessionKey: asAgent,
+    listConversations: asAgent,
+    readConversation: asAgent,
+    markReadCalled: asAgent,
     take: asAgent,
     acknowledge: asAgent,
     markRead: asAgent,

@@ -212,7 +212,8 @@ describe('Inline', () => {
       expect(gateway.calls).toHaveLength(5)
       expect(await notices()).toBe(1)
 
-      // What waited and what the person wrote are both answered, and so on until it waits again.
+      // A person reads what waited, and writes: it goes on, until it waits again.
+      await bob.rest.history(session_id, { limit: 50 })
       await write(alice, bob, 'A person: go on')
       await expect
         .poll(
