@@ -94,6 +94,8 @@ export const matrix = {
     listConversations: asAgent,
     readConversation: asAgent,
     markReadCalled: asAgent,
+    listUnread: asAgent,
+    needCounterpart: asAgent,
     take: asAgent,
     acknowledge: asAgent,
     markRead: asAgent,
