@@ -1,10 +1,14 @@
 /** The bridge to OpenClaw, between a real server and a gateway that answers as the real one does. */
 import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { describe, expect } from 'vitest'
+import { createServer } from '../../../src/doors/mailbox-client/server.ts'
 import * as fake from '../../support/gateway.ts'
 import {
   type BridgeOptions,
   bridgeHere,
+  clock,
   type Owner,
   pair,
   startMailbox,
@@ -140,6 +144,30 @@ verifies('bridge.claim.once', 'Several bridges with one key bring each message o
     .toEqual([])
   expect(quoted(gateway)).toEqual(texts)
 })
+
+verifies(
+  'bridge.claim.dead',
+  'What a bridge had claimed when it died is left to it, until the claim lapses',
+  async () => {
+    const [alice, bob] = await pair(parley())
+    const { message_id } = await write(alice, bob, 'inherited')
+    const dead = createServer({ url: parley().url, key: bob.key, clock, client: 'dead' })
+    expect(await dead.claim(message_id)).toBeDefined()
+    const gateway = await fake.startGateway()
+    const heir = bridge(bob, gateway)
+    // Another message shows that it has looked.
+    await write(alice, bob, 'beside', 'Aside')
+    heir.look()
+    await gateway.called(1)
+    expect(quoted(gateway)).toEqual(['beside'])
+    const store = new DatabaseSync(join(parley().storage, 'parley.sqlite3'))
+    store.prepare('UPDATE deliveries SET held_until = held_until - 120000 WHERE held_until IS NOT NULL').run()
+    store.close()
+    heir.look()
+    await gateway.called(2)
+    expect(quoted(gateway)).toEqual(['beside', 'inherited'])
+  },
+)
 
 describe('Inline', () => {
   const inline = { mode: 'inline' } as const
