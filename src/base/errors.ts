@@ -34,6 +34,7 @@ export const codes = {
   LEASE_EXPIRED: 'conflict',
   MAILBOX_FULL: 'limited',
   QUOTA_EXCEEDED: 'limited',
+  RATE_LIMITED: 'limited',
   FILE_RESERVATION_CONFLICT: 'conflict',
   DB_BUSY: 'busy',
   DB_SCHEMA_MISMATCH: 'conflict',
@@ -65,6 +66,7 @@ export type Reason =
   | 'no_reply_target'
   | 'no_target'
   | 'oneself'
+  | 'read_only'
   | 'too_heavy'
 
 interface Details {

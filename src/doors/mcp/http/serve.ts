@@ -4,6 +4,7 @@ import { ProtocolErrorCode } from '@modelcontextprotocol/server'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { asHubError, errorShape, HubError, isUnexpected } from '../../../base/errors.ts'
 import { limits } from '../../../base/limits.ts'
+import { Limited } from '../../http/admission.ts'
 import { drain } from '../../http/drain.ts'
 import { isCutOff, statusOf } from '../../http/refusal.ts'
 import type { Engine } from '../protocol/engine.ts'
@@ -32,7 +33,7 @@ export function mountDoor<Scope>(app: FastifyInstance, { engine, path, door, sco
   const mount: Mount<Scope> = { service, eras: createEras(service), scope }
   const errorHandler = (error: FastifyError, request: FastifyRequest, reply: FastifyReply) =>
     refuse(engine, error, request, reply)
-  const route = { url: path, errorHandler }
+  const route = { url: path, errorHandler, config: { messages: true } }
   app.route({ ...route, method: 'POST', handler: (request, reply) => receive(mount, request, reply) })
   app.route({ ...route, method: 'GET', handler: (request, reply) => openStream(mount, request, reply) })
   app.route({ ...route, method: 'DELETE', handler: (request, reply) => endSession(mount, request, reply) })
@@ -92,6 +93,7 @@ async function refuse(
     return send(reply, refusal.status, errorText(idOf(request), refusal))
   }
   const hubError = asHubError(error)
+  if (hubError instanceof Limited) reply.header('retry-after', hubError.retryAfter)
   if (isUnexpected(hubError) && !isCutOff(request.raw)) engine.log.error({ err: error }, 'a request failed')
   const text = isShortForm(request.body)
     ? JSON.stringify(errorShape(hubError))
