@@ -51,7 +51,7 @@ async function start(resource: AppOptions['resource'] = {}) {
 }
 
 const bearer = (token: string) => ({ Authorization: `Bearer ${token}` })
-const json = { 'Content-Type': 'application/json' }
+const json = { 'Content-Type': 'application/json', 'Content-Length': '2' }
 const far = { 'X-Forwarded-For': '203.0.113.9' }
 
 describe('A plain route', () => {
