@@ -13,6 +13,7 @@ import { identities } from './requirements/identities.ts'
 import { leases } from './requirements/leases.ts'
 import { messages } from './requirements/messages.ts'
 import { operations } from './requirements/operations.ts'
+import { post } from './requirements/post.ts'
 import { scenarios } from './requirements/scenarios.ts'
 import { settings } from './requirements/settings.ts'
 import { signIn } from './requirements/sign-in.ts'
@@ -244,6 +245,9 @@ export const requirements = [
   ...tooling,
   ...housekeeping,
   ...operations,
+
+  // The post door
+  ...post,
   ...scenarios,
   ...settings,
 ] as const satisfies readonly Requirement[]

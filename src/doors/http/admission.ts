@@ -22,15 +22,12 @@ declare module 'fastify' {
   }
 }
 
-/** Too many calls; HTTP says when to come again. */
-export class Limited extends HubError {
-  readonly retryAfter: string
-
-  constructor(ms: number) {
-    const seconds = Math.max(1, Math.ceil(ms / 1000))
-    super('RATE_LIMITED', 'You call too often.', { hint: `Try again in ${seconds} s.` })
-    this.retryAfter = String(seconds)
-  }
+function limited(ms: number): HubError {
+  const seconds = Math.max(1, Math.ceil(ms / 1000))
+  return new HubError('RATE_LIMITED', 'You call too often.', {
+    hint: `Try again in ${seconds} s.`,
+    retryAfter: seconds,
+  })
 }
 
 /** Spends a token of the caller's bucket, one for all doors; those without credentials share that of their address. */
@@ -46,7 +43,7 @@ export function spend(
 }
 
 function check(wait: number): void {
-  if (wait > 0) throw new Limited(wait)
+  if (wait > 0) throw limited(wait)
 }
 
 /**

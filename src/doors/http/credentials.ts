@@ -20,10 +20,18 @@ declare module 'fastify' {
   interface FastifyRequest {
     caller: Caller
   }
+  interface FastifyContextConfig {
+    /** Whether credentials are not needed here: without any, everybody is taken for a caller on this machine. */
+    openToAll?: boolean
+  }
 }
 
 /** A promise only where a key has to be looked up. `toLoopback`: the request named this server by a loopback name. */
-export type ReadCaller = (request: IncomingMessage, toLoopback: boolean) => Caller | Promise<Caller>
+export type ReadCaller = (
+  request: IncomingMessage,
+  toLoopback: boolean,
+  openToAll?: boolean,
+) => Caller | Promise<Caller>
 
 /** Throws UNAUTHENTICATED. A wrong credential is refused even where none would have been needed. */
 export function createReadCaller({
@@ -33,10 +41,11 @@ export function createReadCaller({
   tokens,
 }: CredentialOptions): ReadCaller {
   const expected = bearerToken === undefined || bearerToken === '' ? undefined : digest(bearerToken)
-  return (request, toLoopback) => {
+  return (request, toLoopback, openToAll = false) => {
     const { headers, rawHeaders, socket } = request
     const { authorization, 'x-api-key': apiKey } = headers
     if (authorization === undefined && apiKey === undefined) {
+      if (openToAll) return local
       if (allowLocalUnauthenticated && toLoopback && isLoopback(socket.remoteAddress) && !isForwarded(rawHeaders))
         return local
       throw new HubError('UNAUTHENTICATED', 'Credentials are needed.', {
