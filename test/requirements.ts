@@ -17,6 +17,7 @@ import { operations } from './requirements/operations.ts'
 import { post } from './requirements/post.ts'
 import { scenarios } from './requirements/scenarios.ts'
 import { settings } from './requirements/settings.ts'
+import { signIn } from './requirements/sign-in.ts'
 import { tooling } from './requirements/tooling.ts'
 
 export interface Requirement {
@@ -124,6 +125,7 @@ export const requirements = [
   { id: 'all.wait.other-process', spec: 'DESIGN One wait', says: 'A message stored by one process wakes those who wait at another.' },
 
   ...http,
+  ...signIn,
 
   // The client of the post door, and its bridge
   ...client,

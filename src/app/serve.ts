@@ -11,7 +11,7 @@ import { callerOfKey } from '../core/access/keys.ts'
 import { endSession, isSessionEnded, onSessionEnded } from '../core/access/sessions.ts'
 import { countUnread } from '../core/agents/agents.ts'
 import { keepChores } from '../core/hub/chores.ts'
-import { countWaiters } from '../core/hub/hub.ts'
+import { countWaiters, onClose } from '../core/hub/hub.ts'
 import { fileAll } from '../core/messages/filing.ts'
 import { keepSearchable } from '../core/search/projection.ts'
 import { finishRemovals } from '../core/topics/removal.ts'
@@ -36,6 +36,7 @@ import { guardInstallation } from './guard-steering.ts'
 import { choresOf } from './housekeeping.ts'
 import { databaseName, openDatabase, openLog, openOn, storageName } from './open.ts'
 import { keepSecret } from './secret.ts'
+import { openSignIn } from './sign-in.ts'
 import { version } from './version.ts'
 
 /** The memory of a silent session is freed after this; its token stays good. */
@@ -68,6 +69,8 @@ export async function startServer(config: Config, log: Log) {
   collectProcessMetrics(metrics)
   const usage = new Usage({ noting: config.TOOLS_LOG_ENABLED })
   try {
+    const { close: closeSignIn, ...signIn } = await openSignIn(hub, config)
+    onClose(hub, async () => closeSignIn())
     const engine = createEngine({
       clock,
       ids,
@@ -75,6 +78,7 @@ export async function startServer(config: Config, log: Log) {
       metrics,
       usage,
       version,
+      admission: signIn.admission,
       graceMs,
       sessions: {
         secret,
@@ -89,8 +93,7 @@ export async function startServer(config: Config, log: Log) {
     })
     const app = createApp({
       host: config.HTTP_HOST,
-      allowedHosts: config.HTTP_ALLOWED_HOSTS,
-      allowedOrigins: config.HTTP_ALLOWED_ORIGINS,
+      ...signIn,
       bearerToken: config.HTTP_BEARER_TOKEN,
       allowLocalUnauthenticated: config.HTTP_ALLOW_LOCALHOST_UNAUTHENTICATED,
       callerOfKey: (key) => callerOfKey(hub, key),

@@ -1,5 +1,5 @@
 /** Two projects with agents who hold keys and agents who do not, mail between them, topics and leases: what the matrix is tried on. */
-import { agentCaller, type Caller, local, operator } from '../../src/core/access/callers.ts'
+import { agentCaller, type Caller, local, operator, tokenCaller } from '../../src/core/access/callers.ts'
 import type { Acting } from '../../src/core/agents/acting.ts'
 import { type Agent, ensureAgent } from '../../src/core/agents/agents.ts'
 import { createKey } from '../../src/core/agents/keys.ts'
@@ -72,6 +72,11 @@ export async function createWorld(hub: Hub): Promise<(of: Case) => Target> {
     itself: { caller: own, ...made.keyed.target },
     another: { caller: foreign, ...made.keyed.target },
     elsewhere: { caller: foreign, ...made.away.target },
+    itselfReading: { caller: { ...own, readOnly: true }, ...made.keyed.target },
+    writerKeyless: { caller: tokenCaller('token:w', true), ...made.keyless.target },
+    writerKeyed: { caller: tokenCaller('token:w', true), ...made.keyed.target },
+    readerKeyless: { caller: tokenCaller('token:r', false), ...made.keyless.target },
+    readerKeyed: { caller: tokenCaller('token:r', false), ...made.keyed.target },
   }
   return (of) => targets[of]
 }
