@@ -25,7 +25,8 @@ const content = text(longestContent).describe('The message.')
 
 const hints: Hints = {
   UNAUTHENTICATED: ({ hint }) =>
-    hint ?? 'The server does not know this key. Ask your owner to set MAILBOX_API_KEY anew.',
+    hint ??
+    'Ask your owner to set MAILBOX_API_KEY anew: POST /agents/register shows a key once, and `parley keys` makes another.',
   CONTACT_REQUIRED:
     'Nothing was sent. Connect first: mailbox_connect gives a code, which the owner of the other agent needs.',
   CONTACT_BLOCKED: 'Nothing was sent. Write to somebody else.',

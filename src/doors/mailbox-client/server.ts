@@ -122,6 +122,12 @@ const byStatus: Readonly<Record<number, Code>> = {
   429: 'RATE_LIMITED',
 }
 
+/** In place of what the server says to those who call its routes. */
+const worded: Partial<Record<Code, string>> = {
+  UNAUTHENTICATED: 'The server does not accept the key in MAILBOX_API_KEY.',
+  CONTACT_REQUIRED: 'There is no approved connection with this agent.',
+}
+
 function faultOf(url: string, { status, json }: Fetched): HubError {
   const { data } = answers.fault.safeParse(json)
   const detail = data === undefined ? '' : echo(text(data.detail))
@@ -129,7 +135,7 @@ function faultOf(url: string, { status, json }: Fetched): HubError {
   if (code === undefined || status >= 500)
     return away(url, new Unreachable(`answered with status ${status}${detail && `: ${cut(detail, 200)}`}`))
   if (data === undefined) return stranger(url)
-  return new HubError(code, detail)
+  return new HubError(code, worded[code] ?? detail)
 }
 
 const text = (detail: unknown): string => (typeof detail === 'string' ? detail : JSON.stringify(detail))
