@@ -155,7 +155,8 @@ verifies(
     expect(await dead.claim(message_id)).toBeDefined()
     const gateway = await fake.startGateway()
     const heir = bridge(bob, gateway)
-    // Another message shows that it has looked.
+    // One of another session shows that it has looked; one of the same must not overtake.
+  await write(alice, bob, 'behind it')
     await write(alice, bob, 'beside', 'Aside')
     heir.look()
     await gateway.called(1)
