@@ -6,9 +6,9 @@ import { requestKind } from '../../store/contact-grounds.ts'
 import { insertDeliveries } from '../../store/deliveries.ts'
 import { insertGuests } from '../../store/guests.ts'
 import { findSent, listRecipientsOf } from '../../store/mail.ts'
-import { insertClientIds, insertMessage } from '../../store/messages.ts'
+import { insertClientIds } from '../../store/messages.ts'
 import { findSlug } from '../../store/projects.ts'
-import { insertThread, takeSeq } from '../../store/threads.ts'
+import { insertMail, insertOpenMail } from '../../store/sending.ts'
 import type { Caller } from '../access/callers.ts'
 import { type Acting, actIn, findActor } from '../agents/acting.ts'
 import { type Agent, isNewcomer, mailChannel, type Newcomer } from '../agents/agents.ts'
@@ -17,7 +17,7 @@ import type { Refusal } from '../contacts/judging.ts'
 import { commit, type Note } from '../hub/commit.ts'
 import type { Hub } from '../hub/hub.ts'
 import { slugOfProject } from '../projects/projects.ts'
-import { admit, type Blocked } from './admission.ts'
+import { admit, type Blocked, findOpen } from './admission.ts'
 import type { Attachment, Enclosed, Enclosing } from './attachments.ts'
 import { enclosedOrFault, filesOf, listOf, storeEnclosed } from './attachments.ts'
 import { inReceipt, listAttachments } from './carried.ts'
@@ -115,23 +115,40 @@ export async function dispatch(hub: Hub, caller: Caller, what: Dispatch): Promis
   const uid = hub.ids.uuid()
   const { handshake: asks = hub.rules.contacts.handshake } = what.draft
   const makes = [what.sender, ...what.recipients.map(({ agent }) => agent)].some(isNewcomer)
+  const lane = laneOf(what)
   const { sender, outcome } = await withStaged(hub, caller, filesOf(what.enclosed), (staged) =>
-    commit(hub, caller, async (tx, note) => {
-      const sender = await actIn(hub, { tx, note, caller }, what.sender)
-      const recipients = await makeRecipients(hub, { tx, note }, what.recipients)
-      const outcome = await append(hub, { tx, note, uid, staged, ...what, sender, recipients })
-      if ('messageId' in outcome) return { sender, outcome }
-      // Contact that judging made or asked for stays, with its agents, also where nothing is delivered.
-      const settled = asks && outcome.blocked.some(({ code }) => code === 'CONTACT_REQUIRED')
-      if (makes && !settled) throw refused(outcome.blocked)
-      return { sender, outcome }
-    }),
+    commit(
+      hub,
+      caller,
+      async (tx, note) => {
+        const sender = await actIn(hub, { tx, note, caller }, what.sender)
+        const recipients = await makeRecipients(hub, { tx, note }, what.recipients)
+        const outcome = await append(hub, { tx, note, uid, staged, ...what, sender, recipients })
+        if ('messageId' in outcome) return { sender, outcome }
+        // Contact that judging made or asked for stays, with its agents, also where nothing is delivered.
+        const settled = asks && outcome.blocked.some(({ code }) => code === 'CONTACT_REQUIRED')
+        if (makes && !settled) throw refused(outcome.blocked)
+        return { sender, outcome }
+      },
+      { lane },
+    ),
   )
   if ('messageId' in outcome) {
     if (!outcome.duplicate) noteStored(hub, outcome.deliveries.length)
     return withProjects(hub, caller, sender, outcome)
   }
   throw refused(outcome.blocked)
+}
+
+/**
+ * Sends to one agent wait for its row, and for no other unless they join a thread: the rows of threads are locked first, and
+ * several of both together could not be locked in one order.
+ */
+function laneOf({ recipients, draft, sender }: Dispatch): string | undefined {
+  const [only, ...others] = recipients
+  const joins = draft.thread !== undefined || draft.replyTo !== undefined
+  if (only === undefined || others.length > 0 || joins || isNewcomer(sender) || isNewcomer(only.agent)) return undefined
+  return mailChannel(only.agent.id)
 }
 
 function refused(all: readonly Blocked[]): HubError {
@@ -182,8 +199,8 @@ export async function append(
   const { subject, importance = 'normal', ackRequired = false, clientId } = draft
   const name = clientId === undefined ? undefined : { senderId: sender.id, recipientIds: idsOf(recipients), clientId }
   const thread = await findJoined(tx, { sender, recipients, draft })
-  const stored = name && (await findStored(tx, name, thread))
-  if (stored) return storedReceipt(tx, stored.id)
+  const before = name && (await findStored(tx, name, thread))
+  if (before) return storedReceipt(tx, before.id)
   if (enclosed instanceof HubError) throw enclosed
 
   // People who watch over all pass every policy: only the operator acts under their name.
@@ -198,44 +215,45 @@ export async function append(
     handshake: draft.handshake,
     exempt,
   }
-  const { passed, blocked, asked } = await admit(hub, admission)
-  if (asked.length > 0) await introduce(hub, { tx, note, sender, asked })
-  if (passed.length === 0) return { blocked }
-
   const now = hub.clock.now()
   const place = thread
-    ? { threadId: thread.id, seq: await takeSeq(tx, thread.id) }
-    : {
-        threadId: await insertThread(tx, { uid, projectId: sender.projectId, key: draft.thread, nextSeq: 2, now }),
-        seq: 1,
-      }
-  const replyTo = draft.replyTo
-  const messageId = await insertMessage(tx, {
+    ? { threadId: thread.id }
+    : { begins: { uid, projectId: sender.projectId, key: draft.thread, now } }
+  const mail = {
     uid,
-    ...place,
     senderId: sender.id,
     clientId,
     ...(request && { kind: requestKind }),
     subject,
     importance,
     ackRequired,
-    replyTo,
+    replyTo: draft.replyTo,
     body: enclosed?.body ?? draft.body,
     attachments: listOf(enclosed),
     now,
-  })
-  if (enclosed !== undefined) await storeEnclosed(hub, { tx, sender, messageId, enclosed, staged })
-  if (name) await insertClientIds(tx, { ...name, recipientIds: idsOf(passed) }, messageId)
-  const to = passed.map(({ agent, kind }) => ({ id: agent.id, kind }))
+  }
   const urgent = importance === 'high' || importance === 'urgent'
-  await insertDeliveries(tx, { messageId, to, urgent, ackWanted: ackRequired, now })
+  const open = findOpen(hub, admission)
+  const stored =
+    open && (await insertOpenMail(tx, { to: open, kind: recipients[0]?.kind ?? 'to', urgent }, place, mail))
+  const { passed, blocked, asked } = stored
+    ? { passed: recipients, blocked: [], asked: [] }
+    : await admit(hub, admission)
+  if (asked.length > 0) await introduce(hub, { tx, note, sender, asked })
+  if (passed.length === 0) return { blocked }
+
+  const { threadId, messageId } = stored ?? (await insertMail(tx, place, mail))
+  if (enclosed !== undefined) await storeEnclosed(hub, { tx, sender, messageId, enclosed, staged })
+  if (name) insertClientIds(tx, { ...name, recipientIds: idsOf(passed) }, messageId)
+  const to = passed.map(({ agent, kind }) => ({ id: agent.id, kind }))
+  if (!stored) insertDeliveries(tx, { messageId, to, urgent, ackWanted: ackRequired, now })
   const guests = guestsOf(sender, passed, thread?.project_id ?? sender.projectId)
-  if (guests.length > 0) await insertGuests(tx, messageId, guests)
+  if (guests.length > 0) insertGuests(tx, messageId, guests)
   note({
     kind: 'message.sent',
     projectId: sender.projectId,
     agentId: sender.id,
-    threadId: place.threadId,
+    threadId,
     messageId,
     wakes: passed.map(({ agent }) => mailChannel(agent.id)),
   })
