@@ -1,9 +1,9 @@
-/** The place of a message: the thread that it joins, and the one that was stored if it is sent again. */
+/** The place of a message: the thread that it joins, the one that was stored if it is sent again, the queue that it waits in. */
 import type { Tx } from '../../db/port.ts'
 import { findMailThread, findThreadOf, type MailThreadRow } from '../../store/mail-threads.ts'
 import { type ClientId, findByClientId, findInThread } from '../../store/messages.ts'
-import type { Agent } from '../agents/agents.ts'
-import type { Recipient } from './recipients.ts'
+import { type Agent, isNewcomer, mailChannel, type Newcomer } from '../agents/agents.ts'
+import type { Addressee, Recipient } from './recipients.ts'
 
 interface Placing {
   readonly sender: Agent
@@ -43,4 +43,20 @@ export async function findStored(tx: Tx, name: ClientId, thread: MailThreadRow |
     (await findByClientId(tx, name)) ??
     (thread && (await findInThread(tx, { threadId: thread.id, senderId, clientId })))
   )
+}
+
+interface Sending extends Pick<Placing, 'draft'> {
+  readonly sender: Agent | Newcomer
+  readonly recipients: readonly Addressee[]
+}
+
+/**
+ * Sends to one agent wait for its row, and for no other unless they join a thread: the rows of threads are locked first, and
+ * several of both together could not be locked in one order.
+ */
+export function laneOf({ recipients, draft, sender }: Sending): string | undefined {
+  const [only, ...others] = recipients
+  const joins = draft.thread !== undefined || draft.replyTo !== undefined
+  if (only === undefined || others.length > 0 || joins || isNewcomer(sender) || isNewcomer(only.agent)) return undefined
+  return mailChannel(only.agent.id)
 }

@@ -22,11 +22,12 @@ import type { Attachment, Enclosed, Enclosing } from './attachments.ts'
 import { enclosedOrFault, filesOf, listOf, storeEnclosed } from './attachments.ts'
 import { inReceipt, listAttachments } from './carried.ts'
 import { noteStored } from './filing.ts'
-import { findJoined, findStored } from './placing.ts'
+import { findJoined, findStored, laneOf } from './placing.ts'
 import {
   type Address,
   type Addressee,
   findNear,
+  guestsOf,
   makeRecipients,
   mostGuessed,
   type Recipient,
@@ -138,17 +139,6 @@ export async function dispatch(hub: Hub, caller: Caller, what: Dispatch): Promis
     return withProjects(hub, caller, sender, outcome)
   }
   throw refused(outcome.blocked)
-}
-
-/**
- * Sends to one agent wait for its row, and for no other unless they join a thread: the rows of threads are locked first, and
- * several of both together could not be locked in one order.
- */
-function laneOf({ recipients, draft, sender }: Dispatch): string | undefined {
-  const [only, ...others] = recipients
-  const joins = draft.thread !== undefined || draft.replyTo !== undefined
-  if (only === undefined || others.length > 0 || joins || isNewcomer(sender) || isNewcomer(only.agent)) return undefined
-  return mailChannel(only.agent.id)
 }
 
 function refused(all: readonly Blocked[]): HubError {
@@ -302,12 +292,6 @@ async function storedReceipt(tx: Tx, messageId: number): Promise<Stored> {
     attachments: (await listAttachments(tx, [{ id: messageId, attachments }])).get(messageId) ?? [],
     duplicate: true,
   }
-}
-
-/** The projects that see a message though its thread is not theirs: the sender's, and those it openly goes to. */
-function guestsOf(sender: Agent, passed: readonly Recipient[], home: number): number[] {
-  const open = passed.filter(({ kind }) => kind !== 'bcc').map(({ agent }) => agent.projectId)
-  return [...new Set([sender.projectId, ...open])].filter((projectId) => projectId !== home)
 }
 
 const idsOf = (recipients: readonly Recipient[]): number[] => recipients.map(({ agent }) => agent.id)
