@@ -208,6 +208,8 @@ export const requirements = [
   { id: 'serve.store.damaged', spec: 'DESIGN Errors', says: 'Reading a damaged file is STORAGE_FAILED, in the words that a write is answered with.' },
   { id: 'serve.store.full', spec: 'DESIGN Nothing lost', says: 'A full disk is STORAGE_FAILED to a write, and not ready.' },
   { id: 'serve.store.chaos', spec: 'DESIGN Nothing lost', says: 'Two servers and four bus processes that are killed at random lose and double nothing they acknowledged.' },
+  { id: 'serve.nodes.killed', spec: 'DESIGN Nothing lost', says: 'A node that is killed loses nothing it acknowledged: clients go on at another, each message once, in order.' },
+  { id: 'serve.nodes.database', spec: 'DESIGN Nothing lost', says: 'PostgreSQL killed under two nodes and started again: each acknowledged message arrives once, in order.' },
   { id: 'serve.wait.monotonic', spec: 'DESIGN One wait', says: 'A wait ends after its time, whatever becomes of the time of day meanwhile.' },
   { id: 'serve.stop.signals', spec: 'DESIGN Interface', says: 'SIGTERM and SIGINT end it in good order with exit code 0.' },
   { id: 'serve.stop.waiting', spec: 'DESIGN Interface', says: 'Those who wait when it stops are answered, and lose nothing.' },
