@@ -13,12 +13,10 @@ import { gatheringSocket } from './socket.ts'
 import { PostgresStatements } from './statements.ts'
 import { PostgresTx } from './tx.ts'
 
-const connections = 10
-
 /** How often a unit runs that keeps losing against others (deadlock, serialisation failure). */
 const attempts = 8
 
-export async function openPostgres(url: string): Promise<Db> {
+export async function openPostgres(url: string, connections = 10): Promise<Db> {
   const settings = clientSettings(url)
   // Pipelining sends BEGIN with the first statement, and COMMIT with those that nobody waits for.
   const pool = new Pool({ ...settings, max: connections, pipeline: true, stream: gatheringSocket })

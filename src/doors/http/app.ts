@@ -17,7 +17,7 @@ import { dropUnusedConnections } from './connections.ts'
 import { type CredentialOptions, createReadCaller } from './credentials.ts'
 import { createGuard, type GuardOptions } from './guard.ts'
 import { addHealth, type HealthOptions } from './health.ts'
-import { checkForm, isCutOff, statusOf } from './refusal.ts'
+import { checkForm, comeBack, isCutOff, statusOf } from './refusal.ts'
 import { createResponses, type UnsentOptions } from './unsent.ts'
 
 export interface AppOptions extends GuardOptions, CredentialOptions, HealthOptions, UnsentOptions {
@@ -75,6 +75,7 @@ export function createApp(options: AppOptions): FastifyInstance {
   )
   app.addHook('onSend', (_request, reply, payload, done) => {
     if (reply.statusCode === 401) reply.header('www-authenticate', 'Bearer')
+    reply.headers(comeBack(reply.statusCode))
     done(null, payload)
   })
   logRequests(app, options)
