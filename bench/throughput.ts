@@ -99,7 +99,7 @@ export async function postgresRows(
   }
 }
 
-async function makeDatabase(server: string, name: string): Promise<string> {
+export async function makeDatabase(server: string, name: string): Promise<string> {
   const client = new Client(server)
   await client.connect()
   await client.query(`CREATE DATABASE bench_${name}`)

@@ -20,6 +20,7 @@ import { createInterface } from 'node:readline'
 
 export interface PostgresServer {
   readonly url: string
+  readonly pid: number
   /** It is gone at once, as by a power cut; what it has said is committed is on its disk. */
   kill(): Promise<void>
   /** After `kill`, at the same place, with what it had. */
@@ -61,6 +62,7 @@ export async function startPostgres({ durable = false } = {}): Promise<PostgresS
     process.once('exit', leave)
     return {
       url: `postgres://parley:${password}@127.0.0.1:${port}/postgres`,
+      pid: server.pid ?? 0,
       kill: () => end('SIGQUIT'),
       async start() {
         server = await start()

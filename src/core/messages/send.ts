@@ -22,7 +22,7 @@ import type { Attachment, Enclosed, Enclosing } from './attachments.ts'
 import { enclosedOrFault, filesOf, listOf, storeEnclosed } from './attachments.ts'
 import { inReceipt, listAttachments } from './carried.ts'
 import { noteStored } from './filing.ts'
-import { findJoined, findStored, laneOf } from './placing.ts'
+import { findPlace, laneOf } from './placing.ts'
 import {
   type Address,
   type Addressee,
@@ -188,8 +188,7 @@ export async function append(
 ): Promise<Stored | { blocked: readonly Blocked[] }> {
   const { subject, importance = 'normal', ackRequired = false, clientId } = draft
   const name = clientId === undefined ? undefined : { senderId: sender.id, recipientIds: idsOf(recipients), clientId }
-  const thread = await findJoined(tx, { sender, recipients, draft })
-  const before = name && (await findStored(tx, name, thread))
+  const { thread, before } = await findPlace(tx, { sender, recipients, draft }, name)
   if (before) return storedReceipt(tx, before.id)
   if (enclosed instanceof HubError) throw enclosed
 
