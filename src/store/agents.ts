@@ -17,6 +17,11 @@ export async function findAgent(db: Reader, projectId: number, nameKey: string):
   return rows[0]
 }
 
+export async function findAgentById(db: Reader, id: number): Promise<AgentRow | undefined> {
+  const rows = await db.all<AgentRow>(sql`SELECT id, project_id, name, keyed FROM agents WHERE id = ${id}`)
+  return rows[0]
+}
+
 /** The projects that have an agent of this name; `seen` leaves out those that never did anything. */
 export async function listHomes(
   db: Reader,

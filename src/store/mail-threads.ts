@@ -7,7 +7,7 @@ import { type Sight, seenThread } from './visibility.ts'
 const firstMessage = (key: string): number => (/^[1-9]\d{0,14}$/.test(key) ? Number(key) : 0)
 
 /** The ids of the threads that go by a name: their key, their uid, or the id of their first message. */
-const threadsCalled = (key: string): Sql => sql`
+export const threadsCalled = (key: string): Sql => sql`
   SELECT id FROM threads WHERE key = ${key}
   UNION SELECT id FROM threads WHERE uid = ${key}
   UNION SELECT thread_id FROM messages WHERE id = ${firstMessage(key)} AND seq = 1`
@@ -71,6 +71,13 @@ export async function listThreadsOf(
   const rows = await db.all<{ id: number }>(sql`
     SELECT id FROM threads WHERE key = ${key} AND project_id IN (${join([...projectIds])}) ORDER BY id`)
   return rows.map(({ id }) => id)
+}
+
+/** Locked in the same way, by its own id. */
+export async function lockThread(tx: Tx, id: number): Promise<MailThreadRow | undefined> {
+  const [row] = await tx.all<MailThreadRow>(sql`
+    SELECT ${columns} FROM threads t WHERE t.id = ${id} AND t.status <> 'deleted' ${forUpdate(tx, 't')}`)
+  return row
 }
 
 /** Locked in the same way. */

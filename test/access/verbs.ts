@@ -1,4 +1,5 @@
 /** One call of each verb that doors can reach, as a door makes it, on what a case reaches for. */
+import { agentCaller, operator } from '../../src/core/access/callers.ts'
 import { listHeldChores } from '../../src/core/access/oversight.ts'
 import { canActAs } from '../../src/core/agents/acting.ts'
 import { needAgent, needHome } from '../../src/core/agents/agents.ts'
@@ -22,8 +23,13 @@ import { ensureProject, listProjects, needProject } from '../../src/core/project
 import { requestContact, respondContact } from '../../src/core/requests/requests.ts'
 import { searchProject } from '../../src/core/search/project.ts'
 import { searchTopics } from '../../src/core/search/topics.ts'
+import { findListed, listDirectory } from '../../src/core/threads/directory.ts'
+import { readEnclosure } from '../../src/core/threads/enclosures.ts'
+import { createGrant, listGrants, revokeGrant } from '../../src/core/threads/grants.ts'
 import { summarizeThread, summarizeThreads } from '../../src/core/threads/summaries.ts'
 import { needMessage, readThread } from '../../src/core/threads/threads.ts'
+import { listOwnThreads, viewThread } from '../../src/core/threads/views.ts'
+import { awaitReplies, write } from '../../src/core/threads/writing.ts'
 import { needTopicCalled, renameTopic, summarizeTopics } from '../../src/core/topics/care.ts'
 import { join, listPresent, resetCursor } from '../../src/core/topics/members.ts'
 import { remark } from '../../src/core/topics/remarks.ts'
@@ -48,6 +54,7 @@ import type { Verb } from './matrix.ts'
 import type { Target } from './world.ts'
 
 const acting = ({ caller, project, name }: Target) => ({ caller, project, name, registered: true })
+const looking = ({ caller, project, name }: Target) => ({ caller, project, name })
 const holding = ({ caller, project, holder: key }: Target) => ({ caller, project, key })
 const wanted = { patterns: ['docs/*.md'], exclusive: true, reason: '', ttlMs: 60_000 }
 const syncing = { outbox: [], maxItems: 10, includeSelf: true, autoAdvance: true, ackThrough: undefined }
@@ -151,6 +158,36 @@ export const calls: Readonly<Record<Verb, Call>> = {
     const { threads } = await summarizeThreads(hub, caller, { project, keys: [thread], limit: 10, ...refining })
     for (const one of threads) if ('error' in one) throw one.error
     return threads
+  },
+  listDirectory: async (hub, target) => (await listDirectory(hub, looking(target), { limit: 10 })).agents,
+  findListed: (hub, target) => findListed(hub, looking(target), target.name),
+  viewThread: async (hub, target) =>
+    (await viewThread(hub, looking(target), { thread: target.thread, after: 0, limit: 10 })).messages,
+  listOwnThreads: async (hub, target) => (await listOwnThreads(hub, looking(target), { limit: 10 })).threads,
+  readEnclosure: (hub, target) =>
+    readEnclosure(hub, looking(target), { thread: target.thread, messageId: target.messageId, position: 0 }),
+  write: (hub, target) =>
+    write(hub, looking(target), { to: [{ name: target.other }], text: 'hello', thread: target.thread }),
+  awaitReplies: async (hub, target) => {
+    const { caller, project, name } = target
+    // Sent by somebody who may: the verb itself is to be refused.
+    const sent = await send(hub, { caller: operator, project, name }, { to: [{ name: target.other }], body: 'hello?' })
+    return awaitReplies(hub, { caller, project, name }, sent.messageId, { waitMs: 0, signals: [] })
+  },
+  createGrant: (hub, target) =>
+    createGrant(hub, looking(target), {
+      agent: { name: target.other },
+      thread: target.thread,
+      can: 'read',
+      ttlMs: 60_000,
+    }),
+  listGrants: async (hub, target) => (await listGrants(hub, looking(target), { limit: 10 })).grants.length >= 0,
+  revokeGrant: async (hub, target) => {
+    // Given by the owner itself: taking it back is to be refused.
+    const caller = agentCaller(await needAgent(hub, operator, target.project, target.name))
+    const wish = { agent: { name: target.other }, thread: target.thread, can: 'read', ttlMs: 60_000 } as const
+    const { id } = await createGrant(hub, { caller }, wish)
+    await revokeGrant(hub, looking(target), id)
   },
   findCommits: (hub, target) => findCommits(hub, acting(target), []).then(() => true),
   describeCommits: (hub, target) => describeCommits(hub, acting(target), []).then(() => true),

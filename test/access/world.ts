@@ -81,7 +81,8 @@ async function furnish(
   const thread = `T-${name}`
   const draft = { to: [{ name }], subject: 'plan', thread, ackRequired: true }
   const lent = await take(hub, as(name), { ...now, loanMs: 600_000 })
-  const { messageId } = await send(hub, as(other), { ...draft, body: `about ${word}` })
+  const enclosing = { paths: ['data:text/plain,hello'] }
+  const { messageId } = await send(hub, as(other), { ...draft, enclosing, body: `about ${word}` })
   await reserve(hub, as(name), {
     patterns: [`src/${name}.ts`],
     exclusive: true,

@@ -1,15 +1,19 @@
 /** The place of a message: the thread that it joins, and the one that was stored if it is sent again. */
 import type { Tx } from '../../db/port.ts'
-import { findMailThread, findThreadOf, type MailThreadRow } from '../../store/mail-threads.ts'
+import { findMailThread, findThreadOf, lockThread, type MailThreadRow } from '../../store/mail-threads.ts'
 import { type ClientId, findByClientId, findInThread } from '../../store/messages.ts'
 import type { Agent } from '../agents/agents.ts'
 import type { Recipient } from './recipients.ts'
+
+/** The wake-up channel of a thread. */
+export const threadChannel = (threadId: number): string => `thread:${threadId}`
 
 interface Placing {
   readonly sender: Agent
   readonly recipients: readonly Recipient[]
   readonly draft: {
     readonly thread?: string | undefined
+    readonly threadId?: number | undefined
     readonly replyTo?: number | undefined
     readonly clientId?: string | undefined
   }
@@ -17,6 +21,7 @@ interface Placing {
 
 /** The thread that a message joins; none if it begins one. */
 export async function findJoined(tx: Tx, { sender, recipients, draft }: Placing): Promise<MailThreadRow | undefined> {
+  if (draft.threadId !== undefined) return lockThread(tx, draft.threadId)
   if (draft.replyTo !== undefined) return findThreadOf(tx, draft.replyTo)
   if (draft.thread !== undefined) {
     const { id: senderId, projectId } = sender

@@ -19,14 +19,15 @@ import type { Hub } from '../hub/hub.ts'
 import { slugOfProject } from '../projects/projects.ts'
 import { admit, type Blocked } from './admission.ts'
 import type { Attachment, Enclosed, Enclosing } from './attachments.ts'
-import { enclosedOrFault, filesOf, listOf, storeEnclosed } from './attachments.ts'
+import { enclosedOrFault, filesOf, linksOf, listOf, storeEnclosed } from './attachments.ts'
 import { inReceipt, listAttachments } from './carried.ts'
 import { noteStored } from './filing.ts'
-import { findJoined, findStored } from './placing.ts'
+import { findJoined, findStored, threadChannel } from './placing.ts'
 import {
   type Address,
   type Addressee,
   findNear,
+  guestsOf,
   makeRecipients,
   mostGuessed,
   type Recipient,
@@ -45,12 +46,16 @@ export interface Draft {
   readonly ackRequired?: boolean | undefined
   /** The name of the thread it belongs to; without one it begins a thread of its own. */
   readonly thread?: string | undefined
+  /** The thread it joins, where the caller has found it; no name is looked up then. */
+  readonly threadId?: number | undefined
   /** The message it answers: it joins its thread. */
   readonly replyTo?: number | undefined
   /** The sender's own name for the message: with it a retry stores nothing and the first content stands. */
   readonly clientId?: string | undefined
   /** Files and images that go along; without it, at doors that know none, the body is left as it is. */
   readonly enclosing?: Enclosing | undefined
+  /** Addresses of things elsewhere that go along. */
+  readonly links?: readonly string[] | undefined
   /** Whether contact is made where a policy wants it first; the hub's rule, if left out. */
   readonly handshake?: boolean | undefined
 }
@@ -59,6 +64,8 @@ export interface Sent {
   /** The sender's own id; the uid of the message where it gave none. */
   readonly clientId: string
   readonly messageId: number
+  readonly threadId: number
+  readonly seq: number
   /** The name of the thread: its key, else the id of its first message, once that was answered. */
   readonly thread: string | undefined
   readonly subject: string | undefined
@@ -179,7 +186,7 @@ export async function append(
   hub: Hub,
   { tx, note, uid, sender, recipients, draft, enclosed, staged = new Map(), request = false }: Appending,
 ): Promise<Stored | { blocked: readonly Blocked[] }> {
-  const { subject, importance = 'normal', ackRequired = false, clientId } = draft
+  const { subject, importance = 'normal', ackRequired = false, clientId, replyTo } = draft
   const name = clientId === undefined ? undefined : { senderId: sender.id, recipientIds: idsOf(recipients), clientId }
   const thread = await findJoined(tx, { sender, recipients, draft })
   const stored = name && (await findStored(tx, name, thread))
@@ -209,7 +216,7 @@ export async function append(
         threadId: await insertThread(tx, { uid, projectId: sender.projectId, key: draft.thread, nextSeq: 2, now }),
         seq: 1,
       }
-  const replyTo = draft.replyTo
+  const attachments = [...(enclosed?.attachments ?? []), ...linksOf(draft.links)]
   const messageId = await insertMessage(tx, {
     uid,
     ...place,
@@ -221,7 +228,7 @@ export async function append(
     ackRequired,
     replyTo,
     body: enclosed?.body ?? draft.body,
-    attachments: listOf(enclosed),
+    attachments: listOf(attachments),
     now,
   })
   if (enclosed !== undefined) await storeEnclosed(hub, { tx, sender, messageId, enclosed, staged })
@@ -237,17 +244,19 @@ export async function append(
     agentId: sender.id,
     threadId: place.threadId,
     messageId,
-    wakes: passed.map(({ agent }) => mailChannel(agent.id)),
+    wakes: [...passed.map(({ agent }) => mailChannel(agent.id)), threadChannel(place.threadId)],
   })
   return {
     clientId: clientId ?? uid,
     messageId,
+    threadId: place.threadId,
+    seq: place.seq,
     thread: thread ? thread.called : draft.thread,
     subject,
     createdAt: now,
     deliveries: passed,
     blocked,
-    attachments: inReceipt(enclosed?.attachments ?? []),
+    attachments: inReceipt(attachments),
     duplicate: false,
   }
 }
@@ -272,10 +281,12 @@ async function storedReceipt(tx: Tx, messageId: number): Promise<Stored> {
     agent: { id, projectId, name },
     kind,
   }))
-  const { name, thread_key, subject, created_at, attachments } = mail
+  const { name, thread_id: threadId, seq, thread_key, subject, created_at, attachments } = mail
   return {
     clientId: name,
     messageId,
+    threadId,
+    seq,
     thread: thread_key ?? undefined,
     subject: subject ?? undefined,
     createdAt: created_at,
@@ -284,12 +295,6 @@ async function storedReceipt(tx: Tx, messageId: number): Promise<Stored> {
     attachments: (await listAttachments(tx, [{ id: messageId, attachments }])).get(messageId) ?? [],
     duplicate: true,
   }
-}
-
-/** The projects that see a message though its thread is not theirs: the sender's, and those it openly goes to. */
-function guestsOf(sender: Agent, passed: readonly Recipient[], home: number): number[] {
-  const open = passed.filter(({ kind }) => kind !== 'bcc').map(({ agent }) => agent.projectId)
-  return [...new Set([sender.projectId, ...open])].filter((projectId) => projectId !== home)
 }
 
 const idsOf = (recipients: readonly Recipient[]): number[] => recipients.map(({ agent }) => agent.id)
