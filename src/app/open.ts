@@ -15,7 +15,7 @@ import { openDb } from '../db/open.ts'
 import type { Db } from '../db/port.ts'
 import { parseDatabaseUrl, shownUrl } from '../db/url.ts'
 import { type Answers, forgetful, inMemory, inRedis } from '../llm/answers.ts'
-import { createLlm, type Llm } from '../llm/llm.ts'
+import type { Llm } from '../llm/llm.ts'
 import type { Config } from '../settings/all.ts'
 import { archiveFolder } from './archiving.ts'
 
@@ -90,9 +90,10 @@ export async function openOn(database: Db, config: Config, log: Log): Promise<Hu
   }
 }
 
-/** None without an endpoint: summaries are then drawn from the messages alone. */
+/** None without an endpoint: summaries are then drawn from the messages alone, and nothing of it is loaded. */
 async function llmOf(config: Config, log: Log): Promise<Llm | undefined> {
   if (!config.LLM_ENABLED || config.LLM_BASE_URL === undefined) return undefined
+  const { createLlm } = await import('../llm/llm.ts')
   return createLlm(
     {
       baseUrl: config.LLM_BASE_URL,
