@@ -9,6 +9,7 @@ import { finding } from './requirements/finding.ts'
 import { guard } from './requirements/guard.ts'
 import { housekeeping } from './requirements/housekeeping.ts'
 import { http } from './requirements/http.ts'
+import { hub } from './requirements/hub.ts'
 import { identities } from './requirements/identities.ts'
 import { leases } from './requirements/leases.ts'
 import { messages } from './requirements/messages.ts'
@@ -31,6 +32,7 @@ export interface Requirement {
 export const requirements = [
   ...access,
   ...archive,
+  ...hub,
 
   // The mailbox door
   { id: 'mailbox.agent.no-set-up', spec: 'mailbox.md §5', says: 'An agent needs no set-up: its first call makes it.' },
