@@ -11,11 +11,14 @@ export interface Order {
   era: Era
   connections: number
   seconds: number
+  /** Of every connection, for calls that one agent makes: its name, and its credentials if it has any. */
+  agent?: string
+  headers?: Record<string, string>
 }
 
 interface Call {
   tool: string
-  path(connection: number): string
+  path(connection: number, agent?: string): string
   args(connection: number): Record<string, unknown>
 }
 
@@ -36,6 +39,11 @@ const calls = {
   send: {
     tool: 'send_to_agent',
     path: (connection) => `/agents/sender-${connection}/mcp`,
+    args: (connection) => ({ name: `reader-${connection}`, msg: text }),
+  },
+  sendAsOne: {
+    tool: 'send_to_agent',
+    path: (_connection, agent) => `/agents/${agent}/mcp`,
     args: (connection) => ({ name: `reader-${connection}`, msg: text }),
   },
   sendToOne: {
@@ -76,7 +84,7 @@ function kept<T>(known: Map<string, T>, key: string, make: () => T): T {
   return found
 }
 
-async function carryOut({ port, call, era, connections, seconds }: Order): Promise<Load> {
+async function carryOut({ port, call, era, connections, seconds, agent, headers = {} }: Order): Promise<Load> {
   const { tool, path, args }: Call = calls[call]
   const driver = await kept(drivers, `${port} ${connections}`, () => openDriver(port, connections))
   const ids =
@@ -89,8 +97,8 @@ async function carryOut({ port, call, era, connections, seconds }: Order): Promi
       : []
   return driver.run({
     seconds,
-    path,
-    headers: (connection) => phrase(era).headers(tool, ids[connection]),
+    path: (connection) => path(connection, agent),
+    headers: (connection) => ({ ...phrase(era).headers(tool, ids[connection]), ...headers }),
     body: (connection, count) => phrase(era).body(count, tool, args(connection)),
     stop: (answer) => call === 'check' && answer.includes('"result":null'),
   })

@@ -1,5 +1,5 @@
 /** Says who calls, from the credentials of a request and where it came from (all.credentials.local). */
-import { createHash, timingSafeEqual } from 'node:crypto'
+import { hash as hashOf, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { HubError } from '../../base/errors.ts'
 import { type Caller, local, operator } from '../../core/access/callers.ts'
@@ -32,7 +32,7 @@ export function createReadCaller({
   callerOfKey,
   tokens,
 }: CredentialOptions): ReadCaller {
-  const expected = bearerToken === undefined || bearerToken === '' ? undefined : digest(bearerToken)
+  const expected = bearerToken === undefined || bearerToken === '' ? undefined : Buffer.from(digest(bearerToken))
   return (request, toLoopback) => {
     const { headers, rawHeaders, socket } = request
     const { authorization, 'x-api-key': apiKey } = headers
@@ -46,10 +46,9 @@ export function createReadCaller({
     const given = authorization === undefined ? apiKey : /^bearer +(\S+) *$/i.exec(authorization)?.[1]
     const both = authorization !== undefined && apiKey !== undefined
     if (typeof given !== 'string' || both) throw notValid()
-    const hash = digest(given)
-    if (expected !== undefined && timingSafeEqual(hash, expected)) return operator
+    if (expected !== undefined && timingSafeEqual(Buffer.from(digest(given)), expected)) return operator
     if (tokens !== undefined && authorization !== undefined && isToken(given))
-      return tokens.callerOf(given, hash.toString('base64'), request)
+      return tokens.callerOf(given, digest(given), request)
     return callerOfKey(given).then((caller) => caller ?? Promise.reject(notValid()))
   }
 }
@@ -60,7 +59,7 @@ const notValid = (): HubError =>
   })
 
 /** Hashing first makes the lengths equal, which the comparison needs, and hides the length of the secret. */
-const digest = (text: string): Buffer => createHash('sha256').update(text).digest()
+const digest = (text: string): string => hashOf('sha256', text, 'base64')
 
 const isLoopback = (peer: string | undefined): boolean =>
   peer !== undefined && (peer === '::1' || /^(::ffff:)?127\./.test(peer))
