@@ -10,6 +10,8 @@ export interface Order {
   call: keyof typeof calls
   era: Era
   connections: number
+  /** The number of its first connection, and so of its agents; 0 if left out. */
+  first?: number
   seconds: number
   /** Of every connection, for calls that one agent makes: its name, and its credentials if it has any. */
   agent?: string
@@ -84,8 +86,10 @@ function kept<T>(known: Map<string, T>, key: string, make: () => T): T {
   return found
 }
 
-async function carryOut({ port, call, era, connections, seconds, agent, headers = {} }: Order): Promise<Load> {
-  const { tool, path, args }: Call = calls[call]
+async function carryOut(order: Order): Promise<Load> {
+  const { port, call, era, connections, first = 0, seconds, agent, headers = {} } = order
+  const { tool, ...asked }: Call = calls[call]
+  const path = (connection: number) => asked.path(first + connection, agent)
   const driver = await kept(drivers, `${port} ${connections}`, () => openDriver(port, connections))
   const ids =
     era === 'session'
@@ -97,9 +101,9 @@ async function carryOut({ port, call, era, connections, seconds, agent, headers 
       : []
   return driver.run({
     seconds,
-    path: (connection) => path(connection, agent),
+    path,
     headers: (connection) => ({ ...phrase(era).headers(tool, ids[connection]), ...headers }),
-    body: (connection, count) => phrase(era).body(count, tool, args(connection)),
+    body: (connection, count) => phrase(era).body(count, tool, asked.args(first + connection)),
     stop: (answer) => call === 'check' && answer.includes('"result":null'),
   })
 }

@@ -3,7 +3,7 @@ import { isIP } from 'node:net'
 import { flag, list, number, optional, setting } from './kinds.ts'
 
 /** What is, or will be, at other paths. */
-const taken = /^\/(agents|bus|hub|mail|ws|health|metrics)(\/|$)/
+const taken = /^\/(agents|bus|connections|docs|health|hub|inbox|mail|messages|metrics|openapi\.json|sessions|ws)(\/|$)/
 
 export const httpSettings = {
   HTTP_HOST: setting({
@@ -54,6 +54,11 @@ export const httpSettings = {
     default: '',
     says: 'Web sites, separated by commas and written like `https://name:port`, whose pages may call this server. A page needs no entry if its host and port are those it calls; pages of any other site are refused.',
     parse: (raw) => list(raw).map(origin),
+  }),
+  REGISTRATION_OPEN: setting({
+    default: 'false',
+    says: 'Whether anybody who reaches the server may register an agent at the post door. Otherwise callers on this machine may, and those with HTTP_BEARER_TOKEN.',
+    parse: flag,
   }),
   HTTP_REQUEST_LOG_ENABLED: setting({
     default: 'false',

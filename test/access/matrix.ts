@@ -22,6 +22,7 @@ export type Outcome =
   | 'yes'
   | 'nothing'
   | 'FORBIDDEN'
+  | 'UNAUTHENTICATED'
   | 'PROJECT_NOT_FOUND'
   | 'AGENT_NOT_FOUND'
   | 'MESSAGE_NOT_FOUND'
@@ -70,6 +71,11 @@ const writesProject = writes(...inProject)
 const readsTopic = reads('yes', 'yes', 'yes', 'yes', 'yes', 'TOPIC_NOT_FOUND')
 /** For everybody. */
 const anybody = reads('yes', 'yes', 'yes', 'yes', 'yes', 'yes')
+/** About the agent of the key, whoever else is named. */
+const ownKey: Row = {
+  ...reads('UNAUTHENTICATED', 'UNAUTHENTICATED', 'FORBIDDEN', 'yes', 'yes', 'yes'),
+  ...{ writerKeyless: 'FORBIDDEN', writerKeyed: 'FORBIDDEN', readerKeyless: 'FORBIDDEN', readerKeyed: 'FORBIDDEN' },
+}
 /** How the server is doing; for all but agents. */
 const oversight = reads('yes', 'yes', 'yes', 'FORBIDDEN', 'FORBIDDEN', 'FORBIDDEN')
 /** For those who are there, or are the operator: a token comes from anywhere. */
@@ -94,6 +100,9 @@ export const matrix = {
     register: writesAsAgent,
     createIdentity: writes('yes', 'yes', 'yes', 'FORBIDDEN', 'FORBIDDEN', 'FORBIDDEN'),
     createKey: writesAsAgent,
+    registerOwned: steering,
+    needSelf: ownKey,
+    describeSelf: ownKey,
     canActAs: reads('yes', 'nothing', 'yes', 'yes', 'nothing', 'PROJECT_NOT_FOUND'),
     needAgent: readsProject,
     needHome: reads('yes', 'yes', 'yes', 'yes', 'yes', 'AGENT_NOT_FOUND'),
@@ -113,9 +122,20 @@ export const matrix = {
     uninstallGuard: steering,
   },
   contacts: { listContacts: readsAsAgent, setContactPolicy: writesAsAgent },
-  messages: { send: writesAsAgent, reply: writesAsAgent },
-  requests: { requestContact: writesAsAgent, respondContact: writesAsAgent },
+  messages: { send: writesAsAgent, reply: writesAsAgent, converse: writesAsAgent },
+  requests: {
+    requestContact: writesAsAgent,
+    respondContact: writesAsAgent,
+    requestConnection: writesAsAgent,
+    listPendingConnections: readsAsAgent,
+    approveConnection: writesAsAgent,
+  },
   mail: {
+    claimMessage: writesAsAgent,
+    keepSessionKey: writesAsAgent,
+    listConversations: readsAsAgent,
+    readConversation: writesAsAgent,
+    markReadCalled: writesAsAgent,
     take: writesAsAgent,
     acknowledge: writesAsAgent,
     markRead: writesAsAgent,

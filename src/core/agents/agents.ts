@@ -4,6 +4,7 @@ import { isReserved, nameKey, overseer } from '../../base/names.ts'
 import type { Tx } from '../../db/port.ts'
 import { type AgentRow, findAgent, insertAgent, listHomes, sumUnread } from '../../store/agents.ts'
 import type { Caller } from '../access/callers.ts'
+import { keyChannels } from '../access/keys.ts'
 import { commit, type Note } from '../hub/commit.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import { memory, remember } from '../hub/memory.ts'
@@ -23,6 +24,12 @@ export type ContactPolicy = (typeof contactPolicies)[number]
 
 /** The wake-up channel of an agent's mail. */
 export const mailChannel = (agentId: number): string => `mail:${agentId}`
+
+/** The wake-up channel of an agent's contacts: requests to it, and answers to its own. */
+export const contactChannel = (agentId: number): string => `contact:${agentId}`
+
+/** The wake-up channel of an agent's keys. */
+export const keyChannel = (agentId: number): string => `${keyChannels}${agentId}`
 
 /** An agent as it was read. */
 export interface Known extends Agent {

@@ -45,7 +45,7 @@ interface Resolving {
 export async function resolve(hub: Hub, { acting, sender, addresses }: Resolving): Promise<Addressee[]> {
   if (acting.registered && !isNewcomer(sender)) await refuseBroadcast(hub, { acting, sender, addresses })
   const found: { address: Address; agent: Agent | undefined }[] = []
-  for (const address of addresses) found.push({ address, agent: await find(hub, { acting, sender }, address) })
+  for (const address of addresses) found.push({ address, agent: await findRecipient(hub, { acting, sender }, address) })
   const unknown = found.filter(({ agent, address }) => agent === undefined && !mayBeMade(hub, acting, address))
   if (unknown.length > 0) {
     const names = unknown.map(({ address: { name, project } }) => (project === undefined ? name : `${name}@${project}`))
@@ -103,7 +103,7 @@ export async function makeRecipients(
  * A plain name is the agent of this project, else the one approved contact of that name elsewhere
  * (mail.contact.elsewhere), else a new agent of this project (mail.recipient.made), which starts as agents of its door do.
  */
-async function find(
+export async function findRecipient(
   hub: Hub,
   { acting, sender }: Pick<Resolving, 'acting' | 'sender'>,
   { name, project }: Address,
@@ -166,3 +166,9 @@ export const mostGuessed = 3
 
 const mayBeMade = (hub: Hub, { registered }: Acting, { project }: Address): boolean =>
   project === undefined && (!registered || hub.rules.makeRecipients)
+
+/** The projects that see a message though its thread is not theirs: the sender's, and those it openly goes to. */
+export function guestsOf(sender: Agent, passed: readonly Recipient[], home: number): number[] {
+  const open = passed.filter(({ kind }) => kind !== 'bcc').map(({ agent }) => agent.projectId)
+  return [...new Set([sender.projectId, ...open])].filter((projectId) => projectId !== home)
+}

@@ -22,15 +22,12 @@ declare module 'fastify' {
   }
 }
 
-/** Too many calls; HTTP says when to come again. */
-export class Limited extends HubError {
-  readonly retryAfter: string
-
-  constructor(ms: number) {
-    const seconds = Math.max(1, Math.ceil(ms / 1000))
-    super('RATE_LIMITED', 'You call too often.', { hint: `Try again in ${seconds} s.` })
-    this.retryAfter = String(seconds)
-  }
+function limited(ms: number): HubError {
+  const seconds = Math.max(1, Math.ceil(ms / 1000))
+  return new HubError('RATE_LIMITED', 'You call too often.', {
+    hint: `Try again in ${seconds} s.`,
+    retryAfter: seconds,
+  })
 }
 
 /** Spends a token of the caller's bucket, one for all doors; those without credentials share that of their address. */
@@ -46,7 +43,7 @@ export function spend(
 }
 
 function check(wait: number): void {
-  if (wait > 0) throw new Limited(wait)
+  if (wait > 0) throw limited(wait)
 }
 
 /**
@@ -68,7 +65,8 @@ export const admitRoutes =
       if (caller instanceof Promise) caller.then(go, done)
       else go(caller)
     }
-    route.onRequest = [route.onRequest ?? [], admit].flat()
+    // Before those of the door: a route may look up the agent that is made here.
+    route.onRequest = [admit, route.onRequest ?? []].flat()
   }
 
 function admitRequest(

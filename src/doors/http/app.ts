@@ -13,13 +13,13 @@ import { limits } from '../../base/limits.ts'
 import type { Log } from '../../base/log.ts'
 import { echo } from '../../base/text.ts'
 import type { Caller } from '../../core/access/callers.ts'
-import { type Admission, admitRoutes, Limited } from './admission.ts'
+import { type Admission, admitRoutes } from './admission.ts'
 import { dropUnusedConnections } from './connections.ts'
 import { type CorsOptions, createCors } from './cors.ts'
 import { type CredentialOptions, createReadCaller } from './credentials.ts'
 import { createGuard, type GuardOptions } from './guard.ts'
 import { addHealth, type HealthOptions } from './health.ts'
-import { checkForm, isCutOff, statusOf } from './refusal.ts'
+import { checkForm, comeBack, isCutOff, statusOf } from './refusal.ts'
 import { addMetadata, challengeOf, type ResourceOptions } from './sign-in/resource.ts'
 import { createResponses, type UnsentOptions } from './unsent.ts'
 
@@ -71,7 +71,7 @@ export function createApp(options: AppOptions): FastifyInstance {
     if (cors?.(request, reply)) return
     checkForm(request.raw)
     if (isOpen(request)) return done()
-    const caller = readCaller(request.raw, toLoopback)
+    const caller = readCaller(request.raw, toLoopback, () => request.routeOptions.config.openToAll === true)
     const enter = (who: Caller) => {
       request.caller = who
       done()
@@ -88,6 +88,7 @@ export function createApp(options: AppOptions): FastifyInstance {
   app.addHook('onSend', (request, reply, payload, done) => {
     const challenge = reply.statusCode < 401 ? undefined : challengeOf(resource, reply.statusCode, request)
     if (challenge !== undefined) reply.header('www-authenticate', challenge)
+    reply.headers(comeBack(reply.statusCode))
     done(null, payload)
   })
   logRequests(app, options)
@@ -143,7 +144,7 @@ function sendError(
 ): FastifyReply {
   const error = fromFastify(thrown) ?? asHubError(thrown)
   if (isUnexpected(error) && !isCutOff(raw)) log.error({ err: thrown }, 'a request failed')
-  if (error instanceof Limited) reply.header('retry-after', error.retryAfter)
+  if (error.retryAfter !== undefined) reply.header('retry-after', String(error.retryAfter))
   const status = error === thrown || !('statusCode' in thrown) ? statusOf(error) : (thrown.statusCode ?? 500)
   return reply.code(status).send(errorShape(error))
 }

@@ -20,10 +20,21 @@ declare module 'fastify' {
   interface FastifyRequest {
     caller: Caller
   }
+  interface FastifyContextConfig {
+    /** Whether credentials are not needed here: without any, everybody is taken for a caller on this machine. */
+    openToAll?: boolean
+  }
 }
 
-/** A promise only where a key has to be looked up. `toLoopback`: the request named this server by a loopback name. */
-export type ReadCaller = (request: IncomingMessage, toLoopback: boolean) => Caller | Promise<Caller>
+/**
+ * A promise only where a key has to be looked up. `toLoopback`: the request named this server by a loopback name.
+ * `openToAll` is asked last: a request's own route is dear to look at.
+ */
+export type ReadCaller = (
+  request: IncomingMessage,
+  toLoopback: boolean,
+  openToAll?: () => boolean,
+) => Caller | Promise<Caller>
 
 /** Throws UNAUTHENTICATED. A wrong credential is refused even where none would have been needed. */
 export function createReadCaller({
@@ -33,12 +44,13 @@ export function createReadCaller({
   tokens,
 }: CredentialOptions): ReadCaller {
   const expected = bearerToken === undefined || bearerToken === '' ? undefined : Buffer.from(digest(bearerToken))
-  return (request, toLoopback) => {
+  return (request, toLoopback, openToAll = () => false) => {
     const { headers, rawHeaders, socket } = request
     const { authorization, 'x-api-key': apiKey } = headers
     if (authorization === undefined && apiKey === undefined) {
       if (allowLocalUnauthenticated && toLoopback && isLoopback(socket.remoteAddress) && !isForwarded(rawHeaders))
         return local
+      if (openToAll()) return local
       throw new HubError('UNAUTHENTICATED', 'Credentials are needed.', {
         hint: 'Send "Authorization: Bearer" with the operator\'s token or the key of an agent.',
       })

@@ -4,7 +4,6 @@ import { ProtocolErrorCode } from '@modelcontextprotocol/server'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { asHubError, errorShape, HubError, isUnexpected } from '../../../base/errors.ts'
 import { limits } from '../../../base/limits.ts'
-import { Limited } from '../../http/admission.ts'
 import { drain } from '../../http/drain.ts'
 import { isCutOff, statusOf } from '../../http/refusal.ts'
 import type { Engine } from '../protocol/engine.ts'
@@ -93,7 +92,7 @@ async function refuse(
     return send(reply, refusal.status, errorText(idOf(request), refusal))
   }
   const hubError = asHubError(error)
-  if (hubError instanceof Limited) reply.header('retry-after', hubError.retryAfter)
+  if (hubError.retryAfter !== undefined) reply.header('retry-after', String(hubError.retryAfter))
   if (isUnexpected(hubError) && !isCutOff(request.raw)) engine.log.error({ err: error }, 'a request failed')
   const text = isShortForm(request.body)
     ? JSON.stringify(errorShape(hubError))
