@@ -123,8 +123,10 @@ try {
   console.log(`| send → a \`check_mail\` that waits at the last node | ${waits.join(' | ')} |`)
   console.log(`\n${await costOfSend(clusters.get('1') as Cluster)}\n${machine}, ${rounds} rounds`)
 } finally {
-  for (const { nodes, loads } of clusters.values())
-    await Promise.all([...loads.map((load) => load.stop()), ...nodes.map((node) => node.stop())])
+  for (const { nodes, loads } of clusters.values()) {
+    await Promise.all(loads.map((load) => load.stop()))
+    await Promise.all(nodes.map((node) => node.stop()))
+  }
   await server.stop()
   rmSync(base, { recursive: true, force: true })
 }
