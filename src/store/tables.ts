@@ -30,6 +30,8 @@ export const keptTables: readonly Table[] = [
   table('joins', 'holder', 'thread_id'),
   table('name_holders', 'agent_id'),
   table('contacts'),
+  table('conversations', 'low_id', 'high_id', 'subject_key'),
+  table('bridged_threads', 'agent_id', 'thread_id'),
   table('leases'),
   table('ended_sessions', 'nonce'),
   table('meta', 'key'),

@@ -1,7 +1,9 @@
 /** The place of a message: the thread that it joins, the one that was stored if it is sent again, the queue that it waits in. */
 import type { Tx } from '../../db/port.ts'
-import { findMailThread, findThreadOf, type MailThreadRow } from '../../store/mail-threads.ts'
+import { findConversation, insertConversation } from '../../store/conversations.ts'
+import { findMailThread, findThreadOf, lockMailThread, type MailThreadRow } from '../../store/mail-threads.ts'
 import { type ClientId, findByClientId, findInThread } from '../../store/messages.ts'
+import type { ThreadPlace } from '../../store/sending.ts'
 import { type Agent, isNewcomer, mailChannel, type Newcomer } from '../agents/agents.ts'
 import type { Addressee, Recipient } from './recipients.ts'
 
@@ -12,8 +14,19 @@ interface Placing {
     readonly thread?: string | undefined
     readonly replyTo?: number | undefined
     readonly clientId?: string | undefined
+    readonly conversation?: Conversation | undefined
   }
 }
+
+/** The conversation that a message belongs to: a thread that is known, or the one of two agents about a subject. */
+export interface Conversation {
+  readonly threadId?: number | undefined
+  /** Without case: of all messages between the two about the same subject it is the same. */
+  readonly about?: { readonly otherId: number; readonly key: string } | undefined
+}
+
+/** The thread that a message joins. `filed`: it was found as the conversation about a subject. */
+type Joined = MailThreadRow & { readonly filed?: boolean }
 
 /**
  * The thread that a message joins, and the message that was stored before, if this is a retry. Both are asked for at once: on
@@ -26,7 +39,8 @@ export async function findPlace(tx: Tx, placing: Placing, name: ClientId | undef
 }
 
 /** None if it begins one. */
-async function findJoined(tx: Tx, { sender, recipients, draft }: Placing): Promise<MailThreadRow | undefined> {
+async function findJoined(tx: Tx, { sender, recipients, draft }: Placing): Promise<Joined | undefined> {
+  if (draft.conversation !== undefined) return findConversed(tx, sender, draft.conversation)
   if (draft.replyTo !== undefined) return findThreadOf(tx, draft.replyTo)
   if (draft.thread !== undefined) {
     const { id: senderId, projectId } = sender
@@ -60,4 +74,27 @@ export function laneOf({ recipients, draft, sender }: Sending): string | undefin
   const joins = draft.thread !== undefined || draft.replyTo !== undefined
   if (only === undefined || others.length > 0 || joins || isNewcomer(sender) || isNewcomer(only.agent)) return undefined
   return mailChannel(only.agent.id)
+}
+
+/** A conversation that another door began has no entry by its subject yet. */
+async function findConversed(
+  tx: Tx,
+  { id: senderId }: Agent,
+  { threadId, about }: Conversation,
+): Promise<Joined | undefined> {
+  const filed = about && (await findConversation(tx, { senderId, ...about }))
+  if (filed !== undefined) return { ...filed, filed: true }
+  return threadId === undefined ? undefined : lockMailThread(tx, threadId)
+}
+
+type Place = Omit<Placing, 'recipients'> & { readonly thread: Joined | undefined }
+
+/** The next place in the thread that the message joins, or the first of a new one. */
+export const placeOf = ({ sender, draft, thread }: Place, { uid, now }: { uid: string; now: number }): ThreadPlace =>
+  thread ? { threadId: thread.id } : { begins: { uid, projectId: sender.projectId, key: draft.thread, now } }
+
+/** Enters the thread as the conversation about its subject, where it is not yet. */
+export function fileConversation(tx: Tx, { sender, draft, thread }: Place, threadId: number): void {
+  const about = draft.conversation?.about
+  if (about !== undefined && !thread?.filed) insertConversation(tx, { senderId: sender.id, ...about, threadId })
 }

@@ -3,9 +3,9 @@ import { HubError } from '../../base/errors.ts'
 import { isReserved } from '../../base/names.ts'
 import type { Tx } from '../../db/port.ts'
 import { requestKind } from '../../store/contact-grounds.ts'
+import { automaticKind } from '../../store/conversations.ts'
 import { insertDeliveries } from '../../store/deliveries.ts'
 import { insertGuests } from '../../store/guests.ts'
-import { findSent, listRecipientsOf } from '../../store/mail.ts'
 import { insertClientIds } from '../../store/messages.ts'
 import { findSlug } from '../../store/projects.ts'
 import { insertMail, insertOpenMail } from '../../store/sending.ts'
@@ -18,11 +18,12 @@ import { commit, type Note } from '../hub/commit.ts'
 import type { Hub } from '../hub/hub.ts'
 import { slugOfProject } from '../projects/projects.ts'
 import { admit, type Blocked, findOpen } from './admission.ts'
-import type { Attachment, Enclosed, Enclosing } from './attachments.ts'
+import type { Enclosed, Enclosing } from './attachments.ts'
 import { enclosedOrFault, filesOf, listOf, storeEnclosed } from './attachments.ts'
-import { inReceipt, listAttachments } from './carried.ts'
+import { inReceipt } from './carried.ts'
 import { noteStored } from './filing.ts'
-import { findPlace, laneOf } from './placing.ts'
+import { type Conversation, fileConversation, findPlace, laneOf, placeOf } from './placing.ts'
+import { type Delivery, type Sent, type Stored, storedReceipt } from './receipt.ts'
 import {
   type Address,
   type Addressee,
@@ -35,6 +36,7 @@ import {
 } from './recipients.ts'
 import { type Staged, withStaged } from './staging.ts'
 
+export type { Sent } from './receipt.ts'
 export type { Address } from './recipients.ts'
 export type Importance = 'low' | 'normal' | 'high' | 'urgent'
 
@@ -54,37 +56,9 @@ export interface Draft {
   readonly enclosing?: Enclosing | undefined
   /** Whether contact is made where a policy wants it first; the hub's rule, if left out. */
   readonly handshake?: boolean | undefined
-}
-
-export interface Sent {
-  /** The sender's own id; the uid of the message where it gave none. */
-  readonly clientId: string
-  readonly messageId: number
-  /** The name of the thread: its key, else the id of its first message, once that was answered. */
-  readonly thread: string | undefined
-  readonly subject: string | undefined
-  readonly createdAt: number
-  /** The slug of the sender's project. */
-  readonly home: string
-  readonly deliveries: readonly Delivery[]
-  readonly blocked: readonly (Blocked & AtHome)[]
-  readonly attachments: readonly Attachment[]
-  /** A retry: nothing was stored. */
-  readonly duplicate: boolean
-}
-
-/** `near` has the names most like the one of an agent that was made for this message; of a few of them only. */
-type Delivery = Recipient & AtHome & { readonly near?: readonly string[] }
-
-/** With the slug of the recipient's project. */
-interface AtHome {
-  readonly project: string
-}
-
-/** The same with projects as ids, as the store has them. */
-type Stored = Omit<Sent, 'home' | 'deliveries' | 'blocked'> & {
-  readonly deliveries: readonly Recipient[]
-  readonly blocked: readonly Blocked[]
+  readonly conversation?: Conversation | undefined
+  /** Sent by a program without a look of its agent. */
+  readonly automatic?: boolean | undefined
 }
 
 export async function send(hub: Hub, acting: Acting, draft: Draft): Promise<Sent> {
@@ -205,14 +179,12 @@ export async function append(
     exempt,
   }
   const now = hub.clock.now()
-  const place = thread
-    ? { threadId: thread.id }
-    : { begins: { uid, projectId: sender.projectId, key: draft.thread, now } }
+  const place = placeOf({ sender, draft, thread }, { uid, now })
   const mail = {
     uid,
     senderId: sender.id,
     clientId,
-    ...(request && { kind: requestKind }),
+    ...(request ? { kind: requestKind } : draft.automatic && { kind: automaticKind }),
     subject,
     importance,
     ackRequired,
@@ -232,6 +204,7 @@ export async function append(
   if (passed.length === 0) return { blocked }
 
   const { threadId, messageId } = stored ?? (await insertMail(tx, place, mail))
+  fileConversation(tx, { sender, draft, thread }, threadId)
   if (enclosed !== undefined) await storeEnclosed(hub, { tx, sender, messageId, enclosed, staged })
   if (name) insertClientIds(tx, { ...name, recipientIds: idsOf(passed) }, messageId)
   const to = passed.map(({ agent, kind }) => ({ id: agent.id, kind }))
@@ -248,6 +221,8 @@ export async function append(
   })
   return {
     clientId: clientId ?? uid,
+    uid,
+    threadUid: thread?.uid ?? uid,
     messageId,
     thread: thread ? thread.called : draft.thread,
     subject,
@@ -269,27 +244,6 @@ async function introduce(
     const recipients = [{ agent: target, kind: 'to' as const }]
     const draft = introMessage({ sender, slug, target, reason: triedToWrite })
     await append(hub, { tx, note, uid: hub.ids.uuid(), sender, recipients, draft, request: true })
-  }
-}
-
-/** The receipt of a retry: that of the first send, without its blocked recipients. */
-async function storedReceipt(tx: Tx, messageId: number): Promise<Stored> {
-  const [mail, recipients] = [await findSent(tx, messageId), await listRecipientsOf(tx, [messageId], { blind: true })]
-  const deliveries = recipients.map(({ id, project_id: projectId, name, kind }) => ({
-    agent: { id, projectId, name },
-    kind,
-  }))
-  const { name, thread_key, subject, created_at, attachments } = mail
-  return {
-    clientId: name,
-    messageId,
-    thread: thread_key ?? undefined,
-    subject: subject ?? undefined,
-    createdAt: created_at,
-    deliveries,
-    blocked: [],
-    attachments: (await listAttachments(tx, [{ id: messageId, attachments }])).get(messageId) ?? [],
-    duplicate: true,
   }
 }
 
