@@ -3,7 +3,6 @@ import type { Tx } from '../../db/port.ts'
 import { findConversation, insertConversation } from '../../store/conversations.ts'
 import { findMailThread, findThreadOf, lockMailThread, type MailThreadRow } from '../../store/mail-threads.ts'
 import { type ClientId, findByClientId, findInThread } from '../../store/messages.ts'
-import type { ThreadPlace } from '../../store/sending.ts'
 import { type Agent, isNewcomer, mailChannel, type Newcomer } from '../agents/agents.ts'
 import type { Addressee, Recipient } from './recipients.ts'
 
@@ -66,8 +65,8 @@ interface Sending extends Pick<Placing, 'draft'> {
 }
 
 /**
- * Sends to one agent wait for its row, and for no other unless they join a thread: the rows of threads are locked first, and
- * several of both together could not be locked in one order.
+ * Sends to one agent wait for its row. Those into threads of many stay out: the rows of threads are locked first, and several
+ * of both together could not be locked in one order. The thread of a conversation is that of two agents: nobody else wants it.
  */
 export function laneOf({ recipients, draft, sender }: Sending): string | undefined {
   const [only, ...others] = recipients
@@ -87,14 +86,12 @@ async function findConversed(
   return threadId === undefined ? undefined : lockMailThread(tx, threadId)
 }
 
-type Place = Omit<Placing, 'recipients'> & { readonly thread: Joined | undefined }
-
-/** The next place in the thread that the message joins, or the first of a new one. */
-export const placeOf = ({ sender, draft, thread }: Place, { uid, now }: { uid: string; now: number }): ThreadPlace =>
-  thread ? { threadId: thread.id } : { begins: { uid, projectId: sender.projectId, key: draft.thread, now } }
-
-/** Enters the thread as the conversation about its subject, where it is not yet. */
-export function fileConversation(tx: Tx, { sender, draft, thread }: Place, threadId: number): void {
+/** A conversation about a subject is found by it from now on. */
+export function fileConversation(
+  tx: Tx,
+  { sender, draft, thread }: Pick<Placing, 'sender' | 'draft'> & { thread: Joined | undefined },
+  threadId: number,
+): void {
   const about = draft.conversation?.about
   if (about !== undefined && !thread?.filed) insertConversation(tx, { senderId: sender.id, ...about, threadId })
 }

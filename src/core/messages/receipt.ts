@@ -1,4 +1,4 @@
-/** The receipt of a send: what the sender is told, the first time and each time again. */
+/** What a sender is told of its message. */
 import type { Tx } from '../../db/port.ts'
 import { findSent, listRecipientsOf } from '../../store/mail.ts'
 import type { Blocked } from './admission.ts'

@@ -22,7 +22,7 @@ import type { Enclosed, Enclosing } from './attachments.ts'
 import { enclosedOrFault, filesOf, listOf, storeEnclosed } from './attachments.ts'
 import { inReceipt } from './carried.ts'
 import { noteStored } from './filing.ts'
-import { type Conversation, fileConversation, findPlace, laneOf, placeOf } from './placing.ts'
+import { type Conversation, fileConversation, findPlace, laneOf } from './placing.ts'
 import { type Delivery, type Sent, type Stored, storedReceipt } from './receipt.ts'
 import {
   type Address,
@@ -179,7 +179,9 @@ export async function append(
     exempt,
   }
   const now = hub.clock.now()
-  const place = placeOf({ sender, draft, thread }, { uid, now })
+  const place = thread
+    ? { threadId: thread.id }
+    : { begins: { uid, projectId: sender.projectId, key: draft.thread, now } }
   const mail = {
     uid,
     senderId: sender.id,
