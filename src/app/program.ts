@@ -63,6 +63,16 @@ async function createProgram(args: readonly string[], around: Surroundings): Pro
     })
 
   program
+    .command('hub')
+    .description('speak MCP over stdin and stdout, for a client that starts it: threads and messages of one agent')
+    .option('--agent <name>', 'the agent that the client is')
+    .option('--project <slug or key>', 'its project (default: commons)')
+    .action(async (options: { agent?: string; project?: string }) => {
+      const { hub } = await import('./hub.ts')
+      await hub(readSettings(env), options)
+    })
+
+  program
     .command('mailbox')
     .description('be the mailbox client of one agent: MCP over stdin and stdout, a Parley server at the other end')
     .option('--bridge', 'no MCP: only bring new messages to an OpenClaw gateway, until a signal ends it')

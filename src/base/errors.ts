@@ -73,6 +73,7 @@ export type Reason =
   | 'no_reply_target'
   | 'no_target'
   | 'oneself'
+  | 'only_reads'
   | 'read_only'
   | 'too_heavy'
 
