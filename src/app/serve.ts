@@ -20,6 +20,7 @@ import { busPath, busScope } from '../doors/bus/holder.ts'
 import type { Streams } from '../doors/cli/screen.ts'
 import { createApp, listen } from '../doors/http/app.ts'
 import { boundConnections } from '../doors/http/connections.ts'
+import { createGuard, type GuardOptions } from '../doors/http/guard.ts'
 import type { About } from '../doors/mail/about.ts'
 import { mailDoor } from '../doors/mail/door.ts'
 import { mailScope } from '../doors/mail/scope.ts'
@@ -28,6 +29,7 @@ import { mountDoor } from '../doors/mcp/http/serve.ts'
 import { createEngine } from '../doors/mcp/protocol/engine.ts'
 import { emitUsage, Usage } from '../doors/mcp/usage.ts'
 import { mountPost } from '../doors/post/door.ts'
+import { mountSockets } from '../doors/post/sockets/mount.ts'
 import type { Config } from '../settings/all.ts'
 import type { Settings } from '../settings/read.ts'
 import { startArchiving } from './archiving.ts'
@@ -88,9 +90,7 @@ export async function startServer(config: Config, log: Log) {
       },
     })
     const app = createApp({
-      host: config.HTTP_HOST,
-      allowedHosts: config.HTTP_ALLOWED_HOSTS,
-      allowedOrigins: config.HTTP_ALLOWED_ORIGINS,
+      ...guarding(config),
       bearerToken: config.HTTP_BEARER_TOKEN,
       allowLocalUnauthenticated: config.HTTP_ALLOW_LOCALHOST_UNAUTHENTICATED,
       callerOfKey: (key) => callerOfKey(hub, key),
@@ -109,6 +109,12 @@ export async function startServer(config: Config, log: Log) {
     mountDoor(app, { engine, path: config.HTTP_PATH, door: mailDoor(hub, about(config, app, usage)), scope: mailScope })
     mountDoor(app, { engine, path: busPath, door: busDoor(hub, version), scope: busScope })
     mountPost(app, hub, { registrationOpen: config.REGISTRATION_OPEN })
+    mountSockets(app, hub, {
+      guard: createGuard(guarding(config)),
+      callerOfKey: (key) => callerOfKey(hub, key),
+      pingMs: config.WS_PING_INTERVAL * 1000,
+      timeoutMs: config.WS_PING_TIMEOUT * 1000,
+    })
     await listen(app, { host: config.HTTP_HOST, port: config.HTTP_PORT }).catch(explainListen(config))
     // Deletions that were cut off go on; nobody waits for them.
     finishRemovals(hub).catch((error: unknown) => log.warn({ err: error }, 'a deleted topic is not gone yet'))
@@ -142,6 +148,12 @@ export async function startServer(config: Config, log: Log) {
     throw error
   }
 }
+
+const guarding = (config: Config): GuardOptions => ({
+  host: config.HTTP_HOST,
+  allowedHosts: config.HTTP_ALLOWED_HOSTS,
+  allowedOrigins: config.HTTP_ALLOWED_ORIGINS,
+})
 
 /** The port is the one it got, which with HTTP_PORT=0 is known only now. */
 const about = (config: Config, { server }: Pick<FastifyInstance, 'server'>, usage: Usage): About => ({

@@ -10,6 +10,7 @@ import { installationSettings } from './installation.ts'
 import { leaseSettings } from './leases.ts'
 import { llmSettings } from './llm.ts'
 import { logSettings } from './log.ts'
+import { postSettings } from './post.ts'
 import { retentionSettings } from './retention.ts'
 import { sessionSettings } from './sessions.ts'
 import { storageSettings } from './storage.ts'
@@ -24,6 +25,7 @@ export const subjects = {
   'Tool calls': toolSettings,
   Agents: agentSettings,
   Contacts: contactSettings,
+  'Post door': postSettings,
   Inboxes: inboxSettings,
   Attachments: attachmentSettings,
   Acknowledgements: acknowledgementSettings,
