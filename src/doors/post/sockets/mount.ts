@@ -63,6 +63,7 @@ export function mountSockets(
     const link = key === undefined ? undefined : await enter(key)
     if (socket.destroyed) return link?.leave()
     handshakes.handleUpgrade(request, socket, head, (opened) => {
+      sockets.greet(opened)
       if (link !== undefined) welcome(link, opened)
       else if (key !== undefined) opened.close(...closes.badKey)
       else awaitKey(opened)
@@ -88,7 +89,6 @@ export function mountSockets(
 
   function awaitKey(socket: WebSocket): void {
     const cancel = hub.clock.after(keyMs, () => socket.close(...closes.noKey))
-    socket.on('error', () => socket.terminate())
     socket.once('close', cancel)
     socket.once('message', (data: Buffer) => {
       cancel()

@@ -38,6 +38,8 @@ export class Sockets {
   readonly #times: SocketTimes
   readonly #links = new Set<Link>()
   readonly #slow = new Set<Link>()
+  /** Every socket whose handshake is done, known or not: a stop ends them all. */
+  readonly #sockets = new Set<WebSocket>()
   #cancel: (() => void) | undefined
   #emptied: (() => void) | undefined
 
@@ -74,7 +76,17 @@ export class Sockets {
     }
   }
 
-  /** The handshake is done. */
+  /** The handshake is done; who it is may be known later. */
+  greet(socket: WebSocket): void {
+    this.#sockets.add(socket)
+    socket.on('error', () => socket.terminate())
+    socket.on('close', () => {
+      this.#sockets.delete(socket)
+      if (this.#sockets.size === 0) this.#emptied?.()
+    })
+  }
+
+  /** It is known who it is. */
   attach(link: Link, socket: WebSocket): void {
     link.socket = socket
     this.#links.add(link)
@@ -83,7 +95,6 @@ export class Sockets {
     for (const event of link.early.splice(0)) this.send(link, event)
     socket.on('pong', () => this.heard(link))
     socket.on('close', () => this.#forget(link))
-    socket.on('error', () => socket.terminate())
   }
 
   heard(link: Link): void {
@@ -142,7 +153,6 @@ export class Sockets {
     if (this.#links.size > 0) return
     this.#cancel?.()
     this.#cancel = undefined
-    this.#emptied?.()
   }
 
   get #tickMs(): number {
@@ -168,13 +178,13 @@ export class Sockets {
 
   /** Tells all clients that the server stops; those that do not answer in time are cut off. */
   async stop(graceMs: number): Promise<void> {
-    if (this.#links.size === 0) return
+    if (this.#sockets.size === 0) return
     const emptied = new Promise<void>((resolve) => {
       this.#emptied = resolve
     })
-    for (const link of this.#links) this.close(link, 'stopping')
+    for (const socket of this.#sockets) socket.close(...closes.stopping)
     const cancel = this.#hub.clock.after(graceMs, () => {
-      for (const link of this.#links) link.socket?.terminate()
+      for (const socket of this.#sockets) socket.terminate()
     })
     await emptied
     cancel()
