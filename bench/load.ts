@@ -10,6 +10,8 @@ export interface Order {
   call: keyof typeof calls
   era: Era
   connections: number
+  /** The number of its first connection, and so of its agents; 0 if left out. */
+  first?: number
   seconds: number
 }
 
@@ -76,8 +78,9 @@ function kept<T>(known: Map<string, T>, key: string, make: () => T): T {
   return found
 }
 
-async function carryOut({ port, call, era, connections, seconds }: Order): Promise<Load> {
-  const { tool, path, args }: Call = calls[call]
+async function carryOut({ port, call, era, connections, first = 0, seconds }: Order): Promise<Load> {
+  const { tool, ...asked }: Call = calls[call]
+  const path = (connection: number) => asked.path(first + connection)
   const driver = await kept(drivers, `${port} ${connections}`, () => openDriver(port, connections))
   const ids =
     era === 'session'
@@ -91,7 +94,7 @@ async function carryOut({ port, call, era, connections, seconds }: Order): Promi
     seconds,
     path,
     headers: (connection) => phrase(era).headers(tool, ids[connection]),
-    body: (connection, count) => phrase(era).body(count, tool, args(connection)),
+    body: (connection, count) => phrase(era).body(count, tool, asked.args(first + connection)),
     stop: (answer) => call === 'check' && answer.includes('"result":null'),
   })
 }

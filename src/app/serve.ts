@@ -11,7 +11,7 @@ import { callerOfKey } from '../core/access/keys.ts'
 import { endSession, isSessionEnded, onSessionEnded } from '../core/access/sessions.ts'
 import { countUnread } from '../core/agents/agents.ts'
 import { keepChores } from '../core/hub/chores.ts'
-import { countWaiters } from '../core/hub/hub.ts'
+import { countWaiters, onClose } from '../core/hub/hub.ts'
 import { fileAll } from '../core/messages/filing.ts'
 import { keepSearchable } from '../core/search/projection.ts'
 import { finishRemovals } from '../core/topics/removal.ts'
@@ -20,7 +20,7 @@ import { busPath, busScope } from '../doors/bus/holder.ts'
 import type { Streams } from '../doors/cli/screen.ts'
 import { createApp, listen } from '../doors/http/app.ts'
 import { boundConnections } from '../doors/http/connections.ts'
-import { createGuard, type GuardOptions } from '../doors/http/guard.ts'
+import { createGuard } from '../doors/http/guard.ts'
 import type { About } from '../doors/mail/about.ts'
 import { mailDoor } from '../doors/mail/door.ts'
 import { mailScope } from '../doors/mail/scope.ts'
@@ -38,6 +38,7 @@ import { guardInstallation } from './guard-steering.ts'
 import { choresOf } from './housekeeping.ts'
 import { databaseName, openDatabase, openLog, openOn, storageName } from './open.ts'
 import { keepSecret } from './secret.ts'
+import { openSignIn } from './sign-in.ts'
 import { version } from './version.ts'
 
 /** The memory of a silent session is freed after this; its token stays good. */
@@ -70,6 +71,8 @@ export async function startServer(config: Config, log: Log) {
   collectProcessMetrics(metrics)
   const usage = new Usage({ noting: config.TOOLS_LOG_ENABLED })
   try {
+    const { close: closeSignIn, ...signIn } = await openSignIn(hub, config)
+    onClose(hub, async () => closeSignIn())
     const engine = createEngine({
       clock,
       ids,
@@ -77,6 +80,7 @@ export async function startServer(config: Config, log: Log) {
       metrics,
       usage,
       version,
+      admission: signIn.admission,
       graceMs,
       sessions: {
         secret,
@@ -90,7 +94,8 @@ export async function startServer(config: Config, log: Log) {
       },
     })
     const app = createApp({
-      ...guarding(config),
+      host: config.HTTP_HOST,
+      ...signIn,
       bearerToken: config.HTTP_BEARER_TOKEN,
       allowLocalUnauthenticated: config.HTTP_ALLOW_LOCALHOST_UNAUTHENTICATED,
       callerOfKey: (key) => callerOfKey(hub, key),
@@ -110,7 +115,7 @@ export async function startServer(config: Config, log: Log) {
     mountDoor(app, { engine, path: busPath, door: busDoor(hub, version), scope: busScope })
     mountPost(app, hub, { registrationOpen: config.REGISTRATION_OPEN })
     mountSockets(app, hub, {
-      guard: createGuard(guarding(config)),
+      guard: createGuard({ host: config.HTTP_HOST, ...signIn }),
       callerOfKey: (key) => callerOfKey(hub, key),
       pingMs: config.WS_PING_INTERVAL * 1000,
       timeoutMs: config.WS_PING_TIMEOUT * 1000,
@@ -148,12 +153,6 @@ export async function startServer(config: Config, log: Log) {
     throw error
   }
 }
-
-const guarding = (config: Config): GuardOptions => ({
-  host: config.HTTP_HOST,
-  allowedHosts: config.HTTP_ALLOWED_HOSTS,
-  allowedOrigins: config.HTTP_ALLOWED_ORIGINS,
-})
 
 /** The port is the one it got, which with HTTP_PORT=0 is known only now. */
 const about = (config: Config, { server }: Pick<FastifyInstance, 'server'>, usage: Usage): About => ({

@@ -71,6 +71,7 @@ export type Reason =
   | 'no_reply_target'
   | 'no_target'
   | 'oneself'
+  | 'read_only'
   | 'too_heavy'
 
 interface Details {

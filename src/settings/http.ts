@@ -71,7 +71,7 @@ function hostName(raw: string): string {
   return bare
 }
 
-function origin(raw: string): string {
+export function origin(raw: string): string {
   if (!/^[a-z][a-z0-9+.-]*:\/\/[^\s/?#@*]+$/i.test(raw) || URL.parse(raw) === null)
     throw new Error('must list origins such as https://hub.example:8443, without a path')
   return raw

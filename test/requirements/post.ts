@@ -48,6 +48,8 @@ export const post = [
   { id: 'post.flow.connection', spec: 'post.md §12.3', says: 'Register, request, approve: both agents have the connection as active.' },
   { id: 'post.flow.messages', spec: 'post.md §12.3', says: 'A message is in the inbox, its history marks it as read, and the reply comes back.' },
   { id: 'post.doors.same', spec: 'DESIGN The doors', says: 'Mail of this door is in the mailbox and mail doors, and theirs is in this inbox, read everywhere.' },
+  { id: 'post.keys.commands', spec: 'DECISIONS post 5', says: 'parley keys create, list, rotate and revoke; an agent without a good key stays protected.' },
+  { id: 'post.keys.brought', spec: 'DECISIONS post 5', says: 'The bus and the commands act as an agent with a key only if PARLEY_API_KEY is that key.' },
   { id: 'post.flow.socket', spec: 'post.md §12.3', says: 'A connected agent receives new_message when another sends.' },
   { id: 'post.socket.events', spec: 'post.md §4.3', says: 'new_message, connection_request and connection_approved have the fields of the specification.' },
   { id: 'post.socket.key', spec: 'DECISIONS post 2', says: 'The key comes in the query, a header, or as first message (auth_ok); a bad one closes with 4001.' },

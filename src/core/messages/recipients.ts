@@ -7,7 +7,7 @@ import { listHomes } from '../../store/agents.ts'
 import type { DeliveryKind } from '../../store/deliveries.ts'
 import { listNames } from '../../store/profiles.ts'
 import type { Caller } from '../access/callers.ts'
-import { maySteer } from '../access/rules.ts'
+import { mayRoam } from '../access/rules.ts'
 import type { Acting } from '../agents/acting.ts'
 import { type Agent, findIn, isNewcomer, makeAgent, type Newcomer } from '../agents/agents.ts'
 import { listActiveOthers } from '../agents/profiles.ts'
@@ -149,7 +149,7 @@ export async function findNear(hub: Hub, caller: Caller, { id, projectId }: Agen
     name,
     names.filter((other) => nameKey(other) !== key),
   )
-  if (!maySteer(caller)) return near
+  if (!mayRoam(caller)) return near
   const home = await slugOfProject(hub, projectId)
   const homes = await listHomes(reader(hub), { nameKey: key, seen: true, limit: mostElsewhere + 1 })
   return [...near, ...homes.filter((slug) => slug !== home).map((slug) => `${name}@${slug}`)].slice(0, mostNear)
@@ -166,3 +166,9 @@ export const mostGuessed = 3
 
 const mayBeMade = (hub: Hub, { registered }: Acting, { project }: Address): boolean =>
   project === undefined && (!registered || hub.rules.makeRecipients)
+
+/** The projects that see a message though its thread is not theirs: the sender's, and those it openly goes to. */
+export function guestsOf(sender: Agent, passed: readonly Recipient[], home: number): number[] {
+  const open = passed.filter(({ kind }) => kind !== 'bcc').map(({ agent }) => agent.projectId)
+  return [...new Set([sender.projectId, ...open])].filter((projectId) => projectId !== home)
+}
