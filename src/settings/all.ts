@@ -11,7 +11,11 @@ import { installationSettings } from './installation.ts'
 import { leaseSettings } from './leases.ts'
 import { llmSettings } from './llm.ts'
 import { logSettings } from './log.ts'
+<<<<<<< HEAD
 import { postSettings } from './post.ts'
+=======
+import { mailboxClientSettings } from './mailbox-client.ts'
+>>>>>>> main
 import { rateLimitSettings } from './rate-limits.ts'
 import { retentionSettings } from './retention.ts'
 import { sessionSettings } from './sessions.ts'
@@ -39,6 +43,7 @@ export const subjects = {
   Archive: archiveSettings,
   'Retention report': retentionSettings,
   'Language model': llmSettings,
+  'Mailbox client and OpenClaw bridge': mailboxClientSettings,
   Log: logSettings,
 } as const
 
