@@ -11,11 +11,8 @@ import { installationSettings } from './installation.ts'
 import { leaseSettings } from './leases.ts'
 import { llmSettings } from './llm.ts'
 import { logSettings } from './log.ts'
-<<<<<<< HEAD
-import { postSettings } from './post.ts'
-=======
 import { mailboxClientSettings } from './mailbox-client.ts'
->>>>>>> main
+import { postSettings } from './post.ts'
 import { rateLimitSettings } from './rate-limits.ts'
 import { retentionSettings } from './retention.ts'
 import { sessionSettings } from './sessions.ts'

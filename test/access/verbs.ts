@@ -20,11 +20,8 @@ import { freeLeases } from '../../src/core/mail/freeing.ts'
 import { listInbox, listOutbox } from '../../src/core/mail/inbox.ts'
 import { acknowledgeMessage, markRead } from '../../src/core/mail/receipts.ts'
 import { acknowledge, take } from '../../src/core/mail/take.ts'
-<<<<<<< HEAD
-import { watchAgent } from '../../src/core/mail/watching.ts'
-=======
 import { listUnread, needCounterpart } from '../../src/core/mail/unread.ts'
->>>>>>> main
+import { watchAgent } from '../../src/core/mail/watching.ts'
 import { converse } from '../../src/core/messages/conversing.ts'
 import { reply } from '../../src/core/messages/reply.ts'
 import { send } from '../../src/core/messages/send.ts'

@@ -31,15 +31,12 @@ export interface Target {
   readonly threadUid: string
   /** Of a request for contact that waits for its answer. */
   readonly code: string
-<<<<<<< HEAD
   /** Of the key of the agent that has one. */
   readonly keyHash: string
-=======
   /** A message to `other`, which was not answered. */
   readonly askedId: number
   /** Lets `other` read the thread. */
   readonly grant: string
->>>>>>> main
   /** An agent that has nothing to do with it. */
   readonly stranger: string
   readonly thread: string
