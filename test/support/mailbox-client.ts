@@ -36,8 +36,15 @@ export async function register({ url }: { url: string }, name: string): Promise<
   })
   if (response.status !== 201) throw new Error(`${response.status}: ${await response.text()}`)
   const { api_key: key } = (await response.json()) as { api_key: string }
-  return { name: own, key, rest: createServer({ url, key, clock, client: `test ${count}` }) }
+  return ownerAt({ url }, { name: own, key })
 }
+
+/** The same agent at another server. */
+export const ownerAt = ({ url }: { url: string }, { name, key }: Pick<Owner, 'name' | 'key'>): Owner => ({
+  name,
+  key,
+  rest: createServer({ url, key, clock, client: `test ${++count}` }),
+})
 
 export async function pair(parley: { url: string }): Promise<[alice: Owner, bob: Owner]> {
   const [alice, bob] = [await register(parley, 'alice'), await register(parley, 'bob')]
@@ -133,9 +140,4 @@ export function bridgeHere(
     await errands.close(1000)
   })
   return bridge
-}
-
-/** Asks until it is so. */
-export async function until(ready: () => Promise<boolean> | boolean): Promise<void> {
-  while (!(await ready())) await new Promise((resolve) => setTimeout(resolve, 10))
 }
