@@ -8,7 +8,7 @@ import { feedOrder, type Place, start } from './places.ts'
 export type Event =
   | { kind: 'project.created'; projectId: number }
   | {
-      kind: 'agent.created' | 'agent.updated' | 'agent.policy' | 'agent.keyed'
+      kind: 'agent.created' | 'agent.updated' | 'agent.policy' | 'agent.keyed' | 'agent.revoked'
       projectId: number
       agentId: number
     }

@@ -28,7 +28,7 @@ import { sync } from '../topics/sync.ts'
 import { closeTopic, createTopic, reopenTopic } from '../topics/topics.ts'
 
 /** All but those that no verb makes as yet. */
-type Made = Exclude<Event['kind'], 'agent.keyed'>
+type Made = Exclude<Event['kind'], 'agent.keyed' | 'agent.revoked'>
 
 const project = '/srv/code/app'
 

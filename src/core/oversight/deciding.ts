@@ -6,7 +6,7 @@ import { takeReminder } from '../../store/attention.ts'
 import { findReceipt, listUnreadIds, updateReceipt } from '../../store/deliveries.ts'
 import { isInProject } from '../../store/watching.ts'
 import type { Caller } from '../access/callers.ts'
-import { eyesOf, needOversight } from '../access/rules.ts'
+import { eyesOf, needPerson } from '../access/rules.ts'
 import { type Agent, findIn, needAgent, noAgent } from '../agents/agents.ts'
 import type { Contact } from '../contacts/links.ts'
 import { commit } from '../hub/commit.ts'
@@ -26,7 +26,7 @@ export async function markReadFor(
   project: string,
   { name, ids }: { readonly name: string; readonly ids: readonly number[] | 'all' },
 ): Promise<number> {
-  needOversight(caller)
+  needPerson(caller)
   const agent = await needAgent(hub, caller, project, name)
   if (ids !== 'all') {
     let marked = 0
@@ -73,7 +73,7 @@ export async function decideContact(
   project: string,
   { from, to, accept }: Decision,
 ): Promise<Contact> {
-  needOversight(caller)
+  needPerson(caller)
   const home = await needProject(hub, caller, project)
   const [other, me] = [await called(hub, home, from), await called(hub, home, to)]
   // One of the two is of this project.
@@ -99,7 +99,7 @@ const remindedEveryMs = 3_600_000
 
 /** One overseer message to each who has not read the mail, or owes its acknowledgement; at most one an hour. */
 export async function remind(hub: Hub, caller: Caller, messageId: number): Promise<Reminded> {
-  needOversight(caller)
+  needPerson(caller)
   const [seen] = await see(hub, eyesOf(caller), [messageId])
   if (seen === undefined || !(await isInProject(reader(hub), messageId, seen.row.project_id)))
     throw new HubError('MESSAGE_NOT_FOUND', `There is no message ${messageId}.`)
