@@ -3,7 +3,7 @@ import { HubError } from '../../base/errors.ts'
 import { isReserved } from '../../base/names.ts'
 import { updateUnread } from '../../store/agents.ts'
 import { takeReminder } from '../../store/attention.ts'
-import { findReceipt, listUnreadIds, updateReceipt } from '../../store/deliveries.ts'
+import { listUnreadIds, updateAllRead } from '../../store/deliveries.ts'
 import { isInProject } from '../../store/watching.ts'
 import type { Caller } from '../access/callers.ts'
 import { eyesOf, needPerson } from '../access/rules.ts'
@@ -43,18 +43,10 @@ export async function markReadFor(
 
 function mark(hub: Hub, caller: Caller, { agent, ids }: { agent: Agent; ids: readonly number[] }): Promise<number> {
   return commit(hub, caller, async (tx, note) => {
-    const now = hub.clock.now()
-    let marked = 0
-    // In one order: two that mark the same then wait for each other in one direction only.
-    for (const messageId of [...new Set(ids)].sort((a, b) => a - b)) {
-      const found = await findReceipt(tx, messageId, agent.id, { lock: true })
-      if (found === undefined || found.read_at !== null) continue
-      await updateReceipt(tx, { id: found.id, readAt: now, ackedAt: found.acked_at })
-      await updateUnread(tx, agent.id, -1)
-      note({ kind: 'mail.read', projectId: agent.projectId, agentId: agent.id, messageId })
-      marked++
-    }
-    return marked
+    const read = await updateAllRead(tx, { recipientId: agent.id, messageIds: ids, now: hub.clock.now() })
+    if (read.length > 0) await updateUnread(tx, agent.id, -read.length)
+    for (const messageId of read) note({ kind: 'mail.read', projectId: agent.projectId, agentId: agent.id, messageId })
+    return read.length
   })
 }
 
