@@ -14,6 +14,7 @@ import { keepChores } from '../core/hub/chores.ts'
 import { countWaiters, onClose } from '../core/hub/hub.ts'
 import { fileAll } from '../core/messages/filing.ts'
 import { keepCounting } from '../core/oversight/counting.ts'
+import { keepRelating } from '../core/oversight/relating.ts'
 import { keepSearchable } from '../core/search/projection.ts'
 import { finishRemovals } from '../core/topics/removal.ts'
 import { busDoor } from '../doors/bus/door.ts'
@@ -119,6 +120,7 @@ export async function startServer(config: Config, log: Log) {
     fileAll(hub)
     const restSearch = keepSearchable(hub)
     const restCounting = keepCounting(hub)
+    const restRelating = keepRelating(hub)
     const restChores = keepChores(hub, choresOf(config))
     const restArchive = config.ARCHIVE_ENABLED ? startArchiving(hub, config) : async () => {}
     const endSnapshots = config.TOOL_METRICS_EMIT_ENABLED
@@ -139,6 +141,7 @@ export async function startServer(config: Config, log: Log) {
         await Promise.all([app.close(), restArchive()])
         await restSearch()
         await restCounting()
+        await restRelating()
         await restChores()
         await hub.close()
       },
