@@ -1,4 +1,5 @@
 /** The HTTP server without its doors: admission, bad requests, health. */
+import type { IncomingMessage } from 'node:http'
 import Fastify, {
   errorCodes,
   type FastifyError,
@@ -24,6 +25,17 @@ export interface AppOptions extends GuardOptions, CredentialOptions, HealthOptio
   readonly log: Log
   /** Whether requests are logged at level info; else they are at level debug. */
   readonly requestsShown?: boolean
+}
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** Who calls, for routes that admit their callers themselves. Throws as the others do. */
+    callerOf(raw: IncomingMessage): Caller | Promise<Caller>
+  }
+  interface FastifyContextConfig {
+    /** Whether the route asks `callerOf` itself: it takes other credentials too, or none. */
+    ownAdmission?: boolean
+  }
 }
 
 /** Listen with `listen` below: it costs each request less than `app.listen` right after `app.ready`. */
@@ -56,10 +68,11 @@ export function createApp(options: AppOptions): FastifyInstance {
 
   const guard = createGuard(options)
   const readCaller = createReadCaller(options)
+  app.decorate('callerOf', (raw) => readCaller(raw, guard(raw)))
   app.addHook('onRequest', (request, _reply, done) => {
     const toLoopback = guard(request.raw)
     checkForm(request.raw)
-    if (isOpen(request)) return done()
+    if (isOpen(request) || request.routeOptions.config.ownAdmission) return done()
     const caller = readCaller(request.raw, toLoopback)
     const enter = (who: Caller) => {
       request.caller = who
