@@ -29,7 +29,8 @@ export async function loadFrame({ hub, caller }: Visit): Promise<Frame> {
   return {
     answers,
     attention: counted(counts.ackOverdue + counts.urgent, counts.capped),
-    projects: projects.items,
+    // The common project is always there, also where nobody uses it.
+    projects: projects.items.filter(({ agents, messages }) => agents + messages > 0),
     moreProjects: projects.next !== undefined,
     threads: threads.items.map(({ id, project, thread, subject, sealed, count }) => ({
       href: at(project, 'thread', thread ?? String(id)),

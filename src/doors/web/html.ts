@@ -53,7 +53,6 @@ const entities: Readonly<Record<string, string>> = {
  * Marks that turn the direction of text around would let one name pass for another beside it: they are shown as a sign. A
  * control character is no character of HTML.
  */
-const special =
-  /[&<>"'`]|[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g
+const special = /[&<>"'`]|[^\P{Cc}\t\n\r]|[\u202a-\u202e\u2066-\u2069]|\p{Cs}/gu
 
 const escape = (text: string): string => text.replace(special, (char) => entities[char] ?? '\ufffd')

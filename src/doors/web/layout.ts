@@ -51,7 +51,7 @@ function header(view: View, visit: Visit, { answers }: Frame): Html {
 ${icon(visit, 'search')}<input id="find" name="q" type="search" autocomplete="off" placeholder="Search${view.project && ` in ${slugName(view.project)}`}" data-hotkey="/">
 </form>
 <span class="state" id="stream" hidden></span>
-${answers > 0 && html`<a class="answers" href="/mail/search?q=&amp;to=HumanOverseer&amp;unread=1">${answers === 1 ? '1 answer' : `${answers} answers`} to you</a>`}
+${answers > 0 && html`<a class="answers" href="/mail/search?q=&amp;to=HumanOverseer&amp;unread=1">${answers}<span class="words"> ${answers === 1 ? 'answer' : 'answers'} to you</span></a>`}
 ${account(visit)}
 </header>`
 }

@@ -10,7 +10,7 @@ function enhance(root) {
       event.preventDefault()
       const { select } = /** @type {HTMLElement} */ (link).dataset
       /** @type {HTMLInputElement} */ for (const box of document.querySelectorAll('input[name="recipients"]'))
-        (box).checked = select === 'all'
+        box.checked = select === 'all'
     })
   for (const form of root.querySelectorAll('form[data-once]'))
     form.addEventListener('change', () => /** @type {HTMLFormElement} */ (form).requestSubmit())
@@ -28,7 +28,7 @@ function addFilter() {
   field.addEventListener('input', () => {
     const wanted = field.value.trim().toLowerCase()
     /** @type {HTMLElement} */ for (const item of document.querySelectorAll('.side [data-filter] li'))
-      (item).hidden = !item.textContent?.toLowerCase().includes(wanted)
+      item.hidden = !item.textContent?.toLowerCase().includes(wanted)
   })
   first.previousElementSibling?.before(field)
 }

@@ -36,14 +36,14 @@ markdown.core.ruler.push('tasks', (state) => {
     if (box === null) continue
     first.content = first.content.slice(box[0].length)
     const mark = new state.Token('task', '', 0)
-    mark.meta = box[1] !== ' '
+    mark.content = box[1]?.trim() ?? ''
     token.children?.unshift(mark)
     state.tokens[at - 2]?.attrJoin('class', 'task')
   }
 })
 
 markdown.renderer.rules.task = (tokens, at) =>
-  `<input type="checkbox" disabled${tokens[at]?.meta === true ? ' checked' : ''} aria-label="${tokens[at]?.meta === true ? 'done' : 'to do'}"> `
+  `<input type="checkbox" disabled${tokens[at]?.content ? ' checked' : ''} aria-label="${tokens[at]?.content ? 'done' : 'to do'}"> `
 
 const escape = (text: string): string => markdown.utils.escapeHtml(text)
 
@@ -54,7 +54,7 @@ const linkAllowed = (url: string): boolean => /^(?:https?:\/\/|mailto:|#)/i.test
 const dataImage = /^data:image\/(?:png|jpeg|gif|webp);base64,[A-Za-z0-9+/=]+$/
 const attachment = /^attachments\/(?:originals\/)?[0-9a-f]{2}\/[0-9a-f]{40}\.[a-z0-9]{1,10}$/
 
-markdown.renderer.rules.link_open = (tokens, at, options, env, self) => {
+markdown.renderer.rules.link_open = (tokens, at, options, _env, self) => {
   const token = tokens[at]
   const href = String(token?.attrGet('href') ?? '')
   const title = token?.attrGet('title')
@@ -140,7 +140,7 @@ for (const cell of ['th_open', 'td_open'] as const)
   }
 
 /** Marks that turn the direction of text around, and what is no character, are shown as a sign. */
-const strange = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g
+const strange = /[^\P{Cc}\t\n\r]|[\u202a-\u202e\u2066-\u2069]/gu
 
 export function render(text: string, project: string): string {
   const clean = text.replace(strange, '\ufffd')

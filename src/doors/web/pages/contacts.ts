@@ -52,9 +52,9 @@ const meanings: Readonly<Record<string, string>> = {
 const looks: Readonly<Record<string, string>> = { pending: 'wait', approved: 'good', denied: '', expired: '' }
 
 const table = (visit: Visit, slug: string, contacts: readonly Contact[]): Html =>
-  html`<div class="scrolls"><table><thead><tr><th>From</th><th>To</th><th>State</th><th>Reason</th><th>Changed</th><th>Expires</th>${visit.steers && html`<th><span class="visually-hidden">Decide</span></th>`}</tr></thead><tbody>${contacts.map(
+  html`<div class="scrolls"><table class="table"><thead><tr><th>From</th><th>To</th><th>State</th><th>Reason</th><th>Changed</th><th>Expires</th>${visit.steers && html`<th><span class="visually-hidden">Decide</span></th>`}</tr></thead><tbody>${contacts.map(
     (contact) =>
-      html`<tr data-row><td>${agentLink(contact.from, slug)}</td><td>${agentLink(contact.to, slug)}</td><td><span class="state ${looks[contact.status] ?? ''}">${contact.status}</span></td><td dir="auto">${contact.reason}</td><td>${longTime(visit, contact.updatedAt)}</td><td>${contact.expiresAt === undefined ? html`<span class="soft">never</span>` : contact.expiresAt > visit.now ? untilTime(visit, contact.expiresAt) : longTime(visit, contact.expiresAt)}</td>${visit.steers && html`<td>${contact.status === 'pending' && decide(visit, slug, contact)}</td>`}</tr>`,
+      html`<tr data-row><td>${agentLink(contact.from, slug)}</td><td data-label="to">${agentLink(contact.to, slug)}</td><td><span class="state ${looks[contact.status] ?? ''}">${contact.status}</span></td><td dir="auto">${contact.reason}</td><td data-label="changed">${longTime(visit, contact.updatedAt)}</td><td data-label="expires">${contact.expiresAt === undefined ? html`<span class="soft">never</span>` : contact.expiresAt > visit.now ? untilTime(visit, contact.expiresAt) : longTime(visit, contact.expiresAt)}</td>${visit.steers && html`<td>${contact.status === 'pending' && decide(visit, slug, contact)}</td>`}</tr>`,
   )}</tbody></table></div>`
 
 function decide(visit: Visit, slug: string, { from, to }: Contact): Html {

@@ -36,6 +36,7 @@ export const page = definePage({
     next: nextUrl(visit, mail.next),
   }),
   view: ({ data: { mail, projects, suggestions, attention }, visit, query: wish }) => {
+    const worked = projects.filter(({ agents, messages }) => agents + messages > 0)
     const agents = projects.reduce((sum, project) => sum + project.agents, 0)
     return {
       title: 'Home',
@@ -58,7 +59,7 @@ ${
         )
 }
 ${suggestions.length > 0 && html`<section class="section"><h2>Related projects?</h2>${suggestionList(visit, suggestions)}</section>`}
-${projects.length > 0 && html`<section class="section"><h2>Projects</h2>${projectTable(visit, projects)}</section>`}`,
+${worked.length > 0 && html`<section class="section"><h2>Projects</h2>${projectTable(visit, worked)}</section>`}`,
     }
   },
 })

@@ -43,7 +43,7 @@ export const page = definePage({
       project: slug,
       up: at(slug),
       watch: { project: slug, agent: agent.name },
-      main: html`${projectHead(visit, { project: slug, title: html`<span class="facts-line">${disc(agent.name)}</span> ${agent.name}` })}
+      main: html`${projectHead(visit, { project: slug, title: html`${disc(agent.name)} ${agent.name}` })}
 ${profile(visit, data)}
 <div class="filters"><a class="pill" href="${urlWith(visit, { ...fresh, box: undefined })}"${here && html` aria-current="true"`}>Inbox</a><a class="pill" href="${urlWith(visit, { ...fresh, box: 'outbox', unread: undefined })}"${!here && html` aria-current="true"`}>Outbox</a>${
         here &&
@@ -72,7 +72,7 @@ function newerUrl(visit: Visit, { page, before }: z.output<typeof query>): strin
 const profile = (visit: Visit, { agent }: Box): Html =>
   html`<p class="facts-line"><span>${agent.program} · ${agent.model}</span><span>contact policy <code>${agent.contactPolicy}</code></span><span>${
     agent.activeAt === 0 ? 'never active' : html`active ${longTime(visit, agent.activeAt)}`
-  }</span><span>${agent.unread} unread</span></p>${agent.task !== '' && html`<p class="facts-line" dir="auto">${agent.task}</p>`}<p></p>`
+  }</span><span>${agent.unread} unread</span></p>${agent.task !== '' && html`<p class="facts-line" dir="auto">${agent.task}</p>`}`
 
 function line(visit: Visit, { project, agent }: Box, message: Box['items'][number], here: boolean): Html {
   const unread = here ? message.readAt === undefined : message.unread > 0
@@ -84,7 +84,7 @@ function line(visit: Visit, { project, agent }: Box, message: Box['items'][numbe
       here &&
       unread &&
       visit.steers &&
-      html`<form method="post" action="${at(project.slug, 'inbox', agent.name)}">${proof(visit.csrf)}<button class="quiet" data-read name="read" value="${message.id}" title="${agent.name} will not be offered this message again" aria-label="Mark ${message.subject} as read">Mark read</button></form>`
+      html`<form class="onhover" method="post" action="${at(project.slug, 'inbox', agent.name)}">${proof(visit.csrf)}<button class="quiet" data-read name="read" value="${message.id}" title="${agent.name} will not be offered this message again" aria-label="Mark ${message.subject} as read">Mark read</button></form>`
     }`,
   })
 }

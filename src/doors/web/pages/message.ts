@@ -83,6 +83,8 @@ function recipientList(visit: Visit, project: string, { states, topic }: ShownMe
 }
 
 function recipient(visit: Visit, project: string, party: RecipientState): Html {
-  const time = party.ackedAt ?? party.readAt
-  return html`<li>${disc(party.name)}${agentLink(party, project)}<span class="state ${looks[party.state]}">${party.state}${time !== undefined && html` ${longTime(visit, time)}`}</span></li>`
+  const { state, readAt, ackedAt } = party
+  const time = ackedAt ?? readAt
+  const since = time !== undefined && longTime(visit, time)
+  return html`<li>${disc(party.name)}${agentLink(party, project)}<span class="state ${looks[state]}">${state}${since && (state === 'overdue' ? html`, read ${since}` : html` ${since}`)}</span></li>`
 }

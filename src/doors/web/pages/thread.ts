@@ -8,7 +8,7 @@ import { type Html, html } from '../html.ts'
 import { definePage, part } from '../page.ts'
 import { attached } from '../parts/attached.ts'
 import { threadInspector } from '../parts/inspector.ts'
-import { agentLink, disc, names, overseerBadge } from '../parts/people.ts'
+import { agentLink, arrow, disc, names, overseerBadge } from '../parts/people.ts'
 import { replyBox } from '../parts/reply.ts'
 import { importanceBadge, messageUrl } from '../parts/rows.ts'
 import { summaryPart } from '../parts/summary.ts'
@@ -67,7 +67,7 @@ export const page = definePage({
       main: html`<ol class="crumbs"><li><a href="/mail/projects">Projects</a></li><li><a href="${at(project)}">${slugName(project)}</a></li><li><a href="${at(project, 'threads')}">Threads</a></li></ol>
 <div class="head"><h1 dir="auto">${title}</h1></div>
 <p class="facts-line">${topic !== undefined && html`<span class="badge">topic</span>`}${thread.key !== undefined && html`<span class="mono">${thread.key}</span>`}<span class="state ${status === 'open' ? 'good' : ''}">${status}</span><span>${count} ${count === 1 ? 'message' : 'messages'}</span>${thread.closeReason && html`<span dir="auto">${thread.closeReason}</span>`}</p>
-<p></p>${told && summaryPart(told)}
+${told && summaryPart(told)}
 ${earlier !== null && html`<a class="earlier" href="${earlier}">Earlier messages</a>`}
 ${messages.map((message, place) => article(visit, thread, message, bodies[place]))}
 ${before === undefined && replyBox(visit, thread)}`,
@@ -83,7 +83,7 @@ function article(
 ): Html {
   const { id, from, to, cc, overseer, sealed, topic, unread } = message
   const recipients = topic === undefined ? names([...to, ...cc], project, 4) : ''
-  return html`<article class="message${overseer && ' of-overseer'}" id="m-${id}" data-row><header>${disc(from.name)}<h2>${agentLink(from, project)}</h2>${recipients !== '' && html`<span class="to"><span aria-label="to">→</span> <bdi>${recipients}</bdi></span>`}${overseer && overseerBadge}${importanceBadge(message)}${unread > 0 && html`<span class="state late small">${unread === 1 ? '1 has not read it' : `${unread} have not read it`}</span>`}<span class="when"><a class="subject" href="${messageUrl(message)}">${shortTime(visit, message.createdAt)}<span class="visually-hidden">: this message</span></a></span></header>
+  return html`<article class="message${overseer && ' of-overseer'}" id="m-${id}" data-row><header>${disc(from.name)}<h2>${agentLink(from, project)}</h2>${recipients !== '' && html`<span class="to">${arrow}<bdi>${recipients}</bdi></span>`}${overseer && overseerBadge}${importanceBadge(message)}${unread > 0 && html`<span class="state late small">${unread === 1 ? '1 has not read it' : `${unread} have not read it`}</span>`}<span class="when"><a class="subject" href="${messageUrl(message)}">${shortTime(visit, message.createdAt)}<span class="visually-hidden">: this message</span></a></span></header>
 ${sealed ? html`<p class="soft">Sealed: between agents that hold keys.</p>` : body}${message.bodyCut && html`<p><a href="${messageUrl(message)}">All of this message</a></p>`}${attached(visit, project, message.attachments)}</article>`
 }
 

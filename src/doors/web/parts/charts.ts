@@ -1,7 +1,7 @@
 /** Charts as SVG made on the server: figures come as attributes and classes, never as styles. */
 import { isReserved } from '../../../base/names.ts'
 import { type Html, html } from '../html.ts'
-import { hueOf } from './people.ts'
+import { hueOf, initials } from './people.ts'
 import { exact } from './times.ts'
 
 export interface Bucket {
@@ -143,7 +143,7 @@ export function conversationMap(spots: readonly Spot[]): Html {
   )
   return html`<svg class="chart" viewBox="0 0 ${width} ${speakers.length * tall + 4}" role="group" aria-label="Map of the conversation">${speakers.map(
     (name, lane) =>
-      html`<text x="0" y="${lane * tall + 14}">${[...name].slice(0, 3).join('')}<title>${name}</title></text><line class="lane" x1="${left}" x2="${width}" y1="${lane * tall + 10}" y2="${lane * tall + 10}"></line>`,
+      html`<text x="0" y="${lane * tall + 14}">${initials(name)}<title>${name}</title></text><line class="lane" x1="${left}" x2="${width}" y1="${lane * tall + 10}" y2="${lane * tall + 10}"></line>`,
   )}${spots.map(({ id, from, label, replyTo }) => {
     const here = place.get(id)
     const before = replyTo === undefined ? undefined : place.get(replyTo)

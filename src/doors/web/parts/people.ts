@@ -50,4 +50,7 @@ export function names(people: readonly Named[], home: string | undefined, most =
 export const projectBadge = (slug: string): Html =>
   html`<a class="badge project" href="${at(slug)}" title="${slug}">${slugName(slug)}</a>`
 
+/** Between a sender and its recipients. */
+export const arrow: Html = html`<span class="arrow" role="img" aria-label="to"></span>`
+
 export const overseerBadge: Html = html`<span class="badge overseer">Overseer</span>`

@@ -3,7 +3,7 @@ import type { Watched } from '../../../core/oversight/watched.ts'
 import { type Html, html } from '../html.ts'
 import { at, type Visit } from '../site.ts'
 import { icon } from './icons.ts'
-import { disc, names, overseerBadge, projectBadge } from './people.ts'
+import { arrow, disc, names, overseerBadge, projectBadge } from './people.ts'
 import { shortTime } from './times.ts'
 
 export interface RowOptions {
@@ -34,10 +34,10 @@ export function row(visit: Visit, message: Watched, options: RowOptions = {}): H
   const { home, href = messageUrl(message), unread = message.unread > 0, count, tags, told } = options
   const { from, to, cc, sealed, overseer, attachments, topic } = message
   const scope = home ?? message.project
-  const recipients = topic === undefined ? names([...to, ...cc], scope) : topic
+  const recipients = topic === undefined ? names([...to, ...cc], scope) : ''
   return html`<li class="row${unread && ' unread'}${overseer && ' of-overseer'}${sealed && ' sealed'}${told && ' tall'}" data-row id="r-${message.id}">
 <span class="dot">${unread && html`<span class="visually-hidden">Unread</span>`}</span>${disc(from.name)}
-<span class="who"><b><bdi>${names([from], scope)}</bdi></b>${recipients !== '' && html` <span aria-label="to">→</span> <bdi>${recipients}</bdi>`}</span>
+<span class="who"><b><bdi>${names([from], scope)}</bdi></b>${recipients !== '' && html`${arrow}<bdi>${recipients}</bdi>`}</span>
 <span class="what"><a class="subject" href="${href}" dir="auto">${sealed ? 'Sealed: between agents with keys' : told ? told.subject : message.subject}</a>${
     !sealed &&
     (told || message.excerpt !== '') &&
