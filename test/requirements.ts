@@ -13,6 +13,7 @@ import { identities } from './requirements/identities.ts'
 import { leases } from './requirements/leases.ts'
 import { messages } from './requirements/messages.ts'
 import { operations } from './requirements/operations.ts'
+import { oversight } from './requirements/oversight.ts'
 import { scenarios } from './requirements/scenarios.ts'
 import { settings } from './requirements/settings.ts'
 import { tooling } from './requirements/tooling.ts'
@@ -242,6 +243,7 @@ export const requirements = [
   ...tooling,
   ...housekeeping,
   ...operations,
+  ...oversight,
   ...scenarios,
   ...settings,
 ] as const satisfies readonly Requirement[]

@@ -33,16 +33,18 @@ export interface NewAgent {
   name: string
   nameKey: string
   policy: string
+  program?: string
+  model?: string
   /** 0 if it has done nothing itself yet. */
   activeAt: number
   now: number
 }
 
 export async function insertAgent(tx: Tx, agent: NewAgent): Promise<AgentRow> {
-  const { projectId, name, nameKey, policy, activeAt, now } = agent
+  const { projectId, name, nameKey, policy, program = 'unknown', model = 'unknown', activeAt, now } = agent
   const [row] = await tx.all<AgentRow>(sql`
-    INSERT INTO agents (project_id, name, name_key, contact_policy, active_at, created_at)
-    VALUES (${projectId}, ${name}, ${nameKey}, ${policy}, ${activeAt}, ${now})
+    INSERT INTO agents (project_id, name, name_key, contact_policy, program, model, active_at, created_at)
+    VALUES (${projectId}, ${name}, ${nameKey}, ${policy}, ${program}, ${model}, ${activeAt}, ${now})
     RETURNING id, project_id, name, keyed`)
   return row as AgentRow
 }

@@ -9,7 +9,7 @@ export interface Sight {
 }
 
 /** Of its own threads a project sees all, of others the messages that its agents sent or openly received. */
-const ofProject = (projectId: number): Sql => sql`(t.project_id = ${projectId} OR EXISTS (
+export const ofProject = (projectId: number): Sql => sql`(t.project_id = ${projectId} OR EXISTS (
   SELECT 1 FROM message_guests g
   WHERE g.project_id = ${projectId} AND g.thread_id = m.thread_id AND g.message_id = m.id))`
 

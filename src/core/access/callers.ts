@@ -6,12 +6,14 @@ export type Caller = Actor &
   (
     | { readonly kind: 'local' } // without credentials: on stdio, or from loopback to a loopback name, past no proxy
     | { readonly kind: 'operator' } // HTTP_BEARER_TOKEN
+    | { readonly kind: 'person' } // a form of the pages, sent from this machine while no token is set
     | { readonly kind: 'agent'; readonly agentId: number; readonly projectId: number } // the key of an agent
     | { readonly kind: 'hub' } // Parley itself, which no request can be
   )
 
 export const local: Caller = { kind: 'local', key: 'local' }
 export const operator: Caller = { kind: 'operator', key: 'operator' }
+export const person: Caller = { kind: 'person', key: 'person' }
 export const housekeeper: Caller = { kind: 'hub', ...itself }
 
 export const agentCaller = ({ id, projectId }: { id: number; projectId: number }): Caller => ({

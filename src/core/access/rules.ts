@@ -2,6 +2,7 @@
 import { HubError } from '../../base/errors.ts'
 import { isReserved } from '../../base/names.ts'
 import type { Sight } from '../../store/visibility.ts'
+import type { Eyes } from '../../store/watching.ts'
 import type { Caller } from './callers.ts'
 
 /** An agent as far as it decides who may act as it. */
@@ -19,6 +20,8 @@ export function mayActAs(caller: Caller, agent: Owned): boolean {
       return true
     case 'local':
       return !agent.keyed && !isReserved(agent.name)
+    case 'person':
+      return isReserved(agent.name)
     case 'agent':
       return agent.id === caller.agentId
   }
@@ -49,8 +52,33 @@ export function sightOf(caller: Caller, projectId: number): Sight {
     case 'hub':
       return { projectId, of: 'everybody' }
     case 'local':
+    case 'person':
       return { projectId, of: 'keyless' }
     case 'agent':
       return { projectId, of: caller.agentId }
   }
+}
+
+/** What a caller sees of the mail on the pages (web.access.sight). */
+export function eyesOf(caller: Caller): Eyes {
+  switch (caller.kind) {
+    case 'operator':
+    case 'hub':
+      return { of: 'everybody', blind: true, seals: false }
+    case 'local':
+    case 'person':
+      return { of: 'everybody', blind: true, seals: true }
+    case 'agent':
+      return { of: { agentId: caller.agentId, projectId: caller.projectId }, blind: false, seals: false }
+  }
+}
+
+/** Whether a caller may write to agents as people do, and decide in their place (web.access.steering). */
+export const mayOversee = ({ kind }: Caller): boolean => kind === 'operator' || kind === 'person'
+
+export function needOversight(caller: Caller): void {
+  if (mayOversee(caller)) return
+  throw new HubError('FORBIDDEN', 'This is for people: log in first.', {
+    hint: 'Log in at /mail/login with the token of the operator.',
+  })
 }

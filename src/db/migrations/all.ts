@@ -9,6 +9,7 @@ import { names } from './0006-names.ts'
 import { boxes } from './0007-boxes.ts'
 import { archive } from './0008-archive.ts'
 import { attachments } from './0009-attachments.ts'
+import { pages } from './0010-pages.ts'
 
 export const migrations: readonly Migration[] = [
   mailbox,
@@ -20,4 +21,5 @@ export const migrations: readonly Migration[] = [
   boxes,
   archive,
   attachments,
+  pages,
 ]
