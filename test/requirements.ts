@@ -14,6 +14,7 @@ import { leases } from './requirements/leases.ts'
 import { messages } from './requirements/messages.ts'
 import { operations } from './requirements/operations.ts'
 import { oversight } from './requirements/oversight.ts'
+import { pages } from './requirements/pages.ts'
 import { scenarios } from './requirements/scenarios.ts'
 import { settings } from './requirements/settings.ts'
 import { tooling } from './requirements/tooling.ts'
@@ -244,6 +245,7 @@ export const requirements = [
   ...housekeeping,
   ...operations,
   ...oversight,
+  ...pages,
   ...scenarios,
   ...settings,
 ] as const satisfies readonly Requirement[]
