@@ -26,7 +26,7 @@ export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): 
 }
 
 function markupOf(part: Part): string {
-  if (typeof part === 'string') return escape(part)
+  if (typeof part === 'string') return escaped(part)
   if (typeof part === 'number') return String(part)
   if (part === undefined || part === false) return ''
   if (part instanceof Html) return part.toString()
@@ -55,4 +55,4 @@ const entities: Readonly<Record<string, string>> = {
  */
 const special = /[&<>"'`]|[^\P{Cc}\t\n\r]|[\u202a-\u202e\u2066-\u2069]|\p{Cs}/gu
 
-const escape = (text: string): string => text.replace(special, (char) => entities[char] ?? '\ufffd')
+const escaped = (text: string): string => text.replace(special, (char) => entities[char] ?? '\ufffd')

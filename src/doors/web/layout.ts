@@ -6,7 +6,7 @@ import type { View } from './page.ts'
 import { type Icon, icon } from './parts/icons.ts'
 import { at, type Visit, withQuery } from './site.ts'
 
-export function document(view: View, visit: Visit, frame: Frame): Html {
+export function pageDocument(view: View, visit: Visit, frame: Frame): Html {
   const { asset, theme } = visit
   const waiting = frame.answers > 0 ? `(${frame.answers}) ` : ''
   return html`<!doctype html>

@@ -10,7 +10,7 @@ import { notices } from './forms.ts'
 import { bareFrame, type Frame, loadFrame } from './frame.ts'
 import { pageHeaders } from './headers.ts'
 import { type Html, html } from './html.ts'
-import { document } from './layout.ts'
+import { pageDocument } from './layout.ts'
 import { encodingOf, formOf, isBrowser } from './negotiation.ts'
 import type { Answer, View } from './page.ts'
 import { type Visit, withQuery } from './site.ts'
@@ -49,7 +49,7 @@ function writePage(
 ): Promise<FastifyReply> {
   if (view.status !== undefined) reply.code(view.status)
   const noticed = { ...view, main: html`${noticeOf(visit)}${view.main}` }
-  return write(reply, request, 'text/html; charset=utf-8', document(noticed, visit, frame).toString())
+  return write(reply, request, 'text/html; charset=utf-8', pageDocument(noticed, visit, frame).toString())
 }
 
 function noticeOf({ query }: Visit): Html | undefined {

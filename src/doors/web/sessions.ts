@@ -3,6 +3,7 @@ import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 import { type Caller, operator } from '../../core/access/callers.ts'
 import { isSessionEnded } from '../../core/access/sessions.ts'
 import type { Hub } from '../../core/hub/hub.ts'
+import { readCode } from '../http/login-codes.ts'
 
 export const sessionCookie = 'parley_session'
 export const visitorCookie = 'parley_visitor'
@@ -61,25 +62,6 @@ export function createSessions(hub: Hub, { secret, token }: { secret: string; to
       typeof given === 'string' && visitor !== undefined && same(given, csrf(visitor, session)),
   }
 }
-
-const codeMs = 5 * 60_000
-
-/** A code that lets its bearer log in once: for whoever can read the secret (web.login.code). */
-export function makeCode(secret: string, { now, nonce }: { now: number; nonce: string }): string {
-  const until = (now + codeMs).toString(36)
-  return `${nonce}.${until}.${codeMark(secret, nonce, until)}`
-}
-
-function readCode(secret: string, given: string, now: number): { nonce: string; until: number } | undefined {
-  const [nonce = '', until = '', mark = '', ...rest] = given.split('.')
-  const end = Number.parseInt(until, 36)
-  if (rest.length > 0 || !same(mark, codeMark(secret, nonce, until)) || !(end > now) || end > now + codeMs)
-    return undefined
-  return { nonce, until: end }
-}
-
-const codeMark = (secret: string, nonce: string, until: string): string =>
-  createHmac('sha256', secret).update(`web-code.${nonce}.${until}`).digest('base64url').slice(0, 22)
 
 /** Hashing first makes the lengths equal, which the comparison needs. */
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest()

@@ -95,7 +95,7 @@ async function load() {
 /** @param {string} part @param {Document} next @param {object} options */
 function morph(part, next, options) {
   const [old, fresh] = [document.querySelector(part), next.querySelector(part)]
-  if (old && fresh) Idiomorph.morph(old, fresh, { morphStyle: 'outerHTML', ...options })
+  if (old && fresh) void Idiomorph.morph(old, fresh, { morphStyle: 'outerHTML', ...options })
 }
 
 /** @param {Node} node */

@@ -17,7 +17,7 @@ export interface Body {
 /** Longer bodies are plain text, and cut (web.markdown.long). */
 const mostRendered = 64 * 1024
 /** For the bodies of a page; what is not done by then is plain text (web.markdown.slow). */
-const patienceMs = 500
+const usualPatienceMs = 500
 const keptBytes = 16 << 20
 
 /** As source or compiled, the script lies beside this file. */
@@ -32,6 +32,11 @@ export class Bodies {
   /** One page after the other: the time of each counts from its turn. */
   #turn: Promise<unknown> = Promise.resolve()
   #closed = false
+  readonly #patienceMs: number
+
+  constructor({ patienceMs = usualPatienceMs }: { patienceMs?: number } = {}) {
+    this.#patienceMs = patienceMs
+  }
 
   async render(project: string, bodies: readonly Body[]): Promise<Html[]> {
     const found = bodies.map(({ key }) => (key === undefined ? undefined : this.#kept.get(`${project}/${key}`)))
@@ -84,7 +89,7 @@ export class Bodies {
       void worker.terminate()
       resolve()
     }
-    const cancel = systemClock.after(patienceMs, replace)
+    const cancel = systemClock.after(this.#patienceMs, replace)
     worker.on('message', hear)
     worker.once('error', replace)
     worker.ref()

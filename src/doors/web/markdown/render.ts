@@ -45,7 +45,7 @@ markdown.core.ruler.push('tasks', (state) => {
 markdown.renderer.rules.task = (tokens, at) =>
   `<input type="checkbox" disabled${tokens[at]?.content ? ' checked' : ''} aria-label="${tokens[at]?.content ? 'done' : 'to do'}"> `
 
-const escape = (text: string): string => markdown.utils.escapeHtml(text)
+const escaped = (text: string): string => markdown.utils.escapeHtml(text)
 
 /** Browsers pass over spaces and controls in a scheme, and so must whoever judges it. */
 const plain = (url: string): string => url.replace(/[\p{Cc}\p{Z}]+/gu, '')
@@ -76,10 +76,10 @@ markdown.renderer.rules.image = (tokens, at, options, env, self) => {
   const alt = self.renderInlineAsText(token?.children ?? [], options, env)
   const { project } = env as { project: string }
   if (attachment.test(src))
-    return `<img src="/mail/${encodeURIComponent(project)}/${src}" alt="${escape(alt)}" loading="lazy">`
-  if (dataImage.test(src)) return `<img src="${src}" alt="${escape(alt)}">`
-  if (!/^https?:\/\//i.test(plain(src))) return escape(alt)
-  return `<a href="${escape(plain(src))}" rel="noopener noreferrer nofollow">${escape(alt || src)}</a>`
+    return `<img src="/mail/${encodeURIComponent(project)}/${src}" alt="${escaped(alt)}" loading="lazy">`
+  if (dataImage.test(src)) return `<img src="${src}" alt="${escaped(alt)}">`
+  if (!/^https?:\/\//i.test(plain(src))) return escaped(alt)
+  return `<a href="${escaped(plain(src))}" rel="noopener noreferrer nofollow">${escaped(alt || src)}</a>`
 }
 
 /** The second lock: what the renderer above is meant to let through, and nothing else. */

@@ -22,7 +22,7 @@ export function leaseTable(
 <td><span class="facts-line">${disc(agent)}${agentLink({ name: agent, project }, project)}</span></td><td>${exclusive ? 'exclusive' : 'shared'}</td><td dir="auto">${reason}</td><td data-label="since">${longTime(visit, createdAt)}</td>
 <td data-label="until">${state === 'active' ? untilTime(visit, expiresAt) : longTime(visit, releasedAt ?? expiresAt)}</td><td><span class="state ${looks[state]}">${state}</span></td>${
       acts &&
-      html`<td data-label="until">${state === 'active' && html`<form method="post" action="${at(project, 'file_reservations')}">${proof(visit.csrf)}<button class="quiet" name="release" value="${id}" aria-label="Release ${pattern} of ${agent}">Release</button></form>`}</td>`
+      html`<td>${state === 'active' && html`<form method="post" action="${at(project, 'file_reservations')}">${proof(visit.csrf)}<button class="quiet" name="release" value="${id}" aria-label="Release ${pattern} of ${agent}">Release</button></form>`}</td>`
     }</tr>`
   })}</tbody></table></div>`
 }
