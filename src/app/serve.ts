@@ -13,6 +13,7 @@ import { countUnread } from '../core/agents/agents.ts'
 import { keepChores } from '../core/hub/chores.ts'
 import { countWaiters } from '../core/hub/hub.ts'
 import { fileAll } from '../core/messages/filing.ts'
+import { keepCounting } from '../core/oversight/counting.ts'
 import { keepSearchable } from '../core/search/projection.ts'
 import { finishRemovals } from '../core/topics/removal.ts'
 import { busDoor } from '../doors/bus/door.ts'
@@ -114,6 +115,7 @@ export async function startServer(config: Config, log: Log) {
     finishRemovals(hub).catch((error: unknown) => log.warn({ err: error }, 'a deleted topic is not gone yet'))
     fileAll(hub)
     const restSearch = keepSearchable(hub)
+    const restCounting = keepCounting(hub)
     const restChores = keepChores(hub, choresOf(config))
     const restArchive = config.ARCHIVE_ENABLED ? startArchiving(hub, config) : async () => {}
     const endSnapshots = config.TOOL_METRICS_EMIT_ENABLED
@@ -133,6 +135,7 @@ export async function startServer(config: Config, log: Log) {
         endSnapshots()
         await Promise.all([app.close(), restArchive()])
         await restSearch()
+        await restCounting()
         await restChores()
         await hub.close()
       },

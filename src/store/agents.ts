@@ -111,3 +111,20 @@ export async function sumUnread(db: Reader): Promise<number> {
   const [row] = await db.all<{ unread: number | null }>(sql`SELECT SUM(unread) AS unread FROM agents`)
   return Number(row?.unread ?? 0)
 }
+
+/** Whether any agent has or had a key: the first entry of an index that holds nobody else. */
+export async function hasKeys(db: Reader): Promise<boolean> {
+  return (await db.all(sql`SELECT 1 FROM agents WHERE keyed = 1 LIMIT 1`)).length > 0
+}
+
+/** The unread mail of all agents of one name. */
+export async function sumUnreadNamed(db: Reader, nameKey: string): Promise<number> {
+  const [row] = await db.all<{ unread: number | null }>(sql`
+    SELECT SUM(a.unread) AS unread FROM projects p JOIN agents a ON a.project_id = p.id AND a.name_key = ${nameKey}`)
+  return Number(row?.unread ?? 0)
+}
+
+export async function findAgentById(db: Reader, id: number): Promise<AgentRow | undefined> {
+  const [row] = await db.all<AgentRow>(sql`SELECT id, project_id, name, keyed FROM agents WHERE id = ${id}`)
+  return row
+}

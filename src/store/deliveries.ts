@@ -164,3 +164,10 @@ export async function updateReturned(
     WHERE id = ${id} AND hold = ${hold} AND COALESCE(read_at, -1) = ${readAt ?? -1}`)
   return returned > 0
 }
+
+/** The oldest unread messages of an agent, lent or not. */
+export async function listUnreadIds(db: Reader, recipientId: number, limit: number): Promise<number[]> {
+  const rows = await db.all<{ message_id: number }>(sql`
+    SELECT message_id FROM deliveries WHERE recipient_id = ${recipientId} AND read_at IS NULL ORDER BY id LIMIT ${limit}`)
+  return rows.map(({ message_id }) => message_id)
+}

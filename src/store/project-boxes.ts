@@ -1,6 +1,7 @@
 /** The mail of projects and the threads by their newest message. Exact at every moment; on SQLite filed behind the sends. */
 import sql, { empty, type Sql } from 'sql-template-tag'
 import type { Reader, Tx } from '../db/port.ts'
+import { type ThreadFilter, threadWhere } from './watched-threads.ts'
 
 /** Messages above an id are not filed yet: `fileNext` in boxes.ts moves it. PostgreSQL files at once. */
 const filed = sql`(SELECT up_to FROM outbox_filed)`
@@ -53,11 +54,12 @@ export interface LastRow {
   last_id: number
 }
 
-/** Threads of a project, or of all, by their newest message; those whose newest is below an id. `where` is about threads `t`. */
+/** Threads of a project, or of all, by their newest message; those whose newest is below an id. */
 export async function listLast(
   db: Reader,
-  { projectId, below = highest, where = empty, limit }: LastQuery,
+  { projectId, below = highest, filter = {}, limit }: LastQuery,
 ): Promise<LastRow[]> {
+  const where = threadWhere(filter)
   const inProject = (table: string): Sql =>
     projectId === undefined
       ? empty
@@ -68,6 +70,14 @@ export async function listLast(
     SELECT b.thread_id, b.last_id FROM thread_box b JOIN threads t ON t.id = b.thread_id
     WHERE b.last_id < ${below} ${inProject('b')} AND t.status <> 'deleted' ${where} ${except}
     ORDER BY b.last_id DESC LIMIT ${limit}`
+  // Topics are few beside the threads of mail, and have an index of their own. Nothing else is ever closed.
+  if (projectId !== undefined && (filter.kind === 'topic' || filter.status === 'closed'))
+    return db.all<LastRow>(sql`
+      SELECT thread_id, last_id FROM (
+        SELECT t.id AS thread_id,
+          (SELECT l.id FROM messages l WHERE l.thread_id = t.id AND l.seq = t.next_seq - 1) AS last_id
+        FROM threads t WHERE t.project_id = ${projectId} AND t.name_key IS NOT NULL ${where}
+      ) AS topics WHERE last_id < ${below} ORDER BY last_id DESC LIMIT ${limit}`)
   if (db.dialect === 'postgres') return db.all<LastRow>(box(empty))
   // A thread that went on since is in the second half alone, with its newest message.
   const fresh = await db.all<LastRow>(sql`
@@ -86,7 +96,7 @@ export async function listLast(
 export interface LastQuery {
   readonly projectId?: number | undefined
   readonly below?: number | undefined
-  readonly where?: Sql
+  readonly filter?: ThreadFilter
   readonly limit: number
 }
 

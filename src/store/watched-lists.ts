@@ -4,6 +4,7 @@ import type { Reader } from '../db/port.ts'
 import { fromInbox, fromOutbox } from './boxes.ts'
 import { type Bounds, fromProject, fromSenders } from './project-boxes.ts'
 import { ofProject } from './visibility.ts'
+import { type SearchFilter, searchWhere } from './watched-search.ts'
 import { allOf, type Eyes, openTo } from './watching.ts'
 
 export interface MailFilter extends Bounds {
@@ -12,6 +13,8 @@ export interface MailFilter extends Bounds {
   readonly importance?: string | undefined
   readonly unread?: boolean | undefined
   readonly attached?: boolean | undefined
+  /** More that is asked of the messages. */
+  readonly filter?: SearchFilter
   readonly limit: number
 }
 
@@ -30,18 +33,17 @@ export async function listMailIds(db: Reader, eyes: Eyes, filter: MailFilter): P
 /** Each of these is in the order of an index, whatever else is asked of the messages. */
 async function source(db: Reader, eyes: Eyes, filter: MailFilter & { end: Sql }): Promise<Sql> {
   const { projectId, senderIds, importance, unread = false, attached = false } = filter
+  const more = filter.filter === undefined ? empty : searchWhere(eyes, filter.filter)
   const conditions = {
     project: projectId === undefined ? undefined : inProject(projectId),
     importance: importance === undefined ? undefined : sql`m.importance = ${importance}`,
     unread: unread ? isUnread(eyes) : undefined,
     attached: attached ? sql`m.attachments IS NOT NULL` : undefined,
   }
-  const all = (...left: (keyof typeof conditions)[]): Sql =>
-    allOf(
-      Object.entries(conditions).flatMap(([name, one]) =>
-        one === undefined || left.some((l) => l === name) ? [] : [one],
-      ),
-    )
+  const all = (...left: (keyof typeof conditions)[]): Sql => {
+    const rest = Object.entries(conditions).filter(([name]) => !left.some((one) => one === name))
+    return sql`${allOf(rest.flatMap(([, one]) => (one === undefined ? [] : [one])))} ${more}`
+  }
   const place = between(sql`m.id`, filter)
   if (eyes.of !== 'everybody') return ofAgent(db, eyes.of.agentId, filter, all())
   if (senderIds?.length === 0) return sql`SELECT m.id FROM messages m WHERE 1 = 0`

@@ -56,3 +56,22 @@ export async function listWaiting(db: Reader, projectId: number, now: number): P
     WHERE a.project_id = ${projectId} AND c.waiting_until > ${now}`)
   return new Set(rows.map(({ agent_id }) => agent_id))
 }
+
+export interface AddresseeRow {
+  project_id: number
+  name: string
+  task: string
+  active_at: number
+  contact_policy: 'open' | 'auto' | 'contacts_only' | 'block_all'
+}
+
+/** All agents but those that stand for people, by project and name. */
+export function listAddressees(
+  db: Reader,
+  { projectId, limit }: { projectId: number | undefined; limit: number },
+): Promise<AddresseeRow[]> {
+  return db.all<AddresseeRow>(sql`
+    SELECT a.project_id, a.name, a.task, a.active_at, a.contact_policy FROM agents a
+    WHERE a.name_key <> 'humanoverseer' ${projectId === undefined ? empty : sql`AND a.project_id = ${projectId}`}
+    ORDER BY a.project_id, a.name_key LIMIT ${limit}`)
+}

@@ -3,7 +3,7 @@ import sql, { empty, type Sql } from 'sql-template-tag'
 import type { Reader } from '../db/port.ts'
 import { threadsSeen } from './mail-threads.ts'
 import { listed } from './search-documents.ts'
-import { allOf } from './watching.ts'
+import { allOf, type Eyes, openTo } from './watching.ts'
 
 /** How many messages each of these threads has. */
 export async function listThreadCounts(db: Reader, ids: readonly number[]): Promise<ReadonlyMap<number, number>> {
@@ -86,7 +86,7 @@ export interface PartRow {
 export function listParticipants(
   db: Reader,
   ids: readonly number[],
-  { newest, blindTo }: { newest: number; blindTo: Sql },
+  { newest, eyes }: { newest: number; eyes: Eyes },
 ): Promise<PartRow[]> {
   const recent = (column: Sql, joined: Sql, which: Sql): Sql => sql`
     SELECT t.id AS thread_id, ${column} AS agent_id, m.id AS message_id FROM threads t
@@ -96,7 +96,7 @@ export function listParticipants(
     SELECT p.thread_id, a.id, a.name, a.project_id, a.active_at FROM (
       SELECT thread_id, agent_id, MAX(message_id) AS last_id FROM (
         ${recent(sql`m.sender_id`, empty, empty)}
-        UNION ALL ${recent(sql`d.recipient_id`, sql`JOIN deliveries d ON d.message_id = m.id`, sql`AND ${blindTo}`)}
+        UNION ALL ${recent(sql`d.recipient_id`, sql`JOIN deliveries d ON d.message_id = m.id`, sql`AND ${openTo(eyes)}`)}
         UNION ALL SELECT c.thread_id, c.agent_id, 0 AS message_id FROM cursors c WHERE c.thread_id IN ${listed(db, ids)}
       ) AS parts GROUP BY thread_id, agent_id
     ) AS p JOIN agents a ON a.id = p.agent_id ORDER BY p.last_id DESC, a.id`)

@@ -11,9 +11,8 @@ import {
   type PartRow,
   type ThreadFilter,
   type ThreadRow,
-  threadWhere,
 } from '../../store/watched-threads.ts'
-import { type Eyes, openTo } from '../../store/watching.ts'
+import type { Eyes } from '../../store/watching.ts'
 import type { Caller } from '../access/callers.ts'
 import { eyesOf } from '../access/rules.ts'
 import { mailChannel } from '../agents/agents.ts'
@@ -60,7 +59,7 @@ export async function listThreads(
   const { id: projectId } = await needProject(hub, caller, project)
   const eyes = eyesOf(caller)
   const filter: ThreadFilter = { status: status === 'all' ? undefined : status, kind, q: q?.trim() }
-  const found = await listLast(reader(hub), { projectId, below: before, where: threadWhere(filter), limit: limit + 1 })
+  const found = await listLast(reader(hub), { projectId, below: before, filter, limit: limit + 1 })
   const { items, next } = pageOf(found, limit, ({ last_id }) => last_id)
   const rows = await listThreadRows(
     reader(hub),
@@ -106,7 +105,7 @@ async function participantsOf(hub: Hub, eyes: Eyes, rows: readonly ThreadRow[]):
   const found = await listParticipants(
     reader(hub),
     rows.map(({ id }) => id),
-    { newest: newestAsked, blindTo: openTo(eyes) },
+    { newest: newestAsked, eyes },
   )
   const parts: Part[] = []
   for (const row of found) parts.push({ ...row, project: await slugOfProject(hub, row.project_id) })
