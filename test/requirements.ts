@@ -15,6 +15,7 @@ import { messages } from './requirements/messages.ts'
 import { operations } from './requirements/operations.ts'
 import { oversight } from './requirements/oversight.ts'
 import { post } from './requirements/post.ts'
+import { pages } from './requirements/pages.ts'
 import { scenarios } from './requirements/scenarios.ts'
 import { settings } from './requirements/settings.ts'
 import { signIn } from './requirements/sign-in.ts'
@@ -250,6 +251,7 @@ export const requirements = [
 
   // The post door
   ...post,
+  ...pages,
   ...scenarios,
   ...settings,
 ] as const satisfies readonly Requirement[]

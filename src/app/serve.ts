@@ -30,6 +30,7 @@ import { mountDoor } from '../doors/mcp/http/serve.ts'
 import { createEngine } from '../doors/mcp/protocol/engine.ts'
 import { emitUsage, Usage } from '../doors/mcp/usage.ts'
 import { mountPost } from '../doors/post/door.ts'
+import { mountWeb } from '../doors/web/door.ts'
 import type { Config } from '../settings/all.ts'
 import type { Settings } from '../settings/read.ts'
 import { startArchiving } from './archiving.ts'
@@ -114,6 +115,7 @@ export async function startServer(config: Config, log: Log) {
     mountDoor(app, { engine, path: config.HTTP_PATH, door: mailDoor(hub, about(config, app, usage)), scope: mailScope })
     mountDoor(app, { engine, path: busPath, door: busDoor(hub, version), scope: busScope })
     mountPost(app, hub, { registrationOpen: config.REGISTRATION_OPEN })
+    mountWeb(app, { hub, secret, token: config.HTTP_BEARER_TOKEN, mailPath: config.HTTP_PATH, version })
     await listen(app, { host: config.HTTP_HOST, port: config.HTTP_PORT }).catch(explainListen(config))
     // Deletions that were cut off go on; nobody waits for them.
     finishRemovals(hub).catch((error: unknown) => log.warn({ err: error }, 'a deleted topic is not gone yet'))

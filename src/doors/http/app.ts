@@ -1,4 +1,5 @@
 /** The HTTP server without its doors: admission, bad requests, health. */
+import type { IncomingMessage } from 'node:http'
 import Fastify, {
   errorCodes,
   type FastifyError,
@@ -34,6 +35,17 @@ export interface AppOptions extends GuardOptions, CredentialOptions, HealthOptio
   readonly requestsShown?: boolean
 }
 
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** Who calls, for routes that admit their callers themselves. Throws as the others do. */
+    callerOf(raw: IncomingMessage): Caller | Promise<Caller>
+  }
+  interface FastifyContextConfig {
+    /** Whether the route asks `callerOf` itself: it takes other credentials too, or none. */
+    ownAdmission?: boolean
+  }
+}
+
 /** Listen with `listen` below: it costs each request less than `app.listen` right after `app.ready`. */
 export function createApp(options: AppOptions): FastifyInstance {
   const { log, admission, resource = {} } = options
@@ -65,12 +77,13 @@ export function createApp(options: AppOptions): FastifyInstance {
   const guard = createGuard(options)
   const readCaller = createReadCaller(options)
   const cors = options.cors && createCors(options.cors)
+  app.decorate('callerOf', (raw) => readCaller(raw, guard(raw)))
   app.addHook('onRequest', (request, reply, done) => {
     const toLoopback = guard(request.raw)
     // A browser asks before it sends credentials.
     if (cors?.(request, reply)) return
     checkForm(request.raw)
-    if (isOpen(request)) return done()
+    if (isOpen(request) || request.routeOptions.config.ownAdmission) return done()
     const caller = readCaller(request.raw, toLoopback, request.routeOptions.config.openToAll)
     const enter = (who: Caller) => {
       request.caller = who
