@@ -8,8 +8,10 @@ import { onNode24, root } from './runtime.js'
 
 // Not awaited: what fails in there ends the process with its trace, and a wait that nothing keeps alive is no failure.
 void onNode24(() => {
-  // Compiled code is kept for the next start. Where the folder cannot be written, Node goes on without.
-  module.enableCompileCache(join(root, '.runtime', 'compile-cache'))
+  // Compiled code is kept for the next start. Where the folder cannot be written, Node goes on without. Threads and processes
+  // that Parley starts find it by the variable: without it each loads a compiler, which takes 20 MB and 100 ms.
+  process.env.NODE_COMPILE_CACHE ??= join(root, '.runtime', 'compile-cache')
+  module.enableCompileCache(process.env.NODE_COMPILE_CACHE)
   // A checkout runs its source; a published package has none, and carries what was built from it.
   const source = join(root, 'src', 'main.ts')
   return import(pathToFileURL(existsSync(source) ? source : join(root, 'dist', 'main.js')).href)

@@ -15,8 +15,10 @@ import { messages } from './requirements/messages.ts'
 import { operations } from './requirements/operations.ts'
 import { oversight } from './requirements/oversight.ts'
 import { pages } from './requirements/pages.ts'
+import { post } from './requirements/post.ts'
 import { scenarios } from './requirements/scenarios.ts'
 import { settings } from './requirements/settings.ts'
+import { signIn } from './requirements/sign-in.ts'
 import { tooling } from './requirements/tooling.ts'
 
 export interface Requirement {
@@ -124,6 +126,7 @@ export const requirements = [
   { id: 'all.wait.other-process', spec: 'DESIGN One wait', says: 'A message stored by one process wakes those who wait at another.' },
 
   ...http,
+  ...signIn,
 
   // The bus
   { id: 'bus.tools.all', spec: 'bus.md §4.2', says: 'The tools of the spec are there in both eras, each with an output schema.' },
@@ -246,6 +249,9 @@ export const requirements = [
   ...operations,
   ...oversight,
   ...pages,
+
+  // The post door
+  ...post,
   ...scenarios,
   ...settings,
 ] as const satisfies readonly Requirement[]

@@ -30,9 +30,10 @@ async function archive(): Promise<void> {
   )
   parentPort?.on('message', (word: 'look' | 'stop') => {
     if (word === 'look') return stir(hub)
-    parentPort?.removeAllListeners('message')
     void stop()
       .finally(() => hub.close())
       .finally(rest)
+      // What listens to the server keeps a thread alive, and the server waits for its end.
+      .finally(() => parentPort?.close())
   })
 }

@@ -61,7 +61,8 @@ export function startArchiving(hub: Hub, config: Config): () => Promise<void> {
     cancel()
     thread.ref()
     thread.postMessage('stop')
-    await Promise.race([running, pause(stopMs)])
+    const late = await Promise.race([running, pause(stopMs).then(() => true)])
+    if (late) log.warn('the archive is not done; it goes on at the next start')
     await thread.terminate()
   }
 }

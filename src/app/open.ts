@@ -15,7 +15,7 @@ import { openDb } from '../db/open.ts'
 import type { Db } from '../db/port.ts'
 import { parseDatabaseUrl, shownUrl } from '../db/url.ts'
 import { type Answers, forgetful, inMemory, inRedis } from '../llm/answers.ts'
-import { createLlm, type Llm } from '../llm/llm.ts'
+import type { Llm } from '../llm/llm.ts'
 import type { Config } from '../settings/all.ts'
 import { archiveFolder } from './archiving.ts'
 
@@ -90,9 +90,10 @@ export async function openOn(database: Db, config: Config, log: Log): Promise<Hu
   }
 }
 
-/** None without an endpoint: summaries are then drawn from the messages alone. */
+/** None without an endpoint: summaries are then drawn from the messages alone, and nothing of it is loaded. */
 async function llmOf(config: Config, log: Log): Promise<Llm | undefined> {
   if (!config.LLM_ENABLED || config.LLM_BASE_URL === undefined) return undefined
+  const { createLlm } = await import('../llm/llm.ts')
   return createLlm(
     {
       baseUrl: config.LLM_BASE_URL,
@@ -121,6 +122,8 @@ const rulesOf = (config: Config): Rules => ({
     autoMs: config.CONTACT_AUTO_TTL_SECONDS * 1000,
     handshake: config.MESSAGING_AUTO_HANDSHAKE_ON_BLOCK,
     retry: config.CONTACT_AUTO_RETRY_ENABLED,
+    codeMs: config.CONNECTION_CODE_TTL_SECONDS * 1000,
+    codesShown: config.CONNECTION_CODE_VISIBLE,
   },
   makeRecipients: config.MESSAGING_AUTO_REGISTER_RECIPIENTS,
   names: config.AGENT_NAME_ENFORCEMENT_MODE,

@@ -172,6 +172,7 @@ export class Repository {
     // First: after a death in between the same commits are made again, with the same names.
     for (const [noun, slots] of this.#slots) writeSlots(slotsOf(this.#folder, noun), slots)
     const sha = this.#made.toString('hex')
+    writeFileSync(keptFile(this.#folder), sha)
     moveHead(this.#folder, this.#head, sha)
     this.#head = sha
     this.#made = undefined
@@ -269,8 +270,12 @@ function moveHead(folder: string, from: string | undefined, to: string): void {
 
 const shownFile = (folder: string): string => join(folder, '.git', 'parley', 'shown')
 
-/** Whether the files were checked out up to the newest commit, or a death came in between. */
-export const isShown = (folder: string): boolean => textOf(shownFile(folder)) === newestCommit(folder)
+/** The newest commit of Parley's own: whoever else commits has the files in the folder already. */
+const keptFile = (folder: string): string => join(folder, '.git', 'parley', 'kept')
+
+/** Whether the files were checked out up to Parley's newest commit, or a death came in between. */
+export const isShown = (folder: string): boolean =>
+  textOf(shownFile(folder)) === (textOf(keptFile(folder)) ?? newestCommit(folder))
 
 async function initialise(folder: string): Promise<void> {
   mkdirSync(folder, { recursive: true, mode: 0o700 })

@@ -1,61 +1,117 @@
-/** Pictures made into WebP, one at a time and on a thread of the library's own: nobody else waits for it. */
-import type Sharp from 'sharp'
-import { HubError } from '../base/errors.ts'
+/** Pictures made into WebP, one at a time and in a process of their own: no request waits for it, and none dies with it. */
+import { type ChildProcess, fork } from 'node:child_process'
+import { systemClock } from '../base/clock.ts'
+import type { HubError } from '../base/errors.ts'
 import { limits } from '../base/limits.ts'
+import { programEnv } from '../base/processes.ts'
+import type { Answer, Question } from './conversion.ts'
 import { refused } from './folder.ts'
 import type { Raster } from './kinds.ts'
 
-/** Loaded with the first picture: a server that gets none starts without its 20 MB. */
-let loaded: Promise<typeof Sharp> | undefined
+// A build has no .ts.
+const program = new URL(`./conversion${import.meta.url.slice(-3)}`, import.meta.url)
 
-async function load(): Promise<typeof Sharp> {
-  const { default: sharp } = await import('sharp')
-  // Pictures come rarely: what it would keep for the next one is memory lost.
-  sharp.cache(false)
-  // Of several threads the other requests would have fewer processors.
-  sharp.concurrency(1)
-  return sharp
-}
+/** The library gives up on a picture after 30 s. This is for a process that does not answer at all. */
+const answerMs = 40_000
 
-let last: Promise<unknown> = Promise.resolve()
+/** Then it is ended: it keeps 60 MB. */
+const idleMs = 60_000
 
 /**
- * A picture in pixels, turned upright and without what its camera noted. One that is cut off, broken or larger than it may
- * be is refused (mail.attach.bomb, mail.attach.whole).
+ * A process instead of a thread: a thread that decodes cannot be ended before it is done (3 s of a conversion later, measured),
+ * and a decoder that fails takes the whole server along. Loading the library costs 125 ms of a processor.
  */
-export function toWebp(what: string, bytes: Buffer, kind: Raster): Promise<Buffer> {
-  const made = last.then(() => convert(what, bytes, kind))
-  last = made.catch(() => undefined)
-  return made
-}
+export class Converter {
+  readonly #answerMs: number
+  #child: ChildProcess | undefined
+  #rest = () => {}
+  #last: Promise<unknown> = Promise.resolve()
 
-const quality = 80
-/** Of 0 to 6. At 4 the file is a tenth smaller, and takes twice the time. */
-const effort = 2
-const mostSeconds = 30
+  constructor(options: { readonly answerMs?: number } = {}) {
+    this.#answerMs = options.answerMs ?? answerMs
+  }
 
-async function convert(what: string, bytes: Buffer, kind: Raster): Promise<Buffer> {
-  loaded ??= load()
-  const sharp = await loaded
-  // All pictures of an animation: their pixels count together.
-  const options = { limitInputPixels: limits.imagePixels, failOn: 'error', animated: true, autoOrient: true } as const
-  try {
-    const image = sharp(bytes, options)
-    const { format, width, height, pages = 1, pageHeight = height } = await image.metadata()
-    if ((format === 'heif' ? 'avif' : format) !== kind) throw lying(what, kind)
-    // Read from the head, before anything is unpacked.
-    const tall = Math.max(width, pageHeight) > limits.imageSide
-    if (tall || width * pageHeight * pages > limits.imagePixels) throw tooManyPixels(what)
-    return await image.webp({ quality, effort }).timeout({ seconds: mostSeconds }).toBuffer()
-  } catch (error) {
-    if (error instanceof HubError || !(error instanceof Error)) throw error
-    if (/pixel limit|too large|exceeds/i.test(error.message)) throw tooManyPixels(what)
+  /** Of the process that converts, while there is one. */
+  get pid(): number | undefined {
+    return this.#child?.pid
+  }
+
+  /**
+   * A picture in pixels, turned upright and without what its camera noted. One that is cut off, broken or larger than it may
+   * be is refused (mail.attach.bomb, mail.attach.whole).
+   */
+  toWebp(what: string, bytes: Buffer, kind: Raster): Promise<Buffer> {
+    const made = this.#last.then(() => this.#convert(what, bytes, kind))
+    this.#last = made.catch(() => undefined)
+    return made
+  }
+
+  async #convert(what: string, bytes: Buffer, kind: Raster): Promise<Buffer> {
+    this.#rest()
+    const answer = await this.#ask({ bytes, kind, pixels: limits.imagePixels, side: limits.imageSide }, what)
+    if ('webp' in answer) return Buffer.from(answer.webp.buffer, answer.webp.byteOffset, answer.webp.length)
+    if (answer.fault === 'lying') throw lying(what, kind)
+    if (answer.fault === 'pixels') throw tooManyPixels(what)
     throw refused(what, `is no whole ${kind.toUpperCase()} picture`, {
       hint: 'Nothing was sent. It is cut off or broken: make it anew.',
-      cause: error,
+      cause: new Error(answer.why),
     })
   }
+
+  /** A process that ends or is silent is replaced by the next picture's (mail.attach.replaced). */
+  async #ask(question: Question, what: string): Promise<Answer> {
+    const child = this.#start()
+    const { promise, resolve, reject } = Promise.withResolvers<Answer>()
+    const end = (why: string) => {
+      this.#drop(child)
+      reject(refused(what, why, { hint: 'Nothing was sent. Give another picture, or scale it down.' }))
+    }
+    const gone = (code: number | null, signal: string | null) => end(`could not be converted (${signal ?? code})`)
+    const failed = (error: Error) => {
+      this.#drop(child)
+      reject(error)
+    }
+    child.once('message', resolve).once('exit', gone).once('error', failed)
+    const cancel = systemClock.after(this.#answerMs, () => end('takes too long to be converted'))
+    setAlive(child, true)
+    child.send(question, (error) => error && failed(error))
+    try {
+      return await promise
+    } finally {
+      cancel()
+      setAlive(child, false)
+      child.off('message', resolve).off('exit', gone).off('error', failed)
+      this.#rest = systemClock.after(idleMs, () => this.#drop(child))
+    }
+  }
+
+  #start(): ChildProcess {
+    if (this.#child?.connected) return this.#child
+    this.#child = fork(program, {
+      serialization: 'advanced',
+      execArgv: [],
+      env: programEnv(),
+      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+    })
+    // What fails while nobody asks is found by the next picture: it is not connected any more.
+    this.#child.on('error', () => {})
+    return this.#child
+  }
+
+  #drop(child: ChildProcess): void {
+    child.kill('SIGKILL')
+    if (this.#child === child) this.#child = undefined
+  }
 }
+
+/** An idle converter does not keep the program alive; it ends with the program, which closes its channel. */
+function setAlive(child: ChildProcess, alive: boolean): void {
+  for (const one of [child, child.channel]) alive ? one?.ref() : one?.unref()
+}
+
+const converter = new Converter()
+
+export const toWebp: Converter['toWebp'] = (what, bytes, kind) => converter.toWebp(what, bytes, kind)
 
 export const lying = (what: string, declared: string): HubError =>
   refused(what, `is called ${declared.toUpperCase()}, and its content is something else`, {

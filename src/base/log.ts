@@ -1,6 +1,7 @@
 /** The log: pino, pretty on a terminal, JSON elsewhere; never a token, never a message body. */
+import { createRequire } from 'node:module'
 import { type DestinationStream, type Logger, pino } from 'pino'
-import pretty from 'pino-pretty'
+import type Pretty from 'pino-pretty'
 
 export type Log = Logger
 
@@ -32,10 +33,13 @@ export interface LogOptions {
   readonly to: LogOutput
 }
 
+/** For a terminal only: a service and a bus process do without its 28 files. */
+const loadPretty = (): typeof Pretty => createRequire(import.meta.url)('pino-pretty')
+
 export function createLog({ level, json, rich, to }: LogOptions): Log {
   const stream: DestinationStream = json
     ? to
-    : pretty({
+    : loadPretty()({
         colorize: rich && to.isTTY === true,
         singleLine: !rich,
         ignore: 'pid,hostname',

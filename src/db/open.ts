@@ -3,13 +3,16 @@ import { closeSync, mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { HubError } from '../base/errors.ts'
 import type { Db } from './port.ts'
-import { openPostgres } from './postgres/postgres.ts'
 import { openSqlite } from './sqlite/sqlite.ts'
 import { parseDatabaseUrl } from './url.ts'
 
 export async function openDb(databaseUrl: string): Promise<Db> {
   const place = parseDatabaseUrl(databaseUrl)
-  if (place.dialect === 'postgres') return openPostgres(place.url)
+  if (place.dialect === 'postgres') {
+    // Loaded only where it is asked for.
+    const { openPostgres } = await import('./postgres/postgres.ts')
+    return openPostgres(place.url)
+  }
   makePrivate(place.file)
   return openSqlite(place.file)
 }

@@ -20,7 +20,7 @@ export function strangersInFile(path: string, names: readonly string[]): string[
 /** Variables of the environment that are one or two letters from a setting's name. */
 export function slipsInEnvironment(names: readonly string[]): string[] {
   return names.filter(isUnknown).flatMap((name) => {
-    const { word, distance } = nearest(name)
+    const { word, distance } = nearest(name, slip)
     return distance <= slip ? [`The environment has ${shown(name)}, which is no setting; the nearest is ${word}.`] : []
   })
 }
@@ -30,13 +30,14 @@ const isUnknown = (name: string): boolean => !Object.hasOwn(settings, name)
 /** The value is never told: it may be a secret. Nor is a name that could steer a terminal. */
 const shown = (name: string): string => (/^[A-Za-z0-9_]{1,60}$/.test(name) ? name : JSON.stringify(name.slice(0, 60)))
 
-function nearest(name: string): { word: string; distance: number } {
+/** The name of a setting that is at most so many letters away, if there is one. */
+function nearest(name: string, most = Number.POSITIVE_INFINITY): { word: string; distance: number } {
   const given = name.toUpperCase()
-  let best = { word: '', distance: Number.POSITIVE_INFINITY }
+  let best = { word: '', distance: most + 1 }
   for (const word of known) {
     // Letters that one name has more than the other are wrong in any case.
     if (Math.abs(word.length - given.length) >= best.distance) continue
-    const distance = lettersApart(given, word)
+    const distance = lettersApart(given, word, Math.min(best.distance, Math.max(given.length, word.length)))
     if (distance < best.distance) best = { word, distance }
   }
   return best

@@ -17,6 +17,22 @@ export async function findAgent(db: Reader, projectId: number, nameKey: string):
   return rows[0]
 }
 
+export interface OwnedRow extends AgentRow {
+  owner_contact: string | null
+  created_at: number
+}
+
+/** The agent of a key. */
+export async function findOwned(db: Reader, id: number): Promise<OwnedRow | undefined> {
+  const [row] = await db.all<OwnedRow>(sql`
+    SELECT id, project_id, name, keyed, owner_contact, created_at FROM agents WHERE id = ${id}`)
+  return row
+}
+
+export async function updateOwnerContact(tx: Tx, id: number, ownerContact: string): Promise<void> {
+  await tx.change(sql`UPDATE agents SET owner_contact = ${ownerContact} WHERE id = ${id}`)
+}
+
 /** The projects that have an agent of this name; `seen` leaves out those that never did anything. */
 export async function listHomes(
   db: Reader,
@@ -94,7 +110,7 @@ export async function raiseUnread(tx: Tx, ids: readonly number[], limit: number)
   return raised === ids.length
 }
 
-export async function updateUnread(tx: Tx, agentId: number, by: 1 | -1): Promise<void> {
+export async function updateUnread(tx: Tx, agentId: number, by: number): Promise<void> {
   await tx.change(sql`UPDATE agents SET unread = unread + ${by} WHERE id = ${agentId}`)
 }
 

@@ -16,9 +16,12 @@ export interface ContactRow {
   updated_at: number
   /** Null is for good. */
   expires_at: number | null
+  /** Approves the request for whoever was asked and brings it. */
+  code: string | null
+  code_expires_at: number | null
 }
 
-const columns = sql`id, from_id, to_id, status, origin, reason, created_at, updated_at, expires_at`
+const columns = sql`id, from_id, to_id, status, origin, reason, created_at, updated_at, expires_at, code, code_expires_at`
 
 /** The contacts between one agent and some others, asked for by either side. */
 export function listContactsBetween(db: Reader, agentId: number, others: readonly number[]): Promise<ContactRow[]> {
@@ -80,7 +83,7 @@ export async function updateContact(
 ): Promise<void> {
   await tx.all(sql`
     UPDATE contacts SET status = ${status}, origin = ${origin}, reason = ${reason}, updated_at = ${now},
-      expires_at = ${expiresAt ?? null}
+      expires_at = ${expiresAt ?? null}, code = CASE WHEN ${status} = 'pending' THEN code END
     WHERE id = ${id}`)
 }
 
@@ -150,7 +153,8 @@ export interface NamedContactRow extends ContactRow {
 }
 
 const named = sql`
-  SELECT c.id, c.from_id, c.to_id, c.status, c.origin, c.reason, c.created_at, c.updated_at, c.expires_at,
+  SELECT c.id, c.from_id, c.to_id, c.status, c.origin, c.reason, c.created_at, c.updated_at, c.expires_at, c.code,
+    c.code_expires_at,
     f.name AS from_name, fp.slug AS from_project, t.name AS to_name, tp.slug AS to_project
   FROM contacts c
   JOIN agents f ON f.id = c.from_id JOIN projects fp ON fp.id = f.project_id

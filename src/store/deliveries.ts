@@ -171,3 +171,28 @@ export async function listUnreadIds(db: Reader, recipientId: number, limit: numb
     SELECT message_id FROM deliveries WHERE recipient_id = ${recipientId} AND read_at IS NULL ORDER BY id LIMIT ${limit}`)
   return rows.map(({ message_id }) => message_id)
 }
+
+/** Marks as read those of these messages that the agent was sent and has not read; returns their ids. */
+export async function updateAllRead(
+  tx: Tx,
+  { recipientId, messageIds, now }: { recipientId: number; messageIds: readonly number[]; now: number },
+): Promise<number[]> {
+  const rows = await tx.all<{ message_id: number }>(sql`
+    UPDATE deliveries SET read_at = ${now}, held_until = NULL
+    WHERE recipient_id = ${recipientId} AND message_id IN (${join([...messageIds])}) AND read_at IS NULL
+    RETURNING message_id`)
+  return rows.map(({ message_id }) => message_id).sort((a, b) => a - b)
+}
+
+/** Lends an unread delivery that nobody else holds to `hold`, or longer to the one who has it; false if it cannot. */
+export async function claimDelivery(
+  tx: Tx,
+  claim: { recipientId: number; messageId: number; hold: string; now: number; heldUntil: number },
+): Promise<boolean> {
+  const { recipientId, messageId, hold, now, heldUntil } = claim
+  const claimed = await tx.change(sql`
+    UPDATE deliveries SET hold = ${hold}, held_until = ${heldUntil}
+    WHERE message_id = ${messageId} AND recipient_id = ${recipientId} AND read_at IS NULL
+      AND (held_until IS NULL OR held_until <= ${now} OR hold = ${hold})`)
+  return claimed > 0
+}

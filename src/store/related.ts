@@ -1,6 +1,7 @@
 /** Rows of `related_projects`: pairs that may belong together, and what people said about them. */
 import sql, { join } from 'sql-template-tag'
 import type { Reader, Tx } from '../db/port.ts'
+import type { ProjectRow } from './projects.ts'
 
 export type RelatedStatus = 'suggested' | 'confirmed' | 'dismissed' | 'unrelated'
 
@@ -65,9 +66,34 @@ export async function upsertJudged(tx: Tx, rows: readonly RelatedRow[], now: num
     WHERE related_projects.status IN ('suggested', 'unrelated')`)
 }
 
-/** The pairs of some projects that were judged already. */
-export function listJudged(db: Reader, id: number): Promise<{ other: number; status: RelatedStatus }[]> {
-  return db.all(sql`
-    SELECT CASE WHEN a_id = ${id} THEN b_id ELSE a_id END AS other, status FROM related_projects
-    WHERE a_id = ${id} OR b_id = ${id}`)
+/** The newest first. */
+export function listNewestProjects(db: Reader, limit: number): Promise<ProjectRow[]> {
+  return db.all<ProjectRow>(sql`
+    SELECT id, slug, human_key, created_at FROM projects WHERE human_key <> 'commons' ORDER BY id DESC LIMIT ${limit}`)
+}
+
+export interface DealingsRow {
+  a_id: number
+  b_id: number
+  contacts: number
+  messages: number
+}
+
+/** So many of the newest messages across projects, and of the contacts, say who deals with whom. */
+const mostAsked = 10_000
+
+/** Pairs of projects whose agents are contacts or write to each other. */
+export async function listDealings(db: Reader): Promise<DealingsRow[]> {
+  return db.all<DealingsRow>(sql`
+    SELECT a_id, b_id, SUM(contacts) AS contacts, SUM(messages) AS messages FROM (
+      SELECT CASE WHEN f.project_id < t.project_id THEN f.project_id ELSE t.project_id END AS a_id,
+        CASE WHEN f.project_id < t.project_id THEN t.project_id ELSE f.project_id END AS b_id, 1 AS contacts, 0 AS messages
+      FROM (SELECT from_id, to_id FROM contacts WHERE status = 'approved' ORDER BY id DESC LIMIT ${mostAsked}) AS c
+      JOIN agents f ON f.id = c.from_id JOIN agents t ON t.id = c.to_id WHERE f.project_id <> t.project_id
+      UNION ALL
+      SELECT CASE WHEN g.project_id < t.project_id THEN g.project_id ELSE t.project_id END,
+        CASE WHEN g.project_id < t.project_id THEN t.project_id ELSE g.project_id END, 0, 1
+      FROM (SELECT project_id, thread_id FROM message_guests ORDER BY message_id DESC LIMIT ${mostAsked}) AS g
+      JOIN threads t ON t.id = g.thread_id WHERE g.project_id <> t.project_id
+    ) AS dealings GROUP BY a_id, b_id`)
 }

@@ -30,6 +30,8 @@ export const keptTables: readonly Table[] = [
   table('joins', 'holder', 'thread_id'),
   table('name_holders', 'agent_id'),
   table('contacts'),
+  table('conversations', 'low_id', 'high_id', 'subject_key'),
+  table('bridged_threads', 'agent_id', 'thread_id'),
   table('leases'),
   table('related_projects', 'a_id', 'b_id'),
   table('reminders', 'message_id', 'recipient_id'),

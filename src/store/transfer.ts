@@ -59,6 +59,7 @@ export interface TransferMessageRow {
   sender: string
   /** The key of the sender's project. */
   sender_project: string
+  sender_project_id: number
   client_id: string | null
   kind: string
   reply_to: number | null
@@ -67,13 +68,16 @@ export interface TransferMessageRow {
   ack_required: number
   mail: number
   body: string
+  /** JSON; `attachmentsOf` in attachments.ts reads it. */
+  attachments: string | null
   metadata: string | null
   created_at: number
 }
 
 const messages = sql`
-  SELECT m.id, m.uid, t.uid AS thread_uid, m.seq, a.name AS sender, p.human_key AS sender_project, m.client_id, m.kind,
-    m.reply_to, m.subject, m.importance, m.ack_required, m.mail, m.body, m.metadata, m.created_at
+  SELECT m.id, m.uid, t.uid AS thread_uid, m.seq, a.name AS sender, p.human_key AS sender_project,
+    p.id AS sender_project_id, m.client_id, m.kind, m.reply_to, m.subject, m.importance, m.ack_required, m.mail, m.body,
+    m.attachments, m.metadata, m.created_at
   FROM messages m JOIN threads t ON t.id = m.thread_id JOIN agents a ON a.id = m.sender_id
     JOIN projects p ON p.id = a.project_id`
 
@@ -144,15 +148,15 @@ export async function insertImportedMessage(
   tx: Tx,
   threadId: number,
   senderId: number,
-  message: Omit<TransferMessageRow, 'id' | 'thread_uid' | 'sender' | 'sender_project'>,
+  message: Omit<TransferMessageRow, 'id' | 'thread_uid' | 'sender' | 'sender_project' | 'sender_project_id'>,
 ): Promise<number> {
-  const { uid, seq, client_id, kind, reply_to, subject, importance, ack_required, mail, body, metadata, created_at } =
-    message
+  const { uid, seq, client_id, kind, reply_to, subject, importance, ack_required, mail, body } = message
+  const { attachments, metadata, created_at } = message
   const [row] = await tx.all<{ id: number }>(sql`
     INSERT INTO messages (uid, thread_id, seq, sender_id, client_id, kind, reply_to, subject, importance, ack_required, mail,
-      body, metadata, created_at)
+      body, attachments, metadata, created_at)
     VALUES (${uid}, ${threadId}, ${seq}, ${senderId}, ${client_id}, ${kind}, ${reply_to}, ${subject}, ${importance},
-      ${ack_required}, ${mail}, ${body}, ${metadata}, ${created_at}) RETURNING id`)
+      ${ack_required}, ${mail}, ${body}, ${attachments}, ${metadata}, ${created_at}) RETURNING id`)
   await tx.all(sql`UPDATE threads SET next_seq = ${seq + 1} WHERE id = ${threadId} AND next_seq <= ${seq}`)
   return (row as { id: number }).id
 }

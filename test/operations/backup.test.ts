@@ -13,11 +13,11 @@ import { backUp } from '../../src/core/backups/writing.ts'
 import { migrate, schemaState } from '../../src/db/migrate.ts'
 import { migrations } from '../../src/db/migrations/all.ts'
 import { keptTables, leftOut, listTables } from '../../src/store/tables.ts'
-import { parleyCommand, parleyProcess } from '../support/cli.ts'
+import { parleyCommand } from '../support/cli.ts'
 import { eachEngine } from '../support/engines.ts'
 import { openTestHub } from '../support/hub.ts'
 import { newDesk, plainMail } from '../support/mail.ts'
-import { mailbox, serveHere, startParley, temporaryFolder } from '../support/parley.ts'
+import { mailbox, serveHere, temporaryFolder } from '../support/parley.ts'
 import { allRows } from '../support/stored-rows.ts'
 import { verifies } from '../support/verifies.ts'
 
@@ -204,77 +204,43 @@ verifies('cli.restore.checked', 'one that is damaged in any way is refused, and 
   }
 })
 
-verifies('cli.backup.archives', 'takes repositories and attachments along, and no checked out file', async () => {
-  const storage = await temporaryFolder()
-  const server = await serveHere({ storage, env: { ARCHIVE_ENABLED: 'false' } })
-  await mailbox(server, 'alice').send('bob', 'x')
-  await server.stop()
-  const long = `${'a'.repeat(60)}/${'b'.repeat(60)}/pack.bin`
-  const bytes = randomBytes(300_000)
-  const files: Record<string, Buffer | string> = {
-    '.archive.json': '{"id":"abc","place":{"tx":0,"id":1}}',
-    'web-1/.git/HEAD': 'ref: refs/heads/main',
-    [`web-1/.git/objects/${long}`]: bytes,
-    'web-1/.git/empty': '',
-    'web-1/.git/index': 'not kept',
-    'web-1/.git/parley/shown': 'not kept',
-    'web-1/.git/parley/messages': 'slots',
-    'web-1/attachments/ab/picture.webp': 'picture',
-    'web-1/messages/2026/01/one.md': 'is in the repository',
-  }
-  for (const [name, text] of Object.entries(files)) {
-    await mkdir(join(storage, 'projects', name, '..'), { recursive: true })
-    await writeFile(join(storage, 'projects', name), text)
-  }
-  const file = join(storage, 'backup.tar.gz')
-  expect(await parleyCommand({ storage }, ['backup', file])).toMatchObject({ code: 0 })
-  const other = await temporaryFolder()
-  const run = await parleyCommand({ storage: other }, ['restore', file])
-  expect(run).toMatchObject({ code: 0, stdout: expect.stringContaining('1 archive.') })
-  const found = (await readdir(join(other, 'projects'), { recursive: true, withFileTypes: true }))
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name).slice(join(other, 'projects').length + 1))
-  const kept = Object.keys(files).filter((name) => files[name] !== 'not kept' && !name.startsWith('web-1/messages'))
-  expect(found.sort()).toEqual(kept.sort())
-  expect((await readFile(join(other, 'projects', 'web-1/.git/objects', long))).equals(bytes)).toBe(true)
-})
-
 verifies(
-  'cli.backup.live',
-  'one made while a server takes messages has all that was answered before, and nothing half',
+  'cli.backup.archives',
+  'takes repositories along, and no checked out file: all of them are in the repository',
   async () => {
-    const parley = await startParley()
-    const before = 100
-    const alice = mailbox(parley, 'alice')
-    const sent: string[] = []
-    for (let n = 0; n < before; n++) sent.push(await alice.send('bob', `message ${n}`))
-    let going = true
-    const load = (async () => {
-      for (let n = before; going; n++) sent.push(await alice.send('bob', `message ${n}`))
-    })()
-    const file = join(parley.storage, 'backup.tar.gz')
-    const made = await parleyProcess(parley, ['backup', file])
-    const answered = sent.length
-    going = false
-    await load
-    expect(made).toMatchObject({ code: 0 })
-    expect(answered).toBeGreaterThan(before)
     const storage = await temporaryFolder()
-    expect(await parleyProcess({ storage }, ['restore', file])).toMatchObject({ code: 0 })
-    const {
-      messages = [],
-      deliveries = [],
-      agents = [],
-      changes = [],
-    } = await allRows(`sqlite:${join(storage, 'parley.sqlite3')}`)
-    expect(messages.length).toBeGreaterThanOrEqual(before)
-    expect(messages.length).toBeLessThanOrEqual(sent.length)
-    expect(messages.map(({ body }) => body)).toEqual(messages.map((_, n) => `message ${n}`))
-    expect(deliveries).toHaveLength(messages.length)
-    expect(agents.find(({ name }) => name === 'bob')).toMatchObject({ unread: messages.length })
-    expect(changes.filter(({ kind }) => kind === 'message.sent')).toHaveLength(messages.length)
-    const again = await startParley({ storage })
-    expect(await mailbox(again, 'bob').check()).toMatchObject({ content: 'message 0' })
+    const server = await serveHere({ storage, env: { ARCHIVE_ENABLED: 'false' } })
+    await mailbox(server, 'alice').send('bob', 'x')
+    await server.stop()
+    const long = `${'a'.repeat(60)}/${'b'.repeat(60)}/pack.bin`
+    const bytes = randomBytes(300_000)
+    const files: Record<string, Buffer | string> = {
+      '.archive.json': '{"id":"abc","place":{"tx":0,"id":1}}',
+      'web-1/.git/HEAD': 'ref: refs/heads/main',
+      [`web-1/.git/objects/${long}`]: bytes,
+      'web-1/.git/empty': '',
+      'web-1/.git/index': 'not kept',
+      'web-1/.git/parley/shown': 'not kept',
+      'web-1/.git/parley/messages': 'slots',
+      'web-1/attachments/ab/picture.webp': 'is in the repository',
+      'web-1/messages/2026/01/one.md': 'is in the repository',
+    }
+    for (const [name, text] of Object.entries(files)) {
+      await mkdir(join(storage, 'projects', name, '..'), { recursive: true })
+      await writeFile(join(storage, 'projects', name), text)
+    }
+    const file = join(storage, 'backup.tar.gz')
+    expect(await parleyCommand({ storage }, ['backup', file])).toMatchObject({ code: 0 })
+    const other = await temporaryFolder()
+    const run = await parleyCommand({ storage: other }, ['restore', file])
+    expect(run).toMatchObject({ code: 0, stdout: expect.stringContaining('1 archive.') })
+    const found = (await readdir(join(other, 'projects'), { recursive: true, withFileTypes: true }))
+      .filter((entry) => entry.isFile())
+      .map((entry) => join(entry.parentPath, entry.name).slice(join(other, 'projects').length + 1))
+    const kept = Object.keys(files).filter(
+      (name) => files[name] !== 'not kept' && files[name] !== 'is in the repository',
+    )
+    expect(found.sort()).toEqual(kept.sort())
+    expect((await readFile(join(other, 'projects', 'web-1/.git/objects', long))).equals(bytes)).toBe(true)
   },
-  90_000,
 )

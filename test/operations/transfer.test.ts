@@ -50,6 +50,16 @@ eachEngine('An export', (open) => {
     return { database, storage, env, server, run }
   }
 
+  /** A project in a file, and the rows that it was exported from; no server runs any more. */
+  async function exported() {
+    const { database, storage, server, run } = await start()
+    const desk = await furnish(server)
+    const file = join(storage, 'project.jsonl')
+    await run('export', desk.project, '--format', 'json', '--output', file)
+    await server.stop()
+    return { database, run, file, before: await allRows(database.url) }
+  }
+
   verifies('cli.import.same', 'of a project is the same project in another hub', async () => {
     const [here, there] = [await start(), await start()]
     // Numbers differ there.
@@ -106,12 +116,7 @@ eachEngine('An export', (open) => {
   })
 
   verifies('cli.import.careful', 'goes into a project that is there only as it was told to', async () => {
-    const { database, storage, server, run } = await start()
-    const desk = await furnish(server)
-    const file = join(storage, 'project.jsonl')
-    await run('export', desk.project, '--format', 'json', '--output', file)
-    await server.stop()
-    const before = await allRows(database.url)
+    const { database, run, file, before } = await exported()
     const refused = await run('import', file)
     expect(refused).toMatchObject({
       code: 1,
@@ -138,12 +143,7 @@ eachEngine('An export', (open) => {
   })
 
   verifies('cli.import.whole', 'that is damaged anywhere leaves nothing behind', async () => {
-    const { database, storage, server, run } = await start()
-    const desk = await furnish(server)
-    const file = join(storage, 'project.jsonl')
-    await run('export', desk.project, '--format', 'json', '--output', file)
-    await server.stop()
-    const before = await allRows(database.url)
+    const { database, run, file, before } = await exported()
     const lines = (await readFile(file, 'utf8')).trimEnd().split('\n')
     const cases = {
       'cut off': lines.slice(0, -1),

@@ -27,5 +27,6 @@ export const attachments = [
   { id: 'mail.attach.whole', spec: 'DECISIONS mail 11', says: 'An image that is cut off, broken, or another kind than its name or type says is refused.' },
   { id: 'mail.attach.svg', spec: 'DECISIONS mail 11', says: 'An SVG is kept as a file if it only draws; with script or anything that loads it is refused.' },
   { id: 'mail.attach.refused', spec: 'DESIGN Errors', says: 'A refused attachment is an error with a hint; nothing is stored, no recipient made, nothing sent.' },
-  { id: 'mail.attach.aside', spec: 'DESIGN Two engines', says: 'Converting a large image holds nobody else up, and a server without images does not load the converter.' },
+  { id: 'mail.attach.aside', spec: 'DESIGN Two engines', says: 'Images are converted in a process of its own, started by the first one: nobody else is held up.' },
+  { id: 'mail.attach.replaced', spec: 'DESIGN Two engines', says: 'A converter that dies or does not answer in time costs the picture it had; the next gets a new one.' },
 ] as const satisfies readonly Requirement[]

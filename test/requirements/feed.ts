@@ -7,6 +7,7 @@ export const feed = [
   { id: 'feed.order.safe', spec: 'DESIGN One write', says: 'A follower sees every committed change once, each writer’s in order, however the commits interleave.' },
   { id: 'feed.follower.watermark', spec: 'DESIGN One write', says: 'A follower that dies goes on where it stopped; inside the database it is handed no change twice.' },
   { id: 'feed.follower.one-process', spec: 'DESIGN Two engines', says: 'Of several processes with one follower, one at a time works, and another takes over when it dies.' },
+  { id: 'feed.follower.room', spec: 'DESIGN One write', says: 'A follower outside that never comes to an end makes room for whoever asks for its turn, and goes on.' },
   { id: 'feed.follower.woken', spec: 'DESIGN One wait', says: 'A follower is woken by every change of its own process, and sees those of others within a minute.' },
   { id: 'feed.pruning.parts', spec: 'DESIGN One write', says: 'Old changes that every follower of the last week has passed are deleted in small parts; the newest stays.' },
   { id: 'feed.follower.gap', spec: 'DESIGN One write', says: 'A follower that comes too late, or from another database, is told and makes everything anew.' },

@@ -32,4 +32,7 @@ export const oversight = [
   { id: 'web.search.filters', spec: 'mail Search syntax', says: 'Search takes words, to: and project:, scope, order, sender, recipient, importance, unread, files and times.' },
   { id: 'web.search.facets', spec: 'mail Search syntax', says: 'Search counts its results by project, sender, importance and month, and gives each part of the query alone.' },
   { id: 'web.search.sealed', spec: 'mail Web UI', says: 'Mail that is shown without its content, or not at all, is not found by its words.' },
+  { id: 'web.related.judged', spec: 'mail Related Projects', says: 'A new project is compared with all others within seconds: names, folders, contacts and mail; with a reason.' },
+  { id: 'web.related.decided', spec: 'mail Related Projects', says: 'What a person confirms is shown on both projects, what was dismissed stays away; neither permits anything.' },
+  { id: 'web.related.documents', spec: 'mail Related Projects', says: 'A language model reads README.md and AGENTS.md of both folders, nothing outside of them, and may fail.' },
 ] as const satisfies readonly Requirement[]

@@ -5,6 +5,7 @@ import type { Requirement } from '../requirements.ts'
 export const scenarios = [
   { id: 'mail.story.onboarding', spec: 'mail.md Agent Onboarding', says: 'The three steps of the onboarding work call for call.' },
   { id: 'mail.story.walkthrough', spec: 'mail.md End-to-end walkthrough', says: 'The walkthrough works call for call: two projects, a lease, a plan, a reply in its thread, a summary.' },
+  { id: 'mail.story.whole', spec: 'mail.md End-to-end walkthrough', says: 'The walkthrough with its diagram as WebP, all of it in the archive, and a commit that the guard stops.' },
   { id: 'mail.story.curl', spec: 'mail.md HTTP usage examples', says: 'The curl lines and the Python client are answered as plain requests, with and without a slash at the end.' },
   { id: 'mail.story.uri', spec: 'mail.md Resource layer', says: 'Resource URIs are read as the specification writes them, with the project\'s path unencoded.' },
   { id: 'mail.story.guide', spec: 'mail.md Client Integration Guide', says: 'A client learns from the directory which tools there are, and from the recent calls what was done.' },

@@ -56,7 +56,7 @@ eachEngine('Two servers', (open) => {
       await dies.end('SIGKILL')
       await Promise.all(writers)
       expect(sent).toBe(total)
-      await expect.poll(async () => new Set(await mailsOf(commons)).size, { timeout: 30_000 }).toBe(total)
+      await expect.poll(async () => new Set(await mailsOf(commons)).size, { timeout: 60_000 }).toBe(total)
       expect(await mailsOf(commons)).toHaveLength(total)
       await commons.sound()
       expect(await owner(lives)).toBe(String(lives.child.pid))

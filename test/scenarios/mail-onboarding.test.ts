@@ -98,7 +98,6 @@ describe.each(eras)('A client of %s', (era) => {
     })
     expect(granted).toMatchObject([{ path_pattern: 'app/api/*.py', exclusive: true, reason: 'migrations' }])
 
-    // Without convert_images: pictures are the archive's.
     const sent = await call<Receipt>('send_message', {
       project_key: backend,
       sender_name: 'GreenCastle',
@@ -144,7 +143,7 @@ describe.each(eras)('A client of %s', (era) => {
     expect(summary.total_messages).toBe(2)
     expect(new Set(summary.participants)).toEqual(new Set(['GreenCastle', 'BlueLake']))
     expect(examples.map(({ id }) => id).sort()).toEqual([sent.message_id, reply.message_id].sort())
-    // Step 6, install_precommit_guard, is the archive's.
+    // The diagram, the archive and the guard: mail-walkthrough.test.ts.
   })
 
   verifies(['mail.story.uri', 'mail.story.guide'], 'reads the resources as the guide says', async () => {

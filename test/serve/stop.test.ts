@@ -2,6 +2,7 @@
 import { once } from 'node:events'
 import { readdir } from 'node:fs/promises'
 import { describe, expect, test } from 'vitest'
+import { archived } from '../support/archive.ts'
 import {
   callTool,
   connectClient,
@@ -25,19 +26,26 @@ const call = (name: string, args: object) => ({
 })
 
 /** Ends it with a signal, and sees that it was in time and in good order. */
-async function endWell(parley: Parley, signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
+async function endWell(parley: Parley, signal: NodeJS.Signals = 'SIGTERM', more: string[] = []): Promise<void> {
   const started = performance.now()
   expect(await parley.end(signal)).toBe(0)
   expect(performance.now() - started).toBeLessThan(5000)
   const lines = parley.output.stderr.trimEnd().split('\n')
   expect(lines.map((line) => JSON.parse(line))).toEqual([expect.objectContaining({ msg: 'stopping', signal })])
   // SQLite removes the WAL when the last connection is closed.
-  expect((await readdir(parley.storage)).sort()).toEqual(['parley.sqlite3', 'parley.sqlite3-bell', 'secret.key'])
+  expect((await readdir(parley.storage)).sort()).toEqual(
+    ['parley.sqlite3', 'parley.sqlite3-bell', 'secret.key', ...more].sort(),
+  )
 }
 
 describe.each(['SIGTERM', 'SIGINT'] as const)('%s', (signal) => {
   verifies('serve.stop.signals', 'ends a server that has nothing to do', async () => {
     await endWell(await startParley(), signal)
+  })
+
+  verifies('serve.stop.signals', 'ends the archive with it', async () => {
+    // One that had to be cut short would say so.
+    await endWell(await startParley({ env: archived }), signal, ['projects'])
   })
 
   verifies('serve.stop.signals', 'ends it in time whatever connections are open', async () => {

@@ -21,6 +21,7 @@ export function repositoryOf(storage: string, slug: string) {
     git,
     exists: () => existsSync(join(folder, '.git')),
     read: (path: string) => readFileSync(join(folder, path), 'utf8'),
+    bytes: (path: string) => readFileSync(join(folder, path)),
     /** The committed files. */
     files: () => lines('ls-tree', '-r', '--name-only', 'main'),
     /** All files with the names of their contents. */

@@ -17,6 +17,11 @@ export interface TestRedis {
 export function eachRedis(title: string, tests: (start: (password?: string) => Promise<TestRedis>) => void): void {
   describe(`${title} (stand-in)`, () =>
     tests(async (password) => ({ url: (await startStandIn({ password })).url, real: false, ours: true })))
+  eachRealRedis(title, tests)
+}
+
+/** For what the stand-in cannot do: scripts. */
+export function eachRealRedis(title: string, tests: (start: (password?: string) => Promise<TestRedis>) => void): void {
   const given = process.env.REDIS_URL
   if (given) describe(`${title} (REDIS_URL)`, () => tests(async () => ({ url: given, real: true, ours: false })))
   else if (spawnSync('redis-server', ['--version']).status === 0)

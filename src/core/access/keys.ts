@@ -11,6 +11,9 @@ export const newKey = ({ ids }: Hub): string => `amb_${ids.secret()}`
 /** A key is 256 random bits: a fast hash is enough, and looking a hash up tells nothing of how much of a guess was right. */
 export const hashKey = (key: string): string => createHash('sha256').update(key).digest('hex')
 
+/** How a key begins: enough to tell the keys of an agent apart, and nothing to guess the rest from. */
+export const keyPrefix = (key: string): string => key.slice(0, 8)
+
 /** Whose key it is; undefined for anything that is no key, or no longer one. */
 export async function callerOfKey(hub: Hub, key: string): Promise<Caller | undefined> {
   if (!pattern.test(key)) return undefined

@@ -24,6 +24,12 @@ export type ContactPolicy = (typeof contactPolicies)[number]
 /** The wake-up channel of an agent's mail. */
 export const mailChannel = (agentId: number): string => `mail:${agentId}`
 
+/** The wake-up channel of an agent's contacts: requests to it, and answers to its own. */
+export const contactChannel = (agentId: number): string => `contact:${agentId}`
+
+/** The wake-up channel of an agent's keys. */
+export const keyChannel = (agentId: number): string => `key:${agentId}`
+
 /** An agent as it was read. */
 export interface Known extends Agent {
   readonly keyed: boolean

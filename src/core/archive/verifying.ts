@@ -9,7 +9,7 @@ import type { Caller } from '../access/callers.ts'
 import { needSteering } from '../access/rules.ts'
 import { rebuildOutside, turnName } from '../hub/following.ts'
 import { type Hub, reader } from '../hub/hub.ts'
-import { holding, newHolder, type Turn, takeTurn } from '../hub/turns.ts'
+import { holding, newHolder, type Turn, takeTurn, tryForTurn } from '../hub/turns.ts'
 import { commitsOf } from './composing.ts'
 import { archiveFollower, followerName, type Progress } from './follower.ts'
 import { everything } from './rebuilding.ts'
@@ -29,19 +29,14 @@ export interface Report {
   readonly findings: readonly Finding[]
 }
 
-/** How long to wait for another process that archives. */
-const patienceMs = 60_000
 const lookEveryMs = 200
 const shownMs = 10_000
 
-async function untilDone(work: () => Promise<boolean>): Promise<void> {
-  for (let waited = 0; !(await work()); waited += lookEveryMs) {
-    if (waited >= patienceMs)
-      throw new HubError('DB_BUSY', 'Another process is writing the archive and does not come to an end.', {
-        hint: 'Nothing was changed. Wait until it is done, or stop the server, and call it again.',
-      })
-    await pause(lookEveryMs)
-  }
+async function untilDone(hub: Hub, archive: Archive, work: () => Promise<boolean>): Promise<void> {
+  if (await tryForTurn(hub, turnName(followerName(archive.owner.id)), work)) return
+  throw new HubError('DB_BUSY', 'Another process is writing the archive and does not come to an end.', {
+    hint: 'Nothing was changed. Wait until it is done, or stop the server, and call it again.',
+  })
 }
 
 /** Nothing is archived meanwhile: the archive stands still. */
@@ -55,7 +50,7 @@ export async function verifyArchive(
   const { signal } = new AbortController()
   const taking = { name: turnName(followerName(archive.owner.id)), holder: newHolder(hub), everyMs: 0, signal }
   let report: Report | undefined
-  await untilDone(() =>
+  await untilDone(hub, archive, () =>
     takeTurn(hub, taking, async (turn) => {
       report = await compare(hub, archive, turn, progress)
     }),
@@ -140,5 +135,5 @@ export async function rebuildArchive(
   const { signal } = new AbortController()
   const follower = archiveFollower(hub, { archive, progress })
   const holder = newHolder(hub)
-  await untilDone(() => rebuildOutside(hub, follower, { holder, signal }))
+  await untilDone(hub, archive, () => rebuildOutside(hub, follower, { holder, signal }))
 }

@@ -2,16 +2,11 @@
 import { type FileHandle, open, readdir } from 'node:fs/promises'
 import { join, relative, sep } from 'node:path'
 import { readState, stateFile } from '../../archive/archive.ts'
-import { pause } from '../../base/clock.ts'
 import { HubError } from '../../base/errors.ts'
 import { followerName } from '../archive/follower.ts'
 import { turnName } from '../hub/following.ts'
 import type { Hub } from '../hub/hub.ts'
-import { newHolder, type Turn, takeTurn } from '../hub/turns.ts'
-
-/** How long to wait for a server that is archiving. */
-const patienceMs = 60_000
-const lookEveryMs = 200
+import { newHolder, type Turn, takeTurn, tryForTurn } from '../hub/turns.ts'
 
 /** Runs `work` while nobody adds to the archives in the folder; what is sent meanwhile is archived afterwards. */
 export async function whileArchivesStand(hub: Hub, folder: string, work: (turn: Turn) => Promise<void>): Promise<void> {
@@ -19,13 +14,10 @@ export async function whileArchivesStand(hub: Hub, folder: string, work: (turn: 
   if (id === undefined) return work({ batch: () => Promise.reject(new Error('no turn')), goOn: async () => {} })
   const { signal } = new AbortController()
   const taking = { name: turnName(followerName(id)), holder: newHolder(hub), everyMs: 0, signal }
-  for (let waited = 0; !(await takeTurn(hub, taking, work)); waited += lookEveryMs) {
-    if (waited >= patienceMs)
-      throw new HubError('DB_BUSY', 'A server is writing the archive and does not come to an end.', {
-        hint: 'No backup was made. Wait until it is done, and try again.',
-      })
-    await pause(lookEveryMs)
-  }
+  if (await tryForTurn(hub, taking.name, () => takeTurn(hub, taking, work))) return
+  throw new HubError('DB_BUSY', 'A server is writing the archive and does not come to an end.', {
+    hint: 'No backup was made. Wait until it is done, and try again.',
+  })
 }
 
 /** Folders whose names begin with a dot are none of a project. */
@@ -49,11 +41,11 @@ export interface OpenFile {
 }
 
 /**
- * The repository of a project and its attachments. Its other files are in the repository, and are checked out of it by
- * the server that starts next. `index` and `shown` say that they are: both stay behind.
+ * The repository of a project. All files beside it are in it, attachments too, and are checked out by the server that
+ * starts next. `index` and `shown` say that they are: both stay behind.
  */
 const kept = (path: string): boolean =>
-  /^(\.git|attachments)(\/|$)/.test(path) && !/^\.git\/(index(\.lock)?|parley\/shown)$|\.lock$/.test(path)
+  /^\.git(\/|$)/.test(path) && !/^\.git\/(index(\.lock)?|parley\/shown)$|\.lock$/.test(path)
 
 /** Whatever `git` joins or removes from now on stays readable: the files are open. */
 export async function openArchive(folder: string, project: string): Promise<OpenFile[]> {

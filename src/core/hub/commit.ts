@@ -1,4 +1,5 @@
 /** The one place that opens a write transaction: store calls, their changes, COMMIT, and only then the wake-ups. */
+import { HubError } from '../../base/errors.ts'
 import { isFault } from '../../db/faults.ts'
 import type { Tx } from '../../db/port.ts'
 import { type Change, insertChanges } from '../../store/changes.ts'
@@ -8,7 +9,15 @@ import { feedChannel } from './wakes.ts'
 /** The author of a change, as the feed names it. */
 export interface Actor {
   readonly key: string
+  /** It may look, and writes nothing: every write comes by here (access.roles.reads). */
+  readonly readOnly?: boolean
 }
+
+export const onlyReads = (): HubError =>
+  new HubError('FORBIDDEN', 'Your token is for reading: it changes nothing here.', {
+    reason: 'read_only',
+    hint: 'Ask whoever issued it for one with the role of a writer (the scope parley:write).',
+  })
 
 /** Parley itself: housekeeping and projections. */
 export const itself: Actor = { key: 'hub' }
@@ -23,6 +32,7 @@ export class LostRace extends Error {}
 
 /** Runs `work` in a transaction. It runs again where another was first to write a unique row: then it finds that row. */
 export async function commit<T>(hub: Hub, by: Actor, work: (tx: Tx, note: Note) => Promise<T>): Promise<T> {
+  if (by.readOnly) throw onlyReads()
   for (let attempt = 1; ; attempt++) {
     let changes: Change[] = []
     try {

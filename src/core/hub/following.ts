@@ -5,7 +5,7 @@ import { findWatermark, moveWatermark, pruning, upsertWatermark } from '../../st
 import { isBefore, isSame, type Place } from '../../store/places.ts'
 import { commit, itself } from './commit.ts'
 import { type Hub, reader } from './hub.ts'
-import { type Turn, takeTurn } from './turns.ts'
+import { isWanted, type Turn, takeTurn } from './turns.ts'
 
 /** A projection inside the database. It writes through `tx` alone, and its watermark moves in the same commit. */
 export interface InsideFollower {
@@ -105,12 +105,13 @@ export async function stepOutside(
       const to = news.kind === 'gap' ? news.to : place
       if (to !== undefined && !isSame(to, reported))
         await turn.batch((tx) => upsertWatermark(tx, { name, to, now: hub.clock.now() }))
-      if (news.kind === 'none') return
+      if (news.kind === 'none' || (await isWanted(hub, turnName(name)))) return
       await turn.goOn()
       await (news.kind === 'gap' ? follower.rebuild(news.to, turn) : follower.take(news.changes, news.to, turn))
     }
   }
 
+  if (await isWanted(hub, turnName(name))) return 'held'
   const taking = { name: turnName(name), holder, everyMs: 0, signal }
   return (await takeTurn(hub, taking, run)) ? 'more' : 'held'
 }

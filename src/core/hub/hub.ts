@@ -25,6 +25,9 @@ export interface Rules {
     readonly handshake: boolean
     /** Whether the send goes on once contact was made automatically. */
     readonly retry: boolean
+    /** How long the code of a request is good, and whether the one who is asked is shown it. */
+    readonly codeMs: number
+    readonly codesShown: boolean
   }
   /** Whether mail to a name that nobody has makes that agent, at doors where one registers first. */
   readonly makeRecipients: boolean

@@ -4,7 +4,7 @@ import { isRunning, thisProcess } from '../../base/processes.ts'
 import type { Tx } from '../../db/port.ts'
 import { findChore, takeChore, updateFreed, updateHeld } from '../../store/chores.ts'
 import { commit, itself, type Note } from './commit.ts'
-import type { Hub } from './hub.ts'
+import { type Hub, reader } from './hub.ts'
 
 /** Both ways of going on throw once the turn is another's, or Parley stops. */
 export interface Turn {
@@ -83,6 +83,38 @@ function turnOf(hub: Hub, { name, holder, signal }: Taking): Turn {
       if (signal.aborted) throw new TurnOver()
       if (hub.clock.monotonic() - heldAt > turnMs / 2) await commit(hub, itself, hold)
     },
+  }
+}
+
+/** The chore of whoever tries for a turn that another has. */
+const queueName = (name: string): string => `next ${name}`
+
+/** Whether somebody tries for this turn: whoever has it ends it after the part in hand (feed.follower.room). */
+export async function isWanted(hub: Hub, name: string): Promise<boolean> {
+  const row = await findChore(reader(hub), queueName(name))
+  const left = (row?.held_until ?? 0) - hub.clock.now()
+  return row !== undefined && left > 0 && left <= turnMs && isRunning(row.holder) !== false
+}
+
+/** How long to try, and how often. */
+const [patienceMs, lookEveryMs] = [60_000, 200]
+
+/** Tries until `attempt` has had the turn; false where that does not come about. A busy follower would never pause by itself. */
+export async function tryForTurn(hub: Hub, name: string, attempt: () => Promise<boolean>): Promise<boolean> {
+  const place = { name: queueName(name), holder: newHolder(hub) }
+  try {
+    for (let waited = 0; !(await attempt()); waited += lookEveryMs) {
+      if (waited >= patienceMs) return false
+      const now = hub.clock.now()
+      await commit(hub, itself, async (tx) => {
+        if (!(await updateHeld(tx, { ...place, until: now + turnMs })))
+          await takeChore(tx, { ...place, now, holdMs: turnMs, everyMs: 0 })
+      })
+      await pause(lookEveryMs)
+    }
+    return true
+  } finally {
+    await commit(hub, itself, (tx) => updateFreed(tx, { ...place, doneAt: undefined }))
   }
 }
 

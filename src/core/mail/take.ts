@@ -13,7 +13,7 @@ import {
   updateReturned,
 } from '../../store/deliveries.ts'
 import type { Caller } from '../access/callers.ts'
-import { mayActAs } from '../access/rules.ts'
+import { mayActAs, needWriting } from '../access/rules.ts'
 import { type Acting, actAs, findActor, notYours } from '../agents/acting.ts'
 import { type Agent, isNewcomer, mailChannel } from '../agents/agents.ts'
 import { commit } from '../hub/commit.ts'
@@ -58,6 +58,8 @@ export async function take(
   acting: Acting,
   { loanMs, waitMs, after, signals }: Taking,
 ): Promise<Taken | undefined> {
+  // An empty mailbox is refused too: nothing would be written for it.
+  needWriting(acting.caller)
   const agent = await actAs(hub, acting)
   if (after !== undefined)
     await settle(hub, acting.caller, { agent, clientId: after }, (row) => row.read_at === null && row.hold !== null)

@@ -204,7 +204,7 @@ export const filesOf = (enclosed: Enclosed | HubError | undefined): Staging =>
   enclosed === undefined || enclosed instanceof HubError ? { projectId: 0, files: [] } : enclosed
 
 /** As `messages.attachments` keeps them; nothing for a message without. */
-export function listOf(enclosed: Enclosed | undefined): string | undefined {
+export function listOf(enclosed: Pick<Enclosed, 'attachments'> | undefined): string | undefined {
   if (enclosed === undefined || enclosed.attachments.length === 0) return undefined
   return JSON.stringify(enclosed.attachments.map(toRow))
 }

@@ -13,6 +13,7 @@ import {
   kindOfMediaType,
   mediaTypeOf,
   mediaTypeOfExtension,
+  type Raster,
   sniff,
 } from '../../attachments/kinds.ts'
 import { svgFault } from '../../attachments/svg.ts'
@@ -110,9 +111,7 @@ export interface Made {
 export async function makeContent(desk: Desk, source: Source, convert: boolean): Promise<Made> {
   const { what, bytes, declared, mediaType, extension = 'bin' } = source
   if (declared === 'svg') {
-    const fault = bytes.length > limits.svgBytes ? `has more than ${limits.svgBytes} bytes` : svgFault(bytes)
-    if (fault !== undefined)
-      throw refused(what, fault, { hint: 'Nothing was sent. Export it as PNG: an SVG is kept only if it just draws.' })
+    checkSvg(what, bytes)
     return plain(await contentOf({ bytes, mediaType: mediaTypeOf('svg'), extension: 'svg' }))
   }
   const found = declared === 'other' ? undefined : sniff(bytes)
@@ -132,6 +131,29 @@ export async function makeContent(desk: Desk, source: Source, convert: boolean):
     image: true,
     original: desk.keepOriginals ? await contentOf({ ...original, folder: 'originals/' }) : undefined,
   }
+}
+
+function checkSvg(what: string, bytes: Buffer): void {
+  const fault = bytes.length > limits.svgBytes ? `has more than ${limits.svgBytes} bytes` : svgFault(bytes)
+  if (fault !== undefined)
+    throw refused(what, fault, { hint: 'Nothing was sent. Export it as PNG: an SVG is kept only if it just draws.' })
+}
+
+/** Refuses what is no whole picture of this kind. */
+export async function checkPicture(what: string, bytes: Buffer, kind: Raster): Promise<void> {
+  if (sniff(bytes) !== kind) throw lying(what, kind)
+  await toWebp(what, bytes, kind)
+}
+
+/** What was stored elsewhere, checked as if it were sent here: the path that it has by its content. */
+export async function checkKept({ path, mediaType, bytes }: Pick<Content, 'path' | 'mediaType' | 'bytes'>) {
+  const extension = extensionOf(path) ?? 'bin'
+  const kind = kindOfExtension(extension)
+  if (kind !== kindOfMediaType(mediaType)) throw lying(path, extension)
+  if (kind === 'svg') checkSvg(path, bytes)
+  else if (kind !== 'other' && kind !== undefined) await checkPicture(path, bytes, kind)
+  const folder = path.startsWith('attachments/originals/') ? 'originals/' : ''
+  return contentOf({ bytes, mediaType, extension, folder })
 }
 
 const plain = (content: Content): Made => ({ content, image: false, original: undefined })

@@ -3,12 +3,12 @@ import { HubError } from '../../base/errors.ts'
 import { isReserved } from '../../base/names.ts'
 import type { Tx } from '../../db/port.ts'
 import { requestKind } from '../../store/contact-grounds.ts'
+import { automaticKind } from '../../store/conversations.ts'
 import { insertDeliveries } from '../../store/deliveries.ts'
 import { insertGuests } from '../../store/guests.ts'
 import { findSent, listRecipientsOf } from '../../store/mail.ts'
 import { insertClientIds, insertMessage } from '../../store/messages.ts'
 import { findSlug } from '../../store/projects.ts'
-import { insertThread, takeSeq } from '../../store/threads.ts'
 import type { Caller } from '../access/callers.ts'
 import { type Acting, actIn, findActor } from '../agents/acting.ts'
 import { type Agent, isNewcomer, mailChannel, type Newcomer } from '../agents/agents.ts'
@@ -22,7 +22,7 @@ import type { Attachment, Enclosed, Enclosing } from './attachments.ts'
 import { enclosedOrFault, filesOf, listOf, storeEnclosed } from './attachments.ts'
 import { inReceipt, listAttachments } from './carried.ts'
 import { noteStored } from './filing.ts'
-import { findJoined, findStored } from './placing.ts'
+import { type Conversation, findJoined, findStored, takePlace } from './placing.ts'
 import {
   type Address,
   type Addressee,
@@ -53,11 +53,16 @@ export interface Draft {
   readonly enclosing?: Enclosing | undefined
   /** Whether contact is made where a policy wants it first; the hub's rule, if left out. */
   readonly handshake?: boolean | undefined
+  readonly conversation?: Conversation | undefined
+  /** Sent by a program without a look of its agent. */
+  readonly automatic?: boolean | undefined
 }
 
 export interface Sent {
   /** The sender's own id; the uid of the message where it gave none. */
   readonly clientId: string
+  readonly uid: string
+  readonly threadUid: string
   readonly messageId: number
   /** The name of the thread: its key, else the id of its first message, once that was answered. */
   readonly thread: string | undefined
@@ -203,23 +208,18 @@ export async function append(
   if (passed.length === 0) return { blocked }
 
   const now = hub.clock.now()
-  const place = thread
-    ? { threadId: thread.id, seq: await takeSeq(tx, thread.id) }
-    : {
-        threadId: await insertThread(tx, { uid, projectId: sender.projectId, key: draft.thread, nextSeq: 2, now }),
-        seq: 1,
-      }
-  const replyTo = draft.replyTo
+  const { threadId, threadUid, seq } = await takePlace(tx, { sender, draft, thread, uid, now })
   const messageId = await insertMessage(tx, {
     uid,
-    ...place,
+    threadId,
+    seq,
     senderId: sender.id,
     clientId,
-    ...(request && { kind: requestKind }),
+    ...(request ? { kind: requestKind } : draft.automatic && { kind: automaticKind }),
     subject,
     importance,
     ackRequired,
-    replyTo,
+    replyTo: draft.replyTo,
     body: enclosed?.body ?? draft.body,
     attachments: listOf(enclosed),
     now,
@@ -235,12 +235,14 @@ export async function append(
     kind: 'message.sent',
     projectId: sender.projectId,
     agentId: sender.id,
-    threadId: place.threadId,
+    threadId,
     messageId,
     wakes: passed.map(({ agent }) => mailChannel(agent.id)),
   })
   return {
     clientId: clientId ?? uid,
+    uid,
+    threadUid,
     messageId,
     thread: thread ? thread.called : draft.thread,
     subject,
@@ -272,9 +274,11 @@ async function storedReceipt(tx: Tx, messageId: number): Promise<Stored> {
     agent: { id, projectId, name },
     kind,
   }))
-  const { name, thread_key, subject, created_at, attachments } = mail
+  const { name, uid, thread_uid, thread_key, subject, created_at, attachments } = mail
   return {
     clientId: name,
+    uid,
+    threadUid: thread_uid,
     messageId,
     thread: thread_key ?? undefined,
     subject: subject ?? undefined,

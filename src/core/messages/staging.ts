@@ -13,7 +13,7 @@ import { commit } from '../hub/commit.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 
 /** Each part is a commit, and others come in between: on SQLite nobody else is answered while one is written. */
-const partBytes = 128 * 1024
+export const partBytes = 128 * 1024
 
 export interface StagedFile {
   readonly path: string

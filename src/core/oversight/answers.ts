@@ -7,7 +7,7 @@ import { findAgentById, sumUnreadNamed } from '../../store/agents.ts'
 import { findTopic } from '../../store/threads.ts'
 import { listParticipants, listThreadsNamed, type ThreadRow } from '../../store/watched-threads.ts'
 import type { Caller } from '../access/callers.ts'
-import { eyesOf, needOversight } from '../access/rules.ts'
+import { eyesOf, needPerson } from '../access/rules.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import { reply } from '../messages/reply.ts'
 import { needProject, type Project } from '../projects/projects.ts'
@@ -35,7 +35,7 @@ export async function answerThread(
   project: string,
   { thread, body }: Answering,
 ): Promise<{ readonly messageId: number | undefined }> {
-  if (caller.kind !== 'agent') needOversight(caller)
+  if (caller.kind !== 'agent') needPerson(caller)
   const home = await needProject(hub, caller, project)
   const [row] = await listThreadsNamed(reader(hub), home.id, thread)
   if (row === undefined) throw noThread(home, thread)
@@ -107,7 +107,7 @@ export async function setTopicStatus(
   project: string,
   { thread, status }: { readonly thread: string; readonly status: 'open' | 'closed' },
 ): Promise<void> {
-  needOversight(caller)
+  needPerson(caller)
   const home = await needProject(hub, caller, project)
   const row = (await listThreadsNamed(reader(hub), home.id, thread)).find(({ name }) => name !== null)
   if (row === undefined) throw topicNotFound(JSON.stringify(thread))

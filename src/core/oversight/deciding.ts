@@ -3,10 +3,10 @@ import { HubError } from '../../base/errors.ts'
 import { isReserved } from '../../base/names.ts'
 import { updateUnread } from '../../store/agents.ts'
 import { takeReminder } from '../../store/attention.ts'
-import { findReceipt, listUnreadIds, updateReceipt } from '../../store/deliveries.ts'
+import { listUnreadIds, updateAllRead } from '../../store/deliveries.ts'
 import { isInProject } from '../../store/watching.ts'
 import type { Caller } from '../access/callers.ts'
-import { eyesOf, needOversight } from '../access/rules.ts'
+import { eyesOf, needPerson } from '../access/rules.ts'
 import { type Agent, findIn, needAgent, noAgent } from '../agents/agents.ts'
 import type { Contact } from '../contacts/links.ts'
 import { commit } from '../hub/commit.ts'
@@ -26,7 +26,7 @@ export async function markReadFor(
   project: string,
   { name, ids }: { readonly name: string; readonly ids: readonly number[] | 'all' },
 ): Promise<number> {
-  needOversight(caller)
+  needPerson(caller)
   const agent = await needAgent(hub, caller, project, name)
   if (ids !== 'all') {
     let marked = 0
@@ -43,18 +43,10 @@ export async function markReadFor(
 
 function mark(hub: Hub, caller: Caller, { agent, ids }: { agent: Agent; ids: readonly number[] }): Promise<number> {
   return commit(hub, caller, async (tx, note) => {
-    const now = hub.clock.now()
-    let marked = 0
-    // In one order: two that mark the same then wait for each other in one direction only.
-    for (const messageId of [...new Set(ids)].sort((a, b) => a - b)) {
-      const found = await findReceipt(tx, messageId, agent.id, { lock: true })
-      if (found === undefined || found.read_at !== null) continue
-      await updateReceipt(tx, { id: found.id, readAt: now, ackedAt: found.acked_at })
-      await updateUnread(tx, agent.id, -1)
-      note({ kind: 'mail.read', projectId: agent.projectId, agentId: agent.id, messageId })
-      marked++
-    }
-    return marked
+    const read = await updateAllRead(tx, { recipientId: agent.id, messageIds: ids, now: hub.clock.now() })
+    if (read.length > 0) await updateUnread(tx, agent.id, -read.length)
+    for (const messageId of read) note({ kind: 'mail.read', projectId: agent.projectId, agentId: agent.id, messageId })
+    return read.length
   })
 }
 
@@ -73,7 +65,7 @@ export async function decideContact(
   project: string,
   { from, to, accept }: Decision,
 ): Promise<Contact> {
-  needOversight(caller)
+  needPerson(caller)
   const home = await needProject(hub, caller, project)
   const [other, me] = [await called(hub, home, from), await called(hub, home, to)]
   // One of the two is of this project.
@@ -99,7 +91,7 @@ const remindedEveryMs = 3_600_000
 
 /** One overseer message to each who has not read the mail, or owes its acknowledgement; at most one an hour. */
 export async function remind(hub: Hub, caller: Caller, messageId: number): Promise<Reminded> {
-  needOversight(caller)
+  needPerson(caller)
   const [seen] = await see(hub, eyesOf(caller), [messageId])
   if (seen === undefined || !(await isInProject(reader(hub), messageId, seen.row.project_id)))
     throw new HubError('MESSAGE_NOT_FOUND', `There is no message ${messageId}.`)

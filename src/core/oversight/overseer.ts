@@ -6,7 +6,7 @@ import { bodyFault, clientIdFault, textFault } from '../../base/text.ts'
 import { listAddressees } from '../../store/watched-projects.ts'
 import { listThreadsNamed } from '../../store/watched-threads.ts'
 import type { Caller } from '../access/callers.ts'
-import { needOversight } from '../access/rules.ts'
+import { needPerson } from '../access/rules.ts'
 import { findActor } from '../agents/acting.ts'
 import { type Agent, type ContactPolicy, findIn } from '../agents/agents.ts'
 import { type Hub, reader } from '../hub/hub.ts'
@@ -59,7 +59,7 @@ export interface OverseerSent {
 
 /** One message in each project. Everything is checked before the first is sent. */
 export async function sendAsOverseer(hub: Hub, caller: Caller, composed: Composed): Promise<OverseerSent> {
-  needOversight(caller)
+  needPerson(caller)
   const { subject, body, thread: given } = checked(composed)
   const homes = await addressees(hub, caller, composed)
   const thread = given ?? (homes.size > 1 ? `overseer-${hub.ids.short()}` : undefined)

@@ -4,7 +4,7 @@ import { eachEngine } from '../../../test/support/engines.ts'
 import { now, registered } from '../../../test/support/hub.ts'
 import { back, front, openWatched } from '../../../test/support/oversight.ts'
 import { verifies } from '../../../test/support/verifies.ts'
-import { local, operator } from '../access/callers.ts'
+import { local, operator, tokenCaller } from '../access/callers.ts'
 import { acknowledgeMessage, markRead } from '../mail/receipts.ts'
 import { take } from '../mail/take.ts'
 import { fileAll } from '../messages/filing.ts'
@@ -263,6 +263,9 @@ eachEngine('Oversight', (open) => {
     ])
     expect(await showMessage(hub, operator, back, secret)).toMatchObject({ sealed: false, body: 'hello' })
 
+    const reader = tokenCaller('jwt:x', false)
+    expect(await showMessage(hub, reader, back, secret)).toMatchObject({ sealed: false, body: 'hello' })
+    expect(await showMessage(hub, reader, back, open1)).toMatchObject({ bcc: [], recipients: 1 })
     const blind = async (caller: Parameters<typeof showMessage>[1]) =>
       (await showMessage(hub, caller, back, open1)).bcc.map(({ name }) => name)
     expect([await blind(operator), await blind(local), await blind(ann), await blind(bob), await blind(cleo)]).toEqual([

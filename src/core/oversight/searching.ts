@@ -163,9 +163,9 @@ async function facetsOf(hub: Hub, ids: readonly number[]): Promise<SearchPage['f
   const slugs = new Map<number, string>()
   for (const { project_id, sender_project } of rows)
     for (const id of [project_id, sender_project]) if (!slugs.has(id)) slugs.set(id, await slugOfProject(hub, id))
-  const count = (valueOf: (row: (typeof rows)[number]) => string): Count[] => {
+  const count = (nameOf: (row: (typeof rows)[number]) => string): Count[] => {
     const counts = new Map<string, number>()
-    for (const row of rows) counts.set(valueOf(row), (counts.get(valueOf(row)) ?? 0) + 1)
+    for (const row of rows) counts.set(nameOf(row), (counts.get(nameOf(row)) ?? 0) + 1)
     return [...counts]
       .map(([value, count]) => ({ value, count }))
       .sort((a, b) => b.count - a.count || (a.value < b.value ? -1 : 1))

@@ -14,9 +14,11 @@ import type { Caller } from '../access/callers.ts'
 import { needSteering } from '../access/rules.ts'
 import type { ContactPolicy } from '../agents/agents.ts'
 import { type Hub, snapshot } from '../hub/hub.ts'
+import { type Attachment, listAttachments } from '../messages/carried.ts'
 import { needProject, type Project } from '../projects/projects.ts'
 import { noThread } from '../threads/threads.ts'
-import type { EndRecord, ExportRecord, MessageRecord, ThreadRecord } from './records.ts'
+import { filesOf } from './files.ts'
+import type { EndRecord, ExportRecord, MessageRecord, Person, ThreadRecord } from './records.ts'
 
 export interface Exporting {
   /** Its slug or key. */
@@ -25,6 +27,8 @@ export interface Exporting {
   readonly thread?: string | undefined
   /** Each thread with its messages behind it, to be read; else all messages in the order in which they were sent. */
   readonly byThread?: boolean
+  /** Whether the files of the messages come too. */
+  readonly files?: boolean
   write(record: ExportRecord): Promise<void>
 }
 
@@ -34,6 +38,7 @@ export async function exportProject(hub: Hub, caller: Caller, wish: Exporting): 
   needSteering(caller)
   const project = await needProject(hub, caller, wish.project)
   const { thread, byThread = false, write } = wish
+  const written = wish.files === false ? undefined : new Set<string>()
   return snapshot(hub, async (db) => {
     const { slug, key, createdAt } = project
     await write({ type: 'begin', project: { slug, key, createdAt }, thread, at: hub.clock.now() })
@@ -49,11 +54,12 @@ export async function exportProject(hub: Hub, caller: Caller, wish: Exporting): 
     for await (const row of pages((after) => listThreadsFrom(db, { ...threads, after }))) {
       await write(toThread(row))
       counts.threads++
-      if (byThread) counts.messages += await writeMessages(db, project, [row.id], write)
+      if (byThread) counts.messages += await writeMessages(db, project, [row.id], { write, written })
       else if (thread !== undefined) found.push(row.id)
     }
     if (thread !== undefined && counts.threads === 0) throw noThread(project, thread)
-    if (!byThread) counts.messages += await writeMessages(db, project, thread === undefined ? undefined : found, write)
+    if (!byThread)
+      counts.messages += await writeMessages(db, project, thread === undefined ? undefined : found, { write, written })
     const end: EndRecord = { type: 'end', ...counts }
     await write(end)
     return end
@@ -70,11 +76,17 @@ async function* pages<Row extends { id: number }>(list: (after: number) => Promi
   }
 }
 
+interface Writing {
+  write: Exporting['write']
+  /** The files that were written so far; undefined leaves all of them out. */
+  readonly written: Set<string> | undefined
+}
+
 async function writeMessages(
   db: Reader,
   project: Project,
   of: readonly number[] | undefined,
-  write: Exporting['write'],
+  { write, written }: Writing,
 ): Promise<number> {
   const threads = of === undefined ? threadsOfProject(project.id) : theseThreads(of)
   let count = 0
@@ -82,7 +94,15 @@ async function writeMessages(
     const rows = await listMessagesFrom(db, { threads, after, limit: pageSize })
     const ids = rows.map(({ id }) => id)
     const deliveries = Map.groupBy(await listDeliveriesOf(db, ids), ({ message_id }) => message_id)
-    for (const row of rows) await write(toMessage(row, deliveries.get(row.id) ?? [], project))
+    const carried = await listAttachments(db, rows, Number.MAX_SAFE_INTEGER)
+    for (const row of rows) {
+      const message = toMessage(row, { deliveries: deliveries.get(row.id), attachments: carried.get(row.id) }, project)
+      const { from, attachments } = message
+      if (written !== undefined)
+        for await (const file of filesOf(db, { projectId: row.sender_project_id, attachments }, written))
+          await write({ type: 'file', project: from.project, ...file })
+      await write(message)
+    }
     count += rows.length
     const last = ids.at(-1)
     if (last === undefined || rows.length < pageSize) return count
@@ -90,7 +110,8 @@ async function writeMessages(
   }
 }
 
-const person = (name: string, project: string, home: Project) => (project === home.key ? { name } : { name, project })
+const person = (name: string, project: string, home: Project): Person =>
+  project === home.key ? { name } : { name, project }
 
 const toThread = (row: Awaited<ReturnType<typeof listThreadsFrom>>[number]): ThreadRecord => ({
   type: 'thread',
@@ -106,7 +127,13 @@ const toThread = (row: Awaited<ReturnType<typeof listThreadsFrom>>[number]): Thr
 
 const toMessage = (
   row: TransferMessageRow,
-  deliveries: readonly TransferDeliveryRow[],
+  {
+    deliveries = [],
+    attachments = [],
+  }: {
+    deliveries: readonly TransferDeliveryRow[] | undefined
+    attachments: readonly Attachment[] | undefined
+  },
   home: Project,
 ): MessageRecord => ({
   type: 'message',
@@ -123,6 +150,7 @@ const toMessage = (
   ackRequired: row.ack_required === 1,
   mail: row.mail === 1,
   body: row.body,
+  attachments,
   metadata: row.metadata ?? undefined,
   createdAt: row.created_at,
   to: deliveries.map(({ name, project, kind, read_at, acked_at }) => ({

@@ -1,8 +1,10 @@
 /** Taking in an exported project: its threads, in the same order, with the same senders, recipients and receipts; or nothing. */
 import { HubError } from '../../base/errors.ts'
 import { nameKey, tidyKey } from '../../base/names.ts'
+import { bodyFault } from '../../base/text.ts'
 import type { Tx } from '../../db/port.ts'
 import { findAgent } from '../../store/agents.ts'
+import { insertInline } from '../../store/attachments.ts'
 import { insertGuests } from '../../store/guests.ts'
 import { listThreadsOf } from '../../store/mail-threads.ts'
 import { findProject, insertProject } from '../../store/projects.ts'
@@ -18,8 +20,19 @@ import { needSteering } from '../access/rules.ts'
 import { mailChannel } from '../agents/agents.ts'
 import { commit, type Note } from '../hub/commit.ts'
 import type { Hub } from '../hub/hub.ts'
+import { listOf } from '../messages/attachments.ts'
 import { freeSlug } from '../projects/projects.ts'
-import type { AgentRecord, BeginRecord, ExportRecord, MessageRecord, Person, ThreadRecord } from './records.ts'
+import { broken } from './faults.ts'
+import { type Checked, checkFiles, FileIntake } from './files.ts'
+import type {
+  AgentRecord,
+  BeginRecord,
+  ExportRecord,
+  FileRecord,
+  MessageRecord,
+  Person,
+  ThreadRecord,
+} from './records.ts'
 
 export interface Importing {
   /** From the first record on, each time that it is called: the transaction may have to begin anew. */
@@ -41,12 +54,13 @@ export interface Imported {
   readonly renamed: readonly { readonly from: string; readonly to: string }[]
 }
 
-export function importProject(hub: Hub, caller: Caller, wish: Importing): Promise<Imported> {
+export async function importProject(hub: Hub, caller: Caller, wish: Importing): Promise<Imported> {
+  needSteering(caller)
+  const checked = await checkFiles(wish.records())
   return commit(hub, caller, async (tx, note) => {
-    needSteering(caller)
     let intake: Intake | undefined
     for (const record of wish.records()) {
-      if (record.type === 'begin') intake = await Intake.begin({ hub, tx, note, wish }, record)
+      if (record.type === 'begin') intake = await Intake.begin({ hub, tx, note, wish, checked }, record)
       else if (intake === undefined) throw broken('it does not begin with a project')
       else if (record.type === 'end') return intake.end(record)
       else await intake.take(record)
@@ -55,16 +69,12 @@ export function importProject(hub: Hub, caller: Caller, wish: Importing): Promis
   })
 }
 
-const broken = (why: string): HubError =>
-  new HubError('INVALID_ARGUMENT', `The export cannot be imported: ${why}.`, {
-    hint: 'Nothing was imported. Export it again with `parley export --format json`.',
-  })
-
 interface Place {
   readonly hub: Hub
   readonly tx: Tx
   readonly note: Note
   readonly wish: Importing
+  readonly checked: Checked
 }
 
 interface Home {
@@ -80,6 +90,7 @@ class Intake {
   readonly #agents = new Map<string, number>()
   readonly #projects = new Map<string, number>()
   readonly #threads = new Map<string, { id: number; topic: boolean }>()
+  readonly #files: FileIntake
   readonly #messages = new Map<number, number>()
   readonly #renamed: { from: string; to: string }[] = []
   #made = 0
@@ -87,6 +98,7 @@ class Intake {
   private constructor(place: Place, home: Home) {
     this.#place = place
     this.#home = home
+    this.#files = new FileIntake(place.hub, place.tx, place.checked)
     this.#projects.set('', home.id)
   }
 
@@ -104,14 +116,16 @@ class Intake {
     return new Intake(place, { id: row.id, slug: row.slug, key: row.human_key })
   }
 
-  async take(record: AgentRecord | ThreadRecord | MessageRecord): Promise<void> {
+  async take(record: AgentRecord | ThreadRecord | FileRecord | MessageRecord): Promise<void> {
     if (record.type === 'agent') await this.#agent(record, record)
     else if (record.type === 'thread') await this.#thread(record)
+    else if (record.type === 'file') await this.#files.take(record, await this.#project(record.project ?? ''))
     else await this.#message(record)
   }
 
   end({ messages }: { messages: number }): Imported {
     if (messages !== this.#messages.size) throw broken(`it has ${this.#messages.size} of ${messages} messages`)
+    this.#files.end()
     const { slug: project, key } = this.#home
     const counts = { agents: this.#made, threads: this.#threads.size, messages: this.#messages.size }
     return { project, key, ...counts, renamed: this.#renamed }
@@ -192,8 +206,11 @@ class Intake {
     const { tx, note, hub, wish } = this.#place
     const thread = this.#threads.get(message.thread)
     if (thread === undefined) throw broken(`message ${message.id} is of a thread that is not in it`)
+    const fault = bodyFault(message.body)
+    if (fault !== undefined) throw broken(`the body of message ${message.id} ${fault}`)
+    this.#files.name(message)
     const senderId = await this.#agent(message.from)
-    const { importance, clientId, createdAt, ackRequired } = message
+    const { importance, clientId, createdAt, ackRequired, attachments } = message
     const id = await insertImportedMessage(tx, thread.id, senderId, {
       uid: (await isUidTaken(tx, 'messages', message.uid)) ? hub.ids.uuid() : message.uid,
       seq: message.seq,
@@ -205,10 +222,13 @@ class Intake {
       ack_required: ackRequired ? 1 : 0,
       mail: message.mail ? 1 : 0,
       body: message.body,
+      attachments: listOf(message) ?? null,
       metadata: message.metadata ?? null,
       created_at: createdAt,
     })
     this.#messages.set(message.id, id)
+    for (const [position, one] of attachments.entries())
+      if (one.kind === 'inline') await insertInline(tx, { message_id: id, position, data_uri: one.dataUri ?? '' })
     const deliveries = []
     for (const { kind, readAt = null, ackedAt = null, ...who } of message.to)
       deliveries.push({ recipientId: await this.#agent(who), kind, readAt, ackedAt })

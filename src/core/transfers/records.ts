@@ -1,6 +1,7 @@
 /** The pieces of an exported project, in the order in which they come. */
 import type { DeliveryKind } from '../../store/deliveries.ts'
 import type { ContactPolicy } from '../agents/agents.ts'
+import type { Attachment } from '../messages/carried.ts'
 import type { Importance } from '../messages/send.ts'
 
 /** An agent of the exported project, or with the key of another. */
@@ -43,6 +44,16 @@ export interface ThreadRecord {
   readonly closeReason: string | undefined
 }
 
+/** A file of the messages behind it, once for the project of their senders. */
+export interface FileRecord {
+  readonly type: 'file'
+  /** The key of the senders' project, if that is another. */
+  readonly project: string | undefined
+  readonly path: string
+  readonly mediaType: string
+  readonly bytes: Buffer
+}
+
 export interface MessageRecord {
   readonly type: 'message'
   /** Its number where it was exported: another one where it is imported. */
@@ -61,6 +72,7 @@ export interface MessageRecord {
   /** Whether it was addressed to somebody; messages of a topic are not. */
   readonly mail: boolean
   readonly body: string
+  readonly attachments: readonly Attachment[]
   readonly metadata: string | undefined
   readonly createdAt: number
   readonly to: readonly (Person & {
@@ -78,4 +90,4 @@ export interface EndRecord {
   readonly messages: number
 }
 
-export type ExportRecord = BeginRecord | AgentRecord | ThreadRecord | MessageRecord | EndRecord
+export type ExportRecord = BeginRecord | AgentRecord | ThreadRecord | FileRecord | MessageRecord | EndRecord

@@ -9,7 +9,8 @@ import { names } from './0006-names.ts'
 import { boxes } from './0007-boxes.ts'
 import { archive } from './0008-archive.ts'
 import { attachments } from './0009-attachments.ts'
-import { pages } from './0010-pages.ts'
+import { post } from './0010-post.ts'
+import { pages } from './0011-pages.ts'
 
 export const migrations: readonly Migration[] = [
   mailbox,
@@ -21,5 +22,6 @@ export const migrations: readonly Migration[] = [
   boxes,
   archive,
   attachments,
+  post,
   pages,
 ]

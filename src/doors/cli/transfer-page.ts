@@ -1,4 +1,5 @@
 /** An exported project as a page for people: a heading for each thread, and its messages below. Blind copies are left out. */
+import type { Attachment } from '../../core/messages/carried.ts'
 import type { ExportRecord, MessageRecord, Person } from '../../core/transfers/records.ts'
 import { iso } from '../words/times.ts'
 import { harmlessText, word } from './harmless.ts'
@@ -7,14 +8,14 @@ import { titleMarkdown } from './messages.ts'
 const called = ({ name, project }: Person): string =>
   titleMarkdown(word(name) + (project === undefined ? '' : `@${project}`))
 
-/** Renders one record after the other. */
-export function pageOf(): (record: ExportRecord) => string {
+/** Renders one record after the other. `beside` tells that the files of the messages are written beside the page. */
+export function pageOf({ beside }: { beside: boolean }): (record: ExportRecord) => string {
   let agents = false
   return (record) => {
     switch (record.type) {
       case 'begin': {
         const { slug, key } = record.project
-        return `# ${titleMarkdown(slug)}\n\n| | |\n|---|---|\n| project | ${titleMarkdown(key)} |\n| exported | ${iso(record.at)} |\n`
+        return `# ${titleMarkdown(slug)}\n\n| | |\n|---|---|\n| project | ${titleMarkdown(key)} |\n| exported | ${iso(record.at)} |\n| attachments | ${beside ? 'in the folder `attachments` beside this page' : 'not written: they are in the archive of the project, and `--output` writes them beside the page'} |\n`
       }
       case 'agent': {
         const head = agents ? '' : '\n## Agents\n\n'
@@ -28,13 +29,14 @@ export function pageOf(): (record: ExportRecord) => string {
       }
       case 'message':
         return messagePage(record)
+      case 'file':
       case 'end':
         return ''
     }
   }
 }
 
-function messagePage({ id, seq, from, to, subject, importance, createdAt, body }: MessageRecord): string {
+function messagePage({ id, seq, from, to, subject, importance, createdAt, body, attachments }: MessageRecord): string {
   const open = to.filter(({ kind }) => kind !== 'bcc')
   const receipts = open.map(({ readAt, ackedAt, ...who }) => {
     const state = ackedAt !== undefined ? ' (acknowledged)' : readAt !== undefined ? ' (read)' : ''
@@ -48,5 +50,16 @@ function messagePage({ id, seq, from, to, subject, importance, createdAt, body }
     .map((line) => (line === '' ? '>\n' : `> ${line}\n`))
     .join('')
   const title = subject === undefined ? '' : ` · ${titleMarkdown(subject)}`
-  return `\n### ${seq}${title}\n\n${[...about, ...urgent].join(' · ')}\n\n<!-- message: ${id} -->\n\n${quoted}`
+  return `\n### ${seq}${title}\n\n${[...about, ...urgent].join(' · ')}\n\n<!-- message: ${id} -->\n\n${quoted}${attachmentsPage(attachments, body)}`
+}
+
+/** What the body does not show by itself. */
+function attachmentsPage(attachments: readonly Attachment[], body: string): string {
+  const lines = attachments.flatMap((one) => {
+    if (one.kind === 'file')
+      return [`- [${titleMarkdown(one.path)}](${one.path}) (${word(one.mediaType)}, ${one.bytes} bytes)\n`]
+    const { dataUri } = one
+    return dataUri === undefined || body.includes(dataUri) ? [] : [`- ![an image](${dataUri})\n`]
+  })
+  return lines.length === 0 ? '' : `\nAttachments:\n\n${lines.join('')}`
 }

@@ -1,8 +1,11 @@
 /** Exported records as lines of JSON, in the words of the mail door, and back. */
 import { z } from 'zod'
 import { HubError } from '../../base/errors.ts'
+import { limits } from '../../base/limits.ts'
 import { contactPolicies } from '../../core/agents/agents.ts'
+import type { Attachment } from '../../core/messages/carried.ts'
 import type { ExportRecord, MessageRecord, Person } from '../../core/transfers/records.ts'
+import { toAttachment } from '../words/attachments.ts'
 import { iso } from '../words/times.ts'
 import { harmlessJson } from './harmless.ts'
 
@@ -34,6 +37,10 @@ function shape(record: ExportRecord): unknown {
       const times = { created_at: iso(createdAt), closed_at: orNull(closedAt), close_reason: closeReason }
       return { thread: { uid, thread_id: key, name, status, metadata, ...times } }
     }
+    case 'file': {
+      const { project, path, mediaType: media_type, bytes } = record
+      return { file: { ...(project !== undefined && { project }), path, media_type, base64: bytes.toString('base64') } }
+    }
     case 'message':
       return { message: messageShape(record) }
     case 'end': {
@@ -63,6 +70,7 @@ const messageShape = (message: MessageRecord) => ({
   ack_required: message.ackRequired,
   mail: message.mail,
   body_md: message.body,
+  ...(message.attachments.length > 0 && { attachments: message.attachments.map(toAttachment) }),
   metadata: message.metadata ?? null,
   created_ts: iso(message.createdAt),
 })
@@ -73,7 +81,45 @@ const text = z.string()
 const whole = z.int().nonnegative()
 const person = z.object({ name: text.min(1).max(100), project: text.min(1).optional() })
 
+/** Node leaves out what is no base64: a text that was cut or altered would become another file. */
+const base64 = text.transform((given, { addIssue }) => {
+  const bytes = Buffer.from(given, 'base64')
+  if (bytes.toString('base64') !== given) addIssue('no base64')
+  return bytes
+})
+
+const attachment = z
+  .discriminatedUnion('type', [
+    z.object({ type: z.literal('inline'), media_type: text, data_uri: text, original_path: text.optional() }),
+    z.object({
+      type: z.literal('file'),
+      media_type: text,
+      path: text,
+      bytes: whole,
+      sha1: text.regex(/^[0-9a-f]{40}$/),
+      original_path: text.optional(),
+    }),
+  ])
+  .transform(({ type: kind, media_type: mediaType, original_path: original, ...one }): Attachment => {
+    const kept = { mediaType, original }
+    if ('data_uri' in one) return { kind: 'inline', ...kept, dataUri: one.data_uri }
+    return { kind: 'file', ...kept, ...one }
+  })
+
 const line = z.union([
+  z
+    .object({
+      file: z.object({
+        project: text.min(1).optional(),
+        path: text.regex(/^attachments\/(originals\/)?[0-9a-f]{2}\/[0-9a-f]{40}\.[a-z0-9]{1,10}$/),
+        media_type: text.max(127),
+        base64,
+      }),
+    })
+    .transform(({ file: { project, path, media_type: mediaType, base64: bytes } }) => ({
+      type: 'file' as const,
+      ...{ project, path, mediaType, bytes },
+    })),
   z
     .object({
       parley_export: z.literal(version),
@@ -144,6 +190,7 @@ const line = z.union([
         ack_required: z.boolean(),
         mail: z.boolean(),
         body_md: text,
+        attachments: z.array(attachment).max(limits.attachments).default([]),
         metadata: maybe(text),
         created_ts: time,
       }),

@@ -1,13 +1,14 @@
 /** `parley export` and `parley import`: a project or a thread, as a page to read or as JSON that can be taken in again. */
 import { closeSync, openSync, readSync } from 'node:fs'
-import { type FileHandle, open as openFile } from 'node:fs/promises'
+import { type FileHandle, mkdir, open as openFile, readFile, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { StringDecoder } from 'node:string_decoder'
 import { type Command, Option } from 'commander'
 import { HubError } from '../../base/errors.ts'
 import { operator } from '../../core/access/callers.ts'
 import { exportProject } from '../../core/transfers/exporting.ts'
 import { importProject } from '../../core/transfers/importing.ts'
-import type { ExportRecord } from '../../core/transfers/records.ts'
+import type { ExportRecord, FileRecord } from '../../core/transfers/records.ts'
 import { examples, newCommand, type Open, withHub } from './commands.ts'
 import { harmlessJson, harmlessLine } from './harmless.ts'
 import { withProgress } from './progress.ts'
@@ -34,7 +35,10 @@ export const exportCommand = (open: Open, screen: Screen): Command =>
       'only this thread: its thread_id, the name or id of a topic, or the id of its first message',
     )
     .addOption(new Option('--format <format>', 'what to write').choices(['md', 'json']).default('md'))
-    .option('--output <file>', 'where to, instead of standard output; only its owner may read it')
+    .option(
+      '--output <file>',
+      'where to, instead of standard output; only its owner may read it. Attachments of a page are written beside it',
+    )
     .option('--force', 'write over a file that is there')
     .addHelpText(
       'after',
@@ -48,13 +52,19 @@ export const exportCommand = (open: Open, screen: Screen): Command =>
       withHub(open, screen, async (hub) => {
         const file = output === undefined ? undefined : await create(output, force === true)
         const out = file === undefined ? screen.out : async (text: string) => void (await file.write(text))
-        const page = pageOf()
+        const page = pageOf({ beside: output !== undefined })
+        const put = async (record: ExportRecord) => {
+          if (record.type === 'file' && format === 'md' && output !== undefined)
+            await writeBeside(output, record, force === true)
+          await out(format === 'md' ? page(record) : toLine(record))
+        }
         try {
           const { threads, messages } = await exportProject(hub, operator, {
             project,
             thread,
             byThread: format === 'md',
-            write: (record) => out(format === 'md' ? page(record) : toLine(record)),
+            files: format === 'json' || output !== undefined,
+            write: put,
           })
           if (output !== undefined)
             await screen.out(
@@ -70,12 +80,27 @@ async function create(path: string, force: boolean): Promise<FileHandle> {
   try {
     return await openFile(path, force ? 'w' : 'wx', 0o600)
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException
-    throw new HubError('INVALID_ARGUMENT', `The file cannot be written: ${message}.`, {
-      hint:
-        code === 'EEXIST' ? 'Name another one, or pass --force to write over it.' : 'Name another one with --output.',
-      cause: error,
-    })
+    throw notWritten(error)
+  }
+}
+
+function notWritten(error: unknown): HubError {
+  const { code, message } = error as NodeJS.ErrnoException
+  return new HubError('INVALID_ARGUMENT', `The file cannot be written: ${message}.`, {
+    hint: code === 'EEXIST' ? 'Name another one, or pass --force to write over it.' : 'Name another one with --output.',
+    cause: error,
+  })
+}
+
+/** Under the path that the page names, relative to it. A file of that name has the same content: its name is its hash. */
+async function writeBeside(output: string, { path, bytes }: FileRecord, force: boolean): Promise<void> {
+  const file = join(dirname(output), path)
+  await mkdir(dirname(file), { recursive: true, mode: 0o700 })
+  try {
+    await writeFile(file, bytes, { flag: force ? 'w' : 'wx', mode: 0o600 })
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST' && bytes.equals(await readFile(file))) return
+    throw notWritten(error)
   }
 }
 
@@ -116,6 +141,14 @@ export const importCommand = (open: Open, screen: Screen): Command =>
 
 const chunkBytes = 1_000_000
 
+/** More than the largest file in base64, and the longest body with every character escaped. */
+const longestLine = 40_000_000
+
+const tooLong = (number: number): HubError =>
+  new HubError('INVALID_ARGUMENT', `Line ${number} is longer than any of an export of Parley.`, {
+    hint: 'Nothing was imported. Give it the file that `parley export --format json` wrote, as it is.',
+  })
+
 /** Read at once and not awaited: nothing but its statements may hold up a transaction. */
 function* recordsOf(path: string): Generator<ExportRecord> {
   let handle: number
@@ -135,6 +168,7 @@ function* recordsOf(path: string): Generator<ExportRecord> {
       length = readSync(handle, bytes)
       const lines = (rest + decoder.write(bytes.subarray(0, length))).split('\n')
       rest = lines.pop() ?? ''
+      if (rest.length > longestLine) throw tooLong(number + 1)
       for (const line of lines) if (++number > 0 && line !== '') yield fromLine(line, number)
     }
     if (rest !== '') yield fromLine(rest, number + 1)

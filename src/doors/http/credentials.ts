@@ -4,6 +4,7 @@ import type { IncomingMessage } from 'node:http'
 import { HubError } from '../../base/errors.ts'
 import { type Caller, local, operator } from '../../core/access/callers.ts'
 import { isForwarded } from './proxies.ts'
+import { isToken, type Tokens } from './sign-in/tokens.ts'
 
 export interface CredentialOptions {
   readonly bearerToken: string | undefined
@@ -11,27 +12,40 @@ export interface CredentialOptions {
   readonly allowLocalUnauthenticated: boolean
   /** The agent whose key this is, if it is one. */
   callerOfKey(key: string): Promise<Caller | undefined>
+  /** Says whose a signed token is; absent where none is taken. */
+  readonly tokens?: Pick<Tokens, 'callerOf'> | undefined
 }
 
 declare module 'fastify' {
   interface FastifyRequest {
     caller: Caller
   }
+  interface FastifyContextConfig {
+    /** Whether credentials are not needed here: without any, everybody is taken for a caller on this machine. */
+    openToAll?: boolean
+  }
 }
 
 /** A promise only where a key has to be looked up. `toLoopback`: the request named this server by a loopback name. */
-export type ReadCaller = (request: IncomingMessage, toLoopback: boolean) => Caller | Promise<Caller>
+export type ReadCaller = (
+  request: IncomingMessage,
+  toLoopback: boolean,
+  openToAll?: boolean,
+) => Caller | Promise<Caller>
 
 /** Throws UNAUTHENTICATED. A wrong credential is refused even where none would have been needed. */
 export function createReadCaller({
   bearerToken,
   allowLocalUnauthenticated,
   callerOfKey,
+  tokens,
 }: CredentialOptions): ReadCaller {
   const expected = bearerToken === undefined || bearerToken === '' ? undefined : digest(bearerToken)
-  return ({ headers, rawHeaders, socket }, toLoopback) => {
+  return (request, toLoopback, openToAll = false) => {
+    const { headers, rawHeaders, socket } = request
     const { authorization, 'x-api-key': apiKey } = headers
     if (authorization === undefined && apiKey === undefined) {
+      if (openToAll) return local
       if (allowLocalUnauthenticated && toLoopback && isLoopback(socket.remoteAddress) && !isForwarded(rawHeaders))
         return local
       throw new HubError('UNAUTHENTICATED', 'Credentials are needed.', {
@@ -41,7 +55,10 @@ export function createReadCaller({
     const given = authorization === undefined ? apiKey : /^bearer +(\S+) *$/i.exec(authorization)?.[1]
     const both = authorization !== undefined && apiKey !== undefined
     if (typeof given !== 'string' || both) throw notValid()
-    if (expected !== undefined && timingSafeEqual(digest(given), expected)) return operator
+    const hash = digest(given)
+    if (expected !== undefined && timingSafeEqual(hash, expected)) return operator
+    if (tokens !== undefined && authorization !== undefined && isToken(given))
+      return tokens.callerOf(given, hash.toString('base64'), request)
     return callerOfKey(given).then((caller) => caller ?? Promise.reject(notValid()))
   }
 }

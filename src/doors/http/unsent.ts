@@ -1,9 +1,12 @@
 /** Answers that their clients do not read: connections that stall are closed, and all that waits has one budget. */
-import { type IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Clock } from '../../base/clock.ts'
 import { limits } from '../../base/limits.ts'
 import type { Log } from '../../base/log.ts'
+
+/** An import by name would load the whole of fetch and WebSocket with it: 30 ms of a start. */
+const http = process.getBuiltinModule('node:http')
 
 /** A connection that takes nothing for this long while bytes wait for it is closed (all.unread.stalled). */
 const patienceMs = 30_000
@@ -110,7 +113,7 @@ export function createResponses({
     log.warn({ closed }, 'too many answers waited for clients that do not read; their connections were closed')
   }
 
-  return class Response<Request extends IncomingMessage = IncomingMessage> extends ServerResponse<Request> {
+  return class Response<Request extends IncomingMessage = IncomingMessage> extends http.ServerResponse<Request> {
     override write(...args: unknown[]): boolean {
       // What was written in this turn is held back until its end; what still waits from an earlier one, nobody takes.
       const stalls = this.writableLength > 0 && this.socket?.writableCorked === 0

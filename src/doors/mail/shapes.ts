@@ -4,9 +4,9 @@ import { limits, sizeInWords } from '../../base/limits.ts'
 import type { Committed } from '../../core/archive/commits.ts'
 import type { Received } from '../../core/mail/inbox.ts'
 import type { MailMessage, Party } from '../../core/mail/messages.ts'
-import type { Attachment } from '../../core/messages/attachments.ts'
 import type { Sent } from '../../core/messages/send.ts'
 import type { Reach } from '../mcp/table.ts'
+import { toAttachment } from '../words/attachments.ts'
 import { address, toDelivery, toEnvelope } from '../words/mail.ts'
 import { iso } from '../words/times.ts'
 import { refusalHint } from './calls.ts'
@@ -36,16 +36,6 @@ export const receivedShape = messageShape.extend({
 
 export type MessageShape = z.output<typeof messageShape>
 export type ReceivedShape = z.output<typeof receivedShape>
-
-/** An inline image whose content is left out is in the answer with bodies, and in resource://message. */
-export function toAttachment(attachment: Attachment) {
-  const { kind: type, mediaType: media_type, original } = attachment
-  const kept = original === undefined ? {} : { original_path: original }
-  if (attachment.kind === 'file')
-    return { type, media_type, path: attachment.path, bytes: attachment.bytes, sha1: attachment.sha1, ...kept }
-  const { dataUri: data_uri } = attachment
-  return { type, media_type, ...(data_uri === undefined ? { data_omitted: true } : { data_uri }), ...kept }
-}
 
 export const toMessage = (message: MailMessage): MessageShape => ({
   ...toEnvelope(message),

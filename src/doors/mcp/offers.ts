@@ -1,12 +1,12 @@
 /** The tools of a door that a scope is offered, and the error for those it is not. */
-
+import { once } from '../../base/once.ts'
 import type { ToolRow } from './protocol/service.ts'
 import type { Door, Offer } from './table.ts'
 
 export interface Offering<Scope> {
   readonly tools: ReadonlyMap<string, ToolRow<Scope>>
-  /** The answer of `tools/list`. */
-  readonly list: readonly object[]
+  /** The answer of `tools/list`, made when it is first asked for: schemas take a tenth of a start. */
+  readonly list: () => readonly object[]
   readonly instructions: string
   /** How to be offered more, where that is possible. */
   readonly more?: string
@@ -27,7 +27,7 @@ export function createOfferings<Scope>(
     if (known !== undefined) return known
     const part = {
       tools: new Map([...tools].filter(([name]) => offer.tools.has(name))),
-      list: list.filter((_, index) => offer.tools.has(door.tools[index]?.name ?? '')),
+      list: once(() => list().filter((_, index) => offer.tools.has(door.tools[index]?.name ?? ''))),
       instructions: offer.instructions ?? door.instructions,
       more: offer.more,
     }

@@ -1,4 +1,5 @@
 /** Times as programs read them, in ISO 8601 or unix seconds, and as people do. */
+import { once } from '../../base/once.ts'
 
 export const iso = (ms: number): string => new Date(ms).toISOString()
 
@@ -22,12 +23,12 @@ export function ago(then: number, now: number): string {
 
 /** The time of day here, with the date if it was another day. */
 export function clock(then: number, now: number): string {
-  const [date = '', time = ''] = local.format(then).split(' ')
-  return local.format(now).startsWith(date) ? time : `${date} ${time}`
+  const [date = '', time = ''] = local().format(then).split(' ')
+  return local().format(now).startsWith(date) ? time : `${date} ${time}`
 }
 
 /** Sweden writes its dates as ISO does: 2026-01-31 14:05:59. */
-const local = new Intl.DateTimeFormat('sv-SE', { dateStyle: 'short', timeStyle: 'medium' })
+const local = once(() => new Intl.DateTimeFormat('sv-SE', { dateStyle: 'short', timeStyle: 'medium' }))
 
 /** How long it is until then, rounded up; more than two days off the date says more. */
 export function hence(then: number, now: number): string {

@@ -26,7 +26,7 @@ function sharedMethods<Scope>(service: Service<Scope>): Methods<Scope> {
   const { lists } = service
   return {
     'tools/call': (incoming) => callTool(service, incoming),
-    'tools/list': fixed('tools', ({ scope }) => service.offered(scope).list),
+    'tools/list': fixed('tools', ({ scope }) => service.offered(scope).list()),
     'resources/list': fixed('resources', () => lists.resources),
     'resources/templates/list': fixed('resourceTemplates', () => lists.resourceTemplates),
     'resources/read': encoded((incoming) => readResource(service, incoming)),

@@ -1,5 +1,6 @@
 /** A door made ready to be served: looked up by name, its lists derived once, its counters bound. */
 import { asHubError, HubError } from '../../../base/errors.ts'
+import { once } from '../../../base/once.ts'
 import { createOfferings, type Offering } from '../offers.ts'
 import { brief, inputSchema, outputSchema, shallow } from '../schema.ts'
 import { type Door, hintOf, type Reach, type Resource, type Tool } from '../table.ts'
@@ -15,8 +16,8 @@ export interface Service<Scope> {
   offered(scope: Scope): Offering<Scope>
   readonly resources: readonly ResourceRow<Scope>[]
   readonly serverInfo: { readonly name: string; readonly title: string; readonly version: string }
-  /** The answers of `tools/list` and its siblings, as long as the process lives; `tools` for callers that are offered all. */
-  readonly lists: Readonly<Record<'tools' | 'resources' | 'resourceTemplates' | 'prompts', readonly object[]>>
+  /** The answers of `resources/list` and its siblings, as long as the process lives. */
+  readonly lists: Readonly<Record<'resources' | 'resourceTemplates' | 'prompts', readonly object[]>>
   /**
    * An error in the words of this door: the hint names its own calls, of those that the scope is offered. Every error on
    * its way to the wire comes by here.
@@ -38,7 +39,7 @@ export interface ResourceRow<Scope> {
 
 export function createService<Scope>(door: Door<Scope>, engine: Engine): Service<Scope> {
   const tools = new Map(door.tools.map((tool) => [tool.name, { tool, ended: openAccount(door, tool, engine) }]))
-  const list = door.tools.map((tool) => advertise(tool, door.terse))
+  const list = once(() => door.tools.map((tool) => advertise(tool, door.terse)))
   const listed = (wanted: boolean) => door.resources.filter((resource) => isTemplate(resource.uri) === wanted)
   const offered = createOfferings(door, tools, list)
   return {
@@ -49,7 +50,6 @@ export function createService<Scope>(door: Door<Scope>, engine: Engine): Service
     resources: door.resources.map((resource) => ({ resource, template: parseTemplate(resource.uri) })),
     serverInfo: { name: `parley-${door.name}`, title: door.title, version: engine.version },
     lists: {
-      tools: list,
       resources: listed(false).map(({ uri, name, description }) => ({
         uri,
         name,
