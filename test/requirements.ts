@@ -14,8 +14,8 @@ import { leases } from './requirements/leases.ts'
 import { messages } from './requirements/messages.ts'
 import { operations } from './requirements/operations.ts'
 import { oversight } from './requirements/oversight.ts'
-import { post } from './requirements/post.ts'
 import { pages } from './requirements/pages.ts'
+import { post } from './requirements/post.ts'
 import { scenarios } from './requirements/scenarios.ts'
 import { settings } from './requirements/settings.ts'
 import { signIn } from './requirements/sign-in.ts'
@@ -248,10 +248,10 @@ export const requirements = [
   ...housekeeping,
   ...operations,
   ...oversight,
+  ...pages,
 
   // The post door
   ...post,
-  ...pages,
   ...scenarios,
   ...settings,
 ] as const satisfies readonly Requirement[]

@@ -114,8 +114,8 @@ export async function startServer(config: Config, log: Log) {
     mountDoor(app, { engine, path: mailboxPath, door: mailboxDoor(hub), scope: mailboxScope })
     mountDoor(app, { engine, path: config.HTTP_PATH, door: mailDoor(hub, about(config, app, usage)), scope: mailScope })
     mountDoor(app, { engine, path: busPath, door: busDoor(hub, version), scope: busScope })
-    mountPost(app, hub, { registrationOpen: config.REGISTRATION_OPEN })
     mountWeb(app, { hub, secret, token: config.HTTP_BEARER_TOKEN, mailPath: config.HTTP_PATH, version })
+    mountPost(app, hub, { registrationOpen: config.REGISTRATION_OPEN })
     await listen(app, { host: config.HTTP_HOST, port: config.HTTP_PORT }).catch(explainListen(config))
     // Deletions that were cut off go on; nobody waits for them.
     finishRemovals(hub).catch((error: unknown) => log.warn({ err: error }, 'a deleted topic is not gone yet'))

@@ -16,7 +16,7 @@ import type { Visit, WebOptions } from './site.ts'
 import { createVisits, type Loaded, type Visits } from './visits.ts'
 
 const cachedSeconds = 365 * 86_400
-const route: RouteShorthandOptions = { config: { ownAdmission: true } }
+const route: RouteShorthandOptions = { config: { open: true } }
 
 export function mountWeb(app: FastifyInstance, options: WebOptions): void {
   const { hub } = options

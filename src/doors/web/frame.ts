@@ -1,7 +1,8 @@
 /** What stands around every page: how much wants attention, the projects, the newest threads, and answers to people. */
+
+import { countAnswers } from '../../core/oversight/answers.ts'
 import { countAttention } from '../../core/oversight/attention.ts'
 import { listAllThreads } from '../../core/oversight/inbox.ts'
-import { countAnswers } from '../../core/oversight/overseer.ts'
 import { listWatchedProjects } from '../../core/oversight/projects.ts'
 import { at, type Visit } from './site.ts'
 

@@ -1,7 +1,7 @@
 /** The composer of the overseer: recipients, subject and body, and a preview of what agents will see. */
 import { z } from 'zod'
 import { slugName } from '../../../base/names.ts'
-import { listOversightAgents, preamble, withPreamble } from '../../../core/oversight/overseer.ts'
+import { listAddressable, preamble, withPreamble } from '../../../core/oversight/overseer.ts'
 import { needProject } from '../../../core/projects/projects.ts'
 import { isoOrNull } from '../../words/times.ts'
 import { type Html, html } from '../html.ts'
@@ -13,13 +13,13 @@ import { disc, overseerBadge } from '../parts/people.ts'
 import { text } from '../query.ts'
 import { at, urlWith, type Visit, withQuery } from '../site.ts'
 
-type Groups = Awaited<ReturnType<typeof listOversightAgents>>
+type Groups = Awaited<ReturnType<typeof listAddressable>>
 
 export const page = definePage({
   query: z.object({ to: text, thread_id: text, subject: text, body_md: text, select: text }),
   async load({ hub, caller }, _query, params) {
     const slug = params.project === undefined ? undefined : (await needProject(hub, caller, params.project)).slug
-    return { slug, groups: await listOversightAgents(hub, caller, slug) }
+    return { slug, groups: await listAddressable(hub, caller, slug) }
   },
   json: ({ data: { groups } }) => ({
     agents: groups.flatMap(({ project, agents }) =>

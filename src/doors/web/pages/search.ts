@@ -13,7 +13,7 @@ import { projectHead } from '../parts/project-head.ts'
 import { row, rows } from '../parts/rows.ts'
 import { searchForm } from '../parts/search-form.ts'
 import { monthName } from '../parts/times.ts'
-import { flag, importance, limit, oneOf, pageNumber, place, text, time } from '../query.ts'
+import { flag, importance, limit, oneOf, pageNumber, text, time } from '../query.ts'
 import { nextUrl, toMessage } from '../shapes.ts'
 import { at, urlWith, type Visit } from '../site.ts'
 
@@ -30,7 +30,6 @@ const query = z.object({
   attachments: flag,
   since: time,
   until: time,
-  before: place,
   page: pageNumber,
   limit,
 })
@@ -87,7 +86,12 @@ const endOf = (time: number): number => (time % 86_400_000 === 0 ? time + 86_399
 
 function moreUrl(visit: Visit, found: Found | undefined): string | null {
   if (found?.next === undefined) return null
-  return nextUrl(visit, found.next, visit.query.get('order') === 'time' ? 'before' : 'page')
+  return nextUrl(visit, found.next, 'page')
+}
+
+function previousUrl(visit: Visit): string | null {
+  const page = Number(visit.query.get('page') ?? 1)
+  return page > 1 ? urlWith(visit, { page: page === 2 ? undefined : page - 1 }) : null
 }
 
 function results(visit: Visit, found: Found, slug: string | undefined): Html {
@@ -95,9 +99,9 @@ function results(visit: Visit, found: Found, slug: string | undefined): Html {
     return empty('Nothing found', 'Try fewer or simpler words, take a filter away, or look in both subject and body.')
   return html`${facets(visit, found, slug)}<h2 class="visually-hidden">Results</h2>${rows(
     found.results.map((hit) =>
-      row(visit, hit, { home: slug, told: { subject: shown(hit.subjectMarks), excerpt: shown(hit.snippet) } }),
+      row(visit, hit, { home: slug, told: { subject: shown(hit.title), excerpt: shown(hit.snippet) } }),
     ),
-  )}${pager({ older: moreUrl(visit, found), newer: visit.query.has('before') || visit.query.has('page') ? urlWith(visit, { before: undefined, page: undefined }) : null })}`
+  )}${pager({ older: moreUrl(visit, found), newer: previousUrl(visit) })}`
 }
 
 /** What was found stands out. */
@@ -113,7 +117,7 @@ function shown({ text, matches }: Excerpt): Html {
 
 /** Each word and filter, with a link that takes it away. */
 function pills(visit: Visit, { tokens }: Found, wish: z.output<typeof query>): Html {
-  const fresh = { before: undefined, page: undefined }
+  const fresh = { page: undefined }
   const pill = (says: string, href: string) =>
     html`<a class="pill" href="${href}" aria-label="Remove ${says}"><span>${says}</span><span class="x" aria-hidden="true">×</span></a>`
   const filters = (
@@ -143,7 +147,7 @@ function pills(visit: Visit, { tokens }: Found, wish: z.output<typeof query>): H
 
 /** How many there are of each; a link narrows the search down to it. */
 function facets(visit: Visit, { facets: found, capped }: Found, slug: string | undefined): Html {
-  const fresh = { before: undefined, page: undefined }
+  const fresh = { page: undefined }
   const facet = (
     title: string,
     counts: readonly { value: string; count: number }[],
