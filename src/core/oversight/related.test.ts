@@ -18,7 +18,7 @@ const pair = (one: { a: { slug: string }; b: { slug: string } }) =>
 eachEngine('Related projects', (open) => {
   verifies('web.related.judged', 'by names and folders, then by what agents do', async () => {
     const { hub, clock, write } = await openWatched(open)
-    await ensureProject(hub, local, '/home/x/weather')
+    await ensureProject(hub, local, '/srv/x/weather')
     const stop = keepRelating(hub)
     clock.advance(1500)
     const suggested = async () => (await listSuggestions(hub, operator)).map((one) => [...pair(one), one.percent])
