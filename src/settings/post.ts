@@ -24,7 +24,7 @@ export const postSettings = {
   }),
   WS_PING_TIMEOUT: setting({
     default: '60',
-    says: 'Seconds of silence after which Parley closes a WebSocket. With a timeout below twice WS_PING_INTERVAL, it pings after half of the timeout.',
+    says: 'Seconds of silence after which Parley closes a WebSocket. If that is less than twice WS_PING_INTERVAL, the ping is sent after half of it.',
     parse: seconds,
   }),
 } as const
