@@ -43,7 +43,7 @@ export async function register({ url }: { url: string }, name: string): Promise<
 export const ownerAt = ({ url }: { url: string }, { name, key }: Pick<Owner, 'name' | 'key'>): Owner => ({
   name,
   key,
-  rest: createServer({ url, key, clock, client: `test ${++count}` }),
+  rest: createServer({ url, key, clock, ids, client: `test ${++count}` }),
 })
 
 export async function pair(parley: { url: string }): Promise<[alice: Owner, bob: Owner]> {
@@ -131,7 +131,7 @@ export function bridgeHere(
   } = options
   const errands = new Errands({ clock, ids, log: silent })
   const bridge = new Bridge({
-    server: createServer({ url: parley.url, key, clock, client }),
+    server: createServer({ url: parley.url, key, clock, ids, client }),
     gateway: createGateway({ url: gateway.url, token: gatewayToken, clock }),
     ...{ errands, clock: own, ids, log: silent, mode, sessionKey, maxTurns },
   })

@@ -53,6 +53,34 @@ verifies(
   },
 )
 
+verifies('client.send.once', 'The connection breaks before the answer: the message is there once', async () => {
+  const [alice, bob] = await pair(parley())
+  let lost = 0
+  const proxy = createServer(async (request, response) => {
+    const pieces: Buffer[] = []
+    for await (const piece of request) pieces.push(piece)
+    const headers = { 'content-type': 'application/json', 'x-api-key': alice.key }
+    const answer = await fetch(`${parley().url}${request.url}`, {
+      method: 'POST',
+      headers,
+      body: Buffer.concat(pieces),
+    })
+    if (++lost === 1) request.socket.destroy()
+    else response.writeHead(answer.status).end(await answer.text())
+  })
+  proxy.listen(0, '127.0.0.1')
+  await once(proxy, 'listening')
+  onTestFinished(() => {
+    proxy.closeAllConnections()
+    proxy.close()
+  })
+  const { rest } = ownerAt({ url: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}` }, alice)
+  const { message_id } = await rest.send({ to: bob.name, subject: 'Plan', content: 'once' })
+  expect(lost).toBe(2)
+  const { sessions } = await bob.rest.inbox()
+  expect(sessions[0]?.recent_messages.map(({ id }) => id)).toEqual([message_id])
+})
+
 verifies('client.server.stranger', 'Another program at the address is told from a Parley server', async () => {
   let [status, body] = [200, '<html>hello</html>']
   const server = createServer((_request, response) => response.writeHead(status).end(body))

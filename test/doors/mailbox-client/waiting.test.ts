@@ -60,7 +60,7 @@ verifies('client.wait.once', 'Of two clients with one key, one is given the mess
 
 verifies('client.wait.connections', 'An event that arrives twice is told once', async () => {
   const [, { key }] = await pair(parley())
-  const server = createServer({ url: parley().url, key, clock, client: 'one process' })
+  const server = createServer({ url: parley().url, key, clock, ids, client: 'one process' })
   const arrivals = new Arrivals({ server, news: new News(clock), clock, connected: () => true })
   const event = {
     type: 'connection_request',
@@ -80,7 +80,7 @@ verifies('client.wait.connections', 'An event that arrives twice is told once', 
 describe('An answer that does not reach its host', () => {
   /** The client in this process, over a pipe that may be broken. */
   function open({ key }: Owner) {
-    const server = createServer({ url: parley().url, key, clock, client: 'one process' })
+    const server = createServer({ url: parley().url, key, clock, ids, client: 'one process' })
     const arrivals = new Arrivals({ server, news: new News(clock), clock, connected: () => false })
     const handled = (id: string) => void server.markRead(id)
     return mailboxClientDoor({ server, arrivals, waitMs: 1000, handled })
