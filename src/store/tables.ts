@@ -34,6 +34,7 @@ export const keptTables: readonly Table[] = [
   table('contacts'),
   table('leases'),
   table('ended_sessions', 'nonce'),
+  table('subscriptions', 'session', 'uri'),
   table('meta', 'key'),
   table('changes'),
   table('followers', 'name'),

@@ -32,7 +32,7 @@ export function answerBatch<Scope>({ mount, place, session, body, reply }: Recei
   reply.hijack()
   const { service, eras } = mount
   const batch = new Batch(reply, requests.length)
-  const peer = peerOf(place, session, session?.claims.client)
+  const peer = peerOf(mount, place, session, session?.claims.client)
   const parts = requests.map((message) => new BatchPart(message, peer, service.engine, batch))
   const end = () => {
     const written = isWritten(reply.raw, reply.request.raw.socket)
