@@ -3,6 +3,7 @@
 import { access } from './requirements/access.ts'
 import { archive } from './requirements/archive.ts'
 import { attachments } from './requirements/attachments.ts'
+import { client } from './requirements/client.ts'
 import { contacts } from './requirements/contacts.ts'
 import { feed } from './requirements/feed.ts'
 import { finding } from './requirements/finding.ts'
@@ -14,8 +15,12 @@ import { identities } from './requirements/identities.ts'
 import { leases } from './requirements/leases.ts'
 import { messages } from './requirements/messages.ts'
 import { operations } from './requirements/operations.ts'
+import { oversight } from './requirements/oversight.ts'
+import { pages } from './requirements/pages.ts'
+import { post } from './requirements/post.ts'
 import { scenarios } from './requirements/scenarios.ts'
 import { settings } from './requirements/settings.ts'
+import { signIn } from './requirements/sign-in.ts'
 import { tooling } from './requirements/tooling.ts'
 
 export interface Requirement {
@@ -124,6 +129,10 @@ export const requirements = [
   { id: 'all.wait.other-process', spec: 'DESIGN One wait', says: 'A message stored by one process wakes those who wait at another.' },
 
   ...http,
+  ...signIn,
+
+  // The client of the post door, and its bridge
+  ...client,
 
   // The bus
   { id: 'bus.tools.all', spec: 'bus.md §4.2', says: 'The tools of the spec are there in both eras, each with an output schema.' },
@@ -203,11 +212,16 @@ export const requirements = [
   { id: 'serve.health.ready', spec: 'DESIGN Interface', says: 'GET /health/readiness answers 200 only while the database does.' },
   { id: 'serve.store.silent', spec: 'DESIGN Nothing lost', says: 'A PostgreSQL that falls silent is given up; after a failover calls and wake-ups are back within 15 s.' },
   { id: 'serve.store.faults', spec: 'DESIGN Nothing lost', says: 'PostgreSQL killed, silent, terminated, locked or cut: nothing acknowledged is lost, and it recovers itself.' },
+  { id: 'serve.store.exhausted', spec: 'DESIGN Errors', says: 'Callers wait for a connection to PostgreSQL, then come back later: DB_BUSY with a hint, 503 with Retry-After.' },
+  { id: 'serve.store.trips', spec: 'DESIGN Two engines, one SQL', says: 'On PostgreSQL a send to an open agent, and a pop, wait for two answers each.' },
+  { id: 'serve.store.lanes', spec: 'DESIGN Two engines, one SQL', says: 'On PostgreSQL sends that wait for one mailbox share a commit; one that fails fails alone.' },
   { id: 'serve.store.unhurried', spec: 'DESIGN Two engines, one SQL', says: 'Migrations may take as long as they need, and wait for those of another node.' },
   { id: 'serve.store.gone', spec: 'DESIGN Nothing lost', says: 'A SQLite file deleted or replaced: no write is acknowledged, it is not ready, and the log has one line.' },
   { id: 'serve.store.damaged', spec: 'DESIGN Errors', says: 'Reading a damaged file is STORAGE_FAILED, in the words that a write is answered with.' },
   { id: 'serve.store.full', spec: 'DESIGN Nothing lost', says: 'A full disk is STORAGE_FAILED to a write, and not ready.' },
   { id: 'serve.store.chaos', spec: 'DESIGN Nothing lost', says: 'Two servers and four bus processes that are killed at random lose and double nothing they acknowledged.' },
+  { id: 'serve.nodes.killed', spec: 'DESIGN Nothing lost', says: 'A node that is killed loses nothing it acknowledged: clients go on at another, each message once, in order.' },
+  { id: 'serve.nodes.database', spec: 'DESIGN Nothing lost', says: 'PostgreSQL killed under two nodes and started again: each acknowledged message arrives once, in order.' },
   { id: 'serve.wait.monotonic', spec: 'DESIGN One wait', says: 'A wait ends after its time, whatever becomes of the time of day meanwhile.' },
   { id: 'serve.stop.signals', spec: 'DESIGN Interface', says: 'SIGTERM and SIGINT end it in good order with exit code 0.' },
   { id: 'serve.stop.waiting', spec: 'DESIGN Interface', says: 'Those who wait when it stops are answered, and lose nothing.' },
@@ -244,6 +258,11 @@ export const requirements = [
   ...tooling,
   ...housekeeping,
   ...operations,
+  ...oversight,
+  ...pages,
+
+  // The post door
+  ...post,
   ...scenarios,
   ...settings,
 ] as const satisfies readonly Requirement[]

@@ -55,7 +55,7 @@ export async function migrateDatabase(config: Config) {
 }
 
 async function openMigrated(config: Config, { made = true } = {}) {
-  const db = await openDb(databaseUrl(config))
+  const db = await openDb(databaseUrl(config), { poolSize: config.DATABASE_POOL_SIZE })
   try {
     if (!made && (await schemaState(db, migrations)) === 'empty') throw noStore(config)
     return { db, applied: await migrate(db, migrations, systemClock) }
@@ -122,6 +122,8 @@ const rulesOf = (config: Config): Rules => ({
     autoMs: config.CONTACT_AUTO_TTL_SECONDS * 1000,
     handshake: config.MESSAGING_AUTO_HANDSHAKE_ON_BLOCK,
     retry: config.CONTACT_AUTO_RETRY_ENABLED,
+    codeMs: config.CONNECTION_CODE_TTL_SECONDS * 1000,
+    codesShown: config.CONNECTION_CODE_VISIBLE,
   },
   makeRecipients: config.MESSAGING_AUTO_REGISTER_RECIPIENTS,
   names: config.AGENT_NAME_ENFORCEMENT_MODE,

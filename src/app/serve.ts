@@ -19,8 +19,10 @@ import {
 } from '../core/access/sessions.ts'
 import { countUnread } from '../core/agents/agents.ts'
 import { keepChores } from '../core/hub/chores.ts'
-import { countWaiters } from '../core/hub/hub.ts'
+import { countWaiters, onClose } from '../core/hub/hub.ts'
 import { fileAll } from '../core/messages/filing.ts'
+import { keepCounting } from '../core/oversight/counting.ts'
+import { keepRelating } from '../core/oversight/relating.ts'
 import { keepSearchable } from '../core/search/projection.ts'
 import { finishRemovals } from '../core/topics/removal.ts'
 import { busDoor } from '../doors/bus/door.ts'
@@ -37,6 +39,8 @@ import { mailboxDoor, mailboxPath, mailboxScope } from '../doors/mailbox/door.ts
 import { mountDoor } from '../doors/mcp/http/serve.ts'
 import { createEngine } from '../doors/mcp/protocol/engine.ts'
 import { emitUsage, Usage } from '../doors/mcp/usage.ts'
+import { mountPost } from '../doors/post/door.ts'
+import { mountWeb } from '../doors/web/door.ts'
 import type { Config } from '../settings/all.ts'
 import type { Settings } from '../settings/read.ts'
 import { startArchiving } from './archiving.ts'
@@ -45,6 +49,7 @@ import { guardInstallation } from './guard-steering.ts'
 import { choresOf } from './housekeeping.ts'
 import { databaseName, openDatabase, openLog, openOn, storageName } from './open.ts'
 import { keepSecret } from './secret.ts'
+import { openSignIn } from './sign-in.ts'
 import { version } from './version.ts'
 
 /** The memory of a silent session is freed after this; its token stays good. */
@@ -77,6 +82,8 @@ export async function startServer(config: Config, log: Log) {
   collectProcessMetrics(metrics)
   const usage = new Usage({ noting: config.TOOLS_LOG_ENABLED })
   try {
+    const { close: closeSignIn, ...signIn } = await openSignIn(hub, config)
+    onClose(hub, async () => closeSignIn())
     const engine = createEngine({
       clock,
       ids,
@@ -84,6 +91,7 @@ export async function startServer(config: Config, log: Log) {
       metrics,
       usage,
       version,
+      admission: signIn.admission,
       graceMs,
       sessions: {
         secret,
@@ -106,8 +114,7 @@ export async function startServer(config: Config, log: Log) {
     })
     const app = createApp({
       host: config.HTTP_HOST,
-      allowedHosts: config.HTTP_ALLOWED_HOSTS,
-      allowedOrigins: config.HTTP_ALLOWED_ORIGINS,
+      ...signIn,
       bearerToken: config.HTTP_BEARER_TOKEN,
       allowLocalUnauthenticated: config.HTTP_ALLOW_LOCALHOST_UNAUTHENTICATED,
       callerOfKey: (key) => callerOfKey(hub, key),
@@ -125,12 +132,16 @@ export async function startServer(config: Config, log: Log) {
     mountDoor(app, { engine, path: mailboxPath, door: mailboxDoor(hub), scope: mailboxScope })
     mountDoor(app, { engine, path: config.HTTP_PATH, door: mailDoor(hub, about(config, app, usage)), scope: mailScope })
     mountDoor(app, { engine, path: busPath, door: busDoor(hub, version), scope: busScope })
+    mountWeb(app, { hub, secret, token: config.HTTP_BEARER_TOKEN, mailPath: config.HTTP_PATH, version })
+    mountPost(app, hub, { registrationOpen: config.REGISTRATION_OPEN })
     mountDoor(app, { engine, path: hubPath, door: hubDoor(hub), scope: hubScope })
     await listen(app, { host: config.HTTP_HOST, port: config.HTTP_PORT }).catch(explainListen(config))
     // Deletions that were cut off go on; nobody waits for them.
     finishRemovals(hub).catch((error: unknown) => log.warn({ err: error }, 'a deleted topic is not gone yet'))
     fileAll(hub)
     const restSearch = keepSearchable(hub)
+    const restCounting = keepCounting(hub)
+    const restRelating = keepRelating(hub)
     const restChores = keepChores(hub, choresOf(config))
     const restArchive = config.ARCHIVE_ENABLED ? startArchiving(hub, config) : async () => {}
     const endSnapshots = config.TOOL_METRICS_EMIT_ENABLED
@@ -150,6 +161,8 @@ export async function startServer(config: Config, log: Log) {
         endSnapshots()
         await Promise.all([app.close(), restArchive()])
         await restSearch()
+        await restCounting()
+        await restRelating()
         await restChores()
         await hub.close()
       },

@@ -8,6 +8,7 @@ export const kinds = {
   forbidden: { status: 403, rpc: -32003, retryable: false },
   not_found: { status: 404, rpc: -32602, retryable: false },
   conflict: { status: 409, rpc: -32009, retryable: false },
+  gone: { status: 410, rpc: -32602, retryable: false },
   limited: { status: 429, rpc: -32029, retryable: true },
   busy: { status: 503, rpc: -32050, retryable: true },
   internal: { status: 500, rpc: -32603, retryable: false },
@@ -31,10 +32,16 @@ export const codes = {
   AGENT_NAME_IN_USE: 'conflict',
   CONTACT_BLOCKED: 'forbidden',
   CONTACT_REQUIRED: 'forbidden',
+  CONTACT_EXISTS: 'conflict',
+  CONTACT_CODE_EXPIRED: 'gone',
+  CONFLICT: 'conflict',
   LEASE_EXPIRED: 'conflict',
   MAILBOX_FULL: 'limited',
   QUOTA_EXCEEDED: 'limited',
+  RATE_LIMITED: 'limited',
+  MESSAGE_CLAIMED: 'conflict',
   FILE_RESERVATION_CONFLICT: 'conflict',
+  SERVER_UNAVAILABLE: 'busy',
   DB_BUSY: 'busy',
   DB_SCHEMA_MISMATCH: 'conflict',
   SHUTTING_DOWN: 'busy',
@@ -47,8 +54,13 @@ export type Code = keyof typeof codes
 /** A finer meaning of a code, where the next step depends on it: a door words the hint with calls of its own. */
 export type Reason =
   | 'asked_elsewhere'
+  | 'bad_body'
+  | 'bad_recipients'
+  | 'bad_subject'
+  | 'bad_thread'
   | 'beyond_end'
   | 'closed_topic'
+  | 'code_needed'
   | 'contact_asked'
   | 'contact_first'
   | 'contact_only'
@@ -65,6 +77,7 @@ export type Reason =
   | 'no_reply_target'
   | 'no_target'
   | 'oneself'
+  | 'only_reads'
   | 'read_only'
   | 'too_heavy'
 
@@ -72,6 +85,8 @@ interface Details {
   readonly hint?: string
   readonly reason?: Reason | undefined
   readonly cause?: unknown
+  /** Seconds after which the same call may go well. */
+  readonly retryAfter?: number
 }
 
 /** The one error the hub throws on purpose. The hint names the call that would put it right: agents read it. */
@@ -79,14 +94,16 @@ export class HubError extends Error {
   readonly code: Code
   readonly hint: string | undefined
   readonly reason: Reason | undefined
+  readonly retryAfter: number | undefined
 
-  constructor(code: Code, message: string, { hint, reason, cause }: Details = {}) {
+  constructor(code: Code, message: string, { hint, reason, cause, retryAfter }: Details = {}) {
     // Whoever words an error cuts what it repeats with `echo`; this is for those who forget (all.errors.short).
     super(cut(message, limits.errorLength), cause === undefined ? undefined : { cause })
     this.name = 'HubError'
     this.code = code
     this.hint = hint && cut(hint, limits.errorLength)
     this.reason = reason
+    this.retryAfter = retryAfter
   }
 
   get kind(): Kind {

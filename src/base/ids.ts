@@ -1,5 +1,5 @@
 /** Ids that nobody can guess and that sort by the time they were made. */
-import { randomBytes } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import type { Clock } from './clock.ts'
 
 export interface Ids {
@@ -45,6 +45,14 @@ export function createIds(clock: Clock): Ids {
     // 48 bits: what the remainder prefers is beyond noticing.
     below: (count) => random(6).readUIntBE(0, 6) % count,
   }
+}
+
+/** The UUID of a name in a namespace (32 hexadecimal digits): always the same one (RFC 9562 §5.5, version 5). */
+export function uuidOfName(namespace: string, name: string): string {
+  const hash = createHash('sha1').update(Buffer.from(namespace, 'hex')).update(name).digest().subarray(0, 16)
+  hash[6] = ((hash[6] ?? 0) & 0x0f) | 0x50
+  hash[8] = ((hash[8] ?? 0) & 0x3f) | 0x80
+  return hash.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
 }
 
 const digits = '0123456789abcdefghijklmnopqrstuv'

@@ -35,6 +35,21 @@ export const limits = {
   bareInlineLength: 16 * 1024,
   /** Characters of a message in a topic, as JavaScript counts them. */
   topicBodyLength: 65_536,
+  /** Characters of a message at the post door, as JavaScript counts them; of the words that come with a connection request. */
+  postBodyLength: 10_000,
+  introLength: 500,
+  /** Characters that say how the owner of an agent is reached, and of the name of a session of another program. */
+  ownerContactLength: 255,
+  sessionKeyLength: 512,
+  /** Connection requests of an agent that wait for their answer, and wrong codes that it may try in a minute. */
+  pendingContacts: 10,
+  wrongCodes: 10,
+  /** Conversations in one answer, and messages of each of them; bytes of all of them together. */
+  conversationsListed: 500,
+  recentMessages: 3,
+  conversationsBytes: 4 * MiB,
+  /** Messages of a conversation in one answer. */
+  historyListed: 50,
   /** Characters of the metadata of a message or topic, as JSON. */
   metadataLength: 65_536,
   /** Characters of a subject, or of the name of a topic. */

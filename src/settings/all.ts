@@ -4,14 +4,18 @@ import { agentSettings } from './agents.ts'
 import { archiveSettings } from './archive.ts'
 import { attachmentSettings } from './attachments.ts'
 import { contactSettings } from './contacts.ts'
+import { corsSettings } from './cors.ts'
 import { httpSettings } from './http.ts'
 import { inboxSettings } from './inboxes.ts'
 import { installationSettings } from './installation.ts'
 import { leaseSettings } from './leases.ts'
 import { llmSettings } from './llm.ts'
 import { logSettings } from './log.ts'
+import { mailboxClientSettings } from './mailbox-client.ts'
+import { rateLimitSettings } from './rate-limits.ts'
 import { retentionSettings } from './retention.ts'
 import { sessionSettings } from './sessions.ts'
+import { signInSettings } from './sign-in.ts'
 import { storageSettings } from './storage.ts'
 import { toolSettings } from './tools.ts'
 
@@ -20,6 +24,9 @@ export const subjects = {
   Installation: installationSettings,
   Storage: storageSettings,
   'HTTP server': httpSettings,
+  'Signing in': signInSettings,
+  'Rate limits': rateLimitSettings,
+  'Cross-origin requests': corsSettings,
   Sessions: sessionSettings,
   'Tool calls': toolSettings,
   Agents: agentSettings,
@@ -31,6 +38,7 @@ export const subjects = {
   Archive: archiveSettings,
   'Retention report': retentionSettings,
   'Language model': llmSettings,
+  'Mailbox client and OpenClaw bridge': mailboxClientSettings,
   Log: logSettings,
 } as const
 

@@ -3,7 +3,7 @@ import { isIP } from 'node:net'
 import { flag, list, number, optional, setting } from './kinds.ts'
 
 /** What is, or will be, at other paths. */
-const taken = /^\/(agents|bus|hub|mail|ws|health|metrics)(\/|$)/
+const taken = /^\/(agents|bus|connections|docs|health|hub|inbox|mail|messages|metrics|openapi\.json|sessions|ws)(\/|$)/
 
 export const httpSettings = {
   HTTP_HOST: setting({
@@ -55,6 +55,11 @@ export const httpSettings = {
     says: 'Web sites, separated by commas and written like `https://name:port`, whose pages may call this server. A page needs no entry if its host and port are those it calls; pages of any other site are refused.',
     parse: (raw) => list(raw).map(origin),
   }),
+  REGISTRATION_OPEN: setting({
+    default: 'false',
+    says: 'Whether anybody who reaches the server may register an agent at the post door. Otherwise callers on this machine may, and those with HTTP_BEARER_TOKEN.',
+    parse: flag,
+  }),
   HTTP_REQUEST_LOG_ENABLED: setting({
     default: 'false',
     says: 'Whether each HTTP request is logged at level info: method, path without its query, status and milliseconds. Otherwise it is logged at level debug.',
@@ -71,7 +76,7 @@ function hostName(raw: string): string {
   return bare
 }
 
-function origin(raw: string): string {
+export function origin(raw: string): string {
   if (!/^[a-z][a-z0-9+.-]*:\/\/[^\s/?#@*]+$/i.test(raw) || URL.parse(raw) === null)
     throw new Error('must list origins such as https://hub.example:8443, without a path')
   return raw

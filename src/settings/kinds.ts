@@ -64,4 +64,23 @@ export function folder(raw: string): string {
   return resolve(raw === '~' || raw.startsWith('~/') ? join(home(), raw.slice(1)) : raw)
 }
 
+export function redisUrl(raw: string): string | undefined {
+  if (raw !== '' && !isRedisUrl(raw))
+    throw new Error('must be redis:// or rediss:// with a host, and perhaps a port and the number of a database')
+  return optional(raw)
+}
+
+/** Nothing but what the client heeds: a parameter that is passed over would mislead. */
+function isRedisUrl(raw: string): boolean {
+  const url = URL.parse(raw)
+  return (
+    url !== null &&
+    /^rediss?:$/.test(url.protocol) &&
+    url.hostname !== '' &&
+    /^(\/\d{0,5})?$/.test(url.pathname) &&
+    url.search === '' &&
+    url.hash === ''
+  )
+}
+
 export const setting = <Value>(row: Setting<Value>): Setting<Value> => row

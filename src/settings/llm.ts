@@ -1,18 +1,5 @@
 /** Settings of the language model that refines summaries. */
-import { flag, number, oneOf, optional, setting, text } from './kinds.ts'
-
-/** Nothing but what the client heeds: a parameter that is passed over would mislead. */
-function isRedisUrl(raw: string): boolean {
-  const url = URL.parse(raw)
-  return (
-    url !== null &&
-    /^rediss?:$/.test(url.protocol) &&
-    url.hostname !== '' &&
-    /^(\/\d{0,5})?$/.test(url.pathname) &&
-    url.search === '' &&
-    url.hash === ''
-  )
-}
+import { flag, number, oneOf, optional, redisUrl, setting, text } from './kinds.ts'
 
 export const llmSettings = {
   LLM_ENABLED: setting({
@@ -64,11 +51,7 @@ export const llmSettings = {
     default: '',
     says: 'Redis server that keeps the answers of the language model where LLM_CACHE_BACKEND is redis: `redis://user:password@host:port/database`, or `rediss://…` over TLS.',
     secret: true,
-    parse: (raw) => {
-      if (raw !== '' && !isRedisUrl(raw))
-        throw new Error('must be redis:// or rediss:// with a host, and perhaps a port and the number of a database')
-      return optional(raw)
-    },
+    parse: redisUrl,
   }),
   LLM_COST_LOGGING_ENABLED: setting({
     default: 'true',

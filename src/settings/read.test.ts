@@ -41,6 +41,7 @@ test('Without any setting every default holds', () => {
   expect(load()).toMatchObject({
     STORAGE_ROOT: join(homedir(), '.parley'),
     DATABASE_URL: undefined,
+    DATABASE_POOL_SIZE: 10,
     HTTP_HOST: '127.0.0.1',
     HTTP_PORT: 8765,
     HTTP_BEARER_TOKEN: undefined,
@@ -259,5 +260,44 @@ describe('A name that is nearly a setting', () => {
       'settings.env: Parley knows no setting LOG_LEVLE; the nearest is LOG_LEVEL.',
       'settings.env: Parley knows no setting MAIL_SERVER.',
     ])
+  })
+})
+
+describe('Settings of signing in', () => {
+  const on = { HTTP_JWT_ENABLED: 'true', HTTP_JWT_SECRET: 'x'.repeat(32) }
+  const url = 'https://issuer.example/jwks?p=1'
+
+  verifies('all.token.settings', 'that cannot work are faults, each of them', () => {
+    expect(faultsOf({ HTTP_JWT_ENABLED: 'true' })).toEqual([
+      '  - HTTP_JWT_SECRET or HTTP_JWT_JWKS_URL must be set where HTTP_JWT_ENABLED is true',
+    ])
+    for (const algorithms of ['none', 'RS256', 'HS256,ES256', 'hs256'])
+      expect(faultsOf({ ...on, HTTP_JWT_ALGORITHMS: algorithms })[0]).toMatch(/HTTP_JWT_ALGORITHMS must be among HS256/)
+    for (const algorithms of ['none', 'HS256', 'RS256,HS256'])
+      expect(faultsOf({ ...on, HTTP_JWT_JWKS_URL: url, HTTP_JWT_ALGORITHMS: algorithms })[0]).toMatch(/among RS256/)
+    for (const wrong of ['issuer.example', 'file:///keys', 'https://user:pass@issuer.example'])
+      expect(faultsOf({ ...on, HTTP_JWT_JWKS_URL: wrong })[0]).toMatch(/HTTP_JWT_JWKS_URL must be an http/)
+    expect(faultsOf({ HTTP_PUBLIC_URL: 'hub.example' })[0]).toMatch(/HTTP_PUBLIC_URL must be an http/)
+    expect(faultsOf({ ...on, HTTP_RATE_LIMIT_BACKEND: 'redis', LLM_CACHE_BACKEND: 'redis' })).toHaveLength(2)
+    expect(faultsOf({ HTTP_RATE_LIMIT_TOOLS_PER_MINUTE: '-1' })).toHaveLength(1)
+    expect(faultsOf({ ...on, HTTP_JWT_JWKS_URL: url, HTTP_JWT_ALGORITHMS: 'EdDSA, PS256' })).toEqual([])
+    expect(faultsOf({ HTTP_JWT_ALGORITHMS: 'none' })).toEqual([])
+  })
+
+  verifies('all.token.settings', 'of which a short secret is worth a warning, and is not shown', () => {
+    const warningsOf = (env: Record<string, string>) => readSettings({ PARLEY_ENV_FILE: file(''), ...env }).warnings
+    expect(warningsOf(on)).toEqual([])
+    expect(warningsOf({ ...on, HTTP_JWT_SECRET: 'shortish' })).toEqual([
+      expect.stringMatching(/HTTP_JWT_SECRET has fewer/),
+    ])
+    expect(warningsOf({ ...on, HTTP_JWT_SECRET: 'shortish' }).join()).not.toContain('shortish')
+  })
+
+  verifies('all.cors.everybody', 'of pages: every site with credentials is a fault', () => {
+    const every = { HTTP_CORS_ENABLED: 'true', HTTP_CORS_ORIGINS: '*', HTTP_CORS_ALLOW_CREDENTIALS: 'true' }
+    expect(faultsOf(every)[0]).toMatch(/HTTP_CORS_ORIGINS must list its sites/)
+    expect(faultsOf({ ...every, HTTP_CORS_ALLOW_CREDENTIALS: 'false' })).toEqual([])
+    expect(faultsOf({ ...every, HTTP_CORS_ORIGINS: 'https://a.example/path' })[0]).toMatch(/must list origins/)
+    expect(faultsOf({ HTTP_CORS_ALLOW_HEADERS: 'a b' })).toHaveLength(1)
   })
 })

@@ -4,6 +4,7 @@ import { parseEnv } from 'node:util'
 import { type Config, settings } from './all.ts'
 import type { Setting } from './kinds.ts'
 import { slipsInEnvironment, strangersInFile } from './nearest.ts'
+import { faultsTogether, warningsTogether } from './together.ts'
 
 /** Something is wrong with the settings; the message lists every fault. */
 export class ConfigError extends Error {
@@ -52,15 +53,12 @@ export function readSettings(env: Environment, { flags = {}, workingFolder = fal
     throw new ConfigError(
       `Parley cannot start with these settings:\n${faults.map((fault) => `  - ${fault}`).join('\n')}\nEvery setting is explained in docs/config.md.`,
     )
-  const warnings = [...strangersInFile(path ?? '', Object.keys(file)), ...slipsInEnvironment(Object.keys(env))]
+  const warnings = [
+    ...strangersInFile(path ?? '', Object.keys(file)),
+    ...slipsInEnvironment(Object.keys(env)),
+    ...warningsTogether(config as Config),
+  ]
   return { config: config as Config, warnings }
-}
-
-/** Settings that are right alone and wrong together. */
-function faultsTogether({ LLM_CACHE_BACKEND, LLM_CACHE_REDIS_URL }: Config): string[] {
-  return LLM_CACHE_BACKEND === 'redis' && LLM_CACHE_REDIS_URL === undefined
-    ? ['LLM_CACHE_REDIS_URL must be set where LLM_CACHE_BACKEND is redis']
-    : []
 }
 
 function envFile(path: string, wanted: boolean, faults: string[]): NodeJS.Dict<string> {

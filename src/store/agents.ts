@@ -1,5 +1,5 @@
 /** Rows of `agents`, with the counter of unread deliveries that each carries. */
-import sql, { empty, join } from 'sql-template-tag'
+import sql, { empty, join, type Sql } from 'sql-template-tag'
 import { inOrder } from '../db/dialect.ts'
 import type { Reader, Tx } from '../db/port.ts'
 
@@ -17,9 +17,20 @@ export async function findAgent(db: Reader, projectId: number, nameKey: string):
   return rows[0]
 }
 
-export async function findAgentById(db: Reader, id: number): Promise<AgentRow | undefined> {
-  const rows = await db.all<AgentRow>(sql`SELECT id, project_id, name, keyed FROM agents WHERE id = ${id}`)
-  return rows[0]
+export interface OwnedRow extends AgentRow {
+  owner_contact: string | null
+  created_at: number
+}
+
+/** The agent of a key. */
+export async function findOwned(db: Reader, id: number): Promise<OwnedRow | undefined> {
+  const [row] = await db.all<OwnedRow>(sql`
+    SELECT id, project_id, name, keyed, owner_contact, created_at FROM agents WHERE id = ${id}`)
+  return row
+}
+
+export async function updateOwnerContact(tx: Tx, id: number, ownerContact: string): Promise<void> {
+  await tx.change(sql`UPDATE agents SET owner_contact = ${ownerContact} WHERE id = ${id}`)
 }
 
 /** The projects that have an agent of this name; `seen` leaves out those that never did anything. */
@@ -38,16 +49,18 @@ export interface NewAgent {
   name: string
   nameKey: string
   policy: string
+  program?: string
+  model?: string
   /** 0 if it has done nothing itself yet. */
   activeAt: number
   now: number
 }
 
 export async function insertAgent(tx: Tx, agent: NewAgent): Promise<AgentRow> {
-  const { projectId, name, nameKey, policy, activeAt, now } = agent
+  const { projectId, name, nameKey, policy, program = 'unknown', model = 'unknown', activeAt, now } = agent
   const [row] = await tx.all<AgentRow>(sql`
-    INSERT INTO agents (project_id, name, name_key, contact_policy, active_at, created_at)
-    VALUES (${projectId}, ${name}, ${nameKey}, ${policy}, ${activeAt}, ${now})
+    INSERT INTO agents (project_id, name, name_key, contact_policy, program, model, active_at, created_at)
+    VALUES (${projectId}, ${name}, ${nameKey}, ${policy}, ${program}, ${model}, ${activeAt}, ${now})
     RETURNING id, project_id, name, keyed`)
   return row as AgentRow
 }
@@ -72,20 +85,19 @@ export function listRecipients(db: Reader, ids: readonly number[]): Promise<Reci
     FROM agents WHERE id IN (${join([...ids])})`)
 }
 
-/**
- * Counts one more unread delivery for an agent that is open to all and has fewer than `limit`; false if it is not or has.
- * With `leases`, also false where archive paths of its project are reserved.
- */
-export async function raiseOpen(
-  tx: Tx,
-  id: number,
-  { limit, leases }: { limit: number; leases: boolean },
-): Promise<boolean> {
-  const raised = await tx.change(sql`
-    UPDATE agents SET unread = unread + 1 WHERE id = ${id} AND unread < ${limit} AND contact_policy = 'open'
-      ${leases ? sql`AND NOT ${archiveLease}` : empty}`)
-  return raised > 0
+/** An agent that is open to all. */
+export interface OpenAgent {
+  readonly id: number
+  /** It takes mail while it has fewer unread. */
+  readonly limit: number
+  /** Not where archive paths of its project are reserved. */
+  readonly leases: boolean
 }
+
+/** Counts one more unread delivery, if the agent is open and has room. */
+export const raisingOpen = ({ id, limit, leases }: OpenAgent): Sql => sql`
+  UPDATE agents SET unread = unread + 1 WHERE id = ${id} AND unread < ${limit} AND contact_policy = 'open'
+    ${leases ? sql`AND NOT ${archiveLease}` : empty}`
 
 /**
  * Counts one more unread delivery for each that has fewer than `limit` of them; false if that is not true of all. Several are
@@ -97,8 +109,8 @@ export async function raiseUnread(tx: Tx, ids: readonly number[], limit: number)
   return raised === ids.length
 }
 
-export async function updateUnread(tx: Tx, agentId: number, by: 1 | -1): Promise<void> {
-  await tx.change(sql`UPDATE agents SET unread = unread + ${by} WHERE id = ${agentId}`)
+export function updateUnread(tx: Tx, agentId: number, by: number): void {
+  tx.write(sql`UPDATE agents SET unread = unread + ${by} WHERE id = ${agentId}`)
 }
 
 /** Never moved back: another process may have seen a later time. */
@@ -113,4 +125,21 @@ export async function updateContactPolicy(tx: Tx, agentId: number, policy: strin
 export async function sumUnread(db: Reader): Promise<number> {
   const [row] = await db.all<{ unread: number | null }>(sql`SELECT SUM(unread) AS unread FROM agents`)
   return Number(row?.unread ?? 0)
+}
+
+/** Whether any agent has or had a key: the first entry of an index that holds nobody else. */
+export async function hasKeys(db: Reader): Promise<boolean> {
+  return (await db.all(sql`SELECT 1 FROM agents WHERE keyed = 1 LIMIT 1`)).length > 0
+}
+
+/** The unread mail of all agents of one name. */
+export async function sumUnreadNamed(db: Reader, nameKey: string): Promise<number> {
+  const [row] = await db.all<{ unread: number | null }>(sql`
+    SELECT SUM(a.unread) AS unread FROM projects p JOIN agents a ON a.project_id = p.id AND a.name_key = ${nameKey}`)
+  return Number(row?.unread ?? 0)
+}
+
+export async function findAgentById(db: Reader, id: number): Promise<AgentRow | undefined> {
+  const [row] = await db.all<AgentRow>(sql`SELECT id, project_id, name, keyed FROM agents WHERE id = ${id}`)
+  return row
 }

@@ -6,9 +6,9 @@ import { feedOrder, type Place, start } from './places.ts'
 
 /** Everything that can happen, each with the ids that a follower needs to look it up. */
 export type Event =
-  | { kind: 'project.created'; projectId: number }
+  | { kind: 'project.created' | 'project.linked' | 'project.unlinked'; projectId: number }
   | {
-      kind: 'agent.created' | 'agent.updated' | 'agent.policy' | 'agent.keyed'
+      kind: 'agent.created' | 'agent.updated' | 'agent.policy' | 'agent.keyed' | 'agent.revoked'
       projectId: number
       agentId: number
     }
@@ -64,18 +64,18 @@ interface Columns {
   contactId?: number
 }
 
-export async function insertChanges(
+export function insertChanges(
   tx: Tx,
   changes: readonly Change[],
   { actor, now }: { actor: string; now: number },
-): Promise<void> {
+): void {
   const rows = changes.map(({ kind, wakes = [], actor: author = actor, ...ids }) => {
     const { projectId, agentId, threadId, messageId, leaseId, contactId }: Columns = ids
     return sql`(${now}, ${author}, ${kind}, ${projectId ?? null}, ${agentId ?? null}, ${threadId ?? null}, ${messageId ?? null},
       ${leaseId ?? null}, ${contactId ?? null}, ${wakes.join(' ')})`
   })
   for (let at = 0; at < rows.length; at += rowsPerStatement)
-    await tx.change(sql`
+    tx.write(sql`
       INSERT INTO changes (at, actor, kind, project_id, agent_id, thread_id, message_id, lease_id, contact_id, wakes)
       VALUES ${join(rows.slice(at, at + rowsPerStatement))}`)
 }

@@ -16,9 +16,12 @@ export interface ContactRow {
   updated_at: number
   /** Null is for good. */
   expires_at: number | null
+  /** Approves the request for whoever was asked and brings it. */
+  code: string | null
+  code_expires_at: number | null
 }
 
-const columns = sql`id, from_id, to_id, status, origin, reason, created_at, updated_at, expires_at`
+const columns = sql`id, from_id, to_id, status, origin, reason, created_at, updated_at, expires_at, code, code_expires_at`
 
 /** The contacts between one agent and some others, asked for by either side. */
 export function listContactsBetween(db: Reader, agentId: number, others: readonly number[]): Promise<ContactRow[]> {
@@ -80,7 +83,7 @@ export async function updateContact(
 ): Promise<void> {
   await tx.all(sql`
     UPDATE contacts SET status = ${status}, origin = ${origin}, reason = ${reason}, updated_at = ${now},
-      expires_at = ${expiresAt ?? null}
+      expires_at = ${expiresAt ?? null}, code = CASE WHEN ${status} = 'pending' THEN code END
     WHERE id = ${id}`)
 }
 
@@ -150,7 +153,8 @@ export interface NamedContactRow extends ContactRow {
 }
 
 const named = sql`
-  SELECT c.id, c.from_id, c.to_id, c.status, c.origin, c.reason, c.created_at, c.updated_at, c.expires_at,
+  SELECT c.id, c.from_id, c.to_id, c.status, c.origin, c.reason, c.created_at, c.updated_at, c.expires_at, c.code,
+    c.code_expires_at,
     f.name AS from_name, fp.slug AS from_project, t.name AS to_name, tp.slug AS to_project
   FROM contacts c
   JOIN agents f ON f.id = c.from_id JOIN projects fp ON fp.id = f.project_id
@@ -167,6 +171,18 @@ export function listNamedContacts(db: Reader, agentId: number, limit: number): P
     ${named} WHERE c.id IN (
       SELECT id FROM contacts WHERE from_id = ${agentId} UNION SELECT id FROM contacts WHERE to_id = ${agentId})
     ORDER BY c.updated_at DESC, c.id DESC LIMIT ${limit}`)
+}
+
+/** All contacts of the agents of a project, or of one of them, with each other and with those elsewhere. */
+export function listContactsOf(
+  db: Reader,
+  { projectId, agentId, limit }: { projectId: number; agentId: number | undefined; limit: number },
+): Promise<NamedContactRow[]> {
+  const whose = agentId === undefined ? sql`(SELECT id FROM agents WHERE project_id = ${projectId})` : sql`(${agentId})`
+  return db.all<NamedContactRow>(sql`
+    ${named} WHERE c.id IN (
+      SELECT id FROM contacts WHERE from_id IN ${whose} UNION SELECT id FROM contacts WHERE to_id IN ${whose})
+    ORDER BY CASE c.status WHEN 'pending' THEN 0 ELSE 1 END, c.updated_at DESC, c.id DESC LIMIT ${limit}`)
 }
 
 /** Other agents of the same name as `notId` that asked this one and were not denied. */

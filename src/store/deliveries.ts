@@ -13,14 +13,11 @@ export interface NewDeliveries {
   now: number
 }
 
-export async function insertDeliveries(
-  tx: Tx,
-  { messageId, to, urgent, ackWanted, now }: NewDeliveries,
-): Promise<void> {
+export function insertDeliveries(tx: Tx, { messageId, to, urgent, ackWanted, now }: NewDeliveries): void {
   const rows = to.map(
     ({ id, kind }) => sql`(${messageId}, ${id}, ${kind}, ${now}, ${urgent ? 1 : 0}, ${ackWanted ? 1 : 0})`,
   )
-  await tx.change(
+  tx.write(
     sql`INSERT INTO deliveries (message_id, recipient_id, kind, sent_at, urgent, ack_wanted) VALUES ${join(rows)}`,
   )
 }
@@ -61,7 +58,7 @@ export async function takeDelivery(
     WHERE d.recipient_id = ${recipientId} AND d.read_at IS NULL AND (d.held_until IS NULL OR d.held_until <= ${now})
     ORDER BY d.id LIMIT 1 ${skipLocked(tx, 'd')}`)
   if (row === undefined) return undefined
-  await tx.change(sql`
+  tx.write(sql`
     UPDATE deliveries
     SET hold = ${hold}, held_until = ${heldUntil ?? null}, read_at = ${heldUntil === undefined ? now : null}
     WHERE id = ${row.delivery_id}`)
@@ -145,13 +142,11 @@ export function listUnconfirmed(
 }
 
 /** A loan of the message ends: the message is read now. */
-export async function updateReceipt(
+export function updateReceipt(
   tx: Tx,
   { id, readAt, ackedAt }: { id: number; readAt: number; ackedAt: number | null },
-): Promise<void> {
-  await tx.change(
-    sql`UPDATE deliveries SET read_at = ${readAt}, acked_at = ${ackedAt}, held_until = NULL WHERE id = ${id}`,
-  )
+): void {
+  tx.write(sql`UPDATE deliveries SET read_at = ${readAt}, acked_at = ${ackedAt}, held_until = NULL WHERE id = ${id}`)
 }
 
 /** Returns a delivery as if it had never been taken; false if it has moved on since. */
@@ -163,4 +158,36 @@ export async function updateReturned(
     UPDATE deliveries SET read_at = NULL, hold = NULL, held_until = NULL
     WHERE id = ${id} AND hold = ${hold} AND COALESCE(read_at, -1) = ${readAt ?? -1}`)
   return returned > 0
+}
+
+/** The oldest unread messages of an agent, lent or not. */
+export async function listUnreadIds(db: Reader, recipientId: number, limit: number): Promise<number[]> {
+  const rows = await db.all<{ message_id: number }>(sql`
+    SELECT message_id FROM deliveries WHERE recipient_id = ${recipientId} AND read_at IS NULL ORDER BY id LIMIT ${limit}`)
+  return rows.map(({ message_id }) => message_id)
+}
+
+/** Marks as read those of these messages that the agent was sent and has not read; returns their ids. */
+export async function updateAllRead(
+  tx: Tx,
+  { recipientId, messageIds, now }: { recipientId: number; messageIds: readonly number[]; now: number },
+): Promise<number[]> {
+  const rows = await tx.all<{ message_id: number }>(sql`
+    UPDATE deliveries SET read_at = ${now}, held_until = NULL
+    WHERE recipient_id = ${recipientId} AND message_id IN (${join([...messageIds])}) AND read_at IS NULL
+    RETURNING message_id`)
+  return rows.map(({ message_id }) => message_id).sort((a, b) => a - b)
+}
+
+/** Lends an unread delivery that nobody else holds to `hold`, or longer to the one who has it; false if it cannot. */
+export async function claimDelivery(
+  tx: Tx,
+  claim: { recipientId: number; messageId: number; hold: string; now: number; heldUntil: number },
+): Promise<boolean> {
+  const { recipientId, messageId, hold, now, heldUntil } = claim
+  const claimed = await tx.change(sql`
+    UPDATE deliveries SET hold = ${hold}, held_until = ${heldUntil}
+    WHERE message_id = ${messageId} AND recipient_id = ${recipientId} AND read_at IS NULL
+      AND (held_until IS NULL OR held_until <= ${now} OR hold = ${hold})`)
+  return claimed > 0
 }

@@ -33,12 +33,13 @@ export function listThreadsCalled(
 
 export interface MailThreadRow {
   id: number
+  uid: string
   project_id: number
   /** Its name once one more message is in it. */
   called: string
 }
 
-const columns = sql`t.id, t.project_id,
+export const threadColumns = sql`t.id, t.uid, t.project_id,
   COALESCE(t.key, (SELECT CAST(r.id AS TEXT) FROM messages r WHERE r.thread_id = t.id AND r.seq = 1)) AS called`
 
 /**
@@ -51,11 +52,11 @@ export async function findMailThread(
   { projectId, senderId, key }: { projectId: number; senderId: number; key: string },
 ): Promise<MailThreadRow | undefined> {
   const [named] = await tx.all<MailThreadRow>(sql`
-    SELECT ${columns} FROM threads t WHERE t.key = ${key} AND t.project_id = ${projectId} ${forUpdate(tx, 't')}`)
+    SELECT ${threadColumns} FROM threads t WHERE t.key = ${key} AND t.project_id = ${projectId} ${forUpdate(tx, 't')}`)
   const first = firstMessage(key)
   if (named !== undefined || first === 0) return named
   const [begun] = await tx.all<MailThreadRow>(sql`
-    SELECT ${columns} FROM messages m JOIN threads t ON t.id = m.thread_id
+    SELECT ${threadColumns} FROM messages m JOIN threads t ON t.id = m.thread_id
     WHERE m.id = ${first} AND m.seq = 1 AND t.project_id = ${projectId} AND t.key IS NULL AND t.name IS NULL
       AND EXISTS (SELECT 1 FROM messages x WHERE x.thread_id = t.id AND (x.sender_id = ${senderId} OR EXISTS (
         SELECT 1 FROM deliveries d WHERE d.message_id = x.id AND d.recipient_id = ${senderId})))
@@ -76,13 +77,13 @@ export async function listThreadsOf(
 /** Locked in the same way, by its own id. */
 export async function lockThread(tx: Tx, id: number): Promise<MailThreadRow | undefined> {
   const [row] = await tx.all<MailThreadRow>(sql`
-    SELECT ${columns} FROM threads t WHERE t.id = ${id} AND t.status <> 'deleted' ${forUpdate(tx, 't')}`)
+    SELECT ${threadColumns} FROM threads t WHERE t.id = ${id} AND t.status <> 'deleted' ${forUpdate(tx, 't')}`)
   return row
 }
 
 /** Locked in the same way. */
 export async function findThreadOf(tx: Tx, messageId: number): Promise<MailThreadRow | undefined> {
   const [row] = await tx.all<MailThreadRow>(sql`
-    SELECT ${columns} FROM messages m JOIN threads t ON t.id = m.thread_id WHERE m.id = ${messageId} ${forUpdate(tx, 't')}`)
+    SELECT ${threadColumns} FROM messages m JOIN threads t ON t.id = m.thread_id WHERE m.id = ${messageId} ${forUpdate(tx, 't')}`)
   return row
 }

@@ -1,6 +1,8 @@
 /** The rules of access: every cell of the matrix, on both engines, and every verb that doors can reach in the matrix. */
 import { describe, expect } from 'vitest'
 import { HubError } from '../../src/base/errors.ts'
+import { reader } from '../../src/core/hub/hub.ts'
+import { findLastChange } from '../../src/store/changes.ts'
 import { eachEngine } from '../support/engines.ts'
 import { openTestHub } from '../support/hub.ts'
 import { repositoryFiles, type Source } from '../support/sources.ts'
@@ -33,6 +35,18 @@ eachEngine('Access', (open) => {
       await hub.close()
       expect(found).toEqual(Object.fromEntries(order.map((verb) => [verb, rows[verb][of]])))
     })
+})
+
+eachEngine('Whoever may only read', (open) => {
+  verifies('access.roles.reads', 'leaves nothing in the feed, whichever verb it calls', async () => {
+    const hub = await openTestHub(await (await open()).connect())
+    const targetOf = await createWorld(hub)
+    const before = await findLastChange(reader(hub))
+    for (const of of ['itselfReading', 'readerKeyless', 'readerKeyed'] as const)
+      for (const verb of order) await outcomeOf(calls[verb](hub, targetOf(of)))
+    expect(await findLastChange(reader(hub))).toEqual(before)
+    await hub.close()
+  })
 })
 
 describe('The verbs in reach of doors', () => {

@@ -8,6 +8,11 @@ export const cases = {
   itself: 'agent, itself',
   another: 'agent, another one of its project',
   elsewhere: 'agent, another project',
+  itselfReading: 'agent that may only read, itself',
+  writerKeyless: 'writer, an agent without a key',
+  writerKeyed: 'writer, an agent with a key',
+  readerKeyless: 'reader, an agent without a key',
+  readerKeyed: 'reader, an agent with a key',
 } as const
 
 export type Case = keyof typeof cases
@@ -17,6 +22,7 @@ export type Outcome =
   | 'yes'
   | 'nothing'
   | 'FORBIDDEN'
+  | 'UNAUTHENTICATED'
   | 'PROJECT_NOT_FOUND'
   | 'AGENT_NOT_FOUND'
   | 'MESSAGE_NOT_FOUND'
@@ -25,115 +31,170 @@ export type Outcome =
 
 export type Row = Readonly<Record<Case, Outcome>>
 
-const row = (...[localKeyless, localKeyed, operator, itself, another, elsewhere]: Outcome[]): Row =>
-  ({ localKeyless, localKeyed, operator, itself, another, elsewhere }) as Row
+type Six = [
+  localKeyless: Outcome,
+  localKeyed: Outcome,
+  operator: Outcome,
+  itself: Outcome,
+  another: Outcome,
+  elsewhere: Outcome,
+]
 
-/** Done in an agent's name. */
-const asAgent = row('yes', 'FORBIDDEN', 'yes', 'yes', 'FORBIDDEN', 'PROJECT_NOT_FOUND')
-/** What a project shows to all who may look into it: its agents, leases and topics. */
-const inProject = row('yes', 'yes', 'yes', 'yes', 'yes', 'PROJECT_NOT_FOUND')
+const six = (...[localKeyless, localKeyed, operator, itself, another, elsewhere]: Six) => ({
+  ...{ localKeyless, localKeyed, operator, itself, another, elsewhere },
+  ...{ writerKeyless: localKeyless, writerKeyed: localKeyed },
+})
+
+/** A verb that changes nothing: a reader finds what a local caller does, an agent that may only read what it always does. */
+function reads(...outcomes: Six): Row {
+  const row = six(...outcomes)
+  return { ...row, itselfReading: row.itself, readerKeyless: row.localKeyless, readerKeyed: row.localKeyed }
+}
+
+/** A verb that changes something, for those who may. */
+const writes = (...outcomes: Six): Row => ({
+  ...six(...outcomes),
+  itselfReading: 'FORBIDDEN',
+  readerKeyless: 'FORBIDDEN',
+  readerKeyed: 'FORBIDDEN',
+})
+
+/** Looked at, or done, in an agent's name. */
+const asAgent = ['yes', 'FORBIDDEN', 'yes', 'yes', 'FORBIDDEN', 'PROJECT_NOT_FOUND'] as const
+const readsAsAgent = reads(...asAgent)
+const writesAsAgent = writes(...asAgent)
+/** What a project shows to all who may look into it, its agents, leases and topics; and what they may do with it. */
+const inProject = ['yes', 'yes', 'yes', 'yes', 'yes', 'PROJECT_NOT_FOUND'] as const
+const readsProject = reads(...inProject)
+const writesProject = writes(...inProject)
 /** A topic that was found before. */
-const inTopic = row('yes', 'yes', 'yes', 'yes', 'yes', 'TOPIC_NOT_FOUND')
+const readsTopic = reads('yes', 'yes', 'yes', 'yes', 'yes', 'TOPIC_NOT_FOUND')
 /** For everybody. */
-const anybody = row('yes', 'yes', 'yes', 'yes', 'yes', 'yes')
-/** For those who look after the hub. */
-const steering = row('yes', 'yes', 'yes', 'FORBIDDEN', 'FORBIDDEN', 'FORBIDDEN')
+const anybody = reads('yes', 'yes', 'yes', 'yes', 'yes', 'yes')
+/** About the agent of the key, whoever else is named. */
+const ownKey: Row = {
+  ...reads('UNAUTHENTICATED', 'UNAUTHENTICATED', 'FORBIDDEN', 'yes', 'yes', 'yes'),
+  ...{ writerKeyless: 'FORBIDDEN', writerKeyed: 'FORBIDDEN', readerKeyless: 'FORBIDDEN', readerKeyed: 'FORBIDDEN' },
+}
+/** How the server is doing; for all but agents. */
+const oversight = reads('yes', 'yes', 'yes', 'FORBIDDEN', 'FORBIDDEN', 'FORBIDDEN')
+/** For those who are there, or are the operator: a token comes from anywhere. */
+const steering: Row = {
+  ...writes('yes', 'yes', 'yes', 'FORBIDDEN', 'FORBIDDEN', 'FORBIDDEN'),
+  ...{ writerKeyless: 'FORBIDDEN', writerKeyed: 'FORBIDDEN' },
+}
 /** For people, who are the operator. */
-const people = row('FORBIDDEN', 'FORBIDDEN', 'yes', 'FORBIDDEN', 'FORBIDDEN', 'FORBIDDEN')
+const people = writes('FORBIDDEN', 'FORBIDDEN', 'yes', 'FORBIDDEN', 'FORBIDDEN', 'FORBIDDEN')
 /** Mail between two agents, both with a key unless the case says otherwise. */
-const ofThread = row('yes', 'THREAD_NOT_FOUND', 'yes', 'yes', 'THREAD_NOT_FOUND', 'PROJECT_NOT_FOUND')
+const ofThread = reads('yes', 'THREAD_NOT_FOUND', 'yes', 'yes', 'THREAD_NOT_FOUND', 'PROJECT_NOT_FOUND')
 
 /** By room, in the order of the rooms. */
 export const matrix = {
-  access: { listHeldChores: steering },
+  access: { listHeldChores: oversight },
   projects: {
-    ensureProject: inProject,
-    needProject: inProject,
-    listProjects: row('yes', 'yes', 'yes', 'yes', 'yes', 'nothing'),
+    ensureProject: writesProject,
+    needProject: readsProject,
+    listProjects: reads('yes', 'yes', 'yes', 'yes', 'yes', 'nothing'),
   },
   agents: {
-    register: asAgent,
-    createIdentity: steering,
-    createKey: asAgent,
-    canActAs: row('yes', 'nothing', 'yes', 'yes', 'nothing', 'PROJECT_NOT_FOUND'),
-    needAgent: inProject,
-    needHome: row('yes', 'yes', 'yes', 'yes', 'yes', 'AGENT_NOT_FOUND'),
-    whois: inProject,
-    listAgents: inProject,
-    pageAgents: inProject,
-    countAgents: row('yes', 'yes', 'yes', 'yes', 'yes', 'nothing'),
+    register: writesAsAgent,
+    createIdentity: writes('yes', 'yes', 'yes', 'FORBIDDEN', 'FORBIDDEN', 'FORBIDDEN'),
+    createKey: writesAsAgent,
+    registerOwned: steering,
+    needSelf: ownKey,
+    describeSelf: ownKey,
+    canActAs: reads('yes', 'nothing', 'yes', 'yes', 'nothing', 'PROJECT_NOT_FOUND'),
+    needAgent: readsProject,
+    needHome: reads('yes', 'yes', 'yes', 'yes', 'yes', 'AGENT_NOT_FOUND'),
+    whois: readsProject,
+    listAgents: readsProject,
+    pageAgents: readsProject,
+    countAgents: reads('yes', 'yes', 'yes', 'yes', 'yes', 'nothing'),
   },
   leases: {
-    reserve: asAgent,
-    renew: asAgent,
-    release: asAgent,
-    listLeases: inProject,
-    listExpiring: inProject,
+    reserve: writesAsAgent,
+    renew: writesAsAgent,
+    release: writesAsAgent,
+    listLeases: readsProject,
+    listExpiring: readsProject,
     installGuard: steering,
     describeGuard: steering,
     uninstallGuard: steering,
   },
-  contacts: { listContacts: asAgent, setContactPolicy: asAgent },
-  messages: { send: asAgent, reply: asAgent },
-  requests: { requestContact: asAgent, respondContact: asAgent },
+  contacts: { listContacts: readsAsAgent, setContactPolicy: writesAsAgent },
+  messages: { send: writesAsAgent, reply: writesAsAgent, converse: writesAsAgent },
+  requests: {
+    requestContact: writesAsAgent,
+    respondContact: writesAsAgent,
+    requestConnection: writesAsAgent,
+    listPendingConnections: readsAsAgent,
+    approveConnection: writesAsAgent,
+  },
   mail: {
-    take: asAgent,
-    acknowledge: asAgent,
-    markRead: asAgent,
-    acknowledgeMessage: asAgent,
-    listInbox: asAgent,
-    listOutbox: asAgent,
+    claimMessage: writesAsAgent,
+    keepSessionKey: writesAsAgent,
+    listConversations: readsAsAgent,
+    readConversation: writesAsAgent,
+    markReadCalled: writesAsAgent,
+    listUnread: readsAsAgent,
+    needCounterpart: readsAsAgent,
+    take: writesAsAgent,
+    acknowledge: writesAsAgent,
+    markRead: writesAsAgent,
+    acknowledgeMessage: writesAsAgent,
+    listInbox: readsAsAgent,
+    listOutbox: readsAsAgent,
     freeLeases: people,
   },
   topics: {
     findSchemaVersion: anybody,
-    createTopic: inProject,
-    listTopics: inProject,
-    resolveTopic: inProject,
-    needTopic: inProject,
-    needTopicCalled: inProject,
-    summarizeTopics: inProject,
-    closeTopic: inProject,
-    reopenTopic: inProject,
-    listPresent: inProject,
-    join: asAgent,
-    sync: asAgent,
-    resetCursor: asAgent,
-    remark: asAgent,
-    findLastSeq: inTopic,
-    findStart: inTopic,
-    findEntry: inTopic,
-    readEntries: inTopic,
-    awaitNews: inTopic,
+    createTopic: writesProject,
+    listTopics: readsProject,
+    resolveTopic: readsProject,
+    needTopic: readsProject,
+    needTopicCalled: readsProject,
+    summarizeTopics: readsProject,
+    closeTopic: writesProject,
+    reopenTopic: writesProject,
+    listPresent: readsProject,
+    join: writesAsAgent,
+    sync: writesAsAgent,
+    resetCursor: writesAsAgent,
+    remark: writesAsAgent,
+    findLastSeq: readsTopic,
+    findStart: readsTopic,
+    findEntry: readsTopic,
+    readEntries: readsTopic,
+    awaitNews: readsTopic,
     renameTopic: steering,
     deleteTopic: steering,
   },
   threads: {
     readThread: ofThread,
-    needMessage: row('yes', 'MESSAGE_NOT_FOUND', 'yes', 'yes', 'MESSAGE_NOT_FOUND', 'PROJECT_NOT_FOUND'),
+    needMessage: reads('yes', 'MESSAGE_NOT_FOUND', 'yes', 'yes', 'MESSAGE_NOT_FOUND', 'PROJECT_NOT_FOUND'),
     summarizeThread: ofThread,
     summarizeThreads: ofThread,
-    listDirectory: asAgent,
-    findListed: asAgent,
-    viewThread: asAgent,
-    listOwnThreads: asAgent,
-    readEnclosure: asAgent,
-    write: asAgent,
-    awaitReplies: asAgent,
-    createGrant: asAgent,
-    listGrants: asAgent,
-    revokeGrant: asAgent,
+    listDirectory: readsAsAgent,
+    findListed: readsAsAgent,
+    viewThread: readsAsAgent,
+    listOwnThreads: readsAsAgent,
+    readEnclosure: readsAsAgent,
+    write: writesAsAgent,
+    awaitReplies: readsAsAgent,
+    createGrant: writesAsAgent,
+    listGrants: readsAsAgent,
+    revokeGrant: writesAsAgent,
   },
-  archive: { findCommits: asAgent, describeCommits: asAgent, listRecentCommits: inProject },
+  archive: { findCommits: readsAsAgent, describeCommits: readsAsAgent, listRecentCommits: readsProject },
   search: {
-    searchProject: row('yes', 'nothing', 'yes', 'yes', 'nothing', 'PROJECT_NOT_FOUND'),
-    searchTopics: inProject,
+    searchProject: reads('yes', 'nothing', 'yes', 'yes', 'nothing', 'PROJECT_NOT_FOUND'),
+    searchTopics: readsProject,
   },
   macros: {
-    startWork: asAgent,
-    prepareForThread: asAgent,
-    lookForConflicts: asAgent,
-    shakeHands: asAgent,
+    startWork: writesAsAgent,
+    prepareForThread: readsAsAgent,
+    lookForConflicts: writesAsAgent,
+    shakeHands: writesAsAgent,
   },
   transfers: { exportProject: steering, importProject: steering },
   backups: { backUp: steering },

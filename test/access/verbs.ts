@@ -1,9 +1,9 @@
 /** One call of each verb that doors can reach, as a door makes it, on what a case reaches for. */
-import { agentCaller, operator } from '../../src/core/access/callers.ts'
 import { listHeldChores } from '../../src/core/access/oversight.ts'
 import { canActAs } from '../../src/core/agents/acting.ts'
 import { needAgent, needHome } from '../../src/core/agents/agents.ts'
 import { createKey } from '../../src/core/agents/keys.ts'
+import { describeSelf, needSelf, registerOwned } from '../../src/core/agents/owned.ts'
 import { countAgents, listAgents, pageAgents, whois } from '../../src/core/agents/profiles.ts'
 import { createIdentity, register } from '../../src/core/agents/registration.ts'
 import { describeCommits, findCommits, listRecentCommits } from '../../src/core/archive/commits.ts'
@@ -13,13 +13,18 @@ import type { Hub } from '../../src/core/hub/hub.ts'
 import { describeGuard, installGuard, uninstallGuard } from '../../src/core/leases/guard.ts'
 import { listExpiring, listLeases, release, renew, reserve } from '../../src/core/leases/leases.ts'
 import { lookForConflicts, prepareForThread, shakeHands, startWork } from '../../src/core/macros/work.ts'
+import { claimMessage, keepSessionKey, markReadCalled } from '../../src/core/mail/claims.ts'
+import { listConversations, readConversation } from '../../src/core/mail/conversations.ts'
 import { freeLeases } from '../../src/core/mail/freeing.ts'
 import { listInbox, listOutbox } from '../../src/core/mail/inbox.ts'
 import { acknowledgeMessage, markRead } from '../../src/core/mail/receipts.ts'
 import { acknowledge, take } from '../../src/core/mail/take.ts'
+import { listUnread, needCounterpart } from '../../src/core/mail/unread.ts'
+import { converse } from '../../src/core/messages/conversing.ts'
 import { reply } from '../../src/core/messages/reply.ts'
 import { send } from '../../src/core/messages/send.ts'
 import { ensureProject, listProjects, needProject } from '../../src/core/projects/projects.ts'
+import { approveConnection, listPendingConnections, requestConnection } from '../../src/core/requests/connecting.ts'
 import { requestContact, respondContact } from '../../src/core/requests/requests.ts'
 import { searchProject } from '../../src/core/search/project.ts'
 import { searchTopics } from '../../src/core/search/topics.ts'
@@ -79,6 +84,9 @@ export const calls: Readonly<Record<Verb, Call>> = {
   register: (hub, { caller, project, name }) => register(hub, caller, { project, name, task: 'another' }),
   createIdentity: (hub, { caller, project }) => createIdentity(hub, caller, { project }),
   createKey: (hub, target) => createKey(hub, acting(target)),
+  registerOwned: (hub, { caller, project }) => registerOwned(hub, caller, { project, name: 'NewOwned' }),
+  needSelf: (hub, { caller }) => needSelf(hub, caller),
+  describeSelf: (hub, { caller }) => describeSelf(hub, caller),
   canActAs: async (hub, target) => ((await canActAs(hub, acting(target))) ? true : []),
   needAgent: (hub, { caller, project, name }) => needAgent(hub, caller, project, name),
   needHome: (hub, { caller, name }) => needHome(hub, caller, name),
@@ -107,6 +115,19 @@ export const calls: Readonly<Record<Verb, Call>> = {
   setContactPolicy: (hub, target) => setContactPolicy(hub, acting(target), 'open'),
   send: (hub, target) => send(hub, acting(target), { to: [{ name: target.other }], body: 'hello' }),
   reply: (hub, target) => reply(hub, acting(target), { messageId: target.messageId, body: 'yes' }),
+  converse: (hub, target) => converse(hub, acting(target), { to: { name: target.other }, subject: 'a', body: 'b' }),
+  requestConnection: (hub, target) => requestConnection(hub, acting(target), { to: { name: target.stranger } }),
+  approveConnection: (hub, target) => approveConnection(hub, acting(target), target.code),
+  listPendingConnections: (hub, target) => listPendingConnections(hub, acting(target)),
+  claimMessage: (hub, target) => claimMessage(hub, acting(target), { uid: target.messageUid }),
+  keepSessionKey: (hub, target) => keepSessionKey(hub, acting(target), { uid: target.threadUid, sessionKey: 'main' }),
+  markReadCalled: (hub, target) => markReadCalled(hub, acting(target), target.messageUid),
+  listConversations: async (hub, target) =>
+    (await listConversations(hub, acting(target), { unreadOnly: false, limit: 10 })).conversations,
+  readConversation: async (hub, target) =>
+    (await readConversation(hub, acting(target), { uid: target.threadUid, limit: 10 })).letters,
+  listUnread: async (hub, target) => (await listUnread(hub, acting(target), { limit: 10 })).letters,
+  needCounterpart: (hub, target) => needCounterpart(hub, acting(target), target.threadUid),
   requestContact: (hub, target) => requestContact(hub, acting(target), { to: { name: target.other } }),
   respondContact: (hub, target) => respondContact(hub, acting(target), { from: { name: target.other }, accept: true }),
 
@@ -168,12 +189,8 @@ export const calls: Readonly<Record<Verb, Call>> = {
     readEnclosure(hub, looking(target), { thread: target.thread, messageId: target.messageId, position: 0 }),
   write: (hub, target) =>
     write(hub, looking(target), { to: [{ name: target.other }], text: 'hello', thread: target.thread }),
-  awaitReplies: async (hub, target) => {
-    const { caller, project, name } = target
-    // Sent by somebody who may: the verb itself is to be refused.
-    const sent = await send(hub, { caller: operator, project, name }, { to: [{ name: target.other }], body: 'hello?' })
-    return awaitReplies(hub, { caller, project, name }, sent.messageId, { waitMs: 0, signals: [] })
-  },
+  awaitReplies: (hub, { caller, project, name, askedId }) =>
+    awaitReplies(hub, { caller, project, name }, askedId, { waitMs: 0, signals: [] }),
   createGrant: (hub, target) =>
     createGrant(hub, looking(target), {
       agent: { name: target.other },
@@ -182,13 +199,7 @@ export const calls: Readonly<Record<Verb, Call>> = {
       ttlMs: 60_000,
     }),
   listGrants: async (hub, target) => (await listGrants(hub, looking(target), { limit: 10 })).grants.length >= 0,
-  revokeGrant: async (hub, target) => {
-    // Given by the owner itself: taking it back is to be refused.
-    const caller = agentCaller(await needAgent(hub, operator, target.project, target.name))
-    const wish = { agent: { name: target.other }, thread: target.thread, can: 'read', ttlMs: 60_000 } as const
-    const { id } = await createGrant(hub, { caller }, wish)
-    await revokeGrant(hub, looking(target), id)
-  },
+  revokeGrant: (hub, target) => revokeGrant(hub, looking(target), target.grant).then(() => true),
   findCommits: (hub, target) => findCommits(hub, acting(target), []).then(() => true),
   describeCommits: (hub, target) => describeCommits(hub, acting(target), []).then(() => true),
   listRecentCommits: (hub, { caller, project, name }) =>

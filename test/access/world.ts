@@ -1,5 +1,5 @@
 /** Two projects with agents who hold keys and agents who do not, mail between them, topics and leases: what the matrix is tried on. */
-import { agentCaller, type Caller, local, operator } from '../../src/core/access/callers.ts'
+import { agentCaller, type Caller, local, operator, tokenCaller } from '../../src/core/access/callers.ts'
 import type { Acting } from '../../src/core/agents/acting.ts'
 import { type Agent, ensureAgent } from '../../src/core/agents/agents.ts'
 import { createKey } from '../../src/core/agents/keys.ts'
@@ -7,7 +7,9 @@ import type { Hub } from '../../src/core/hub/hub.ts'
 import { reserve } from '../../src/core/leases/leases.ts'
 import { take } from '../../src/core/mail/take.ts'
 import { send } from '../../src/core/messages/send.ts'
+import { requestConnection } from '../../src/core/requests/connecting.ts'
 import { requestContact } from '../../src/core/requests/requests.ts'
+import { createGrant } from '../../src/core/threads/grants.ts'
 import { join } from '../../src/core/topics/members.ts'
 import { remark } from '../../src/core/topics/remarks.ts'
 import { createTopic, type Topic } from '../../src/core/topics/topics.ts'
@@ -24,6 +26,16 @@ export interface Target {
   readonly other: string
   /** From `other`, in the thread of this key, acknowledged by nobody. */
   readonly messageId: number
+  readonly messageUid: string
+  readonly threadUid: string
+  /** Of a request for contact that waits for its answer. */
+  readonly code: string
+  /** A message to `other`, which was not answered. */
+  readonly askedId: number
+  /** Lets `other` read the thread. */
+  readonly grant: string
+  /** An agent that has nothing to do with it. */
+  readonly stranger: string
   readonly thread: string
   readonly word: string
   readonly lent: { readonly clientId: string; readonly loan: string }
@@ -65,6 +77,11 @@ export async function createWorld(hub: Hub): Promise<(of: Case) => Target> {
     itself: { caller: own, ...made.keyed.target },
     another: { caller: foreign, ...made.keyed.target },
     elsewhere: { caller: foreign, ...made.away.target },
+    itselfReading: { caller: { ...own, readOnly: true }, ...made.keyed.target },
+    writerKeyless: { caller: tokenCaller('token:w', true), ...made.keyless.target },
+    writerKeyed: { caller: tokenCaller('token:w', true), ...made.keyed.target },
+    readerKeyless: { caller: tokenCaller('token:r', false), ...made.keyless.target },
+    readerKeyed: { caller: tokenCaller('token:r', false), ...made.keyed.target },
   }
   return (of) => targets[of]
 }
@@ -78,11 +95,17 @@ async function furnish(
   const as = (name: string): Acting => ({ caller: local, project, name, registered: true })
   await requestContact(hub, as(other), { to: { name }, reason: 'to try it' })
   const word = `word${name.toLowerCase()}`
+  const [asker, stranger] = [`${name}Asker`, `${name}Stranger`]
+  for (const one of [asker, stranger]) await ensureAgent(hub, local, { project, name: one, policy: 'auto' })
+  const { code } = await requestConnection(hub, as(asker), { to: { name } })
   const thread = `T-${name}`
   const draft = { to: [{ name }], subject: 'plan', thread, ackRequired: true }
   const lent = await take(hub, as(name), { ...now, loanMs: 600_000 })
   const enclosing = { paths: ['data:text/plain,hello'] }
-  const { messageId } = await send(hub, as(other), { ...draft, enclosing, body: `about ${word}` })
+  const { messageId, uid, threadUid } = await send(hub, as(other), { ...draft, enclosing, body: `about ${word}` })
+  const asked = await send(hub, as(name), { to: [{ name: other }], body: 'hello?' })
+  const wish = { agent: { name: other }, thread, can: 'read', ttlMs: 600_000 } as const
+  const grant = await createGrant(hub, { caller: agentCaller(agent) }, wish)
   await reserve(hub, as(name), {
     patterns: [`src/${name}.ts`],
     exclusive: true,
@@ -95,5 +118,21 @@ async function furnish(
   await join(hub, { caller: local, project, key: holder }, { topic, name, token: undefined })
   await remark(hub, as(other), { topic, outgoing: { body: `said ${word}`, kind: 'message' } })
   const { clientId = '', loan = '' } = lent?.mail ?? {}
-  return { agent, target: { project, name, other, messageId, thread, word, lent: { clientId, loan }, topic, holder } }
+  const named = {
+    project,
+    name,
+    other,
+    stranger,
+    code,
+    messageId,
+    messageUid: uid,
+    threadUid,
+    askedId: asked.messageId,
+    grant: grant.id,
+    thread,
+    word,
+    topic,
+    holder,
+  }
+  return { agent, target: { ...named, lent: { clientId, loan } } }
 }

@@ -22,7 +22,7 @@ export interface TestDatabase {
 export type OpenDatabase = (options?: { empty?: boolean }) => Promise<TestDatabase>
 
 /** Where databases come from. */
-interface Engine {
+export interface Engine {
   readonly dialect: Dialect
   start(): Promise<void>
   create(options: { empty: boolean }): Promise<string>
@@ -31,8 +31,10 @@ interface Engine {
   stop(): Promise<void>
 }
 
+export const engines = (): Engine[] => [sqlite(), postgres()]
+
 export function eachEngine(title: string, tests: (open: OpenDatabase, dialect: Dialect) => void): void {
-  for (const engine of [sqlite(), postgres()]) {
+  for (const engine of engines()) {
     describe(`${title} (${engine.dialect})`, () => {
       const urls: string[] = []
       const connected: Db[] = []

@@ -24,7 +24,7 @@ export interface TestHubOptions {
 
 /** What Parley starts with. */
 export const usualRules: Rules = {
-  contacts: { enforced: true, autoMs: 86_400_000, handshake: true, retry: true },
+  contacts: { enforced: true, autoMs: 86_400_000, handshake: true, retry: true, codeMs: 3_600_000, codesShown: true },
   makeRecipients: true,
   names: 'coerce',
   inboxLeases: true,

@@ -6,12 +6,31 @@ export type Caller = Actor &
   (
     | { readonly kind: 'local' } // without credentials: on stdio, or from loopback to a loopback name, past no proxy
     | { readonly kind: 'operator' } // HTTP_BEARER_TOKEN
-    | { readonly kind: 'agent'; readonly agentId: number; readonly projectId: number } // the key of an agent
+    | { readonly kind: 'person' } // a form of the pages, sent from this machine while no token is set
+    | AgentCaller
+    | { readonly kind: 'writer' } // a signed token that names no agent
+    | { readonly kind: 'reader' } // the same, for looking only
     | { readonly kind: 'hub' } // Parley itself, which no request can be
   )
 
+/** The key of an agent, or a signed token that names it. */
+export interface AgentCaller {
+  readonly kind: 'agent'
+  readonly agentId: number
+  readonly projectId: number
+  /** The agent of a token that is not there yet: its ids are 0, and its first write makes it. */
+  readonly unmade?: Named
+}
+
+/** The agent that a signed token names; `project` is a slug or key. */
+export interface Named {
+  readonly name: string
+  readonly project: string
+}
+
 export const local: Caller = { kind: 'local', key: 'local' }
 export const operator: Caller = { kind: 'operator', key: 'operator' }
+export const person: Caller = { kind: 'person', key: 'person' }
 export const housekeeper: Caller = { kind: 'hub', ...itself }
 
 export const agentCaller = ({ id, projectId }: { id: number; projectId: number }): Caller => ({
@@ -20,3 +39,7 @@ export const agentCaller = ({ id, projectId }: { id: number; projectId: number }
   agentId: id,
   projectId,
 })
+
+/** The caller of a signed token that names no agent. */
+export const tokenCaller = (key: string, mayWrite: boolean): Caller =>
+  mayWrite ? { kind: 'writer', key } : { kind: 'reader', key, readOnly: true }

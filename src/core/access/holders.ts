@@ -70,5 +70,5 @@ async function freeNames(tx: Tx, { name, projectId }: Named): Promise<string[]> 
 
 /** A process or session that ends frees its names. */
 export async function releaseNames(hub: Hub, caller: Caller, holder: string): Promise<void> {
-  await commit(hub, caller, (tx) => deleteHolder(tx, holder))
+  await commit(hub, { key: caller.key }, (tx) => deleteHolder(tx, holder))
 }

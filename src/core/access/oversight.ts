@@ -3,7 +3,7 @@ import { isRunning } from '../../base/processes.ts'
 import { listTakenChores } from '../../store/chores.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import type { Caller } from './callers.ts'
-import { needSteering } from './rules.ts'
+import { needOversight } from './rules.ts'
 
 export interface HeldChore {
   readonly name: string
@@ -14,7 +14,7 @@ export interface HeldChore {
 
 /** The housekeeping that some process holds right now, and who archives (mail.tooling.archiver). */
 export async function listHeldChores(hub: Hub, caller: Caller): Promise<HeldChore[]> {
-  needSteering(caller)
+  needOversight(caller)
   const now = hub.clock.now()
   const rows = await listTakenChores(reader(hub), now)
   return rows

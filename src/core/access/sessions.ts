@@ -20,7 +20,8 @@ const prefix = 'session:'
 export const isSessionEnded = (hub: Hub, nonce: string): Promise<boolean> => findEndedSession(reader(hub), nonce)
 
 export async function endSession(hub: Hub, caller: Caller, nonce: string, expiresAt: number): Promise<void> {
-  await commit(hub, caller, async (tx, note) => {
+  // A reader too may end what it began.
+  await commit(hub, { key: caller.key }, async (tx, note) => {
     await deleteEndedSessions(tx, hub.clock.now())
     await insertEndedSession(tx, nonce, expiresAt)
     await deleteHolder(tx, sessionHolder(nonce))

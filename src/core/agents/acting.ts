@@ -3,7 +3,7 @@ import { HubError } from '../../base/errors.ts'
 import { isReserved, overseer } from '../../base/names.ts'
 import type { Tx } from '../../db/port.ts'
 import type { Caller } from '../access/callers.ts'
-import { mayActAs } from '../access/rules.ts'
+import { isUnnamed, mayActAs } from '../access/rules.ts'
 import type { Note } from '../hub/commit.ts'
 import type { Hub } from '../hub/hub.ts'
 import { needProject } from '../projects/projects.ts'
@@ -39,7 +39,7 @@ export interface Acting {
  */
 export async function findActor(hub: Hub, acting: Acting): Promise<Known | Newcomer> {
   const { caller, project, name, registered = false, unnoticed = false } = acting
-  if (caller.kind === 'local' && isReserved(name))
+  if (isUnnamed(caller) && isReserved(name))
     throw new HubError('FORBIDDEN', `${overseer} is the name of people: no agent acts as it.`, {
       hint: 'Use a name of your own.',
     })
@@ -48,11 +48,12 @@ export async function findActor(hub: Hub, acting: Acting): Promise<Known | Newco
   const exists = registered || caller.kind === 'agent'
   const agent = exists ? await needAgent(hub, caller, project, name) : await findOrNew(hub, caller, { project, name })
   if (isNewcomer(agent)) return agent
-  // A local caller alone is refused for it.
-  const keyed = caller.kind === 'local' ? keyedNow(hub, agent) : false
+  // Only callers without an agent of their own are refused for it.
+  const keyed = isUnnamed(caller) ? keyedNow(hub, agent) : false
   const owned = { id: agent.id, name: agent.name, keyed: typeof keyed === 'boolean' ? keyed : await keyed }
   if (!mayActAs(caller, owned)) throw notYours(caller, agent)
-  if (!unnoticed) activity(hub).touch(agent.id)
+  // A reader looks in from outside: the agent itself has done nothing.
+  if (!unnoticed && caller.kind !== 'reader') activity(hub).touch(agent.id)
   return agent
 }
 
@@ -101,7 +102,7 @@ export async function canActAs(hub: Hub, acting: Acting): Promise<boolean> {
 }
 
 export function notYours(caller: Caller, { name }: Pick<Agent, 'name'>): HubError {
-  return caller.kind === 'local'
+  return isUnnamed(caller)
     ? new HubError('FORBIDDEN', `${name} has a key: nobody acts as it without that key.`, {
         reason: 'keyed',
         hint: 'Call with that key, or use a name of your own.',

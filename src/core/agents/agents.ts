@@ -4,6 +4,7 @@ import { isReserved, nameKey, overseer } from '../../base/names.ts'
 import type { Tx } from '../../db/port.ts'
 import { type AgentRow, findAgent, insertAgent, listHomes, sumUnread } from '../../store/agents.ts'
 import type { Caller } from '../access/callers.ts'
+import { keyChannels } from '../access/keys.ts'
 import { commit, type Note } from '../hub/commit.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import { memory, remember } from '../hub/memory.ts'
@@ -23,6 +24,12 @@ export type ContactPolicy = (typeof contactPolicies)[number]
 
 /** The wake-up channel of an agent's mail. */
 export const mailChannel = (agentId: number): string => `mail:${agentId}`
+
+/** The wake-up channel of an agent's contacts: requests to it, and answers to its own. */
+export const contactChannel = (agentId: number): string => `contact:${agentId}`
+
+/** The wake-up channel of an agent's keys. */
+export const keyChannel = (agentId: number): string => `${keyChannels}${agentId}`
 
 /** An agent as it was read. */
 export interface Known extends Agent {
@@ -66,6 +73,9 @@ export async function findOrNew(
   return (isNew(place) ? undefined : await findIn(hub, place.id, name)) ?? { place, name, policy, unseen }
 }
 
+/** The agent that stands for people in a project, whoever names it first (web.overseer.identity). */
+const people = { name: overseer, policy: 'open', program: 'WebUI', model: 'Human' } as const
+
 /** In the transaction of the call: one that fails leaves neither agent nor project behind (all.calls.nothing-made). */
 export async function makeAgent(hub: Hub, tx: Tx, note: Note, newcomer: Newcomer): Promise<AgentRow> {
   const { place, name, policy, unseen } = newcomer
@@ -73,10 +83,10 @@ export async function makeAgent(hub: Hub, tx: Tx, note: Note, newcomer: Newcomer
   const found = await findAgent(tx, projectId, nameKey(name))
   if (found !== undefined) return found
   // Mail to "human-overseer" is mail to people, and is shown as that.
-  const called = isReserved(name) ? overseer : name
+  const who = isReserved(name) ? people : { name, policy }
   const now = hub.clock.now()
   const activeAt = unseen ? 0 : now
-  const made = await insertAgent(tx, { projectId, name: called, nameKey: nameKey(name), policy, activeAt, now })
+  const made = await insertAgent(tx, { projectId, nameKey: nameKey(name), ...who, activeAt, now })
   note({ kind: 'agent.created', projectId, agentId: made.id })
   return made
 }

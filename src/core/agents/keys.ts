@@ -1,18 +1,34 @@
-/** Giving an agent a key: from then on nobody else acts as it. */
+/** Keys of agents: given, listed, changed, ended. Once an agent has had one, nobody else acts as it. */
+import { HubError } from '../../base/errors.ts'
+import { limits } from '../../base/limits.ts'
+import type { Tx } from '../../db/port.ts'
 import { deleteHoldersOf } from '../../store/holders.ts'
-import { insertKey, updateKeyed } from '../../store/keys.ts'
-import { hashKey, newKey } from '../access/keys.ts'
-import { mayActAs } from '../access/rules.ts'
-import { commit } from '../hub/commit.ts'
-import type { Hub } from '../hub/hub.ts'
+import { deleteKeys, insertKey, type KeyRow, listKeys as listRows, updateKeyed } from '../../store/keys.ts'
+import type { Caller } from '../access/callers.ts'
+import { hashKey, keyPrefix, newKey } from '../access/keys.ts'
+import { mayActAs, needSteering } from '../access/rules.ts'
+import { commit, type Note } from '../hub/commit.ts'
+import { type Hub, reader } from '../hub/hub.ts'
 import { type Acting, actAs, notYours } from './acting.ts'
-import { type Agent, mailChannel, noteKeyed } from './agents.ts'
+import { type Agent, keyChannel, mailChannel, noteKeyed } from './agents.ts'
+
+export interface NewKey {
+  readonly agent: Agent
+  /** Shown once: the hub keeps its hash. */
+  readonly key: string
+}
 
 /**
  * For those who may act as the agent. A key that is there stays good. Names that somebody else holds at a topic are given
  * up, so that the owner can take them.
  */
-export async function createKey(hub: Hub, acting: Acting): Promise<{ agent: Agent; key: string }> {
+export const createKey = (hub: Hub, acting: Acting): Promise<NewKey> => giveKey(hub, acting, async () => {})
+
+/** A new key in place of all that the agent has: those are no longer good. */
+export const rotateKey = (hub: Hub, acting: Acting): Promise<NewKey> =>
+  giveKey(hub, acting, async (tx, agent) => void (await deleteKeys(tx, agent.id)))
+
+async function giveKey(hub: Hub, acting: Acting, before: (tx: Tx, agent: Agent) => Promise<void>): Promise<NewKey> {
   const { caller } = acting
   const agent = await actAs(hub, { ...acting, registered: true, unnoticed: true })
   const key = newKey(hub)
@@ -21,9 +37,68 @@ export async function createKey(hub: Hub, acting: Acting): Promise<{ agent: Agen
     const first = await updateKeyed(tx, agent.id)
     if (!first && !mayActAs(caller, { ...agent, keyed: true })) throw notYours(caller, agent)
     if (first) await deleteHoldersOf(tx, agent.id)
-    await insertKey(tx, { hash: hashKey(key), agentId: agent.id, now: hub.clock.now() })
-    note({ kind: 'agent.keyed', projectId: agent.projectId, agentId: agent.id, wakes: [mailChannel(agent.id)] })
+    await before(tx, agent)
+    await storeKey(hub, { tx, note, agent, key })
   })
   noteKeyed(hub, agent)
   return { agent, key }
+}
+
+/** In a transaction that has made sure that the agent is the caller's to give a key to. */
+export async function storeKey(
+  hub: Hub,
+  { tx, note, agent, key }: { tx: Tx; note: Note; agent: Agent; key: string },
+): Promise<void> {
+  await insertKey(tx, { hash: hashKey(key), prefix: keyPrefix(key), agentId: agent.id, now: hub.clock.now() })
+  const wakes = [mailChannel(agent.id), keyChannel(agent.id)]
+  note({ kind: 'agent.keyed', projectId: agent.projectId, agentId: agent.id, wakes })
+}
+
+/** Ends the keys of an agent, or the one that begins in this way. Nobody but the operator acts as it until it has another. */
+export async function revokeKeys(
+  hub: Hub,
+  acting: Acting,
+  prefix?: string,
+): Promise<{ agent: Agent; revoked: number }> {
+  const agent = await actAs(hub, { ...acting, registered: true, unnoticed: true })
+  const revoked = await commit(hub, acting.caller, async (tx, note) => {
+    const ended = await deleteKeys(tx, agent.id, prefix)
+    if (ended === 0)
+      throw new HubError('NOT_FOUND', `${agent.name} has no ${prefix === undefined ? 'key' : `key ${prefix}…`}.`, {
+        hint: 'List the keys to see which there are.',
+      })
+    const wakes = [keyChannel(agent.id)]
+    note({ kind: 'agent.revoked', projectId: agent.projectId, agentId: agent.id, wakes })
+    return ended
+  })
+  return { agent, revoked }
+}
+
+export interface Key {
+  readonly agent: string
+  /** The slug of the agent's project. */
+  readonly project: string
+  /** How it begins. */
+  readonly prefix: string | undefined
+  readonly createdAt: number
+}
+
+const toKey = ({ agent, project, prefix, created_at }: KeyRow): Key => ({
+  agent,
+  project,
+  prefix: prefix ?? undefined,
+  createdAt: created_at,
+})
+
+/** The keys of an agent, newest first. */
+export async function listKeys(hub: Hub, acting: Acting): Promise<Key[]> {
+  const { id } = await actAs(hub, { ...acting, registered: true, unnoticed: true })
+  return (await listRows(reader(hub), { agentId: id, limit: limits.listed })).map(toKey)
+}
+
+/** The keys of all agents, newest first. */
+export async function listAllKeys(hub: Hub, caller: Caller): Promise<{ keys: Key[]; more: boolean }> {
+  needSteering(caller)
+  const rows = await listRows(reader(hub), { agentId: undefined, limit: limits.listed + 1 })
+  return { keys: rows.slice(0, limits.listed).map(toKey), more: rows.length > limits.listed }
 }

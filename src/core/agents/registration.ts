@@ -13,7 +13,7 @@ import {
   updateProfile,
 } from '../../store/profiles.ts'
 import type { Caller } from '../access/callers.ts'
-import { maySteer } from '../access/rules.ts'
+import { mayRoam, needWriting } from '../access/rules.ts'
 import { commit } from '../hub/commit.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import { findPlace, findProjectCalled, isNew, makeProject, needProject, type Project } from '../projects/projects.ts'
@@ -50,9 +50,10 @@ export async function register(
   caller: Caller,
   { name: asked, ...intro }: Introduction & { readonly name?: string | undefined },
 ): Promise<Registered> {
+  needWriting(caller)
   const name = asked === undefined ? undefined : await plainName(hub, intro.project, asked.trim())
   refuseReserved(name)
-  if (!maySteer(caller)) return { profile: await renewOwn(hub, caller, intro, name) }
+  if (!mayRoam(caller)) return { profile: await renewOwn(hub, caller, intro, name) }
   const fault = name === undefined ? undefined : newNameFault(hub, name)
   const there = name === undefined ? undefined : await findExisting(hub, intro.project, name)
   // Refused before anything is made: no project is left behind.
@@ -82,7 +83,7 @@ export async function createIdentity(
   caller: Caller,
   { hint, ...intro }: Introduction & { readonly hint?: string | undefined },
 ): Promise<Registered> {
-  if (!maySteer(caller)) throw oneIdentity()
+  if (!mayRoam(caller)) throw oneIdentity()
   const wish = hint === undefined ? undefined : lettersAndDigits(hint)
   refuseReserved(wish)
   const place = await findPlace(hub, caller, intro.project)

@@ -13,7 +13,7 @@ import {
   listContactsElsewhere,
 } from '../../store/contacts.ts'
 import { listThreadsOf } from '../../store/mail-threads.ts'
-import type { Agent } from '../agents/agents.ts'
+import { type Agent, contactChannel } from '../agents/agents.ts'
 import type { Note } from '../hub/commit.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import { findGrounds } from './grounds.ts'
@@ -165,7 +165,8 @@ async function shakeHands(
       refusals.set(agent.id, requestFiled(agent, isAbroad(agent, sender)))
       const contactId = filed.get(agent.id)
       if (contactId === undefined) continue
-      note({ kind: 'contact.requested', projectId: agent.projectId, agentId: agent.id, contactId })
+      const wakes = [contactChannel(agent.id)]
+      note({ kind: 'contact.requested', projectId: agent.projectId, agentId: agent.id, contactId, wakes })
       if (isNews(links.get(agent.id)?.row, now)) told.push(agent)
     }
   }

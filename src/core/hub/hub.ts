@@ -25,6 +25,9 @@ export interface Rules {
     readonly handshake: boolean
     /** Whether the send goes on once contact was made automatically. */
     readonly retry: boolean
+    /** How long the code of a request is good, and whether the one who is asked is shown it. */
+    readonly codeMs: number
+    readonly codesShown: boolean
   }
   /** Whether mail to a name that nobody has makes that agent, at doors where one registers first. */
   readonly makeRecipients: boolean
@@ -131,6 +134,9 @@ export const snapshot = <T>(hub: Hub, look: (reader: Reader) => Promise<T>): Pro
 export const countCommits = (hub: Hub): number => hub[inside].commits
 
 export const countWaiters = (hub: Hub): number => hub[inside].wakes.size
+
+/** Whether somebody waits on this channel, in this process. */
+export const isAwaited = (hub: Hub, channel: string): boolean => hub[inside].wakes.has(channel)
 
 /** Called when the hub is closed, while it can still be written to. */
 export const onClose = (hub: Hub, close: () => Promise<void>): void => {

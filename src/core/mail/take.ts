@@ -13,7 +13,7 @@ import {
   updateReturned,
 } from '../../store/deliveries.ts'
 import type { Caller } from '../access/callers.ts'
-import { mayActAs } from '../access/rules.ts'
+import { mayActAs, needWriting } from '../access/rules.ts'
 import { type Acting, actAs, findActor, notYours } from '../agents/acting.ts'
 import { type Agent, isNewcomer, mailChannel } from '../agents/agents.ts'
 import { commit } from '../hub/commit.ts'
@@ -58,6 +58,8 @@ export async function take(
   acting: Acting,
   { loanMs, waitMs, after, signals }: Taking,
 ): Promise<Taken | undefined> {
+  // An empty mailbox is refused too: nothing would be written for it.
+  needWriting(acting.caller)
   const agent = await actAs(hub, acting)
   if (after !== undefined)
     await settle(hub, acting.caller, { agent, clientId: after }, (row) => row.read_at === null && row.hold !== null)
@@ -96,7 +98,7 @@ async function takeNext(hub: Hub, caller: Caller, agent: Agent, loanMs: number):
     if (row === undefined) return undefined
     // Asked in the transaction: the agent may have been given a key while its mail was waited for.
     if (!mayActAs(caller, { ...agent, keyed: row.keyed === 1 })) throw notYours(caller, agent)
-    if (!lent) await updateUnread(tx, agent.id, -1)
+    if (!lent) updateUnread(tx, agent.id, -1)
     note({
       kind: lent ? 'mail.lent' : 'mail.taken',
       projectId: agent.projectId,
@@ -129,7 +131,7 @@ async function putBack(
 ): Promise<void> {
   await commit(hub, caller, async (tx, note) => {
     if (!(await updateReturned(tx, { id: row.delivery_id, hold, readAt }))) return
-    if (readAt !== undefined) await updateUnread(tx, agent.id, 1)
+    if (readAt !== undefined) updateUnread(tx, agent.id, 1)
     note({
       kind: 'mail.returned',
       projectId: agent.projectId,
@@ -182,7 +184,7 @@ async function settle(
     const before = await updateRead(tx, { id: deliveryId, hold, now: hub.clock.now() })
     if (before === 'moved on') return 'moved on'
     if (before === 'unread') {
-      await updateUnread(tx, agent.id, -1)
+      updateUnread(tx, agent.id, -1)
       note({ kind: 'mail.acknowledged', projectId: agent.projectId, agentId: agent.id, messageId })
     }
     return 'settled'

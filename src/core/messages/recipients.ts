@@ -7,7 +7,7 @@ import { listHomes } from '../../store/agents.ts'
 import type { DeliveryKind } from '../../store/deliveries.ts'
 import { listNames } from '../../store/profiles.ts'
 import type { Caller } from '../access/callers.ts'
-import { maySteer } from '../access/rules.ts'
+import { mayRoam } from '../access/rules.ts'
 import type { Acting } from '../agents/acting.ts'
 import { type Agent, findIn, isNewcomer, makeAgent, type Newcomer } from '../agents/agents.ts'
 import { listActiveOthers } from '../agents/profiles.ts'
@@ -45,7 +45,7 @@ interface Resolving {
 export async function resolve(hub: Hub, { acting, sender, addresses }: Resolving): Promise<Addressee[]> {
   if (acting.registered && !isNewcomer(sender)) await refuseBroadcast(hub, { acting, sender, addresses })
   const found: { address: Address; agent: Agent | undefined }[] = []
-  for (const address of addresses) found.push({ address, agent: await find(hub, { acting, sender }, address) })
+  for (const address of addresses) found.push({ address, agent: await findRecipient(hub, { acting, sender }, address) })
   const unknown = found.filter(({ agent, address }) => agent === undefined && !mayBeMade(hub, acting, address))
   if (unknown.length > 0) {
     const names = unknown.map(({ address: { name, project } }) => (project === undefined ? name : `${name}@${project}`))
@@ -103,7 +103,7 @@ export async function makeRecipients(
  * A plain name is the agent of this project, else the one approved contact of that name elsewhere
  * (mail.contact.elsewhere), else a new agent of this project (mail.recipient.made), which starts as agents of its door do.
  */
-async function find(
+export async function findRecipient(
   hub: Hub,
   { acting, sender }: Pick<Resolving, 'acting' | 'sender'>,
   { name, project }: Address,
@@ -149,7 +149,7 @@ export async function findNear(hub: Hub, caller: Caller, { id, projectId }: Agen
     name,
     names.filter((other) => nameKey(other) !== key),
   )
-  if (!maySteer(caller)) return near
+  if (!mayRoam(caller)) return near
   const home = await slugOfProject(hub, projectId)
   const homes = await listHomes(reader(hub), { nameKey: key, seen: true, limit: mostElsewhere + 1 })
   return [...near, ...homes.filter((slug) => slug !== home).map((slug) => `${name}@${slug}`)].slice(0, mostNear)

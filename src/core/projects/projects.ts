@@ -14,7 +14,7 @@ import {
   type ProjectRow,
 } from '../../store/projects.ts'
 import type { Caller } from '../access/callers.ts'
-import { mayEnter, maySteer } from '../access/rules.ts'
+import { mayEnter, mayRoam, needWriting } from '../access/rules.ts'
 import { commit, type Note } from '../hub/commit.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import { memory, remember } from '../hub/memory.ts'
@@ -50,7 +50,7 @@ export async function findPlace(hub: Hub, caller: Caller, slugOrKey: string): Pr
   const found = await findProjectCalled(hub, slugOrKey, onlyOf(caller))
   if (found !== undefined && mayEnter(caller, found.id)) return found
   // A foreign project and a missing one answer alike.
-  if (found !== undefined || !maySteer(caller)) throw await missing(hub, caller, slugOrKey)
+  if (found !== undefined || !mayRoam(caller)) throw await missing(hub, caller, slugOrKey)
   const newKey = tidyKey(slugOrKey)
   if (isAbsolutePath(slugOrKey) || newKey === commons) return { newKey }
   throw await missing(hub, caller, slugOrKey)
@@ -69,6 +69,7 @@ export async function makeProject(hub: Hub, tx: Tx, note: Note, { newKey }: NewP
 
 /** The same, made where it is new. */
 export async function ensureProject(hub: Hub, caller: Caller, slugOrKey: string): Promise<Project> {
+  needWriting(caller)
   const place = await findPlace(hub, caller, slugOrKey)
   if (!isNew(place)) return place
   const made = await commit(hub, caller, (tx, note) => makeProject(hub, tx, note, place))
@@ -129,7 +130,7 @@ export async function needProject(hub: Hub, caller: Caller, slugOrKey: string): 
  */
 export async function findProjectElsewhere(hub: Hub, caller: Caller, slugOrKey: string): Promise<Project | undefined> {
   const found = await findProjectCalled(hub, slugOrKey)
-  if (found === undefined && maySteer(caller)) throw await missing(hub, caller, slugOrKey, 'elsewhere')
+  if (found === undefined && mayRoam(caller)) throw await missing(hub, caller, slugOrKey, 'elsewhere')
   return found
 }
 

@@ -4,10 +4,18 @@ import { nameKey } from '../../base/names.ts'
 import type { Tx } from '../../db/port.ts'
 import { listRecipients, updateUnread } from '../../store/agents.ts'
 import { requestKind } from '../../store/contact-grounds.ts'
-import { findNamedContact, insertContact, listNamesakes, lockContacts, updateContact } from '../../store/contacts.ts'
+import {
+  type ContactRow,
+  findNamedContact,
+  insertContact,
+  listNamesakes,
+  lockContacts,
+  updateContact,
+} from '../../store/contacts.ts'
 import { listUnconfirmed, updateReceipt } from '../../store/deliveries.ts'
+import type { Caller } from '../access/callers.ts'
 import { type Acting, actAs } from '../agents/acting.ts'
-import type { Agent } from '../agents/agents.ts'
+import { type Agent, contactChannel } from '../agents/agents.ts'
 import { introMessage } from '../contacts/intro.ts'
 import { isNews } from '../contacts/judging.ts'
 import { type Contact, needOther, type Other, toContact } from '../contacts/links.ts'
@@ -63,7 +71,8 @@ export async function requestContact(
     if (back?.status === 'denied') await updateContact(tx, back.id, { ...back, now, expiresAt: now })
     const { id } = own ?? (await insertContact(tx, { fromId: sender.id, toId: target.id, ...change }))
     if (own !== undefined) await updateContact(tx, id, change)
-    note({ kind: 'contact.requested', projectId: target.projectId, agentId: target.id, contactId: id })
+    const wakes = [contactChannel(target.id)]
+    note({ kind: 'contact.requested', projectId: target.projectId, agentId: target.id, contactId: id, wakes })
     if (isNews(own, now)) {
       const recipients = [{ agent: target, kind: 'to' as const }]
       const draft = introMessage({ sender, slug, target, reason })
@@ -93,7 +102,16 @@ export async function respondContact(
 ): Promise<Contact> {
   const me = await actAs(hub, acting)
   const other = await needOther(hub, acting, from, 'no_asker')
-  return commit(hub, acting.caller, async (tx, note) => {
+  return answerRequest(hub, acting.caller, { me, other, from, accept, ttlMs })
+}
+
+/** The same once both are known, whoever answers: a person decides in the place of an agent (web.contacts.decided). */
+export function answerRequest(
+  hub: Hub,
+  caller: Caller,
+  { me, other, from, accept, ttlMs }: ContactAnswer & { readonly me: Agent; readonly other: Agent },
+): Promise<Contact> {
+  return commit(hub, caller, async (tx, note) => {
     const now = hub.clock.now()
     const { own: back, back: asked } = await lockContacts(tx, me.id, other.id)
     const toldNow = async (id: number) => toContact(await findNamedContact(tx, id), now)
@@ -108,6 +126,7 @@ export async function respondContact(
       if (asked.status === 'denied') await updateContact(tx, asked.id, { ...asked, now, expiresAt: now })
       return toldNow(asked.id)
     }
+    if (accept && asked !== undefined && needsCode(hub, asked)) throw codeNeeded(other)
     const lasting = ttlMs ?? (accept ? usualTtlMs : undefined)
     const change = {
       status: accept ? 'approved' : 'denied',
@@ -121,22 +140,32 @@ export async function respondContact(
     const { id } = asked ?? (await insertContact(tx, { fromId: other.id, toId: me.id, ...change }))
     if (asked !== undefined) await updateContact(tx, id, change)
     const kind = accept ? 'contact.approved' : 'contact.denied'
-    note({ kind, projectId: me.projectId, agentId: me.id, contactId: id })
+    note({ kind, projectId: me.projectId, agentId: me.id, contactId: id, wakes: [contactChannel(other.id)] })
     await confirmRequests(hub, { tx, note, me, other })
     return toldNow(id)
   })
 }
 
+/** Where codes are hidden from whoever is asked, only the code approves (post.code.hidden). */
+const needsCode = (hub: Hub, { code, code_expires_at }: ContactRow): boolean =>
+  !hub.rules.contacts.codesShown && code !== null && (code_expires_at ?? 0) > hub.clock.now()
+
+const codeNeeded = ({ name }: Agent): HubError =>
+  new HubError('FORBIDDEN', `The request of ${name} is approved by its verification code only.`, {
+    reason: 'code_needed',
+    hint: `Ask the person behind ${name} for the code, and approve with it: POST /connections/approve.`,
+  })
+
 /** Whoever has answered owes no acknowledgement of the message about the request (mail.contact.confirmed). */
-async function confirmRequests(
+export async function confirmRequests(
   hub: Hub,
   { tx, note, me, other }: { tx: Tx; note: Note; me: Agent; other: Agent },
 ): Promise<void> {
   const now = hub.clock.now()
   const from = { recipientId: me.id, senderId: other.id, kind: requestKind }
   for (const { id, message_id: messageId, read_at } of await listUnconfirmed(tx, from)) {
-    await updateReceipt(tx, { id, readAt: read_at ?? now, ackedAt: now })
-    if (read_at === null) await updateUnread(tx, me.id, -1)
+    updateReceipt(tx, { id, readAt: read_at ?? now, ackedAt: now })
+    if (read_at === null) updateUnread(tx, me.id, -1)
     note({ kind: 'mail.acknowledged', projectId: me.projectId, agentId: me.id, messageId })
   }
 }

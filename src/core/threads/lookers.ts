@@ -1,7 +1,7 @@
 /** Who looks at threads at the hub: a caller, and the agent that it is there, if any. */
 import { HubError } from '../../base/errors.ts'
 import { commons, nameKey } from '../../base/names.ts'
-import { findAgentById } from '../../store/agents.ts'
+import { findOwned } from '../../store/agents.ts'
 import { listGranters } from '../../store/grants.ts'
 import { isSeen, listThreadsById, listThreadsNamed, type ThreadRow } from '../../store/thread-views.ts'
 import type { Eyes } from '../../store/visibility.ts'
@@ -33,14 +33,17 @@ const agentsById = memory(() => new Map<number, Agent>())
 async function needSelf(hub: Hub, caller: Caller & { kind: 'agent' }): Promise<Agent> {
   const before = agentsById(hub).get(caller.agentId)
   if (before !== undefined) return before
-  const row = await findAgentById(reader(hub), caller.agentId)
+  const row = await findOwned(reader(hub), caller.agentId)
   if (row === undefined) throw new HubError('AGENT_NOT_FOUND', 'The agent of this key is gone.')
   return remember(agentsById(hub), row.id, { id: row.id, projectId: row.project_id, name: row.name })
 }
 
 /** The project and the name by which a caller acts; the holder of a key is the agent of the key. */
 async function placeOf(hub: Hub, { caller, project, name }: Looker): Promise<{ project: string; name?: string }> {
+  // The holder of a token that only reads is nobody here: a name on the URL is for those who may act.
+  if (caller.kind === 'reader') return { project: project ?? commons }
   if (caller.kind !== 'agent') return { project: project ?? commons, ...(name !== undefined && { name }) }
+  if (caller.unmade !== undefined) return { ...caller.unmade }
   if (project !== undefined) await needProject(hub, caller, project)
   const self = await needSelf(hub, caller)
   if (name !== undefined && nameKey(name) !== nameKey(self.name)) throw notYours(caller, { name })

@@ -5,6 +5,7 @@ import { nameKey } from '../../base/names.ts'
 import { findEnd } from '../../store/changes.ts'
 import { isBefore, type Place, start } from '../../store/places.ts'
 import { findNewestMail, listMissed, listThreadEnds, type NewsRow } from '../../store/updates.ts'
+import { isUnnamed } from '../access/rules.ts'
 import { type Hub, longReader, reader } from '../hub/hub.ts'
 import { memory } from '../hub/memory.ts'
 import { type Audience, audienceOf, type Mark, type Target } from './audience.ts'
@@ -117,9 +118,9 @@ export class Follower {
     )
   }
 
-  /** An agent that was given a key is its owner's: a local caller is told nothing more of it. */
+  /** An agent that was given a key is its owner's: who only names it is told nothing more of it. */
   lose(agentId: number): void {
-    if (this.#looker.caller.kind === 'local' && this.#view?.agent?.id === agentId) this.#view = undefined
+    if (isUnnamed(this.#looker.caller) && this.#view?.agent?.id === agentId) this.#view = undefined
   }
 
   async look(): Promise<void> {

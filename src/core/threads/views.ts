@@ -147,14 +147,14 @@ export function partOf(text: string, offset: number): { text: string; nextOffset
   return { text: text.slice(start, end), nextOffset: end < text.length ? end : undefined }
 }
 
-/** Reading moves how far the agent was shown the thread, and writes only where that grows. */
+/** Reading moves how far the agent was shown the thread, and writes only where that grows; never for one who may only read. */
 async function markRead(
   hub: Hub,
   { caller }: Looker,
   { view, threadId, seq }: { view: View; threadId: number; seq: number },
 ): Promise<() => Promise<void>> {
   const { agent } = view
-  if (agent === undefined || seq === 0) return async () => {}
+  if (agent === undefined || seq === 0 || caller.readOnly) return async () => {}
   const to = await findReadMark(reader(hub), agent.id, threadId)
   if (to >= seq) return async () => {}
   const mark = { agentId: agent.id, threadId }

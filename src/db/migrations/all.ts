@@ -9,7 +9,9 @@ import { names } from './0006-names.ts'
 import { boxes } from './0007-boxes.ts'
 import { archive } from './0008-archive.ts'
 import { attachments } from './0009-attachments.ts'
-import { hub } from './0010-hub.ts'
+import { post } from './0010-post.ts'
+import { hub } from './0011-hub.ts'
+import { pages } from './0012-pages.ts'
 
 export const migrations: readonly Migration[] = [
   mailbox,
@@ -21,5 +23,7 @@ export const migrations: readonly Migration[] = [
   boxes,
   archive,
   attachments,
+  post,
   hub,
+  pages,
 ]

@@ -1,4 +1,5 @@
 /** The HTTP server without its doors: admission, bad requests, health. */
+import type { IncomingMessage } from 'node:http'
 import Fastify, {
   errorCodes,
   type FastifyError,
@@ -13,22 +14,37 @@ import { limits } from '../../base/limits.ts'
 import type { Log } from '../../base/log.ts'
 import { echo } from '../../base/text.ts'
 import type { Caller } from '../../core/access/callers.ts'
+import { type Admission, admitRoutes } from './admission.ts'
 import { dropUnusedConnections } from './connections.ts'
+import { type CorsOptions, createCors } from './cors.ts'
 import { type CredentialOptions, createReadCaller } from './credentials.ts'
 import { createGuard, type GuardOptions } from './guard.ts'
 import { addHealth, type HealthOptions } from './health.ts'
-import { checkForm, isCutOff, statusOf } from './refusal.ts'
+import { checkForm, comeBack, isCutOff, statusOf } from './refusal.ts'
+import { addMetadata, challengeOf, type ResourceOptions } from './sign-in/resource.ts'
 import { createResponses, type UnsentOptions } from './unsent.ts'
 
 export interface AppOptions extends GuardOptions, CredentialOptions, HealthOptions, UnsentOptions {
   readonly log: Log
+  /** Holds callers to their roles and limits; absent where every caller may do all. */
+  readonly admission?: Admission | undefined
+  readonly cors?: CorsOptions | undefined
+  /** What clients are told about signing in. */
+  readonly resource?: ResourceOptions
   /** Whether requests are logged at level info; else they are at level debug. */
   readonly requestsShown?: boolean
 }
 
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** Who calls, for the pages: they admit their visitors themselves. Throws as other routes do. */
+    callerOf(raw: IncomingMessage): Caller | Promise<Caller>
+  }
+}
+
 /** Listen with `listen` below: it costs each request less than `app.listen` right after `app.ready`. */
 export function createApp(options: AppOptions): FastifyInstance {
-  const { log } = options
+  const { log, admission, resource = {} } = options
   const app = Fastify({
     http: { ServerResponse: createResponses(options) },
     bodyLimit: limits.requestBytes,
@@ -56,11 +72,16 @@ export function createApp(options: AppOptions): FastifyInstance {
 
   const guard = createGuard(options)
   const readCaller = createReadCaller(options)
-  app.addHook('onRequest', (request, _reply, done) => {
+  const cors = options.cors && createCors(options.cors)
+  app.decorate('callerOf', (raw) => readCaller(raw, guard(raw)))
+  app.addHook('onRequest', (request, reply, done) => {
     const toLoopback = guard(request.raw)
+    const page = isPage(request.raw)
+    // A browser asks before it sends credentials.
+    if (!page && cors?.(request, reply)) return
     checkForm(request.raw)
-    if (isOpen(request)) return done()
-    const caller = readCaller(request.raw, toLoopback)
+    if (page || isOpen(request)) return done()
+    const caller = readCaller(request.raw, toLoopback, () => request.routeOptions.config.openToAll === true)
     const enter = (who: Caller) => {
       request.caller = who
       done()
@@ -68,18 +89,22 @@ export function createApp(options: AppOptions): FastifyInstance {
     if (caller instanceof Promise) caller.then(enter, done)
     else enter(caller)
   })
+  if (admission !== undefined) app.addHook('onRoute', admitRoutes(admission))
 
   app.setErrorHandler((error: FastifyError, request, reply) => sendError(log, error, request, reply))
   app.setNotFoundHandler((request, reply) =>
     sendError(log, new HubError('NOT_FOUND', `There is nothing at ${echo(pathOf(request))}.`), request, reply),
   )
-  app.addHook('onSend', (_request, reply, payload, done) => {
-    if (reply.statusCode === 401) reply.header('www-authenticate', 'Bearer')
+  app.addHook('onSend', (request, reply, payload, done) => {
+    const challenge = reply.statusCode < 401 ? undefined : challengeOf(resource, reply.statusCode, request)
+    if (challenge !== undefined) reply.header('www-authenticate', challenge)
+    reply.headers(comeBack(reply.statusCode))
     done(null, payload)
   })
   logRequests(app, options)
   dropUnusedConnections(app)
   addHealth(app, options)
+  addMetadata(app, resource)
   return app
 }
 
@@ -105,8 +130,13 @@ export async function listen(app: FastifyInstance, { host, port }: { host: strin
   return app.listen({ host, port })
 }
 
-/** Probes carry no credentials, and a path that does not exist is 404 for everybody. */
-const isOpen = ({ is404, raw }: FastifyRequest): boolean => is404 || raw.url?.startsWith('/health/') === true
+/** Probes carry no credentials, nor do those who ask how to get some; a path that does not exist is 404 for everybody. */
+const isOpen = ({ is404, raw }: FastifyRequest): boolean =>
+  is404 || raw.url?.startsWith('/health/') === true || raw.url?.startsWith('/.well-known/') === true
+
+/** Pages take cookies too, and lead to a login. By the path, because the options of a route cost every request 1 µs. */
+const isPage = ({ url = '' }: IncomingMessage): boolean =>
+  url === '/' || (url.startsWith('/mail') && (url.length === 5 || url[5] === '/' || url[5] === '?'))
 
 /** A query may hold a secret; a log may not. */
 const pathOf = ({ url }: FastifyRequest): string => url.split('?', 1)[0] ?? ''
@@ -128,6 +158,7 @@ function sendError(
 ): FastifyReply {
   const error = fromFastify(thrown) ?? asHubError(thrown)
   if (isUnexpected(error) && !isCutOff(raw)) log.error({ err: thrown }, 'a request failed')
+  if (error.retryAfter !== undefined) reply.header('retry-after', String(error.retryAfter))
   const status = error === thrown || !('statusCode' in thrown) ? statusOf(error) : (thrown.statusCode ?? 500)
   return reply.code(status).send(errorShape(error))
 }

@@ -9,6 +9,8 @@ export interface GuardOptions {
   readonly allowedHosts: readonly string[]
   /** Origins of other sites whose pages may call it, as `https://name:port`. */
   readonly allowedOrigins: readonly string[]
+  /** Pages of every site may call it, but never as a caller on this machine. */
+  readonly everyOrigin?: boolean
 }
 
 /** The part of a request that the guard looks at. */
@@ -22,7 +24,7 @@ const wildcards = new Set(['0.0.0.0', '::', '[::]', ''])
 const loopbackNames = ['localhost', '127.0.0.1', '[::1]']
 
 /** Throws unless the request was meant for this server; answers whether it named it by a loopback name. */
-export function createGuard({ host: bound, allowedHosts, allowedOrigins }: GuardOptions) {
+export function createGuard({ host: bound, allowedHosts, allowedOrigins, everyOrigin }: GuardOptions) {
   const names = new Set([...loopbackNames, ...[bound, ...allowedHosts].map(normal)])
   const origins = new Set(allowedOrigins.map(normalOrigin))
   // Bound to every address, the server cannot know its own; a literal address is never a name that somebody rebinds.
@@ -39,11 +41,12 @@ export function createGuard({ host: bound, allowedHosts, allowedOrigins }: Guard
         hint: 'Call it by the address it listens on, or add the name to HTTP_ALLOWED_HOSTS.',
       })
     if (good.size < 100) good.set(host, known)
-    if (origin !== undefined && !isSameSite(host, origin) && !origins.has(normalOrigin(origin)))
+    if (origin === undefined || isSameSite(host, origin) || origins.has(normalOrigin(origin))) return known.loopback
+    if (!everyOrigin)
       throw new HubError('FORBIDDEN', 'Requests from web pages of other sites are refused.', {
         hint: 'HTTP_ALLOWED_ORIGINS lists the sites whose pages may call this server.',
       })
-    return known.loopback
+    return false
   }
 
   function readHost(host: string | undefined): { loopback: boolean } | undefined {
@@ -56,7 +59,7 @@ export function createGuard({ host: bound, allowedHosts, allowedOrigins }: Guard
  * Whether a page of `origin` has the host and port that it calls (all.http.same-origin). Behind a proxy with TLS the page's
  * scheme is another one than ours: a port that is not written is the usual one of the page's scheme, on both sides.
  */
-function isSameSite(host: string, origin: string): boolean {
+export function isSameSite(host: string, origin: string): boolean {
   const from = /^https?:\/\/[^/?#@\\]+$/i.test(origin) ? URL.parse(origin) : null
   const to = from && URL.parse(`${from.protocol}//${host}`)
   if (from === null || to === null || from.port !== to.port) return false
@@ -84,7 +87,7 @@ const isAddress = (name: string): boolean => isIP(name.replace(/^\[|\]$/g, '')) 
 const normal = (host: string): string => nameOf(`http://${isIP(host) === 6 ? `[${host}]` : host}`) ?? host
 
 /** An origin as a browser would write it; that of an extension has no such form in a URL. */
-function normalOrigin(origin: string): string {
+export function normalOrigin(origin: string): string {
   const read = URL.parse(origin)?.origin
   return read === undefined || read === 'null' ? origin.toLowerCase() : read
 }

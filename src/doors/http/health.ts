@@ -3,7 +3,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { Clock } from '../../base/clock.ts'
 import type { Metrics } from '../../base/metrics.ts'
-import { needSteering } from '../../core/access/rules.ts'
+import { needOversight } from '../../core/access/rules.ts'
 
 export interface HealthOptions {
   readonly clock: Clock
@@ -27,7 +27,7 @@ export function addHealth(app: FastifyInstance, { clock, metrics, ready, refresh
   })
 
   app.get('/metrics', async (request, reply) => {
-    needSteering(request.caller)
+    needOversight(request.caller)
     // A store that does not answer is no reason to show nothing: it is when figures are wanted most.
     await inTime(clock, refresh)
     return reply.type(metrics.registry.contentType).send(await metrics.registry.metrics())

@@ -71,13 +71,13 @@ function sentence({ path, code, message }: z.core.$ZodIssue): string {
     : `The arguments ${message}.`
 }
 
-const place = (path: readonly PropertyKey[]): string =>
+export const place = (path: readonly PropertyKey[]): string =>
   path
     .map((key, index) => (typeof key === 'number' ? `[${key}]` : `${index > 0 ? '.' : ''}${echo(String(key))}`))
     .join('')
 
 /** The rest of the sentence `Argument "x" …`. */
-function say(issue: z.core.$ZodRawIssue): string {
+export function say(issue: z.core.$ZodRawIssue): string {
   const { input } = issue
   switch (issue.code) {
     case 'invalid_type':

@@ -3,7 +3,7 @@
 import { z } from 'zod'
 import { nameKey } from '../../../base/names.ts'
 import { listHeldChores } from '../../../core/access/oversight.ts'
-import { needSteering } from '../../../core/access/rules.ts'
+import { needOversight } from '../../../core/access/rules.ts'
 import { canActAs } from '../../../core/agents/acting.ts'
 import { needAgent, needHome } from '../../../core/agents/agents.ts'
 import type { Hub } from '../../../core/hub/hub.ts'
@@ -51,7 +51,7 @@ export function toolingResources({ hub, about, tools }: Tooling): Resource<MailS
       name: 'environment',
       description: 'How this server is set up; nothing secret.',
       async read(_params, { caller }) {
-        needSteering(caller)
+        needOversight(caller)
         const { environment, databaseUrl, version, http } = about
         return {
           environment,
@@ -85,7 +85,7 @@ export function toolingResources({ hub, about, tools }: Tooling): Resource<MailS
       name: 'tool metrics',
       description: 'How often each tool was called and failed since this process started.',
       async read(_params, { caller }) {
-        needSteering(caller)
+        needOversight(caller)
         const counted = usage.tools('mail')
         return {
           generated_at: now(),
@@ -123,7 +123,7 @@ export function toolingResources({ hub, about, tools }: Tooling): Resource<MailS
       description: `The calls of the last seconds, the newest first, at most ${mostEntries}; of one agent or project if asked.`,
       async read(params, { caller }) {
         // The list shows the calls of other agents.
-        needSteering(caller)
+        needOversight(caller)
         const { window_seconds, agent: called, project: given } = readParameters(parameters.recent, params)
         const { name: agent, project } =
           called === undefined ? { name: undefined, project: given } : otherAgent(called, given)

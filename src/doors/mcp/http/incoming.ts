@@ -6,6 +6,7 @@ import {
   type RequestId,
 } from '@modelcontextprotocol/server'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Caller } from '../../../core/access/callers.ts'
 import { answerBatch } from '../protocol/batch.ts'
 import { dispatch } from '../protocol/dispatch.ts'
 import type { ClientInfo, Peer } from '../protocol/exchange.ts'
@@ -13,6 +14,7 @@ import { readInbound } from '../protocol/inbound.ts'
 import { wrongType } from '../protocol/refusal.ts'
 import type { Session } from '../protocol/sessions.ts'
 import type { EraName } from '../protocol/versions.ts'
+import { admit } from './admission.ts'
 import { HttpExchange } from './exchange.ts'
 import type { StandardHeaders } from './headers.ts'
 import { issueToken, type Mount, type Place, placeOf, sessionOf, updatesOf } from './mount.ts'
@@ -28,30 +30,51 @@ export function receive<Scope>(
   // Fastify reads no body that has no type.
   if (body === undefined) throw wrongType()
   const place = placeOf(mount, request)
-  if (mount.service.door.shortForm && isShortForm(body)) return answerShortForm(mount, place, body, reply)
+  if (mount.service.door.shortForm && isShortForm(body))
+    return withCaller(mount, place, { method: 'tools/call', tool: body.tool }, (place) =>
+      answerShortForm(mount, place, body, reply),
+    )
   const token = headers['mcp-session-id'] as string | undefined
   if (Array.isArray(body))
     return withSession(mount, place, token, (session) => answerBatch({ mount, place, session, body, reply }))
 
   const inbound = readInbound(body, standardHeaders(headers))
-  if (inbound.kind === 'response') return accept(reply)
+  if (inbound.kind === 'response') return withCaller(mount, place, { method: 'response' }, () => accept(reply))
   if (inbound.kind === 'notification') {
     const session = inbound.era === 'modern' ? undefined : token
-    return withSession(mount, place, session, (session) => {
-      takeNotification(session, inbound.message)
-      accept(reply)
-    })
+    return withSession(mount, place, session, (session) =>
+      withCaller(mount, place, inbound.message, () => {
+        takeNotification(session, inbound.message)
+        accept(reply)
+      }),
+    )
   }
   const { era, message } = inbound
   const known = era === 'modern' || message.method === 'initialize' ? undefined : token
-  return withSession(mount, place, known, (session) => serve({ mount, place, session, era, message, reply }))
+  return withSession(mount, place, known, (session) =>
+    withCaller(mount, place, { method: message.method, tool: message.params?.name }, (place) =>
+      serve({ mount, place, session, era, message, reply }),
+    ),
+  )
+}
+
+/** Goes on for the caller that the message is admitted for. */
+function withCaller<Scope>(
+  { service }: Mount<Scope>,
+  place: Place<Scope>,
+  message: { readonly method: string; readonly tool?: unknown },
+  next: (place: Place<Scope>) => void,
+): void | Promise<void> {
+  const enter = (caller: Caller) => next(caller === place.caller ? place : { ...place, caller })
+  const caller = admit(service, place, message)
+  return caller instanceof Promise ? caller.then(enter) : enter(caller)
 }
 
 function withSession<Scope>(
   mount: Mount<Scope>,
   place: Place<Scope>,
   token: string | undefined,
-  next: (session: Session | undefined) => void,
+  next: (session: Session | undefined) => void | Promise<void>,
 ): void | Promise<void> {
   if (token === undefined) return next(undefined)
   const session = sessionOf(mount, place, token)

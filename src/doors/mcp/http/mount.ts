@@ -26,11 +26,13 @@ export interface Place<Scope> {
   readonly caller: Caller
   readonly scope: Scope
   readonly key: string
+  /** Where the request comes from. */
+  readonly address: string
 }
 
-export function placeOf<Scope>({ scope }: Mount<Scope>, { params, query, caller }: FastifyRequest): Place<Scope> {
+export function placeOf<Scope>({ scope }: Mount<Scope>, { params, query, caller, raw }: FastifyRequest): Place<Scope> {
   const read = scope(params as Record<string, string>, query as Record<string, string>, caller)
-  return { caller, scope: read.scope, key: read.key }
+  return { caller, scope: read.scope, key: read.key, address: raw.socket.remoteAddress ?? '' }
 }
 
 /** The session a token names, if it belongs to this door, path and caller. A promise only when it is not in memory. */

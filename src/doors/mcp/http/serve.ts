@@ -32,7 +32,7 @@ export function mountDoor<Scope>(app: FastifyInstance, { engine, path, door, sco
   const mount: Mount<Scope> = { service, eras: createEras(service), scope }
   const errorHandler = (error: FastifyError, request: FastifyRequest, reply: FastifyReply) =>
     refuse(engine, error, request, reply)
-  const route = { url: path, errorHandler }
+  const route = { url: path, errorHandler, config: { messages: true } }
   app.route({ ...route, method: 'POST', handler: (request, reply) => receive(mount, request, reply) })
   app.route({ ...route, method: 'GET', handler: (request, reply) => openStream(mount, request, reply) })
   app.route({ ...route, method: 'DELETE', handler: (request, reply) => endSession(mount, request, reply) })
@@ -112,6 +112,7 @@ async function refuse(
     return send(reply, refusal.status, errorText(idOf(request), refusal))
   }
   const hubError = asHubError(error)
+  if (hubError.retryAfter !== undefined) reply.header('retry-after', String(hubError.retryAfter))
   if (isUnexpected(hubError) && !isCutOff(request.raw)) engine.log.error({ err: error }, 'a request failed')
   const text = isShortForm(request.body)
     ? JSON.stringify(errorShape(hubError))

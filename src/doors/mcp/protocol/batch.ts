@@ -7,14 +7,16 @@ import {
   ProtocolErrorCode,
 } from '@modelcontextprotocol/server'
 import type { FastifyReply } from 'fastify'
+import { HubError } from '../../../base/errors.ts'
 import { limits } from '../../../base/limits.ts'
+import { admitAll } from '../http/admission.ts'
 import { isReachable, isWritten, withReplyHeaders } from '../http/exchange.ts'
 import { peerOf, takeNotification } from '../http/incoming.ts'
 import type { Mount, Place } from '../http/mount.ts'
 import { dispatch } from './dispatch.ts'
 import type { Engine } from './engine.ts'
 import { Exchange, type Peer } from './exchange.ts'
-import { errorText, Refusal, rpcCodes } from './refusal.ts'
+import { errorText, Refusal, rpcCodes, rpcError } from './refusal.ts'
 import type { Session } from './sessions.ts'
 
 interface Received<Scope> {
@@ -25,22 +27,35 @@ interface Received<Scope> {
   readonly reply: FastifyReply
 }
 
-export function answerBatch<Scope>({ mount, place, session, body, reply }: Received<Scope>): void {
+export async function answerBatch<Scope>({ mount, place, session, body, reply }: Received<Scope>): Promise<void> {
   const requests = check(body)
+  const asked = requests.map(({ method, params }) => ({ method, tool: params?.name }))
+  const callers = await admitAll(mount.service, place, asked)
+  // With nothing left to do, the request is refused as a whole: its status says so.
+  const [first] = callers
+  if (first instanceof HubError && callers.every((caller) => caller instanceof HubError)) throw first
   for (const message of body) if (isJSONRPCNotification(message)) takeNotification(session, message)
   if (requests.length === 0) return void reply.code(202).send()
   reply.hijack()
   const { service, eras } = mount
   const batch = new Batch(reply, requests.length)
-  const peer = peerOf(mount, place, session, session?.claims.client)
-  const parts = requests.map((message) => new BatchPart(message, peer, service.engine, batch))
+  const client = session?.claims.client
+  const parts = requests.map((message, index) => {
+    const admitted = callers[index]
+    const refusal = admitted instanceof HubError ? admitted : undefined
+    const caller = admitted instanceof HubError || admitted === undefined ? place.caller : admitted
+    const peer = peerOf(mount, { ...place, caller }, session, client)
+    return new BatchPart(message, { peer, engine: service.engine, batch, refusal })
+  })
   const end = () => {
     const written = isWritten(reply.raw, reply.request.raw.socket)
     for (const part of parts) part.ended(written)
   }
   reply.raw.once('close', end)
   if (reply.raw.destroyed) end()
-  for (const part of parts) void dispatch(service, eras.legacy, part.message, part)
+  for (const part of parts)
+    if (part.refusal === undefined) void dispatch(service, eras.legacy, part.message, part)
+    else part.finish(errorText(part.id, rpcError(part.refusal)))
 }
 
 function check(body: readonly unknown[]): JSONRPCRequest[] {
@@ -97,14 +112,24 @@ const tooLarge = {
   message: 'The answers of this batch are too large together; what this one took is put back. Send the request alone.',
 }
 
+interface PartOptions<Scope> {
+  readonly peer: Peer<Scope>
+  readonly engine: Engine
+  readonly batch: Batch
+  readonly refusal: HubError | undefined
+}
+
 class BatchPart<Scope> extends Exchange<Scope> {
   readonly message: JSONRPCRequest
+  /** The reason that it is not done. */
+  readonly refusal: HubError | undefined
   readonly #batch: Batch
   #put = false
 
-  constructor(message: JSONRPCRequest, peer: Peer<Scope>, engine: Engine, batch: Batch) {
+  constructor(message: JSONRPCRequest, { peer, engine, batch, refusal }: PartOptions<Scope>) {
     super(message.id, peer, engine)
     this.message = message
+    this.refusal = refusal
     this.#batch = batch
   }
 

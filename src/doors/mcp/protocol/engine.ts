@@ -5,6 +5,7 @@ import { HubError } from '../../../base/errors.ts'
 import type { Ids } from '../../../base/ids.ts'
 import type { Log } from '../../../base/log.ts'
 import type { Metrics } from '../../../base/metrics.ts'
+import type { Admission } from '../../http/admission.ts'
 import { Usage } from '../usage.ts'
 import { createSessions, type SessionOptions, type Sessions } from './sessions.ts'
 import { createStreams, type Streams } from './streams.ts'
@@ -18,6 +19,8 @@ export interface EngineOptions {
   readonly usage?: Usage
   /** Parley's version, which clients are told. */
   readonly version: string
+  /** Holds callers to their roles and limits; absent where every caller may do all. */
+  readonly admission?: Admission | undefined
   /** Absent where no client can come back: on stdio. */
   readonly sessions?: SessionOptions
   /** How long running calls may take to end once the server stops. */
@@ -30,6 +33,7 @@ export interface Engine {
   readonly metrics: Metrics
   readonly usage: Usage
   readonly version: string
+  readonly admission: Admission | undefined
   readonly sessions: Sessions | undefined
   readonly streams: Streams
   /** Every request whose answer is not out yet. */
@@ -46,6 +50,7 @@ export function createEngine({
   metrics,
   usage = new Usage({ noting: false }),
   version,
+  admission,
   sessions,
   graceMs = 5000,
 }: EngineOptions): Engine {
@@ -61,6 +66,7 @@ export function createEngine({
     metrics,
     usage,
     version,
+    admission,
     sessions: sessions && createSessions({ clock, ids, ...sessions }),
     streams,
     exchanges,

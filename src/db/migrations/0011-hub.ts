@@ -3,7 +3,7 @@ import { identity } from '../dialect.ts'
 import type { Migration } from '../migrate.ts'
 
 export const hub: Migration = {
-  id: 10,
+  id: 11,
   name: 'hub',
   up: (dialect) => [
     // granter_id is the agent whose view of the thread is shared; NULL for all of it, granted by the operator.

@@ -1,0 +1,45 @@
+/** The caller of a signed token: the agent that it names, or a reader or writer without one. */
+import { HubError } from '../../base/errors.ts'
+import { nameKey } from '../../base/names.ts'
+import { type Caller, housekeeper, type Named, tokenCaller } from '../access/callers.ts'
+import { needWriting } from '../access/rules.ts'
+import { commit } from '../hub/commit.ts'
+import type { Hub } from '../hub/hub.ts'
+import { findPlace, findProjectCalled } from '../projects/projects.ts'
+import { type ContactPolicy, findIn, known, makeAgent } from './agents.ts'
+
+/** What a token says that was found good. */
+export interface Signed {
+  readonly agent: Named | undefined
+  /** Whom it was issued to, where it names no agent. */
+  readonly subject: string
+  readonly mayWrite: boolean
+}
+
+/** The key is made of what the token says and never of the token: a renewed one keeps its sessions (all.token.renewed). */
+export async function callerOfToken(hub: Hub, { agent, subject, mayWrite }: Signed): Promise<Caller> {
+  if (agent === undefined) return tokenCaller(`token:${subject}`, mayWrite)
+  const { name, project } = agent
+  const home = await findProjectCalled(hub, project)
+  const found = home && (await findIn(hub, home.id, name))
+  const caller = { kind: 'agent', key: `named:${nameKey(name)}@${project}`, readOnly: !mayWrite } as const
+  return found === undefined
+    ? { ...caller, agentId: 0, projectId: home?.id ?? 0, unmade: agent }
+    : { ...caller, agentId: found.id, projectId: found.projectId }
+}
+
+/** Makes the agent that a token names, where it is not there yet: whoever issued the token has vouched for it (all.token.makes). */
+export async function settle(hub: Hub, caller: Caller, policy: ContactPolicy): Promise<Caller> {
+  if (caller.kind !== 'agent' || caller.unmade === undefined) return caller
+  needWriting(caller)
+  const { name, project } = caller.unmade
+  const place = await findPlace(hub, housekeeper, project).catch((error: unknown) => {
+    // The projects that there are would stand in the hint.
+    if (!(error instanceof HubError) || error.code !== 'PROJECT_NOT_FOUND') throw error
+    throw new HubError('PROJECT_NOT_FOUND', 'There is no such project as the one that your token names.')
+  })
+  const newcomer = { place, name, policy, unseen: false }
+  const { id, projectId } = known(hub, await commit(hub, caller, (tx, note) => makeAgent(hub, tx, note, newcomer)))
+  const { key } = caller
+  return { kind: 'agent', key, agentId: id, projectId }
+}

@@ -1,0 +1,103 @@
+/** Conversations of two agents: a message goes into their thread about a subject, or into one that is named. */
+import { HubError } from '../../base/errors.ts'
+import { findMailThreadOf, hasConversation, listBegun } from '../../store/conversations.ts'
+import { type Acting, actAs } from '../agents/acting.ts'
+import type { Agent } from '../agents/agents.ts'
+import { type Hub, reader } from '../hub/hub.ts'
+import { memory } from '../hub/memory.ts'
+import type { Conversation } from './placing.ts'
+import { type Address, findRecipient } from './recipients.ts'
+import { dispatch } from './send.ts'
+
+export interface Talk {
+  readonly to: Address
+  readonly body: string
+  /** Needed where no thread is named. */
+  readonly subject?: string | undefined
+  /** The uid of the thread. */
+  readonly thread?: string | undefined
+  readonly automatic?: boolean | undefined
+  readonly clientId?: string | undefined
+}
+
+export interface Said {
+  readonly uid: string
+  readonly threadUid: string
+  readonly subject: string
+  readonly createdAt: number
+}
+
+/** Nobody is made by being written to, and a refused message asks nobody for contact (post.send.quiet). */
+export async function converse(hub: Hub, acting: Acting, talk: Talk): Promise<Said> {
+  const sender = await actAs(hub, acting)
+  const other = await findRecipient(hub, { acting, sender }, talk.to)
+  if (other === undefined)
+    throw new HubError('AGENT_NOT_FOUND', `Nothing was sent: nobody is called ${JSON.stringify(talk.to.name)}.`, {
+      reason: 'no_recipient',
+      hint: 'Send to agents that exist.',
+    })
+  if (other.id === sender.id)
+    throw new HubError('INVALID_ARGUMENT', `${sender.name} cannot hold a conversation with itself.`, {
+      reason: 'oneself',
+      hint: 'Name somebody else in "to".',
+    })
+  const { subject, conversation, known } =
+    talk.thread === undefined
+      ? await aboutSubject(hub, sender, other, talk.subject)
+      : await inThread(hub, { sender, other, thread: talk.thread, subject: talk.subject })
+  const { body, automatic, clientId } = talk
+  const draft = { body, subject, automatic, clientId, conversation, handshake: false }
+  const sent = await dispatch(hub, acting.caller, { sender, recipients: [{ agent: other, kind: 'to' }], draft })
+  if (known !== undefined) rememberFiled(hub, known)
+  return { uid: sent.uid, threadUid: sent.threadUid, subject: sent.subject ?? subject, createdAt: sent.createdAt }
+}
+
+interface Found {
+  readonly subject: string
+  readonly conversation: Conversation
+  /** The pair and the subject: once the message is stored, the conversation has its entry. */
+  readonly known?: string
+}
+
+async function inThread(
+  hub: Hub,
+  { sender, other, thread, subject }: { sender: Agent; other: Agent; thread: string; subject: string | undefined },
+): Promise<Found> {
+  const found = await findMailThreadOf(reader(hub), { uid: thread, agentId: sender.id, otherId: other.id })
+  if (found === undefined)
+    throw new HubError('THREAD_NOT_FOUND', `There is no conversation ${thread}.`, {
+      hint: 'Leave it out and name a subject: the conversation about that is found or made.',
+    })
+  if (found.mine !== 1 || found.others !== 1)
+    throw new HubError('FORBIDDEN', `${sender.name} and ${other.name} do not both have part in this conversation.`, {
+      hint: 'Leave it out and name a subject: the conversation about that is found or made.',
+    })
+  const firstLine = found.subject.trim().split('\n', 1)[0] ?? ''
+  return { subject: subject ?? firstLine, conversation: { threadId: found.id } }
+}
+
+/** Subjects of conversations that are known to have their entry: they are not looked for at other doors any more. */
+const filed = memory(() => new Set<string>())
+const mostFiled = 10_000
+
+/** Subjects match without case. The thread may have been begun at another door: then it is found among the newest mail. */
+async function aboutSubject(hub: Hub, sender: Agent, other: Agent, subject: string | undefined): Promise<Found> {
+  if (subject === undefined)
+    throw new HubError('INVALID_ARGUMENT', 'A message needs a subject where no conversation is named.')
+  const key = subjectKey(subject)
+  const about = { otherId: other.id, key }
+  const pair = { senderId: sender.id, otherId: other.id }
+  const known = `${Math.min(sender.id, other.id)} ${Math.max(sender.id, other.id)} ${key}`
+  if (filed(hub).has(known)) return { subject, conversation: { about } }
+  const begun = (await hasConversation(reader(hub), { ...pair, key }))
+    ? undefined
+    : (await listBegun(reader(hub), pair)).find((one) => one.subject !== null && subjectKey(one.subject) === key)
+  return { subject, conversation: { about, threadId: begun?.thread_id }, known }
+}
+
+function rememberFiled(hub: Hub, known: string): void {
+  if (filed(hub).size >= mostFiled) filed(hub).clear()
+  filed(hub).add(known)
+}
+
+const subjectKey = (subject: string): string => subject.normalize('NFKC').toLowerCase().trim()

@@ -1,0 +1,122 @@
+/** The post door: the routes of its table over HTTP, for agents of different owners with keys and approved connections. */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { z } from 'zod'
+import { HubError } from '../../base/errors.ts'
+import { readJson } from '../../base/json.ts'
+import { needSelf } from '../../core/agents/owned.ts'
+import type { Hub } from '../../core/hub/hub.ts'
+import { place, say } from '../mcp/args.ts'
+import { toFailure } from './failures.ts'
+import { agentRoutes } from './routes/agents.ts'
+import { clientRoutes } from './routes/clients.ts'
+import { connectionRoutes } from './routes/connections.ts'
+import { messageRoutes } from './routes/messages.ts'
+import type { Input, OwnContext, Parts, Route } from './table.ts'
+
+export interface PostOptions {
+  /** Whether anybody may register an agent. */
+  readonly registrationOpen: boolean
+}
+
+export const postRoutes = (hub: Hub): Route[] => [
+  ...agentRoutes(hub),
+  ...connectionRoutes(hub),
+  ...messageRoutes(hub),
+  ...clientRoutes(hub),
+]
+
+/** In a scope of its own: errors there are in the words of this door, also those of the server around it. */
+export function mountPost(app: FastifyInstance, hub: Hub, { registrationOpen }: PostOptions): void {
+  app.register(async (scope) => {
+    scope.setErrorHandler((error, _request, reply) => sendFailure(hub, error, reply))
+    takeEmptyBodies(scope)
+    for (const route of postRoutes(hub)) serve(scope, hub, route, registrationOpen)
+  })
+}
+
+export function sendFailure(hub: Hub, error: unknown, reply: FastifyReply): FastifyReply {
+  const { status, body, retryAfter } = toFailure(error, hub.log)
+  if (retryAfter !== undefined) reply.header('retry-after', String(retryAfter))
+  return reply.code(status).send(body)
+}
+
+/** A claim or a receipt has nothing to say, but many clients give every request the content type of JSON. */
+function takeEmptyBodies(scope: FastifyInstance): void {
+  scope.removeContentTypeParser('application/json')
+  scope.addContentTypeParser<Buffer>('application/json', { parseAs: 'buffer' }, (_request, bytes, done) => {
+    if (bytes.length === 0) return done(null, undefined)
+    try {
+      done(null, readJson(bytes))
+    } catch (error) {
+      done(
+        error instanceof HubError
+          ? error
+          : Object.assign(new Error('The body is not valid JSON.'), { statusCode: 400 }),
+      )
+    }
+  })
+}
+
+function serve(scope: FastifyInstance, hub: Hub, route: Route, registrationOpen: boolean): void {
+  const account = openAccount(hub, route)
+  const callers = new WeakMap<FastifyRequest, OwnContext['acting']>()
+  scope.route({
+    method: route.method,
+    url: route.path.replace(/\{(\w+)\}/g, ':$1'),
+    config: { openToAll: route.open === true && registrationOpen },
+    // Before the body is read: whoever has no key is told that first (post.key.missing).
+    async onRequest(request) {
+      if (!route.open) callers.set(request, await needSelf(hub, request.caller))
+    },
+    async handler(request, reply) {
+      const ended = account()
+      try {
+        const { caller } = request
+        const query = request.query as Record<string, unknown>
+        const context = { caller, query, acting: callers.get(request) } as OwnContext
+        const answer = await route.run(readInput(route, request), context)
+        ended('ok')
+        return reply.code(route.status).send(answer)
+      } catch (error) {
+        ended('error')
+        throw error
+      }
+    },
+  })
+}
+
+function openAccount({ metrics, clock }: Hub, { name }: Route) {
+  const seconds = metrics.toolSeconds.labels('post', name)
+  const calls = {
+    ok: metrics.toolCalls.labels('post', name, 'ok'),
+    error: metrics.toolCalls.labels('post', name, 'error'),
+  }
+  return () => {
+    const from = clock.monotonic()
+    return (outcome: 'ok' | 'error') => {
+      calls[outcome].inc()
+      seconds.observe((clock.monotonic() - from) / 1000)
+    }
+  }
+}
+
+function readInput({ input, bodyOptional = false }: Route, request: FastifyRequest): Input<Parts> {
+  const body = request.body ?? (bodyOptional ? {} : undefined)
+  return {
+    params: readPart('The path', input.params, request.params),
+    query: readPart('The query', input.query, request.query),
+    body: readPart('The body', input.body, body),
+  } as Input<Parts>
+}
+
+const nothing = {}
+
+function readPart(noun: string, schema: z.ZodObject | undefined, given: unknown): object {
+  if (schema === undefined) return nothing
+  const read = schema.safeParse(given, { error: say })
+  if (read.success) return read.data
+  const faults = read.error.issues
+    .slice(0, 5)
+    .map(({ path, message }) => (path.length === 0 ? `${noun} ${message}.` : `"${place(path)}" ${message}.`))
+  throw new HubError('INVALID_ARGUMENT', faults.join(' '))
+}

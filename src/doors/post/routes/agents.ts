@@ -1,0 +1,65 @@
+/** Routes of the post door about agents: registering one, and looking at oneself. */
+import { z } from 'zod'
+import { describeSelf, registerOwned } from '../../../core/agents/owned.ts'
+import type { Hub } from '../../../core/hub/hub.ts'
+import { projectParameter } from '../../words/fields.ts'
+import { iso } from '../../words/times.ts'
+import { newName, ownerContact } from '../fields.ts'
+import { registeredShape, selfShape } from '../shapes.ts'
+import { defineRoute, type Route } from '../table.ts'
+
+const anId = '0f8fad5b-d9cb-569f-a165-70867728950e'
+
+export const agentRoutes = (hub: Hub): Route[] => [
+  defineRoute({
+    method: 'POST',
+    path: '/agents/register',
+    name: 'register_agent',
+    summary: 'Register an agent',
+    description:
+      'Makes an agent and its key. The key is shown once: keep it. Open to callers on this machine and to the operator, and to everybody where REGISTRATION_OPEN is set. `?project=` names another project than the common one.',
+    about: 'Agents',
+    open: true,
+    input: { body: z.object({ name: newName, owner_contact: ownerContact }) },
+    output: registeredShape,
+    status: 201,
+    errors: {
+      AGENT_NAME_IN_USE: 'An agent has this name already, whichever door it came by.',
+      FORBIDDEN: 'The call came with the key of an agent, which makes no others.',
+      PROJECT_NOT_FOUND: '`?project=` names none.',
+    },
+    example: {
+      body: { name: 'alice-agent', owner_contact: 'alice@example.com' },
+      answer: { id: anId, name: 'alice-agent', api_key: `amb_${'a1b2c3d4'.repeat(8)}` },
+    },
+    async run({ body }, { caller, query }) {
+      const { name, owner_contact: ownerContact } = body
+      const made = await registerOwned(hub, caller, { project: projectParameter(query), name, ownerContact })
+      return { id: made.id, name: made.name, api_key: made.key }
+    },
+  }),
+  defineRoute({
+    method: 'GET',
+    path: '/agents/me',
+    name: 'describe_self',
+    summary: 'Show the agent of the key',
+    description: 'Tells whose key it is: a first call to see that everything is set up.',
+    about: 'Agents',
+    input: {},
+    output: selfShape,
+    status: 200,
+    errors: {},
+    example: {
+      answer: {
+        id: anId,
+        name: 'alice-agent',
+        owner_contact: 'alice@example.com',
+        created_at: '2026-02-22T09:00:00.000Z',
+      },
+    },
+    async run(_input, { caller }) {
+      const { id, name, ownerContact, createdAt } = await describeSelf(hub, caller)
+      return { id, name, owner_contact: ownerContact ?? null, created_at: iso(createdAt) }
+    },
+  }),
+]

@@ -1,0 +1,260 @@
+/** Routes of the post door about messages: sending, the inbox, the history of a session, claims and receipts. */
+import { z } from 'zod'
+import { limits } from '../../../base/limits.ts'
+import type { Hub } from '../../../core/hub/hub.ts'
+import { claimMessage, keepSessionKey, markReadCalled } from '../../../core/mail/claims.ts'
+import { listConversations, readConversation } from '../../../core/mail/conversations.ts'
+import { converse } from '../../../core/messages/conversing.ts'
+import { listPendingConnections } from '../../../core/requests/connecting.ts'
+import { parseAddress } from '../../words/fields.ts'
+import { iso } from '../../words/times.ts'
+import {
+  address,
+  content,
+  flag,
+  optionalUuid,
+  ownId,
+  queryFlag,
+  queryNumber,
+  queryUuid,
+  sessionKey,
+  subject,
+  uuid,
+} from '../fields.ts'
+import {
+  claimedShape,
+  historyShape,
+  inboxShape,
+  keptShape,
+  readShape,
+  sentShape,
+  toMessage,
+  toPending,
+  toSession,
+} from '../shapes.ts'
+import { defineRoute, type Route } from '../table.ts'
+
+const aSession = '019c8a52-1f00-7000-8000-0242ac120002'
+const aMessage = '019c8a52-2a10-7000-8000-0242ac120003'
+
+const message = {
+  id: aMessage,
+  sender_name: 'bob-agent',
+  content: "Sure, let's do it.",
+  created_at: '2026-02-22T10:00:00.000Z',
+  is_read: false,
+  automatic: false,
+}
+
+const ofSession = z.object({ session_id: uuid })
+const ofMessage = z.object({ message_id: uuid })
+const noSession = { THREAD_NOT_FOUND: 'There is no such session.', FORBIDDEN: 'The session is that of others.' }
+const noMessage = { MESSAGE_NOT_FOUND: 'The agent was sent no such message.' }
+
+export const messageRoutes = (hub: Hub): Route[] => [
+  defineRoute({
+    method: 'POST',
+    path: '/messages/send',
+    name: 'send_message',
+    summary: 'Send a message to a connected agent',
+    description:
+      'Goes into the session that `session_id` names; else into the one of the two agents about this subject, which is made if there is none. Subjects match without case. An agent whose contact policy is `open` needs no connection.',
+    about: 'Messages',
+    input: {
+      body: z.object({
+        to: address.describe('The agent to send to.'),
+        subject: subject.describe('Needed where no session is named.'),
+        content,
+        session_id: optionalUuid.describe('A session that both agents have part in.'),
+        client_message_id: ownId.describe('Your own id for the message: with it a retry stores nothing twice.'),
+        automatic: flag.describe('Sent by a program without a look of its agent: see `automatic_turns`.'),
+      }),
+    },
+    output: sentShape,
+    status: 201,
+    errors: {
+      AGENT_NOT_FOUND: 'Nobody has this name.',
+      CONTACT_REQUIRED: 'There is no active connection with this agent.',
+      CONTACT_BLOCKED: 'The other takes no messages from this agent.',
+      FORBIDDEN: 'The session is not one of both agents.',
+      THREAD_NOT_FOUND: 'There is no such session.',
+      FILE_RESERVATION_CONFLICT: 'Somebody has reserved the inbox of the other.',
+      MAILBOX_FULL: 'The other has too many unread messages.',
+      QUOTA_EXCEEDED: 'The inbox of the other holds as many messages as it may.',
+    },
+    example: {
+      body: {
+        to: 'bob-agent',
+        subject: 'Project collaboration',
+        content: 'Hello Bob, shall we start?',
+        session_id: null,
+      },
+      answer: {
+        message_id: aMessage,
+        session_id: aSession,
+        subject: 'Project collaboration',
+        created_at: '2026-02-22T10:05:00.000Z',
+      },
+    },
+    async run({ body }, { acting }) {
+      const [name, project] = parseAddress(body.to)
+      const said = await converse(hub, acting, {
+        to: { name, project },
+        body: body.content,
+        subject: body.subject,
+        thread: body.session_id,
+        clientId: body.client_message_id,
+        automatic: body.automatic,
+      })
+      const { uid, threadUid, subject, createdAt } = said
+      return { message_id: uid, session_id: threadUid, subject, created_at: iso(createdAt) }
+    },
+  }),
+  defineRoute({
+    method: 'GET',
+    path: '/inbox',
+    name: 'read_inbox',
+    summary: 'List sessions and pending connection requests',
+    description:
+      'The sessions of the agent, the one with the newest message first, each with its last three messages. Nothing is marked as read.',
+    about: 'Messages',
+    input: {
+      query: z.object({
+        unread_only: queryFlag.describe('Only sessions with unread messages.'),
+        limit: queryNumber(1, limits.conversationsListed, limits.conversationsListed).describe(
+          'Most sessions to list.',
+        ),
+        before: queryUuid.describe('`next_before` of the page before.'),
+      }),
+    },
+    output: inboxShape,
+    status: 200,
+    errors: { MESSAGE_NOT_FOUND: '`before` is no message of this agent.' },
+    example: {
+      answer: {
+        sessions: [
+          {
+            session_id: aSession,
+            subject: 'Project collaboration',
+            other_agent_name: 'bob-agent',
+            unread_count: 1,
+            last_message_at: '2026-02-22T10:00:00.000Z',
+            recent_messages: [message],
+          },
+        ],
+        pending_connections: [],
+        has_more: false,
+        next_before: null,
+      },
+    },
+    async run({ query }, { acting }) {
+      const { unread_only: unreadOnly, limit, before } = query
+      const { conversations, next } = await listConversations(hub, acting, { unreadOnly, limit, before })
+      return {
+        sessions: conversations.map(toSession),
+        pending_connections: (await listPendingConnections(hub, acting)).map(toPending),
+        has_more: next !== undefined,
+        next_before: next ?? null,
+      }
+    },
+  }),
+  defineRoute({
+    method: 'GET',
+    path: '/sessions/{session_id}/history',
+    name: 'read_history',
+    summary: 'Read the last messages of a session',
+    description: 'Newest first. Messages of others that it shows are read from then on.',
+    about: 'Messages',
+    input: {
+      params: ofSession,
+      query: z.object({
+        limit: queryNumber(1, limits.historyListed, limits.recentMessages).describe('Most messages to show.'),
+        before: queryUuid.describe('Only messages before this one.'),
+      }),
+    },
+    output: historyShape,
+    status: 200,
+    errors: { ...noSession, MESSAGE_NOT_FOUND: '`before` is no message of this session.' },
+    example: {
+      answer: {
+        session_id: aSession,
+        subject: 'Project collaboration',
+        messages: [{ ...message, is_read: true }],
+        has_more: false,
+        automatic_turns: 0,
+      },
+    },
+    async run({ params, query }, { acting }) {
+      const { limit, before } = query
+      const history = await readConversation(hub, acting, { uid: params.session_id, limit, before })
+      return {
+        session_id: history.uid,
+        subject: history.subject,
+        messages: history.letters.map(toMessage),
+        has_more: history.more,
+        automatic_turns: history.automaticTurns,
+      }
+    },
+  }),
+  defineRoute({
+    method: 'PUT',
+    path: '/sessions/{session_id}/key',
+    name: 'keep_session_key',
+    summary: 'Keep the session of your own program that belongs to this session',
+    description: 'For bridges: the name comes back with each claim of a message of this session.',
+    about: 'Messages',
+    input: { params: ofSession, body: z.object({ session_key: sessionKey }) },
+    output: keptShape,
+    status: 200,
+    errors: noSession,
+    example: {
+      body: { session_key: 'agent:main:main' },
+      answer: { session_id: aSession, session_key: 'agent:main:main' },
+    },
+    async run({ params: { session_id }, body: { session_key } }, { acting }) {
+      await keepSessionKey(hub, acting, { uid: session_id, sessionKey: session_key })
+      return { session_id, session_key }
+    },
+  }),
+  defineRoute({
+    method: 'POST',
+    path: '/messages/{message_id}/claim',
+    name: 'claim_message',
+    summary: 'Claim an unread message, so that one client alone takes care of it',
+    description:
+      'For several clients with one key. A claim lapses after 120 s unless the message is read by then; meanwhile nobody else is given the message.',
+    about: 'Messages',
+    input: {
+      params: ofMessage,
+      body: z.object({ client: ownId.describe('The name of the client: with it a claim can be repeated.') }),
+    },
+    bodyOptional: true,
+    output: claimedShape,
+    status: 200,
+    errors: { ...noMessage, MESSAGE_CLAIMED: 'It is read, or another client has it.' },
+    example: {
+      answer: { message_id: aMessage, claimed: true, session_key: 'agent:main:main', automatic_turns: 0 },
+    },
+    async run({ params: { message_id }, body: { client } }, { acting }) {
+      const { sessionKey, automaticTurns } = await claimMessage(hub, acting, { uid: message_id, client })
+      return { message_id, claimed: true, session_key: sessionKey ?? null, automatic_turns: automaticTurns }
+    },
+  }),
+  defineRoute({
+    method: 'POST',
+    path: '/messages/{message_id}/read',
+    name: 'mark_message_read',
+    summary: 'Mark a message as read',
+    description: 'May be repeated: the first time stands.',
+    about: 'Messages',
+    input: { params: ofMessage },
+    output: readShape,
+    status: 200,
+    errors: noMessage,
+    example: { answer: { message_id: aMessage, is_read: true } },
+    async run({ params: { message_id } }, { acting }) {
+      await markReadCalled(hub, acting, message_id)
+      return { message_id, is_read: true }
+    },
+  }),
+]

@@ -1,0 +1,45 @@
+/** Settings that are right alone and wrong together. */
+import type { Config } from './all.ts'
+import { algorithmsFor } from './sign-in.ts'
+
+/** A sentence for each fault. */
+export const faultsTogether = (config: Config): string[] => [
+  ...faultsOfRedis(config),
+  ...(config.HTTP_JWT_ENABLED ? faultsOfTokens(config) : []),
+  ...faultsOfCors(config),
+]
+
+function* faultsOfRedis(config: Config): Generator<string> {
+  if (config.LLM_CACHE_BACKEND === 'redis' && config.LLM_CACHE_REDIS_URL === undefined)
+    yield 'LLM_CACHE_REDIS_URL must be set where LLM_CACHE_BACKEND is redis'
+  if (config.HTTP_RATE_LIMIT_BACKEND === 'redis' && config.HTTP_RATE_LIMIT_REDIS_URL === undefined)
+    yield 'HTTP_RATE_LIMIT_REDIS_URL must be set where HTTP_RATE_LIMIT_BACKEND is redis'
+}
+
+function* faultsOfTokens(config: Config): Generator<string> {
+  const { HTTP_JWT_SECRET, HTTP_JWT_JWKS_URL, HTTP_JWT_ALGORITHMS } = config
+  if (HTTP_JWT_SECRET === undefined && HTTP_JWT_JWKS_URL === undefined)
+    yield 'HTTP_JWT_SECRET or HTTP_JWT_JWKS_URL must be set where HTTP_JWT_ENABLED is true'
+  const { all } = algorithmsFor(HTTP_JWT_JWKS_URL)
+  const wrong = HTTP_JWT_ALGORITHMS.filter((name) => !all.includes(name))
+  if (wrong.length > 0)
+    yield `HTTP_JWT_ALGORITHMS must be among ${all.join(', ')} ${
+      HTTP_JWT_JWKS_URL === undefined ? 'without' : 'with'
+    } HTTP_JWT_JWKS_URL, not ${wrong.map((name) => JSON.stringify(name)).join(', ')}`
+}
+
+function* faultsOfCors({ HTTP_CORS_ENABLED, HTTP_CORS_ORIGINS, HTTP_CORS_ALLOW_CREDENTIALS }: Config) {
+  if (HTTP_CORS_ENABLED && HTTP_CORS_ALLOW_CREDENTIALS && HTTP_CORS_ORIGINS.includes('*'))
+    yield 'HTTP_CORS_ORIGINS must list its sites where HTTP_CORS_ALLOW_CREDENTIALS is true, not *'
+}
+
+/** Shorter ones can be guessed (RFC 7518, 3.2). */
+const secretBytes = 32
+
+/** A sentence for what works, and is not wise. */
+export function warningsTogether({ HTTP_JWT_ENABLED, HTTP_JWT_JWKS_URL, HTTP_JWT_SECRET }: Config): string[] {
+  if (!HTTP_JWT_ENABLED || HTTP_JWT_JWKS_URL !== undefined || HTTP_JWT_SECRET === undefined) return []
+  return Buffer.byteLength(HTTP_JWT_SECRET) < secretBytes
+    ? [`HTTP_JWT_SECRET has fewer than ${secretBytes} bytes: whoever guesses it signs tokens of their own`]
+    : []
+}

@@ -1,0 +1,122 @@
+/** Lists of conversations: the threads of an agent by their newest message, what is unread in each, and their last messages. */
+import sql, { type Sql } from 'sql-template-tag'
+import type { Reader } from '../db/port.ts'
+import { fromInbox, fromOutbox } from './boxes.ts'
+import { automaticKind, partOf, subjectFor } from './conversations.ts'
+import { listed } from './search-documents.ts'
+
+/** How many messages received, and how many sent, one list is made from: it costs the same however much mail there is. */
+const lookedThrough = 10_000
+
+export interface Bounds {
+  agentId: number
+  /** Only messages with a lower id. */
+  below: number
+}
+
+/** The lowest message id down to which all mail of an agent is among the newest; 0 if that is all of it. */
+export async function findReach(db: Reader, { agentId, below }: Bounds): Promise<number> {
+  const where = sql`AND d.message_id < ${below}`
+  const last = sql`DESC LIMIT 1 OFFSET ${lookedThrough - 1}`
+  const [row] = await db.all<{ received: number | null; sent: number | null }>(sql`
+    SELECT (${fromInbox(db, sql`d.message_id`, { recipientId: agentId, where })} ORDER BY message_id ${last}) AS received,
+      (SELECT id FROM (${fromOutbox(db, { senderId: agentId, below })} ORDER BY id ${last}) AS first) AS sent`)
+  return Math.max(row?.received ?? 0, row?.sent ?? 0)
+}
+
+export interface TopRow {
+  thread_id: number
+  /** The id of its newest message. */
+  top: number
+}
+
+/** The threads of mail of an agent with messages between the bounds, by the newest of those. */
+export function listTops(
+  db: Reader,
+  { agentId, below, from, limit }: Bounds & { from: number; limit: number },
+): Promise<TopRow[]> {
+  const where = sql`AND d.message_id >= ${from} AND d.message_id < ${below}`
+  return db.all<TopRow>(sql`
+    SELECT m.thread_id, MAX(m.id) AS top FROM (
+      SELECT message_id AS id FROM (${fromInbox(db, sql`d.message_id`, { recipientId: agentId, where })}) AS received
+      UNION ALL SELECT id FROM (${fromOutbox(db, { senderId: agentId, above: from - 1, below })}) AS sent
+    ) AS own JOIN messages m ON m.id = own.id
+    GROUP BY m.thread_id ORDER BY top DESC LIMIT ${limit}`)
+}
+
+export interface UnreadRow extends TopRow {
+  unread: number
+}
+
+/** The threads in which an agent has unread mail; `top` is the newest of it. */
+export async function listUnreadThreads(db: Reader, agentId: number): Promise<UnreadRow[]> {
+  return db.all<UnreadRow>(sql`
+    SELECT m.thread_id, MAX(m.id) AS top, COUNT(*) AS unread
+    FROM deliveries d JOIN messages m ON m.id = d.message_id
+    WHERE d.recipient_id = ${agentId} AND d.read_at IS NULL GROUP BY m.thread_id`)
+}
+
+export interface ConversationRow {
+  id: number
+  uid: string
+  subject: string
+  first: number
+  second: number | null
+  third: number | null
+  /** Whoever wrote last, apart from the agent; else the one to whom its newest message went. */
+  other: string | null
+  other_project: number | null
+}
+
+/** How far back in a thread the newest message of another is looked for. */
+const lookedBack = 100
+
+/** Threads with the ids of their newest messages, the newest first. */
+export function listConversationRows(db: Reader, agentId: number, ids: readonly number[]): Promise<ConversationRow[]> {
+  const nth = (place: number): Sql => sql`
+    (SELECT m.id FROM messages m WHERE m.thread_id = t.id AND ${partOf(agentId)} ORDER BY m.seq DESC LIMIT 1 OFFSET ${place})`
+  const other = sql`COALESCE(
+    (SELECT m.sender_id FROM messages m
+      WHERE m.thread_id = t.id AND m.seq >= t.next_seq - ${lookedBack} AND m.sender_id <> ${agentId} AND ${partOf(agentId)}
+      ORDER BY m.seq DESC LIMIT 1),
+    (SELECT d.recipient_id FROM messages m JOIN deliveries d ON d.message_id = m.id
+      WHERE m.thread_id = t.id AND m.sender_id = ${agentId} ORDER BY m.seq DESC, d.id LIMIT 1))`
+  return db.all<ConversationRow>(sql`
+    SELECT found.id, found.uid, found.subject, found.first, found.second, found.third,
+      o.name AS other, o.project_id AS other_project
+    FROM (SELECT t.id, t.uid, ${subjectFor(agentId)} AS subject, ${nth(0)} AS first, ${nth(1)} AS second, ${nth(2)} AS third,
+      ${other} AS other_id FROM threads t WHERE t.id IN ${listed(db, ids)}) AS found
+    LEFT JOIN agents o ON o.id = found.other_id`)
+}
+
+export interface LetterRow {
+  id: number
+  uid: string
+  sender: string
+  sender_project: number
+  /** 1 if the agent itself has written it. */
+  own: number
+  automatic: number
+  body: string
+  created_at: number
+  /** Of a message that the agent was sent, by itself; of its own, by all to whom it openly went. */
+  is_read: number
+}
+
+/** Messages as one of their parties sees them; `most` cuts longer bodies, one character behind it. */
+export function listLetters(
+  db: Reader,
+  { agentId, ids, most }: { agentId: number; ids: readonly number[]; most?: number },
+): Promise<LetterRow[]> {
+  const body = most === undefined ? sql`m.body` : sql`substr(m.body, 1, ${most + 1})`
+  return db.all<LetterRow>(sql`
+    SELECT m.id, m.uid, s.name AS sender, s.project_id AS sender_project,
+      CASE WHEN m.sender_id = ${agentId} THEN 1 ELSE 0 END AS own,
+      CASE WHEN m.kind = ${automaticKind} THEN 1 ELSE 0 END AS automatic, ${body} AS body, m.created_at,
+      CASE WHEN d.id IS NOT NULL THEN CASE WHEN d.read_at IS NULL THEN 0 ELSE 1 END
+        WHEN EXISTS (SELECT 1 FROM deliveries o WHERE o.message_id = m.id AND o.kind <> 'bcc' AND o.read_at IS NULL) THEN 0
+        ELSE 1 END AS is_read
+    FROM messages m JOIN agents s ON s.id = m.sender_id
+      LEFT JOIN deliveries d ON d.message_id = m.id AND d.recipient_id = ${agentId}
+    WHERE m.id IN ${listed(db, ids)} ORDER BY m.id DESC`)
+}
