@@ -35,7 +35,7 @@ async function deepMailbox(storage: string, { many, few }: { many: number; few: 
 }
 
 /** From the start of a send to the answer of a `check_mail` that waits for it; at the same server, or at another on the same file. */
-async function wakeUps(sender: Running, receiver: Running, samples: number) {
+export async function wakeUps(sender: Running, receiver: Running, samples: number) {
   const [alice, bob] = [await openClient(sender.port, 'alice'), await openClient(receiver.port, 'bob')]
   const times: number[] = []
   for (let n = 0; n < samples; n++) {

@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { archiveRows } from './archive.ts'
+import { asideRows } from './aside.ts'
 import { busRows } from './bus.ts'
 import { guardRows } from './guard.ts'
 import { machine, today, treeOf } from './machine.ts'
@@ -12,6 +13,7 @@ import { mailRows } from './mail.ts'
 import { mailboxRows } from './mailbox.ts'
 import type { Row } from './rows.ts'
 import { benchSearch } from './search.ts'
+import { signInRows } from './sign-in.ts'
 import { postgresRows, throughputRows } from './throughput.ts'
 
 const { values: options } = parseArgs({
@@ -35,6 +37,7 @@ const folder = () => mkdtempSync(join(base, 'run-'))
 const rounds = Number(options.rounds ?? (quick ? 8 : 24))
 const mailSize = quick ? { many: 100_000, samples: 300 } : { many: 1_000_000, samples: 1000 }
 const archiveSize = quick ? { rounds: 1, seconds: 1.5, burst: 3000 } : { rounds: 3, seconds: 2, burst: 10_000 }
+const asideSize = { messages: quick ? 100_000 : 1_000_000 }
 const searchSize = quick ? { messages: 100_000, samples: 100 } : { messages: 1_000_000, samples: 200 }
 
 const parts: Readonly<Record<string, () => Promise<Row[]>>> = {
@@ -43,7 +46,9 @@ const parts: Readonly<Record<string, () => Promise<Row[]>>> = {
   mailbox: () => mailboxRows(folder, quick, say),
   mail: () => mailRows(folder, mailSize, say),
   archive: () => archiveRows(folder, archiveSize, say),
+  aside: () => asideRows(folder, asideSize, say),
   search: () => benchSearch(folder(), searchSize),
+  'sign-in': () => signInRows(folder, rounds, say),
   guard: () => guardRows(folder(), quick ? 5 : 20),
   bus: () => busRows(quick, say),
 }

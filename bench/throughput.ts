@@ -9,6 +9,7 @@ import type { Order } from './load.ts'
 import type { Era } from './phrase.ts'
 import { type Row, share } from './rows.ts'
 import { benchProject, type seedMail } from './seed-mail.ts'
+import { fillMailboxes } from './seed-postgres.ts'
 import {
   cpu,
   type Running,
@@ -30,6 +31,8 @@ interface Line {
   readonly era?: Era
   /** Which rows the floor writes; `inbox` has a floor of its own. */
   readonly floor?: FloorOrder['unit'] | 'inbox'
+  /** Another call that stands in for the floor: how much of its speed this one reaches. */
+  readonly beside?: Order['call']
   /** Per cent of the floor. */
   readonly target?: number
 }
@@ -50,9 +53,17 @@ const mailLines: readonly Line[] = [
 
 const postgresLines: readonly Line[] = [
   { what: '`send_to_agent` on PostgreSQL', call: 'send', floor: 'send', target: 75 },
+  {
+    what: '64 senders to one mailbox on PostgreSQL, beside 64 mailboxes',
+    call: 'sendToOne',
+    beside: 'send',
+    target: 50,
+  },
   { what: '`check_mail` on PostgreSQL', call: 'check', floor: 'check', target: 75 },
-  { what: '`send_to_agent` on PostgreSQL, all to one', call: 'sendToOne' },
 ]
+
+/** In each mailbox before they are emptied: more than the rounds of a whole run take. */
+const filled = 400
 
 export interface ThroughputOptions {
   readonly rounds: number
@@ -75,6 +86,10 @@ export async function postgresRows(
     const rows: Row[] = []
     for (const line of postgresLines) {
       say(line.what)
+      // The readers are there by now: sends have made them.
+      if (line.call === 'check')
+        for (const database of databases.slice(1, options.against === undefined ? 3 : 4))
+          await fillMailboxes(database, filled)
       rows.push(await measure(line, field, options.rounds))
     }
     await field.close()
@@ -84,7 +99,7 @@ export async function postgresRows(
   }
 }
 
-async function makeDatabase(server: string, name: string): Promise<string> {
+export async function makeDatabase(server: string, name: string): Promise<string> {
   const client = new Client(server)
   await client.connect()
   await client.query(`CREATE DATABASE bench_${name}`)
@@ -169,11 +184,15 @@ async function openField(
   }
 }
 
-async function measure({ what, call, era = 'plain', floor, target }: Line, field: Field, rounds: number): Promise<Row> {
-  const server = ({ port, pid }: Running, as: Era = era): Contender => ({
+async function measure(
+  { what, call, era = 'plain', floor, beside, target }: Line,
+  field: Field,
+  rounds: number,
+): Promise<Row> {
+  const server = ({ port, pid }: Running, as: Era = era, asked = call): Contender => ({
     async slice() {
       const before = cpu(pid)
-      const { calls, errors, microseconds } = await field.load.ask({ port, call, era: as, connections, seconds })
+      const { calls, errors, microseconds } = await field.load.ask({ port, call: asked, era: as, connections, seconds })
       if (errors > 0) throw new Error(`${what}: ${errors} of ${calls} calls failed`)
       await rested(pid)
       return { wall: microseconds, cpu: ((cpu(pid) - before) * 1000) / calls }
@@ -184,7 +203,7 @@ async function measure({ what, call, era = 'plain', floor, target }: Line, field
   })
   const floors: Readonly<Record<string, Contender>> | undefined =
     floor === undefined
-      ? {}
+      ? beside && { beside: server(field.parley, era, beside) }
       : floor === 'inbox'
         ? field.inbox && { inbox: server(field.inbox, 'plain') }
         : { http: server(field.http, 'plain'), rows: written(floor) }

@@ -7,6 +7,8 @@ import { version } from '../src/app/version.ts'
 import type { Hub } from '../src/core/hub/hub.ts'
 import { busDoor } from '../src/doors/bus/door.ts'
 import { busPath } from '../src/doors/bus/holder.ts'
+import { hubDoor } from '../src/doors/hub/door.ts'
+import { hubPath } from '../src/doors/hub/scope.ts'
 import type { About } from '../src/doors/mail/about.ts'
 import { offers } from '../src/doors/mail/clusters.ts'
 import { mailDoor } from '../src/doors/mail/door.ts'
@@ -44,6 +46,7 @@ const pages: Readonly<Record<string, string>> = {
     { door: mailboxDoor(noHub), url: pathOf(mailboxPath) },
     { door: mailDoor(noHub, noServer), url: '/mcp', shortLists: offers },
     { door: busDoor(noHub, version), url: `${busPath}?agent={name}` },
+    { door: hubDoor(noHub), url: `${hubPath}?agent={name}` },
   ]),
   '.env.example': renderEnvExample(subjects),
   'docs/benchmarks.md': renderBenchmarks({

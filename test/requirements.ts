@@ -9,6 +9,7 @@ import { finding } from './requirements/finding.ts'
 import { guard } from './requirements/guard.ts'
 import { housekeeping } from './requirements/housekeeping.ts'
 import { http } from './requirements/http.ts'
+import { hub } from './requirements/hub.ts'
 import { identities } from './requirements/identities.ts'
 import { leases } from './requirements/leases.ts'
 import { messages } from './requirements/messages.ts'
@@ -33,6 +34,7 @@ export interface Requirement {
 export const requirements = [
   ...access,
   ...archive,
+  ...hub,
 
   // The mailbox door
   { id: 'mailbox.agent.no-set-up', spec: 'mailbox.md §5', says: 'An agent needs no set-up: its first call makes it.' },
@@ -206,11 +208,16 @@ export const requirements = [
   { id: 'serve.health.ready', spec: 'DESIGN Interface', says: 'GET /health/readiness answers 200 only while the database does.' },
   { id: 'serve.store.silent', spec: 'DESIGN Nothing lost', says: 'A PostgreSQL that falls silent is given up; after a failover calls and wake-ups are back within 15 s.' },
   { id: 'serve.store.faults', spec: 'DESIGN Nothing lost', says: 'PostgreSQL killed, silent, terminated, locked or cut: nothing acknowledged is lost, and it recovers itself.' },
+  { id: 'serve.store.exhausted', spec: 'DESIGN Errors', says: 'Callers wait for a connection to PostgreSQL, then come back later: DB_BUSY with a hint, 503 with Retry-After.' },
+  { id: 'serve.store.trips', spec: 'DESIGN Two engines, one SQL', says: 'On PostgreSQL a send to an open agent, and a pop, wait for two answers each.' },
+  { id: 'serve.store.lanes', spec: 'DESIGN Two engines, one SQL', says: 'On PostgreSQL sends that wait for one mailbox share a commit; one that fails fails alone.' },
   { id: 'serve.store.unhurried', spec: 'DESIGN Two engines, one SQL', says: 'Migrations may take as long as they need, and wait for those of another node.' },
   { id: 'serve.store.gone', spec: 'DESIGN Nothing lost', says: 'A SQLite file deleted or replaced: no write is acknowledged, it is not ready, and the log has one line.' },
   { id: 'serve.store.damaged', spec: 'DESIGN Errors', says: 'Reading a damaged file is STORAGE_FAILED, in the words that a write is answered with.' },
   { id: 'serve.store.full', spec: 'DESIGN Nothing lost', says: 'A full disk is STORAGE_FAILED to a write, and not ready.' },
   { id: 'serve.store.chaos', spec: 'DESIGN Nothing lost', says: 'Two servers and four bus processes that are killed at random lose and double nothing they acknowledged.' },
+  { id: 'serve.nodes.killed', spec: 'DESIGN Nothing lost', says: 'A node that is killed loses nothing it acknowledged: clients go on at another, each message once, in order.' },
+  { id: 'serve.nodes.database', spec: 'DESIGN Nothing lost', says: 'PostgreSQL killed under two nodes and started again: each acknowledged message arrives once, in order.' },
   { id: 'serve.wait.monotonic', spec: 'DESIGN One wait', says: 'A wait ends after its time, whatever becomes of the time of day meanwhile.' },
   { id: 'serve.stop.signals', spec: 'DESIGN Interface', says: 'SIGTERM and SIGINT end it in good order with exit code 0.' },
   { id: 'serve.stop.waiting', spec: 'DESIGN Interface', says: 'Those who wait when it stops are answered, and lose nothing.' },

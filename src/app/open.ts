@@ -55,7 +55,7 @@ export async function migrateDatabase(config: Config) {
 }
 
 async function openMigrated(config: Config, { made = true } = {}) {
-  const db = await openDb(databaseUrl(config))
+  const db = await openDb(databaseUrl(config), { poolSize: config.DATABASE_POOL_SIZE })
   try {
     if (!made && (await schemaState(db, migrations)) === 'empty') throw noStore(config)
     return { db, applied: await migrate(db, migrations, systemClock) }

@@ -62,6 +62,16 @@ async function createProgram(args: readonly string[], around: Surroundings): Pro
       await bus(readSettings(env), project)
     })
 
+  program
+    .command('hub')
+    .description('speak MCP over stdin and stdout, for a client that starts it: threads and messages of one agent')
+    .option('--agent <name>', 'the agent that the client is')
+    .option('--project <slug or key>', 'its project (default: commons)')
+    .action(async (options: { agent?: string; project?: string }) => {
+      const { hub } = await import('./hub.ts')
+      await hub(readSettings(env), options)
+    })
+
   // `parley topics …` and `parley help topics`.
   const asked = args.slice(0, 2)
   for (const { name, says, load } of commands) {

@@ -8,12 +8,14 @@ export interface Party {
 }
 
 /** What goes along with a message. Inline images may stand in its body. */
-export type Enclosure = { readonly mediaType: string; readonly original?: string | undefined } & (
-  | { readonly kind: 'inline'; readonly dataUri: string | undefined }
-  | { readonly kind: 'file'; readonly path: string; readonly bytes: number; readonly sha1: string }
-)
+export type Enclosure =
+  | { readonly kind: 'link'; readonly uri: string }
+  | ({ readonly mediaType: string; readonly original?: string | undefined } & (
+      | { readonly kind: 'inline'; readonly dataUri: string | undefined }
+      | { readonly kind: 'file'; readonly path: string; readonly bytes: number; readonly sha1: string }
+    ))
 
-export interface Letter {
+export interface ArchivedMessage {
   readonly id: number
   readonly createdAt: number
   /** The name of its thread: of one without, the id of the message that began it. */
@@ -50,8 +52,8 @@ export const addressIn =
     project === slug ? name : `${name}@${project}`
 
 /** `bcc`: those that the reader of this copy may know of; the file has the field only where there are some. */
-export function letterText(letter: Letter, home: Home, bcc: readonly Party[] = []): string {
-  const { id, createdAt, thread, from, to, cc, subject, importance, ackRequired, body, attachments, said } = letter
+export function messageText(message: ArchivedMessage, home: Home, bcc: readonly Party[] = []): string {
+  const { id, createdAt, thread, from, to, cc, subject, importance, ackRequired, body, attachments, said } = message
   const address = addressIn(home)
   const head = {
     id,
@@ -79,6 +81,7 @@ export function letterText(letter: Letter, home: Home, bcc: readonly Party[] = [
 
 /** As messages show it. An image that stands in the body is not repeated; another is nowhere else. */
 function enclosureOf(one: Enclosure, body: string) {
+  if (one.kind === 'link') return { type: 'link', uri: one.uri }
   const { kind: type, mediaType: media_type, original } = one
   const kept = original === undefined ? {} : { original_path: original }
   if (one.kind === 'file') return { type, media_type, path: one.path, bytes: one.bytes, sha1: one.sha1, ...kept }
@@ -149,9 +152,9 @@ export const listed = (names: readonly string[]): string =>
   names.length > 3 ? `${names.slice(0, 3).join(', ')} and ${names.length - 3} more` : names.join(', ')
 
 /** Blind copies are in no commit's message. */
-export function letterSubject(letter: Letter, home: Home): string {
+export function messageSubject(message: ArchivedMessage, home: Home): string {
   const address = addressIn(home)
-  const { said, thread, from, to, cc, subject } = letter
+  const { said, thread, from, to, cc, subject } = message
   const whom = said === undefined ? listed([...to, ...cc].map(address)) : `topic ${thread}`
   return subjectLine(`mail: ${address(from)} -> ${whom || '(nobody openly)'} | ${subject}`)
 }

@@ -23,6 +23,9 @@ export const systemClock: Clock = {
   },
 }
 
+/** Runs `fn` once everything that follows at once from the present moment has run. */
+export const afterThis = (fn: () => void): void => process.nextTick(fn)
+
 /** Ends in the next turn of the event loop: others have their turn first. */
 export const nextTurn = (): Promise<void> => immediately()
 

@@ -75,7 +75,7 @@ export type Reason =
   | 'no_reply_target'
   | 'no_target'
   | 'oneself'
-  | 'read_only'
+  | 'only_reads'
   | 'too_heavy'
 
 interface Details {

@@ -95,6 +95,49 @@ eachEngine('A database', (open) => {
     expect(await roomNames(db)).toEqual(['hall'])
   })
 
+  test('fails a unit by a statement that it did not wait for', async () => {
+    const db = await connect()
+    const write = (tx: Tx, name: string) => tx.write(sql`INSERT INTO rooms (name) VALUES (${name})`)
+    const unit = db.tx(async (tx) => {
+      write(tx, 'attic')
+      write(tx, 'attic')
+      write(tx, 'cellar')
+    })
+    await expect(unit).rejects.toMatchObject({ kind: 'unique' })
+    expect(await roomNames(db)).toEqual([])
+    let kept: Tx | undefined
+    await db.tx(async (tx) => {
+      kept = tx
+      write(tx, 'attic')
+      write(tx, 'cellar')
+    })
+    expect(await roomNames(db)).toEqual(['attic', 'cellar'])
+    expect(() => kept && write(kept, 'late')).toThrow('has ended')
+  })
+
+  test('keeps units of one lane apart, as all others', async () => {
+    const db = await connect()
+    const unit = (name: string) =>
+      db.tx(
+        async (tx) => {
+          await addRoom(tx, name)
+          if (name === 'fail') throw new Error('on purpose')
+          tx.write(sql`INSERT INTO rooms (name) VALUES (${`${name}2`})`)
+          return name
+        },
+        { lane: 'hall' },
+      )
+    const outcomes = await Promise.allSettled(['a', 'b', 'fail', 'b', 'c'].map(unit))
+    expect(outcomes.map((outcome) => (outcome.status === 'fulfilled' ? outcome.value : outcome.reason))).toMatchObject([
+      'a',
+      'b',
+      { message: 'on purpose' },
+      { kind: 'unique' },
+      'c',
+    ])
+    expect((await roomNames(db)).toSorted()).toEqual(['a', 'a2', 'b', 'b2', 'c', 'c2'])
+  })
+
   test('lets the work throw its own error after a failed statement', async () => {
     const db = await connect()
     await db.tx((tx) => addRoom(tx, 'hall'))

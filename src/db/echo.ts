@@ -17,6 +17,7 @@ export function echoing(db: Db, log: Log): Db {
     ...reading(tx),
     insert: (query) => tx.insert(echo(query)),
     change: (query) => tx.change(echo(query)),
+    write: (query) => tx.write(echo(query)),
   })
   return {
     ...reading(db),

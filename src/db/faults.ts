@@ -73,6 +73,7 @@ export function isSqliteBusy(error: unknown): boolean {
 export function postgresFault(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof HubError || error instanceof Fault) return error
   const code = postgresCode(error)
+  if (error.message === exhausted) return busy('All connections to the database are in use.', error)
   if (code === undefined) return lost.test(error.message) ? busy('The database cannot be reached.', error) : error
   if (postgresRaces.has(code)) return busy('Others kept changing the same rows.', error)
   if (postgresSlow.has(code)) return busy('The database took too long.', error)
@@ -88,10 +89,8 @@ export function isPostgresRace(error: unknown): boolean {
 
 /** `pg` gives a silent server, a lost connection and a full pool no code. */
 const silent = 'Query read timeout'
-const lost = new RegExp(
-  `${silent}|connection terminated|connection error|timeout exceeded when trying to connect|not queryable`,
-  'i',
-)
+const exhausted = 'timeout exceeded when trying to connect'
+const lost = new RegExp(`${silent}|connection terminated|connection error|not queryable`, 'i')
 
 /** Whether the server did not even say that it takes longer: then the driver has given up the connection. */
 export function isPostgresSilence(error: unknown): boolean {

@@ -6,12 +6,12 @@ import type { Db } from './port.ts'
 import { openSqlite } from './sqlite/sqlite.ts'
 import { parseDatabaseUrl } from './url.ts'
 
-export async function openDb(databaseUrl: string): Promise<Db> {
+export async function openDb(databaseUrl: string, { poolSize }: { poolSize?: number } = {}): Promise<Db> {
   const place = parseDatabaseUrl(databaseUrl)
   if (place.dialect === 'postgres') {
     // Loaded only where it is asked for.
     const { openPostgres } = await import('./postgres/postgres.ts')
-    return openPostgres(place.url)
+    return openPostgres(place.url, poolSize)
   }
   makePrivate(place.file)
   return openSqlite(place.file)

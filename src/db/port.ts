@@ -17,11 +17,21 @@ export interface Tx extends Reader {
   insert(query: Sql): Promise<number>
   /** Runs a statement that brings no rows and returns how many it has written. */
   change(query: Sql): Promise<number>
+  /**
+   * Runs a statement that brings nothing back, and does not wait for it: if it fails, so does the unit. On PostgreSQL it goes
+   * out with the next one or with the COMMIT, and costs no round trip.
+   */
+  write(query: Sql): void
 }
 
 export interface TxOptions {
   /** A statement may take minutes: that of a migration, where it fills an index. Otherwise one that takes seconds fails. */
   readonly unhurried?: boolean
+  /**
+   * Units of one lane would wait for the same row. On PostgreSQL those that have to wait run in one transaction, one after the
+   * other. SQLite does so with all units.
+   */
+  readonly lane?: string | undefined
 }
 
 export interface Db extends Reader {

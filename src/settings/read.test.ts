@@ -41,6 +41,7 @@ test('Without any setting every default holds', () => {
   expect(load()).toMatchObject({
     STORAGE_ROOT: join(homedir(), '.parley'),
     DATABASE_URL: undefined,
+    DATABASE_POOL_SIZE: 10,
     HTTP_HOST: '127.0.0.1',
     HTTP_PORT: 8765,
     HTTP_BEARER_TOKEN: undefined,

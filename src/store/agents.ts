@@ -1,5 +1,5 @@
 /** Rows of `agents`, with the counter of unread deliveries that each carries. */
-import sql, { empty, join } from 'sql-template-tag'
+import sql, { empty, join, type Sql } from 'sql-template-tag'
 import { inOrder } from '../db/dialect.ts'
 import type { Reader, Tx } from '../db/port.ts'
 
@@ -85,20 +85,19 @@ export function listRecipients(db: Reader, ids: readonly number[]): Promise<Reci
     FROM agents WHERE id IN (${join([...ids])})`)
 }
 
-/**
- * Counts one more unread delivery for an agent that is open to all and has fewer than `limit`; false if it is not or has.
- * With `leases`, also false where archive paths of its project are reserved.
- */
-export async function raiseOpen(
-  tx: Tx,
-  id: number,
-  { limit, leases }: { limit: number; leases: boolean },
-): Promise<boolean> {
-  const raised = await tx.change(sql`
-    UPDATE agents SET unread = unread + 1 WHERE id = ${id} AND unread < ${limit} AND contact_policy = 'open'
-      ${leases ? sql`AND NOT ${archiveLease}` : empty}`)
-  return raised > 0
+/** An agent that is open to all. */
+export interface OpenAgent {
+  readonly id: number
+  /** It takes mail while it has fewer unread. */
+  readonly limit: number
+  /** Not where archive paths of its project are reserved. */
+  readonly leases: boolean
 }
+
+/** Counts one more unread delivery, if the agent is open and has room. */
+export const raisingOpen = ({ id, limit, leases }: OpenAgent): Sql => sql`
+  UPDATE agents SET unread = unread + 1 WHERE id = ${id} AND unread < ${limit} AND contact_policy = 'open'
+    ${leases ? sql`AND NOT ${archiveLease}` : empty}`
 
 /**
  * Counts one more unread delivery for each that has fewer than `limit` of them; false if that is not true of all. Several are
@@ -110,8 +109,8 @@ export async function raiseUnread(tx: Tx, ids: readonly number[], limit: number)
   return raised === ids.length
 }
 
-export async function updateUnread(tx: Tx, agentId: number, by: number): Promise<void> {
-  await tx.change(sql`UPDATE agents SET unread = unread + ${by} WHERE id = ${agentId}`)
+export function updateUnread(tx: Tx, agentId: number, by: number): void {
+  tx.write(sql`UPDATE agents SET unread = unread + ${by} WHERE id = ${agentId}`)
 }
 
 /** Never moved back: another process may have seen a later time. */

@@ -7,7 +7,7 @@ import { feedOrder, type Place } from './places.ts'
 import { listed } from './search-documents.ts'
 import { type Sight, seen } from './visibility.ts'
 
-export interface LetterRow {
+export interface ArchivedMessageRow {
   id: number
   thread_id: number
   /** The uid of its topic, if it was said in one. */
@@ -30,7 +30,7 @@ export interface LetterRow {
   attachments: string | null
 }
 
-const letters = sql`
+const messages = sql`
   SELECT m.id, m.thread_id, CASE WHEN t.name IS NULL THEN NULL ELSE t.uid END AS topic, t.key AS thread_key,
     (SELECT f.id FROM messages f WHERE f.thread_id = m.thread_id AND f.seq = 1) AS first_id, m.seq, a.name AS sender,
     a.project_id AS sender_project, m.subject, m.importance, m.ack_required, m.created_at, m.body, m.kind, m.reply_to, m.metadata,
@@ -38,11 +38,13 @@ const letters = sql`
   FROM messages m JOIN threads t ON t.id = m.thread_id JOIN agents a ON a.id = m.sender_id`
 
 /** Those that are there: a topic that is being deleted is gone. */
-export function listLetters(db: Reader, ids: readonly number[]): Promise<LetterRow[]> {
-  return db.all<LetterRow>(sql`${letters} WHERE m.id IN ${listed(db, ids)} AND t.status <> 'deleted' ORDER BY m.id`)
+export function listArchivedMessages(db: Reader, ids: readonly number[]): Promise<ArchivedMessageRow[]> {
+  return db.all<ArchivedMessageRow>(
+    sql`${messages} WHERE m.id IN ${listed(db, ids)} AND t.status <> 'deleted' ORDER BY m.id`,
+  )
 }
 
-export function listLetterPlaces(db: Reader, ids: readonly number[]): Promise<{ thread_id: number; seq: number }[]> {
+export function listMessagePlaces(db: Reader, ids: readonly number[]): Promise<{ thread_id: number; seq: number }[]> {
   return db.all(sql`SELECT thread_id, seq FROM messages WHERE id IN ${listed(db, ids)}`)
 }
 

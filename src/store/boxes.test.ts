@@ -49,7 +49,7 @@ eachEngine('Boxes', (open, dialect) => {
         const messageId = await insertMessage(tx, message)
         if (!step.mail) return
         const to = step.to.map((id) => ({ id, kind: 'to' as const }))
-        await insertDeliveries(tx, { messageId, to, urgent: false, ackWanted: false, now })
+        insertDeliveries(tx, { messageId, to, urgent: false, ackWanted: false, now })
         for (const id of step.to) inboxes.get(id)?.push(messageId)
         outboxes.get(step.from)?.push(messageId)
       })

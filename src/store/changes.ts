@@ -46,6 +46,7 @@ export type Event =
       threadId: number
     }
   | { kind: 'topic.joined' | 'cursor.reset' | 'cursor.returned'; projectId: number; threadId: number; agentId: number }
+  | { kind: 'grant.created' | 'grant.revoked'; projectId: number; threadId: number; agentId: number }
   | { kind: 'session.ended' }
 
 /** An event as the feed has it: its place, when it was committed, and the key of whoever did it. */
@@ -63,18 +64,18 @@ interface Columns {
   contactId?: number
 }
 
-export async function insertChanges(
+export function insertChanges(
   tx: Tx,
   changes: readonly Change[],
   { actor, now }: { actor: string; now: number },
-): Promise<void> {
+): void {
   const rows = changes.map(({ kind, wakes = [], actor: author = actor, ...ids }) => {
     const { projectId, agentId, threadId, messageId, leaseId, contactId }: Columns = ids
     return sql`(${now}, ${author}, ${kind}, ${projectId ?? null}, ${agentId ?? null}, ${threadId ?? null}, ${messageId ?? null},
       ${leaseId ?? null}, ${contactId ?? null}, ${wakes.join(' ')})`
   })
   for (let at = 0; at < rows.length; at += rowsPerStatement)
-    await tx.change(sql`
+    tx.write(sql`
       INSERT INTO changes (at, actor, kind, project_id, agent_id, thread_id, message_id, lease_id, contact_id, wakes)
       VALUES ${join(rows.slice(at, at + rowsPerStatement))}`)
 }

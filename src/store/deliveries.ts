@@ -13,14 +13,11 @@ export interface NewDeliveries {
   now: number
 }
 
-export async function insertDeliveries(
-  tx: Tx,
-  { messageId, to, urgent, ackWanted, now }: NewDeliveries,
-): Promise<void> {
+export function insertDeliveries(tx: Tx, { messageId, to, urgent, ackWanted, now }: NewDeliveries): void {
   const rows = to.map(
     ({ id, kind }) => sql`(${messageId}, ${id}, ${kind}, ${now}, ${urgent ? 1 : 0}, ${ackWanted ? 1 : 0})`,
   )
-  await tx.change(
+  tx.write(
     sql`INSERT INTO deliveries (message_id, recipient_id, kind, sent_at, urgent, ack_wanted) VALUES ${join(rows)}`,
   )
 }
@@ -61,7 +58,7 @@ export async function takeDelivery(
     WHERE d.recipient_id = ${recipientId} AND d.read_at IS NULL AND (d.held_until IS NULL OR d.held_until <= ${now})
     ORDER BY d.id LIMIT 1 ${skipLocked(tx, 'd')}`)
   if (row === undefined) return undefined
-  await tx.change(sql`
+  tx.write(sql`
     UPDATE deliveries
     SET hold = ${hold}, held_until = ${heldUntil ?? null}, read_at = ${heldUntil === undefined ? now : null}
     WHERE id = ${row.delivery_id}`)
@@ -145,13 +142,11 @@ export function listUnconfirmed(
 }
 
 /** A loan of the message ends: the message is read now. */
-export async function updateReceipt(
+export function updateReceipt(
   tx: Tx,
   { id, readAt, ackedAt }: { id: number; readAt: number; ackedAt: number | null },
-): Promise<void> {
-  await tx.change(
-    sql`UPDATE deliveries SET read_at = ${readAt}, acked_at = ${ackedAt}, held_until = NULL WHERE id = ${id}`,
-  )
+): void {
+  tx.write(sql`UPDATE deliveries SET read_at = ${readAt}, acked_at = ${ackedAt}, held_until = NULL WHERE id = ${id}`)
 }
 
 /** Returns a delivery as if it had never been taken; false if it has moved on since. */

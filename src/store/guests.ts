@@ -2,8 +2,8 @@
 import sql, { join } from 'sql-template-tag'
 import type { Tx } from '../db/port.ts'
 
-export async function insertGuests(tx: Tx, messageId: number, projectIds: readonly number[]): Promise<void> {
+export function insertGuests(tx: Tx, messageId: number, projectIds: readonly number[]): void {
   const thread = sql`(SELECT thread_id FROM messages WHERE id = ${messageId})`
   const rows = projectIds.map((projectId) => sql`(${projectId}, ${thread}, ${messageId})`)
-  await tx.all(sql`INSERT INTO message_guests (project_id, thread_id, message_id) VALUES ${join(rows)}`)
+  tx.write(sql`INSERT INTO message_guests (project_id, thread_id, message_id) VALUES ${join(rows)}`)
 }

@@ -23,15 +23,20 @@ export interface NewMessage {
   now: number
 }
 
-export function insertMessage(tx: Tx, message: NewMessage): Promise<number> {
-  const { uid, threadId, seq, senderId, clientId, kind = 'message', replyTo, body, metadata, now } = message
+export const insertMessage = (tx: Tx, message: NewMessage): Promise<number> =>
+  tx.insert(sql`
+    INSERT INTO messages (${messageColumns})
+    VALUES (${message.threadId}, ${message.seq}, ${messageValues(message)})`)
+
+export const messageColumns = sql`thread_id, seq, uid, sender_id, client_id, kind, reply_to, subject, importance,
+  ack_required, mail, body, metadata, attachments, created_at`
+
+/** All but its place: the thread, and the number in it. */
+export function messageValues(message: Omit<NewMessage, 'threadId' | 'seq'>): Sql {
+  const { uid, senderId, clientId, kind = 'message', replyTo, body, metadata, now } = message
   const { subject, importance = 'normal', ackRequired = false, mail = true, attachments } = message
-  return tx.insert(sql`
-    INSERT INTO messages (uid, thread_id, seq, sender_id, client_id, kind, reply_to, subject, importance, ack_required,
-      mail, body, metadata, attachments, created_at)
-    VALUES (${uid}, ${threadId}, ${seq}, ${senderId}, ${clientId ?? null}, ${kind}, ${replyTo ?? null},
-      ${subject ?? null}, ${importance}, ${ackRequired ? 1 : 0}, ${mail ? 1 : 0}, ${body}, ${metadata ?? null},
-      ${attachments ?? null}, ${now})`)
+  return sql`${uid}, ${senderId}, ${clientId ?? null}, ${kind}, ${replyTo ?? null}, ${subject ?? null}, ${importance},
+    ${ackRequired ? 1 : 0}, ${mail ? 1 : 0}, ${body}, ${metadata ?? null}, ${attachments ?? null}, ${now}`
 }
 
 /** The name of a message between agents: its sender, its recipients, the sender's own id. */
@@ -41,13 +46,9 @@ export interface ClientId {
   clientId: string
 }
 
-export async function insertClientIds(
-  tx: Tx,
-  { senderId, recipientIds, clientId }: ClientId,
-  messageId: number,
-): Promise<void> {
+export function insertClientIds(tx: Tx, { senderId, recipientIds, clientId }: ClientId, messageId: number): void {
   const rows = recipientIds.map((recipientId) => sql`(${recipientId}, ${clientId}, ${senderId}, ${messageId})`)
-  await tx.change(sql`INSERT INTO client_ids (recipient_id, client_id, sender_id, message_id) VALUES ${join(rows)}`)
+  tx.write(sql`INSERT INTO client_ids (recipient_id, client_id, sender_id, message_id) VALUES ${join(rows)}`)
 }
 
 /** The message that the sender has sent under this name to any of the recipients. */
@@ -128,4 +129,9 @@ export async function findMessageId(db: Reader, threadId: number, uid: string): 
     sql`SELECT id FROM messages WHERE uid = ${uid} AND thread_id = ${threadId}`,
   )
   return row?.id
+}
+
+export async function findUid(db: Reader, id: number): Promise<string | undefined> {
+  const [row] = await db.all<{ uid: string }>(sql`SELECT uid FROM messages WHERE id = ${id}`)
+  return row?.uid
 }

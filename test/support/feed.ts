@@ -7,9 +7,11 @@ import { type Hub, inside } from '../../src/core/hub/hub.ts'
 import type { Db, Tx } from '../../src/db/port.ts'
 import { insertChanges, type Recorded } from '../../src/store/changes.ts'
 
-/** The n-th change of a writer. */
-export const write = (tx: Tx, actor: string, n: number): Promise<void> =>
+/** The n-th change of a writer; it has run when this ends. */
+export async function write(tx: Tx, actor: string, n: number): Promise<void> {
   insertChanges(tx, [{ kind: 'agent.updated', projectId: 1, agentId: n }], { actor, now: n })
+  await tx.all(sql`SELECT 1`)
+}
 
 export const named = ({ actor, ...change }: Recorded): string =>
   `${actor}${'agentId' in change ? change.agentId : change.kind}`

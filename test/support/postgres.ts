@@ -20,6 +20,11 @@ import { createInterface } from 'node:readline'
 
 export interface PostgresServer {
   readonly url: string
+  readonly pid: number
+  /** It is gone at once, as by a power cut; what it has said is committed is on its disk. */
+  kill(): Promise<void>
+  /** After `kill`, at the same place, with what it had. */
+  start(): Promise<void>
   stop(): Promise<void>
 }
 
@@ -44,18 +49,27 @@ export async function startPostgres({ durable = false } = {}): Promise<PostgresS
     const password = randomBytes(12).toString('hex')
     const data = initialise(folder, binaries, { account, password })
     const port = await freePort()
-    const server = await launch(binaries, { data, port, account, durable })
-    const kill = () => {
+    const start = () => launch(binaries, { data, port, account, durable })
+    let server = await start()
+    const end = async (signal: NodeJS.Signals) => {
+      server.kill(signal)
+      if (server.exitCode === null && server.signalCode === null) await once(server, 'exit')
+    }
+    const leave = () => {
       server.kill('SIGQUIT')
       removeNow(folder)
     }
-    process.once('exit', kill)
+    process.once('exit', leave)
     return {
       url: `postgres://parley:${password}@127.0.0.1:${port}/postgres`,
+      pid: server.pid ?? 0,
+      kill: () => end('SIGQUIT'),
+      async start() {
+        server = await start()
+      },
       async stop() {
-        process.off('exit', kill)
-        server.kill('SIGINT')
-        if (server.exitCode === null && server.signalCode === null) await once(server, 'exit')
+        process.off('exit', leave)
+        await end('SIGINT')
         removeNow(folder)
       },
     }

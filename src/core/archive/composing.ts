@@ -2,12 +2,12 @@
 import { subjectLine } from '../../archive/documents.ts'
 import { digestPart } from '../../archive/layout.ts'
 import { limits } from '../../base/limits.ts'
-import { listArchivedAgents, listArchivedLeases, listLetterPlaces, listSizes } from '../../store/archive.ts'
+import { listArchivedAgents, listArchivedLeases, listMessagePlaces, listSizes } from '../../store/archive.ts'
 import type { Recorded } from '../../store/changes.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import { digestCommits } from './digests.ts'
 import { addCommit, addCommits, type Commits, homeOf } from './homes.ts'
-import { letterCommits } from './letters.ts'
+import { messageCommits } from './messages.ts'
 import { leaseCommits, profileCommits } from './records.ts'
 
 /** The changes in parts whose messages fit into memory. */
@@ -44,8 +44,8 @@ const idsOf = (changes: readonly Recorded[], key: 'agentId' | 'leaseId', prefix:
  */
 export async function commitsOf(hub: Hub, changes: readonly Recorded[]): Promise<Commits> {
   const db = reader(hub)
-  const letterIds = changes.filter(isMessage).map(({ messageId }) => messageId)
-  const letters = await letterCommits(hub, letterIds)
+  const messageIds = changes.filter(isMessage).map(({ messageId }) => messageId)
+  const messages = await messageCommits(hub, messageIds)
   const agents = new Map(
     (await listArchivedAgents(db, idsOf(changes, 'agentId', 'agent.'))).map((row) => [row.id, row]),
   )
@@ -60,7 +60,7 @@ export async function commitsOf(hub: Hub, changes: readonly Recorded[]): Promise
     switch (change.kind) {
       case 'message.sent':
       case 'message.said':
-        addCommits(commits, letters.get(change.messageId) ?? new Map())
+        addCommits(commits, messages.get(change.messageId) ?? new Map())
         break
       case 'agent.created':
       case 'agent.updated':
@@ -93,7 +93,7 @@ export async function commitsOf(hub: Hub, changes: readonly Recorded[]): Promise
         break
     }
   }
-  for (const { thread_id, seq } of await listLetterPlaces(db, letterIds)) touch(thread_id, digestPart(seq))
+  for (const { thread_id, seq } of await listMessagePlaces(db, messageIds)) touch(thread_id, digestPart(seq))
   addCommits(commits, await digestCommits(hub, parts))
   return commits
 }

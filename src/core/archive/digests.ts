@@ -7,7 +7,7 @@ import { listRecipientsOf } from '../../store/mail.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import { memory, remember } from '../hub/memory.ts'
 import { addCommit, type Commits, homeOf } from './homes.ts'
-import { shownSubject } from './letters.ts'
+import { shownSubject } from './messages.ts'
 
 /** Which parts of which threads, by their ids. */
 export type Parts = ReadonlyMap<number, ReadonlySet<number>>

@@ -4,8 +4,8 @@ import { followOutside, type OutsideFollower } from '../hub/followers.ts'
 import type { Hub } from '../hub/hub.ts'
 import { archiveFollower } from './follower.ts'
 
-/** After the last commit, and at most after the first: git needs as long for one message as for a hundred. */
-const [quietMs, latestMs] = [300, 3000]
+/** After the last commit, and at most after the first: git needs as long for one message as for a hundred, and all files there are. */
+const [quietMs, latestMs] = [300, 10_000]
 
 /** From one failure to check out to the next try. */
 const retryMs = 2000

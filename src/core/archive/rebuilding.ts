@@ -14,7 +14,7 @@ import type { Place } from '../../store/places.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import { wholeDigests } from './digests.ts'
 import { addCommits, type Commits } from './homes.ts'
-import { letterCommits } from './letters.ts'
+import { messageCommits } from './messages.ts'
 import { leaseCommits, profileCommits } from './records.ts'
 
 export interface Step {
@@ -31,7 +31,7 @@ export async function* everything(hub: Hub, place: Place | undefined): AsyncGene
   const total = await countMessages(reader(hub))
   for await (const commits of profiles(hub)) yield { commits, done: 0, total }
   let done = 0
-  for await (const { commits, count } of letters(hub, place)) {
+  for await (const { commits, count } of messages(hub, place)) {
     done += count
     yield { commits, done, total }
   }
@@ -58,7 +58,7 @@ async function* profiles(hub: Hub): AsyncGenerator<Commits> {
   }
 }
 
-async function* letters(hub: Hub, place: Place | undefined): AsyncGenerator<{ commits: Commits; count: number }> {
+async function* messages(hub: Hub, place: Place | undefined): AsyncGenerator<{ commits: Commits; count: number }> {
   for await (const rows of pages((after, limit) => listMessageIds(reader(hub), after, limit))) {
     for (let at = 0; at < rows.length; ) {
       const ids: number[] = []
@@ -67,7 +67,7 @@ async function* letters(hub: Hub, place: Place | undefined): AsyncGenerator<{ co
         if (row !== undefined) ids.push(row.id)
         room -= Number(rows[at + 1]?.bytes ?? 0)
       }
-      const found = await letterCommits(hub, ids)
+      const found = await messageCommits(hub, ids)
       // Asked after the messages were read: none of them is left to nobody.
       const range = { from: ids[0] ?? 0, to: ids.at(-1) ?? 0 }
       const later = new Set(place === undefined ? [] : await listMessagesAfterPlace(reader(hub), place, range))

@@ -1,7 +1,7 @@
 /** The one place that opens a write transaction: store calls, their changes, COMMIT, and only then the wake-ups. */
 import { HubError } from '../../base/errors.ts'
 import { isFault } from '../../db/faults.ts'
-import type { Tx } from '../../db/port.ts'
+import type { Tx, TxOptions } from '../../db/port.ts'
 import { type Change, insertChanges } from '../../store/changes.ts'
 import { type Hub, inside } from './hub.ts'
 import { feedChannel } from './wakes.ts'
@@ -15,7 +15,7 @@ export interface Actor {
 
 export const onlyReads = (): HubError =>
   new HubError('FORBIDDEN', 'Your token is for reading: it changes nothing here.', {
-    reason: 'read_only',
+    reason: 'only_reads',
     hint: 'Ask whoever issued it for one with the role of a writer (the scope parley:write).',
   })
 
@@ -30,8 +30,16 @@ const attempts = 5
 /** Thrown by work that finds what it has read changed by another writer, which only PostgreSQL has: the work runs again. */
 export class LostRace extends Error {}
 
+/** `lane`: the name of the one row that work of this kind waits for. */
+export type CommitOptions = Pick<TxOptions, 'lane'>
+
 /** Runs `work` in a transaction. It runs again where another was first to write a unique row: then it finds that row. */
-export async function commit<T>(hub: Hub, by: Actor, work: (tx: Tx, note: Note) => Promise<T>): Promise<T> {
+export async function commit<T>(
+  hub: Hub,
+  by: Actor,
+  work: (tx: Tx, note: Note) => Promise<T>,
+  options?: CommitOptions,
+): Promise<T> {
   if (by.readOnly) throw onlyReads()
   for (let attempt = 1; ; attempt++) {
     let changes: Change[] = []
@@ -39,9 +47,9 @@ export async function commit<T>(hub: Hub, by: Actor, work: (tx: Tx, note: Note) 
       const value = await hub[inside].db.tx(async (tx) => {
         changes = []
         const value = await work(tx, (change) => changes.push(change))
-        if (changes.length > 0) await insertChanges(tx, changes, { actor: by.key, now: hub.clock.now() })
+        if (changes.length > 0) insertChanges(tx, changes, { actor: by.key, now: hub.clock.now() })
         return value
-      })
+      }, options)
       hub[inside].trouble.over()
       hub[inside].commits++
       publish(hub, changes)

@@ -1,4 +1,5 @@
 /** One look of a follower at the feed: what is new to it, and handing that over, inside the database or outside. */
+import { pause } from '../../base/clock.ts'
 import type { Reader, Tx } from '../../db/port.ts'
 import { findEnd, hasChangesAfter, listChangesAfter, type Recorded } from '../../store/changes.ts'
 import { findWatermark, moveWatermark, pruning, upsertWatermark } from '../../store/followers.ts'
@@ -44,9 +45,18 @@ type News =
   | { readonly kind: 'gap'; readonly to: Place }
 
 /** A page is handed over in one commit. */
-const page = 200
+const insidePage = 200
 
-async function lookFrom(db: Reader, at: Place | undefined): Promise<News> {
+/** Whoever writes elsewhere pays for each page with waits for the disk, which senders then wait for too. */
+const outsidePage = 500
+
+/** What comes while a page is written shares the next one, if that is not full. */
+const gatherMs = 100
+
+/** The database is told at the end, and in between no more often than this: each time, senders wait for the write lock. */
+const reportEveryMs = 5000
+
+async function lookFrom(db: Reader, at: Place | undefined, page: number): Promise<News> {
   // Whoever makes everything anew goes on from here: it is read before the tables are, so that nothing falls in between.
   const end = await findEnd(db)
   // Beyond the end is who comes from another database, or from before this one was restored.
@@ -67,7 +77,7 @@ async function lookFrom(db: Reader, at: Place | undefined): Promise<News> {
 export async function stepInside(hub: Hub, follower: InsideFollower): Promise<Outcome> {
   const { name } = follower
   const from = await findWatermark(reader(hub), name)
-  const news = await lookFrom(reader(hub), from)
+  const news = await lookFrom(reader(hub), from, insidePage)
   if (news.kind === 'none') return news.hidden ? 'hidden' : 'done'
   await commit(hub, itself, async (tx) => {
     // The first statement is the lock: of two processes with the same page, the second finds the watermark moved.
@@ -91,23 +101,31 @@ export async function stepOutside(
     const place = await follower.place()
     // A follower that has reported nothing to this database comes from another, or `deleteForeign` wants it to begin anew.
     const trusted = reported !== undefined && place !== undefined && !isBefore(place, reported)
-    return { reported, place, news: await lookFrom(reader(hub), trusted ? place : undefined) }
+    return { reported, place, news: await lookFrom(reader(hub), trusted ? place : undefined, outsidePage) }
   }
 
   const { reported, place, news } = await look()
   if (news.kind === 'none' && isSame(reported, place)) return news.hidden ? 'hidden' : 'done'
 
   async function run(turn: Turn): Promise<void> {
-    for (;;) {
+    for (let toldAt = Number.NEGATIVE_INFINITY; ; ) {
       // Asked anew in every round: until the turn was had, another process may have gone on.
       const { reported, place, news } = await look()
+      const last = news.kind === 'none' || (await isWanted(hub, turnName(name)))
       // Before everything is made anew: otherwise pruning would not wait for the end of it.
       const to = news.kind === 'gap' ? news.to : place
-      if (to !== undefined && !isSame(to, reported))
+      const due = last || news.kind === 'gap' || hub.clock.monotonic() - toldAt >= reportEveryMs
+      if (to !== undefined && due && !isSame(to, reported)) {
         await turn.batch((tx) => upsertWatermark(tx, { name, to, now: hub.clock.now() }))
-      if (news.kind === 'none' || (await isWanted(hub, turnName(name)))) return
+        toldAt = hub.clock.monotonic()
+      }
+      if (last) return
       await turn.goOn()
-      await (news.kind === 'gap' ? follower.rebuild(news.to, turn) : follower.take(news.changes, news.to, turn))
+      if (news.kind === 'gap') await follower.rebuild(news.to, turn)
+      else {
+        await follower.take(news.changes, news.to, turn)
+        if (news.changes.length < outsidePage) await pause(gatherMs, signal)
+      }
     }
   }
 

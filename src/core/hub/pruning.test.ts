@@ -27,7 +27,7 @@ eachEngine('Pruning', (open, dialect) => {
 
   /** `count` changes in one commit, numbered from `from` on. */
   const change = (hub: Hub, from: number, count: number) =>
-    dbOf(hub).tx((tx) =>
+    dbOf(hub).tx(async (tx) =>
       insertChanges(
         tx,
         Array.from({ length: count }, (_, index) => ({

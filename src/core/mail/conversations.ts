@@ -205,7 +205,7 @@ async function markAllRead(hub: Hub, acting: Acting, agent: Agent, messageIds: r
   if (messageIds.length === 0) return
   await commit(hub, acting.caller, async (tx, note) => {
     const read = await updateAllRead(tx, { recipientId: agent.id, messageIds, now: hub.clock.now() })
-    if (read.length > 0) await updateUnread(tx, agent.id, -read.length)
+    if (read.length > 0) updateUnread(tx, agent.id, -read.length)
     for (const messageId of read) note({ kind: 'mail.read', projectId: agent.projectId, agentId: agent.id, messageId })
   })
 }

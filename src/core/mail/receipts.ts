@@ -37,8 +37,8 @@ async function sign(hub: Hub, acting: Acting, { messageId, ack }: Signing): Prom
     if (found === undefined) throw notAddressed(agent, messageId)
     const readAt = found.read_at ?? now
     const ackedAt = found.acked_at ?? (ack ? now : null)
-    await updateReceipt(tx, { id: found.id, readAt, ackedAt })
-    if (found.read_at === null) await updateUnread(tx, agent.id, -1)
+    updateReceipt(tx, { id: found.id, readAt, ackedAt })
+    if (found.read_at === null) updateUnread(tx, agent.id, -1)
     note({
       kind: ack ? 'mail.acknowledged' : 'mail.read',
       projectId: agent.projectId,

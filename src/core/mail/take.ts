@@ -98,7 +98,7 @@ async function takeNext(hub: Hub, caller: Caller, agent: Agent, loanMs: number):
     if (row === undefined) return undefined
     // Asked in the transaction: the agent may have been given a key while its mail was waited for.
     if (!mayActAs(caller, { ...agent, keyed: row.keyed === 1 })) throw notYours(caller, agent)
-    if (!lent) await updateUnread(tx, agent.id, -1)
+    if (!lent) updateUnread(tx, agent.id, -1)
     note({
       kind: lent ? 'mail.lent' : 'mail.taken',
       projectId: agent.projectId,
@@ -131,7 +131,7 @@ async function putBack(
 ): Promise<void> {
   await commit(hub, caller, async (tx, note) => {
     if (!(await updateReturned(tx, { id: row.delivery_id, hold, readAt }))) return
-    if (readAt !== undefined) await updateUnread(tx, agent.id, 1)
+    if (readAt !== undefined) updateUnread(tx, agent.id, 1)
     note({
       kind: 'mail.returned',
       projectId: agent.projectId,
@@ -184,7 +184,7 @@ async function settle(
     const before = await updateRead(tx, { id: deliveryId, hold, now: hub.clock.now() })
     if (before === 'moved on') return 'moved on'
     if (before === 'unread') {
-      await updateUnread(tx, agent.id, -1)
+      updateUnread(tx, agent.id, -1)
       note({ kind: 'mail.acknowledged', projectId: agent.projectId, agentId: agent.id, messageId })
     }
     return 'settled'

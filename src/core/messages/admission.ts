@@ -1,6 +1,6 @@
 /** Admission of a message to its recipients: by leases on their inboxes, their contact policies, and the room there. */
 import type { Tx } from '../../db/port.ts'
-import { listRecipients, type RecipientRow, raiseOpen, raiseUnread } from '../../store/agents.ts'
+import { listRecipients, type OpenAgent, type RecipientRow, raiseUnread } from '../../store/agents.ts'
 import type { Agent } from '../agents/agents.ts'
 import { type Judgement, judge, type Refusal } from '../contacts/judging.ts'
 import { LostRace, type Note } from '../hub/commit.ts'
@@ -35,6 +35,19 @@ interface Admitted {
 }
 
 /**
+ * The one recipient, if nothing but an agent that is open to all and has room has to be known, as at the mailbox: then one
+ * statement does for all of this file. It locks the row in the same way.
+ */
+export function findOpen(
+  hub: Hub,
+  { recipients, exempt }: Pick<Admission, 'recipients' | 'exempt'>,
+): OpenAgent | undefined {
+  const [only, ...others] = recipients
+  if (only === undefined || others.length > 0 || hub.rules.inboxQuota !== undefined) return undefined
+  return { id: only.agent.id, limit: hub.limits.mailboxDepth, leases: hub.rules.inboxLeases && !exempt }
+}
+
+/**
  * Also counts the message as unread for each recipient that takes it. Their rows stay locked until the commit: the
  * messages of one inbox then become visible in the order of their ids and times, and reading on from the last known id
  * misses nothing (mail.inbox.reads-on).
@@ -42,14 +55,7 @@ interface Admitted {
 export async function admit(hub: Hub, admission: Admission): Promise<Admitted> {
   const { tx, recipients } = admission
   const { mailboxDepth } = hub.limits
-  const [first, ...others] = recipients
-  if (first === undefined) return { passed: [], blocked: [], asked: [] }
-  // One agent that is open to all, as at the mailbox: one statement does for everything below.
-  const simple = others.length === 0 && hub.rules.inboxQuota === undefined
-  const leases = hub.rules.inboxLeases && !admission.exempt
-  if (simple && (await raiseOpen(tx, first.agent.id, { limit: mailboxDepth, leases })))
-    return { passed: recipients, blocked: [], asked: [] }
-
+  if (recipients.length === 0) return { passed: [], blocked: [], asked: [] }
   const rows = new Map((await listRecipients(tx, idsOf(recipients))).map((row) => [row.id, row]))
   const reserved = await listReserved(hub, admission, rows)
   const judged = await askPolicies(hub, { ...admission, recipients: recipients.filter(isFree(reserved)) }, rows)

@@ -1,17 +1,20 @@
-/** The place of a message: the thread that it joins, and the one that was stored if it is sent again. */
+/** The place of a message: the thread that it joins, the one that was stored if it is sent again, the queue that it waits in. */
 import type { Tx } from '../../db/port.ts'
 import { findConversation, insertConversation } from '../../store/conversations.ts'
-import { findMailThread, findThreadOf, lockMailThread, type MailThreadRow } from '../../store/mail-threads.ts'
+import { findMailThread, findThreadOf, lockThread, type MailThreadRow } from '../../store/mail-threads.ts'
 import { type ClientId, findByClientId, findInThread } from '../../store/messages.ts'
-import { insertThread, takeSeq } from '../../store/threads.ts'
-import type { Agent } from '../agents/agents.ts'
-import type { Recipient } from './recipients.ts'
+import { type Agent, isNewcomer, mailChannel, type Newcomer } from '../agents/agents.ts'
+import type { Addressee, Recipient } from './recipients.ts'
+
+/** The wake-up channel of a thread. */
+export const threadChannel = (threadId: number): string => `thread:${threadId}`
 
 interface Placing {
   readonly sender: Agent
   readonly recipients: readonly Recipient[]
   readonly draft: {
     readonly thread?: string | undefined
+    readonly threadId?: number | undefined
     readonly replyTo?: number | undefined
     readonly clientId?: string | undefined
     readonly conversation?: Conversation | undefined
@@ -28,9 +31,20 @@ export interface Conversation {
 /** The thread that a message joins. `filed`: it was found as the conversation about a subject. */
 type Joined = MailThreadRow & { readonly filed?: boolean }
 
-/** The thread that a message joins; none if it begins one. */
-export async function findJoined(tx: Tx, { sender, recipients, draft }: Placing): Promise<Joined | undefined> {
+/**
+ * The thread that a message joins, and the message that was stored before, if this is a retry. Both are asked for at once: on
+ * PostgreSQL that is one round trip less.
+ */
+export async function findPlace(tx: Tx, placing: Placing, name: ClientId | undefined) {
+  const [thread, named] = await Promise.all([findJoined(tx, placing), name && findByClientId(tx, name)])
+  if (name === undefined || named !== undefined || thread === undefined) return { thread, before: named }
+  return { thread, before: await findInThread(tx, { ...name, threadId: thread.id }) }
+}
+
+/** None if it begins one. */
+async function findJoined(tx: Tx, { sender, recipients, draft }: Placing): Promise<Joined | undefined> {
   if (draft.conversation !== undefined) return findConversed(tx, sender, draft.conversation)
+  if (draft.threadId !== undefined) return lockThread(tx, draft.threadId)
   if (draft.replyTo !== undefined) return findThreadOf(tx, draft.replyTo)
   if (draft.thread !== undefined) {
     const { id: senderId, projectId } = sender
@@ -50,13 +64,21 @@ async function findAnswered(tx: Tx, sender: Agent, recipient: Agent, clientId: s
   return asked && findThreadOf(tx, asked.id)
 }
 
-/** A retry has the client id of a message that went to one of the same recipients, or into the same thread. */
-export async function findStored(tx: Tx, name: ClientId, thread: MailThreadRow | undefined) {
-  const { senderId, clientId } = name
-  return (
-    (await findByClientId(tx, name)) ??
-    (thread && (await findInThread(tx, { threadId: thread.id, senderId, clientId })))
-  )
+interface Sending extends Pick<Placing, 'draft'> {
+  readonly sender: Agent | Newcomer
+  readonly recipients: readonly Addressee[]
+}
+
+/**
+ * Sends to one agent wait for its row, and for no other unless they join a thread: the rows of threads are locked first, and
+ * several of both together could not be locked in one order.
+ */
+export function laneOf({ recipients, draft, sender }: Sending): string | undefined {
+  const [only, ...others] = recipients
+  const { thread, threadId, replyTo, conversation } = draft
+  const joins = (thread ?? threadId ?? replyTo ?? conversation) !== undefined
+  if (only === undefined || others.length > 0 || joins || isNewcomer(sender) || isNewcomer(only.agent)) return undefined
+  return mailChannel(only.agent.id)
 }
 
 /** A conversation that another door began has no entry by its subject yet. */
@@ -67,35 +89,15 @@ async function findConversed(
 ): Promise<Joined | undefined> {
   const filed = about && (await findConversation(tx, { senderId, ...about }))
   if (filed !== undefined) return { ...filed, filed: true }
-  return threadId === undefined ? undefined : lockMailThread(tx, threadId)
+  return threadId === undefined ? undefined : lockThread(tx, threadId)
 }
 
-interface Place {
-  readonly threadId: number
-  readonly threadUid: string
-  readonly seq: number
-}
-
-/** The next place in the thread that the message joins, or the first of a new one. */
-export async function takePlace(
+/** A conversation about a subject is found by it from now on. */
+export async function fileConversation(
   tx: Tx,
-  {
-    sender,
-    draft,
-    thread,
-    uid,
-    now,
-  }: Omit<Placing, 'recipients'> & { thread: Joined | undefined; uid: string; now: number },
-): Promise<Place> {
-  const place = thread
-    ? { threadId: thread.id, threadUid: thread.uid, seq: await takeSeq(tx, thread.id) }
-    : {
-        threadId: await insertThread(tx, { uid, projectId: sender.projectId, key: draft.thread, nextSeq: 2, now }),
-        threadUid: uid,
-        seq: 1,
-      }
+  { sender, draft, thread }: Pick<Placing, 'sender' | 'draft'> & { thread: Joined | undefined },
+  threadId: number,
+): Promise<void> {
   const about = draft.conversation?.about
-  if (about !== undefined && !thread?.filed)
-    await insertConversation(tx, { senderId: sender.id, ...about, threadId: place.threadId })
-  return place
+  if (about !== undefined && !thread?.filed) await insertConversation(tx, { senderId: sender.id, ...about, threadId })
 }

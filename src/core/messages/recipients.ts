@@ -166,3 +166,9 @@ export const mostGuessed = 3
 
 const mayBeMade = (hub: Hub, { registered }: Acting, { project }: Address): boolean =>
   project === undefined && (!registered || hub.rules.makeRecipients)
+
+/** The projects that see a message though its thread is not theirs: the sender's, and those it openly goes to. */
+export function guestsOf(sender: Agent, passed: readonly Recipient[], home: number): number[] {
+  const open = passed.filter(({ kind }) => kind !== 'bcc').map(({ agent }) => agent.projectId)
+  return [...new Set([sender.projectId, ...open])].filter((projectId) => projectId !== home)
+}

@@ -2,10 +2,11 @@
 
 import sql from 'sql-template-tag'
 import { expect, test } from 'vitest'
+import { countWaits } from '../../../test/support/counting.ts'
 import { eachEngine } from '../../../test/support/engines.ts'
 import { as, now, openTestHub } from '../../../test/support/hub.ts'
 import { verifies } from '../../../test/support/verifies.ts'
-import { inside } from '../hub/hub.ts'
+import { type Hub, inside } from '../hub/hub.ts'
 import { take } from '../mail/take.ts'
 import { send } from './send.ts'
 
@@ -15,7 +16,7 @@ interface Placed {
   seq: number
 }
 
-eachEngine('Sending', (open) => {
+eachEngine('Sending', (open, dialect) => {
   const start = async (options = {}) => {
     const hub = await openTestHub(await (await open()).connect(), options)
     const places = () => hub[inside].db.all<Placed>(sql`SELECT body, thread_id, seq FROM messages ORDER BY id`)
@@ -101,6 +102,38 @@ eachEngine('Sending', (open) => {
     expect(await hub[inside].db.all(sql`SELECT COUNT(*) AS n FROM threads`)).toEqual([{ n: 10 }])
   })
 
+  verifies('mailbox.depth.refused', 'the depth is exact also when many send at several nodes', async () => {
+    const database = await open()
+    const hubs = await Promise.all([0, 1].map(async () => openTestHub(await database.connect(), { mailboxDepth: 50 })))
+    const results = await Promise.allSettled(
+      Array.from({ length: 120 }, (_, n) =>
+        send(hubs[n % 2] as Hub, as(`sender-${n % 20}`), { to: [{ name: 'bob' }], body: `${n}` }),
+      ),
+    )
+    const [hub] = hubs as [Hub, Hub]
+    const refused = results.filter((result) => result.status === 'rejected')
+    expect(refused.length).toBe(70)
+    for (const { reason } of refused) expect(reason).toMatchObject({ code: 'MAILBOX_FULL' })
+    for (const table of [sql`messages`, sql`threads`, sql`deliveries`])
+      expect(await hub[inside].db.all(sql`SELECT COUNT(*) AS n FROM ${table}`)).toEqual([{ n: 50 }])
+    expect(await hub[inside].db.all(sql`SELECT unread FROM agents WHERE name = 'bob'`)).toEqual([{ unread: 50 }])
+    for (const hub of hubs) await hub.close()
+  })
+
+  verifies('serve.store.trips', 'a send waits for its rows and the commit, as a pop does', async () => {
+    const db = await (await open()).connect()
+    const hub = await openTestHub(db)
+    const draft = { to: [{ name: 'bob' }], body: 'x' }
+    // The first makes both agents, and knows them from then on.
+    await send(hub, as('alice'), draft)
+    const waits = countWaits(db)
+    await send(hub, as('alice'), draft)
+    // SQLite answers at once.
+    expect(waits()).toBe(dialect === 'postgres' ? 1 : 3)
+    await take(hub, as('bob'), now)
+    expect(waits()).toBe(dialect === 'postgres' ? 2 : 4)
+  })
+
   test('every change is in the feed, in order, with the topics it wakes', async () => {
     const { hub } = await start()
     await send(hub, as('alice'), { to: [{ name: 'bob' }], body: 'x' })
@@ -109,10 +142,11 @@ eachEngine('Sending', (open) => {
       sql`SELECT kind, wakes FROM changes ORDER BY id`,
     )
     const bob = (await hub[inside].db.all<{ id: number }>(sql`SELECT id FROM agents WHERE name = 'bob'`))[0]?.id
+    const thread = (await hub[inside].db.all<{ id: number }>(sql`SELECT id FROM threads`))[0]?.id
     expect(feed).toEqual([
       { kind: 'agent.created', wakes: '' },
       { kind: 'agent.created', wakes: '' },
-      { kind: 'message.sent', wakes: `mail:${bob}` },
+      { kind: 'message.sent', wakes: `mail:${bob} thread:${thread}` },
       { kind: 'mail.taken', wakes: '' },
       { kind: 'mail.returned', wakes: `mail:${bob}` },
     ])

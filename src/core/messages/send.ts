@@ -6,9 +6,9 @@ import { requestKind } from '../../store/contact-grounds.ts'
 import { automaticKind } from '../../store/conversations.ts'
 import { insertDeliveries } from '../../store/deliveries.ts'
 import { insertGuests } from '../../store/guests.ts'
-import { findSent, listRecipientsOf } from '../../store/mail.ts'
-import { insertClientIds, insertMessage } from '../../store/messages.ts'
+import { insertClientIds } from '../../store/messages.ts'
 import { findSlug } from '../../store/projects.ts'
+import { insertMail, insertOpenMail } from '../../store/sending.ts'
 import type { Caller } from '../access/callers.ts'
 import { type Acting, actIn, findActor } from '../agents/acting.ts'
 import { type Agent, isNewcomer, mailChannel, type Newcomer } from '../agents/agents.ts'
@@ -17,16 +17,18 @@ import type { Refusal } from '../contacts/judging.ts'
 import { commit, type Note } from '../hub/commit.ts'
 import type { Hub } from '../hub/hub.ts'
 import { slugOfProject } from '../projects/projects.ts'
-import { admit, type Blocked } from './admission.ts'
-import type { Attachment, Enclosed, Enclosing } from './attachments.ts'
-import { enclosedOrFault, filesOf, listOf, storeEnclosed } from './attachments.ts'
-import { inReceipt, listAttachments } from './carried.ts'
+import { admit, type Blocked, findOpen } from './admission.ts'
+import type { Enclosed, Enclosing } from './attachments.ts'
+import { enclosedOrFault, filesOf, linksOf, listOf, storeEnclosed } from './attachments.ts'
+import { inReceipt } from './carried.ts'
 import { noteStored } from './filing.ts'
-import { type Conversation, findJoined, findStored, takePlace } from './placing.ts'
+import { type Conversation, fileConversation, findPlace, laneOf, threadChannel } from './placing.ts'
+import { type Delivery, type Sent, type Stored, storedReceipt } from './receipt.ts'
 import {
   type Address,
   type Addressee,
   findNear,
+  guestsOf,
   makeRecipients,
   mostGuessed,
   type Recipient,
@@ -34,6 +36,7 @@ import {
 } from './recipients.ts'
 import { type Staged, withStaged } from './staging.ts'
 
+export type { Sent } from './receipt.ts'
 export type { Address } from './recipients.ts'
 export type Importance = 'low' | 'normal' | 'high' | 'urgent'
 
@@ -45,50 +48,21 @@ export interface Draft {
   readonly ackRequired?: boolean | undefined
   /** The name of the thread it belongs to; without one it begins a thread of its own. */
   readonly thread?: string | undefined
+  /** The thread it joins, where the caller has found it; no name is looked up then. */
+  readonly threadId?: number | undefined
   /** The message it answers: it joins its thread. */
   readonly replyTo?: number | undefined
   /** The sender's own name for the message: with it a retry stores nothing and the first content stands. */
   readonly clientId?: string | undefined
   /** Files and images that go along; without it, at doors that know none, the body is left as it is. */
   readonly enclosing?: Enclosing | undefined
+  /** Addresses of things elsewhere that go along. */
+  readonly links?: readonly string[] | undefined
   /** Whether contact is made where a policy wants it first; the hub's rule, if left out. */
   readonly handshake?: boolean | undefined
   readonly conversation?: Conversation | undefined
   /** Sent by a program without a look of its agent. */
   readonly automatic?: boolean | undefined
-}
-
-export interface Sent {
-  /** The sender's own id; the uid of the message where it gave none. */
-  readonly clientId: string
-  readonly uid: string
-  readonly threadUid: string
-  readonly messageId: number
-  /** The name of the thread: its key, else the id of its first message, once that was answered. */
-  readonly thread: string | undefined
-  readonly subject: string | undefined
-  readonly createdAt: number
-  /** The slug of the sender's project. */
-  readonly home: string
-  readonly deliveries: readonly Delivery[]
-  readonly blocked: readonly (Blocked & AtHome)[]
-  readonly attachments: readonly Attachment[]
-  /** A retry: nothing was stored. */
-  readonly duplicate: boolean
-}
-
-/** `near` has the names most like the one of an agent that was made for this message; of a few of them only. */
-type Delivery = Recipient & AtHome & { readonly near?: readonly string[] }
-
-/** With the slug of the recipient's project. */
-interface AtHome {
-  readonly project: string
-}
-
-/** The same with projects as ids, as the store has them. */
-type Stored = Omit<Sent, 'home' | 'deliveries' | 'blocked'> & {
-  readonly deliveries: readonly Recipient[]
-  readonly blocked: readonly Blocked[]
 }
 
 export async function send(hub: Hub, acting: Acting, draft: Draft): Promise<Sent> {
@@ -120,17 +94,23 @@ export async function dispatch(hub: Hub, caller: Caller, what: Dispatch): Promis
   const uid = hub.ids.uuid()
   const { handshake: asks = hub.rules.contacts.handshake } = what.draft
   const makes = [what.sender, ...what.recipients.map(({ agent }) => agent)].some(isNewcomer)
+  const lane = laneOf(what)
   const { sender, outcome } = await withStaged(hub, caller, filesOf(what.enclosed), (staged) =>
-    commit(hub, caller, async (tx, note) => {
-      const sender = await actIn(hub, { tx, note, caller }, what.sender)
-      const recipients = await makeRecipients(hub, { tx, note }, what.recipients)
-      const outcome = await append(hub, { tx, note, uid, staged, ...what, sender, recipients })
-      if ('messageId' in outcome) return { sender, outcome }
-      // Contact that judging made or asked for stays, with its agents, also where nothing is delivered.
-      const settled = asks && outcome.blocked.some(({ code }) => code === 'CONTACT_REQUIRED')
-      if (makes && !settled) throw refused(outcome.blocked)
-      return { sender, outcome }
-    }),
+    commit(
+      hub,
+      caller,
+      async (tx, note) => {
+        const sender = await actIn(hub, { tx, note, caller }, what.sender)
+        const recipients = await makeRecipients(hub, { tx, note }, what.recipients)
+        const outcome = await append(hub, { tx, note, uid, staged, ...what, sender, recipients })
+        if ('messageId' in outcome) return { sender, outcome }
+        // Contact that judging made or asked for stays, with its agents, also where nothing is delivered.
+        const settled = asks && outcome.blocked.some(({ code }) => code === 'CONTACT_REQUIRED')
+        if (makes && !settled) throw refused(outcome.blocked)
+        return { sender, outcome }
+      },
+      { lane },
+    ),
   )
   if ('messageId' in outcome) {
     if (!outcome.duplicate) noteStored(hub, outcome.deliveries.length)
@@ -184,11 +164,10 @@ export async function append(
   hub: Hub,
   { tx, note, uid, sender, recipients, draft, enclosed, staged = new Map(), request = false }: Appending,
 ): Promise<Stored | { blocked: readonly Blocked[] }> {
-  const { subject, importance = 'normal', ackRequired = false, clientId } = draft
+  const { subject, importance = 'normal', ackRequired = false, clientId, replyTo } = draft
   const name = clientId === undefined ? undefined : { senderId: sender.id, recipientIds: idsOf(recipients), clientId }
-  const thread = await findJoined(tx, { sender, recipients, draft })
-  const stored = name && (await findStored(tx, name, thread))
-  if (stored) return storedReceipt(tx, stored.id)
+  const { thread, before } = await findPlace(tx, { sender, recipients, draft }, name)
+  if (before) return storedReceipt(tx, before.id)
   if (enclosed instanceof HubError) throw enclosed
 
   // People who watch over all pass every policy: only the operator acts under their name.
@@ -203,53 +182,63 @@ export async function append(
     handshake: draft.handshake,
     exempt,
   }
-  const { passed, blocked, asked } = await admit(hub, admission)
-  if (asked.length > 0) await introduce(hub, { tx, note, sender, asked })
-  if (passed.length === 0) return { blocked }
-
   const now = hub.clock.now()
-  const { threadId, threadUid, seq } = await takePlace(tx, { sender, draft, thread, uid, now })
-  const messageId = await insertMessage(tx, {
+  const place = thread
+    ? { threadId: thread.id }
+    : { begins: { uid, projectId: sender.projectId, key: draft.thread, now } }
+  const attachments = [...(enclosed?.attachments ?? []), ...linksOf(draft.links)]
+  const mail = {
     uid,
-    threadId,
-    seq,
     senderId: sender.id,
     clientId,
     ...(request ? { kind: requestKind } : draft.automatic && { kind: automaticKind }),
     subject,
     importance,
     ackRequired,
-    replyTo: draft.replyTo,
+    replyTo,
     body: enclosed?.body ?? draft.body,
-    attachments: listOf(enclosed),
+    attachments: listOf(attachments),
     now,
-  })
-  if (enclosed !== undefined) await storeEnclosed(hub, { tx, sender, messageId, enclosed, staged })
-  if (name) await insertClientIds(tx, { ...name, recipientIds: idsOf(passed) }, messageId)
-  const to = passed.map(({ agent, kind }) => ({ id: agent.id, kind }))
+  }
   const urgent = importance === 'high' || importance === 'urgent'
-  await insertDeliveries(tx, { messageId, to, urgent, ackWanted: ackRequired, now })
+  const open = findOpen(hub, admission)
+  const stored =
+    open && (await insertOpenMail(tx, { to: open, kind: recipients[0]?.kind ?? 'to', urgent }, place, mail))
+  const { passed, blocked, asked } = stored
+    ? { passed: recipients, blocked: [], asked: [] }
+    : await admit(hub, admission)
+  if (asked.length > 0) await introduce(hub, { tx, note, sender, asked })
+  if (passed.length === 0) return { blocked }
+
+  const { threadId, seq, messageId } = stored ?? (await insertMail(tx, place, mail))
+  if (draft.conversation !== undefined) await fileConversation(tx, { sender, draft, thread }, threadId)
+  if (enclosed !== undefined) await storeEnclosed(hub, { tx, sender, messageId, enclosed, staged })
+  if (name) insertClientIds(tx, { ...name, recipientIds: idsOf(passed) }, messageId)
+  const to = passed.map(({ agent, kind }) => ({ id: agent.id, kind }))
+  if (!stored) insertDeliveries(tx, { messageId, to, urgent, ackWanted: ackRequired, now })
   const guests = guestsOf(sender, passed, thread?.project_id ?? sender.projectId)
-  if (guests.length > 0) await insertGuests(tx, messageId, guests)
+  if (guests.length > 0) insertGuests(tx, messageId, guests)
   note({
     kind: 'message.sent',
     projectId: sender.projectId,
     agentId: sender.id,
     threadId,
     messageId,
-    wakes: passed.map(({ agent }) => mailChannel(agent.id)),
+    wakes: [...passed.map(({ agent }) => mailChannel(agent.id)), threadChannel(threadId)],
   })
   return {
     clientId: clientId ?? uid,
     uid,
-    threadUid,
+    threadUid: thread?.uid ?? uid,
     messageId,
+    threadId,
+    seq,
     thread: thread ? thread.called : draft.thread,
     subject,
     createdAt: now,
     deliveries: passed,
     blocked,
-    attachments: inReceipt(enclosed?.attachments ?? []),
+    attachments: inReceipt(attachments),
     duplicate: false,
   }
 }
@@ -265,35 +254,6 @@ async function introduce(
     const draft = introMessage({ sender, slug, target, reason: triedToWrite })
     await append(hub, { tx, note, uid: hub.ids.uuid(), sender, recipients, draft, request: true })
   }
-}
-
-/** The receipt of a retry: that of the first send, without its blocked recipients. */
-async function storedReceipt(tx: Tx, messageId: number): Promise<Stored> {
-  const [mail, recipients] = [await findSent(tx, messageId), await listRecipientsOf(tx, [messageId], { blind: true })]
-  const deliveries = recipients.map(({ id, project_id: projectId, name, kind }) => ({
-    agent: { id, projectId, name },
-    kind,
-  }))
-  const { name, uid, thread_uid, thread_key, subject, created_at, attachments } = mail
-  return {
-    clientId: name,
-    uid,
-    threadUid: thread_uid,
-    messageId,
-    thread: thread_key ?? undefined,
-    subject: subject ?? undefined,
-    createdAt: created_at,
-    deliveries,
-    blocked: [],
-    attachments: (await listAttachments(tx, [{ id: messageId, attachments }])).get(messageId) ?? [],
-    duplicate: true,
-  }
-}
-
-/** The projects that see a message though its thread is not theirs: the sender's, and those it openly goes to. */
-function guestsOf(sender: Agent, passed: readonly Recipient[], home: number): number[] {
-  const open = passed.filter(({ kind }) => kind !== 'bcc').map(({ agent }) => agent.projectId)
-  return [...new Set([sender.projectId, ...open])].filter((projectId) => projectId !== home)
 }
 
 const idsOf = (recipients: readonly Recipient[]): number[] => recipients.map(({ agent }) => agent.id)

@@ -164,8 +164,8 @@ export async function confirmRequests(
   const now = hub.clock.now()
   const from = { recipientId: me.id, senderId: other.id, kind: requestKind }
   for (const { id, message_id: messageId, read_at } of await listUnconfirmed(tx, from)) {
-    await updateReceipt(tx, { id, readAt: read_at ?? now, ackedAt: now })
-    if (read_at === null) await updateUnread(tx, me.id, -1)
+    updateReceipt(tx, { id, readAt: read_at ?? now, ackedAt: now })
+    if (read_at === null) updateUnread(tx, me.id, -1)
     note({ kind: 'mail.acknowledged', projectId: me.projectId, agentId: me.id, messageId })
   }
 }

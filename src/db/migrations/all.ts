@@ -10,7 +10,8 @@ import { boxes } from './0007-boxes.ts'
 import { archive } from './0008-archive.ts'
 import { attachments } from './0009-attachments.ts'
 import { post } from './0010-post.ts'
-import { pages } from './0011-pages.ts'
+import { hub } from './0011-hub.ts'
+import { pages } from './0012-pages.ts'
 
 export const migrations: readonly Migration[] = [
   mailbox,
@@ -23,5 +24,6 @@ export const migrations: readonly Migration[] = [
   archive,
   attachments,
   post,
+  hub,
   pages,
 ]

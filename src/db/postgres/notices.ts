@@ -109,10 +109,8 @@ export class PostgresNotices {
     const channels = [...this.#announced]
     this.#announced.clear()
     try {
-      await client.query('SELECT pg_notify($1, payload) FROM unnest($2::text[]) payload', [
-        this.#channel,
-        payloadsOf(channels),
-      ])
+      const text = 'SELECT pg_notify($1, payload) FROM unnest($2::text[]) payload'
+      await client.query({ name: 'notify', text, values: [this.#channel, payloadsOf(channels)] })
     } catch (error) {
       for (const channel of channels) this.#announced.add(channel)
       throw error

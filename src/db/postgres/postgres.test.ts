@@ -138,7 +138,7 @@ describe('Work that runs at the same time', () => {
       await tx.all(sql`INSERT INTO rooms (id) VALUES (1)`)
       tx.all(sql`INSERT INTO rooms (id) VALUES (1)`).catch(() => {})
     })
-    await expect(unit).rejects.toThrow('rolled back')
+    await expect(unit).rejects.toMatchObject({ kind: 'unique' })
     expect(await db.all(sql`SELECT id FROM rooms`)).toEqual([])
   })
 

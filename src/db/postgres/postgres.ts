@@ -3,23 +3,23 @@ import { randomInt } from 'node:crypto'
 import { Pool, type PoolClient } from 'pg'
 import type { Sql } from 'sql-template-tag'
 import { pause } from '../../base/clock.ts'
-import { HubError } from '../../base/errors.ts'
 import { isPostgresRace, isPostgresSilence, postgresFault, shuttingDown } from '../faults.ts'
 import type { Db, Reader, Tx, TxOptions, Wake } from '../port.ts'
+import { commit } from './commit.ts'
+import { Lanes } from './lanes.ts'
 import { PostgresNotices } from './notices.ts'
 import { clientSettings, connectionError } from './settings.ts'
+import { gatheringSocket } from './socket.ts'
 import { PostgresStatements } from './statements.ts'
 import { PostgresTx } from './tx.ts'
-
-const connections = 10
 
 /** How often a unit runs that keeps losing against others (deadlock, serialisation failure). */
 const attempts = 8
 
-export async function openPostgres(url: string): Promise<Db> {
+export async function openPostgres(url: string, connections = 10): Promise<Db> {
   const settings = clientSettings(url)
-  // Pipelining sends BEGIN together with the first statement: one round trip less.
-  const pool = new Pool({ ...settings, max: connections, pipeline: true })
+  // Pipelining sends BEGIN with the first statement, and COMMIT with those that nobody waits for.
+  const pool = new Pool({ ...settings, max: connections, pipeline: true, stream: gatheringSocket })
   // A connection that breaks while idle leaves the pool by itself; one that breaks in use fails its query.
   pool.on('error', () => {})
   pool.on('connect', (client) => client.on('error', () => {}))
@@ -40,6 +40,10 @@ class PostgresDb implements Db {
   readonly #notices: PostgresNotices
   readonly #statements = new PostgresStatements()
   readonly #running = new Set<Promise<unknown>>()
+  readonly #lanes = new Lanes({
+    once: (work) => this.#attempt(work, false),
+    alone: (work) => this.#untilThrough(work, false),
+  })
   readonly #born = new WeakMap<PoolClient, number>()
   /** When a connection was last found to be silent, by the process's own clock. */
   #silentAt = 0
@@ -66,18 +70,20 @@ class PostgresDb implements Db {
     })
   }
 
-  tx<T>(work: (tx: Tx) => Promise<T>, { unhurried = false }: TxOptions = {}): Promise<T> {
-    return this.#track(async () => {
-      for (let attempt = 1; ; attempt++) {
-        try {
-          return await this.#attempt(work, unhurried)
-        } catch (error) {
-          if (!isPostgresRace(error)) throw error
-          if (attempt === attempts) throw postgresFault(error)
-        }
-        await pause(randomInt(2 ** attempt))
+  tx<T>(work: (tx: Tx) => Promise<T>, { unhurried = false, lane }: TxOptions = {}): Promise<T> {
+    return this.#track(() => (lane === undefined ? this.#untilThrough(work, unhurried) : this.#lanes.run(lane, work)))
+  }
+
+  async #untilThrough<T>(work: (tx: Tx) => Promise<T>, unhurried: boolean): Promise<T> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await this.#attempt(work, unhurried)
+      } catch (error) {
+        if (!isPostgresRace(error)) throw error
+        if (attempt === attempts) throw postgresFault(error)
       }
-    })
+      await pause(randomInt(2 ** attempt))
+    }
   }
 
   /** After one connection fell silent, the others that were there are not asked any more: each would cost a time-out. */
@@ -104,7 +110,7 @@ class PostgresDb implements Db {
       const value = await work(tx)
       tx.throwFailure()
       tx.end()
-      await commit(client)
+      await commit(client, tx)
       return value
     } catch (error) {
       tx.end()
@@ -166,22 +172,4 @@ class PostgresDb implements Db {
     running.then(done, done)
     return running
   }
-}
-
-async function commit(client: PoolClient): Promise<void> {
-  const { command } = await client.query('COMMIT').catch((error) => {
-    throw commitFault(error)
-  })
-  // So the server answers when a statement failed that the work did not wait for.
-  if (command !== 'COMMIT') throw new Error('The unit of work was rolled back: it did not await one of its statements.')
-}
-
-function commitFault(error: unknown): unknown {
-  if (isPostgresRace(error)) return error
-  const fault = postgresFault(error)
-  if (!(fault instanceof HubError)) return fault
-  return new HubError('DB_BUSY', 'The database was lost during the commit: the work may be saved or not.', {
-    hint: 'Look whether it is there before you try again.',
-    cause: error,
-  })
 }

@@ -2,6 +2,7 @@
 import { Client, type ClientConfig, types } from 'pg'
 import { HubError } from '../../base/errors.ts'
 
+/** For a new connection, and for a free one of the pool; `connect_timeout` of the URL, in seconds, is another. */
 const connectTimeoutMs = 10_000
 
 /**
@@ -32,7 +33,7 @@ export function clientSettings(url: string): ClientConfig {
   const settings: ClientConfig = {
     connectionString: url,
     fallback_application_name: 'parley',
-    connectionTimeoutMillis: connectTimeoutMs,
+    connectionTimeoutMillis: connectTimeoutOf(url),
     idle_in_transaction_session_timeout: idleInTransactionMs,
     lock_timeout: lockTimeoutMs,
     statement_timeout: statementTimeoutMs,
@@ -49,6 +50,11 @@ export function clientSettings(url: string): ClientConfig {
     })
   }
   return settings
+}
+
+function connectTimeoutOf(url: string): number {
+  const seconds = URL.canParse(url) ? Number(new URL(url).searchParams.get('connect_timeout')) : 0
+  return seconds > 0 ? seconds * 1000 : connectTimeoutMs
 }
 
 /** The hint for each reason that a server gives; with any other the server was not reached. */

@@ -37,8 +37,17 @@ export class PostgresTx implements Tx {
     return rowCount ?? 0
   }
 
-  async #run(query: Sql): Promise<QueryResult> {
+  write(query: Sql): void {
+    this.#open()
+    this.#run(query).catch(() => {})
+  }
+
+  #open(): void {
     if (this.#ended) throw new Error('This unit of work has ended; its statements belong inside it.')
+  }
+
+  async #run(query: Sql): Promise<QueryResult> {
+    this.#open()
     if (this.#failure !== undefined) throw postgresFault(this.#failure)
     try {
       const bound: QueryConfig & Pick<ClientConfig, 'query_timeout'> = this.#statements.bind(query)

@@ -7,6 +7,8 @@ import type { SqliteConnection } from './connection.ts'
 /** Whatever begins otherwise counts as a write. */
 const reads = /^\s*SELECT\b/i
 
+const ended = 'This unit of work has ended; its statements belong inside it.'
+
 export class SqliteTx implements Tx {
   readonly dialect = 'sqlite'
   readonly #connection: SqliteConnection
@@ -36,8 +38,18 @@ export class SqliteTx implements Tx {
     return Number(changes)
   }
 
+  write(query: Sql): void {
+    if (this.#ended) throw new Error(ended)
+    try {
+      this.#run('run', query)
+      this.#wrote = true
+    } catch {
+      // The unit fails by it.
+    }
+  }
+
   #run<How extends 'all' | 'run'>(how: How, query: Sql): ReturnType<SqliteConnection[How]> {
-    if (this.#ended) throw new Error('This unit of work has ended; its statements belong inside it.')
+    if (this.#ended) throw new Error(ended)
     if (this.#failure !== undefined) throw this.#failure
     try {
       return this.#connection[how](query) as ReturnType<SqliteConnection[How]>

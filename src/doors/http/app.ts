@@ -20,7 +20,7 @@ import { type CorsOptions, createCors } from './cors.ts'
 import { type CredentialOptions, createReadCaller } from './credentials.ts'
 import { createGuard, type GuardOptions } from './guard.ts'
 import { addHealth, type HealthOptions } from './health.ts'
-import { checkForm, isCutOff, statusOf } from './refusal.ts'
+import { checkForm, comeBack, isCutOff, statusOf } from './refusal.ts'
 import { addMetadata, challengeOf, type ResourceOptions } from './sign-in/resource.ts'
 import { createResponses, type UnsentOptions } from './unsent.ts'
 
@@ -81,7 +81,7 @@ export function createApp(options: AppOptions): FastifyInstance {
     if (!page && cors?.(request, reply)) return
     checkForm(request.raw)
     if (page || isOpen(request)) return done()
-    const caller = readCaller(request.raw, toLoopback, request.routeOptions.config.openToAll)
+    const caller = readCaller(request.raw, toLoopback, () => request.routeOptions.config.openToAll === true)
     const enter = (who: Caller) => {
       request.caller = who
       done()
@@ -98,6 +98,7 @@ export function createApp(options: AppOptions): FastifyInstance {
   app.addHook('onSend', (request, reply, payload, done) => {
     const challenge = reply.statusCode < 401 ? undefined : challengeOf(resource, reply.statusCode, request)
     if (challenge !== undefined) reply.header('www-authenticate', challenge)
+    reply.headers(comeBack(reply.statusCode))
     done(null, payload)
   })
   logRequests(app, options)

@@ -15,6 +15,10 @@ export class HttpRefusal extends HubError {
 export const statusOf = (error: HubError): number =>
   error instanceof HttpRefusal ? error.status : kinds[error.kind].status
 
+/** Whoever finds the hub busy is told when to come back: by then a pause of the database may be over (serve.store.exhausted). */
+export const comeBack = (status: number): { 'retry-after'?: string } =>
+  status === kinds.busy.status ? { 'retry-after': '2' } : {}
+
 /** Throws for a request that is refused whatever it asks for (all.size.uri, all.http.encoding). */
 export function checkForm({ url = '', headers }: IncomingMessage): void {
   if (url.length > limits.uriLength)

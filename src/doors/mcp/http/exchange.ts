@@ -3,6 +3,7 @@ import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { RequestId } from '@modelcontextprotocol/server'
 import type { FastifyReply } from 'fastify'
+import { comeBack } from '../../http/refusal.ts'
 import type { Engine } from '../protocol/engine.ts'
 import { type ClientInfo, Exchange, type Peer } from '../protocol/exchange.ts'
 import { event, streamHeaders, writeEvent } from '../protocol/streams.ts'
@@ -65,7 +66,11 @@ export class HttpExchange<Scope> extends Exchange<Scope> {
     else {
       this.#response.writeHead(
         status,
-        this.#headers({ 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) }),
+        this.#headers({
+          'content-type': 'application/json',
+          'content-length': Buffer.byteLength(text),
+          ...(status !== 200 && comeBack(status)),
+        }),
       )
       this.#response.end(text)
     }

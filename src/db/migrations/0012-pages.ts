@@ -4,7 +4,7 @@ import type { Migration } from '../migrate.ts'
 import type { Dialect } from '../port.ts'
 
 export const pages: Migration = {
-  id: 11,
+  id: 12,
   name: 'pages',
   up: (dialect) => [
     // A message in each project that sees it. `home` is 1 in the project of its thread.

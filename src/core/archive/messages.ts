@@ -1,9 +1,9 @@
 /** Messages as commits: the canonical file and the outbox in the sender's project, inbox copies in the recipients'. */
-import { type Home, type Letter, letterSubject, letterText, type Party } from '../../archive/documents.ts'
+import { type ArchivedMessage, type Home, messageSubject, messageText, type Party } from '../../archive/documents.ts'
 import { inboxPath, messagePath, outboxPath } from '../../archive/layout.ts'
 import type { Commit } from '../../archive/repository.ts'
-import type { LetterRow } from '../../store/archive.ts'
-import { listLetters } from '../../store/archive.ts'
+import type { ArchivedMessageRow } from '../../store/archive.ts'
+import { listArchivedMessages } from '../../store/archive.ts'
 import { listRecipientsOf, type RecipientOfRow } from '../../store/mail.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import { type Attachment, listAttachments } from '../messages/carried.ts'
@@ -11,8 +11,8 @@ import { type Commits, homeOf } from './homes.ts'
 import { storedFiles } from './stored.ts'
 
 /** By the ids of the messages. Those that are gone by now are missing. */
-export async function letterCommits(hub: Hub, ids: readonly number[]): Promise<Map<number, Commits>> {
-  const rows = await listLetters(reader(hub), ids)
+export async function messageCommits(hub: Hub, ids: readonly number[]): Promise<Map<number, Commits>> {
+  const rows = await listArchivedMessages(reader(hub), ids)
   const recipients = Map.groupBy(
     await listRecipientsOf(
       reader(hub),
@@ -40,7 +40,7 @@ export const shownSubject = (subject: string | null, body: string): string =>
 
 async function commitsOf(
   hub: Hub,
-  row: LetterRow,
+  row: ArchivedMessageRow,
   { recipients, attachments }: { recipients: readonly RecipientOfRow[]; attachments: readonly Attachment[] },
 ): Promise<Commits> {
   const homes = new Map<number, Home>()
@@ -51,7 +51,7 @@ async function commitsOf(
     project: homes.get(project_id)?.slug ?? '',
   })
   const kinds = (kind: RecipientOfRow['kind']) => recipients.filter((one) => one.kind === kind).map(party)
-  const letter: Letter = {
+  const message: ArchivedMessage = {
     id: row.id,
     createdAt: row.created_at,
     thread: row.topic ?? row.thread_key ?? String(row.first_id),
@@ -78,30 +78,35 @@ async function commitsOf(
   const commits: Commits = new Map()
   for (const [projectId, home] of homes) {
     const here = recipients.filter(({ project_id }) => project_id === projectId)
-    const commit = commitIn(home, letter, here, projectId === row.sender_project)
+    const commit = commitIn(home, message, here, projectId === row.sender_project)
     commits.set(home.slug, [stored.length === 0 ? commit : { ...commit, stored }])
   }
   return commits
 }
 
 /** A blind copy is known to its sender and to itself alone (mail.archive.bcc). */
-function commitIn(home: Home, letter: Letter, recipients: readonly RecipientOfRow[], isSenders: boolean): Commit {
-  const open = letterText(letter, home)
-  const { name } = letter.from
+function commitIn(
+  home: Home,
+  message: ArchivedMessage,
+  recipients: readonly RecipientOfRow[],
+  isSenders: boolean,
+): Commit {
+  const open = messageText(message, home)
+  const { name } = message.from
   const copies = recipients.map((one) => ({
-    path: inboxPath(one.name, letter),
-    text: one.kind === 'bcc' ? letterText(letter, home, [{ name: one.name, project: home.slug }]) : open,
+    path: inboxPath(one.name, message),
+    text: one.kind === 'bcc' ? messageText(message, home, [{ name: one.name, project: home.slug }]) : open,
   }))
   const own = [
-    { path: messagePath(letter), text: open },
-    ...(letter.said ? [] : [{ path: outboxPath(name, letter), text: letterText(letter, home, letter.bcc) }]),
+    { path: messagePath(message), text: open },
+    ...(message.said ? [] : [{ path: outboxPath(name, message), text: messageText(message, home, message.bcc) }]),
   ]
   // A commit that is there for a blind copy only is found by nobody.
   const shown = isSenders || recipients.some(({ kind }) => kind !== 'bcc')
   return {
-    subject: letterSubject(letter, home),
-    at: letter.createdAt,
+    subject: messageSubject(message, home),
+    at: message.createdAt,
     files: [...(isSenders ? own : []), ...copies],
-    about: shown ? [{ noun: 'messages', id: letter.id }] : [],
+    about: shown ? [{ noun: 'messages', id: message.id }] : [],
   }
 }

@@ -1,0 +1,67 @@
+/** What a sender is told of its message. */
+import type { Tx } from '../../db/port.ts'
+import { findSent, listRecipientsOf } from '../../store/mail.ts'
+import type { Blocked } from './admission.ts'
+import type { Attachment } from './attachments.ts'
+import { listAttachments } from './carried.ts'
+import type { Recipient } from './recipients.ts'
+
+export interface Sent {
+  /** The sender's own id; the uid of the message where it gave none. */
+  readonly clientId: string
+  readonly uid: string
+  readonly threadUid: string
+  readonly messageId: number
+  readonly threadId: number
+  readonly seq: number
+  /** The name of the thread: its key, else the id of its first message, once that was answered. */
+  readonly thread: string | undefined
+  readonly subject: string | undefined
+  readonly createdAt: number
+  /** The slug of the sender's project. */
+  readonly home: string
+  readonly deliveries: readonly Delivery[]
+  readonly blocked: readonly (Blocked & AtHome)[]
+  readonly attachments: readonly Attachment[]
+  /** A retry: nothing was stored. */
+  readonly duplicate: boolean
+}
+
+/** `near` has the names most like the one of an agent that was made for this message; of a few of them only. */
+export type Delivery = Recipient & AtHome & { readonly near?: readonly string[] }
+
+/** With the slug of the recipient's project. */
+interface AtHome {
+  readonly project: string
+}
+
+/** The same with projects as ids, as the store has them. */
+export type Stored = Omit<Sent, 'home' | 'deliveries' | 'blocked'> & {
+  readonly deliveries: readonly Recipient[]
+  readonly blocked: readonly Blocked[]
+}
+
+/** The receipt of a retry: that of the first send, without its blocked recipients. */
+export async function storedReceipt(tx: Tx, messageId: number): Promise<Stored> {
+  const [mail, recipients] = [await findSent(tx, messageId), await listRecipientsOf(tx, [messageId], { blind: true })]
+  const deliveries = recipients.map(({ id, project_id: projectId, name, kind }) => ({
+    agent: { id, projectId, name },
+    kind,
+  }))
+  const { name, uid, thread_uid, thread_id: threadId, seq, thread_key, subject, created_at, attachments } = mail
+  return {
+    clientId: name,
+    uid,
+    threadUid: thread_uid,
+    messageId,
+    threadId,
+    seq,
+    thread: thread_key ?? undefined,
+    subject: subject ?? undefined,
+    createdAt: created_at,
+    deliveries,
+    blocked: [],
+    attachments: (await listAttachments(tx, [{ id: messageId, attachments }])).get(messageId) ?? [],
+    duplicate: true,
+  }
+}

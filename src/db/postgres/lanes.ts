@@ -1,0 +1,79 @@
+/** Units that would wait for one row: those that come while others of their lane run share a transaction, and one wait for the disk. */
+import sql from 'sql-template-tag'
+import type { Tx } from '../port.ts'
+import { Unsure } from './commit.ts'
+
+type Work<T> = (tx: Tx) => Promise<T>
+
+/** Runs work in a transaction of its own; once, or until it is through. */
+export type Attempt = <T>(work: Work<T>) => Promise<T>
+
+interface Unit {
+  readonly work: Work<unknown>
+  readonly resolve: (value: unknown) => void
+  readonly reject: (error: unknown) => void
+}
+
+/** Others may want the row too, such as another node: they get it after some 10 ms. */
+const unitsPerGroup = 32
+
+/**
+ * A group holds the rows of its first units while the next ones want theirs. Two groups may so wait for each other, which
+ * units alone never do, since each locks its rows in one order. The server would take a second to notice.
+ */
+const patience = sql`SET LOCAL lock_timeout = '50ms'`
+
+export class Lanes {
+  readonly #once: Attempt
+  readonly #alone: Attempt
+  /** Those who wait, by lane; a lane without a list is free. */
+  readonly #waiting = new Map<string, Unit[]>()
+
+  constructor({ once, alone }: { once: Attempt; alone: Attempt }) {
+    this.#once = once
+    this.#alone = alone
+  }
+
+  run<T>(lane: string, work: Work<T>): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      // `resolve` is called with the value of `work`, and with nothing else.
+      const unit = { work, resolve: resolve as (value: unknown) => void, reject }
+      const waiting = this.#waiting.get(lane)
+      if (waiting !== undefined) waiting.push(unit)
+      else void this.#go(lane, unit)
+    })
+  }
+
+  async #go(lane: string, first: Unit): Promise<void> {
+    const waiting: Unit[] = []
+    this.#waiting.set(lane, waiting)
+    for (let group = [first]; group.length > 0; group = waiting.splice(0, unitsPerGroup)) await this.#runGroup(group)
+    this.#waiting.delete(lane)
+  }
+
+  async #runGroup(group: readonly Unit[]): Promise<void> {
+    if (group.length > 1) {
+      try {
+        const values = await this.#once((tx) => together(tx, group))
+        for (const [n, { resolve }] of group.entries()) resolve(values[n])
+        return
+      } catch (error) {
+        if (error instanceof Unsure) {
+          for (const { reject } of group) reject(error)
+          return
+        }
+        // Nothing of it is saved. Whoever failed fails again, alone.
+      }
+    }
+    await Promise.all(group.map(({ work, resolve, reject }) => this.#alone(work).then(resolve, reject)))
+  }
+}
+
+async function together(tx: Tx, group: readonly Unit[]): Promise<unknown[]> {
+  const values: unknown[] = []
+  for (const { work } of group) {
+    values.push(await work(tx))
+    if (values.length === 1) tx.write(patience)
+  }
+  return values
+}

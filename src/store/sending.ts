@@ -1,0 +1,93 @@
+/** The rows of a sent message: its place in a thread and the message; towards an open agent its count and its delivery too. */
+import sql, { empty, type Sql } from 'sql-template-tag'
+import type { Tx } from '../db/port.ts'
+import { type OpenAgent, raisingOpen } from './agents.ts'
+import { type DeliveryKind, insertDeliveries } from './deliveries.ts'
+import { insertMessage, messageColumns, messageValues, type NewMessage } from './messages.ts'
+import { insertThread, type NewThread, takeSeq } from './threads.ts'
+
+/** In a thread that exists, or in one that it begins. */
+export type ThreadPlace = { readonly threadId: number } | { readonly begins: Omit<NewThread, 'nextSeq'> }
+
+export type Mail = Omit<NewMessage, 'threadId' | 'seq'>
+
+export interface Placed {
+  threadId: number
+  seq: number
+  messageId: number
+}
+
+/** Takes the next place of the thread and puts the message there. On PostgreSQL one statement, and so one round trip. */
+export async function insertMail(tx: Tx, place: ThreadPlace, mail: Mail): Promise<Placed> {
+  if (tx.dialect === 'sqlite') return insertInTurn(tx, place, mail)
+  const [row] = await tx.all<PlacedRow>(sql`
+    WITH place AS (${placing(place, empty)}), sent AS (${sending(mail)}) ${placed}`)
+  return toPlaced(row as PlacedRow)
+}
+
+export interface OpenDelivery {
+  readonly to: OpenAgent
+  readonly kind: DeliveryKind
+  readonly urgent: boolean
+}
+
+/**
+ * The same with its delivery to one agent that is open to all and has room; undefined, and nothing stored, where it is not or
+ * has none. The row of the agent is locked before the message takes its id.
+ */
+export async function insertOpenMail(
+  tx: Tx,
+  { to, kind, urgent }: OpenDelivery,
+  place: ThreadPlace,
+  mail: Mail,
+): Promise<Placed | undefined> {
+  const { ackRequired = false, now } = mail
+  if (tx.dialect === 'sqlite') {
+    if ((await tx.change(raisingOpen(to))) === 0) return undefined
+    const found = await insertInTurn(tx, place, mail)
+    const { messageId } = found
+    insertDeliveries(tx, { messageId, to: [{ id: to.id, kind }], urgent, ackWanted: ackRequired, now })
+    return found
+  }
+  const [row] = await tx.all<PlacedRow>(sql`
+    WITH raised AS (${raisingOpen(to)} RETURNING 1),
+      place AS (${placing(place, sql`FROM raised`)}),
+      sent AS (${sending(mail)}),
+      delivered AS (
+        INSERT INTO deliveries (message_id, recipient_id, kind, sent_at, urgent, ack_wanted)
+        SELECT id, ${to.id}, ${kind}, ${now}, ${urgent ? 1 : 0}, ${ackRequired ? 1 : 0} FROM sent)
+    ${placed}`)
+  return row && toPlaced(row)
+}
+
+async function insertInTurn(tx: Tx, place: ThreadPlace, mail: Mail): Promise<Placed> {
+  const { threadId, seq } =
+    'threadId' in place
+      ? { threadId: place.threadId, seq: await takeSeq(tx, place.threadId) }
+      : { threadId: await insertThread(tx, { ...place.begins, nextSeq: 2 }), seq: 1 }
+  return { threadId, seq, messageId: await insertMessage(tx, { ...mail, threadId, seq }) }
+}
+
+/** `after`: a FROM that brings a row, or none where nothing is to be stored. */
+const placing = (place: ThreadPlace, after: Sql): Sql =>
+  'threadId' in place
+    ? sql`
+      UPDATE threads SET next_seq = next_seq + 1 ${after} WHERE id = ${place.threadId}
+      RETURNING id AS thread_id, next_seq - 1 AS seq`
+    : sql`
+      INSERT INTO threads (uid, project_id, key, next_seq, created_at)
+      SELECT ${place.begins.uid}, ${place.begins.projectId}, ${place.begins.key ?? null}, 2, ${place.begins.now} ${after}
+      RETURNING id AS thread_id, 1 AS seq`
+
+const sending = (mail: Mail): Sql => sql`
+  INSERT INTO messages (${messageColumns}) SELECT thread_id, seq, ${messageValues(mail)} FROM place RETURNING id, thread_id, seq`
+
+const placed = sql`SELECT thread_id, seq, id AS message_id FROM sent`
+
+interface PlacedRow {
+  thread_id: number
+  seq: number
+  message_id: number
+}
+
+const toPlaced = (row: PlacedRow): Placed => ({ threadId: row.thread_id, seq: row.seq, messageId: row.message_id })
