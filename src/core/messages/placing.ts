@@ -70,13 +70,13 @@ interface Sending extends Pick<Placing, 'draft'> {
 }
 
 /**
- * Sends to one agent wait for its row, and for no other unless they join a thread: the rows of threads are locked first, and
- * several of both together could not be locked in one order.
+ * Sends to one agent wait for its row. Those into threads of many stay out: the rows of threads are locked first, and several
+ * of both together could not be locked in one order. The thread of a conversation is that of two agents: nobody else wants it.
  */
 export function laneOf({ recipients, draft, sender }: Sending): string | undefined {
   const [only, ...others] = recipients
-  const { thread, threadId, replyTo, conversation } = draft
-  const joins = (thread ?? threadId ?? replyTo ?? conversation) !== undefined
+  const { thread, threadId, replyTo } = draft
+  const joins = (thread ?? threadId ?? replyTo) !== undefined
   if (only === undefined || others.length > 0 || joins || isNewcomer(sender) || isNewcomer(only.agent)) return undefined
   return mailChannel(only.agent.id)
 }
@@ -93,11 +93,11 @@ async function findConversed(
 }
 
 /** A conversation about a subject is found by it from now on. */
-export async function fileConversation(
+export function fileConversation(
   tx: Tx,
   { sender, draft, thread }: Pick<Placing, 'sender' | 'draft'> & { thread: Joined | undefined },
   threadId: number,
-): Promise<void> {
+): void {
   const about = draft.conversation?.about
-  if (about !== undefined && !thread?.filed) await insertConversation(tx, { senderId: sender.id, ...about, threadId })
+  if (about !== undefined && !thread?.filed) insertConversation(tx, { senderId: sender.id, ...about, threadId })
 }

@@ -211,7 +211,7 @@ export async function append(
   if (passed.length === 0) return { blocked }
 
   const { threadId, seq, messageId } = stored ?? (await insertMail(tx, place, mail))
-  if (draft.conversation !== undefined) await fileConversation(tx, { sender, draft, thread }, threadId)
+  fileConversation(tx, { sender, draft, thread }, threadId)
   if (enclosed !== undefined) await storeEnclosed(hub, { tx, sender, messageId, enclosed, staged })
   if (name) insertClientIds(tx, { ...name, recipientIds: idsOf(passed) }, messageId)
   const to = passed.map(({ agent, kind }) => ({ id: agent.id, kind }))
