@@ -3,6 +3,7 @@
 import { access } from './requirements/access.ts'
 import { archive } from './requirements/archive.ts'
 import { attachments } from './requirements/attachments.ts'
+import { client } from './requirements/client.ts'
 import { contacts } from './requirements/contacts.ts'
 import { feed } from './requirements/feed.ts'
 import { finding } from './requirements/finding.ts'
@@ -129,6 +130,9 @@ export const requirements = [
 
   ...http,
   ...signIn,
+
+  // The client of the post door, and its bridge
+  ...client,
 
   // The bus
   { id: 'bus.tools.all', spec: 'bus.md §4.2', says: 'The tools of the spec are there in both eras, each with an output schema.' },

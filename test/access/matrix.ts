@@ -136,6 +136,8 @@ export const matrix = {
     listConversations: readsAsAgent,
     readConversation: writesAsAgent,
     markReadCalled: writesAsAgent,
+    listUnread: readsAsAgent,
+    needCounterpart: readsAsAgent,
     take: writesAsAgent,
     acknowledge: writesAsAgent,
     markRead: writesAsAgent,

@@ -19,6 +19,7 @@ import { freeLeases } from '../../src/core/mail/freeing.ts'
 import { listInbox, listOutbox } from '../../src/core/mail/inbox.ts'
 import { acknowledgeMessage, markRead } from '../../src/core/mail/receipts.ts'
 import { acknowledge, take } from '../../src/core/mail/take.ts'
+import { listUnread, needCounterpart } from '../../src/core/mail/unread.ts'
 import { converse } from '../../src/core/messages/conversing.ts'
 import { reply } from '../../src/core/messages/reply.ts'
 import { send } from '../../src/core/messages/send.ts'
@@ -125,6 +126,8 @@ export const calls: Readonly<Record<Verb, Call>> = {
     (await listConversations(hub, acting(target), { unreadOnly: false, limit: 10 })).conversations,
   readConversation: async (hub, target) =>
     (await readConversation(hub, acting(target), { uid: target.threadUid, limit: 10 })).letters,
+  listUnread: async (hub, target) => (await listUnread(hub, acting(target), { limit: 10 })).letters,
+  needCounterpart: (hub, target) => needCounterpart(hub, acting(target), target.threadUid),
   requestContact: (hub, target) => requestContact(hub, acting(target), { to: { name: target.other } }),
   respondContact: (hub, target) => respondContact(hub, acting(target), { from: { name: target.other }, accept: true }),
 

@@ -71,7 +71,6 @@ export const pages: Migration = {
 
     'CREATE INDEX leases_of ON leases (agent_id, id)',
     // Who waits on the bus, of the agents of a project. A sync changes nothing in it.
-    'CREATE INDEX cursors_agent ON cursors (agent_id)',
 
     // The agent that stands for people, where mail to it came first.
     `UPDATE agents SET program = 'WebUI', model = 'Human', contact_policy = 'open' WHERE name_key = 'humanoverseer'`,

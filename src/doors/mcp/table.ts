@@ -19,6 +19,8 @@ export interface CallContext<Scope> {
   readonly task?: { readonly id: string; readonly at: number } | undefined
   /** Registers an undo, which runs if the answer of the call cannot be handed to the client. */
   ifLost(undo: () => Promise<void>): void
+  /** Registers what is to be done once the answer of the call is with the client; a lost answer never runs it. */
+  whenOut(work: () => void): void
 }
 
 export interface Tool<Scope, Input extends z.ZodObject = z.ZodObject, Value = unknown> {

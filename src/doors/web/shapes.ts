@@ -1,13 +1,13 @@
 /** The data of the pages in the words of mail: snake_case, ISO times, names as others address them (web.pages.json). */
 import type { Profile } from '../../core/agents/profiles.ts'
 import type { Contact } from '../../core/contacts/links.ts'
-import type { Attachment } from '../../core/messages/carried.ts'
 import type { Boxed } from '../../core/oversight/box.ts'
 import type { WatchedLease } from '../../core/oversight/leases.ts'
 import type { RecipientState } from '../../core/oversight/message.ts'
 import type { WatchedProject } from '../../core/oversight/projects.ts'
 import type { WatchedThread } from '../../core/oversight/threads.ts'
 import type { Watched, Who } from '../../core/oversight/watched.ts'
+import { toAttachment } from '../words/attachments.ts'
 import { toReservation } from '../words/leases.ts'
 import { toProfile } from '../words/profiles.ts'
 import { iso, isoOrNull } from '../words/times.ts'
@@ -18,15 +18,6 @@ export const addressIn =
   (home: string) =>
   ({ name, project }: Who): string =>
     project === home ? name : `${name}@${project}`
-
-/** As the mail door shows attachments. */
-export function toAttachment(attachment: Attachment) {
-  const { kind: type, mediaType: media_type } = attachment
-  if (attachment.kind === 'file')
-    return { type, media_type, path: attachment.path, bytes: attachment.bytes, sha1: attachment.sha1 }
-  const { dataUri: data_uri } = attachment
-  return { type, media_type, ...(data_uri === undefined ? { data_omitted: true } : { data_uri }) }
-}
 
 /** A message that is nobody's in particular: what is only of a recipient is null. */
 export function toMessage(message: Watched) {

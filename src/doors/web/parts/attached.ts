@@ -21,6 +21,12 @@ export function attached(visit: Visit, project: string, attachments: readonly At
         inlineImage.test(one.dataUri) &&
         html`<li><img src="${one.dataUri}" alt="Attached image (${one.mediaType})"></li>`
       )
+    if (one.kind === 'link')
+      return html`<li>${
+        /^https?:\/\//i.test(one.uri)
+          ? html`<a href="${one.uri}" rel="noopener noreferrer nofollow">${icon(visit, 'clip')}${one.uri}</a>`
+          : html`<span class="mono">${one.uri}</span>`
+      }</li>`
     const url = fileUrl(project, one.path)
     const name = one.path.split('/').at(-1) ?? one.path
     return html`<li><a href="${url}">${raster.test(one.mediaType) ? html`<img src="${url}" alt="" loading="lazy">` : icon(visit, 'clip')}<span class="mono">${name.slice(0, 12)}…${name.slice(name.lastIndexOf('.'))}</span><span class="soft">${bytesInWords(one.bytes)}</span></a></li>`
