@@ -40,7 +40,10 @@ export function listHintPlaces(db: Reader, messageIds: readonly number[]): Promi
 }
 
 /** The other projects that see messages. */
-export function listHintGuests(db: Reader, messageIds: readonly number[]): Promise<{ message_id: number; project_id: number }[]> {
+export function listHintGuests(
+  db: Reader,
+  messageIds: readonly number[],
+): Promise<{ message_id: number; project_id: number }[]> {
   return db.all(sql`SELECT message_id, project_id FROM message_guests WHERE message_id IN ${listed(db, messageIds)}`)
 }
 

@@ -139,7 +139,9 @@ class Watchers {
     this.#again = false
     try {
       const rows = await listHints(reader(this.#hub), Math.max(0, this.#last - lookBack), pageSize)
-      const fresh = rows.filter(({ id }) => id > this.#last - lookBack && !this.#seen.has(id) && (id > this.#last || this.#seen.size > 0))
+      const fresh = rows.filter(
+        ({ id }) => id > this.#last - lookBack && !this.#seen.has(id) && (id > this.#last || this.#seen.size > 0),
+      )
       for (const { id } of rows) this.#seen.add(id)
       this.#last = Math.max(this.#last, rows.at(-1)?.id ?? 0)
       for (const id of this.#seen) if (id <= this.#last - 2 * lookBack) this.#seen.delete(id)
@@ -187,8 +189,12 @@ async function place(hub: Hub, rows: readonly HintRow[]): Promise<Placed[]> {
   const ids = rows.flatMap(({ message_id }) => message_id ?? [])
   const places = new Map((await listHintPlaces(reader(hub), ids)).map((row) => [row.message_id, row]))
   const guests = Map.groupBy(await listHintGuests(reader(hub), ids), ({ message_id }) => message_id)
-  const bare = rows.flatMap(({ thread_id, message_id }) => (message_id === null && thread_id !== null ? [thread_id] : []))
-  const uids = new Map(bare.length === 0 ? [] : (await listTopicUids(reader(hub), bare)).map(({ id, uid }) => [id, uid]))
+  const bare = rows.flatMap(({ thread_id, message_id }) =>
+    message_id === null && thread_id !== null ? [thread_id] : [],
+  )
+  const uids = new Map(
+    bare.length === 0 ? [] : (await listTopicUids(reader(hub), bare)).map(({ id, uid }) => [id, uid]),
+  )
   const placed: Placed[] = []
   for (const row of rows) {
     const found = places.get(row.message_id ?? 0)

@@ -6,7 +6,8 @@ import { checkedBy } from './faults.ts'
 
 export const submit: Submit = async ({ visit: { hub, caller }, params, fields }) => {
   const body = fields.get('body_md') ?? ''
-  if (fields.get('action') === 'preview') return { preview: true, receipt: { preview: true, body_md: withPreamble(body) } }
+  if (fields.get('action') === 'preview')
+    return { preview: true, receipt: { preview: true, body_md: withPreamble(body) } }
   const { thread, sent, blocked } = await checkedBy(
     sendAsOverseer(hub, caller, {
       recipients: fields.getAll('recipients').filter((name) => name !== ''),
