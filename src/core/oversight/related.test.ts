@@ -31,7 +31,7 @@ eachEngine('Related projects', (open) => {
     await expect.poll(async () => (await suggested()).length).toBe(3)
     await stop()
     // Mail across makes a pair that nothing else connects.
-    await ensureProject(hub, local, '/home/y/other')
+    await ensureProject(hub, local, '/srv/y/other')
     await judge(hub)
     const before = (await suggested()).find(([a, b]) => a === 'shop-backend' && b === 'shop-frontend')?.[2]
     await write('Ann', [{ name: 'Dora', project: front }])
