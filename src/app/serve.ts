@@ -22,6 +22,7 @@ import { busPath, busScope } from '../doors/bus/holder.ts'
 import type { Streams } from '../doors/cli/screen.ts'
 import { createApp, listen } from '../doors/http/app.ts'
 import { boundConnections } from '../doors/http/connections.ts'
+import { createGuard } from '../doors/http/guard.ts'
 import { hubDoor } from '../doors/hub/door.ts'
 import { hubPath, hubScope } from '../doors/hub/scope.ts'
 import type { About } from '../doors/mail/about.ts'
@@ -33,6 +34,7 @@ import { createEngine } from '../doors/mcp/protocol/engine.ts'
 import type { EndedSessions } from '../doors/mcp/protocol/sessions.ts'
 import { emitUsage, Usage } from '../doors/mcp/usage.ts'
 import { mountPost } from '../doors/post/door.ts'
+import { mountSockets } from '../doors/post/sockets/mount.ts'
 import { mountWeb } from '../doors/web/door.ts'
 import type { Config } from '../settings/all.ts'
 import type { Settings } from '../settings/read.ts'
@@ -120,6 +122,12 @@ export async function startServer(config: Config, log: Log) {
     mountDoor(app, { engine, path: busPath, door: busDoor(hub, version), scope: busScope })
     mountWeb(app, { hub, secret, token: config.HTTP_BEARER_TOKEN, ended, mailPath: config.HTTP_PATH, version })
     mountPost(app, hub, { registrationOpen: config.REGISTRATION_OPEN })
+    mountSockets(app, hub, {
+      guard: createGuard({ host: config.HTTP_HOST, ...signIn }),
+      callerOfKey: (key) => callerOfKey(hub, key),
+      pingMs: config.WS_PING_INTERVAL * 1000,
+      timeoutMs: config.WS_PING_TIMEOUT * 1000,
+    })
     mountDoor(app, { engine, path: hubPath, door: hubDoor(hub), scope: hubScope })
     await listen(app, { host: config.HTTP_HOST, port: config.HTTP_PORT }).catch(explainListen(config))
     // Deletions that were cut off go on; nobody waits for them.

@@ -65,7 +65,13 @@ eachEngine('Related projects', (open) => {
     onTestFinished(() => rm(root, { recursive: true }))
     const asked: string[] = []
     let answer = '{"percent": 93, "reason": "Both are about parrots."}'
-    const llm = { complete: async ({ prompt }: { prompt: string }) => (asked.push(prompt), answer), close() {} }
+    const llm = {
+      complete: async ({ prompt }: { prompt: string }) => {
+        asked.push(prompt)
+        return answer
+      },
+      close() {},
+    }
     const { hub } = await openWatched(open, { llm })
     await writeFile(join(root, 'secret.md'), 'SECRET')
     for (const [name, text] of [

@@ -70,7 +70,6 @@ export const pages: Migration = {
     "CREATE INDEX related_projects_told ON related_projects (status, percent) WHERE status <> 'unrelated'",
 
     'CREATE INDEX leases_of ON leases (agent_id, id)',
-    // Who waits on the bus, of the agents of a project. A sync changes nothing in it.
 
     // The agent that stands for people, where mail to it came first.
     `UPDATE agents SET program = 'WebUI', model = 'Human', contact_policy = 'open' WHERE name_key = 'humanoverseer'`,

@@ -22,9 +22,9 @@ export function attached(visit: Visit, project: string, attachments: readonly At
         html`<li><img src="${one.dataUri}" alt="Attached image (${one.mediaType})"></li>`
       )
     if (one.kind === 'link')
-      return html`<li>${
+      return html`<li>${icon(visit, 'clip')}${
         /^https?:\/\//i.test(one.uri)
-          ? html`<a href="${one.uri}" rel="noopener noreferrer nofollow">${icon(visit, 'clip')}${one.uri}</a>`
+          ? html`<a href="${one.uri}" rel="noopener noreferrer nofollow">${one.uri}</a>`
           : html`<span class="mono">${one.uri}</span>`
       }</li>`
     const url = fileUrl(project, one.path)
