@@ -82,19 +82,22 @@ async function ask<T>(database: string, query: string): Promise<T> {
   return rows[0] as T
 }
 
-/** What a send costs PostgreSQL: CPU, log and disk. */
-async function costOfSend(cluster: Cluster): Promise<string> {
-  const look = () =>
-    ask<{ wal: number; disk: number }>(
+/** What a call costs the node and PostgreSQL: CPU, log and disk. */
+async function costOf(cluster: Cluster, call: Order['call']): Promise<string> {
+  const look = async () => ({
+    ...(await ask<{ wal: number; disk: number }>(
       cluster.database,
       "SELECT (pg_current_wal_lsn() - '0/0')::float8 AS wal, pg_database_size(current_database())::float8 AS disk",
-    )
-  const [before, used] = [await look(), postgresCpu()]
-  let sent = 0
-  for (let n = 0; n < 10; n++) sent += (await slice(cluster, 'send')).calls
-  const [after, usedThen] = [await look(), postgresCpu()]
-  const each = (value: number) => (value / sent).toFixed(0)
-  return `a send costs PostgreSQL ${each((usedThen - used) * 1000)} µs of CPU, ${each(after.wal - before.wal)} bytes of log, ${each(after.disk - before.disk)} bytes of disk (${sent} sends of 222 characters)`
+    )),
+    database: postgresCpu() * 1000,
+    node: cluster.nodes.reduce((sum, { pid }) => sum + cpu(pid), 0) * 1000,
+  })
+  const before = await look()
+  let made = 0
+  for (let n = 0; n < 10; n++) made += (await slice(cluster, call)).calls
+  const after = await look()
+  const each = (of: keyof typeof after) => ((after[of] - before[of]) / made).toFixed(0)
+  return `${call}: ${each('node')} µs of CPU of the node, ${each('database')} µs of PostgreSQL's, ${each('wal')} bytes of log, ${each('disk')} bytes of disk (${made} calls)`
 }
 
 try {
@@ -121,10 +124,15 @@ try {
     waits.push(`p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms`)
   }
   console.log(`| send → a \`check_mail\` that waits at the last node | ${waits.join(' | ')} |`)
-  console.log(`\n${await costOfSend(clusters.get('1') as Cluster)}\n${machine}, ${rounds} rounds`)
+  const alone = clusters.get('1') as Cluster
+  console.log(`\nA call with one node, text of 222 characters:\n- ${await costOf(alone, 'send')}`)
+  await fillMailboxes(alone.database, 400)
+  console.log(`- ${await costOf(alone, 'check')}\n${machine}, ${rounds} rounds`)
 } finally {
-  for (const { nodes, loads } of clusters.values())
-    await Promise.all([...loads.map((load) => load.stop()), ...nodes.map((node) => node.stop())])
+  for (const { nodes, loads } of clusters.values()) {
+    await Promise.all(loads.map((load) => load.stop()))
+    await Promise.all(nodes.map((node) => node.stop()))
+  }
   await server.stop()
   rmSync(base, { recursive: true, force: true })
 }

@@ -34,6 +34,7 @@ export const codes = {
   CONTACT_REQUIRED: 'forbidden',
   CONTACT_EXISTS: 'conflict',
   CONTACT_CODE_EXPIRED: 'gone',
+  CONFLICT: 'conflict',
   LEASE_EXPIRED: 'conflict',
   MAILBOX_FULL: 'limited',
   QUOTA_EXCEEDED: 'limited',
@@ -43,6 +44,7 @@ export const codes = {
   BRIDGE_TIMEOUT: 'busy',
   BRIDGE_TOO_LARGE: 'invalid',
   BRIDGE_UNAVAILABLE: 'busy',
+  SERVER_UNAVAILABLE: 'busy',
   DB_BUSY: 'busy',
   DB_SCHEMA_MISMATCH: 'conflict',
   SHUTTING_DOWN: 'busy',
@@ -75,6 +77,7 @@ export type Reason =
   | 'no_target'
   | 'oneself'
   | 'only_reads'
+  | 'read_only'
   | 'too_heavy'
 
 interface Details {

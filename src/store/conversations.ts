@@ -35,12 +35,9 @@ export async function findConversation(
 }
 
 /** Of two that begin the same conversation at once, one fails here, and finds the other's the next time. */
-export async function insertConversation(
-  tx: Tx,
-  { key, threadId, ...pair }: Pair & { key: string; threadId: number },
-): Promise<void> {
+export function insertConversation(tx: Tx, { key, threadId, ...pair }: Pair & { key: string; threadId: number }): void {
   const [low, high] = pairOf(pair)
-  await tx.change(sql`
+  tx.write(sql`
     INSERT INTO conversations (low_id, high_id, subject_key, thread_id) VALUES (${low}, ${high}, ${key}, ${threadId})`)
 }
 

@@ -49,7 +49,7 @@ export function findOpen(
 
 /**
  * Also counts the message as unread for each recipient that takes it. Their rows stay locked until the commit: the
- * messages of one inbox then become visible in the order of their ids and times, and reading on from the last known id
+ * messages of one inbox then become visible in the order of their ids, and reading on from the last known id
  * misses nothing (mail.inbox.reads-on).
  */
 export async function admit(hub: Hub, admission: Admission): Promise<Admitted> {
