@@ -1,5 +1,6 @@
 /** The hub as OAuth knows it: the official client finds out where to sign in, and what its token is good for. */
-import { describe, expect } from 'vitest'
+import { Client, ClientCredentialsProvider, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import { describe, expect, onTestFinished } from 'vitest'
 import { type Authority, startAuthority } from '../support/authority.ts'
 import { connectClient, eras, mailbox, type Served, serveHere, share } from '../support/parley.ts'
 import { verifies } from '../support/verifies.ts'
@@ -44,6 +45,28 @@ describe('The hub', () => {
     const metadata = (await (await fetch(url ?? '')).json()) as { resource: string; authorization_servers: string[] }
     expect(metadata).toMatchObject({ resource: endpoint(), authorization_servers: [world().authority.issuer] })
   })
+
+  for (const era of eras)
+    verifies(
+      ['all.oauth.metadata', 'all.oauth.audience'],
+      `is found and signed in to by the client, in ${era}`,
+      async () => {
+        const { issuer } = world().authority
+        const authProvider = new ClientCredentialsProvider({
+          clientId: 'program',
+          clientSecret: 'secret',
+          scope: 'parley:read parley:write',
+          expectedIssuer: issuer,
+        })
+        const mode = era === '2026-07-28' ? { pin: era } : ('legacy' as const)
+        const client = new Client({ name: 'program', version: '1' }, { versionNegotiation: { mode } })
+        onTestFinished(() => client.close())
+        await client.connect(new StreamableHTTPClientTransport(new URL(endpoint()), { authProvider }))
+        const sent = await client.callTool({ name: 'apm2.message.send', arguments: { to: 'bob', text: 'signed in' } })
+        expect(sent.isError).toBeFalsy()
+        expect(sent.structuredContent).toMatchObject({ seq: 1 })
+      },
+    )
 
   for (const era of eras)
     verifies(['all.token.agent', 'all.token.makes'], `serves the agent of a token, in ${era}`, async () => {
