@@ -41,6 +41,7 @@ const rooms = [
   'search',
   'tasks',
   'macros',
+  'oversight',
   'transfers',
   'backups',
   'waking',
