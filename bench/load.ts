@@ -13,11 +13,14 @@ export interface Order {
   /** The number of its first connection, and so of its agents; 0 if left out. */
   first?: number
   seconds: number
+  /** Of every connection, for calls that one agent makes: its name, and its credentials if it has any. */
+  agent?: string
+  headers?: Record<string, string>
 }
 
 interface Call {
   tool: string
-  path(connection: number): string
+  path(connection: number, agent?: string): string
   args(connection: number): Record<string, unknown>
 }
 
@@ -38,6 +41,11 @@ const calls = {
   send: {
     tool: 'send_to_agent',
     path: (connection) => `/agents/sender-${connection}/mcp`,
+    args: (connection) => ({ name: `reader-${connection}`, msg: text }),
+  },
+  sendAsOne: {
+    tool: 'send_to_agent',
+    path: (_connection, agent) => `/agents/${agent}/mcp`,
     args: (connection) => ({ name: `reader-${connection}`, msg: text }),
   },
   sendToOne: {
@@ -78,9 +86,10 @@ function kept<T>(known: Map<string, T>, key: string, make: () => T): T {
   return found
 }
 
-async function carryOut({ port, call, era, connections, first = 0, seconds }: Order): Promise<Load> {
+async function carryOut(order: Order): Promise<Load> {
+  const { port, call, era, connections, first = 0, seconds, agent, headers = {} } = order
   const { tool, ...asked }: Call = calls[call]
-  const path = (connection: number) => asked.path(first + connection)
+  const path = (connection: number) => asked.path(first + connection, agent)
   const driver = await kept(drivers, `${port} ${connections}`, () => openDriver(port, connections))
   const ids =
     era === 'session'
@@ -93,7 +102,7 @@ async function carryOut({ port, call, era, connections, first = 0, seconds }: Or
   return driver.run({
     seconds,
     path,
-    headers: (connection) => phrase(era).headers(tool, ids[connection]),
+    headers: (connection) => ({ ...phrase(era).headers(tool, ids[connection]), ...headers }),
     body: (connection, count) => phrase(era).body(count, tool, asked.args(first + connection)),
     stop: (answer) => call === 'check' && answer.includes('"result":null'),
   })

@@ -13,6 +13,7 @@ import { mailRows } from './mail.ts'
 import { mailboxRows } from './mailbox.ts'
 import type { Row } from './rows.ts'
 import { benchSearch } from './search.ts'
+import { signInRows } from './sign-in.ts'
 import { postgresRows, throughputRows } from './throughput.ts'
 
 const { values: options } = parseArgs({
@@ -47,6 +48,7 @@ const parts: Readonly<Record<string, () => Promise<Row[]>>> = {
   archive: () => archiveRows(folder, archiveSize, say),
   aside: () => asideRows(folder, asideSize, say),
   search: () => benchSearch(folder(), searchSize),
+  'sign-in': () => signInRows(folder, rounds, say),
   guard: () => guardRows(folder(), quick ? 5 : 20),
   bus: () => busRows(quick, say),
 }

@@ -7,10 +7,13 @@ import { version } from '../src/app/version.ts'
 import type { Hub } from '../src/core/hub/hub.ts'
 import { busDoor } from '../src/doors/bus/door.ts'
 import { busPath } from '../src/doors/bus/holder.ts'
+import { hubDoor } from '../src/doors/hub/door.ts'
+import { hubPath } from '../src/doors/hub/scope.ts'
 import type { About } from '../src/doors/mail/about.ts'
 import { offers } from '../src/doors/mail/clusters.ts'
 import { mailDoor } from '../src/doors/mail/door.ts'
 import { mailboxDoor, mailboxPath } from '../src/doors/mailbox/door.ts'
+import { type MailboxClient, mailboxClientDoor } from '../src/doors/mailbox-client/door.ts'
 import { subjects } from '../src/settings/all.ts'
 import { requirements } from '../test/requirements.ts'
 import { renderAccess } from './docs/access.ts'
@@ -34,6 +37,7 @@ const results = JSON.parse(await read('bench/results.json')) as Results
 // A table only needs its hub when a tool runs.
 const noHub = {} as Hub
 const noServer = {} as About
+const noClient = {} as MailboxClient
 const pathOf = (route: string) => route.replace(/:(\w+)/g, '{$1}')
 
 const pages: Readonly<Record<string, string>> = {
@@ -44,6 +48,8 @@ const pages: Readonly<Record<string, string>> = {
     { door: mailboxDoor(noHub), url: pathOf(mailboxPath) },
     { door: mailDoor(noHub, noServer), url: '/mcp', shortLists: offers },
     { door: busDoor(noHub, version), url: `${busPath}?agent={name}` },
+    { door: hubDoor(noHub), url: `${hubPath}?agent={name}` },
+    { door: mailboxClientDoor(noClient), command: 'parley mailbox' },
   ]),
   '.env.example': renderEnvExample(subjects),
   'docs/benchmarks.md': renderBenchmarks({

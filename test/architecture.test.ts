@@ -34,6 +34,8 @@ describe('The layers', () => {
     ['src/doors/mail/door.ts', '../../store/agents.ts', 'past core'],
     ['src/doors/mcp/protocol/call.ts', '../../../db/port.ts', 'past core'],
     ['src/doors/mail/door.ts', '../bus/door.ts', 'another door'],
+    ['src/doors/mailbox-client/door.ts', '../../core/messages/send.ts', 'the hub from a client'],
+    ['src/doors/mailbox-client/door.ts', '../post/door.ts', 'another door'],
     ['src/doors/http/app.ts', '../mail/door.ts', 'a door from what doors share'],
     ['src/doors/words/fields.ts', '../mail/door.ts', 'a door from what doors share'],
     ['src/app/serve.ts', '../main.ts', 'main'],

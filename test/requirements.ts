@@ -3,12 +3,14 @@
 import { access } from './requirements/access.ts'
 import { archive } from './requirements/archive.ts'
 import { attachments } from './requirements/attachments.ts'
+import { client } from './requirements/client.ts'
 import { contacts } from './requirements/contacts.ts'
 import { feed } from './requirements/feed.ts'
 import { finding } from './requirements/finding.ts'
 import { guard } from './requirements/guard.ts'
 import { housekeeping } from './requirements/housekeeping.ts'
 import { http } from './requirements/http.ts'
+import { hub } from './requirements/hub.ts'
 import { identities } from './requirements/identities.ts'
 import { leases } from './requirements/leases.ts'
 import { messages } from './requirements/messages.ts'
@@ -31,6 +33,7 @@ export interface Requirement {
 export const requirements = [
   ...access,
   ...archive,
+  ...hub,
 
   // The mailbox door
   { id: 'mailbox.agent.no-set-up', spec: 'mailbox.md §5', says: 'An agent needs no set-up: its first call makes it.' },
@@ -125,6 +128,9 @@ export const requirements = [
 
   ...http,
   ...signIn,
+
+  // The client of the post door, and its bridge
+  ...client,
 
   // The bus
   { id: 'bus.tools.all', spec: 'bus.md §4.2', says: 'The tools of the spec are there in both eras, each with an output schema.' },

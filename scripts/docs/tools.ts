@@ -11,7 +11,9 @@ type AnyResource = Pick<Resource<never>, 'uri' | 'description'>
 export interface ServedDoor {
   readonly door: AnyDoor
   /** Where it is served, as in `/agents/{agent}/mcp`. */
-  readonly url: string
+  readonly url?: string
+  /** The command that speaks it over stdin and stdout. */
+  readonly command?: string
   /** What `?tools=` on the URL may say, and which tools are offered then. */
   readonly shortLists?: Readonly<Record<string, Pick<Offer, 'tools'>>>
 }
@@ -20,11 +22,12 @@ export function renderTools(doors: readonly ServedDoor[]): string {
   return page(generatedFrom("the doors' tables"), '# Tools', ...doors.flatMap(renderDoor))
 }
 
-function renderDoor({ door, url, shortLists = {} }: ServedDoor): string[] {
+function renderDoor({ door, url, command, shortLists = {} }: ServedDoor): string[] {
   const resources = door.resources.length === 0 ? [] : ['### Resources', renderResources(door.resources)]
   return [
     `## ${door.title}`,
-    `Served at ${code(url)}.`,
+    ...(url === undefined ? [] : [`Served at ${code(url)}.`]),
+    ...(command === undefined ? [] : [`Spoken over stdin and stdout by ${code(command)}.`]),
     ...Object.entries(shortLists).map(
       ([name, { tools }]) => `With ${code(`?tools=${name}`)} only ${[...tools].map(code).join(', ')} are offered.`,
     ),

@@ -62,6 +62,26 @@ async function createProgram(args: readonly string[], around: Surroundings): Pro
       await bus(readSettings(env), project)
     })
 
+  program
+    .command('hub')
+    .description('speak MCP over stdin and stdout, for a client that starts it: threads and messages of one agent')
+    .option('--agent <name>', 'the agent that the client is')
+    .option('--project <slug or key>', 'its project (default: commons)')
+    .action(async (options: { agent?: string; project?: string }) => {
+      const { hub } = await import('./hub.ts')
+      await hub(readSettings(env), options)
+    })
+
+  program
+    .command('mailbox')
+    .description('be the mailbox client of one agent: MCP over stdin and stdout, a Parley server at the other end')
+    .option('--bridge', 'no MCP: only bring new messages to an OpenClaw gateway, until a signal ends it')
+    .addHelpText('after', mailboxHelp)
+    .action(async ({ bridge = false }: { bridge?: boolean }) => {
+      const { mailbox } = await import('./mailbox.ts')
+      await mailbox(readSettings(env), { bridge })
+    })
+
   // `parley topics …` and `parley help topics`.
   const asked = args.slice(0, 2)
   for (const { name, says, load } of commands) {
@@ -70,6 +90,15 @@ async function createProgram(args: readonly string[], around: Surroundings): Pro
   }
   return program
 }
+
+/** Its settings come from the environment alone, or from the file that PARLEY_ENV_FILE names. */
+const mailboxHelp = `
+Settings (environment, or the file that PARLEY_ENV_FILE names; docs/config.md has all):
+  MAILBOX_SERVER_URL       the server, host:port or a URL (default 127.0.0.1:8765)
+  MAILBOX_API_KEY          the key of the agent, from POST /agents/register
+  OPENCLAW_GATEWAY_TOKEN   turns the bridge to OpenClaw on, beside the tools
+  OPENCLAW_GATEWAY_URL     the gateway (default http://127.0.0.1:18789)
+  OPENCLAW_REPLY_MODE      tool: the agent answers by mailbox_reply; inline: its answer is sent back`
 
 /** What a hook of a repository calls, in that repository. */
 const isHook = ([name, what]: readonly string[]): boolean => name === 'guard' && what === 'check'

@@ -20,6 +20,8 @@ import { busPath, busScope } from '../doors/bus/holder.ts'
 import type { Streams } from '../doors/cli/screen.ts'
 import { createApp, listen } from '../doors/http/app.ts'
 import { boundConnections } from '../doors/http/connections.ts'
+import { hubDoor } from '../doors/hub/door.ts'
+import { hubPath, hubScope } from '../doors/hub/scope.ts'
 import type { About } from '../doors/mail/about.ts'
 import { mailDoor } from '../doors/mail/door.ts'
 import { mailScope } from '../doors/mail/scope.ts'
@@ -112,6 +114,7 @@ export async function startServer(config: Config, log: Log) {
     mountDoor(app, { engine, path: config.HTTP_PATH, door: mailDoor(hub, about(config, app, usage)), scope: mailScope })
     mountDoor(app, { engine, path: busPath, door: busDoor(hub, version), scope: busScope })
     mountPost(app, hub, { registrationOpen: config.REGISTRATION_OPEN })
+    mountDoor(app, { engine, path: hubPath, door: hubDoor(hub), scope: hubScope })
     await listen(app, { host: config.HTTP_HOST, port: config.HTTP_PORT }).catch(explainListen(config))
     // Deletions that were cut off go on; nobody waits for them.
     finishRemovals(hub).catch((error: unknown) => log.warn({ err: error }, 'a deleted topic is not gone yet'))

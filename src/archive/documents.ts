@@ -8,10 +8,12 @@ export interface Party {
 }
 
 /** What goes along with a message. Inline images may stand in its body. */
-export type Enclosure = { readonly mediaType: string; readonly original?: string | undefined } & (
-  | { readonly kind: 'inline'; readonly dataUri: string | undefined }
-  | { readonly kind: 'file'; readonly path: string; readonly bytes: number; readonly sha1: string }
-)
+export type Enclosure =
+  | { readonly kind: 'link'; readonly uri: string }
+  | ({ readonly mediaType: string; readonly original?: string | undefined } & (
+      | { readonly kind: 'inline'; readonly dataUri: string | undefined }
+      | { readonly kind: 'file'; readonly path: string; readonly bytes: number; readonly sha1: string }
+    ))
 
 export interface ArchivedMessage {
   readonly id: number
@@ -79,6 +81,7 @@ export function messageText(message: ArchivedMessage, home: Home, bcc: readonly 
 
 /** As messages show it. An image that stands in the body is not repeated; another is nowhere else. */
 function enclosureOf(one: Enclosure, body: string) {
+  if (one.kind === 'link') return { type: 'link', uri: one.uri }
   const { kind: type, mediaType: media_type, original } = one
   const kept = original === undefined ? {} : { original_path: original }
   if (one.kind === 'file') return { type, media_type, path: one.path, bytes: one.bytes, sha1: one.sha1, ...kept }

@@ -34,12 +34,14 @@ export const codes = {
   CONTACT_REQUIRED: 'forbidden',
   CONTACT_EXISTS: 'conflict',
   CONTACT_CODE_EXPIRED: 'gone',
+  CONFLICT: 'conflict',
   LEASE_EXPIRED: 'conflict',
   MAILBOX_FULL: 'limited',
   QUOTA_EXCEEDED: 'limited',
   RATE_LIMITED: 'limited',
   MESSAGE_CLAIMED: 'conflict',
   FILE_RESERVATION_CONFLICT: 'conflict',
+  SERVER_UNAVAILABLE: 'busy',
   DB_BUSY: 'busy',
   DB_SCHEMA_MISMATCH: 'conflict',
   SHUTTING_DOWN: 'busy',
@@ -71,6 +73,7 @@ export type Reason =
   | 'no_reply_target'
   | 'no_target'
   | 'oneself'
+  | 'only_reads'
   | 'read_only'
   | 'too_heavy'
 

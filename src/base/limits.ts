@@ -78,6 +78,8 @@ export const limits = {
   inboxListed: 100,
   /** Bytes of message bodies in one answer of mail. A single body always fits. */
   answerBodyBytes: MiB,
+  /** Characters of a text in one answer at the hub: longer ones come in parts. */
+  textPartLength: 256 * 1024,
   /** Characters of messages in one answer of `sync`; one message always fits, and the next call brings the rest. */
   syncAnswerLength: 2 * MiB,
   /** Bytes of events that a client may leave unread: beyond them its stream is closed before they fill the memory. */

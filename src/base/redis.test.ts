@@ -2,7 +2,8 @@
 import { randomBytes } from 'node:crypto'
 import { expect, onTestFinished, test } from 'vitest'
 import { TestClock } from '../../test/support/clock.ts'
-import { eachRedis, freePort, startStandIn } from '../../test/support/redis.ts'
+import { eachRedis, startStandIn } from '../../test/support/redis.ts'
+import { freePort } from '../../test/support/redis-server.ts'
 import { openRedis, type RedisOptions } from './redis.ts'
 
 /** Ample: a machine under load is no Redis that is away. */

@@ -11,6 +11,7 @@ import { installationSettings } from './installation.ts'
 import { leaseSettings } from './leases.ts'
 import { llmSettings } from './llm.ts'
 import { logSettings } from './log.ts'
+import { mailboxClientSettings } from './mailbox-client.ts'
 import { rateLimitSettings } from './rate-limits.ts'
 import { retentionSettings } from './retention.ts'
 import { sessionSettings } from './sessions.ts'
@@ -37,6 +38,7 @@ export const subjects = {
   Archive: archiveSettings,
   'Retention report': retentionSettings,
   'Language model': llmSettings,
+  'Mailbox client and OpenClaw bridge': mailboxClientSettings,
   Log: logSettings,
 } as const
 

@@ -5,10 +5,12 @@ import type { AttachmentsPolicy } from './profiles.ts'
 import { listed } from './search-documents.ts'
 
 /** An attachment as `messages.attachments` lists it. The content of an inline one is in `inline_images`. */
-export type AttachmentRow = { readonly media_type: string; readonly original_path?: string } & (
-  | { readonly type: 'inline' }
-  | { readonly type: 'file'; readonly path: string; readonly bytes: number; readonly sha1: string }
-)
+export type AttachmentRow =
+  | { readonly type: 'link'; readonly uri: string }
+  | ({ readonly media_type: string; readonly original_path?: string } & (
+      | { readonly type: 'inline' }
+      | { readonly type: 'file'; readonly path: string; readonly bytes: number; readonly sha1: string }
+    ))
 
 export const attachmentsOf = (json: string | null): readonly AttachmentRow[] => (json === null ? [] : JSON.parse(json))
 

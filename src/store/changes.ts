@@ -46,6 +46,7 @@ export type Event =
       threadId: number
     }
   | { kind: 'topic.joined' | 'cursor.reset' | 'cursor.returned'; projectId: number; threadId: number; agentId: number }
+  | { kind: 'grant.created' | 'grant.revoked'; projectId: number; threadId: number; agentId: number }
   | { kind: 'session.ended' }
 
 /** An event as the feed has it: its place, when it was committed, and the key of whoever did it. */

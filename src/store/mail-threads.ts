@@ -7,7 +7,7 @@ import { type Sight, seenThread } from './visibility.ts'
 const firstMessage = (key: string): number => (/^[1-9]\d{0,14}$/.test(key) ? Number(key) : 0)
 
 /** The ids of the threads that go by a name: their key, their uid, or the id of their first message. */
-const threadsCalled = (key: string): Sql => sql`
+export const threadsCalled = (key: string): Sql => sql`
   SELECT id FROM threads WHERE key = ${key}
   UNION SELECT id FROM threads WHERE uid = ${key}
   UNION SELECT thread_id FROM messages WHERE id = ${firstMessage(key)} AND seq = 1`
@@ -74,17 +74,16 @@ export async function listThreadsOf(
   return rows.map(({ id }) => id)
 }
 
+/** Locked in the same way, by its own id. */
+export async function lockThread(tx: Tx, id: number): Promise<MailThreadRow | undefined> {
+  const [row] = await tx.all<MailThreadRow>(sql`
+    SELECT ${threadColumns} FROM threads t WHERE t.id = ${id} AND t.status <> 'deleted' ${forUpdate(tx, 't')}`)
+  return row
+}
+
 /** Locked in the same way. */
 export async function findThreadOf(tx: Tx, messageId: number): Promise<MailThreadRow | undefined> {
   const [row] = await tx.all<MailThreadRow>(sql`
     SELECT ${threadColumns} FROM messages m JOIN threads t ON t.id = m.thread_id WHERE m.id = ${messageId} ${forUpdate(tx, 't')}`)
-  return row
-}
-
-/** A thread that was found before, locked in the same way. */
-export async function lockMailThread(tx: Tx, id: number): Promise<MailThreadRow | undefined> {
-  const [row] = await tx.all<MailThreadRow>(
-    sql`SELECT ${threadColumns} FROM threads t WHERE t.id = ${id} ${forUpdate(tx, 't')}`,
-  )
   return row
 }

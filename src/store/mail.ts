@@ -194,6 +194,8 @@ export interface SentRow {
   name: string
   uid: string
   thread_uid: string
+  thread_id: number
+  seq: number
   subject: string | null
   thread_key: string | null
   created_at: number
@@ -203,7 +205,7 @@ export interface SentRow {
 /** A message as its sender is told of it. */
 export async function findSent(db: Reader, id: number): Promise<SentRow> {
   const [row] = await db.all<SentRow>(sql`
-    SELECT COALESCE(m.client_id, m.uid) AS name, m.uid, t.uid AS thread_uid, m.subject, ${threadName} AS thread_key, m.created_at, m.attachments
+    SELECT COALESCE(m.client_id, m.uid) AS name, m.uid, t.uid AS thread_uid, m.thread_id, m.seq, m.subject, ${threadName} AS thread_key, m.created_at, m.attachments
     FROM messages m JOIN threads t ON t.id = m.thread_id WHERE m.id = ${id}`)
   return row as SentRow
 }

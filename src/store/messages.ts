@@ -130,3 +130,8 @@ export async function findMessageId(db: Reader, threadId: number, uid: string): 
   )
   return row?.id
 }
+
+export async function findUid(db: Reader, id: number): Promise<string | undefined> {
+  const [row] = await db.all<{ uid: string }>(sql`SELECT uid FROM messages WHERE id = ${id}`)
+  return row?.uid
+}

@@ -13,6 +13,7 @@ export type Mail = Omit<NewMessage, 'threadId' | 'seq'>
 
 export interface Placed {
   threadId: number
+  seq: number
   messageId: number
 }
 
@@ -64,7 +65,7 @@ async function insertInTurn(tx: Tx, place: ThreadPlace, mail: Mail): Promise<Pla
     'threadId' in place
       ? { threadId: place.threadId, seq: await takeSeq(tx, place.threadId) }
       : { threadId: await insertThread(tx, { ...place.begins, nextSeq: 2 }), seq: 1 }
-  return { threadId, messageId: await insertMessage(tx, { ...mail, threadId, seq }) }
+  return { threadId, seq, messageId: await insertMessage(tx, { ...mail, threadId, seq }) }
 }
 
 /** `after`: a FROM that brings a row, or none where nothing is to be stored. */
@@ -79,13 +80,14 @@ const placing = (place: ThreadPlace, after: Sql): Sql =>
       RETURNING id AS thread_id, 1 AS seq`
 
 const sending = (mail: Mail): Sql => sql`
-  INSERT INTO messages (${messageColumns}) SELECT thread_id, seq, ${messageValues(mail)} FROM place RETURNING id, thread_id`
+  INSERT INTO messages (${messageColumns}) SELECT thread_id, seq, ${messageValues(mail)} FROM place RETURNING id, thread_id, seq`
 
-const placed = sql`SELECT thread_id, id AS message_id FROM sent`
+const placed = sql`SELECT thread_id, seq, id AS message_id FROM sent`
 
 interface PlacedRow {
   thread_id: number
+  seq: number
   message_id: number
 }
 
-const toPlaced = (row: PlacedRow): Placed => ({ threadId: row.thread_id, messageId: row.message_id })
+const toPlaced = (row: PlacedRow): Placed => ({ threadId: row.thread_id, seq: row.seq, messageId: row.message_id })

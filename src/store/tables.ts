@@ -29,6 +29,8 @@ export const keptTables: readonly Table[] = [
   table('cursors', 'thread_id', 'agent_id'),
   table('joins', 'holder', 'thread_id'),
   table('name_holders', 'agent_id'),
+  table('grants'),
+  table('read_marks', 'agent_id', 'thread_id'),
   table('contacts'),
   table('conversations', 'low_id', 'high_id', 'subject_key'),
   table('bridged_threads', 'agent_id', 'thread_id'),

@@ -3,10 +3,12 @@ import sql, { join } from 'sql-template-tag'
 import { forDelete } from '../db/dialect.ts'
 import type { Reader, Tx } from '../db/port.ts'
 
-/** Forgets the members of a thread. */
+/** Forgets the members of a thread, and those who were shown it. */
 export async function deleteMembers(tx: Tx, threadId: number): Promise<void> {
   await tx.all(sql`DELETE FROM joins WHERE thread_id = ${threadId}`)
   await tx.all(sql`DELETE FROM cursors WHERE thread_id = ${threadId}`)
+  await tx.all(sql`DELETE FROM grants WHERE thread_id = ${threadId}`)
+  await tx.all(sql`DELETE FROM read_marks WHERE thread_id = ${threadId}`)
 }
 
 /** A thread without a name is no topic; the status tells that it is on its way out. */

@@ -1,5 +1,5 @@
 /** Visibility of messages, and the names of threads and messages: every reader of messages asks here. */
-import sql, { empty, raw, type Sql } from 'sql-template-tag'
+import sql, { empty, join, raw, type Sql } from 'sql-template-tag'
 
 /** The project that is looked at, and by whom. The conditions below are about messages `m` of agents `a` in threads `t`. */
 export interface Sight {
@@ -36,6 +36,22 @@ export const seen = ({ projectId, of }: Sight): Sql =>
 
 /** The same for the messages of a thread that is looked into. To name a thread, or to write into it, opens nothing of it. */
 export const seenInside = ({ of }: Sight): Sql => (of === 'everybody' ? empty : sql`AND ${forEyesOf(of)}`)
+
+/** Whose eyes look into a thread at the hub: an agent's own, with those of the agents that granted it theirs. */
+export type Eyes = 'everybody' | readonly number[]
+
+/**
+ * An agent sees what it wrote and what openly came to it; in a topic that it has joined, everything. Writing into a thread
+ * opens nothing else of it, for mail in one thread may be between others (hub.thread.own).
+ */
+export function seenBy(eyes: Eyes): Sql {
+  if (eyes === 'everybody') return sql`TRUE`
+  const ids = join([...eyes])
+  return sql`(m.sender_id IN (${ids}) OR EXISTS (
+      SELECT 1 FROM deliveries d WHERE d.message_id = m.id AND d.recipient_id IN (${ids}) AND d.kind <> 'bcc' ${oneByOne})
+    OR (t.name IS NOT NULL AND EXISTS (
+      SELECT 1 FROM cursors c WHERE c.thread_id = t.id AND c.agent_id IN (${ids}) ${oneByOne})))`
+}
 
 /** The threads of a project, and those of others that it sees something of. */
 export const seenThread = ({ projectId }: Sight): Sql => sql`t.status <> 'deleted' AND (t.project_id = ${projectId}

@@ -1,9 +1,10 @@
 /** Ways around the rules that somebody might try, each of them tried. */
 import { expect } from 'vitest'
 import { agentCaller, type Caller, local, operator } from '../../src/core/access/callers.ts'
+import { callerOfKey } from '../../src/core/access/keys.ts'
 import type { Acting } from '../../src/core/agents/acting.ts'
 import { ensureAgent, needHome } from '../../src/core/agents/agents.ts'
-import { createKey } from '../../src/core/agents/keys.ts'
+import { createKey, revokeKeys, rotateKey } from '../../src/core/agents/keys.ts'
 import { listContacts } from '../../src/core/contacts/links.ts'
 import { countWaiters, type Hub } from '../../src/core/hub/hub.ts'
 import { shakeHands, startWork } from '../../src/core/macros/work.ts'
@@ -79,6 +80,28 @@ eachEngine('Attacks', (open) => {
     const owner = { ...as('Bob'), caller: agentCaller(agent) }
     expect((await take(hub, owner, now))?.mail.body).toBe('for the owner only')
     await hub.close()
+  })
+
+  verifies('access.key.ended', 'a key that was used a moment ago is no key once it is ended', async () => {
+    const database = await open()
+    const clock = new TestClock()
+    const [hub, other] = [
+      await openTestHub(await database.connect(), { clock }),
+      await openTestHub(await database.connect(), { clock }),
+    ]
+    const bob = { caller: local, project, name: 'Bob', registered: true }
+    await ensureAgent(hub, local, { project, name: 'Bob' })
+    const { key, agent } = await createKey(hub, bob)
+    const owner = { ...bob, caller: agentCaller(agent) }
+    for (const one of [hub, other]) expect(await callerOfKey(one, key)).toMatchObject({ agentId: agent.id })
+    const { key: next } = await rotateKey(hub, owner)
+    expect(await callerOfKey(hub, key)).toBeUndefined()
+    clock.advance(1000)
+    expect(await callerOfKey(other, key)).toBeUndefined()
+    for (const one of [hub, other]) expect(await callerOfKey(one, next)).toMatchObject({ agentId: agent.id })
+    await revokeKeys(hub, owner)
+    expect(await callerOfKey(hub, next)).toBeUndefined()
+    await Promise.all([hub.close(), other.close()])
   })
 
   verifies('access.key.protects', 'of many who give the first key at once, one succeeds', async () => {

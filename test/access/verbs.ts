@@ -19,6 +19,7 @@ import { freeLeases } from '../../src/core/mail/freeing.ts'
 import { listInbox, listOutbox } from '../../src/core/mail/inbox.ts'
 import { acknowledgeMessage, markRead } from '../../src/core/mail/receipts.ts'
 import { acknowledge, take } from '../../src/core/mail/take.ts'
+import { listUnread, needCounterpart } from '../../src/core/mail/unread.ts'
 import { converse } from '../../src/core/messages/conversing.ts'
 import { reply } from '../../src/core/messages/reply.ts'
 import { send } from '../../src/core/messages/send.ts'
@@ -27,8 +28,13 @@ import { approveConnection, listPendingConnections, requestConnection } from '..
 import { requestContact, respondContact } from '../../src/core/requests/requests.ts'
 import { searchProject } from '../../src/core/search/project.ts'
 import { searchTopics } from '../../src/core/search/topics.ts'
+import { findListed, listDirectory } from '../../src/core/threads/directory.ts'
+import { readEnclosure } from '../../src/core/threads/enclosures.ts'
+import { createGrant, listGrants, revokeGrant } from '../../src/core/threads/grants.ts'
 import { summarizeThread, summarizeThreads } from '../../src/core/threads/summaries.ts'
 import { needMessage, readThread } from '../../src/core/threads/threads.ts'
+import { listOwnThreads, viewThread } from '../../src/core/threads/views.ts'
+import { awaitReplies, write } from '../../src/core/threads/writing.ts'
 import { needTopicCalled, renameTopic, summarizeTopics } from '../../src/core/topics/care.ts'
 import { join, listPresent, resetCursor } from '../../src/core/topics/members.ts'
 import { remark } from '../../src/core/topics/remarks.ts'
@@ -53,6 +59,7 @@ import type { Verb } from './matrix.ts'
 import type { Target } from './world.ts'
 
 const acting = ({ caller, project, name }: Target) => ({ caller, project, name, registered: true })
+const looking = ({ caller, project, name }: Target) => ({ caller, project, name })
 const holding = ({ caller, project, holder: key }: Target) => ({ caller, project, key })
 const wanted = { patterns: ['docs/*.md'], exclusive: true, reason: '', ttlMs: 60_000 }
 const syncing = { outbox: [], maxItems: 10, includeSelf: true, autoAdvance: true, ackThrough: undefined }
@@ -119,6 +126,8 @@ export const calls: Readonly<Record<Verb, Call>> = {
     (await listConversations(hub, acting(target), { unreadOnly: false, limit: 10 })).conversations,
   readConversation: async (hub, target) =>
     (await readConversation(hub, acting(target), { uid: target.threadUid, limit: 10 })).letters,
+  listUnread: async (hub, target) => (await listUnread(hub, acting(target), { limit: 10 })).letters,
+  needCounterpart: (hub, target) => needCounterpart(hub, acting(target), target.threadUid),
   requestContact: (hub, target) => requestContact(hub, acting(target), { to: { name: target.other } }),
   respondContact: (hub, target) => respondContact(hub, acting(target), { from: { name: target.other }, accept: true }),
 
@@ -171,6 +180,26 @@ export const calls: Readonly<Record<Verb, Call>> = {
     for (const one of threads) if ('error' in one) throw one.error
     return threads
   },
+  listDirectory: async (hub, target) => (await listDirectory(hub, looking(target), { limit: 10 })).agents,
+  findListed: (hub, target) => findListed(hub, looking(target), target.name),
+  viewThread: async (hub, target) =>
+    (await viewThread(hub, looking(target), { thread: target.thread, after: 0, limit: 10 })).messages,
+  listOwnThreads: async (hub, target) => (await listOwnThreads(hub, looking(target), { limit: 10 })).threads,
+  readEnclosure: (hub, target) =>
+    readEnclosure(hub, looking(target), { thread: target.thread, messageId: target.messageId, position: 0 }),
+  write: (hub, target) =>
+    write(hub, looking(target), { to: [{ name: target.other }], text: 'hello', thread: target.thread }),
+  awaitReplies: (hub, { caller, project, name, askedId }) =>
+    awaitReplies(hub, { caller, project, name }, askedId, { waitMs: 0, signals: [] }),
+  createGrant: (hub, target) =>
+    createGrant(hub, looking(target), {
+      agent: { name: target.other },
+      thread: target.thread,
+      can: 'read',
+      ttlMs: 60_000,
+    }),
+  listGrants: async (hub, target) => (await listGrants(hub, looking(target), { limit: 10 })).grants.length >= 0,
+  revokeGrant: (hub, target) => revokeGrant(hub, looking(target), target.grant).then(() => true),
   findCommits: (hub, target) => findCommits(hub, acting(target), []).then(() => true),
   describeCommits: (hub, target) => describeCommits(hub, acting(target), []).then(() => true),
   listRecentCommits: (hub, { caller, project, name }) =>

@@ -9,6 +9,7 @@ import { take } from '../../src/core/mail/take.ts'
 import { send } from '../../src/core/messages/send.ts'
 import { requestConnection } from '../../src/core/requests/connecting.ts'
 import { requestContact } from '../../src/core/requests/requests.ts'
+import { createGrant } from '../../src/core/threads/grants.ts'
 import { join } from '../../src/core/topics/members.ts'
 import { remark } from '../../src/core/topics/remarks.ts'
 import { createTopic, type Topic } from '../../src/core/topics/topics.ts'
@@ -29,6 +30,10 @@ export interface Target {
   readonly threadUid: string
   /** Of a request for contact that waits for its answer. */
   readonly code: string
+  /** A message to `other`, which was not answered. */
+  readonly askedId: number
+  /** Lets `other` read the thread. */
+  readonly grant: string
   /** An agent that has nothing to do with it. */
   readonly stranger: string
   readonly thread: string
@@ -96,7 +101,11 @@ async function furnish(
   const thread = `T-${name}`
   const draft = { to: [{ name }], subject: 'plan', thread, ackRequired: true }
   const lent = await take(hub, as(name), { ...now, loanMs: 600_000 })
-  const { messageId, uid, threadUid } = await send(hub, as(other), { ...draft, body: `about ${word}` })
+  const enclosing = { paths: ['data:text/plain,hello'] }
+  const { messageId, uid, threadUid } = await send(hub, as(other), { ...draft, enclosing, body: `about ${word}` })
+  const asked = await send(hub, as(name), { to: [{ name: other }], body: 'hello?' })
+  const wish = { agent: { name: other }, thread, can: 'read', ttlMs: 600_000 } as const
+  const grant = await createGrant(hub, { caller: agentCaller(agent) }, wish)
   await reserve(hub, as(name), {
     patterns: [`src/${name}.ts`],
     exclusive: true,
@@ -118,6 +127,8 @@ async function furnish(
     messageId,
     messageUid: uid,
     threadUid,
+    askedId: asked.messageId,
+    grant: grant.id,
     thread,
     word,
     topic,

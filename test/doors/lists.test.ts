@@ -4,12 +4,12 @@ import { listsOf, readArguments } from '../../src/doors/mcp/args.ts'
 import { inputSchema, outputSchema } from '../../src/doors/mcp/schema.ts'
 import { type Desk, newDesk } from '../support/mail.ts'
 import { connectClient, shareServer } from '../support/parley.ts'
-import { busSamples, mailboxSamples, mailSamples } from '../support/samples.ts'
+import { busSamples, hubSamples, mailboxSamples, mailSamples } from '../support/samples.ts'
 import { allRows, type Json, propertiesOf } from '../support/tables.ts'
 import { verifies } from '../support/verifies.ts'
 
 const parley = shareServer()
-const samples = { ...mailSamples('/srv/app'), ...busSamples, ...mailboxSamples }
+const samples = { ...mailSamples('/srv/app'), ...busSamples, ...mailboxSamples, ...hubSamples }
 
 describe('A list in an answer', () => {
   /** All that there is, however long: of these there is never more. */
@@ -23,6 +23,8 @@ describe('A list in an answer', () => {
     ],
     ...['send_message.attachments', 'reply_message.attachments'],
     ...['summarize_thread.examples', 'summarize_threads.threads'],
+    // One reply of each agent that was named.
+    ...['replies', 'missing', 'blocked'].map((list) => `apm2.message.broadcast.${list}`),
     ...['topic_close.warnings', 'topic_reopen.warnings'],
     // Ten of them at most; list_agents shows all.
     'macro_start_session.active_agents',
@@ -142,6 +144,7 @@ describe('A list among the arguments', () => {
     file_reservation_paths: '[id]/page.tsx',
     thread_ids: 'T-1',
     attachment_paths: 'docs/plan.pdf',
+    attachments: 'https://example.org/plan.pdf',
   }
 
   verifies('all.lists.forms', 'may be one text, or JSON in a text', () => {

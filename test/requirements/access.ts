@@ -7,6 +7,7 @@ export const access = [
   { id: 'access.key.protects', spec: 'DESIGN Interplay', says: 'Once an agent has a key, only its holder and the operator act as it; every process knows within a second.' },
   { id: 'access.key.credentials', spec: 'DECISIONS all 11', says: 'A key is taken as Authorization: Bearer and as X-API-Key, at every HTTP door; a wrong one is refused.' },
   { id: 'access.key.hash', spec: 'DESIGN Callers', says: 'A key is shown once and kept as a hash only.' },
+  { id: 'access.key.ended', spec: 'DECISIONS post 5', says: 'A key that was ended is refused at once where it was ended, and by every process within a second.' },
   { id: 'access.sight.messages', spec: 'DESIGN Callers', says: 'Mail is seen by its parties and by those who may act as one; to know or write to its thread opens nothing.' },
   { id: 'access.sight.search', spec: 'DESIGN Callers', says: 'A search finds messages in sight among at least 10,000 matches, however many of them are hidden.' },
   { id: 'access.foreign.missing', spec: 'DESIGN Callers', says: 'The holder of a key is not told a foreign project from a missing one.' },

@@ -3,7 +3,8 @@ import { expect } from 'vitest'
 import { connectMail, newDesk } from '../support/mail.ts'
 import { says, startEndpoint } from '../support/openai.ts'
 import { serveHere } from '../support/parley.ts'
-import { eachRedis, freePort } from '../support/redis.ts'
+import { eachRedis } from '../support/redis.ts'
+import { freePort } from '../support/redis-server.ts'
 import { verifies } from '../support/verifies.ts'
 
 /** The summary of one thread, asked for at one server and then at another; and how often the model was asked. */

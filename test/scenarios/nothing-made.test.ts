@@ -4,7 +4,7 @@ import { beforeAll, describe, expect } from 'vitest'
 import { countRows } from '../support/counting.ts'
 import { newDesk } from '../support/mail.ts'
 import { connectClient, shareServer } from '../support/parley.ts'
-import { busSamples, mailboxSamples, mailSamples, type Samples } from '../support/samples.ts'
+import { busSamples, hubSamples, mailboxSamples, mailSamples, type Samples } from '../support/samples.ts'
 import { verifies } from '../support/verifies.ts'
 
 const parley = shareServer()
@@ -44,6 +44,11 @@ const doors: Readonly<Record<string, Door>> = {
     path: (place) => `/bus/mcp?agent=alice&${inUrl(place)}`,
     args: () => busSamples,
     makers: ['topic_create'],
+  },
+  hub: {
+    path: (place) => `/hub/mcp?agent=alice&${inUrl(place)}`,
+    args: () => hubSamples,
+    makers: ['apm2.message.send', 'apm2.message.ask', 'apm2.message.broadcast'],
   },
 }
 

@@ -131,6 +131,23 @@ describe('A reader', () => {
     )
   })
 
+  verifies('all.roles.routes', 'who is an agent reads its mail over REST, and sends none', async () => {
+    const as = (role: string) => bearer({ agent: 'Rosa', role })
+    const claim = async (role: string) =>
+      ask(parley(), {
+        method: 'POST',
+        path: '/messages/1/claim',
+        headers: { ...(await as(role)), 'Content-Length': '0' },
+      })
+    const inbox = async (role: string) => ask(parley(), { path: '/inbox', headers: await as(role) })
+    expect((await inbox('reader')).status).toBe(404)
+    const refusal = await claim('reader')
+    expect([refusal.status, JSON.parse(refusal.text)]).toMatchObject([403, { code: 'FORBIDDEN' }])
+    expect((await claim('writer')).status).toBe(422)
+    expect((await inbox('reader')).status).toBe(200)
+    expect((await ask(parley(), { path: '/inbox', headers: await reader() })).status).toBe(403)
+  })
+
   verifies('all.roles.remote', 'and a writer reach no file of the server', async () => {
     const headers = await writer()
     const send = { project_key, sender_name: 'written', to: ['bob'], subject: 's', body_md: 'b' }

@@ -1,10 +1,10 @@
 /** A Redis for tests: a stand-in that speaks its protocol, and a real one where the machine has it. */
-import { spawn, spawnSync } from 'node:child_process'
+import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, onTestFinished, test } from 'vitest'
 import { encode, parse, type Reply } from '../../src/base/resp.ts'
+import { startRedis, withPassword } from './redis-server.ts'
 
 export interface TestRedis {
   readonly url: string
@@ -30,38 +30,10 @@ export function eachRealRedis(title: string, tests: (start: (password?: string) 
   else test.skip(`${title}: neither REDIS_URL is set nor is there a redis-server on this machine`, () => {})
 }
 
-const withPassword = (port: number, password?: string): string =>
-  `redis://${password === undefined ? '' : `:${encodeURIComponent(password)}@`}127.0.0.1:${port}`
-
-/** A port that nobody listens on, most likely for as long as the test runs. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
-}
-
 async function startServer(password?: string): Promise<string> {
-  const port = await freePort()
-  const flags = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no']
-  const child = spawn('redis-server', [...flags, ...(password === undefined ? [] : ['--requirepass', password])], {
-    stdio: ['ignore', 'pipe', 'ignore'],
-  })
-  onTestFinished(async () => {
-    child.kill('SIGKILL')
-    if (child.exitCode === null && child.signalCode === null) await once(child, 'exit')
-  })
-  let said = ''
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    said += text
-  })
-  while (!said.includes('Ready to accept connections')) {
-    if (child.exitCode !== null) throw new Error(`redis-server ended: ${said}`)
-    await sleep(10)
-  }
-  return withPassword(port, password)
+  const { url, stop } = await startRedis(password)
+  onTestFinished(stop)
+  return url
 }
 
 export interface StandIn {

@@ -58,3 +58,14 @@ export const mailboxSamples: Samples = {
   check_mail: {},
   ack_mail: { id: 'none', lease: 'none' },
 }
+
+export const hubSamples: Samples = {
+  'apm2.message.send': { to: 'bob', text: 'hello' },
+  'apm2.message.ask': { to: 'bob', text: 'hello?', wait_seconds: 0 },
+  'apm2.message.broadcast': { to: ['bob'], text: 'hello', wait_seconds: 0 },
+  'apm2.thread.read': { thread: 'none' },
+  'apm2.agents.list': {},
+  'apm2.grant.create': { agent: 'bob', thread: 'none' },
+  'apm2.grant.list': {},
+  'apm2.grant.revoke': { grant_id: 'none' },
+}

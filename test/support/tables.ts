@@ -2,6 +2,7 @@
 import type { z } from 'zod'
 import type { Hub } from '../../src/core/hub/hub.ts'
 import { busDoor } from '../../src/doors/bus/door.ts'
+import { hubDoor } from '../../src/doors/hub/door.ts'
 import type { About } from '../../src/doors/mail/about.ts'
 import { mailDoor } from '../../src/doors/mail/door.ts'
 import { mailboxDoor } from '../../src/doors/mailbox/door.ts'
@@ -25,6 +26,7 @@ export const allRows: readonly Row[] = [
   ...mailRows,
   ...(mailboxDoor(nowhere).tools as readonly Row[]),
   ...(busDoor(nowhere, '1').tools as readonly Row[]),
+  ...(hubDoor(nowhere).tools as readonly Row[]),
 ]
 
 /** The properties of a JSON schema. */

@@ -9,8 +9,8 @@ export interface VerbInReach {
   readonly caller: string | undefined
 }
 
-/** What carries a caller: alone, with the agent that it acts as, or with what tells its calls from others'. */
-const callerTypes = ['Caller', 'Acting', 'Holder']
+/** What carries a caller: alone, with the agent that it acts as or is, or with what tells its calls from others'. */
+const callerTypes = ['Caller', 'Acting', 'Holder', 'Looker']
 
 export function verbsInReach(sources: readonly Source[]): VerbInReach[] {
   const core = new Map(sources.filter(({ path }) => path.startsWith('src/core/')).map((file) => [file.path, file]))

@@ -1,7 +1,8 @@
 /** Keys: what proves that a caller is one agent. A key is shown once; the hub keeps its hash. */
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { findKeyHolder } from '../../store/keys.ts'
-import { type Hub, reader } from '../hub/hub.ts'
+import { type Hub, onWake, reader } from '../hub/hub.ts'
+import { memory, remember } from '../hub/memory.ts'
 import { agentCaller, type Caller } from './callers.ts'
 
 const pattern = /^amb_[0-9a-f]{64}$/
@@ -9,14 +10,34 @@ const pattern = /^amb_[0-9a-f]{64}$/
 export const newKey = ({ ids }: Hub): string => `amb_${ids.secret()}`
 
 /** A key is 256 random bits: a fast hash is enough, and looking a hash up tells nothing of how much of a guess was right. */
-export const hashKey = (key: string): string => createHash('sha256').update(key).digest('hex')
+export const hashKey = (key: string): string => hash('sha256', key)
 
 /** How a key begins: enough to tell the keys of an agent apart, and nothing to guess the rest from. */
 export const keyPrefix = (key: string): string => key.slice(0, 8)
 
+/** How the wake-up channels of agents' keys begin. */
+export const keyChannels = 'key:'
+
+/** Keys that were good a moment ago. Every process hears of a change; one that misses it asks again within a second. */
+const goodKeys = memory((hub) => {
+  const seen = new Map<string, { readonly caller: Caller; readonly at: number }>()
+  const forget = () => seen.clear()
+  onWake(hub, keyChannels, forget, forget)
+  return seen
+})
+
+/** Asking the store for every call would cost a tenth of it on SQLite, and more on PostgreSQL. */
+const goodMs = 1000
+
 /** Whose key it is; undefined for anything that is no key, or no longer one. */
 export async function callerOfKey(hub: Hub, key: string): Promise<Caller | undefined> {
   if (!pattern.test(key)) return undefined
-  const row = await findKeyHolder(reader(hub), hashKey(key))
-  return row && agentCaller({ id: row.id, projectId: row.project_id })
+  const hashed = hashKey(key)
+  const seen = goodKeys(hub).get(hashed)
+  const now = hub.clock.now()
+  if (seen !== undefined && Math.abs(now - seen.at) < goodMs) return seen.caller
+  const row = await findKeyHolder(reader(hub), hashed)
+  if (row === undefined) return undefined
+  return remember(goodKeys(hub), hashed, { caller: agentCaller({ id: row.id, projectId: row.project_id }), at: now })
+    .caller
 }

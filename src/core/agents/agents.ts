@@ -4,6 +4,7 @@ import { isReserved, nameKey, overseer } from '../../base/names.ts'
 import type { Tx } from '../../db/port.ts'
 import { type AgentRow, findAgent, insertAgent, listHomes, sumUnread } from '../../store/agents.ts'
 import type { Caller } from '../access/callers.ts'
+import { keyChannels } from '../access/keys.ts'
 import { commit, type Note } from '../hub/commit.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import { memory, remember } from '../hub/memory.ts'
@@ -28,7 +29,7 @@ export const mailChannel = (agentId: number): string => `mail:${agentId}`
 export const contactChannel = (agentId: number): string => `contact:${agentId}`
 
 /** The wake-up channel of an agent's keys. */
-export const keyChannel = (agentId: number): string => `key:${agentId}`
+export const keyChannel = (agentId: number): string => `${keyChannels}${agentId}`
 
 /** An agent as it was read. */
 export interface Known extends Agent {

@@ -68,8 +68,8 @@ export async function needSelf(hub: Hub, caller: Caller): Promise<Acting> {
       ? new HubError('UNAUTHENTICATED', 'The key of an agent is needed.', {
           hint: 'Register an agent, and send its key as "X-API-Key" or "Authorization: Bearer".',
         })
-      : new HubError('FORBIDDEN', 'The operator is no agent, and has no mail of its own.', {
-          hint: 'Send the key of an agent instead of the operator’s token.',
+      : new HubError('FORBIDDEN', 'This token is that of no agent: it has no mail of its own.', {
+          hint: 'Send the key of an agent, or a signed token that names one.',
         })
   const before = selves(hub).get(caller.agentId)
   if (before !== undefined) return { caller, ...before, registered: true }

@@ -8,7 +8,7 @@ import type { Attachment } from '../messages/carried.ts'
 export function storedFiles(hub: Hub, projectId: number, attachments: readonly Attachment[]): StoredFile[] {
   const paths = attachments.flatMap((one) => [
     ...(one.kind === 'file' ? [one.path] : []),
-    ...(one.original === undefined ? [] : [one.original]),
+    ...(one.kind === 'link' || one.original === undefined ? [] : [one.original]),
   ])
   return [...new Set(paths)].map((path) => ({
     path,

@@ -15,7 +15,7 @@ export interface Actor {
 
 export const onlyReads = (): HubError =>
   new HubError('FORBIDDEN', 'Your token is for reading: it changes nothing here.', {
-    reason: 'read_only',
+    reason: 'only_reads',
     hint: 'Ask whoever issued it for one with the role of a writer (the scope parley:write).',
   })
 

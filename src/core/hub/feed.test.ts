@@ -21,6 +21,7 @@ import { take } from '../mail/take.ts'
 import { send } from '../messages/send.ts'
 import { ensureProject } from '../projects/projects.ts'
 import { requestContact, respondContact } from '../requests/requests.ts'
+import { createGrant, revokeGrant } from '../threads/grants.ts'
 import { renameTopic } from '../topics/care.ts'
 import { join, resetCursor } from '../topics/members.ts'
 import { deleteTopic } from '../topics/removal.ts'
@@ -171,6 +172,16 @@ eachEngine('The feed', (open) => {
       ] as const)
         expect(await changesOf(work)).toEqual([{ ...byOperator, kind, threadId: topic.id }])
 
+      const looker = { caller: operator, project }
+      const wish = { agent: { name: 'ann' }, thread: String(messageId), can: 'read', ttlMs: 1000 } as const
+      const granted = { ...byOperator, agentId: ann, threadId: expect.any(Number) }
+      let grantId = ''
+      const grant = async () => {
+        grantId = (await createGrant(hub, looker, wish)).id
+      }
+      expect(await changesOf(grant)).toEqual([{ ...granted, kind: 'grant.created' }])
+      expect(await changesOf(() => revokeGrant(hub, looker, grantId))).toEqual([{ ...granted, kind: 'grant.revoked' }])
+
       expect(await changesOf(() => endSession(hub, operator, 'nonce', clock.now() + 1))).toEqual([
         { kind: 'session.ended', actor: 'operator' },
       ])
@@ -202,6 +213,8 @@ eachEngine('The feed', (open) => {
         'topic.joined': true,
         'cursor.reset': true,
         'cursor.returned': true,
+        'grant.created': true,
+        'grant.revoked': true,
         'session.ended': true,
       }
       expect(new Set((await listAll()).map(({ kind }) => kind))).toEqual(new Set(Object.keys(kinds)))

@@ -34,10 +34,15 @@ export interface Enclosing {
 }
 
 /** An attachment as its readers see it. The content of an inline one may be left out. */
-export type Attachment = { readonly mediaType: string; readonly original?: string | undefined } & (
+export type Attachment = Carried | { readonly kind: 'link'; readonly uri: string }
+
+/** One whose content the hub holds. */
+type Carried = { readonly mediaType: string; readonly original?: string | undefined } & (
   | { readonly kind: 'inline'; readonly dataUri: string | undefined }
   | { readonly kind: 'file'; readonly path: string; readonly bytes: number; readonly sha1: string }
 )
+
+export const linksOf = (uris: readonly string[] = []): Attachment[] => uris.map((uri) => ({ kind: 'link', uri }))
 
 export interface EnclosedFile extends StagedFile {
   readonly sha256: string
@@ -204,12 +209,12 @@ export const filesOf = (enclosed: Enclosed | HubError | undefined): Staging =>
   enclosed === undefined || enclosed instanceof HubError ? { projectId: 0, files: [] } : enclosed
 
 /** As `messages.attachments` keeps them; nothing for a message without. */
-export function listOf(enclosed: Pick<Enclosed, 'attachments'> | undefined): string | undefined {
-  if (enclosed === undefined || enclosed.attachments.length === 0) return undefined
-  return JSON.stringify(enclosed.attachments.map(toRow))
-}
+export const listOf = (attachments: readonly Attachment[]): string | undefined =>
+  attachments.length === 0 ? undefined : JSON.stringify(attachments.map(toRow))
 
-function toRow({ mediaType, original, ...rest }: Attachment): AttachmentRow {
+function toRow(attachment: Attachment): AttachmentRow {
+  if (attachment.kind === 'link') return { type: 'link', uri: attachment.uri }
+  const { mediaType, original, ...rest } = attachment
   const kept = { media_type: mediaType, ...(original !== undefined && { original_path: original }) }
   if (rest.kind === 'inline') return { type: 'inline', ...kept }
   const { path, bytes, sha1 } = rest

@@ -28,6 +28,7 @@ export async function listAttachments(
     [...all].map(([id, list]) => [
       id,
       list.map((row, position): Attachment => {
+        if (row.type === 'link') return { kind: 'link', uri: row.uri }
         const kept = { mediaType: row.media_type, original: row.original_path }
         if (row.type === 'inline') return { kind: 'inline', ...kept, dataUri: uris.get(`${id}/${position}`) }
         return { kind: 'file', ...kept, path: row.path, bytes: row.bytes, sha1: row.sha1 }

@@ -1,16 +1,20 @@
 /** The place of a message: the thread that it joins, the one that was stored if it is sent again, the queue that it waits in. */
 import type { Tx } from '../../db/port.ts'
 import { findConversation, insertConversation } from '../../store/conversations.ts'
-import { findMailThread, findThreadOf, lockMailThread, type MailThreadRow } from '../../store/mail-threads.ts'
+import { findMailThread, findThreadOf, lockThread, type MailThreadRow } from '../../store/mail-threads.ts'
 import { type ClientId, findByClientId, findInThread } from '../../store/messages.ts'
 import { type Agent, isNewcomer, mailChannel, type Newcomer } from '../agents/agents.ts'
 import type { Addressee, Recipient } from './recipients.ts'
+
+/** The wake-up channel of a thread. */
+export const threadChannel = (threadId: number): string => `thread:${threadId}`
 
 interface Placing {
   readonly sender: Agent
   readonly recipients: readonly Recipient[]
   readonly draft: {
     readonly thread?: string | undefined
+    readonly threadId?: number | undefined
     readonly replyTo?: number | undefined
     readonly clientId?: string | undefined
     readonly conversation?: Conversation | undefined
@@ -40,6 +44,7 @@ export async function findPlace(tx: Tx, placing: Placing, name: ClientId | undef
 /** None if it begins one. */
 async function findJoined(tx: Tx, { sender, recipients, draft }: Placing): Promise<Joined | undefined> {
   if (draft.conversation !== undefined) return findConversed(tx, sender, draft.conversation)
+  if (draft.threadId !== undefined) return lockThread(tx, draft.threadId)
   if (draft.replyTo !== undefined) return findThreadOf(tx, draft.replyTo)
   if (draft.thread !== undefined) {
     const { id: senderId, projectId } = sender
@@ -70,7 +75,8 @@ interface Sending extends Pick<Placing, 'draft'> {
  */
 export function laneOf({ recipients, draft, sender }: Sending): string | undefined {
   const [only, ...others] = recipients
-  const joins = draft.thread !== undefined || draft.replyTo !== undefined
+  const { thread, threadId, replyTo } = draft
+  const joins = (thread ?? threadId ?? replyTo) !== undefined
   if (only === undefined || others.length > 0 || joins || isNewcomer(sender) || isNewcomer(only.agent)) return undefined
   return mailChannel(only.agent.id)
 }
@@ -83,7 +89,7 @@ async function findConversed(
 ): Promise<Joined | undefined> {
   const filed = about && (await findConversation(tx, { senderId, ...about }))
   if (filed !== undefined) return { ...filed, filed: true }
-  return threadId === undefined ? undefined : lockMailThread(tx, threadId)
+  return threadId === undefined ? undefined : lockThread(tx, threadId)
 }
 
 /** A conversation about a subject is found by it from now on. */

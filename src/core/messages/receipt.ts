@@ -12,6 +12,8 @@ export interface Sent {
   readonly uid: string
   readonly threadUid: string
   readonly messageId: number
+  readonly threadId: number
+  readonly seq: number
   /** The name of the thread: its key, else the id of its first message, once that was answered. */
   readonly thread: string | undefined
   readonly subject: string | undefined
@@ -46,12 +48,14 @@ export async function storedReceipt(tx: Tx, messageId: number): Promise<Stored> 
     agent: { id, projectId, name },
     kind,
   }))
-  const { name, uid, thread_uid, thread_key, subject, created_at, attachments } = mail
+  const { name, uid, thread_uid, thread_id: threadId, seq, thread_key, subject, created_at, attachments } = mail
   return {
     clientId: name,
     uid,
     threadUid: thread_uid,
     messageId,
+    threadId,
+    seq,
     thread: thread_key ?? undefined,
     subject: subject ?? undefined,
     createdAt: created_at,

@@ -142,10 +142,11 @@ eachEngine('Sending', (open, dialect) => {
       sql`SELECT kind, wakes FROM changes ORDER BY id`,
     )
     const bob = (await hub[inside].db.all<{ id: number }>(sql`SELECT id FROM agents WHERE name = 'bob'`))[0]?.id
+    const thread = (await hub[inside].db.all<{ id: number }>(sql`SELECT id FROM threads`))[0]?.id
     expect(feed).toEqual([
       { kind: 'agent.created', wakes: '' },
       { kind: 'agent.created', wakes: '' },
-      { kind: 'message.sent', wakes: `mail:${bob}` },
+      { kind: 'message.sent', wakes: `mail:${bob} thread:${thread}` },
       { kind: 'mail.taken', wakes: '' },
       { kind: 'mail.returned', wakes: `mail:${bob}` },
     ])

@@ -19,10 +19,10 @@ import type { Hub } from '../hub/hub.ts'
 import { slugOfProject } from '../projects/projects.ts'
 import { admit, type Blocked, findOpen } from './admission.ts'
 import type { Enclosed, Enclosing } from './attachments.ts'
-import { enclosedOrFault, filesOf, listOf, storeEnclosed } from './attachments.ts'
+import { enclosedOrFault, filesOf, linksOf, listOf, storeEnclosed } from './attachments.ts'
 import { inReceipt } from './carried.ts'
 import { noteStored } from './filing.ts'
-import { type Conversation, fileConversation, findPlace, laneOf } from './placing.ts'
+import { type Conversation, fileConversation, findPlace, laneOf, threadChannel } from './placing.ts'
 import { type Delivery, type Sent, type Stored, storedReceipt } from './receipt.ts'
 import {
   type Address,
@@ -48,12 +48,16 @@ export interface Draft {
   readonly ackRequired?: boolean | undefined
   /** The name of the thread it belongs to; without one it begins a thread of its own. */
   readonly thread?: string | undefined
+  /** The thread it joins, where the caller has found it; no name is looked up then. */
+  readonly threadId?: number | undefined
   /** The message it answers: it joins its thread. */
   readonly replyTo?: number | undefined
   /** The sender's own name for the message: with it a retry stores nothing and the first content stands. */
   readonly clientId?: string | undefined
   /** Files and images that go along; without it, at doors that know none, the body is left as it is. */
   readonly enclosing?: Enclosing | undefined
+  /** Addresses of things elsewhere that go along. */
+  readonly links?: readonly string[] | undefined
   /** Whether contact is made where a policy wants it first; the hub's rule, if left out. */
   readonly handshake?: boolean | undefined
   readonly conversation?: Conversation | undefined
@@ -160,7 +164,7 @@ export async function append(
   hub: Hub,
   { tx, note, uid, sender, recipients, draft, enclosed, staged = new Map(), request = false }: Appending,
 ): Promise<Stored | { blocked: readonly Blocked[] }> {
-  const { subject, importance = 'normal', ackRequired = false, clientId } = draft
+  const { subject, importance = 'normal', ackRequired = false, clientId, replyTo } = draft
   const name = clientId === undefined ? undefined : { senderId: sender.id, recipientIds: idsOf(recipients), clientId }
   const { thread, before } = await findPlace(tx, { sender, recipients, draft }, name)
   if (before) return storedReceipt(tx, before.id)
@@ -182,6 +186,7 @@ export async function append(
   const place = thread
     ? { threadId: thread.id }
     : { begins: { uid, projectId: sender.projectId, key: draft.thread, now } }
+  const attachments = [...(enclosed?.attachments ?? []), ...linksOf(draft.links)]
   const mail = {
     uid,
     senderId: sender.id,
@@ -190,9 +195,9 @@ export async function append(
     subject,
     importance,
     ackRequired,
-    replyTo: draft.replyTo,
+    replyTo,
     body: enclosed?.body ?? draft.body,
-    attachments: listOf(enclosed),
+    attachments: listOf(attachments),
     now,
   }
   const urgent = importance === 'high' || importance === 'urgent'
@@ -205,7 +210,7 @@ export async function append(
   if (asked.length > 0) await introduce(hub, { tx, note, sender, asked })
   if (passed.length === 0) return { blocked }
 
-  const { threadId, messageId } = stored ?? (await insertMail(tx, place, mail))
+  const { threadId, seq, messageId } = stored ?? (await insertMail(tx, place, mail))
   fileConversation(tx, { sender, draft, thread }, threadId)
   if (enclosed !== undefined) await storeEnclosed(hub, { tx, sender, messageId, enclosed, staged })
   if (name) insertClientIds(tx, { ...name, recipientIds: idsOf(passed) }, messageId)
@@ -219,19 +224,21 @@ export async function append(
     agentId: sender.id,
     threadId,
     messageId,
-    wakes: passed.map(({ agent }) => mailChannel(agent.id)),
+    wakes: [...passed.map(({ agent }) => mailChannel(agent.id)), threadChannel(threadId)],
   })
   return {
     clientId: clientId ?? uid,
     uid,
     threadUid: thread?.uid ?? uid,
     messageId,
+    threadId,
+    seq,
     thread: thread ? thread.called : draft.thread,
     subject,
     createdAt: now,
     deliveries: passed,
     blocked,
-    attachments: inReceipt(enclosed?.attachments ?? []),
+    attachments: inReceipt(attachments),
     duplicate: false,
   }
 }

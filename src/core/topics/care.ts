@@ -8,8 +8,9 @@ import type { Caller } from '../access/callers.ts'
 import { needSteering } from '../access/rules.ts'
 import { commit } from '../hub/commit.ts'
 import { type Hub, reader } from '../hub/hub.ts'
+import { threadChannel } from '../messages/placing.ts'
 import { needProject } from '../projects/projects.ts'
-import { type Topic, threadChannel, topicNotFound, toTopic } from './topics.ts'
+import { type Topic, topicNotFound, toTopic } from './topics.ts'
 
 export interface TopicSummary extends Topic {
   readonly messages: number

@@ -12,7 +12,8 @@ import { mayActAs } from '../access/rules.ts'
 import { actIn, findActor, notYours } from '../agents/acting.ts'
 import { commit } from '../hub/commit.ts'
 import { type Hub, reader } from '../hub/hub.ts'
-import { enter, needTopic, type Topic, threadChannel, topicNotFound } from './topics.ts'
+import { threadChannel } from '../messages/placing.ts'
+import { enter, needTopic, type Topic, topicNotFound } from './topics.ts'
 
 /** The caller of a topic's verbs: its project, and the key that tells its calls from those of others. */
 export interface Holder {

@@ -13,7 +13,8 @@ import { needSteering } from '../access/rules.ts'
 import { commit, itself } from '../hub/commit.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import { pauseMs } from '../hub/turns.ts'
-import { type Topic, threadChannel, topicNotFound } from './topics.ts'
+import { threadChannel } from '../messages/placing.ts'
+import { type Topic, topicNotFound } from './topics.ts'
 
 /** Others wait for the commit. */
 const messagesPerCommit = 500

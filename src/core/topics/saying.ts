@@ -5,7 +5,7 @@ import { findInThread, findMessageId, insertMessage, type ThreadMessageRow } fro
 import { type TopicRow, takeOpenSeq } from '../../store/threads.ts'
 import type { Note } from '../hub/commit.ts'
 import type { Hub } from '../hub/hub.ts'
-import { threadChannel } from './topics.ts'
+import { threadChannel } from '../messages/placing.ts'
 
 export interface Outgoing {
   readonly body: string

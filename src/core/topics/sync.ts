@@ -10,10 +10,11 @@ import { commit } from '../hub/commit.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import { wait } from '../hub/wait.ts'
 import { noteStored } from '../messages/filing.ts'
+import { threadChannel } from '../messages/placing.ts'
 import { needProject } from '../projects/projects.ts'
 import { beyondTheEnd, type Cursor, type Holder, needMember } from './members.ts'
 import { type Outgoing, type Said, say, type ThreadMessage, toThreadMessage } from './saying.ts'
-import { type Topic, threadChannel, topicNotFound, toTopic } from './topics.ts'
+import { type Topic, topicNotFound, toTopic } from './topics.ts'
 
 export interface Syncing {
   readonly outbox: readonly Outgoing[]

@@ -14,6 +14,7 @@ import type { Caller } from '../access/callers.ts'
 import { mayEnter } from '../access/rules.ts'
 import { commit } from '../hub/commit.ts'
 import { type Hub, reader } from '../hub/hub.ts'
+import { threadChannel } from '../messages/placing.ts'
 import { findPlace, isNew, makeProject, needProject } from '../projects/projects.ts'
 
 export interface Topic {
@@ -27,9 +28,6 @@ export interface Topic {
   readonly closeReason: string | undefined
   readonly metadata: Record<string, unknown> | undefined
 }
-
-/** The wake-up channel of a thread. */
-export const threadChannel = (threadId: number): string => `thread:${threadId}`
 
 export const toTopic = (row: TopicRow): Topic => ({
   id: row.id,

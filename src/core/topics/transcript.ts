@@ -4,8 +4,9 @@ import { type EntryRow, findStartSeq, listEntries } from '../../store/transcript
 import type { Caller } from '../access/callers.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import { wait } from '../hub/wait.ts'
+import { threadChannel } from '../messages/placing.ts'
 import { type ThreadMessage, toThreadMessage } from './saying.ts'
-import { enter, type Topic, threadChannel, topicNotFound, toTopic } from './topics.ts'
+import { enter, type Topic, topicNotFound, toTopic } from './topics.ts'
 
 export interface Entry extends ThreadMessage {
   /** The `seq` of the message that `replyToUid` names. */

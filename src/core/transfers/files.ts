@@ -17,7 +17,7 @@ const pathsOf = (attachments: readonly Attachment[]): Set<string> =>
   new Set(
     attachments.flatMap((one) => [
       ...(one.kind === 'file' ? [one.path] : []),
-      ...(one.original === undefined ? [] : [one.original]),
+      ...(one.kind === 'link' || one.original === undefined ? [] : [one.original]),
     ]),
   )
 

@@ -222,7 +222,7 @@ class Intake {
       ack_required: ackRequired ? 1 : 0,
       mail: message.mail ? 1 : 0,
       body: message.body,
-      attachments: listOf(message) ?? null,
+      attachments: listOf(message.attachments) ?? null,
       metadata: message.metadata ?? null,
       created_at: createdAt,
     })

@@ -10,6 +10,7 @@ import { boxes } from './0007-boxes.ts'
 import { archive } from './0008-archive.ts'
 import { attachments } from './0009-attachments.ts'
 import { post } from './0010-post.ts'
+import { hub } from './0011-hub.ts'
 
 export const migrations: readonly Migration[] = [
   mailbox,
@@ -22,4 +23,5 @@ export const migrations: readonly Migration[] = [
   archive,
   attachments,
   post,
+  hub,
 ]

@@ -58,6 +58,7 @@ function attachmentsPage(attachments: readonly Attachment[], body: string): stri
   const lines = attachments.flatMap((one) => {
     if (one.kind === 'file')
       return [`- [${titleMarkdown(one.path)}](${one.path}) (${word(one.mediaType)}, ${one.bytes} bytes)\n`]
+    if (one.kind === 'link') return [`- <${titleMarkdown(one.uri)}>\n`]
     const { dataUri } = one
     return dataUri === undefined || body.includes(dataUri) ? [] : [`- ![an image](${dataUri})\n`]
   })

@@ -90,6 +90,7 @@ const base64 = text.transform((given, { addIssue }) => {
 
 const attachment = z
   .discriminatedUnion('type', [
+    z.object({ type: z.literal('link'), uri: text.min(1).max(2048) }),
     z.object({ type: z.literal('inline'), media_type: text, data_uri: text, original_path: text.optional() }),
     z.object({
       type: z.literal('file'),
@@ -100,7 +101,9 @@ const attachment = z
       original_path: text.optional(),
     }),
   ])
-  .transform(({ type: kind, media_type: mediaType, original_path: original, ...one }): Attachment => {
+  .transform((given): Attachment => {
+    if (given.type === 'link') return { kind: 'link', uri: given.uri }
+    const { type: kind, media_type: mediaType, original_path: original, ...one } = given
     const kept = { mediaType, original }
     if ('data_uri' in one) return { kind: 'inline', ...kept, dataUri: one.data_uri }
     return { kind: 'file', ...kept, ...one }

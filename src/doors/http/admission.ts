@@ -65,7 +65,8 @@ export const admitRoutes =
       if (caller instanceof Promise) caller.then(go, done)
       else go(caller)
     }
-    route.onRequest = [route.onRequest ?? [], admit].flat()
+    // Before those of the door: a route may look up the agent that is made here.
+    route.onRequest = [admit, route.onRequest ?? []].flat()
   }
 
 function admitRequest(

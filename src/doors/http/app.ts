@@ -71,7 +71,7 @@ export function createApp(options: AppOptions): FastifyInstance {
     if (cors?.(request, reply)) return
     checkForm(request.raw)
     if (isOpen(request)) return done()
-    const caller = readCaller(request.raw, toLoopback, request.routeOptions.config.openToAll)
+    const caller = readCaller(request.raw, toLoopback, () => request.routeOptions.config.openToAll === true)
     const enter = (who: Caller) => {
       request.caller = who
       done()

@@ -1,5 +1,5 @@
 /** Says who calls, from the credentials of a request and where it came from (all.credentials.local). */
-import { createHash, timingSafeEqual } from 'node:crypto'
+import { hash as hashOf, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { HubError } from '../../base/errors.ts'
 import { type Caller, local, operator } from '../../core/access/callers.ts'
@@ -26,11 +26,14 @@ declare module 'fastify' {
   }
 }
 
-/** A promise only where a key has to be looked up. `toLoopback`: the request named this server by a loopback name. */
+/**
+ * A promise only where a key has to be looked up. `toLoopback`: the request named this server by a loopback name.
+ * `openToAll` is asked last: a request's own route is dear to look at.
+ */
 export type ReadCaller = (
   request: IncomingMessage,
   toLoopback: boolean,
-  openToAll?: boolean,
+  openToAll?: () => boolean,
 ) => Caller | Promise<Caller>
 
 /** Throws UNAUTHENTICATED. A wrong credential is refused even where none would have been needed. */
@@ -40,14 +43,14 @@ export function createReadCaller({
   callerOfKey,
   tokens,
 }: CredentialOptions): ReadCaller {
-  const expected = bearerToken === undefined || bearerToken === '' ? undefined : digest(bearerToken)
-  return (request, toLoopback, openToAll = false) => {
+  const expected = bearerToken === undefined || bearerToken === '' ? undefined : Buffer.from(digest(bearerToken))
+  return (request, toLoopback, openToAll = () => false) => {
     const { headers, rawHeaders, socket } = request
     const { authorization, 'x-api-key': apiKey } = headers
     if (authorization === undefined && apiKey === undefined) {
-      if (openToAll) return local
       if (allowLocalUnauthenticated && toLoopback && isLoopback(socket.remoteAddress) && !isForwarded(rawHeaders))
         return local
+      if (openToAll()) return local
       throw new HubError('UNAUTHENTICATED', 'Credentials are needed.', {
         hint: 'Send "Authorization: Bearer" with the operator\'s token or the key of an agent.',
       })
@@ -55,10 +58,9 @@ export function createReadCaller({
     const given = authorization === undefined ? apiKey : /^bearer +(\S+) *$/i.exec(authorization)?.[1]
     const both = authorization !== undefined && apiKey !== undefined
     if (typeof given !== 'string' || both) throw notValid()
-    const hash = digest(given)
-    if (expected !== undefined && timingSafeEqual(hash, expected)) return operator
+    if (expected !== undefined && timingSafeEqual(Buffer.from(digest(given)), expected)) return operator
     if (tokens !== undefined && authorization !== undefined && isToken(given))
-      return tokens.callerOf(given, hash.toString('base64'), request)
+      return tokens.callerOf(given, digest(given), request)
     return callerOfKey(given).then((caller) => caller ?? Promise.reject(notValid()))
   }
 }
@@ -69,7 +71,7 @@ const notValid = (): HubError =>
   })
 
 /** Hashing first makes the lengths equal, which the comparison needs, and hides the length of the secret. */
-const digest = (text: string): Buffer => createHash('sha256').update(text).digest()
+const digest = (text: string): string => hashOf('sha256', text, 'base64')
 
 const isLoopback = (peer: string | undefined): boolean =>
   peer !== undefined && (peer === '::1' || /^(::ffff:)?127\./.test(peer))

@@ -1,13 +1,13 @@
 /** The fields that several tools and resources of the mail door take. */
 import { z } from 'zod'
-import { HubError } from '../../base/errors.ts'
 import { limits } from '../../base/limits.ts'
 import { agentNamePattern, commons, isAbsolutePath, tidyKey } from '../../base/names.ts'
 import { bodyFault, textFault } from '../../base/text.ts'
 import type { Acting } from '../../core/agents/acting.ts'
 import type { Address } from '../../core/messages/send.ts'
 import type { CallContext } from '../mcp/table.ts'
-import { agentAddress, check, parseAddress, projectKeyFault } from '../words/fields.ts'
+import { agentAddress, check, idFault, parseAddress, projectKeyFault } from '../words/fields.ts'
+import { numberParameter } from '../words/parameters.ts'
 import type { MailScope } from './scope.ts'
 
 /** A human key (usually an absolute path) or a slug. */
@@ -32,22 +32,6 @@ export function otherAgent<Project extends string | undefined = undefined>(addre
   return { name, project: home ?? (project as Project) }
 }
 
-const idFault = 'must be an id, a whole number'
-
-/** Ids are taken as numbers or as strings of digits and advertised as numbers: models write both. */
-export const id = z
-  .union(
-    [
-      z.int().positive(idFault),
-      z
-        .string()
-        .regex(/^[1-9]\d{0,14}$/, idFault)
-        .transform(Number),
-    ],
-    idFault,
-  )
-  .meta({ type: 'integer' })
-
 const placeFault = 'must be an id or 0, a whole number'
 
 /** A place among ids, which need be the id of nothing; 0 is before the first. */
@@ -63,19 +47,6 @@ export const place = z
     placeFault,
   )
   .meta({ type: 'integer' })
-
-function threadFault(key: string): string | undefined {
-  if (key.length === 0 || [...key].length > limits.threadKeyLength)
-    return `must have 1 to ${limits.threadKeyLength} characters`
-  return /[\p{C}\p{Z}]/u.test(key.replaceAll(' ', '')) || key.trim() !== key
-    ? 'must have visible characters only'
-    : textFault(key)
-}
-
-/** Models write the number of a ticket or message as a number: it is taken, and advertised as text. */
-export const threadKey = z
-  .union([z.string().check(check(threadFault)), z.int().nonnegative().transform(String)])
-  .meta({ type: 'string' })
 
 /** ISO 8601 with a time zone; without one it is UTC. */
 export const since = z
@@ -99,31 +70,6 @@ export function acting({ caller }: CallContext<MailScope>, project: string, agen
   const [name, home] = parseAddress(agent)
   return { caller, project, name, home, registered: true }
 }
-
-/** Reads the parameters of a resource by a schema; what is wrong with them is an error like a tool's. */
-export function readParameters<Schema extends z.ZodObject>(
-  schema: Schema,
-  params: Readonly<Record<string, string>>,
-): z.output<Schema> {
-  const read = schema.safeParse(params)
-  if (read.success) return read.data
-  const [issue] = read.error.issues
-  throw new HubError('INVALID_ARGUMENT', `The parameter "${issue?.path.join('.')}" ${issue?.message}.`, {
-    hint: `Parameters of this resource: ${Object.keys(schema.shape).join(', ')}.`,
-  })
-}
-
-/** Resources write numbers and flags as text. */
-const numberParameter = (least: number, most: number) => {
-  const fault = `must be a whole number from ${least} to ${most}`
-  return z
-    .string()
-    .regex(/^\d{1,15}$/, fault)
-    .transform(Number)
-    .pipe(z.number().min(least, fault).max(most, fault))
-}
-
-export const limitParameter = (usual: number, most: number) => numberParameter(1, most).default(usual)
 
 /** How long ago, in seconds or minutes. */
 export const ageParameter = numberParameter(0, limits.durationSeconds)

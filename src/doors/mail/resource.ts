@@ -1,7 +1,8 @@
 /** A resource of the mail door whose parameters are checked by a schema before it is read. */
+
 import type { z } from 'zod'
 import type { CallContext, Resource } from '../mcp/table.ts'
-import { readParameters } from './fields.ts'
+import { readParameters } from '../words/parameters.ts'
 import type { MailScope } from './scope.ts'
 
 interface Row<Schema extends z.ZodObject> {

@@ -15,8 +15,12 @@ export interface CallContext<Scope> {
   readonly signal: AbortSignal
   /** Aborted when the server stops: a waiting tool ends with its empty result, which is still written. */
   readonly stopping: AbortSignal
+  /** The task that the call runs as, and when it began; it may run again after a restart. */
+  readonly task?: { readonly id: string; readonly at: number } | undefined
   /** Registers an undo, which runs if the answer of the call cannot be handed to the client. */
   ifLost(undo: () => Promise<void>): void
+  /** Registers what is to be done once the answer of the call is with the client; a lost answer never runs it. */
+  whenOut(work: () => void): void
 }
 
 export interface Tool<Scope, Input extends z.ZodObject = z.ZodObject, Value = unknown> {
@@ -40,6 +44,11 @@ export interface Tool<Scope, Input extends z.ZodObject = z.ZodObject, Value = un
   readonly idempotent?: boolean
   /** Keeps the tool in the prompt of clients that defer tools. */
   readonly alwaysLoad?: boolean
+  /**
+   * Whether a call with these arguments may take long, and can run as a task. It may then run again after a restart: what
+   * it has done before must not be done twice.
+   */
+  task?(input: z.output<Input>): boolean
   run(input: z.output<Input>, context: CallContext<Scope>): Promise<Value>
 }
 
@@ -52,6 +61,26 @@ export class BareList {
     this.items = items
     this.beside = beside
   }
+}
+
+/** A resource that is no JSON: text or bytes of a type of its own, and what is to be said beside it. */
+export class RawContent {
+  readonly mimeType: string
+  readonly content: string | Buffer
+  readonly beside: Readonly<Record<string, unknown>> | undefined
+
+  constructor(mimeType: string, content: string | Buffer, beside?: Readonly<Record<string, unknown>>) {
+    this.mimeType = mimeType
+    this.content = content
+    this.beside = beside
+  }
+}
+
+/** A resource in a list that depends on who asks. */
+export interface ListedResource {
+  readonly uri: string
+  readonly name: string
+  readonly description: string
 }
 
 export interface Resource<Scope> {
@@ -99,6 +128,13 @@ export interface Door<Scope> {
   // biome-ignore lint/suspicious/noExplicitAny: a table holds tools of every input and value; each row is checked by defineTool
   readonly tools: readonly Tool<Scope, any, any>[]
   readonly resources: readonly Resource<Scope>[]
+  /** Resources that stand in the list besides those of the table, a page at a time. */
+  listResources?(
+    context: CallContext<Scope>,
+    cursor: string | undefined,
+  ): Promise<{ readonly resources: readonly ListedResource[]; readonly next: string | undefined }>
+  /** Values of a variable of a resource's template that begin with a text, the likeliest first. */
+  complete?(variable: string, text: string, context: CallContext<Scope>): Promise<readonly string[]>
   /** Also answers `{"tool": …, "args": {…}}` with the bare value (all.short-form.value). */
   readonly shortForm?: boolean
   /**

@@ -8,6 +8,7 @@ import type { Hub } from '../../core/hub/hub.ts'
 import { place, say } from '../mcp/args.ts'
 import { toFailure } from './failures.ts'
 import { agentRoutes } from './routes/agents.ts'
+import { clientRoutes } from './routes/clients.ts'
 import { connectionRoutes } from './routes/connections.ts'
 import { messageRoutes } from './routes/messages.ts'
 import type { Input, OwnContext, Parts, Route } from './table.ts'
@@ -17,7 +18,12 @@ export interface PostOptions {
   readonly registrationOpen: boolean
 }
 
-export const postRoutes = (hub: Hub): Route[] => [...agentRoutes(hub), ...connectionRoutes(hub), ...messageRoutes(hub)]
+export const postRoutes = (hub: Hub): Route[] => [
+  ...agentRoutes(hub),
+  ...connectionRoutes(hub),
+  ...messageRoutes(hub),
+  ...clientRoutes(hub),
+]
 
 /** In a scope of its own: errors there are in the words of this door, also those of the server around it. */
 export function mountPost(app: FastifyInstance, hub: Hub, { registrationOpen }: PostOptions): void {

@@ -3,6 +3,7 @@ import type { Attachment } from '../../core/messages/carried.ts'
 
 /** An inline image whose content is left out is in the answer with bodies, and in resource://message. */
 export function toAttachment(attachment: Attachment) {
+  if (attachment.kind === 'link') return { type: 'link', uri: attachment.uri }
   const { kind: type, mediaType: media_type, original } = attachment
   const kept = original === undefined ? {} : { original_path: original }
   if (attachment.kind === 'file')

@@ -113,3 +113,32 @@ export function projectParameter({ project = commons }: Record<string, unknown>)
     hint: 'Name one slug or key, or leave ?project= out to use the common project.',
   })
 }
+
+export const idFault = 'must be an id, a whole number'
+
+/** Ids are taken as numbers or as strings of digits and advertised as numbers: models write both. */
+export const id = z
+  .union(
+    [
+      z.int().positive(idFault),
+      z
+        .string()
+        .regex(/^[1-9]\d{0,14}$/, idFault)
+        .transform(Number),
+    ],
+    idFault,
+  )
+  .meta({ type: 'integer' })
+
+function threadFault(key: string): string | undefined {
+  if (key.length === 0 || [...key].length > limits.threadKeyLength)
+    return `must have 1 to ${limits.threadKeyLength} characters`
+  return /[\p{C}\p{Z}]/u.test(key.replaceAll(' ', '')) || key.trim() !== key
+    ? 'must have visible characters only'
+    : textFault(key)
+}
+
+/** Models write the number of a ticket or message as a number: it is taken, and advertised as text. */
+export const threadKey = z
+  .union([z.string().check(check(threadFault)), z.int().nonnegative().transform(String)])
+  .meta({ type: 'string' })

@@ -1,11 +1,13 @@
 /** The resource of the mail door about leases. */
+
 import { z } from 'zod'
 import { limits } from '../../../base/limits.ts'
 import type { Hub } from '../../../core/hub/hub.ts'
 import { listLeases } from '../../../core/leases/leases.ts'
 import { BareList, type Resource } from '../../mcp/table.ts'
 import { toReservation } from '../../words/leases.ts'
-import { flagParameter, idParameter, limitParameter, projectParameter } from '../fields.ts'
+import { limitParameter } from '../../words/parameters.ts'
+import { flagParameter, idParameter, projectParameter } from '../fields.ts'
 import { defineResource } from '../resource.ts'
 import type { MailScope } from '../scope.ts'
 

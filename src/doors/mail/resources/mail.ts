@@ -1,4 +1,5 @@
 /** The resources that show mail: inbox, outbox, mailbox, a message, a thread, and the views of waiting mail. */
+
 import { z } from 'zod'
 import { limits } from '../../../base/limits.ts'
 import type { Acting } from '../../../core/agents/acting.ts'
@@ -17,19 +18,18 @@ import type { MailMessage } from '../../../core/mail/messages.ts'
 import { needProject } from '../../../core/projects/projects.ts'
 import { needMessage, readThread } from '../../../core/threads/threads.ts'
 import type { CallContext, Resource } from '../../mcp/table.ts'
-import { parseAddress } from '../../words/fields.ts'
+import { parseAddress, threadKey } from '../../words/fields.ts'
+import { limitParameter } from '../../words/parameters.ts'
 import {
   acting,
   ageParameter,
   flagParameter,
   idParameter,
-  limitParameter,
   name,
   parseTime,
   placeParameter,
   projectParameter,
   since,
-  threadKey,
 } from '../fields.ts'
 import { defineResource } from '../resource.ts'
 import type { MailScope } from '../scope.ts'

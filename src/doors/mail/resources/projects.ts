@@ -1,12 +1,14 @@
 /** The resources of the mail door about projects and their agents. */
+
 import { z } from 'zod'
 import { limits } from '../../../base/limits.ts'
 import { pageAgents } from '../../../core/agents/profiles.ts'
 import type { Hub } from '../../../core/hub/hub.ts'
 import { listProjects } from '../../../core/projects/projects.ts'
 import { BareList, type CallContext, type Resource } from '../../mcp/table.ts'
+import { limitParameter } from '../../words/parameters.ts'
 import { toProfile, toProject } from '../../words/profiles.ts'
-import { limitParameter, projectKey } from '../fields.ts'
+import { projectKey } from '../fields.ts'
 import { wish } from '../profiles.ts'
 import { defineResource } from '../resource.ts'
 import type { MailScope } from '../scope.ts'

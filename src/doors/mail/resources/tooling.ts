@@ -1,4 +1,5 @@
 /** The resources of the mail door about its own tools: their list, their use, the rights of a caller. */
+
 import { z } from 'zod'
 import { nameKey } from '../../../base/names.ts'
 import { listHeldChores } from '../../../core/access/oversight.ts'
@@ -11,10 +12,11 @@ import { inputSchema } from '../../mcp/schema.ts'
 import type { Resource, Tool } from '../../mcp/table.ts'
 import { briefly, type Call } from '../../mcp/usage.ts'
 import { agentAddress } from '../../words/fields.ts'
+import { readParameters } from '../../words/parameters.ts'
 import { iso, isoOrNull } from '../../words/times.ts'
 import type { About } from '../about.ts'
 import { aliases, clusters, offers, playbooks } from '../clusters.ts'
-import { otherAgent, projectParameter, readParameters } from '../fields.ts'
+import { otherAgent, projectParameter } from '../fields.ts'
 import type { MailScope } from '../scope.ts'
 
 type Row = Pick<Tool<MailScope>, 'name' | 'title' | 'cluster' | 'effect' | 'input'>

@@ -6,14 +6,14 @@ import { lookForConflicts, prepareForThread, shakeHands, startWork } from '../..
 import type { MailPage, Received } from '../../../core/mail/inbox.ts'
 import { modelPattern } from '../../../llm/llm.ts'
 import { defineTool } from '../../mcp/table.ts'
-import { body, reason, title } from '../../words/fields.ts'
+import { body, reason, threadKey, title } from '../../words/fields.ts'
 import { toGranted } from '../../words/leases.ts'
 import { toProject } from '../../words/profiles.ts'
 import { iso } from '../../words/times.ts'
 import { reachIn } from '../calls.ts'
 import { aliases } from '../clusters.ts'
 import { linkShape, toLink } from '../contact-shapes.ts'
-import { acting, humanKey, name, otherAgent, projectKey, threadKey } from '../fields.ts'
+import { acting, humanKey, name, otherAgent, projectKey } from '../fields.ts'
 import { toConflict } from '../lease-shapes.ts'
 import {
   introduction,

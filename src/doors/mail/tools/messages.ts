@@ -7,7 +7,7 @@ import { acknowledgeMessage, markRead } from '../../../core/mail/receipts.ts'
 import { reply } from '../../../core/messages/reply.ts'
 import { type Address, send } from '../../../core/messages/send.ts'
 import { defineTool, type Tool } from '../../mcp/table.ts'
-import { clientId, title } from '../../words/fields.ts'
+import { clientId, id, threadKey, title } from '../../words/fields.ts'
 import { iso } from '../../words/times.ts'
 import { reachIn } from '../calls.ts'
 import {
@@ -16,14 +16,12 @@ import {
   checkRecipients,
   convertImages,
   enclosingBody,
-  id,
   name,
   parseTime,
   place,
   projectKey,
   recipients,
   since,
-  threadKey,
   toAddresses,
 } from '../fields.ts'
 import type { MailScope } from '../scope.ts'

@@ -1,10 +1,12 @@
 /** `summarize_thread` and `summarize_threads`: long threads in few words. */
+
 import { z } from 'zod'
 import type { Hub } from '../../../core/hub/hub.ts'
 import { readLimits, summarizeThread, summarizeThreads } from '../../../core/threads/summaries.ts'
 import { modelPattern } from '../../../llm/llm.ts'
 import { type CallContext, defineTool } from '../../mcp/table.ts'
-import { projectKey, threadKey } from '../fields.ts'
+import { threadKey } from '../../words/fields.ts'
+import { projectKey } from '../fields.ts'
 import type { MailScope } from '../scope.ts'
 import { manyShape, summaryShape, toMany, toSummary } from '../summary-shapes.ts'
 

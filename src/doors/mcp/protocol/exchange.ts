@@ -36,6 +36,7 @@ export abstract class Exchange<Scope> implements CallContext<Scope> {
   readonly #peer: Peer<Scope>
   #abort: AbortController | undefined
   #undos: Undo[] | undefined
+  #outs: (() => void)[] | undefined
   #lost = false
   #settled = false
   #ending: Promise<void> | undefined
@@ -95,6 +96,11 @@ export abstract class Exchange<Scope> implements CallContext<Scope> {
     this.#undos.push(undo)
   }
 
+  whenOut(work: () => void): void {
+    this.#outs ??= []
+    this.#outs.push(work)
+  }
+
   /**
    * Gives the answer. A client that hangs up right after its request has its FIN waiting in the kernel by now, and only
    * a poll phase shows it. If there is something to take back, one must pass first: a single turn can run
@@ -132,6 +138,9 @@ export abstract class Exchange<Scope> implements CallContext<Scope> {
     if (written && this.over && !this.#lost) {
       this.#undos = undefined
       this.#end()
+      const outs = this.#outs ?? []
+      this.#outs = undefined
+      for (const work of outs) work()
     } else void this.lose()
   }
 
@@ -139,6 +148,7 @@ export abstract class Exchange<Scope> implements CallContext<Scope> {
   async takeBack(): Promise<void> {
     const undos = this.#undos ?? []
     this.#undos = undefined
+    this.#outs = undefined
     for (const undo of undos.reverse())
       try {
         await undo()

@@ -4,7 +4,7 @@ import { limits } from '../../../base/limits.ts'
 import type { Era } from './eras.ts'
 import type { Exchange } from './exchange.ts'
 import type { Json } from './json.ts'
-import { readResource } from './resources.ts'
+import { complete, listResources, readResource } from './resources.ts'
 import type { Service } from './service.ts'
 import { listen, subscribe, unsubscribe } from './subscriptions.ts'
 import { callTool } from './tools.ts'
@@ -27,9 +27,13 @@ function sharedMethods<Scope>(service: Service<Scope>): Methods<Scope> {
   return {
     'tools/call': (incoming) => callTool(service, incoming),
     'tools/list': fixed('tools', ({ scope }) => service.offered(scope).list()),
-    'resources/list': fixed('resources', () => lists.resources),
+    'resources/list':
+      service.door.listResources === undefined
+        ? fixed('resources', () => lists.resources)
+        : encoded((incoming) => listResources(service, incoming)),
     'resources/templates/list': fixed('resourceTemplates', () => lists.resourceTemplates),
     'resources/read': encoded((incoming) => readResource(service, incoming)),
+    ...(service.door.complete && { 'completion/complete': encoded((incoming) => complete(service, incoming)) }),
     'prompts/list': fixed('prompts', () => lists.prompts),
     'prompts/get': () => {
       throw invalid('There are no prompts here.')
@@ -80,6 +84,7 @@ const capabilities = <Scope>({ door }: Service<Scope>): Json => ({
   tools: {},
   resources: { subscribe: door.watch !== undefined },
   prompts: {},
+  ...(door.complete && { completions: {} }),
 })
 
 export const invalid = (message: string): ProtocolError => new ProtocolError(ProtocolErrorCode.InvalidParams, message)

@@ -1,0 +1,97 @@
+/** What credentials and limits add to a call: the same `send_to_agent` by callers of each kind, in turns on one machine. */
+import { execFileSync, spawnSync } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { SignJWT } from 'jose'
+import { startRedis } from '../test/support/redis-server.ts'
+import { openClient } from './client.ts'
+import type { Load } from './drive.ts'
+import type { Order } from './load.ts'
+import type { Row } from './rows.ts'
+import { cpu, type Running, rested, startParley, startWorker } from './server.ts'
+import { type Contender, cpus, ratios, takeTurns, walls } from './turns.ts'
+
+const connections = 64
+const seconds = 0.15
+const secret = 'a secret of more than thirty-two bytes'
+const program = fileURLToPath(new URL('../bin/parley.js', import.meta.url))
+
+/** Never reached: what is measured is the counting. */
+const wide = { HTTP_RATE_LIMIT_ENABLED: 'true', HTTP_RATE_LIMIT_TOOLS_PER_MINUTE: '1000000' }
+const tokens = { HTTP_JWT_ENABLED: 'true', HTTP_JWT_SECRET: secret }
+
+export async function signInRows(folder: () => string, rounds: number, say: (text: string) => void): Promise<Row[]> {
+  const redis = await realRedis()
+  const storage = folder()
+  const parley = await startParley(storage, tokens)
+  const limited = await startParley(folder(), { ...tokens, ...wide })
+  const shared =
+    redis && (await startParley(folder(), { ...tokens, ...wide, HTTP_RATE_LIMIT_BACKEND: 'redis', ...redis.env }))
+  const load = startWorker<Order, Load>('load.ts')
+  const call = ({ port, pid }: Running, agent: string, headers: Record<string, string> = {}): Contender => ({
+    async slice() {
+      const before = cpu(pid)
+      const order = { port, call: 'sendAsOne', era: 'plain', connections, seconds, agent, headers } as const
+      const { calls, errors, microseconds } = await load.ask(order)
+      if (errors > 0) throw new Error(`${errors} of ${calls} calls of ${agent} failed`)
+      await rested(pid)
+      return { wall: microseconds, cpu: ((cpu(pid) - before) * 1000) / calls }
+    },
+  })
+  try {
+    const token = await new SignJWT({ agent: 'signed', role: 'writer' })
+      .setProtectedHeader({ alg: 'HS256' })
+      .setExpirationTime('2h')
+      .sign(new TextEncoder().encode(secret))
+    const contenders: Record<string, Contender> = {
+      local: call(parley, 'local'),
+      again: call(parley, 'local'),
+      key: call(parley, 'keyed', { Authorization: `Bearer ${await keyOf(parley, storage, 'keyed')}` }),
+      token: call(parley, 'signed', { Authorization: `Bearer ${token}` }),
+      memory: call(limited, 'local'),
+      ...(shared && { redis: call(shared, 'local') }),
+    }
+    say('credentials and limits')
+    for (const contender of Object.values(contenders)) for (let n = 0; n < 8; n++) await contender.slice()
+    const seen = await takeTurns(contenders, rounds)
+    const line = (name: string, what: string, target: number): Row => {
+      const [wall, used] = [walls, cpus].map((of) => ratios(of(seen[name] ?? []), of(seen.local ?? [])))
+      const added = 100 * ((used?.median ?? Number.NaN) - 1)
+      return {
+        what,
+        measured: `CPU +${added.toFixed(0)} %, time ${(wall?.median ?? Number.NaN).toFixed(2)} ×`,
+        target: `≤ ${target} %`,
+        reached: added <= target,
+        noise: `CPU ${ratios(cpus(seen.again ?? []), cpus(seen.local ?? [])).median.toFixed(2)} ×`,
+      }
+    }
+    return [
+      line('key', '`send_to_agent` with a key, against none', 10),
+      line('token', '`send_to_agent` with a signed token, against none', 10),
+      line('memory', '`send_to_agent` with a limit in memory, against none', 3),
+      ...(shared ? [line('redis', '`send_to_agent` with a limit in Redis, against none', 15)] : []),
+    ]
+  } finally {
+    await load.stop()
+    await Promise.all([parley, limited, shared].map((server) => server?.stop()))
+    await redis?.stop()
+  }
+}
+
+/** One that runs anyway, or one of our own; the line is left out where there is none. */
+async function realRedis() {
+  const given = process.env.REDIS_URL
+  if (given) return { env: { HTTP_RATE_LIMIT_REDIS_URL: given }, stop: async () => {} }
+  if (spawnSync('redis-server', ['--version']).status !== 0) return undefined
+  const { url, stop } = await startRedis()
+  return { env: { HTTP_RATE_LIMIT_REDIS_URL: url }, stop }
+}
+
+/** An agent is made by its first call. */
+async function keyOf({ port }: Running, storage: string, agent: string): Promise<string> {
+  const client = await openClient(port, '', `/agents/${agent}/mcp`)
+  await client.call('check_mail', {})
+  client.close()
+  const env = { PATH: process.env.PATH ?? '', STORAGE_ROOT: storage }
+  const printed = execFileSync(process.execPath, [program, 'keys', 'create', agent, '--json'], { env, cwd: storage })
+  return (JSON.parse(printed.toString()) as { key: string }).key
+}

@@ -1,0 +1,28 @@
+/** `parley hub`: the hub door over stdin and stdout, for one agent of this machine. It ends when stdin does. */
+import { hubDoor } from '../doors/hub/door.ts'
+import { hubScope } from '../doors/hub/scope.ts'
+import { createEngine } from '../doors/mcp/protocol/engine.ts'
+import { serveStdio } from '../doors/mcp/stdio/serve.ts'
+import { Usage } from '../doors/mcp/usage.ts'
+import type { Settings } from '../settings/read.ts'
+import { openDatabase, openLog, openOn } from './open.ts'
+import { version } from './version.ts'
+
+export interface HubOptions {
+  readonly agent?: string
+  readonly project?: string
+}
+
+export async function hub({ config, warnings }: Settings, options: HubOptions): Promise<void> {
+  // Read first: a wrong name is told before anything is opened.
+  const { scope } = hubScope({}, { ...options })
+  const log = openLog(config)
+  for (const warning of warnings) log.warn(warning)
+  const opened = await openOn(await openDatabase(config), config, log)
+  const { clock, ids, metrics } = opened
+  const usage = new Usage({ noting: config.TOOLS_LOG_ENABLED })
+  const engine = createEngine({ clock, ids, log, metrics, version, usage })
+  process.once('SIGINT', () => process.stdin.destroy()).once('SIGTERM', () => process.stdin.destroy())
+  await serveStdio(hubDoor(opened), scope, { engine })
+  await opened.close()
+}

@@ -1,0 +1,72 @@
+/** Mail for clients that take care of each message: what is unread, in its order, and whom a conversation is held with. */
+import { limits } from '../../base/limits.ts'
+import { listConversationRows, listLetters } from '../../store/conversation-lists.ts'
+import { findOwnMessage } from '../../store/conversations.ts'
+import { findReceipt } from '../../store/deliveries.ts'
+import { listUnreadLetters, type UnreadLetterRow } from '../../store/unread.ts'
+import { type Acting, actAs } from '../agents/acting.ts'
+import { type Hub, reader } from '../hub/hub.ts'
+import { addressFrom } from '../messages/addresses.ts'
+import { type Letter, needPart, noMessage, toLetter } from './conversations.ts'
+import { firstLine } from './messages.ts'
+
+export interface UnreadLetter extends Letter {
+  /** The uid of its thread. */
+  readonly thread: string
+  readonly subject: string
+}
+
+export interface UnreadPage {
+  readonly letters: readonly UnreadLetter[]
+  readonly more: boolean
+}
+
+/** The oldest first, of all conversations. Looking marks none of them, and claims none. */
+export async function listUnread(
+  hub: Hub,
+  acting: Acting,
+  { after, limit }: { after?: string | undefined; limit: number },
+): Promise<UnreadPage> {
+  const agent = await actAs(hub, acting)
+  const db = reader(hub)
+  const last = after === undefined ? undefined : await findOwnMessage(db, agent.id, after)
+  const place = last && (await findReceipt(db, last.id, agent.id))
+  if (after !== undefined && place === undefined) throw noMessage(agent, after)
+  const found = await listUnreadLetters(db, { agentId: agent.id, after: place?.id ?? 0, limit: limit + 1 })
+  const shown = within(found.slice(0, limit))
+  const rows = shown.length === 0 ? [] : await listLetters(db, { agentId: agent.id, ids: shown.map(({ id }) => id) })
+  const byId = new Map(rows.map((row) => [row.id, row]))
+  const letters: UnreadLetter[] = []
+  for (const { id, thread_uid, subject } of shown) {
+    const row = byId.get(id)
+    if (row !== undefined)
+      letters.push({ ...(await toLetter(hub, agent, row)), thread: thread_uid, subject: firstLine(subject) })
+  }
+  return { letters, more: found.length > shown.length }
+}
+
+/** As many as an answer has room for, and one at least. */
+function within(found: readonly UnreadLetterRow[]): readonly UnreadLetterRow[] {
+  let bytes = 0
+  const past = found.findIndex((row, index) => {
+    bytes += Number(row.bytes)
+    return index > 0 && bytes > limits.answerBodyBytes
+  })
+  return past < 0 ? found : found.slice(0, past)
+}
+
+export interface Counterpart {
+  readonly uid: string
+  readonly subject: string
+  /** Whoever wrote last, apart from the agent. */
+  readonly other: string
+}
+
+/** Whom a conversation is held with; nothing of it is marked. */
+export async function needCounterpart(hub: Hub, acting: Acting, uid: string): Promise<Counterpart> {
+  const agent = await actAs(hub, acting)
+  const thread = await needPart(hub, agent, uid)
+  const [row] = await listConversationRows(reader(hub), agent.id, [thread.id])
+  const [name, projectId] = [row?.other ?? agent.name, row?.other_project ?? agent.projectId]
+  return { uid, subject: firstLine(thread.subject), other: await addressFrom(hub, agent, { name, projectId }) }
+}

@@ -1,0 +1,117 @@
+/** Grants: a participant lets another agent look into a thread, or write to it, for a time. */
+import { HubError } from '../../base/errors.ts'
+import {
+  deleteExpiredGrants,
+  deleteGrant,
+  insertGrant,
+  listGrants as listRows,
+  type Right,
+} from '../../store/grants.ts'
+import { listThreadsById } from '../../store/thread-views.ts'
+import { findIn } from '../agents/agents.ts'
+import { commit } from '../hub/commit.ts'
+import { type Hub, reader } from '../hub/hub.ts'
+import { threadChannel } from '../messages/placing.ts'
+import { findProjectElsewhere } from '../projects/projects.ts'
+import { type Looker, needSeen, viewOf } from './lookers.ts'
+import { addressOf } from './views.ts'
+
+export interface GrantWish {
+  readonly agent: { readonly name: string; readonly project?: string | undefined }
+  readonly thread: string
+  readonly can: Right
+  readonly ttlMs: number
+}
+
+/** What is granted is the granter's own view of the thread: nobody shares what it cannot see itself (hub.grant.own-view). */
+export async function createGrant(
+  hub: Hub,
+  looker: Looker,
+  { agent: to, thread: key, can, ttlMs }: GrantWish,
+): Promise<{ id: string; expiresAt: number }> {
+  const view = await viewOf(hub, looker)
+  const { thread, own } = await needSeen(hub, view, key)
+  if (!own)
+    throw new HubError('FORBIDDEN', 'Only a participant of a thread grants others their view of it.', {
+      reason: 'read_only',
+      hint: 'Ask one of its participants.',
+    })
+  const home = to.project === undefined ? view.project : await findProjectElsewhere(hub, looker.caller, to.project)
+  const agent = home && (await findIn(hub, home.id, to.name))
+  if (agent === undefined)
+    throw new HubError('AGENT_NOT_FOUND', `Nobody is called ${JSON.stringify(to.name)}.`, { reason: 'no_agent' })
+  const now = hub.clock.now()
+  const [uid, expiresAt] = [hub.ids.short(), now + ttlMs]
+  const granterId = view.all ? undefined : view.agent?.id
+  await commit(hub, looker.caller, async (tx, note) => {
+    await deleteExpiredGrants(tx, now)
+    await insertGrant(tx, { uid, threadId: thread.id, agentId: agent.id, granterId, can, now, expiresAt })
+    note({
+      kind: 'grant.created',
+      projectId: thread.project_id,
+      threadId: thread.id,
+      agentId: agent.id,
+      wakes: [threadChannel(thread.id)],
+    })
+  })
+  return { id: uid, expiresAt }
+}
+
+export interface Grant {
+  readonly id: string
+  readonly thread: string
+  readonly agent: string
+  /** None where the operator granted it. */
+  readonly by: string | undefined
+  readonly can: Right
+  readonly createdAt: number
+  readonly expiresAt: number
+}
+
+/** Those that an agent gave or got; all of the project for the operator. Expired ones are none. */
+export async function listGrants(
+  hub: Hub,
+  looker: Looker,
+  { limit }: { limit: number },
+): Promise<{ grants: Grant[]; more: boolean }> {
+  const { project, agent, all } = await viewOf(hub, looker)
+  if (agent === undefined && !all) return { grants: [], more: false }
+  const agentId = all ? undefined : agent?.id
+  const rows = await listRows(reader(hub), { agentId, projectId: project.id, now: hub.clock.now(), limit: limit + 1 })
+  const threads = new Map(
+    (
+      await listThreadsById(
+        reader(hub),
+        rows.map(({ thread_id }) => thread_id),
+      )
+    ).map((row) => [row.id, row.called]),
+  )
+  const grants: Grant[] = []
+  for (const row of rows.slice(0, limit))
+    grants.push({
+      id: row.uid,
+      thread: threads.get(row.thread_id) ?? '',
+      agent: await addressOf(hub, project.id, row.agent, row.agent_project),
+      by:
+        row.granter === null
+          ? undefined
+          : await addressOf(hub, project.id, row.granter, row.granter_project ?? project.id),
+      can: row.can,
+      createdAt: row.created_at,
+      expiresAt: row.expires_at,
+    })
+  return { grants, more: rows.length > limit }
+}
+
+/** By the one who gave it, or the operator. */
+export async function revokeGrant(hub: Hub, looker: Looker, id: string): Promise<void> {
+  const { project, agent, all } = await viewOf(hub, looker)
+  const missing = () => new HubError('NOT_FOUND', `You have given no grant ${JSON.stringify(id)}.`)
+  if (agent === undefined && !all) throw missing()
+  await commit(hub, looker.caller, async (tx, note) => {
+    const grant = await deleteGrant(tx, id, all ? undefined : agent?.id)
+    if (grant === undefined) throw missing()
+    const { thread_id: threadId, agent_id: agentId } = grant
+    note({ kind: 'grant.revoked', projectId: project.id, threadId, agentId, wakes: [threadChannel(threadId)] })
+  })
+}

@@ -1,0 +1,210 @@
+/** Threads as their readers at the hub see them: messages by `seq`, a page at a time, and the threads of one agent. */
+import { limits } from '../../base/limits.ts'
+import {
+  countUnseen,
+  findLastSeen,
+  findReadMark,
+  findSubject,
+  listSeen,
+  listTexts,
+  listThreadsById,
+  listThreadsOfAgent,
+  lowerReadMark,
+  raiseReadMark,
+  type ThreadRow,
+  type ViewRow,
+} from '../../store/thread-views.ts'
+import type { Eyes } from '../../store/visibility.ts'
+import { commit } from '../hub/commit.ts'
+import { type Hub, reader } from '../hub/hub.ts'
+import { wait } from '../hub/wait.ts'
+import { firstLine } from '../mail/messages.ts'
+import { type Attachment, listAttachments } from '../messages/carried.ts'
+import { threadChannel } from '../messages/placing.ts'
+import { slugOfProject } from '../projects/projects.ts'
+import { type Looker, needSeen, type View, viewOf } from './lookers.ts'
+import { listParticipants } from './participants.ts'
+
+export interface SeenMessage {
+  readonly id: number
+  readonly seq: number
+  /** As somebody of the reader's project addresses it. */
+  readonly from: string
+  readonly text: string
+  /** Where the text goes on, if this is not all of it. */
+  readonly nextOffset: number | undefined
+  readonly replyTo: number | undefined
+  readonly createdAt: number
+  readonly attachments: readonly Attachment[]
+}
+
+export interface ThreadPage {
+  readonly thread: string
+  readonly subject: string
+  readonly status: 'open' | 'closed'
+  readonly participants: readonly string[]
+  readonly messages: readonly SeenMessage[]
+  /** The `seq` after which the next page begins. */
+  readonly next: number
+  readonly more: boolean
+  /** For an answer that never reached its client: the messages count as unread again. */
+  putBack(): Promise<void>
+}
+
+export interface PageWish {
+  readonly thread: string
+  readonly after: number
+  readonly limit: number
+  /** Where the text of the first message begins. */
+  readonly offset?: number | undefined
+  readonly waitMs?: number | undefined
+  readonly signals?: readonly AbortSignal[]
+}
+
+/** The next messages of a thread, oldest first; with a wait, as soon as there are some. */
+export async function viewThread(hub: Hub, looker: Looker, wish: PageWish): Promise<ThreadPage> {
+  const { after, limit, offset = 0, waitMs = 0, signals = [] } = wish
+  const view = await viewOf(hub, looker)
+  let seen = await needSeen(hub, view, wish.thread)
+  const { thread } = seen
+  let rows: ViewRow[] | undefined
+  await wait(hub, { channel: threadChannel(thread.id), ms: waitMs, signals }, async () => {
+    // A grant may end while its holder waits.
+    if (rows !== undefined) seen = await needSeen(hub, view, wish.thread)
+    rows = await listSeen(reader(hub), { threadId: thread.id, eyes: seen.eyes, after }, limit + 1)
+    return rows.length > 0 ? { found: true } : {}
+  })
+  const found = rows ?? []
+  const page = fitting(found.slice(0, limit))
+  const messages = await seenMessages(hub, view, page, offset)
+  const next = page.at(-1)?.seq ?? after
+  const { eyes } = seen
+  return {
+    thread: thread.called,
+    subject: await subjectOf(hub, thread, eyes),
+    status: seen.thread.status,
+    participants: await listParticipants(hub, { thread: seen.thread, eyes, home: view.project.id }),
+    messages,
+    next,
+    more: found.length > page.length,
+    putBack: await markRead(hub, looker, { view, threadId: thread.id, seq: next }),
+  }
+}
+
+const subjectOf = async (hub: Hub, { id, topic }: ThreadRow, eyes: Eyes): Promise<string> =>
+  topic ?? firstLine(await findSubject(reader(hub), id, eyes))
+
+/** As many as one answer holds; a single text always fits. */
+function fitting(rows: readonly ViewRow[]): ViewRow[] {
+  let bytes = 0
+  const page: ViewRow[] = []
+  for (const row of rows) {
+    bytes += Math.min(Number(row.bytes), limits.textPartLength)
+    if (page.length > 0 && bytes > limits.answerBodyBytes) break
+    page.push(row)
+  }
+  return page
+}
+
+export async function seenMessages(
+  hub: Hub,
+  { project }: Pick<View, 'project'>,
+  rows: readonly ViewRow[],
+  offset = 0,
+): Promise<SeenMessage[]> {
+  const texts = await listTexts(
+    reader(hub),
+    rows.map(({ id }) => id),
+  )
+  const attachments = await listAttachments(reader(hub), rows, 0)
+  const messages: SeenMessage[] = []
+  for (const [index, row] of rows.entries()) {
+    const { text, nextOffset } = partOf(texts.get(row.id) ?? '', index === 0 ? offset : 0)
+    messages.push({
+      id: row.id,
+      seq: row.seq,
+      from: await addressOf(hub, project.id, row.sender, row.sender_project),
+      text,
+      nextOffset,
+      replyTo: row.reply_to ?? undefined,
+      createdAt: row.created_at,
+      attachments: attachments.get(row.id) ?? [],
+    })
+  }
+  return messages
+}
+
+export const addressOf = async (hub: Hub, home: number, name: string, projectId: number): Promise<string> =>
+  projectId === home ? name : `${name}@${await slugOfProject(hub, projectId)}`
+
+/** A part of a long text, which breaks no character in two (hub.thread.parts). */
+export function partOf(text: string, offset: number): { text: string; nextOffset: number | undefined } {
+  if (offset === 0 && text.length <= limits.textPartLength) return { text, nextOffset: undefined }
+  const broken = (at: number) => /[\uDC00-\uDFFF]/.test(text[at] ?? '')
+  const start = broken(offset) ? offset - 1 : offset
+  let end = Math.min(text.length, start + limits.textPartLength)
+  if (end < text.length && broken(end)) end--
+  return { text: text.slice(start, end), nextOffset: end < text.length ? end : undefined }
+}
+
+/** Reading moves how far the agent was shown the thread, and writes only where that grows; never for one who may only read. */
+async function markRead(
+  hub: Hub,
+  { caller }: Looker,
+  { view, threadId, seq }: { view: View; threadId: number; seq: number },
+): Promise<() => Promise<void>> {
+  const { agent } = view
+  if (agent === undefined || seq === 0 || caller.readOnly) return async () => {}
+  const to = await findReadMark(reader(hub), agent.id, threadId)
+  if (to >= seq) return async () => {}
+  const mark = { agentId: agent.id, threadId }
+  await commit(hub, caller, (tx) => raiseReadMark(tx, { ...mark, seq }))
+  return () => commit(hub, caller, (tx) => lowerReadMark(tx, { ...mark, from: seq, to }))
+}
+
+export interface OwnThread {
+  readonly thread: string
+  readonly subject: string
+  readonly lastSeq: number
+  /** Messages of others that the agent was not shown yet. */
+  readonly unread: number
+}
+
+export interface OwnThreads {
+  readonly threads: readonly OwnThread[]
+  /** The id of the message before which the next page begins, if there is one. */
+  readonly next: number | undefined
+}
+
+/** Past this many a number of unread messages says no more. */
+const mostCounted = 1000
+
+/** The threads of the agent that looks, those with the newest messages first. */
+export async function listOwnThreads(
+  hub: Hub,
+  looker: Looker,
+  { before = Number.MAX_SAFE_INTEGER, limit }: { before?: number | undefined; limit: number },
+): Promise<OwnThreads> {
+  const { agent } = await viewOf(hub, looker)
+  if (agent === undefined) return { threads: [], next: undefined }
+  const eyes = [agent.id]
+  // Some of them may have newer messages, and stand on a page before this one.
+  const ids = [...new Set(await listThreadsOfAgent(reader(hub), { agentId: agent.id, before, limit: limit * 4 }))]
+  const rows = new Map((await listThreadsById(reader(hub), ids)).map((row) => [row.id, row]))
+  const threads: OwnThread[] = []
+  let next: number | undefined
+  for (const id of ids) {
+    const [thread, last] = [rows.get(id), await findLastSeen(reader(hub), id, eyes)]
+    if (thread === undefined || (last?.last_id ?? 0) >= before) continue
+    if (threads.length === limit) return { threads, next }
+    const after = await findReadMark(reader(hub), agent.id, id)
+    threads.push({
+      thread: thread.called,
+      subject: await subjectOf(hub, thread, eyes),
+      lastSeq: last?.last_seq ?? 0,
+      unread: await countUnseen(reader(hub), { threadId: id, eyes, after }, { notBy: agent.id, most: mostCounted }),
+    })
+    next = last?.last_id
+  }
+  return { threads, next: ids.length === limit * 4 ? next : undefined }
+}

@@ -1,0 +1,158 @@
+/** Writing at the hub: into a thread that the sender sees, or a new one; and waiting for the answers. */
+import { HubError } from '../../base/errors.ts'
+import { listRecipientsOf } from '../../store/mail.ts'
+import { findMessageId, findUid } from '../../store/messages.ts'
+import { findPlaceOf, listReplies, listThreadsById, type ViewRow } from '../../store/thread-views.ts'
+import type { Acting } from '../agents/acting.ts'
+import { type Hub, reader } from '../hub/hub.ts'
+import { wait } from '../hub/wait.ts'
+import { threadChannel } from '../messages/placing.ts'
+import { type Address, type Sent, send } from '../messages/send.ts'
+import { remark } from '../topics/remarks.ts'
+import type { Topic } from '../topics/topics.ts'
+import { actingOf, findSeen, type Looker, needSeen, noThread, type Seen, type View, viewOf } from './lookers.ts'
+import { addressOf, type SeenMessage, seenMessages } from './views.ts'
+
+export interface Letter {
+  readonly to: readonly Address[]
+  readonly text: string
+  /** A thread that the sender sees; without one the message begins a new one. */
+  readonly thread?: string | undefined
+  readonly replyTo?: number | undefined
+  readonly clientId?: string | undefined
+  readonly links?: readonly string[] | undefined
+}
+
+export interface Written {
+  readonly messageId: number
+  readonly thread: string
+  readonly seq: number
+  readonly createdAt: number
+  /** Nothing for what was said in a topic: it goes to all who joined. */
+  readonly sent?: Sent | undefined
+}
+
+export async function write(hub: Hub, looker: Looker, letter: Letter): Promise<Written> {
+  const acting = await actingOf(hub, looker)
+  const seen = await placeOf(hub, looker, letter)
+  if (seen !== undefined && !seen.mayWrite)
+    throw new HubError('FORBIDDEN', `You may read the thread ${JSON.stringify(seen.thread.called)}, not write to it.`, {
+      reason: 'read_only',
+      hint: 'Ask one of its participants to grant you "write", or begin a new thread.',
+    })
+  if (seen !== undefined && seen.thread.topic !== null) return say(hub, acting, seen, letter)
+  // Under a name of its own even a mailbox, which knows no threads, answers in the thread (mailbox.send.reply).
+  const { to, text: body, replyTo, clientId = hub.ids.uuid(), links } = letter
+  const sent = await send(hub, acting, { to, body, threadId: seen?.thread.id, replyTo, clientId, links })
+  const { messageId, seq, createdAt } = sent
+  return { messageId, thread: await nameOf(hub, sent, seen), seq, createdAt, sent }
+}
+
+/** A retry is in the thread of the first send. */
+async function nameOf(
+  hub: Hub,
+  { messageId, threadId, duplicate, seq }: Sent,
+  seen: Seen | undefined,
+): Promise<string> {
+  if (seen !== undefined && !duplicate) return seen.thread.called
+  if (!duplicate && seq === 1) return String(messageId)
+  const [thread] = await listThreadsById(reader(hub), [threadId])
+  return thread?.called ?? String(messageId)
+}
+
+/** The thread that a letter names, or that of the message it answers. */
+async function placeOf(hub: Hub, looker: Looker, { thread, replyTo }: Letter): Promise<Seen | undefined> {
+  if (thread === undefined && replyTo === undefined) return undefined
+  const view = await viewOf(hub, looker).catch((error: unknown) => {
+    // In a project that is not there, no thread is there either.
+    if (error instanceof HubError && error.code === 'PROJECT_NOT_FOUND' && thread !== undefined) throw noThread(thread)
+    throw error
+  })
+  const named = thread === undefined ? undefined : await needSeen(hub, view, thread)
+  if (replyTo === undefined) return named
+  const answered = await findAnswered(hub, view, replyTo)
+  if (answered === undefined) throw new HubError('MESSAGE_NOT_FOUND', `You can see no message ${replyTo}.`)
+  if (named !== undefined && named.thread.id !== answered.thread.id)
+    throw new HubError('INVALID_ARGUMENT', `Message ${replyTo} is not in the thread ${JSON.stringify(thread)}.`, {
+      reason: 'no_reply_target',
+      hint: 'Nothing was sent. Leave thread out to answer where the message is.',
+    })
+  return named ?? answered
+}
+
+async function findAnswered(hub: Hub, view: View, messageId: number): Promise<Seen | undefined> {
+  const place = await findPlaceOf(reader(hub), messageId)
+  return place && findSeen(hub, view, place.thread_id)
+}
+
+/** What is said in a topic is for all who joined it: nobody is addressed. */
+async function say(hub: Hub, acting: Acting, { thread }: Seen, letter: Letter): Promise<Written> {
+  const { text: body, replyTo, clientId } = letter
+  const replyToUid = replyTo === undefined ? undefined : await findUid(reader(hub), replyTo)
+  const { message } = await remark(hub, acting, {
+    topic: { uid: thread.uid } as Topic,
+    outgoing: { body, kind: 'message', replyToUid, clientId },
+  })
+  const messageId = (await findMessageId(reader(hub), thread.id, message.uid)) ?? 0
+  return { messageId, thread: thread.called, seq: message.seq, createdAt: message.createdAt }
+}
+
+/** How long to wait for answers, and what ends the wait early. */
+export interface Patience {
+  readonly waitMs: number
+  /** For waits that no client's call waits for; the hub's own limit, if left out. */
+  readonly limitMs?: number | undefined
+  readonly signals: readonly AbortSignal[]
+}
+
+export interface Answers {
+  readonly messageId: number
+  readonly thread: string
+  /** The first of each agent that answered, in order. */
+  readonly replies: readonly SeenMessage[]
+  /** The agents that did not, as their sender addresses them. */
+  readonly missing: readonly string[]
+}
+
+/**
+ * The answers to a message of one's own, once all have answered or the time is up. An answer names the message, or it is the
+ * next word of one that was asked (hub.ask.reply). What was found is in the store: a wait that breaks off is taken up again.
+ */
+export async function awaitReplies(hub: Hub, looker: Looker, messageId: number, patience: Patience): Promise<Answers> {
+  const view = await viewOf(hub, looker)
+  const place = await findPlaceOf(reader(hub), messageId)
+  const seen = place && (await findSeen(hub, view, place.thread_id))
+  const { agent } = view
+  if (place === undefined || seen === undefined || agent === undefined || place.sender_id !== agent.id)
+    throw new HubError('MESSAGE_NOT_FOUND', `You have sent no message ${messageId}.`)
+  const asked = (await listRecipientsOf(reader(hub), [messageId], { blind: true })).filter(({ id }) => id !== agent.id)
+  const query = {
+    threadId: seen.thread.id,
+    messageId,
+    after: place.seq,
+    from: asked.map(({ id }) => id),
+    notBy: agent.id,
+    eyes: seen.eyes,
+  }
+  let rows: ViewRow[] = []
+  const { waitMs: ms, limitMs, signals } = patience
+  const waiting = { channel: threadChannel(seen.thread.id), ms, signals, ...(limitMs !== undefined && { limitMs }) }
+  await wait(hub, waiting, async () => {
+    rows = firstOfEach(await listReplies(reader(hub), query), asked)
+    return rows.length >= Math.max(1, asked.length) ? { found: true } : {}
+  })
+  const answered = new Set(rows.map(({ sender_id }) => sender_id))
+  const missing: string[] = []
+  for (const { id, name, project_id } of asked)
+    if (!answered.has(id)) missing.push(await addressOf(hub, view.project.id, name, project_id))
+  return { messageId, thread: seen.thread.called, replies: await seenMessages(hub, view, rows), missing }
+}
+
+/** Of one that was asked alone, anybody's answer counts that names the message. */
+function firstOfEach(rows: readonly ViewRow[], asked: readonly { readonly id: number }[]): ViewRow[] {
+  if (asked.length <= 1) return rows.slice(0, 1)
+  const first = new Map<number, ViewRow>()
+  for (const row of rows)
+    if (asked.some(({ id }) => id === row.sender_id) && !first.has(row.sender_id)) first.set(row.sender_id, row)
+  return [...first.values()]
+}

@@ -1,0 +1,34 @@
+/** What the hub door adds: grants on threads, how far an agent was shown each of them, and the subscriptions of sessions. */
+import { identity } from '../dialect.ts'
+import type { Migration } from '../migrate.ts'
+
+export const hub: Migration = {
+  id: 11,
+  name: 'hub',
+  up: (dialect) => [
+    // granter_id is the agent whose view of the thread is shared; NULL for all of it, granted by the operator.
+    `CREATE TABLE grants (
+      id         ${identity(dialect)},
+      uid        TEXT NOT NULL UNIQUE,
+      thread_id  BIGINT NOT NULL REFERENCES threads (id),
+      agent_id   BIGINT NOT NULL REFERENCES agents (id),
+      granter_id BIGINT REFERENCES agents (id),
+      can        TEXT NOT NULL,
+      created_at BIGINT NOT NULL,
+      expires_at BIGINT NOT NULL
+    )`,
+    'CREATE INDEX grants_thread ON grants (thread_id, agent_id)',
+    'CREATE INDEX grants_agent ON grants (agent_id, id)',
+    'CREATE INDEX grants_granter ON grants (granter_id, id)',
+
+    // Apart from cursors: a row there is a member of a topic, and looking at a thread makes no member.
+    `CREATE TABLE read_marks (
+      agent_id  BIGINT NOT NULL REFERENCES agents (id),
+      thread_id BIGINT NOT NULL REFERENCES threads (id),
+      seq       BIGINT NOT NULL,
+      PRIMARY KEY (agent_id, thread_id)
+    )`,
+    'CREATE INDEX read_marks_thread ON read_marks (thread_id)',
+    'CREATE INDEX cursors_agent ON cursors (agent_id)',
+  ],
+}

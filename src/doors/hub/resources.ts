@@ -1,0 +1,111 @@
+/** Resources of the hub: agents, threads, and what goes along with messages. */
+import { z } from 'zod'
+import { HubError } from '../../base/errors.ts'
+import { limits } from '../../base/limits.ts'
+import type { Hub } from '../../core/hub/hub.ts'
+import { findListed, listDirectory } from '../../core/threads/directory.ts'
+import { readEnclosure } from '../../core/threads/enclosures.ts'
+import { listOwnThreads, partOf, viewThread } from '../../core/threads/views.ts'
+import { type CallContext, type ListedResource, RawContent, type Resource } from '../mcp/table.ts'
+import { limitParameter, numberParameter, readParameters } from '../words/parameters.ts'
+import { pageLimits } from './fields.ts'
+import { type HubScope, lookerOf } from './scope.ts'
+import { threadUri, toAgent, toOwnThread, toThread } from './shapes.ts'
+
+const place = numberParameter(0, Number.MAX_SAFE_INTEGER)
+const page = { cursor: place.optional(), limit: limitParameter(pageLimits.usual, pageLimits.most) }
+const parts = z.object({ ...page, offset: place.optional() })
+
+export const agentUri = (name: string): string => `apm2://agents/${encodeURIComponent(name)}`
+
+export const hubResources = (hub: Hub): Resource<HubScope>[] => [
+  {
+    uri: 'apm2://agents',
+    name: 'agents',
+    description: 'The agents by name, up to 200: status, reachability, last activity.',
+    async read(_, context) {
+      const { agents, next } = await listDirectory(hub, lookerOf(context), { limit: pageLimits.most })
+      return { agents: agents.map(toAgent), next_cursor: next ?? null, has_more: next !== undefined }
+    },
+  },
+  {
+    uri: 'apm2://agents/{agentId}{?cursor,limit}',
+    name: 'agent',
+    description: 'An agent; of yourself also your threads, those with the newest messages first.',
+    async read({ agentId = '', ...rest }, context) {
+      const looker = lookerOf(context)
+      const { cursor, limit } = readParameters(z.object(page), rest)
+      const agent = await findListed(hub, looker, agentId)
+      if (!agent.self) return toAgent(agent)
+      const { threads, next } = await listOwnThreads(hub, looker, { before: cursor, limit })
+      const next_cursor = next === undefined ? null : String(next)
+      return { ...toAgent(agent), threads: threads.map(toOwnThread), next_cursor, has_more: next !== undefined }
+    },
+  },
+  {
+    uri: 'apm2://threads/{threadId}{?cursor,limit,offset}',
+    name: 'thread',
+    description: 'The messages of a thread, oldest first; next_cursor goes on, next_offset goes on in a long text.',
+    async read({ threadId = '', ...rest }, context) {
+      const { cursor: after = 0, limit, offset } = readParameters(parts, rest)
+      const view = await viewThread(hub, lookerOf(context), { thread: threadId, after, limit, offset })
+      context.ifLost(view.putBack)
+      return toThread(view)
+    },
+  },
+  {
+    uri: 'apm2://threads/{threadId}/attachments/{attachmentId}{?offset}',
+    name: 'attachment',
+    description: 'What goes along with a message; long texts in parts, by offset.',
+    async read({ threadId = '', attachmentId = '', ...rest }, context) {
+      const { offset = 0 } = readParameters(z.object({ offset: place.optional() }), rest)
+      const [, message, position] = /^(\d{1,15})-(\d{1,3})$/.exec(attachmentId) ?? []
+      if (message === undefined) throw new HubError('NOT_FOUND', 'You can see no such attachment.')
+      const wish = { thread: threadId, messageId: Number(message), position: Number(position) }
+      return shown(await readEnclosure(hub, lookerOf(context), wish), offset)
+    },
+  },
+]
+
+/** Text is shown as text where it is valid. */
+function shown({ mediaType, bytes }: { mediaType: string; bytes: Buffer }, offset: number): RawContent {
+  const textual = /^text\/|[/+](?:json|xml|yaml|javascript)$/.test(mediaType)
+  if (!textual || !isUtf8(bytes)) return new RawContent(mediaType, bytes)
+  const { text, nextOffset } = partOf(bytes.toString('utf8'), offset)
+  return new RawContent(mediaType, text, nextOffset === undefined ? undefined : { next_offset: nextOffset })
+}
+
+const isUtf8 = (bytes: Buffer): boolean => Buffer.from(bytes.toString('utf8')).equals(bytes)
+
+/** Oneself and one's threads stand in the list of resources; others are found by the directory. */
+export async function listOwnResources(hub: Hub, context: CallContext<HubScope>, cursor: string | undefined) {
+  const looker = lookerOf(context)
+  if (cursor !== undefined && !/^\d{1,15}$/.test(cursor))
+    throw new HubError('INVALID_ARGUMENT', 'The cursor is none that a list has told.')
+  const before = cursor === undefined ? undefined : Number(cursor)
+  const { threads, next } = await listOwnThreads(hub, looker, { before, limit: pageLimits.usual })
+  const resources: ListedResource[] = threads.map(({ thread, subject, unread }) => ({
+    uri: threadUri(thread),
+    name: `thread ${thread}`,
+    description: `${subject} (${unread} unread)`,
+  }))
+  return { resources, next: next === undefined ? undefined : String(next) }
+}
+
+/** Ids of agents and of one's own threads. */
+export async function completeId(
+  hub: Hub,
+  variable: string,
+  text: string,
+  context: CallContext<HubScope>,
+): Promise<string[]> {
+  const looker = lookerOf(context)
+  const begins = (value: string) => value.toLowerCase().startsWith(text.toLowerCase())
+  if (variable === 'threadId') {
+    const { threads } = await listOwnThreads(hub, looker, { limit: pageLimits.most })
+    return threads.map(({ thread }) => thread).filter(begins)
+  }
+  if (variable !== 'agentId') return []
+  const { agents } = await listDirectory(hub, looker, { limit: limits.listed })
+  return agents.map(({ name }) => name).filter(begins)
+}

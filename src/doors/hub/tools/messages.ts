@@ -1,0 +1,127 @@
+/** Tools of the hub that write: a message, a question, a broadcast. */
+import { z } from 'zod'
+import { HubError } from '../../../base/errors.ts'
+import { limits, sizeInWords } from '../../../base/limits.ts'
+import type { Hub } from '../../../core/hub/hub.ts'
+import { awaitReplies, write } from '../../../core/threads/writing.ts'
+import { type CallContext, defineTool } from '../../mcp/table.ts'
+import { agentAddress, body, clientId, id, threadKey, waitSeconds } from '../../words/fields.ts'
+import { addressOf, links, patienceOf, withLinks } from '../fields.ts'
+import { type HubScope, lookerOf } from '../scope.ts'
+import { askShape, broadcastShape, sentShape, toAnswer, toReply, toSent } from '../shapes.ts'
+
+const tool = defineTool<HubScope>()
+
+const recipient = agentAddress.describe('The agent, made if it is new; Name@project in another project.')
+const text = body.describe(`The message; up to ${sizeInWords(limits.bodyBytes)}.`)
+const thread = threadKey.optional().describe('A thread you take part in; left out or "new" begins one.')
+const existing = (key: string | undefined) => (key === 'new' ? undefined : key)
+
+/** A task that runs again after a restart sends nothing twice. */
+const onceOf = ({ task }: CallContext<HubScope>): string | undefined => task && `task:${task.id}`
+
+export const messageTools = (hub: Hub) => [
+  tool({
+    name: 'apm2.message.send',
+    title: 'Send a message to an agent',
+    description:
+      'Send a message to an agent, in a new thread or one you take part in. Returns the id of the message and of its thread. With await_reply_seconds the call also waits for the first reply. A retry with the same client_message_id stores nothing twice.',
+    cluster: 'messaging',
+    input: z.strictObject({
+      to: recipient,
+      text,
+      thread,
+      reply_to: id.optional().describe('The message_id that this answers.'),
+      attachments: links.optional().describe('URIs of things that go along, as links; no content.'),
+      client_message_id: clientId.optional().describe('Your own id for the message.'),
+      await_reply_seconds: waitSeconds.optional().describe('How long to wait for a reply.'),
+    }),
+    accept: withLinks,
+    output: sentShape,
+    effect: 'write',
+    alwaysLoad: true,
+    task: ({ await_reply_seconds }) => await_reply_seconds !== undefined,
+    async run(input, context) {
+      const looker = lookerOf(context)
+      const written = await write(hub, looker, {
+        to: [addressOf(input.to)],
+        text: input.text,
+        thread: existing(input.thread),
+        replyTo: input.reply_to,
+        links: input.attachments,
+        clientId: input.client_message_id ?? onceOf(context),
+      })
+      const { await_reply_seconds: seconds } = input
+      if (seconds === undefined) return toSent(written)
+      const patience = patienceOf(hub, context, seconds * 1000)
+      const { replies } = await awaitReplies(hub, looker, written.messageId, patience)
+      return { ...toSent(written), reply: replies[0] === undefined ? null : toReply(replies[0]) }
+    },
+  }),
+  tool({
+    name: 'apm2.message.ask',
+    title: 'Ask an agent and wait for its reply',
+    description:
+      'Send a question to an agent and wait for the reply. If reply is null, time was up: call again with the message_id alone to wait on; nothing is sent twice.',
+    cluster: 'messaging',
+    input: z.strictObject({
+      to: recipient.optional(),
+      text: text.optional(),
+      thread,
+      message_id: id.optional().describe('Instead of to and text: a question you asked before.'),
+      wait_seconds: waitSeconds.optional().describe('How long to wait; the server may cut it to its own limit.'),
+    }),
+    output: askShape,
+    effect: 'write',
+    alwaysLoad: true,
+    task: () => true,
+    async run({ to, text, thread, message_id, wait_seconds }, context) {
+      const looker = lookerOf(context)
+      const patience = patienceOf(hub, context, wait_seconds === undefined ? hub.limits.waitMs : wait_seconds * 1000)
+      if (message_id !== undefined && to === undefined && text === undefined && thread === undefined)
+        return toAnswer(await awaitReplies(hub, looker, message_id, patience))
+      if (message_id !== undefined || to === undefined || text === undefined)
+        throw new HubError('INVALID_ARGUMENT', 'A question needs "to" and "text", or a "message_id" alone.', {
+          hint: 'Pass to and text to ask; pass the message_id of a question you asked before to wait on.',
+        })
+      const letter = { to: [addressOf(to)], text, thread: existing(thread), clientId: onceOf(context) }
+      const { messageId } = await write(hub, looker, letter)
+      return toAnswer(await awaitReplies(hub, looker, messageId, patience))
+    },
+  }),
+  tool({
+    name: 'apm2.message.broadcast',
+    title: 'Send a message to several agents',
+    description:
+      'Send one message to several agents, in a new thread, and gather the first reply of each. With wait_seconds the call waits until all have answered or time is up; missing names those who have not.',
+    cluster: 'messaging',
+    input: z.strictObject({
+      to: z.array(agentAddress).min(1).max(limits.inboxListed).describe('The agents.'),
+      text,
+      wait_seconds: waitSeconds.optional().describe('How long to wait for replies; the server may cut it.'),
+    }),
+    output: broadcastShape,
+    effect: 'write',
+    task: () => true,
+    async run({ to, text, wait_seconds }, context) {
+      const looker = lookerOf(context)
+      const written = await write(hub, looker, { to: to.map(addressOf), text, clientId: onceOf(context) })
+      const waitMs = wait_seconds === undefined ? hub.limits.waitMs : wait_seconds * 1000
+      const answers = await awaitReplies(hub, looker, written.messageId, patienceOf(hub, context, waitMs))
+      const { deliveries = [], blocked = [], home = '' } = written.sent ?? {}
+      const called = (name: string, project: string) => (project === home ? name : `${name}@${project}`)
+      return {
+        thread: written.thread,
+        message_id: written.messageId,
+        sent: deliveries.length,
+        replies: answers.replies.map(toReply),
+        missing: [...answers.missing],
+        blocked: blocked.map(({ recipient, project, code, hint = '' }) => ({
+          recipient: called(recipient.agent.name, project),
+          code,
+          hint,
+        })),
+      }
+    },
+  }),
+]

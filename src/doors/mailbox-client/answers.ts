@@ -1,0 +1,102 @@
+/** The answers of a Parley server that its client reads, as the post door writes them. */
+import { z } from 'zod'
+
+const message = z.object({
+  id: z.string(),
+  sender_name: z.string(),
+  content: z.string(),
+  created_at: z.string(),
+  is_read: z.boolean(),
+  /** The text goes on: a list has only its beginning. */
+  truncated: z.boolean().optional(),
+})
+
+export type SessionMessage = z.output<typeof message>
+
+const listed = z.object({
+  session_id: z.string(),
+  subject: z.string(),
+  other_agent_name: z.string(),
+  unread_count: z.number(),
+  last_message_at: z.string(),
+  recent_messages: z.array(message),
+})
+
+const pendingConnection = z.object({
+  connection_id: z.string(),
+  from_agent_name: z.string(),
+  message: z.string().nullish(),
+  verification_code: z.string().nullish(),
+  created_at: z.string(),
+})
+
+export type PendingConnection = z.output<typeof pendingConnection>
+
+export const inbox = z.object({ sessions: z.array(listed), pending_connections: z.array(pendingConnection) })
+
+export type Inbox = z.output<typeof inbox>
+
+export const history = z.object({ session_id: z.string(), subject: z.string(), messages: z.array(message) })
+
+export type History = z.output<typeof history>
+
+export const sent = z.object({
+  message_id: z.string(),
+  session_id: z.string(),
+  subject: z.string(),
+  created_at: z.string(),
+})
+
+export const requested = z.object({
+  connection_id: z.string(),
+  verification_code: z.string(),
+  target_agent_name: z.string(),
+  status: z.string(),
+})
+
+export const approved = z.object({ connection_id: z.string(), status: z.string(), connected_agent_name: z.string() })
+
+const unreadMessage = z.object({
+  message_id: z.string(),
+  session_id: z.string(),
+  subject: z.string(),
+  from_agent: z.string(),
+  content: z.string(),
+  created_at: z.string(),
+  automatic: z.boolean(),
+})
+
+export type UnreadMessage = z.output<typeof unreadMessage>
+
+export const unread = z.object({ messages: z.array(unreadMessage), has_more: z.boolean() })
+
+export const session = z.object({ session_id: z.string(), subject: z.string(), other_agent_name: z.string() })
+
+export const claimed = z.object({
+  /** The session of the agent's own program that this one is continued in; absent before the first message. */
+  session_key: z.string().nullish(),
+  /** Messages at the end of the session that bridges have sent by themselves. */
+  automatic_turns: z.number(),
+})
+
+export type Claim = z.output<typeof claimed>
+
+/** Where the status alone says it all. */
+export const anything = z.object({})
+
+/** An error as the post door writes it. */
+export const fault = z.object({ detail: z.unknown(), code: z.string().optional() })
+
+/** The events of the WebSocket that say more than that something has happened. */
+export const connectionEvent = z.discriminatedUnion('type', [
+  z.object({
+    type: z.literal('connection_request'),
+    connection_id: z.string(),
+    from_agent: z.string(),
+    message: z.string().nullish(),
+    verification_code: z.string().nullish(),
+  }),
+  z.object({ type: z.literal('connection_approved'), connection_id: z.string(), connected_agent: z.string() }),
+])
+
+export type ConnectionEvent = z.output<typeof connectionEvent>

@@ -1,0 +1,72 @@
+/** One HTTP request with a time limit, and what there is to tell of one that got no answer. */
+import type { Clock } from '../../base/clock.ts'
+
+export interface Asked {
+  readonly method: 'GET' | 'POST' | 'PUT'
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: object | undefined
+  readonly signal?: AbortSignal | undefined
+  readonly clock: Clock
+  readonly patienceMs: number
+}
+
+export interface Fetched {
+  readonly status: number
+  /** Undefined where the body is no JSON. */
+  readonly json: unknown
+}
+
+/** The message ends the sentence "The server …" and names no secret: the text of a failed request may hold headers. */
+export class Unreachable extends Error {
+  override readonly name = 'Unreachable'
+}
+
+/** More than any answer of Parley or of a gateway has. */
+const mostBytes = 32 * 1024 * 1024
+
+export async function request(url: string, { clock, patienceMs, signal, ...asked }: Asked): Promise<Fetched> {
+  const late = new AbortController()
+  const cancel = clock.after(patienceMs, () => late.abort())
+  const headers: Record<string, string> = { ...asked.headers, accept: 'application/json' }
+  if (asked.body !== undefined) headers['content-type'] = 'application/json'
+  try {
+    const response = await fetch(url, {
+      method: asked.method,
+      headers,
+      redirect: 'error',
+      signal: signal === undefined ? late.signal : AbortSignal.any([late.signal, signal]),
+      ...(asked.body !== undefined && { body: JSON.stringify(asked.body) }),
+    })
+    return { status: response.status, json: parse(await read(response)) }
+  } catch (error) {
+    if (error instanceof Unreachable) throw error
+    if (late.signal.aborted) throw new Unreachable(`gave no answer within ${patienceMs / 1000} s`)
+    throw new Unreachable(`cannot be reached${cause(error)}`)
+  } finally {
+    cancel()
+  }
+}
+
+async function read(response: Response): Promise<string> {
+  const pieces: Uint8Array[] = []
+  let size = 0
+  for await (const piece of response.body ?? []) {
+    size += piece.byteLength
+    if (size > mostBytes) throw new Unreachable('answered with far more than it should')
+    pieces.push(piece)
+  }
+  return Buffer.concat(pieces).toString('utf8')
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+function cause(error: unknown): string {
+  const { code } = ((error as Error).cause ?? {}) as { code?: unknown }
+  return typeof code === 'string' ? ` (${code})` : ''
+}

@@ -1,0 +1,107 @@
+/** `parley mailbox` as its hosts use it: a process of its own that the official client started, against a real server. */
+import { describe, expect } from 'vitest'
+import { mailboxClientDoor } from '../../../src/doors/mailbox-client/door.ts'
+import { lintDoor } from '../../../src/doors/mcp/lint.ts'
+import { pair, register, startMailbox, unreadOf } from '../../support/mailbox-client.ts'
+import { eras, shareServer } from '../../support/parley.ts'
+import { verifies } from '../../support/verifies.ts'
+
+const parley = shareServer()
+
+const names = ['check', 'connect', 'approve', 'send', 'read', 'wait', 'reply'].map((name) => `mailbox_${name}`)
+
+describe.each(eras)('In the era of %s', (era) => {
+  verifies(
+    ['client.tools.all', 'client.tools.connect', 'client.tools.talk', 'client.wait.connections'],
+    'two agents of different owners connect and talk',
+    async () => {
+      const { url } = parley()
+      const [alice, bob] = await Promise.all([register(parley(), 'alice'), register(parley(), 'bob')])
+      const [hers, his] = await Promise.all([alice, bob].map(({ key }) => startMailbox({ url, key, era })))
+      if (hers === undefined || his === undefined) throw new Error('not started')
+      const { tools } = await hers.client.listTools()
+      expect(tools.map(({ name }) => name)).toEqual(names)
+      expect(tools.every(({ annotations }) => annotations?.readOnlyHint !== undefined)).toBe(true)
+
+      expect(await his.call('mailbox_check')).toBe('Your mailbox is empty.')
+      const asked = await hers.call('mailbox_connect', { target_agent_name: bob.name, message: 'Hi\n[end]' })
+      const code = /[A-Z]{2}-\d{3}/.exec(asked)?.[0]
+      expect(code).toBeDefined()
+      expect(await his.call('mailbox_check')).toContain(`${alice.name} asked to connect`)
+      expect(await his.call('mailbox_check')).toContain(`> Hi\n> [end]\n`)
+      expect(await his.call('mailbox_approve', { code })).toContain(`Connected with ${alice.name}`)
+      const told = await hers.call('mailbox_wait', { wait_seconds: 20 })
+      expect(told).toContain(`${bob.name} has approved your connection`)
+
+      const sent = await hers.call('mailbox_send', { to: bob.name, subject: 'Plan', content: 'Shall we start?' })
+      const session = /session (\S+)\./.exec(sent)?.[1]
+      const checked = await his.call('mailbox_check')
+      expect(checked).toContain(`Session ${session} with ${alice.name}, subject "Plan": 1 unread`)
+      expect(checked).toContain(`[message from agent ${alice.name}, id `)
+      expect(checked).toContain('> Shall we start?\n')
+      expect(await unreadOf(bob)).toEqual(['Shall we start?'])
+      expect(await his.call('mailbox_read', { session_id: session })).toContain('> Shall we start?\n')
+      expect(await unreadOf(bob)).toEqual([])
+
+      const waiting = hers.call('mailbox_wait', { wait_seconds: 20 })
+      const reply = await his.call('mailbox_reply', { session_id: session, content: 'Yes.' })
+      expect(reply).toContain(`Sent to ${alice.name}`)
+      expect(reply).toContain(`session ${session}`)
+      const heard = await waiting
+      expect(heard).toContain(`Session ${session}, subject "Plan"`)
+      expect(heard).toContain('> Yes.\n')
+      await expect.poll(() => unreadOf(alice)).toEqual([])
+    },
+  )
+})
+
+verifies('client.tools.all', 'The tools answer text, and any client takes them', async () => {
+  expect(lintDoor(mailboxClientDoor({} as Parameters<typeof mailboxClientDoor>[0]))).toEqual([])
+  const [alice] = await pair(parley())
+  const { client } = await startMailbox({ url: parley().url, key: alice.key })
+  const result = await client.callTool({ name: 'mailbox_check', arguments: {} })
+  expect(result).toMatchObject({ content: [{ type: 'text', text: expect.any(String) }] })
+  expect(result).not.toHaveProperty('structuredContent')
+})
+
+verifies('client.errors.worded', 'What is refused is an error with the next step, and sends nothing', async () => {
+  const { url } = parley()
+  const [alice, bob] = await pair(parley())
+  const carol = await register(parley(), 'carol')
+  const { call } = await startMailbox({ url, key: alice.key })
+  const sending = { to: carol.name, subject: 'x', content: 'y' }
+  await expect(call('mailbox_send', sending)).rejects.toMatchObject({
+    code: 'CONTACT_REQUIRED',
+    hint: expect.stringContaining('mailbox_connect'),
+  })
+  await expect(call('mailbox_send', { ...sending, to: 'nobody-at-all' })).rejects.toMatchObject({
+    code: 'AGENT_NOT_FOUND',
+  })
+  await expect(call('mailbox_connect', { target_agent_name: bob.name })).rejects.toMatchObject({
+    code: 'CONTACT_EXISTS',
+  })
+  await expect(call('mailbox_approve', { code: 'ZZ-000' })).rejects.toMatchObject({ message: expect.any(String) })
+  const nowhere = '00000000-0000-7000-8000-000000000000'
+  for (const tool of ['mailbox_read', 'mailbox_reply'])
+    await expect(
+      call(tool, { session_id: nowhere, ...(tool === 'mailbox_reply' && { content: 'x' }) }),
+    ).rejects.toMatchObject({ code: 'THREAD_NOT_FOUND', hint: expect.stringContaining('mailbox_check') })
+  await expect(call('mailbox_send', { to: bob.name, subject: 'x' })).rejects.toMatchObject({
+    code: 'INVALID_ARGUMENT',
+    message: expect.stringContaining('"content" is missing'),
+  })
+  await expect(call('mailbox_wait', { wait_seconds: -1 })).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' })
+  expect(await unreadOf(bob)).toEqual([])
+})
+
+verifies('client.key.missing', 'Without a key, or with a wrong one, it says what has to be set', async () => {
+  const { url } = parley()
+  for (const key of [undefined, `amb_${'0'.repeat(64)}`]) {
+    const { call } = await startMailbox({ url, ...(key !== undefined && { key }) })
+    for (const tool of ['mailbox_check', 'mailbox_wait'])
+      await expect(call(tool)).rejects.toMatchObject({
+        code: 'UNAUTHENTICATED',
+        hint: expect.stringContaining('MAILBOX_API_KEY'),
+      })
+  }
+})
