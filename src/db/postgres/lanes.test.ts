@@ -78,6 +78,11 @@ verifies('serve.store.lanes', 'one that fails fails alone: by an error of its ow
       await visit(tx, 1)
       tx.write(sql`SELECT 1 / 0`)
     },
+    // This one leaves nothing behind: the group would not have to run again for it.
+    async (tx) => {
+      await transaction(tx)
+      throw new Error('without a trace')
+    },
     (tx) => visit(tx, 1),
   ]
   const outcomes = Promise.allSettled(works.map((work) => db.tx(work, { lane: 'hall' })))
@@ -87,10 +92,33 @@ verifies('serve.store.lanes', 'one that fails fails alone: by an error of its ow
     'rejected',
     'rejected',
     'rejected',
+    'rejected',
     'fulfilled',
   ])
   expect((await outcomes)[1]).toMatchObject({ reason: { message: 'on purpose' } })
   expect(await count()).toEqual([2, 0])
+})
+
+verifies('serve.store.lanes', 'one that fails before it has written leaves the others together', async () => {
+  const db = await connect()
+  const letGo = hold(db, 'hall')
+  const units = Promise.allSettled(
+    [0, 1, 2].map((n) =>
+      db.tx(
+        async (tx) => {
+          const id = await transaction(tx)
+          if (n === 1) throw new Error('on purpose')
+          return id
+        },
+        { lane: 'hall' },
+      ),
+    ),
+  )
+  await letGo()
+  const [first, failed, last] = await units
+  expect(failed).toMatchObject({ status: 'rejected', reason: { message: 'on purpose' } })
+  expect(first).toMatchObject({ status: 'fulfilled', value: expect.any(String) })
+  expect(last).toEqual(first)
 })
 
 verifies('serve.store.lanes', 'groups that wait for each other let go, and all units are done', async () => {

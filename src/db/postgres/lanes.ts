@@ -2,11 +2,12 @@
 import sql from 'sql-template-tag'
 import type { Tx } from '../port.ts'
 import { Unsure } from './commit.ts'
+import type { PostgresTx } from './tx.ts'
 
 type Work<T> = (tx: Tx) => Promise<T>
 
 /** Runs work in a transaction of its own; once, or until it is through. */
-export type Attempt = <T>(work: Work<T>) => Promise<T>
+export type Attempt = <T>(work: (tx: PostgresTx) => Promise<T>) => Promise<T>
 
 interface Unit {
   readonly work: Work<unknown>
@@ -54,8 +55,8 @@ export class Lanes {
   async #runGroup(group: readonly Unit[]): Promise<void> {
     if (group.length > 1) {
       try {
-        const values = await this.#once((tx) => together(tx, group))
-        for (const [n, { resolve }] of group.entries()) resolve(values[n])
+        // Told only now: a failure, too, may rest on what a neighbour had not committed yet.
+        for (const tell of await this.#once((tx) => together(tx, group))) tell()
         return
       } catch (error) {
         if (error instanceof Unsure) {
@@ -69,11 +70,20 @@ export class Lanes {
   }
 }
 
-async function together(tx: Tx, group: readonly Unit[]): Promise<unknown[]> {
-  const values: unknown[] = []
-  for (const { work } of group) {
-    values.push(await work(tx))
-    if (values.length === 1) tx.write(patience)
+/** Runs the units; returns what each is to be told after the commit. */
+async function together(tx: PostgresTx, group: readonly Unit[]): Promise<(() => void)[]> {
+  const tell: (() => void)[] = []
+  for (const { work, resolve, reject } of group) {
+    const before = tx.writes
+    try {
+      const value = await work(tx)
+      tell.push(() => resolve(value))
+    } catch (error) {
+      // One that has written nothing leaves nothing behind: the others go on.
+      if (tx.failure !== undefined || tx.writes > before) throw error
+      tell.push(() => reject(error))
+    }
+    if (tell.length === 1) tx.write(patience)
   }
-  return values
+  return tell
 }
