@@ -15,6 +15,8 @@ import { identities } from './requirements/identities.ts'
 import { leases } from './requirements/leases.ts'
 import { messages } from './requirements/messages.ts'
 import { operations } from './requirements/operations.ts'
+import { oversight } from './requirements/oversight.ts'
+import { pages } from './requirements/pages.ts'
 import { post } from './requirements/post.ts'
 import { scenarios } from './requirements/scenarios.ts'
 import { settings } from './requirements/settings.ts'
@@ -256,6 +258,8 @@ export const requirements = [
   ...tooling,
   ...housekeeping,
   ...operations,
+  ...oversight,
+  ...pages,
 
   // The post door
   ...post,

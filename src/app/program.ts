@@ -3,6 +3,7 @@ import { Command, CommanderError } from 'commander'
 import { HubError } from '../base/errors.ts'
 import type { Hub } from '../core/hub/hub.ts'
 import { Fault } from '../db/faults.ts'
+import type { Open } from '../doors/cli/commands.ts'
 import type { Screen, Streams } from '../doors/cli/screen.ts'
 import type { Config } from '../settings/all.ts'
 import { ConfigError, readSettings, type Settings } from '../settings/read.ts'
@@ -107,7 +108,7 @@ interface CommandParts {
   readonly around: Surroundings
   readonly settings: () => Settings
   readonly config: () => Config
-  readonly open: () => Promise<Hub>
+  readonly open: Open
   readonly screen: Screen
 }
 
@@ -127,7 +128,9 @@ async function commandParts(around: Surroundings, workingFolder: boolean): Promi
     around,
     settings,
     config,
-    open: async () => (await import('./open.ts')).openStore(config(), around.stderr),
+    open: Object.assign(async () => (await import('./open.ts')).openStore(config(), around.stderr), {
+      asWhom: async (hub: Hub) => (await import('./own-caller.ts')).ownCaller(hub, config()),
+    }),
     screen: processScreen(around),
   }
 }
@@ -197,8 +200,19 @@ const commands: readonly PeoplesCommand[] = [
   },
   {
     name: 'keys',
-    says: 'give an agent a key: nobody acts as it without one',
+    says: 'keys of agents: create, list, rotate, revoke',
     load: async ({ open, screen }) => (await import('../doors/cli/keys.ts')).keysCommand(open, screen),
+  },
+  {
+    name: 'login',
+    says: 'print a code for the login of the pages',
+    load: async ({ open, config, around, screen }) => {
+      const { loginCommand } = await import('../doors/cli/login.ts')
+      const { keepSecret } = await import('./secret.ts')
+      const { openLog } = await import('./open.ts')
+      const secret = () => config().SECRET_KEY ?? keepSecret(config().STORAGE_ROOT, openLog(config(), around.stderr))
+      return loginCommand(open, secret, screen)
+    },
   },
   {
     name: 'export',

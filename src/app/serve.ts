@@ -13,6 +13,8 @@ import { countUnread } from '../core/agents/agents.ts'
 import { keepChores } from '../core/hub/chores.ts'
 import { countWaiters, onClose } from '../core/hub/hub.ts'
 import { fileAll } from '../core/messages/filing.ts'
+import { keepCounting } from '../core/oversight/counting.ts'
+import { keepRelating } from '../core/oversight/relating.ts'
 import { keepSearchable } from '../core/search/projection.ts'
 import { finishRemovals } from '../core/topics/removal.ts'
 import { busDoor } from '../doors/bus/door.ts'
@@ -20,6 +22,7 @@ import { busPath, busScope } from '../doors/bus/holder.ts'
 import type { Streams } from '../doors/cli/screen.ts'
 import { createApp, listen } from '../doors/http/app.ts'
 import { boundConnections } from '../doors/http/connections.ts'
+import { createGuard } from '../doors/http/guard.ts'
 import { hubDoor } from '../doors/hub/door.ts'
 import { hubPath, hubScope } from '../doors/hub/scope.ts'
 import type { About } from '../doors/mail/about.ts'
@@ -30,6 +33,8 @@ import { mountDoor } from '../doors/mcp/http/serve.ts'
 import { createEngine } from '../doors/mcp/protocol/engine.ts'
 import { emitUsage, Usage } from '../doors/mcp/usage.ts'
 import { mountPost } from '../doors/post/door.ts'
+import { mountSockets } from '../doors/post/sockets/mount.ts'
+import { mountWeb } from '../doors/web/door.ts'
 import type { Config } from '../settings/all.ts'
 import type { Settings } from '../settings/read.ts'
 import { startArchiving } from './archiving.ts'
@@ -113,13 +118,22 @@ export async function startServer(config: Config, log: Log) {
     mountDoor(app, { engine, path: mailboxPath, door: mailboxDoor(hub), scope: mailboxScope })
     mountDoor(app, { engine, path: config.HTTP_PATH, door: mailDoor(hub, about(config, app, usage)), scope: mailScope })
     mountDoor(app, { engine, path: busPath, door: busDoor(hub, version), scope: busScope })
+    mountWeb(app, { hub, secret, token: config.HTTP_BEARER_TOKEN, mailPath: config.HTTP_PATH, version })
     mountPost(app, hub, { registrationOpen: config.REGISTRATION_OPEN })
+    mountSockets(app, hub, {
+      guard: createGuard({ host: config.HTTP_HOST, ...signIn }),
+      callerOfKey: (key) => callerOfKey(hub, key),
+      pingMs: config.WS_PING_INTERVAL * 1000,
+      timeoutMs: config.WS_PING_TIMEOUT * 1000,
+    })
     mountDoor(app, { engine, path: hubPath, door: hubDoor(hub), scope: hubScope })
     await listen(app, { host: config.HTTP_HOST, port: config.HTTP_PORT }).catch(explainListen(config))
     // Deletions that were cut off go on; nobody waits for them.
     finishRemovals(hub).catch((error: unknown) => log.warn({ err: error }, 'a deleted topic is not gone yet'))
     fileAll(hub)
     const restSearch = keepSearchable(hub)
+    const restCounting = keepCounting(hub)
+    const restRelating = keepRelating(hub)
     const restChores = keepChores(hub, choresOf(config))
     const restArchive = config.ARCHIVE_ENABLED ? startArchiving(hub, config) : async () => {}
     const endSnapshots = config.TOOL_METRICS_EMIT_ENABLED
@@ -139,6 +153,8 @@ export async function startServer(config: Config, log: Log) {
         endSnapshots()
         await Promise.all([app.close(), restArchive()])
         await restSearch()
+        await restCounting()
+        await restRelating()
         await restChores()
         await hub.close()
       },

@@ -54,6 +54,10 @@ export type Code = keyof typeof codes
 /** A finer meaning of a code, where the next step depends on it: a door words the hint with calls of its own. */
 export type Reason =
   | 'asked_elsewhere'
+  | 'bad_body'
+  | 'bad_recipients'
+  | 'bad_subject'
+  | 'bad_thread'
   | 'beyond_end'
   | 'closed_topic'
   | 'code_needed'

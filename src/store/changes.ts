@@ -6,7 +6,7 @@ import { feedOrder, type Place, start } from './places.ts'
 
 /** Everything that can happen, each with the ids that a follower needs to look it up. */
 export type Event =
-  | { kind: 'project.created'; projectId: number }
+  | { kind: 'project.created' | 'project.linked' | 'project.unlinked'; projectId: number }
   | {
       kind: 'agent.created' | 'agent.updated' | 'agent.policy' | 'agent.keyed' | 'agent.revoked'
       projectId: number

@@ -63,6 +63,8 @@ const writes = (...outcomes: Six): Row => ({
 const asAgent = ['yes', 'FORBIDDEN', 'yes', 'yes', 'FORBIDDEN', 'PROJECT_NOT_FOUND'] as const
 const readsAsAgent = reads(...asAgent)
 const writesAsAgent = writes(...asAgent)
+/** Done with the keys of an agent. */
+const writesAsOwner = writes('FORBIDDEN', 'FORBIDDEN', 'yes', 'yes', 'FORBIDDEN', 'PROJECT_NOT_FOUND')
 /** What a project shows to all who may look into it, its agents, leases and topics; and what they may do with it. */
 const inProject = ['yes', 'yes', 'yes', 'yes', 'yes', 'PROJECT_NOT_FOUND'] as const
 const readsProject = reads(...inProject)
@@ -90,7 +92,10 @@ const ofThread = reads('yes', 'THREAD_NOT_FOUND', 'yes', 'yes', 'THREAD_NOT_FOUN
 
 /** By room, in the order of the rooms. */
 export const matrix = {
-  access: { listHeldChores: oversight },
+  access: {
+    listHeldChores: oversight,
+    holdsKey: reads('nothing', 'nothing', 'nothing', 'yes', 'nothing', 'nothing'),
+  },
   projects: {
     ensureProject: writesProject,
     needProject: readsProject,
@@ -100,6 +105,10 @@ export const matrix = {
     register: writesAsAgent,
     createIdentity: writes('yes', 'yes', 'yes', 'FORBIDDEN', 'FORBIDDEN', 'FORBIDDEN'),
     createKey: writesAsAgent,
+    rotateKey: writesAsOwner,
+    revokeKeys: writesAsOwner,
+    listKeys: readsAsAgent,
+    listAllKeys: steering,
     registerOwned: steering,
     needSelf: ownKey,
     describeSelf: ownKey,
@@ -133,8 +142,9 @@ export const matrix = {
   mail: {
     claimMessage: writesAsAgent,
     keepSessionKey: writesAsAgent,
+    watchAgent: readsAsAgent,
     listConversations: readsAsAgent,
-    readConversation: writesAsAgent,
+    readConversation: readsAsAgent,
     markReadCalled: writesAsAgent,
     listUnread: readsAsAgent,
     needCounterpart: readsAsAgent,

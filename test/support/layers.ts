@@ -40,6 +40,7 @@ const rooms = [
   'search',
   'tasks',
   'macros',
+  'oversight',
   'transfers',
   'backups',
   'waking',

@@ -19,6 +19,7 @@ import { release, renew, reserve, sweepLeases } from '../leases/leases.ts'
 import { acknowledgeMessage, markRead } from '../mail/receipts.ts'
 import { take } from '../mail/take.ts'
 import { send } from '../messages/send.ts'
+import { decideRelated } from '../oversight/related.ts'
 import { ensureProject } from '../projects/projects.ts'
 import { requestContact, respondContact } from '../requests/requests.ts'
 import { createGrant, revokeGrant } from '../threads/grants.ts'
@@ -76,6 +77,16 @@ eachEngine('The feed', (open) => {
       expect(await changesOf(() => ensureProject(hub, operator, '/srv/code/other'))).toEqual([
         { kind: 'project.created', actor: 'operator', projectId: expect.any(Number) },
       ])
+      for (const [kind, confirm] of [
+        ['project.linked', true],
+        ['project.unlinked', false],
+      ] as const) {
+        const made = await changesOf(() => decideRelated(hub, operator, project, { other: '/srv/code/other', confirm }))
+        expect(made).toEqual([
+          { ...byOperator, kind },
+          { ...byOperator, kind, projectId: expect.any(Number) },
+        ])
+      }
       expect(await changesOf(() => ensureAgent(hub, local, { project, name: 'cid' }))).toEqual([
         { ...byLocal, kind: 'agent.created', agentId: expect.any(Number) },
       ])
@@ -188,6 +199,8 @@ eachEngine('The feed', (open) => {
 
       const kinds: Record<Made, true> = {
         'project.created': true,
+        'project.linked': true,
+        'project.unlinked': true,
         'agent.created': true,
         'agent.updated': true,
         'agent.policy': true,

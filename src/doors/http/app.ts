@@ -1,4 +1,5 @@
 /** The HTTP server without its doors: admission, bad requests, health. */
+import type { IncomingMessage } from 'node:http'
 import Fastify, {
   errorCodes,
   type FastifyError,
@@ -34,6 +35,13 @@ export interface AppOptions extends GuardOptions, CredentialOptions, HealthOptio
   readonly requestsShown?: boolean
 }
 
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** Who calls, for the pages: they admit their visitors themselves. Throws as other routes do. */
+    callerOf(raw: IncomingMessage): Caller | Promise<Caller>
+  }
+}
+
 /** Listen with `listen` below: it costs each request less than `app.listen` right after `app.ready`. */
 export function createApp(options: AppOptions): FastifyInstance {
   const { log, admission, resource = {} } = options
@@ -65,12 +73,14 @@ export function createApp(options: AppOptions): FastifyInstance {
   const guard = createGuard(options)
   const readCaller = createReadCaller(options)
   const cors = options.cors && createCors(options.cors)
+  app.decorate('callerOf', (raw) => readCaller(raw, guard(raw)))
   app.addHook('onRequest', (request, reply, done) => {
     const toLoopback = guard(request.raw)
+    const page = isPage(request.raw)
     // A browser asks before it sends credentials.
-    if (cors?.(request, reply)) return
+    if (!page && cors?.(request, reply)) return
     checkForm(request.raw)
-    if (isOpen(request)) return done()
+    if (page || isOpen(request)) return done()
     const caller = readCaller(request.raw, toLoopback, () => request.routeOptions.config.openToAll === true)
     const enter = (who: Caller) => {
       request.caller = who
@@ -123,6 +133,10 @@ export async function listen(app: FastifyInstance, { host, port }: { host: strin
 /** Probes carry no credentials, nor do those who ask how to get some; a path that does not exist is 404 for everybody. */
 const isOpen = ({ is404, raw }: FastifyRequest): boolean =>
   is404 || raw.url?.startsWith('/health/') === true || raw.url?.startsWith('/.well-known/') === true
+
+/** Pages take cookies too, and lead to a login. By the path, because the options of a route cost every request 1 µs. */
+const isPage = ({ url = '' }: IncomingMessage): boolean =>
+  url === '/' || (url.startsWith('/mail') && (url.length === 5 || url[5] === '/' || url[5] === '?'))
 
 /** A query may hold a secret; a log may not. */
 const pathOf = ({ url }: FastifyRequest): string => url.split('?', 1)[0] ?? ''

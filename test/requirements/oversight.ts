@@ -1,0 +1,38 @@
+/** Promises about what people see of the agents, and how they steer them. */
+import type { Requirement } from '../requirements.ts'
+
+// biome-ignore format: a table, one promise a line
+export const oversight = [
+  { id: 'web.inbox.unified', spec: 'mail Web UI', says: 'The unified inbox lists mail and topics of all projects, newest first, by project, sender, importance, unread.' },
+  { id: 'web.inbox.threads', spec: 'mail Web UI', says: 'The inbox by threads has one row a thread: its newest message and how many there are.' },
+  { id: 'web.inbox.box', spec: 'mail Web UI', says: 'The boxes of an agent are listed newest first, by pages or from an id, with what was read and acknowledged.' },
+  { id: 'web.projects.figures', spec: 'mail Web UI', says: 'Projects show agents, messages, unread mail and last activity; an overview has agents, threads and leases.' },
+  { id: 'web.message.states', spec: 'mail Web UI', says: 'A message shows each recipient as unread, read, acknowledged or overdue, with times.' },
+  { id: 'web.thread.newest', spec: 'mail Web UI', says: 'A thread is read from its end, with earlier messages on demand, its participants and their presence.' },
+  { id: 'web.threads.listed', spec: 'mail Web UI', says: 'Threads and topics are listed by their newest message, filtered by status, kind and words.' },
+  { id: 'web.access.sight', spec: 'mail Web UI', says: 'Blind copies are for people; without a key, mail among holders of keys shows no content; an agent sees its own.' },
+  { id: 'web.access.steering', spec: 'mail Security', says: 'Only the operator, and a person at this machine while no token is set, steer; nobody else writes as people do.' },
+  { id: 'web.reads.bounded', spec: 'DESIGN Tests', says: 'Every list of the pages is read by an index, however much there is beside it.' },
+  { id: 'web.overseer.identity', spec: 'mail Human Overseer', says: 'HumanOverseer has the program WebUI, the model Human and the policy open, whoever names it first.' },
+  { id: 'web.overseer.preamble', spec: 'mail Human Overseer', says: 'A message from people has the preamble before its text, high importance, and passes every contact policy.' },
+  { id: 'web.overseer.projects', spec: 'mail Human Overseer', says: 'To agents of several projects it is one message in each project, all under one thread_id.' },
+  { id: 'web.overseer.faults', spec: 'mail Human Overseer', says: 'Without subject, text or known recipients nothing is sent, and the fault names its field.' },
+  { id: 'web.overseer.answer', spec: 'mail Human Overseer', says: 'People answer a thread to all who take part openly, a topic as HumanOverseer; an agent answers as itself.' },
+  { id: 'web.overseer.answers', spec: 'mail Human Overseer', says: 'Unread answers to people are counted over all projects until they are marked read.' },
+  { id: 'web.steering.told', spec: 'mail Web UI', says: 'Every act of steering leaves a change that names who did it.' },
+  { id: 'web.steering.read', spec: 'mail Web UI', says: 'A person marks mail of an agent as read, some or all of it, and the agent is not offered it again.' },
+  { id: 'web.contacts.listed', spec: 'mail Web UI', says: 'The contacts of a project are listed, pending ones first, with the policy of each agent.' },
+  { id: 'web.contacts.decided', spec: 'mail Web UI', says: 'A person approves or denies contact in the place of the agent that was asked.' },
+  { id: 'web.topics.closed', spec: 'mail Web UI', says: 'A person closes a topic and opens it again.' },
+  { id: 'web.attention.boards', spec: 'mail Web UI', says: 'Four boards: unread for an hour, urgent unread, acknowledgement required, overdue; with counts and who is late.' },
+  { id: 'web.attention.remind', spec: 'mail Web UI', says: 'A reminder goes to each who is late, names the mail, and comes at most once an hour.' },
+  { id: 'web.leases.listed', spec: 'mail Web UI', says: 'Leases are listed as active, released or expired, by holder, with those that stand in their way.' },
+  { id: 'web.attachments.read', spec: 'mail Web UI', says: 'Messages with attachments are listed, and a file is read by its path by those who see its message.' },
+  { id: 'web.activity.counts', spec: 'mail Web UI', says: 'Activity is exact once caught up: messages over time, by agent, and from agent to agent, without blind copies.' },
+  { id: 'web.search.filters', spec: 'mail Search syntax', says: 'Search takes words, to: and project:, scope, order, sender, recipient, importance, unread, files and times.' },
+  { id: 'web.search.facets', spec: 'mail Search syntax', says: 'Search counts its results by project, sender, importance and month, and gives each part of the query alone.' },
+  { id: 'web.search.sealed', spec: 'mail Web UI', says: 'Mail that is shown without its content, or not at all, is not found by its words.' },
+  { id: 'web.related.judged', spec: 'mail Related Projects', says: 'A new project is compared with all others within seconds: names, folders, contacts and mail; with a reason.' },
+  { id: 'web.related.decided', spec: 'mail Related Projects', says: 'What a person confirms is shown on both projects, what was dismissed stays away; neither permits anything.' },
+  { id: 'web.related.documents', spec: 'mail Related Projects', says: 'A language model reads README.md and AGENTS.md of both folders, nothing outside of them, and may fail.' },
+] as const satisfies readonly Requirement[]
