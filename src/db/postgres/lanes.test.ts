@@ -4,6 +4,7 @@ import { expect, inject, onTestFinished } from 'vitest'
 import { openLine } from '../../../test/support/line.ts'
 import { verifies } from '../../../test/support/verifies.ts'
 import type { Db, Tx } from '../port.ts'
+import { Lanes } from './lanes.ts'
 import { openPostgres } from './postgres.ts'
 
 async function connect(url = inject('postgresUrl')): Promise<Db> {
@@ -168,4 +169,19 @@ verifies('serve.store.lanes', 'a group that is lost during its commit is not run
       reason: { code: 'DB_BUSY', message: expect.stringContaining('may be saved or not') },
     })
   expect(runs).toEqual([1, 1])
+})
+
+verifies('serve.store.exhausted', 'nobody of a lane waits for a connection twice', async () => {
+  let asked = 0
+  const refuse = async (): Promise<never> => {
+    asked++
+    await Promise.resolve()
+    throw new Error('no connection')
+  }
+  const lanes = new Lanes({ once: refuse, alone: refuse })
+  const outcomes = await Promise.allSettled([1, 2, 3].map((n) => lanes.run('hall', async () => n)))
+  expect(outcomes).toEqual(outcomes.map(() => ({ status: 'rejected', reason: new Error('no connection') })))
+  expect(asked).toBe(1)
+  await expect(lanes.run('hall', async () => 4)).rejects.toThrow('no connection')
+  expect(asked).toBe(2)
 })

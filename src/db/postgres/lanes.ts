@@ -48,25 +48,45 @@ export class Lanes {
   async #go(lane: string, first: Unit): Promise<void> {
     const waiting: Unit[] = []
     this.#waiting.set(lane, waiting)
-    for (let group = [first]; group.length > 0; group = waiting.splice(0, unitsPerGroup)) await this.#runGroup(group)
+    for (let group = [first]; group.length > 0; group = waiting.splice(0, unitsPerGroup)) {
+      const refusal = await this.#runGroup(group)
+      // They have waited for the same: nobody waits for a connection twice as long.
+      if (refusal !== undefined) for (const { reject } of waiting.splice(0)) reject(refusal)
+    }
     this.#waiting.delete(lane)
   }
 
-  async #runGroup(group: readonly Unit[]): Promise<void> {
-    if (group.length > 1) {
-      try {
-        // Told only now: a failure, too, may rest on what a neighbour had not committed yet.
-        for (const tell of await this.#once((tx) => together(tx, group))) tell()
-        return
-      } catch (error) {
-        if (error instanceof Unsure) {
-          for (const { reject } of group) reject(error)
-          return
-        }
-        // Nothing of it is saved. Whoever failed fails again, alone.
+  /** Returns the error if there was no connection to run it on. */
+  async #runGroup(group: readonly Unit[]): Promise<unknown> {
+    let started = false
+    const begun =
+      <T>(work: (tx: PostgresTx) => Promise<T>) =>
+      (tx: PostgresTx) => {
+        started = true
+        return work(tx)
       }
+    try {
+      if (group.length > 1) {
+        // Told only now: a failure, too, may rest on what a neighbour had not committed yet.
+        for (const tell of await this.#once(begun((tx) => together(tx, group)))) tell()
+        return undefined
+      }
+    } catch (error) {
+      if (!started || error instanceof Unsure) {
+        for (const { reject } of group) reject(error)
+        return started ? undefined : error
+      }
+      // Nothing of it is saved. Whoever failed fails again, alone.
     }
-    await Promise.all(group.map(({ work, resolve, reject }) => this.#alone(work).then(resolve, reject)))
+    let refusal: unknown
+    const fail = (error: unknown, { reject }: Unit) => {
+      if (!started) refusal = error
+      reject(error)
+    }
+    await Promise.all(
+      group.map((unit) => this.#alone(begun(unit.work)).then(unit.resolve, (error) => fail(error, unit))),
+    )
+    return refusal
   }
 }
 
