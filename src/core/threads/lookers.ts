@@ -40,7 +40,10 @@ async function needSelf(hub: Hub, caller: Caller & { kind: 'agent' }): Promise<A
 
 /** The project and the name by which a caller acts; the holder of a key is the agent of the key. */
 async function placeOf(hub: Hub, { caller, project, name }: Looker): Promise<{ project: string; name?: string }> {
+  // The holder of a token that only reads is nobody here: a name on the URL is for those who may act.
+  if (caller.kind === 'reader') return { project: project ?? commons }
   if (caller.kind !== 'agent') return { project: project ?? commons, ...(name !== undefined && { name }) }
+  if (caller.unmade !== undefined) return { ...caller.unmade }
   if (project !== undefined) await needProject(hub, caller, project)
   const self = await needSelf(hub, caller)
   if (name !== undefined && nameKey(name) !== nameKey(self.name)) throw notYours(caller, { name })
