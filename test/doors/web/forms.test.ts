@@ -45,7 +45,7 @@ describe('Forms', () => {
         [{ recipients: ['Nobody'] }, 'recipients'],
         [{ thread_id: 'x'.repeat(129) }, 'thread_id'],
       ]
-    for (const [wrong, field] of faults) {
+      for (const [wrong, field] of faults) {
         const shown = await ann.post(path, { thread_id: 'keep-me', ...composed, ...wrong })
         expect([shown.status, field]).toEqual([422, field])
         expect(shown.text).toMatch(field === 'thread_id' ? /x{129}/ : /keep-me/)
