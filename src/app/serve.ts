@@ -8,7 +8,15 @@ import type { Log } from '../base/log.ts'
 import { collectProcessMetrics } from '../base/metrics.ts'
 import { openFileLimit } from '../base/processes.ts'
 import { callerOfKey } from '../core/access/keys.ts'
-import { endSession, isSessionEnded, onSessionEnded } from '../core/access/sessions.ts'
+import {
+  addFollowed,
+  endSession,
+  isSessionEnded,
+  listFollowed,
+  onFollowed,
+  onSessionEnded,
+  removeFollowed,
+} from '../core/access/sessions.ts'
 import { countUnread } from '../core/agents/agents.ts'
 import { keepChores } from '../core/hub/chores.ts'
 import { countWaiters, onClose } from '../core/hub/hub.ts'
@@ -98,6 +106,14 @@ export async function startServer(config: Config, log: Log) {
         ttlMs: config.SESSION_TTL_SECONDS * 1000,
         idleMs: sessionIdleMs,
         ended,
+        followed: {
+          of: (nonce, caller, expiresAt) => ({
+            list: () => listFollowed(hub, nonce),
+            add: (followed) => addFollowed(hub, caller, { nonce, expiresAt, ...followed }),
+            remove: (uri) => removeFollowed(hub, caller, nonce, uri),
+          }),
+          watch: (fn) => onFollowed(hub, fn),
+        },
       },
     })
     const app = createApp({

@@ -79,6 +79,11 @@ const ownKey: Row = {
   ...reads('UNAUTHENTICATED', 'UNAUTHENTICATED', 'FORBIDDEN', 'yes', 'yes', 'yes'),
   ...{ writerKeyless: 'FORBIDDEN', writerKeyed: 'FORBIDDEN', readerKeyless: 'FORBIDDEN', readerKeyed: 'FORBIDDEN' },
 }
+/** At the hub a token that names no agent is nobody, whatever it reaches for. */
+const orNobody = (row: Row, outcome: Outcome): Row => ({
+  ...row,
+  ...{ writerKeyless: outcome, writerKeyed: outcome, readerKeyless: outcome, readerKeyed: outcome },
+})
 /** How the server is doing; for all but agents. */
 const oversight = reads('yes', 'yes', 'yes', 'FORBIDDEN', 'FORBIDDEN', 'FORBIDDEN')
 /** For those who are there, or are the operator: a token comes from anywhere. */
@@ -189,16 +194,16 @@ export const matrix = {
     needMessage: reads('yes', 'MESSAGE_NOT_FOUND', 'yes', 'yes', 'MESSAGE_NOT_FOUND', 'PROJECT_NOT_FOUND'),
     summarizeThread: ofThread,
     summarizeThreads: ofThread,
-    listDirectory: readsAsAgent,
-    findListed: readsAsAgent,
-    viewThread: readsAsAgent,
-    listOwnThreads: readsAsAgent,
-    readEnclosure: readsAsAgent,
-    write: writesAsAgent,
-    awaitReplies: readsAsAgent,
-    createGrant: writesAsAgent,
-    listGrants: readsAsAgent,
-    revokeGrant: writesAsAgent,
+    listDirectory: orNobody(readsAsAgent, 'yes'),
+    findListed: orNobody(readsAsAgent, 'yes'),
+    viewThread: orNobody(readsAsAgent, 'THREAD_NOT_FOUND'),
+    listOwnThreads: orNobody(readsAsAgent, 'nothing'),
+    readEnclosure: orNobody(readsAsAgent, 'THREAD_NOT_FOUND'),
+    write: orNobody(writesAsAgent, 'FORBIDDEN'),
+    awaitReplies: orNobody(readsAsAgent, 'MESSAGE_NOT_FOUND'),
+    createGrant: orNobody(writesAsAgent, 'THREAD_NOT_FOUND'),
+    listGrants: orNobody(readsAsAgent, 'yes'),
+    revokeGrant: orNobody(writesAsAgent, 'NOT_FOUND'),
   },
   archive: { findCommits: readsAsAgent, describeCommits: readsAsAgent, listRecentCommits: readsProject },
   search: {

@@ -6,6 +6,7 @@ import { completeId, hubResources, listOwnResources } from './resources.ts'
 import type { HubScope } from './scope.ts'
 import { messageTools } from './tools/messages.ts'
 import { threadTools } from './tools/threads.ts'
+import { hubUpdates } from './updates.ts'
 
 export function hubDoor(hub: Hub): Door<HubScope> {
   return {
@@ -16,6 +17,7 @@ export function hubDoor(hub: Hub): Door<HubScope> {
     tools: [...messageTools(hub), ...threadTools(hub)],
     resources: hubResources(hub),
     listResources: (context, cursor) => listOwnResources(hub, context, cursor),
+    updates: hubUpdates(hub),
     complete: (variable, text, context) => completeId(hub, variable, text, context),
     hints,
   }
