@@ -1,6 +1,5 @@
 /** `parley bus`: the bus door over stdin and stdout, for one client. It ends when stdin does. */
 import { HubError } from '../base/errors.ts'
-import { local } from '../core/access/callers.ts'
 import { processHolder, releaseNames } from '../core/access/holders.ts'
 import { refusingDb } from '../db/refusing.ts'
 import { busDoor } from '../doors/bus/door.ts'
@@ -10,12 +9,14 @@ import { serveStdio } from '../doors/mcp/stdio/serve.ts'
 import { Usage } from '../doors/mcp/usage.ts'
 import type { Settings } from '../settings/read.ts'
 import { openDatabase, openLog, openOn } from './open.ts'
+import { ownCaller } from './own-caller.ts'
 import { version } from './version.ts'
 
 export async function bus({ config, warnings }: Settings, project: string | undefined): Promise<void> {
   const log = openLog(config)
   for (const warning of warnings) log.warn(warning)
   const hub = await openOn(await openDatabase(config).catch(refuseCalls), config, log)
+  const caller = await ownCaller(hub, config)
   const scope = processScope(project)
   const { clock, ids, metrics } = hub
   const engine = createEngine({
@@ -28,8 +29,8 @@ export async function bus({ config, warnings }: Settings, project: string | unde
   })
   // A signal ends it as the end of stdin does: waits end, names are freed.
   process.once('SIGINT', () => process.stdin.destroy()).once('SIGTERM', () => process.stdin.destroy())
-  await serveStdio(busDoor(hub, version), scope, { engine })
-  await releaseNames(hub, local, processHolder(scope.process)).catch((error: unknown) =>
+  await serveStdio(busDoor(hub, version), scope, { engine, caller })
+  await releaseNames(hub, caller, processHolder(scope.process)).catch((error: unknown) =>
     log.debug({ err: error }, 'names were not freed'),
   )
   await hub.close()

@@ -29,11 +29,15 @@ export async function mailbox({ config, warnings }: Settings, { bridge: alone }:
   const clock = systemClock
   const ids = createIds(clock)
   const { MAILBOX_SERVER_URL: url, MAILBOX_API_KEY: key } = config
-  const server = createServer({ url, key, clock, client: `${hostname().slice(0, 60)} ${process.pid} ${ids.short()}` })
+  // The bridge and the tools are two clients: one must not be given what the other has.
+  const named = `${hostname().slice(0, 60)} ${process.pid} ${ids.short()}`
+  const serverFor = (part: string) => createServer({ url, key, clock, client: `${named} ${part}` })
+  const server = serverFor('tools')
   const news = new News(clock)
   const errands = new Errands({ clock, ids, log })
   const arrivals = new Arrivals({ server, news, clock, connected: () => socket?.open ?? false })
-  const bridge = key === undefined ? undefined : openBridge(config, { server, errands, clock, ids, log })
+  const bridge =
+    key === undefined ? undefined : openBridge(config, { server: serverFor('bridge'), errands, clock, ids, log })
   const happened = (event?: unknown) => {
     arrivals.note(event)
     bridge?.look()

@@ -3,6 +3,7 @@ import { Command, CommanderError } from 'commander'
 import { HubError } from '../base/errors.ts'
 import type { Hub } from '../core/hub/hub.ts'
 import { Fault } from '../db/faults.ts'
+import type { Open } from '../doors/cli/commands.ts'
 import type { Screen, Streams } from '../doors/cli/screen.ts'
 import type { Config } from '../settings/all.ts'
 import { ConfigError, readSettings, type Settings } from '../settings/read.ts'
@@ -107,7 +108,7 @@ interface CommandParts {
   readonly around: Surroundings
   readonly settings: () => Settings
   readonly config: () => Config
-  readonly open: () => Promise<Hub>
+  readonly open: Open
   readonly screen: Screen
 }
 
@@ -127,7 +128,9 @@ async function commandParts(around: Surroundings, workingFolder: boolean): Promi
     around,
     settings,
     config,
-    open: async () => (await import('./open.ts')).openStore(config(), around.stderr),
+    open: Object.assign(async () => (await import('./open.ts')).openStore(config(), around.stderr), {
+      asWhom: async (hub: Hub) => (await import('./own-caller.ts')).ownCaller(hub, config()),
+    }),
     screen: processScreen(around),
   }
 }
@@ -197,7 +200,7 @@ const commands: readonly PeoplesCommand[] = [
   },
   {
     name: 'keys',
-    says: 'give an agent a key: nobody acts as it without one',
+    says: 'keys of agents: create, list, rotate, revoke',
     load: async ({ open, screen }) => (await import('../doors/cli/keys.ts')).keysCommand(open, screen),
   },
   {

@@ -30,6 +30,7 @@ import { busPath, busScope } from '../doors/bus/holder.ts'
 import type { Streams } from '../doors/cli/screen.ts'
 import { createApp, listen } from '../doors/http/app.ts'
 import { boundConnections } from '../doors/http/connections.ts'
+import { createGuard } from '../doors/http/guard.ts'
 import { hubDoor } from '../doors/hub/door.ts'
 import { hubPath, hubScope } from '../doors/hub/scope.ts'
 import type { About } from '../doors/mail/about.ts'
@@ -38,8 +39,10 @@ import { mailScope } from '../doors/mail/scope.ts'
 import { mailboxDoor, mailboxPath, mailboxScope } from '../doors/mailbox/door.ts'
 import { mountDoor } from '../doors/mcp/http/serve.ts'
 import { createEngine } from '../doors/mcp/protocol/engine.ts'
+import type { EndedSessions } from '../doors/mcp/protocol/sessions.ts'
 import { emitUsage, Usage } from '../doors/mcp/usage.ts'
 import { mountPost } from '../doors/post/door.ts'
+import { mountSockets } from '../doors/post/sockets/mount.ts'
 import { mountWeb } from '../doors/web/door.ts'
 import type { Config } from '../settings/all.ts'
 import type { Settings } from '../settings/read.ts'
@@ -85,6 +88,11 @@ export async function startServer(config: Config, log: Log) {
   try {
     const { close: closeSignIn, ...signIn } = await openSignIn(hub, config)
     onClose(hub, async () => closeSignIn())
+    const ended: EndedSessions = {
+      has: (nonce) => isSessionEnded(hub, nonce),
+      add: (caller, nonce, until) => endSession(hub, caller, nonce, until),
+      watch: (fn) => onSessionEnded(hub, fn),
+    }
     const engine = createEngine({
       clock,
       ids,
@@ -99,11 +107,7 @@ export async function startServer(config: Config, log: Log) {
         secret,
         ttlMs: config.SESSION_TTL_SECONDS * 1000,
         idleMs: sessionIdleMs,
-        ended: {
-          has: (nonce) => isSessionEnded(hub, nonce),
-          add: (caller, nonce, until) => endSession(hub, caller, nonce, until),
-          watch: (fn) => onSessionEnded(hub, fn),
-        },
+        ended,
         followed: {
           of: (nonce, caller, expiresAt) => ({
             list: () => listFollowed(hub, nonce),
@@ -134,8 +138,14 @@ export async function startServer(config: Config, log: Log) {
     mountDoor(app, { engine, path: mailboxPath, door: mailboxDoor(hub), scope: mailboxScope })
     mountDoor(app, { engine, path: config.HTTP_PATH, door: mailDoor(hub, about(config, app, usage)), scope: mailScope })
     mountDoor(app, { engine, path: busPath, door: busDoor(hub, version), scope: busScope })
-    mountWeb(app, { hub, secret, token: config.HTTP_BEARER_TOKEN, mailPath: config.HTTP_PATH, version })
+    mountWeb(app, { hub, secret, token: config.HTTP_BEARER_TOKEN, ended, mailPath: config.HTTP_PATH, version })
     mountPost(app, hub, { registrationOpen: config.REGISTRATION_OPEN })
+    mountSockets(app, hub, {
+      guard: createGuard({ host: config.HTTP_HOST, ...signIn }),
+      callerOfKey: (key) => callerOfKey(hub, key),
+      pingMs: config.WS_PING_INTERVAL * 1000,
+      timeoutMs: config.WS_PING_TIMEOUT * 1000,
+    })
     mountDoor(app, { engine, path: hubPath, door: hubDoor(hub), scope: hubScope })
     await listen(app, { host: config.HTTP_HOST, port: config.HTTP_PORT }).catch(explainListen(config))
     // Deletions that were cut off go on; nobody waits for them.

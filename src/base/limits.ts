@@ -87,6 +87,10 @@ export const limits = {
   syncAnswerLength: 2 * MiB,
   /** Bytes of events that a client may leave unread: beyond them its stream is closed before they fill the memory. */
   unreadEventBytes: 4 * MiB,
+  /** Bytes of events that wait for one WebSocket, and for all of them together, and bytes of what a client says there. */
+  socketBytes: 2 * MiB,
+  socketsBytes: 64 * MiB,
+  socketMessageBytes: 4096,
   /** Bytes of all answers and events together that clients have not read yet; then connections are closed. */
   unsentBytes: 256 * MiB,
   /** Characters of the answers of a batch together; one answer always fits, those past it are errors. */

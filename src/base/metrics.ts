@@ -33,6 +33,7 @@ export function createMetrics() {
       registers,
     }),
     waiting: new Gauge({ name: 'parley_waiting', help: 'Calls that wait for something to happen.', registers }),
+    sockets: new Gauge({ name: 'parley_sockets', help: 'Open WebSockets of agents.', registers }),
     unread: new Gauge({ name: 'parley_unread', help: 'Deliveries not read yet.', registers }),
   }
 }

@@ -12,6 +12,7 @@ import { leaseSettings } from './leases.ts'
 import { llmSettings } from './llm.ts'
 import { logSettings } from './log.ts'
 import { mailboxClientSettings } from './mailbox-client.ts'
+import { postSettings } from './post.ts'
 import { rateLimitSettings } from './rate-limits.ts'
 import { retentionSettings } from './retention.ts'
 import { sessionSettings } from './sessions.ts'
@@ -31,6 +32,7 @@ export const subjects = {
   'Tool calls': toolSettings,
   Agents: agentSettings,
   Contacts: contactSettings,
+  'Post door': postSettings,
   Inboxes: inboxSettings,
   Attachments: attachmentSettings,
   Acknowledgements: acknowledgementSettings,

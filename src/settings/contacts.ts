@@ -22,14 +22,4 @@ export const contactSettings = {
     says: 'Whether a message to a stranger makes an automatic contact under the policy `auto`, and files a contact request under `contacts_only`; `block_all` refuses it in any case.',
     parse: flag,
   }),
-  CONNECTION_CODE_TTL_SECONDS: setting({
-    default: '3600',
-    says: 'Seconds for which the verification code of a connection request is good.',
-    parse: seconds,
-  }),
-  CONNECTION_CODE_VISIBLE: setting({
-    default: 'true',
-    says: 'Whether an agent that is asked for a connection is shown the verification code. With false the code has to reach it through a person, and nothing else approves the request.',
-    parse: flag,
-  }),
 } as const

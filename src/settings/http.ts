@@ -55,11 +55,6 @@ export const httpSettings = {
     says: 'Web sites, separated by commas and written like `https://name:port`, whose pages may call this server. A page needs no entry if its host and port are those it calls; pages of any other site are refused.',
     parse: (raw) => list(raw).map(origin),
   }),
-  REGISTRATION_OPEN: setting({
-    default: 'false',
-    says: 'Whether anybody who reaches the server may register an agent at the post door. Otherwise callers on this machine may, and those with HTTP_BEARER_TOKEN.',
-    parse: flag,
-  }),
   HTTP_REQUEST_LOG_ENABLED: setting({
     default: 'false',
     says: 'Whether each HTTP request is logged at level info: method, path without its query, status and milliseconds. Otherwise it is logged at level debug.',

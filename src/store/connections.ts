@@ -67,10 +67,10 @@ export interface AskedRow {
   to_project: number
 }
 
-/** The contacts that an agent asked for. */
+/** The contacts that an agent asked for itself. */
 export function listAskedBy(db: Reader, fromId: number, limit: number): Promise<AskedRow[]> {
   return db.all<AskedRow>(sql`
     SELECT c.id, c.status, a.name AS to_name, a.project_id AS to_project
     FROM contacts c JOIN agents a ON a.id = c.to_id
-    WHERE c.from_id = ${fromId} ORDER BY c.updated_at DESC, c.id DESC LIMIT ${limit}`)
+    WHERE c.from_id = ${fromId} AND c.origin = 'asked' ORDER BY c.updated_at DESC, c.id DESC LIMIT ${limit}`)
 }

@@ -22,7 +22,16 @@ const outcomeOf = (call: Promise<unknown>): Promise<Outcome | string> =>
   )
 
 /** The verbs that take something away come last: after them the others find less, and a key shuts local callers out. */
-const last: readonly Verb[] = ['take', 'lookForConflicts', 'release', 'renameTopic', 'deleteTopic', 'createKey']
+const last: readonly Verb[] = [
+  'take',
+  'lookForConflicts',
+  'release',
+  'renameTopic',
+  'deleteTopic',
+  'createKey',
+  'rotateKey',
+  'revokeKeys',
+]
 const order: readonly Verb[] = [...(Object.keys(rows) as Verb[]).filter((verb) => !last.includes(verb)), ...last]
 
 eachEngine('Access', (open) => {

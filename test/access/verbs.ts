@@ -1,8 +1,9 @@
 /** One call of each verb that doors can reach, as a door makes it, on what a case reaches for. */
+import { holdsKey } from '../../src/core/access/keys.ts'
 import { listHeldChores } from '../../src/core/access/oversight.ts'
 import { canActAs } from '../../src/core/agents/acting.ts'
 import { needAgent, needHome } from '../../src/core/agents/agents.ts'
-import { createKey } from '../../src/core/agents/keys.ts'
+import { createKey, listAllKeys, listKeys, revokeKeys, rotateKey } from '../../src/core/agents/keys.ts'
 import { describeSelf, needSelf, registerOwned } from '../../src/core/agents/owned.ts'
 import { countAgents, listAgents, pageAgents, whois } from '../../src/core/agents/profiles.ts'
 import { createIdentity, register } from '../../src/core/agents/registration.ts'
@@ -20,6 +21,7 @@ import { listInbox, listOutbox } from '../../src/core/mail/inbox.ts'
 import { acknowledgeMessage, markRead } from '../../src/core/mail/receipts.ts'
 import { acknowledge, take } from '../../src/core/mail/take.ts'
 import { listUnread, needCounterpart } from '../../src/core/mail/unread.ts'
+import { watchAgent } from '../../src/core/mail/watching.ts'
 import { converse } from '../../src/core/messages/conversing.ts'
 import { reply } from '../../src/core/messages/reply.ts'
 import { send } from '../../src/core/messages/send.ts'
@@ -56,6 +58,7 @@ import type { ExportRecord } from '../../src/core/transfers/records.ts'
 import { inRepository } from '../support/guard.ts'
 import { now } from '../support/hub.ts'
 import type { Verb } from './matrix.ts'
+import { watched } from './watched.ts'
 import type { Target } from './world.ts'
 
 const acting = ({ caller, project, name }: Target) => ({ caller, project, name, registered: true })
@@ -76,6 +79,8 @@ type Call = (hub: Hub, target: Target) => Promise<unknown>
 export const calls: Readonly<Record<Verb, Call>> = {
   listHeldChores: async (hub, { caller }) => void (await listHeldChores(hub, caller)),
 
+  holdsKey: async (hub, { caller, keyHash }) => ((await holdsKey(hub, caller, keyHash)) ? true : []),
+
   ensureProject: (hub, { caller, project }) => ensureProject(hub, caller, project),
   needProject: (hub, { caller, project }) => needProject(hub, caller, project),
   listProjects: async (hub, { caller, project }) =>
@@ -84,6 +89,10 @@ export const calls: Readonly<Record<Verb, Call>> = {
   register: (hub, { caller, project, name }) => register(hub, caller, { project, name, task: 'another' }),
   createIdentity: (hub, { caller, project }) => createIdentity(hub, caller, { project }),
   createKey: (hub, target) => createKey(hub, acting(target)),
+  rotateKey: (hub, target) => rotateKey(hub, acting(target)),
+  revokeKeys: (hub, target) => revokeKeys(hub, acting(target)),
+  listKeys: async (hub, target) => void (await listKeys(hub, acting(target))),
+  listAllKeys: async (hub, { caller }) => (await listAllKeys(hub, caller)).keys,
   registerOwned: (hub, { caller, project }) => registerOwned(hub, caller, { project, name: 'NewOwned' }),
   needSelf: (hub, { caller }) => needSelf(hub, caller),
   describeSelf: (hub, { caller }) => describeSelf(hub, caller),
@@ -122,6 +131,15 @@ export const calls: Readonly<Record<Verb, Call>> = {
   claimMessage: (hub, target) => claimMessage(hub, acting(target), { uid: target.messageUid }),
   keepSessionKey: (hub, target) => keepSessionKey(hub, acting(target), { uid: target.threadUid, sessionKey: 'main' }),
   markReadCalled: (hub, target) => markReadCalled(hub, acting(target), target.messageUid),
+  watchAgent: async (hub, target) => {
+    const end = await watchAgent(hub, acting(target), {
+      arrived() {},
+      asked() {},
+      approved() {},
+      keysChanged() {},
+    })
+    end()
+  },
   listConversations: async (hub, target) =>
     (await listConversations(hub, acting(target), { unreadOnly: false, limit: 10 })).conversations,
   readConversation: async (hub, target) =>
@@ -218,6 +236,8 @@ export const calls: Readonly<Record<Verb, Call>> = {
   exportProject: (hub, { caller, project }) => exportProject(hub, caller, { project, write: async () => {} }),
   importProject: (hub, { caller }) => importProject(hub, caller, { records: () => anExport }),
   backUp: (hub, { caller }) => backUp(hub, caller, { archives: 'none', parley: '', write: async () => {} }),
+
+  ...watched,
 
   shakeHands: (hub, target) => shakeHands(hub, acting(target), { with: { name: target.other }, accept: false }),
 }

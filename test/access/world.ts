@@ -1,5 +1,6 @@
 /** Two projects with agents who hold keys and agents who do not, mail between them, topics and leases: what the matrix is tried on. */
 import { agentCaller, type Caller, local, operator, tokenCaller } from '../../src/core/access/callers.ts'
+import { hashKey } from '../../src/core/access/keys.ts'
 import type { Acting } from '../../src/core/agents/acting.ts'
 import { type Agent, ensureAgent } from '../../src/core/agents/agents.ts'
 import { createKey } from '../../src/core/agents/keys.ts'
@@ -30,6 +31,8 @@ export interface Target {
   readonly threadUid: string
   /** Of a request for contact that waits for its answer. */
   readonly code: string
+  /** Of the key of the agent that has one. */
+  readonly keyHash: string
   /** A message to `other`, which was not answered. */
   readonly askedId: number
   /** Lets `other` read the thread. */
@@ -64,13 +67,14 @@ export async function createWorld(hub: Hub): Promise<(of: Case) => Target> {
     away: await furnish(hub, pairs.away),
   }
   const stranger = await ensureAgent(hub, local, { project: '/srv/home', name: 'SilverPine', policy: 'auto' })
-  for (const name of [pairs.keyed.name, pairs.keyed.other, stranger.name])
+  const { key } = await createKey(hub, { caller: local, project: '/srv/home', name: pairs.keyed.name })
+  for (const name of [pairs.keyed.other, stranger.name])
     await createKey(hub, { caller: local, project: '/srv/home', name })
   const [own, foreign] = [agentCaller(made.keyed.agent), agentCaller(stranger)]
   // A key takes the name from its holders: the owner joins again.
   const { topic, holder, name } = made.keyed.target
   await join(hub, { caller: own, project: '/srv/home', key: holder }, { topic, name, token: undefined })
-  const targets: Readonly<Record<Case, Target>> = {
+  const targets: Readonly<Record<Case, Omit<Target, 'keyHash'>>> = {
     localKeyless: { caller: local, ...made.keyless.target },
     localKeyed: { caller: local, ...made.keyed.target },
     operator: { caller: operator, ...made.keyed.target },
@@ -83,13 +87,13 @@ export async function createWorld(hub: Hub): Promise<(of: Case) => Target> {
     readerKeyless: { caller: tokenCaller('token:r', false), ...made.keyless.target },
     readerKeyed: { caller: tokenCaller('token:r', false), ...made.keyed.target },
   }
-  return (of) => targets[of]
+  return (of) => ({ ...targets[of], keyHash: hashKey(key) })
 }
 
 async function furnish(
   hub: Hub,
   { project, name, other }: Pair,
-): Promise<{ agent: Agent; target: Omit<Target, 'caller'> }> {
+): Promise<{ agent: Agent; target: Omit<Target, 'caller' | 'keyHash'> }> {
   const agent = await ensureAgent(hub, local, { project, name, policy: 'auto' })
   await ensureAgent(hub, local, { project, name: other, policy: 'auto' })
   const as = (name: string): Acting => ({ caller: local, project, name, registered: true })

@@ -41,3 +41,9 @@ export async function callerOfKey(hub: Hub, key: string): Promise<Caller | undef
   return remember(goodKeys(hub), hashed, { caller: agentCaller({ id: row.id, projectId: row.project_id }), at: now })
     .caller
 }
+
+/** Whether a key that was good is so still; by its hash, because nobody has to keep the key itself. */
+export async function holdsKey(hub: Hub, caller: Caller, hash: string): Promise<boolean> {
+  const row = await findKeyHolder(reader(hub), hash)
+  return caller.kind === 'agent' && row?.id === caller.agentId
+}

@@ -24,9 +24,16 @@ export interface NewKey {
  */
 export const createKey = (hub: Hub, acting: Acting): Promise<NewKey> => giveKey(hub, acting, async () => {})
 
-/** A new key in place of all that the agent has: those are no longer good. */
+/** A new key in place of all that the agent has: those are no longer good. For its owner and the operator. */
 export const rotateKey = (hub: Hub, acting: Acting): Promise<NewKey> =>
-  giveKey(hub, acting, async (tx, agent) => void (await deleteKeys(tx, agent.id)))
+  giveKey(hub, acting, async (tx, agent) => {
+    needOwner(acting.caller, agent)
+    await deleteKeys(tx, agent.id)
+  })
+
+function needOwner(caller: Caller, agent: Agent): void {
+  if (!mayActAs(caller, { ...agent, keyed: true })) throw notYours(caller, agent)
+}
 
 async function giveKey(hub: Hub, acting: Acting, before: (tx: Tx, agent: Agent) => Promise<void>): Promise<NewKey> {
   const { caller } = acting
@@ -35,7 +42,7 @@ async function giveKey(hub: Hub, acting: Acting, before: (tx: Tx, agent: Agent) 
   await commit(hub, caller, async (tx, note) => {
     // Of two who give the first key at once, one finds the agent taken.
     const first = await updateKeyed(tx, agent.id)
-    if (!first && !mayActAs(caller, { ...agent, keyed: true })) throw notYours(caller, agent)
+    if (!first) needOwner(caller, agent)
     if (first) await deleteHoldersOf(tx, agent.id)
     await before(tx, agent)
     await storeKey(hub, { tx, note, agent, key })
@@ -61,6 +68,7 @@ export async function revokeKeys(
   prefix?: string,
 ): Promise<{ agent: Agent; revoked: number }> {
   const agent = await actAs(hub, { ...acting, registered: true, unnoticed: true })
+  needOwner(acting.caller, agent)
   const revoked = await commit(hub, acting.caller, async (tx, note) => {
     const ended = await deleteKeys(tx, agent.id, prefix)
     if (ended === 0)

@@ -165,7 +165,10 @@ export interface History {
   readonly automaticTurns: number
 }
 
-/** The messages of a conversation that the agent sent or was sent. What it was sent and is shown here is read now. */
+/**
+ * The messages of a conversation that the agent sent or was sent. What it was sent and is shown here is read now, unless
+ * the caller may only look.
+ */
 export async function readConversation(
   hub: Hub,
   acting: Acting,
@@ -180,12 +183,13 @@ export async function readConversation(
   const ids = within(found.slice(0, limit))
   const letters = await lettersOf(hub, agent, ids)
   const shown = ids.flatMap((id) => letters.get(id) ?? [])
+  const marks = !acting.caller.readOnly
   const unread = ids.filter((id) => letters.get(id)?.read === false && letters.get(id)?.own === false)
-  await markAllRead(hub, acting, agent, unread)
+  if (marks) await markAllRead(hub, acting, agent, unread)
   return {
     uid: thread.uid,
     subject: firstLine(thread.subject),
-    letters: shown.map((letter) => ({ ...letter, read: letter.read || !letter.own })),
+    letters: shown.map((letter) => ({ ...letter, read: letter.read || (marks && !letter.own) })),
     more: found.length > ids.length,
     automaticTurns: await countAutomatic(reader(hub), thread.id),
   }

@@ -1,6 +1,6 @@
 /** `parley acks` and `parley list-acks`: which acknowledgements an agent still owes. */
 import { type Command, InvalidArgumentError } from 'commander'
-import { local } from '../../core/access/callers.ts'
+import { type Caller, local } from '../../core/access/callers.ts'
 import { needAgent } from '../../core/agents/agents.ts'
 import type { Hub } from '../../core/hub/hub.ts'
 import { listInbox, type Received } from '../../core/mail/inbox.ts'
@@ -8,7 +8,7 @@ import { needProject } from '../../core/projects/projects.ts'
 import { parseAddress } from '../words/fields.ts'
 import { address, toDelivery, toEnvelope } from '../words/mail.ts'
 import { ago, iso } from '../words/times.ts'
-import { atLeast, examples, newCommand, type Open, withHub } from './commands.ts'
+import { atLeast, callerOf, examples, newCommand, type Open, withHub } from './commands.ts'
 import { harmlessJson, word } from './harmless.ts'
 import type { Screen } from './screen.ts'
 import { table } from './tables.ts'
@@ -39,7 +39,8 @@ export function acksCommand(open: Open, ttlMinutes: () => number, screen: Screen
       .argument('<project>', projectIs)
       .argument('<agent>', 'the name of the agent')
 
-  const run = (wish: Wish): Promise<void> => withHub(open, screen, (hub) => show(hub, screen, wish))
+  const run = (wish: Wish): Promise<void> =>
+    withHub(open, screen, async (hub) => show(hub, await callerOf(open, hub), screen, wish))
 
   command(
     'pending',
@@ -84,7 +85,7 @@ export function listAcksCommand(open: Open, screen: Screen): Command {
     .requiredOption('--project <slug or key>', 'the project of the agent')
     .requiredOption('--agent <name>', 'the name of the agent')
   return withOptions(command, ['list-acks --project backend --agent BlueLake --limit 10']).action((options: Wish) =>
-    withHub(open, screen, (hub) => show(hub, screen, options)),
+    withHub(open, screen, async (hub) => show(hub, await callerOf(open, hub), screen, options)),
   )
 }
 
@@ -103,6 +104,7 @@ function minutes(given: string): number {
 /** Nothing is marked as read by it, and the agent does not count as active. */
 async function show(
   hub: Hub,
+  caller: Caller,
   screen: Screen,
   { project: slugOrKey, agent: called, olderThan, limit, json }: Wish,
 ): Promise<void> {
@@ -112,7 +114,7 @@ async function show(
   const now = hub.clock.now()
   const { messages, more } = await listInbox(
     hub,
-    { caller: local, project, name: agent, home, registered: true, unnoticed: true },
+    { caller, project, name: agent, home, registered: true, unnoticed: true },
     {
       part: 'unacked',
       limit,

@@ -1,11 +1,19 @@
 /** The common part of all commands for people: output, failures, help. */
 import { Command, CommanderError, InvalidArgumentError } from 'commander'
+import { type Caller, local } from '../../core/access/callers.ts'
 import type { Hub } from '../../core/hub/hub.ts'
 import { forPeople, UsageError } from './failures.ts'
 import type { Screen } from './screen.ts'
 
 /** Opens the hub for one command. */
-export type Open = () => Promise<Hub>
+export interface Open {
+  (): Promise<Hub>
+  /** Whoever types the command, where that is not just anybody of this machine. */
+  asWhom?(hub: Hub): Promise<Caller>
+}
+
+/** The caller of a command that acts in an agent's name. */
+export const callerOf = async (open: Open, hub: Hub): Promise<Caller> => (await open.asWhom?.(hub)) ?? local
 
 /** A command that writes to the screen; where it is used wrongly it says so, and throws a CommanderError. */
 export function newCommand(name: string, screen: Screen): Command {

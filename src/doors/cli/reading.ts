@@ -1,6 +1,6 @@
 /** `parley topics list`, `show` and `presence`. */
 import { limits } from '../../base/limits.ts'
-import { local } from '../../core/access/callers.ts'
+import { type Caller, local } from '../../core/access/callers.ts'
 import type { Hub } from '../../core/hub/hub.ts'
 import { needTopicCalled, summarizeTopics, type TopicSummary } from '../../core/topics/care.ts'
 import { listPresent } from '../../core/topics/members.ts'
@@ -15,6 +15,8 @@ import { paint, table } from './tables.ts'
 /** The common arguments of all commands. */
 export interface Desk {
   readonly hub: Hub
+  /** Whoever acts, where a command acts in somebody's name. */
+  readonly caller: Caller
   readonly screen: Screen
   readonly project: string
   /** Whether a program reads the answer. */

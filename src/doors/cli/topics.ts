@@ -1,7 +1,7 @@
 /** `parley topics`: the commands with which people follow, steer and keep topics. */
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { commons } from '../../base/names.ts'
-import { atLeast, examples as examplesOf, newCommand, type Open, withHub } from './commands.ts'
+import { atLeast, callerOf, examples as examplesOf, newCommand, type Open, withHub } from './commands.ts'
 import { exportCommand, type Format } from './exporting.ts'
 import { UsageError } from './failures.ts'
 import { type Desk, listCommand, presenceCommand, showCommand } from './reading.ts'
@@ -30,7 +30,9 @@ export function topicsCommand(open: Open, screen: Screen): Command {
       .addHelpText('after', examples(...shown))
 
   const run = ({ project, json }: Shared, work: (desk: Desk) => Promise<void>): Promise<void> =>
-    withHub(open, screen, (hub) => work({ hub, screen, project, json: json === true }))
+    withHub(open, screen, async (hub) =>
+      work({ hub, caller: await callerOf(open, hub), screen, project, json: json === true }),
+    )
 
   command('list', 'list topics, the one with the latest activity first', 'list', 'list --status all --json')
     .addOption(new Option('--status <status>', 'which ones').choices(['open', 'closed', 'all']).default('open'))
@@ -107,7 +109,7 @@ export function topicsCommand(open: Open, screen: Screen): Command {
   )
     .argument('<topic>', called)
     .argument('[text...]', 'the message; without it, it is read from standard input')
-    .option('--as <name>', 'under which name (default: your login name)')
+    .option('--as <name>', 'under which name (default: that of your key, else your login name)')
     .option('--type <type>', 'what kind of message: message, question, answer, event, …', 'message')
     .option('--reply-to <seq or id>', 'the message that this one answers')
     .action((topic: string, words: string[], options: Shared & SendOptions) =>

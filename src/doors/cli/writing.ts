@@ -5,6 +5,7 @@ import { HubError } from '../../base/errors.ts'
 import { limits } from '../../base/limits.ts'
 import { nameKey } from '../../base/names.ts'
 import { local } from '../../core/access/callers.ts'
+import { needSelf } from '../../core/agents/owned.ts'
 import { needTopicCalled, renameTopic } from '../../core/topics/care.ts'
 import { listPresent } from '../../core/topics/members.ts'
 import { remark } from '../../core/topics/remarks.ts'
@@ -69,13 +70,14 @@ export interface Sending {
 }
 
 export async function sendCommand(desk: Desk, { topic: called, words, as, type, replyTo }: Sending): Promise<void> {
-  const { hub, screen, project, json } = desk
-  const name = checked(busName, 'The name (--as)', as ?? loginName())
+  const { hub, caller, screen, project, json } = desk
+  const usual = async () => (caller.kind === 'agent' ? (await needSelf(hub, caller)).name : loginName())
+  const name = checked(busName, 'The name (--as)', as ?? (await usual()))
   const kind = checked(messageKind, 'The type (--type)', type)
   const topic = await needTopicCalled(hub, local, project, called)
   const answered = replyTo === undefined ? undefined : await uidOf(desk, topic, replyTo)
   const body = checked(topicBody, 'The message', words.length > 0 ? words.join(' ') : await readInput(desk))
-  const acting = { caller: local, project, name }
+  const acting = { caller, project, name }
   const { message } = await remark(hub, acting, { topic, outgoing: { body, kind, replyToUid: answered } })
   if (json) {
     const entry = (await findEntry(hub, local, topic, message.seq)) ?? { ...message, replyToSeq: undefined }

@@ -65,8 +65,9 @@ function serve(scope: FastifyInstance, hub: Hub, route: Route, registrationOpen:
     url: route.path.replace(/\{(\w+)\}/g, ':$1'),
     config: { openToAll: route.open === true && registrationOpen },
     // Before the body is read: whoever has no key is told that first (post.key.missing).
-    async onRequest(request) {
+    async preParsing(request, _reply, payload) {
       if (!route.open) callers.set(request, await needSelf(hub, request.caller))
+      return payload
     },
     async handler(request, reply) {
       const ended = account()

@@ -282,6 +282,14 @@ describe('The process', () => {
       await allRead(bob)
       expect(quoted(gateway)).toEqual(['one', 'two', 'three'])
       expect(await beside.call('mailbox_check')).toContain('0 unread messages in 1 session.')
+
+      // A message that the tool was given is not brought too.
+      const waiting = beside.call('mailbox_wait', { wait_seconds: 1 })
+      const more = ['four', 'five', 'six']
+      for (const text of more) await write(alice, bob, text)
+      await allRead(bob)
+      const heard = [...(await waiting).matchAll(/^> (.*)$/gm)].map(([, line]) => line)
+      expect([...quoted(gateway).slice(3), ...heard].sort()).toEqual(more.sort())
       alone.child.kill('SIGTERM')
       expect(await alone.gone).toBe(0)
       expect(alone.output.stdout).toBe('')

@@ -51,6 +51,11 @@ verifies('client.wait.once', 'Of two clients with one key, one is given the mess
   expect(heard.filter((text) => text.includes('> only once\n'))).toHaveLength(1)
   expect(heard.filter((text) => text === nothing)).toHaveLength(1)
   await expect.poll(() => unreadOf(bob)).toEqual([])
+
+  // Nor is it given twice to a client that waits twice.
+  const twice = [0, 1].map(() => clients[0]?.call('mailbox_wait', { wait_seconds: 1 }))
+  await alice.rest.send({ to: bob.name, subject: 'Plan', content: 'again once' })
+  expect((await Promise.all(twice)).filter((text) => text?.includes('> again once\n'))).toHaveLength(1)
 })
 
 describe('An answer that does not reach its host', () => {

@@ -4,7 +4,7 @@ import { type JSONRPCRequest, ProtocolErrorCode, type RequestId } from '@modelco
 import { HubError } from '../../../base/errors.ts'
 import { readJson } from '../../../base/json.ts'
 import { limits } from '../../../base/limits.ts'
-import { local } from '../../../core/access/callers.ts'
+import { type Caller, local } from '../../../core/access/callers.ts'
 import { clientOf, takeNotification } from '../http/incoming.ts'
 import { Conversation } from '../protocol/conversation.ts'
 import { dispatch } from '../protocol/dispatch.ts'
@@ -21,15 +21,17 @@ import { readLines } from './lines.ts'
 
 export interface StdioOptions {
   readonly engine: Engine
+  /** A local caller, unless the process was given the key of an agent. */
+  readonly caller?: Caller
   readonly stdin?: Readable
   readonly stdout?: Writable
 }
 
-/** Resolves when stdin has ended and everything that ran has ended with it. The starter of the process is a local caller. */
+/** Resolves when stdin has ended and everything that ran has ended with it. */
 export async function serveStdio<Scope>(
   door: Door<Scope>,
   scope: Scope,
-  { engine, stdin = process.stdin, stdout = process.stdout }: StdioOptions,
+  { engine, caller = local, stdin = process.stdin, stdout = process.stdout }: StdioOptions,
 ): Promise<void> {
   const service = createService(door, engine)
   engine.tasks?.serve(service)
@@ -40,7 +42,7 @@ export async function serveStdio<Scope>(
   const updates =
     door.updates &&
     new SessionUpdates({
-      updates: updatesFor(door.updates, { caller: local, scope }),
+      updates: updatesFor(door.updates, { caller, scope }),
       followed: listInMemory(),
       failed: (error) => engine.log.warn({ err: error }, 'the client could not be told of changes'),
     })
@@ -56,17 +58,12 @@ export async function serveStdio<Scope>(
     if (inbound.kind !== 'request') return
     const { era } = inbound
     const client = era === 'modern' ? clientOf(inbound.message) : introduced
-    const exchange = new LineExchange(
-      inbound.message,
-      { caller: local, scope, client, conversation, updates },
-      engine,
-      {
-        write,
-        welcome: (client) => {
-          introduced = client
-        },
+    const exchange = new LineExchange(inbound.message, { caller, scope, client, conversation, updates }, engine, {
+      write,
+      welcome: (client) => {
+        introduced = client
       },
-    )
+    })
     void dispatch(service, eras[era], inbound.message, exchange)
   }
 

@@ -1,0 +1,144 @@
+/** The WebSocket of the post door at /ws: its handshake, who may open it, and what clients say there. */
+import { type IncomingMessage, STATUS_CODES } from 'node:http'
+import type { Duplex } from 'node:stream'
+import type { FastifyInstance } from 'fastify'
+import { type WebSocket, WebSocketServer } from 'ws'
+import { HubError } from '../../../base/errors.ts'
+import { limits } from '../../../base/limits.ts'
+import type { Caller } from '../../../core/access/callers.ts'
+import { hashKey } from '../../../core/access/keys.ts'
+import { needSelf } from '../../../core/agents/owned.ts'
+import type { Hub } from '../../../core/hub/hub.ts'
+import type { Addressed } from '../../http/guard.ts'
+import { toFailure } from '../failures.ts'
+import { authOk, closes, pong, readSaid } from './events.ts'
+import { type Link, Sockets, type SocketTimes } from './sockets.ts'
+
+export interface SocketOptions extends SocketTimes {
+  /** Throws for a request that was not meant for this server, or comes from a foreign web page. */
+  guard(request: Addressed): unknown
+  /** The agent whose key this is, if it is one. */
+  callerOfKey(key: string): Promise<Caller | undefined>
+  /** A client that brings its key as its first message has this long. */
+  readonly keyMs?: number
+}
+
+export const socketPath = '/ws'
+
+/** Clients have this long to answer the close of a server that stops. */
+const graceMs = 1000
+
+export function mountSockets(
+  app: FastifyInstance,
+  hub: Hub,
+  { guard, callerOfKey, keyMs = 5000, ...times }: SocketOptions,
+): void {
+  const handshakes = new WebSocketServer({
+    noServer: true,
+    // Compression keeps a window of memory for each socket.
+    perMessageDeflate: false,
+    maxPayload: limits.socketMessageBytes,
+    clientTracking: false,
+  })
+  const sockets = new Sockets(hub, times)
+  let stopping = false
+
+  // Anything else that offers an upgrade (to HTTP/2, say) is answered as the plain request that it is as well.
+  Object.assign(app.server, { shouldUpgradeCallback: isForSocket })
+  app.server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    socket.on('error', () => socket.destroy())
+    admit(request, socket, head).catch((error: unknown) => refuse(hub, socket, error))
+  })
+  app.addHook('preClose', (done) => {
+    stopping = true
+    sockets.stop(graceMs).then(() => done(), done)
+  })
+
+  async function admit(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
+    if (stopping) throw new HubError('SHUTTING_DOWN', 'The server stops.')
+    if (!isForSocket(request)) throw new HubError('NOT_FOUND', `WebSockets are at ${socketPath}.`)
+    guard(request)
+    const key = keyOf(request)
+    // Watched before the handshake ends: the client misses nothing from the moment on that it is connected.
+    const link = key === undefined ? undefined : await enter(key)
+    if (socket.destroyed) return link?.leave()
+    handshakes.handleUpgrade(request, socket, head, (opened) => {
+      sockets.greet(opened)
+      if (link !== undefined) welcome(link, opened)
+      else if (key !== undefined) opened.close(...closes.badKey)
+      else awaitKey(opened)
+    })
+    // A handshake that is refused calls nobody back.
+    if (link !== undefined && link.socket === undefined) link.leave()
+  }
+
+  async function enter(key: string): Promise<Link | undefined> {
+    const caller = await callerOfKey(key)
+    return caller && sockets.open(await needSelf(hub, caller), hashKey(key))
+  }
+
+  function welcome(link: Link, socket: WebSocket): void {
+    sockets.attach(link, socket)
+    socket.on('message', (data: Buffer) => hear(link, data))
+  }
+
+  function hear(link: Link, data: Buffer): void {
+    sockets.heard(link)
+    if (readSaid(data)?.type === 'ping') sockets.send(link, pong)
+  }
+
+  function awaitKey(socket: WebSocket): void {
+    const cancel = hub.clock.after(keyMs, () => socket.close(...closes.noKey))
+    socket.once('close', cancel)
+    socket.once('message', (data: Buffer) => {
+      cancel()
+      const said = readSaid(data)
+      const entered = (said?.type === 'auth' ? enter(said.key) : Promise.resolve(undefined)).then(
+        (link) => settle(link, socket),
+        (error: unknown) => {
+          hub.log.error({ err: error }, 'a WebSocket could not be opened')
+          socket.close(1011, 'Something went wrong inside Parley.')
+        },
+      )
+      // What it says meanwhile is heard once it is known who it is; what comes later waits in the kernel.
+      socket.pause()
+      const early = (more: Buffer) => void entered.then((link) => link && hear(link, more))
+      socket.on('message', early)
+      void entered.then(() => {
+        socket.off('message', early)
+        socket.resume()
+      })
+    })
+  }
+
+  function settle(link: Link | undefined, socket: WebSocket): Link | undefined {
+    if (link === undefined) socket.close(...closes.badKey)
+    else if (socket.readyState !== socket.OPEN) link.leave()
+    else {
+      socket.send(authOk, { binary: false })
+      welcome(link, socket)
+      return link
+    }
+    return undefined
+  }
+}
+
+const isForSocket = ({ url = '', headers }: IncomingMessage): boolean =>
+  headers.upgrade?.toLowerCase() === 'websocket' && /^\/ws\/?$/.test(url.split('?', 1)[0] ?? '')
+
+/** In the query, as old clients bring it, or in a header; undefined if it is to come as the first message. */
+function keyOf({ url = '', headers }: IncomingMessage): string | undefined {
+  const { 'x-api-key': header, authorization } = headers
+  if (typeof header === 'string') return header
+  if (authorization !== undefined) return /^bearer +(\S+) *$/i.exec(authorization)?.[1] ?? ''
+  return URL.parse(url, 'ws://localhost')?.searchParams.get('api_key') ?? undefined
+}
+
+function refuse(hub: Hub, socket: Duplex, error: unknown): void {
+  const { status, body, retryAfter } = toFailure(error, hub.log)
+  const text = JSON.stringify(body)
+  const wait = retryAfter === undefined ? '' : `Retry-After: ${retryAfter}\r\n`
+  socket.end(
+    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\nConnection: close\r\nContent-Type: application/json\r\n${wait}Content-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`,
+  )
+}
