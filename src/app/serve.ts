@@ -53,6 +53,7 @@ import { choresOf } from './housekeeping.ts'
 import { databaseName, openDatabase, openLog, openOn, storageName } from './open.ts'
 import { keepSecret } from './secret.ts'
 import { openSignIn } from './sign-in.ts'
+import { taskStore } from './tasks.ts'
 import { version } from './version.ts'
 
 /** The memory of a silent session is freed after this; its token stays good. */
@@ -101,6 +102,7 @@ export async function startServer(config: Config, log: Log) {
       version,
       admission: signIn.admission,
       graceMs,
+      tasks: taskStore(hub),
       sessions: {
         secret,
         ttlMs: config.SESSION_TTL_SECONDS * 1000,
