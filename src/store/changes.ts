@@ -47,6 +47,8 @@ export type Event =
     }
   | { kind: 'topic.joined' | 'cursor.reset' | 'cursor.returned'; projectId: number; threadId: number; agentId: number }
   | { kind: 'grant.created' | 'grant.revoked'; projectId: number; threadId: number; agentId: number }
+  | { kind: 'server.granted'; projectId: number; agentId: number }
+  | { kind: 'server.revoked'; agentId: number }
   | { kind: 'session.ended' }
 
 /** An event as the feed has it: its place, when it was committed, and the key of whoever did it. */

@@ -120,6 +120,13 @@ export interface Subject {
   readonly agent?: unknown
 }
 
+/** A tool that is none of the door's own, and how it stands in the list: what others say of it is not made of our schemas. */
+export interface ListedTool<Scope> {
+  // biome-ignore lint/suspicious/noExplicitAny: as in a table
+  readonly tool: Tool<Scope, any, any>
+  readonly listed: object
+}
+
 export interface Door<Scope> {
   readonly name: string
   readonly title: string
@@ -135,6 +142,8 @@ export interface Door<Scope> {
   ): Promise<{ readonly resources: readonly ListedResource[]; readonly next: string | undefined }>
   /** Values of a variable of a resource's template that begin with a text, the likeliest first. */
   complete?(variable: string, text: string, context: CallContext<Scope>): Promise<readonly string[]>
+  /** Tools besides those of the table, which differ from caller to caller; their names are none of the table's. */
+  moreTools?(context: Pick<CallContext<Scope>, 'caller' | 'scope'>): Promise<readonly ListedTool<Scope>[]>
   /** Also answers `{"tool": …, "args": {…}}` with the bare value (all.short-form.value). */
   readonly shortForm?: boolean
   /**

@@ -1,10 +1,12 @@
 /** `tools/call`: finds the tool, runs it, and writes its result so that text and structure cannot differ. */
 import type { ProgressToken } from '@modelcontextprotocol/server'
 import { unknownTool } from '../offers.ts'
+import { openAccount } from './accounts.ts'
 import { resultText, runTool, startProgress } from './call.ts'
+import type { Exchange } from './exchange.ts'
 import type { Json } from './json.ts'
 import { type Incoming, invalid } from './methods.ts'
-import type { Service } from './service.ts'
+import type { Service, ToolRow } from './service.ts'
 
 export async function callTool<Scope>(
   service: Service<Scope>,
@@ -13,7 +15,7 @@ export async function callTool<Scope>(
   const { name, arguments: args, _meta: meta } = params
   if (typeof name !== 'string') throw invalid('tools/call needs the name of a tool.')
   const offered = service.offered(exchange.scope)
-  const row = offered.tools.get(name)
+  const row = offered.tools.get(name) ?? (await findMore(service, exchange, name))
   if (row === undefined) {
     const { message, hint } = unknownTool(service.tools, offered, name)
     throw invalid(`${message} ${hint}`)
@@ -27,4 +29,23 @@ export async function callTool<Scope>(
   return `{"content":[{"type":"text","text":${JSON.stringify(text)}}]${structured ? `,"structuredContent":${text}` : ''}${
     result.ok ? '' : ',"isError":true'
   }${era.tail}`
+}
+
+/** The tools of the table, and those that this caller is offered besides. */
+export async function listTools<Scope>(
+  { door, offered }: Service<Scope>,
+  { exchange }: Incoming<Scope>,
+): Promise<Json> {
+  const more = (await door.moreTools?.(exchange)) ?? []
+  return { tools: [...offered(exchange.scope).list(), ...more.map(({ listed }) => listed)] }
+}
+
+/** Counted together: others choose their names, and a counter is kept for ever. */
+async function findMore<Scope>(
+  { door, engine }: Service<Scope>,
+  exchange: Exchange<Scope>,
+  name: string,
+): Promise<ToolRow<Scope> | undefined> {
+  const found = (await door.moreTools?.(exchange))?.find(({ tool }) => tool.name === name)
+  return found && { tool: found.tool, ended: openAccount(door, { name: 'bridged', cluster: 'bridge' }, engine) }
 }
