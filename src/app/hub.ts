@@ -7,6 +7,7 @@ import { Usage } from '../doors/mcp/usage.ts'
 import type { Settings } from '../settings/read.ts'
 import { openBridgeOf } from './bridging.ts'
 import { openDatabase, openLog, openOn } from './open.ts'
+import { ownCaller } from './own-caller.ts'
 import { version } from './version.ts'
 
 export interface HubOptions {
@@ -25,6 +26,6 @@ export async function hub({ config, warnings }: Settings, options: HubOptions): 
   const usage = new Usage({ noting: config.TOOLS_LOG_ENABLED })
   const engine = createEngine({ clock, ids, log, metrics, version, usage })
   process.once('SIGINT', () => process.stdin.destroy()).once('SIGTERM', () => process.stdin.destroy())
-  await serveStdio(hubDoor(opened), scope, { engine })
+  await serveStdio(hubDoor(opened), scope, { engine, caller: await ownCaller(opened, config) })
   await opened.close()
 }

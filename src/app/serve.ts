@@ -8,7 +8,15 @@ import type { Log } from '../base/log.ts'
 import { collectProcessMetrics } from '../base/metrics.ts'
 import { openFileLimit } from '../base/processes.ts'
 import { callerOfKey } from '../core/access/keys.ts'
-import { endSession, isSessionEnded, onSessionEnded } from '../core/access/sessions.ts'
+import {
+  addFollowed,
+  endSession,
+  isSessionEnded,
+  listFollowed,
+  onFollowed,
+  onSessionEnded,
+  removeFollowed,
+} from '../core/access/sessions.ts'
 import { countUnread } from '../core/agents/agents.ts'
 import { keepChores } from '../core/hub/chores.ts'
 import { countWaiters, onClose } from '../core/hub/hub.ts'
@@ -31,6 +39,7 @@ import { mailScope } from '../doors/mail/scope.ts'
 import { mailboxDoor, mailboxPath, mailboxScope } from '../doors/mailbox/door.ts'
 import { mountDoor } from '../doors/mcp/http/serve.ts'
 import { createEngine } from '../doors/mcp/protocol/engine.ts'
+import type { EndedSessions } from '../doors/mcp/protocol/sessions.ts'
 import { emitUsage, Usage } from '../doors/mcp/usage.ts'
 import { mountPost } from '../doors/post/door.ts'
 import { mountSockets } from '../doors/post/sockets/mount.ts'
@@ -80,6 +89,11 @@ export async function startServer(config: Config, log: Log) {
   try {
     const { close: closeSignIn, ...signIn } = await openSignIn(hub, config)
     onClose(hub, async () => closeSignIn())
+    const ended: EndedSessions = {
+      has: (nonce) => isSessionEnded(hub, nonce),
+      add: (caller, nonce, until) => endSession(hub, caller, nonce, until),
+      watch: (fn) => onSessionEnded(hub, fn),
+    }
     const engine = createEngine({
       clock,
       ids,
@@ -93,10 +107,14 @@ export async function startServer(config: Config, log: Log) {
         secret,
         ttlMs: config.SESSION_TTL_SECONDS * 1000,
         idleMs: sessionIdleMs,
-        ended: {
-          has: (nonce) => isSessionEnded(hub, nonce),
-          add: (caller, nonce, until) => endSession(hub, caller, nonce, until),
-          watch: (fn) => onSessionEnded(hub, fn),
+        ended,
+        followed: {
+          of: (nonce, caller, expiresAt) => ({
+            list: () => listFollowed(hub, nonce),
+            add: (followed) => addFollowed(hub, caller, { nonce, expiresAt, ...followed }),
+            remove: (uri) => removeFollowed(hub, caller, nonce, uri),
+          }),
+          watch: (fn) => onFollowed(hub, fn),
         },
       },
     })
@@ -120,7 +138,7 @@ export async function startServer(config: Config, log: Log) {
     mountDoor(app, { engine, path: mailboxPath, door: mailboxDoor(hub), scope: mailboxScope })
     mountDoor(app, { engine, path: config.HTTP_PATH, door: mailDoor(hub, about(config, app, usage)), scope: mailScope })
     mountDoor(app, { engine, path: busPath, door: busDoor(hub, version), scope: busScope })
-    mountWeb(app, { hub, secret, token: config.HTTP_BEARER_TOKEN, mailPath: config.HTTP_PATH, version })
+    mountWeb(app, { hub, secret, token: config.HTTP_BEARER_TOKEN, ended, mailPath: config.HTTP_PATH, version })
     mountPost(app, hub, { registrationOpen: config.REGISTRATION_OPEN })
     mountSockets(app, hub, {
       guard: createGuard({ host: config.HTTP_HOST, ...signIn }),

@@ -49,7 +49,7 @@ export type Event =
   | { kind: 'grant.created' | 'grant.revoked'; projectId: number; threadId: number; agentId: number }
   | { kind: 'server.granted'; projectId: number; agentId: number }
   | { kind: 'server.revoked'; agentId: number }
-  | { kind: 'session.ended' }
+  | { kind: 'session.ended' | 'session.followed' }
 
 /** An event as the feed has it: its place, when it was committed, and the key of whoever did it. */
 export type Recorded = Event & Place & { readonly at: number; readonly actor: string }

@@ -39,6 +39,7 @@ export const keptTables: readonly Table[] = [
   table('related_projects', 'a_id', 'b_id'),
   table('reminders', 'message_id', 'recipient_id'),
   table('ended_sessions', 'nonce'),
+  table('subscriptions', 'session', 'uri'),
   table('meta', 'key'),
   table('changes'),
   table('followers', 'name'),

@@ -96,6 +96,10 @@ const people = writes('FORBIDDEN', 'FORBIDDEN', 'yes', 'FORBIDDEN', 'FORBIDDEN',
 /** Mail between two agents, both with a key unless the case says otherwise. */
 const ofThread = reads('yes', 'THREAD_NOT_FOUND', 'yes', 'yes', 'THREAD_NOT_FOUND', 'PROJECT_NOT_FOUND')
 
+/** Whoever is no agent sees everything on the pages, perhaps sealed. */
+const onPages = (all: Outcome, another: Outcome, elsewhere: Outcome): Row =>
+  reads(all, all, all, all, another, elsewhere)
+
 /** By room, in the order of the rooms. */
 export const matrix = {
   access: {
@@ -218,6 +222,36 @@ export const matrix = {
     prepareForThread: readsAsAgent,
     lookForConflicts: writesAsAgent,
     shakeHands: writesAsAgent,
+  },
+  oversight: {
+    listAllMail: onPages('yes', 'nothing', 'nothing'),
+    listAllThreads: onPages('yes', 'nothing', 'nothing'),
+    listWatchedProjects: onPages('yes', 'yes', 'nothing'),
+    overviewProject: readsProject,
+    listBox: onPages('yes', 'AGENT_NOT_FOUND', 'PROJECT_NOT_FOUND'),
+    showMessage: onPages('yes', 'MESSAGE_NOT_FOUND', 'PROJECT_NOT_FOUND'),
+    listThreads: readsProject,
+    showThread: onPages('yes', 'THREAD_NOT_FOUND', 'PROJECT_NOT_FOUND'),
+    countAttention: anybody,
+    listAttention: readsProject,
+    listWatchedLeases: readsProject,
+    listProjectContacts: readsProject,
+    listAttached: readsProject,
+    readAttachment: onPages('NOT_FOUND', 'NOT_FOUND', 'PROJECT_NOT_FOUND'),
+    readActivity: readsProject,
+    // Without a key nobody finds what holders of keys write to each other; a token of the operator's makes a reader of all.
+    searchMail: { ...onPages('yes', 'nothing', 'PROJECT_NOT_FOUND'), localKeyed: 'nothing' },
+    countAnswers: anybody,
+    listAddressable: readsProject,
+    listSuggestions: anybody,
+    watchChanges: readsProject,
+    sendAsOverseer: people,
+    answerThread: writes('FORBIDDEN', 'FORBIDDEN', 'yes', 'yes', 'THREAD_NOT_FOUND', 'PROJECT_NOT_FOUND'),
+    setTopicStatus: people,
+    markReadFor: people,
+    decideContact: people,
+    remind: people,
+    decideRelated: people,
   },
   transfers: { exportProject: steering, importProject: steering },
   backups: { backUp: steering },

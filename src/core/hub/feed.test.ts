@@ -11,7 +11,7 @@ import { type Event, findLastChange, listChangesAfter, type Recorded } from '../
 import { start } from '../../store/places.ts'
 import { type Caller, local, operator } from '../access/callers.ts'
 import { sessionHolder } from '../access/holders.ts'
-import { endSession } from '../access/sessions.ts'
+import { addFollowed, endSession } from '../access/sessions.ts'
 import { ensureAgent } from '../agents/agents.ts'
 import { register } from '../agents/registration.ts'
 import { grantServer, revokeServerGrant } from '../bridge/grants.ts'
@@ -184,6 +184,10 @@ eachEngine('The feed', (open) => {
       ] as const)
         expect(await changesOf(work)).toEqual([{ ...byOperator, kind, threadId: topic.id }])
 
+      const followed = { nonce: 'nonce', uri: 'apm2://agents', since: '', expiresAt: clock.now() + 1 }
+      expect(await changesOf(() => addFollowed(hub, operator, followed))).toEqual([
+        { kind: 'session.followed', actor: 'operator' },
+      ])
       const looker = { caller: operator, project }
       const wish = { agent: { name: 'ann' }, thread: String(messageId), can: 'read', ttlMs: 1000 } as const
       const granted = { ...byOperator, agentId: ann, threadId: expect.any(Number) }
@@ -241,6 +245,7 @@ eachEngine('The feed', (open) => {
         'server.granted': true,
         'server.revoked': true,
         'session.ended': true,
+        'session.followed': true,
       }
       expect(new Set((await listAll()).map(({ kind }) => kind))).toEqual(new Set(Object.keys(kinds)))
     },

@@ -30,5 +30,16 @@ export const hub: Migration = {
     )`,
     'CREATE INDEX read_marks_thread ON read_marks (thread_id)',
     'CREATE INDEX cursors_agent ON cursors (agent_id)',
+
+    // since tells where the resource was when the session began to follow it.
+    `CREATE TABLE subscriptions (
+      session    TEXT NOT NULL,
+      uri        TEXT NOT NULL,
+      since      TEXT NOT NULL,
+      created_at BIGINT NOT NULL,
+      expires_at BIGINT NOT NULL,
+      PRIMARY KEY (session, uri)
+    )`,
+    'CREATE INDEX subscriptions_expiry ON subscriptions (expires_at)',
   ],
 }

@@ -7,6 +7,7 @@ import { completeId, hubResources, listOwnResources } from './resources.ts'
 import type { HubScope } from './scope.ts'
 import { messageTools } from './tools/messages.ts'
 import { threadTools } from './tools/threads.ts'
+import { hubUpdates } from './updates.ts'
 
 type HubContext = Pick<CallContext<HubScope>, 'caller' | 'scope'>
 
@@ -20,6 +21,7 @@ export function hubDoor(hub: Hub): Door<HubScope> {
     ...(hub.bridge && { moreTools: (context: HubContext) => bridgedTools(hub, context) }),
     resources: hubResources(hub),
     listResources: (context, cursor) => listOwnResources(hub, context, cursor),
+    updates: hubUpdates(hub),
     complete: (variable, text, context) => completeId(hub, variable, text, context),
     hints,
   }

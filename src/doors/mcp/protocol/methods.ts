@@ -65,7 +65,7 @@ export function legacyMethods<Scope>(service: Service<Scope>): Methods<Scope> {
       if (!isSpecType.SetLevelRequestParams(params)) throw invalid('logging/setLevel needs a level.')
       return {}
     }),
-    'resources/subscribe': encoded((incoming) => subscribe(service, incoming)),
+    'resources/subscribe': encoded(subscribe),
     'resources/unsubscribe': encoded(unsubscribe),
   }
 }
@@ -85,7 +85,7 @@ export function modernMethods<Scope>(service: Service<Scope>): Methods<Scope> {
 /** `listChanged` is nowhere: the tables of a door do not change while it is served. */
 const capabilities = <Scope>({ door }: Service<Scope>): Json => ({
   tools: {},
-  resources: { subscribe: door.watch !== undefined },
+  resources: { subscribe: door.updates !== undefined },
   prompts: {},
   ...(door.complete && { completions: {} }),
 })
