@@ -3,6 +3,7 @@
 import { access } from './requirements/access.ts'
 import { archive } from './requirements/archive.ts'
 import { attachments } from './requirements/attachments.ts'
+import { bridge } from './requirements/bridge.ts'
 import { client } from './requirements/client.ts'
 import { contacts } from './requirements/contacts.ts'
 import { feed } from './requirements/feed.ts'
@@ -252,6 +253,7 @@ export const requirements = [
   ...messages,
   ...attachments,
   ...contacts,
+  ...bridge,
   ...guard,
   ...leases,
   ...finding,

@@ -39,6 +39,7 @@ import { mailScope } from '../doors/mail/scope.ts'
 import { mailboxDoor, mailboxPath, mailboxScope } from '../doors/mailbox/door.ts'
 import { mountDoor } from '../doors/mcp/http/serve.ts'
 import { createEngine } from '../doors/mcp/protocol/engine.ts'
+import type { EndedSessions } from '../doors/mcp/protocol/sessions.ts'
 import { emitUsage, Usage } from '../doors/mcp/usage.ts'
 import { mountPost } from '../doors/post/door.ts'
 import { mountSockets } from '../doors/post/sockets/mount.ts'
@@ -86,6 +87,11 @@ export async function startServer(config: Config, log: Log) {
   try {
     const { close: closeSignIn, ...signIn } = await openSignIn(hub, config)
     onClose(hub, async () => closeSignIn())
+    const ended: EndedSessions = {
+      has: (nonce) => isSessionEnded(hub, nonce),
+      add: (caller, nonce, until) => endSession(hub, caller, nonce, until),
+      watch: (fn) => onSessionEnded(hub, fn),
+    }
     const engine = createEngine({
       clock,
       ids,
@@ -99,11 +105,7 @@ export async function startServer(config: Config, log: Log) {
         secret,
         ttlMs: config.SESSION_TTL_SECONDS * 1000,
         idleMs: sessionIdleMs,
-        ended: {
-          has: (nonce) => isSessionEnded(hub, nonce),
-          add: (caller, nonce, until) => endSession(hub, caller, nonce, until),
-          watch: (fn) => onSessionEnded(hub, fn),
-        },
+        ended,
         followed: {
           of: (nonce, caller, expiresAt) => ({
             list: () => listFollowed(hub, nonce),
@@ -134,7 +136,7 @@ export async function startServer(config: Config, log: Log) {
     mountDoor(app, { engine, path: mailboxPath, door: mailboxDoor(hub), scope: mailboxScope })
     mountDoor(app, { engine, path: config.HTTP_PATH, door: mailDoor(hub, about(config, app, usage)), scope: mailScope })
     mountDoor(app, { engine, path: busPath, door: busDoor(hub, version), scope: busScope })
-    mountWeb(app, { hub, secret, token: config.HTTP_BEARER_TOKEN, mailPath: config.HTTP_PATH, version })
+    mountWeb(app, { hub, secret, token: config.HTTP_BEARER_TOKEN, ended, mailPath: config.HTTP_PATH, version })
     mountPost(app, hub, { registrationOpen: config.REGISTRATION_OPEN })
     mountSockets(app, hub, {
       guard: createGuard({ host: config.HTTP_HOST, ...signIn }),

@@ -21,6 +21,7 @@ export const hub = [
   { id: 'hub.agents.listed', spec: 'DECISIONS hub 17', says: 'Agents are listed with name, status, reachability and last activity, a page at a time.' },
   { id: 'hub.agents.self', spec: 'DECISIONS hub 8', says: 'Of itself an agent also sees its threads, with the last seq and the number unread.' },
   { id: 'hub.caller.url', spec: 'DECISIONS hub 3', says: 'The caller is the agent of its key, else ?agent=; without either it sees the agents and no thread.' },
+  { id: 'hub.caller.token', spec: 'DECISIONS hub 11', says: 'A token that names no agent is nobody at the hub: it sees the agents and no thread, whatever the URL says.' },
   { id: 'hub.caller.operator', spec: 'DECISIONS hub 5', says: 'The operator sees every thread.' },
   { id: 'hub.grant.own-view', spec: 'DECISIONS hub 5', says: 'A participant grants its own view of a thread for a time, and takes it back.' },
   { id: 'hub.grant.write', spec: 'DECISIONS hub 21', says: 'With a write grant an agent sends into the thread; with a read grant it does not.' },

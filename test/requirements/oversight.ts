@@ -35,4 +35,11 @@ export const oversight = [
   { id: 'web.related.judged', spec: 'mail Related Projects', says: 'A new project is compared with all others within seconds: names, folders, contacts and mail; with a reason.' },
   { id: 'web.related.decided', spec: 'mail Related Projects', says: 'What a person confirms is shown on both projects, what was dismissed stays away; neither permits anything.' },
   { id: 'web.related.documents', spec: 'mail Related Projects', says: 'A language model reads README.md and AGENTS.md of both folders, nothing outside of them, and may fail.' },
+  { id: 'web.forms.compose', spec: 'mail Human Overseer', says: 'The composer previews without sending; a fault is 422 with all that was typed; done leads to the message.' },
+  { id: 'web.forms.steering', spec: 'mail Web UI', says: 'Forms answer threads, mark mail read, decide contacts, release leases, remind, link projects; then 303.' },
+  { id: 'web.forms.programs', spec: 'mail Web UI', says: 'Programs post the fields of a form as JSON with the token of the operator, and get the receipt.' },
+  { id: 'web.events.hints', spec: 'mail Web UI', says: 'A stream tells that something changed, by project, thread or agent, and never what was written.' },
+  { id: 'web.events.resume', spec: 'mail Web UI', says: 'A stream goes on after Last-Event-ID.' },
+  { id: 'web.events.refused', spec: 'mail Security', says: 'Another origin gets no stream, and what is not there is 404.' },
+  { id: 'web.events.stop', spec: 'DESIGN Tests', says: 'SIGTERM ends a server with 50 open streams within five seconds.' },
 ] as const satisfies readonly Requirement[]

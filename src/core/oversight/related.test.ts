@@ -31,7 +31,7 @@ eachEngine('Related projects', (open) => {
     await expect.poll(async () => (await suggested()).length).toBe(3)
     await stop()
     // Mail across makes a pair that nothing else connects.
-    await ensureProject(hub, local, '/home/y/other')
+    await ensureProject(hub, local, '/srv/y/other')
     await judge(hub)
     const before = (await suggested()).find(([a, b]) => a === 'shop-backend' && b === 'shop-frontend')?.[2]
     await write('Ann', [{ name: 'Dora', project: front }])
@@ -65,7 +65,13 @@ eachEngine('Related projects', (open) => {
     onTestFinished(() => rm(root, { recursive: true }))
     const asked: string[] = []
     let answer = '{"percent": 93, "reason": "Both are about parrots."}'
-    const llm = { complete: async ({ prompt }: { prompt: string }) => (asked.push(prompt), answer), close() {} }
+    const llm = {
+      complete: async ({ prompt }: { prompt: string }) => {
+        asked.push(prompt)
+        return answer
+      },
+      close() {},
+    }
     const { hub } = await openWatched(open, { llm })
     await writeFile(join(root, 'secret.md'), 'SECRET')
     for (const [name, text] of [

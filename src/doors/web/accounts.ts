@@ -1,7 +1,6 @@
 /** Routes of the visitor itself: logging in and out, and how the pages look to it. */
 import type { FastifyInstance, RouteShorthandOptions } from 'fastify'
 import { HubError } from '../../base/errors.ts'
-import { endSession } from '../../core/access/sessions.ts'
 import type { Hub } from '../../core/hub/hub.ts'
 import { cookie, readCookies } from './cookies.ts'
 import { admits, loginView, nextOf, Throttle } from './login.ts'
@@ -31,7 +30,7 @@ export function addAccounts(scope: FastifyInstance, { hub, sessions, visits, rou
     const fields = visits.checkForm(request)
     throttle.check(request.ip)
     const visit = await visits.anonymous(request, reply)
-    if (!(await admits(hub, sessions, fields.get('token') ?? ''))) {
+    if (!(await admits(sessions, fields.get('token') ?? ''))) {
       throttle.wrong(request.ip)
       const view = loginView({ ...visit, query: fields }, 'That is not the token, nor a code that is still good.')
       return sendView(reply, { view, visit, request })
@@ -46,7 +45,7 @@ export function addAccounts(scope: FastifyInstance, { hub, sessions, visits, rou
     visits.checkForm(request)
     const { caller } = await visits.admitted(request, reply)
     const session = sessions.read(readCookies(request.headers.cookie).get(sessionCookie))
-    if (session !== undefined) await endSession(hub, caller, session.nonce, session.until)
+    if (session !== undefined) await sessions.ended.add(caller, session.nonce, session.until)
     return reply
       .header('set-cookie', cookie(sessionCookie, '', { maxAge: 0, secure: visits.isSecure(request) }))
       .redirect('/mail/login', 303)

@@ -4,6 +4,7 @@ import { HubError } from '../../base/errors.ts'
 import { isSameSite } from '../http/guard.ts'
 import { addAccounts } from './accounts.ts'
 import { type Assets, loadAssets } from './assets.ts'
+import { addEvents } from './events.ts'
 import { addFiles } from './files.ts'
 import { FormFault, type Typed } from './forms.ts'
 import { securityHeaders } from './headers.ts'
@@ -49,6 +50,7 @@ export function mountWeb(app: FastifyInstance, options: WebOptions): void {
     )
     addAccounts(scope, { hub, sessions, visits, route })
     addFiles(scope, { visits, route })
+    addEvents(scope, { hub, visits, route })
     for (const [path, load] of Object.entries(pages)) scope.get(path, route, page(visits, load))
     for (const [path, load] of Object.entries(forms)) scope.post(path, route, form(visits, load, pages[path]))
     // Everything else below /mail is a page that does not exist: with the way back, for whoever may look at all.

@@ -1,5 +1,4 @@
 /** Logging in and out: the operator's token, or a code from the command line, becomes a cookie (web.login.cookie). */
-import { endSession, isSessionEnded } from '../../core/access/sessions.ts'
 import type { Hub } from '../../core/hub/hub.ts'
 import { HttpRefusal } from '../http/refusal.ts'
 import { type Html, html } from './html.ts'
@@ -68,10 +67,10 @@ export class Throttle {
 }
 
 /** Whether somebody may come in with this; a code is used up by it. */
-export async function admits(hub: Hub, sessions: Sessions, given: string): Promise<boolean> {
+export async function admits(sessions: Sessions, given: string): Promise<boolean> {
   if (sessions.isToken(given)) return true
   const code = sessions.readCode(given)
-  if (code === undefined || (await isSessionEnded(hub, code.nonce))) return false
-  await endSession(hub, code.caller, code.nonce, code.until)
+  if (code === undefined || (await sessions.ended.has(code.nonce))) return false
+  await sessions.ended.add(code.caller, code.nonce, code.until)
   return true
 }

@@ -26,4 +26,13 @@ export const pages: Readonly<Record<string, LoadPage>> = {
 }
 
 /** By the path that they are posted to: that of the page that shows them, where there is one. */
-export const forms: Readonly<Record<string, LoadForm>> = {}
+export const forms: Readonly<Record<string, LoadForm>> = {
+  '/mail/attention': () => import('./forms/attention.ts'),
+  '/mail/overseer/compose': () => import('./forms/compose.ts'),
+  '/mail/:project/overseer/compose': () => import('./forms/compose.ts'),
+  '/mail/:project/thread/:thread': () => import('./forms/thread.ts'),
+  '/mail/:project/inbox/:agent': () => import('./forms/inbox.ts'),
+  '/mail/:project/contacts': () => import('./forms/contacts.ts'),
+  '/mail/:project/file_reservations': () => import('./forms/reservations.ts'),
+  '/mail/:project/related': () => import('./forms/related.ts'),
+}

@@ -1,7 +1,6 @@
 /** Who is logged in: cookies and codes signed with the secret of the hub, and the proof that a form is one of ours. */
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 import { type Caller, operator } from '../../core/access/callers.ts'
-import { isSessionEnded } from '../../core/access/sessions.ts'
 import type { Hub } from '../../core/hub/hub.ts'
 import { readCode } from '../http/login-codes.ts'
 
@@ -11,7 +10,14 @@ export const visitorCookie = 'parley_visitor'
 /** A login lasts this long. */
 const sessionMs = 30 * 86_400_000
 
+/** Sessions and codes that are over: every process refuses them. */
+export interface Ended {
+  has(nonce: string): Promise<boolean>
+  add(caller: Caller, nonce: string, until: number): Promise<void>
+}
+
 export interface Sessions {
+  readonly ended: Ended
   /** The value of a new session cookie, and the seconds that it lasts. */
   issue(): { readonly value: string; readonly maxAge: number }
   /** The operator, if the cookie is a good one. */
@@ -27,8 +33,14 @@ export interface Sessions {
   isCsrf(given: unknown, visitor: string | undefined, session: string | undefined): boolean
 }
 
+interface SessionOptions {
+  readonly secret: string
+  readonly token: string | undefined
+  readonly ended: Ended
+}
+
 /** The token is part of the key: a cookie is void when the token changes (web.login.void). */
-export function createSessions(hub: Hub, { secret, token }: { secret: string; token: string | undefined }): Sessions {
+export function createSessions(hub: Hub, { secret, token, ended }: SessionOptions): Sessions {
   const sign = (use: string, text: string): string =>
     createHmac('sha256', secret).update(`web-${use}.`).update(text).digest('base64url')
   const bound = digest(token ?? '').toString('base64url')
@@ -42,6 +54,7 @@ export function createSessions(hub: Hub, { secret, token }: { secret: string; to
   }
 
   return {
+    ended,
     issue() {
       const [nonce, until] = [hub.ids.token(), String(hub.clock.now() + sessionMs)]
       return { value: `${nonce}.${until}.${signSession(nonce, until)}`, maxAge: sessionMs / 1000 }
@@ -49,7 +62,7 @@ export function createSessions(hub: Hub, { secret, token }: { secret: string; to
     read,
     async callerOf(value) {
       const session = read(value)
-      return session === undefined || (await isSessionEnded(hub, session.nonce)) ? undefined : operator
+      return session === undefined || (await ended.has(session.nonce)) ? undefined : operator
     },
     isToken: (given) => token !== undefined && timingSafeEqual(digest(given), digest(token)),
     readCode(given) {

@@ -3,6 +3,7 @@ import type { Caller } from '../../core/access/callers.ts'
 import type { Hub } from '../../core/hub/hub.ts'
 import type { Typed } from './forms.ts'
 import type { Bodies } from './markdown/bodies.ts'
+import type { Ended } from './sessions.ts'
 
 export interface WebOptions {
   readonly hub: Hub
@@ -10,6 +11,8 @@ export interface WebOptions {
   readonly secret: string
   /** The operator's token, which a person logs in with. */
   readonly token: string | undefined
+  /** Logins and codes that are over. */
+  readonly ended: Ended
   /** Where the mail door is, for the lines that connect a client. */
   readonly mailPath: string
   readonly version: string
