@@ -115,7 +115,7 @@ export async function startServer(config: Config, log: Log) {
     mountDoor(app, { engine, path: mailboxPath, door: mailboxDoor(hub), scope: mailboxScope })
     mountDoor(app, { engine, path: config.HTTP_PATH, door: mailDoor(hub, about(config, app, usage)), scope: mailScope })
     mountDoor(app, { engine, path: busPath, door: busDoor(hub, version), scope: busScope })
-    mountPost(app, hub, { registrationOpen: config.REGISTRATION_OPEN })
+    mountPost(app, hub, { registrationOpen: config.REGISTRATION_OPEN, version })
     mountSockets(app, hub, {
       guard: createGuard({ host: config.HTTP_HOST, ...signIn }),
       callerOfKey: (key) => callerOfKey(hub, key),

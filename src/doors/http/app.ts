@@ -120,9 +120,11 @@ export async function listen(app: FastifyInstance, { host, port }: { host: strin
   return app.listen({ host, port })
 }
 
-/** Probes carry no credentials, nor do those who ask how to get some; a path that does not exist is 404 for everybody. */
-const isOpen = ({ is404, raw }: FastifyRequest): boolean =>
-  is404 || raw.url?.startsWith('/health/') === true || raw.url?.startsWith('/.well-known/') === true
+/** Probes carry no credentials, nor do those who ask how to call or to get some; a path that does not exist is 404 for everybody. */
+const isOpen = ({ is404, raw: { url = '' } }: FastifyRequest): boolean =>
+  is404 || openPaths.some((path) => url.startsWith(path))
+
+const openPaths = ['/health/', '/.well-known/', '/docs', '/openapi.json']
 
 /** A query may hold a secret; a log may not. */
 const pathOf = ({ url }: FastifyRequest): string => url.split('?', 1)[0] ?? ''
