@@ -21,6 +21,7 @@ import type { Streams } from '../doors/cli/screen.ts'
 import { createApp, listen } from '../doors/http/app.ts'
 import { boundConnections } from '../doors/http/connections.ts'
 import { createGuard } from '../doors/http/guard.ts'
+import { WrongKeys } from '../doors/http/wrong-keys.ts'
 import { hubDoor } from '../doors/hub/door.ts'
 import { hubPath, hubScope } from '../doors/hub/scope.ts'
 import type { About } from '../doors/mail/about.ts'
@@ -95,7 +96,9 @@ export async function startServer(config: Config, log: Log) {
         },
       },
     })
+    const wrongKeys = new WrongKeys(config.HTTP_WRONG_KEYS_PER_MINUTE, clock)
     const app = createApp({
+      wrongKeys,
       host: config.HTTP_HOST,
       ...signIn,
       bearerToken: config.HTTP_BEARER_TOKEN,
@@ -117,6 +120,7 @@ export async function startServer(config: Config, log: Log) {
     mountDoor(app, { engine, path: busPath, door: busDoor(hub, version), scope: busScope })
     mountPost(app, hub, { registrationOpen: config.REGISTRATION_OPEN, version })
     mountSockets(app, hub, {
+      wrongKeys,
       guard: createGuard({ host: config.HTTP_HOST, ...signIn }),
       callerOfKey: (key) => callerOfKey(hub, key),
       pingMs: config.WS_PING_INTERVAL * 1000,

@@ -22,12 +22,14 @@ import { addHealth, type HealthOptions } from './health.ts'
 import { checkForm, comeBack, isCutOff, statusOf } from './refusal.ts'
 import { addMetadata, challengeOf, type ResourceOptions } from './sign-in/resource.ts'
 import { createResponses, type UnsentOptions } from './unsent.ts'
+import type { WrongKeys } from './wrong-keys.ts'
 
 export interface AppOptions extends GuardOptions, CredentialOptions, HealthOptions, UnsentOptions {
   readonly log: Log
   /** Holds callers to their roles and limits; absent where every caller may do all. */
   readonly admission?: Admission | undefined
   readonly cors?: CorsOptions | undefined
+  readonly wrongKeys?: WrongKeys | undefined
   /** What clients are told about signing in. */
   readonly resource?: ResourceOptions
   /** Whether requests are logged at level info; else they are at level debug. */
@@ -36,7 +38,7 @@ export interface AppOptions extends GuardOptions, CredentialOptions, HealthOptio
 
 /** Listen with `listen` below: it costs each request less than `app.listen` right after `app.ready`. */
 export function createApp(options: AppOptions): FastifyInstance {
-  const { log, admission, resource = {} } = options
+  const { log, admission, wrongKeys, resource = {} } = options
   const app = Fastify({
     http: { ServerResponse: createResponses(options) },
     bodyLimit: limits.requestBytes,
@@ -76,7 +78,8 @@ export function createApp(options: AppOptions): FastifyInstance {
       request.caller = who
       done()
     }
-    if (caller instanceof Promise) caller.then(enter, done)
+    const refuse = (error: Error) => done((wrongKeys?.judge(error, request.raw.socket.remoteAddress) ?? error) as Error)
+    if (caller instanceof Promise) caller.then(enter, refuse)
     else enter(caller)
   })
   if (admission !== undefined) app.addHook('onRoute', admitRoutes(admission))
