@@ -7,6 +7,7 @@ import { HubError } from '../base/errors.ts'
 import { createIds } from '../base/ids.ts'
 import { createLog, type Log, type LogOutput } from '../base/log.ts'
 import { createMetrics } from '../base/metrics.ts'
+import type { Bridge } from '../bridge/bridge.ts'
 import { type Hub, onClose, openHub, type Rules } from '../core/hub/hub.ts'
 import { echoing } from '../db/echo.ts'
 import { migrate, schemaState } from '../db/migrate.ts'
@@ -72,7 +73,7 @@ function nameDatabase(error: unknown, config: Config): unknown {
   return new HubError(code, `${storageName(config)}: ${message}`, { ...(hint !== undefined && { hint }), cause })
 }
 
-export async function openOn(database: Db, config: Config, log: Log): Promise<Hub> {
+export async function openOn(database: Db, config: Config, log: Log, bridge?: Bridge): Promise<Hub> {
   const clock = systemClock
   const limits = { mailboxDepth: config.MAILBOX_MAX_DEPTH, waitMs: Math.round(config.MAX_WAIT_SECONDS * 1000) }
   try {
@@ -81,10 +82,12 @@ export async function openOn(database: Db, config: Config, log: Log): Promise<Hu
     const llm = await llmOf(config, log)
     const archive = config.ARCHIVE_ENABLED ? viewArchive(archiveFolder(config)) : undefined
     const ids = createIds(clock)
-    const hub = await openHub({ db, clock, ids, log, metrics: createMetrics(), limits, rules, llm, archive })
+    const hub = await openHub({ db, clock, ids, log, metrics: createMetrics(), limits, rules, llm, archive, bridge })
     onClose(hub, async () => llm?.close())
+    onClose(hub, async () => bridge?.close())
     return hub
   } catch (error) {
+    await bridge?.close()
     await database.close()
     throw error
   }

@@ -48,6 +48,7 @@ import type { Config } from '../settings/all.ts'
 import type { Settings } from '../settings/read.ts'
 import { startArchiving } from './archiving.ts'
 import { banner } from './banner.ts'
+import { openBridgeOf } from './bridging.ts'
 import { guardInstallation } from './guard-steering.ts'
 import { choresOf } from './housekeeping.ts'
 import { databaseName, openDatabase, openLog, openOn, storageName } from './open.ts'
@@ -81,7 +82,8 @@ export async function serve(
 export async function startServer(config: Config, log: Log) {
   mkdirSync(config.STORAGE_ROOT, { recursive: true, mode: 0o700 })
   const secret = config.SECRET_KEY ?? keepSecret(config.STORAGE_ROOT, log)
-  const hub = await openOn(await openDatabase(config), config, log)
+  const bridge = await openBridgeOf(config, log)
+  const hub = await openOn(await openDatabase(config), config, log, bridge)
   const { clock, ids, metrics } = hub
   collectProcessMetrics(metrics)
   const usage = new Usage({ noting: config.TOOLS_LOG_ENABLED })

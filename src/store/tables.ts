@@ -30,6 +30,7 @@ export const keptTables: readonly Table[] = [
   table('joins', 'holder', 'thread_id'),
   table('name_holders', 'agent_id'),
   table('grants'),
+  table('bridge_grants'),
   table('read_marks', 'agent_id', 'thread_id'),
   table('contacts'),
   table('conversations', 'low_id', 'high_id', 'subject_key'),

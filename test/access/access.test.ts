@@ -4,7 +4,7 @@ import { HubError } from '../../src/base/errors.ts'
 import { reader } from '../../src/core/hub/hub.ts'
 import { findLastChange } from '../../src/store/changes.ts'
 import { eachEngine } from '../support/engines.ts'
-import { openTestHub } from '../support/hub.ts'
+import { openTestHub, standInBridge } from '../support/hub.ts'
 import { repositoryFiles, type Source } from '../support/sources.ts'
 import { verbsInReach } from '../support/verbs.ts'
 import { verifies } from '../support/verifies.ts'
@@ -28,6 +28,7 @@ const last: readonly Verb[] = [
   'release',
   'renameTopic',
   'deleteTopic',
+  'revokeServerGrant',
   'createKey',
   'rotateKey',
   'revokeKeys',
@@ -37,7 +38,7 @@ const order: readonly Verb[] = [...(Object.keys(rows) as Verb[]).filter((verb) =
 eachEngine('Access', (open) => {
   for (const of of Object.keys(cases) as Case[])
     verifies('access.verbs.matrix', `${cases[of]}: each verb does what its line says`, async () => {
-      const hub = await openTestHub(await (await open()).connect())
+      const hub = await openTestHub(await (await open()).connect(), { bridge: standInBridge })
       const targetOf = await createWorld(hub)
       const found: Partial<Record<Verb, string>> = {}
       for (const verb of order) found[verb] = await outcomeOf(calls[verb](hub, targetOf(of)))
@@ -48,7 +49,7 @@ eachEngine('Access', (open) => {
 
 eachEngine('Whoever may only read', (open) => {
   verifies('access.roles.reads', 'leaves nothing in the feed, whichever verb it calls', async () => {
-    const hub = await openTestHub(await (await open()).connect())
+    const hub = await openTestHub(await (await open()).connect(), { bridge: standInBridge })
     const targetOf = await createWorld(hub)
     const before = await findLastChange(reader(hub))
     for (const of of ['itselfReading', 'readerKeyless', 'readerKeyed'] as const)

@@ -205,6 +205,13 @@ export const matrix = {
     listGrants: orNobody(readsAsAgent, 'yes'),
     revokeGrant: orNobody(writesAsAgent, 'NOT_FOUND'),
   },
+  bridge: {
+    grantServer: people,
+    listServerGrants: orNobody(readsAsAgent, 'yes'),
+    revokeServerGrant: people,
+    listCallable: orNobody(reads('yes', 'nothing', 'yes', 'yes', 'nothing', 'nothing'), 'nothing'),
+    callBridged: writes('yes', 'NOT_FOUND', 'yes', 'yes', 'NOT_FOUND', 'NOT_FOUND'),
+  },
   archive: { findCommits: readsAsAgent, describeCommits: readsAsAgent, listRecentCommits: readsProject },
   search: {
     searchProject: reads('yes', 'nothing', 'yes', 'yes', 'nothing', 'PROJECT_NOT_FOUND'),

@@ -9,6 +9,8 @@ import { countAgents, listAgents, pageAgents, whois } from '../../src/core/agent
 import { createIdentity, register } from '../../src/core/agents/registration.ts'
 import { describeCommits, findCommits, listRecentCommits } from '../../src/core/archive/commits.ts'
 import { backUp } from '../../src/core/backups/writing.ts'
+import { callBridged, listCallable } from '../../src/core/bridge/calling.ts'
+import { grantServer, listServerGrants, revokeServerGrant } from '../../src/core/bridge/grants.ts'
 import { listContacts, setContactPolicy } from '../../src/core/contacts/links.ts'
 import type { Hub } from '../../src/core/hub/hub.ts'
 import { describeGuard, installGuard, uninstallGuard } from '../../src/core/leases/guard.ts'
@@ -218,6 +220,15 @@ export const calls: Readonly<Record<Verb, Call>> = {
     }),
   listGrants: async (hub, target) => (await listGrants(hub, looking(target), { limit: 10 })).grants.length >= 0,
   revokeGrant: (hub, target) => revokeGrant(hub, looking(target), target.grant).then(() => true),
+  grantServer: (hub, target) =>
+    grantServer(hub, looking(target), { agent: { name: target.other }, server: 'tickets', ttlMs: 1000 }),
+  listServerGrants: async (hub, target) => (await listServerGrants(hub, looking(target), 10)).length >= 0,
+  revokeServerGrant: (hub, target) => revokeServerGrant(hub, looking(target), target.serverGrant).then(() => true),
+  listCallable: (hub, target) => listCallable(hub, looking(target)),
+  callBridged: (hub, target) => {
+    const { signal } = new AbortController()
+    return callBridged(hub, looking(target), { tool: 'tickets.search', args: {}, signal })
+  },
   findCommits: (hub, target) => findCommits(hub, acting(target), []).then(() => true),
   describeCommits: (hub, target) => describeCommits(hub, acting(target), []).then(() => true),
   listRecentCommits: (hub, { caller, project, name }) =>

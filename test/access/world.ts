@@ -4,6 +4,7 @@ import { hashKey } from '../../src/core/access/keys.ts'
 import type { Acting } from '../../src/core/agents/acting.ts'
 import { type Agent, ensureAgent } from '../../src/core/agents/agents.ts'
 import { createKey } from '../../src/core/agents/keys.ts'
+import { grantServer } from '../../src/core/bridge/grants.ts'
 import type { Hub } from '../../src/core/hub/hub.ts'
 import { reserve } from '../../src/core/leases/leases.ts'
 import { take } from '../../src/core/mail/take.ts'
@@ -37,6 +38,8 @@ export interface Target {
   readonly askedId: number
   /** Lets `other` read the thread. */
   readonly grant: string
+  /** On the server `tickets`, for it. */
+  readonly serverGrant: string
   /** An agent that has nothing to do with it. */
   readonly stranger: string
   readonly thread: string
@@ -109,6 +112,8 @@ async function furnish(
   const { messageId, uid, threadUid } = await send(hub, as(other), { ...draft, enclosing, body: `about ${word}` })
   const asked = await send(hub, as(name), { to: [{ name: other }], body: 'hello?' })
   const wish = { agent: { name: other }, thread, can: 'read', ttlMs: 600_000 } as const
+  const toCall = { agent: { name }, server: 'tickets', ttlMs: 600_000 }
+  const serverGrant = await grantServer(hub, { caller: operator, project }, toCall)
   const grant = await createGrant(hub, { caller: agentCaller(agent) }, wish)
   await reserve(hub, as(name), {
     patterns: [`src/${name}.ts`],
@@ -133,6 +138,7 @@ async function furnish(
     threadUid,
     askedId: asked.messageId,
     grant: grant.id,
+    serverGrant: serverGrant.id,
     thread,
     word,
     topic,

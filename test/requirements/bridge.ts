@@ -8,4 +8,5 @@ export const bridge = [
   { id: 'hub.bridge.hostile', spec: 'DECISIONS hub 15', says: 'Names that do not fit are left out, descriptions cut and cleaned, schemas flat or any object.' },
   { id: 'hub.bridge.bounds', spec: 'DECISIONS hub 15', says: 'A bridged call that does not come back well is BRIDGE_TIMEOUT, _TOO_LARGE or _UNAVAILABLE.' },
   { id: 'hub.bridge.away', spec: 'DECISIONS hub 15', says: 'A bridged server that is away holds nothing up, and is connected once it is there.' },
+  { id: 'hub.bridge.grant', spec: 'DECISIONS hub 15', says: 'Without a grant of the operator a bridged tool is not listed, and a call of it is as to an unknown one.' },
 ] as const satisfies readonly Requirement[]

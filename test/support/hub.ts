@@ -19,6 +19,7 @@ export interface TestHubOptions {
   rules?: Partial<Rules>
   llm?: HubParts['llm']
   archive?: HubParts['archive']
+  bridge?: HubParts['bridge']
   log?: Log
 }
 
@@ -42,6 +43,7 @@ export function openTestHub(
     rules,
     llm,
     archive,
+    bridge,
     log = pino({ level: 'silent' }),
   }: TestHubOptions = {},
 ): Promise<Hub> {
@@ -55,6 +57,7 @@ export function openTestHub(
     rules: { ...usualRules, ...rules },
     llm,
     archive,
+    bridge,
   })
 }
 
@@ -65,3 +68,12 @@ export const registered = (name: string, project: string): Acting => ({ ...as(na
 
 /** Taking mail at once, without a wait. */
 export const now = { loanMs: 0, waitMs: 0, signals: [] as AbortSignal[] }
+
+/** A bridge to one server, `tickets`, whose only tool says what it was given. */
+export const standInBridge: NonNullable<HubParts['bridge']> = {
+  has: (server) => server === 'tickets',
+  tools: (servers) =>
+    [...servers].map((server) => ({ server, name: `${server}.search`, remote: 'search', description: '', schema: {} })),
+  call: async (_tool, args) => ({ content: [{ type: 'text', text: JSON.stringify(args) }] }),
+  close: async () => {},
+}

@@ -37,6 +37,7 @@ const rooms = [
   'mail',
   'topics',
   'threads',
+  'bridge',
   'archive',
   'search',
   'tasks',

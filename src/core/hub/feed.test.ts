@@ -3,7 +3,7 @@ import { expect } from 'vitest'
 import { TestClock } from '../../../test/support/clock.ts'
 import { eachEngine } from '../../../test/support/engines.ts'
 import { dbOf } from '../../../test/support/feed.ts'
-import { now, openTestHub } from '../../../test/support/hub.ts'
+import { now, openTestHub, standInBridge } from '../../../test/support/hub.ts'
 import { asked } from '../../../test/support/leases.ts'
 import { outgoing, plain } from '../../../test/support/topics.ts'
 import { verifies } from '../../../test/support/verifies.ts'
@@ -14,6 +14,7 @@ import { sessionHolder } from '../access/holders.ts'
 import { addFollowed, endSession } from '../access/sessions.ts'
 import { ensureAgent } from '../agents/agents.ts'
 import { register } from '../agents/registration.ts'
+import { grantServer, revokeServerGrant } from '../bridge/grants.ts'
 import { setContactPolicy } from '../contacts/links.ts'
 import { release, renew, reserve, sweepLeases } from '../leases/leases.ts'
 import { acknowledgeMessage, markRead } from '../mail/receipts.ts'
@@ -38,7 +39,7 @@ const project = '/srv/code/app'
 eachEngine('The feed', (open) => {
   const begin = async () => {
     const clock = new TestClock()
-    const hub = await openTestHub(await (await open()).connect(), { clock })
+    const hub = await openTestHub(await (await open()).connect(), { clock, bridge: standInBridge })
     const db = dbOf(hub)
     const as = (name: string, caller: Caller = local) => ({ caller, project, name })
     /** The changes that came of it, without their places and times. */
@@ -205,6 +206,15 @@ eachEngine('The feed', (open) => {
       expect(await changesOf(grant)).toEqual([{ ...granted, kind: 'grant.created' }])
       expect(await changesOf(() => revokeGrant(hub, looker, grantId))).toEqual([{ ...granted, kind: 'grant.revoked' }])
 
+      const toCall = { agent: { name: 'ann' }, server: 'tickets', ttlMs: 1000 }
+      const lend = async () => {
+        grantId = (await grantServer(hub, looker, toCall)).id
+      }
+      expect(await changesOf(lend)).toEqual([{ ...byOperator, agentId: ann, kind: 'server.granted' }])
+      expect(await changesOf(() => revokeServerGrant(hub, looker, grantId))).toEqual([
+        { actor: 'operator', agentId: ann, kind: 'server.revoked' },
+      ])
+
       expect(await changesOf(() => endSession(hub, operator, 'nonce', clock.now() + 1))).toEqual([
         { kind: 'session.ended', actor: 'operator' },
       ])
@@ -240,6 +250,8 @@ eachEngine('The feed', (open) => {
         'cursor.returned': true,
         'grant.created': true,
         'grant.revoked': true,
+        'server.granted': true,
+        'server.revoked': true,
         'session.ended': true,
         'session.followed': true,
         'task.created': true,

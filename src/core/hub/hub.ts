@@ -4,6 +4,7 @@ import type { Clock } from '../../base/clock.ts'
 import type { Ids } from '../../base/ids.ts'
 import type { Log } from '../../base/log.ts'
 import type { Metrics } from '../../base/metrics.ts'
+import type { Bridge } from '../../bridge/bridge.ts'
 import type { Db, Reader } from '../../db/port.ts'
 import type { Llm } from '../../llm/llm.ts'
 import { findLastChange } from '../../store/changes.ts'
@@ -61,6 +62,8 @@ interface Shown {
   readonly rules: Rules
   /** Refines summaries, where there is one. */
   readonly llm?: Llm | undefined
+  /** Calls tools of other servers, where some are named. */
+  readonly bridge?: Bridge | undefined
   /** Tells which commits messages are in, where there is an archive. */
   readonly archive?: ArchiveView | undefined
 }

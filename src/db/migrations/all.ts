@@ -12,6 +12,7 @@ import { attachments } from './0009-attachments.ts'
 import { post } from './0010-post.ts'
 import { hub } from './0011-hub.ts'
 import { pages } from './0012-pages.ts'
+import { bridge } from './0013-bridge.ts'
 
 export const migrations: readonly Migration[] = [
   mailbox,
@@ -26,4 +27,5 @@ export const migrations: readonly Migration[] = [
   post,
   hub,
   pages,
+  bridge,
 ]

@@ -1,5 +1,6 @@
 /** The hub door's words for the hub's things (hub.thread.shape). Times are ISO 8601. */
 import { z } from 'zod'
+import type { ServerGrant } from '../../core/bridge/grants.ts'
 import type { Attachment } from '../../core/messages/carried.ts'
 import type { Listed } from '../../core/threads/directory.ts'
 import type { Grant } from '../../core/threads/grants.ts'
@@ -151,8 +152,9 @@ export const toOwnThread = ({ thread, subject, lastSeq, unread }: OwnThread) => 
 export const grantShape = z.object({
   grant_id: z.string(),
   agent: z.string(),
-  thread: z.string(),
-  can: z.enum(['read', 'write']),
+  thread: z.string().optional(),
+  server: z.string().optional(),
+  can: z.enum(['read', 'write', 'call']),
   granted_by: z.string().nullable().describe('null for the operator.'),
   created_at: z.string(),
   expires_at: z.string(),
@@ -164,6 +166,16 @@ export const toGrant = (grant: Grant): z.output<typeof grantShape> => ({
   thread: grant.thread,
   can: grant.can,
   granted_by: grant.by ?? null,
+  created_at: iso(grant.createdAt),
+  expires_at: iso(grant.expiresAt),
+})
+
+export const toServerGrant = (grant: ServerGrant): z.output<typeof grantShape> => ({
+  grant_id: grant.id,
+  agent: grant.agent,
+  server: grant.server,
+  can: 'call',
+  granted_by: null,
   created_at: iso(grant.createdAt),
   expires_at: iso(grant.expiresAt),
 })

@@ -120,6 +120,13 @@ export interface Subject {
   readonly agent?: unknown
 }
 
+/** A tool that is none of the door's own, and how it stands in the list: what others say of it is not made of our schemas. */
+export interface ListedTool<Scope> {
+  // biome-ignore lint/suspicious/noExplicitAny: as in a table
+  readonly tool: Tool<Scope, any, any>
+  readonly listed: object
+}
+
 /** A resource that a client follows, and where it was when the client began. */
 export interface Followed {
   readonly uri: string
@@ -164,6 +171,8 @@ export interface Door<Scope> {
   ): Promise<{ readonly resources: readonly ListedResource[]; readonly next: string | undefined }>
   /** Values of a variable of a resource's template that begin with a text, the likeliest first. */
   complete?(variable: string, text: string, context: CallContext<Scope>): Promise<readonly string[]>
+  /** Tools besides those of the table, which differ from caller to caller; their names are none of the table's. */
+  moreTools?(context: Pick<CallContext<Scope>, 'caller' | 'scope'>): Promise<readonly ListedTool<Scope>[]>
   /** Also answers `{"tool": …, "args": {…}}` with the bare value (all.short-form.value). */
   readonly shortForm?: boolean
   /**

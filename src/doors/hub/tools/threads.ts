@@ -1,6 +1,8 @@
 /** Tools of the hub that read: a thread, the agents; and grants on threads. */
 import { z } from 'zod'
+import { HubError } from '../../../base/errors.ts'
 import { limits } from '../../../base/limits.ts'
+import { grantServer, isServerGrant, listServerGrants, revokeServerGrant } from '../../../core/bridge/grants.ts'
 import type { Hub } from '../../../core/hub/hub.ts'
 import { listDirectory } from '../../../core/threads/directory.ts'
 import { createGrant, listGrants, revokeGrant } from '../../../core/threads/grants.ts'
@@ -10,7 +12,7 @@ import { agentAddress, clientId, threadKey, waitSeconds } from '../../words/fiel
 import { iso } from '../../words/times.ts'
 import { addressOf, cursor, limit, offset } from '../fields.ts'
 import { type HubScope, lookerOf } from '../scope.ts'
-import { agentShape, grantShape, threadShape, toAgent, toGrant, toThread } from '../shapes.ts'
+import { agentShape, grantShape, threadShape, toAgent, toGrant, toServerGrant, toThread } from '../shapes.ts'
 
 const tool = defineTool<HubScope>()
 
@@ -65,19 +67,28 @@ export const threadTools = (hub: Hub) => [
     name: 'apm2.grant.create',
     title: 'Grant an agent access to a thread',
     description:
-      'Let another agent read a thread you take part in, or read and write in it, for a time. It sees what you see of it.',
+      'Let another agent read a thread you take part in, or read and write in it, for a time. It sees what you see of it. The operator also lets agents call the tools of a bridged server.',
     cluster: 'grants',
     input: z.strictObject({
       agent: agentAddress.describe('The agent.'),
-      thread: threadKey.describe('The thread.'),
-      can: z.enum(['read', 'write']).default('read').describe('What it may do.'),
+      thread: threadKey.optional().describe('The thread.'),
+      server: clientId.optional().describe('Instead of thread: a bridged server; for the operator.'),
+      can: z.enum(['read', 'write', 'call']).optional().describe('Of a thread read or write; of a server call.'),
       ttl_seconds: z.number().min(1).max(longestGrantSeconds).default(usualGrantSeconds).describe('For how long.'),
     }),
     output: z.object({ grant_id: z.string(), expires_at: z.string() }),
     effect: 'write',
-    async run({ agent, thread, can, ttl_seconds }, context) {
-      const wish = { agent: addressOf(agent), thread, can, ttlMs: Math.ceil(ttl_seconds * 1000) }
-      const { id, expiresAt } = await createGrant(hub, lookerOf(context), wish)
+    async run({ agent, thread, server, can, ttl_seconds }, context) {
+      const [to, ttlMs, looker] = [addressOf(agent), Math.ceil(ttl_seconds * 1000), lookerOf(context)]
+      const call = can === 'call'
+      if ((thread === undefined) === (server === undefined) || (can !== undefined && call !== (server !== undefined)))
+        throw new HubError('INVALID_ARGUMENT', 'A grant is on a thread, to read or write, or on a server, to call.', {
+          hint: 'Pass thread with can "read" or "write", or server with can "call".',
+        })
+      const { id, expiresAt } =
+        thread === undefined
+          ? await grantServer(hub, looker, { agent: to, server: server ?? '', ttlMs })
+          : await createGrant(hub, looker, { agent: to, thread, can: can === 'write' ? can : 'read', ttlMs })
       return { grant_id: id, expires_at: iso(expiresAt) }
     },
   }),
@@ -91,7 +102,8 @@ export const threadTools = (hub: Hub) => [
     effect: 'read',
     async run(_, context) {
       const { grants, more } = await listGrants(hub, lookerOf(context), { limit: limits.listed })
-      return { grants: grants.map(toGrant), has_more: more }
+      const servers = await listServerGrants(hub, lookerOf(context), limits.listed)
+      return { grants: [...servers.map(toServerGrant), ...grants.map(toGrant)], has_more: more }
     },
   }),
   tool({
@@ -104,7 +116,8 @@ export const threadTools = (hub: Hub) => [
     effect: 'write',
     destructive: true,
     async run({ grant_id }, context) {
-      await revokeGrant(hub, lookerOf(context), grant_id)
+      const revoke = isServerGrant(grant_id) ? revokeServerGrant : revokeGrant
+      await revoke(hub, lookerOf(context), grant_id)
       return { grant_id, revoked: true as const }
     },
   }),

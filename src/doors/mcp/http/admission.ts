@@ -38,9 +38,9 @@ function callerOfTool<Scope>(
   name: unknown,
 ): Caller | Promise<Caller> {
   const tool = typeof name === 'string' ? tools.get(name)?.tool : undefined
-  // An unknown tool is an error of its own.
-  if (tool === undefined) return caller
   const { readerTools, settle } = engine.admission ?? {}
+  // An unknown tool is an error of its own; one of another server counts as writing, unless it is listed.
+  if (tool === undefined) return caller.readOnly && readerTools?.has(String(name)) ? asWriter(caller) : caller
   if (caller.readOnly) {
     if (readerTools?.has(tool.name)) return tool.effect === 'write' ? asWriter(caller) : caller
     if (readerTools !== undefined || tool.effect === 'write') needWriting(caller)

@@ -8,7 +8,7 @@ import { complete, listResources, readResource } from './resources.ts'
 import type { Service } from './service.ts'
 import { listen, subscribe, unsubscribe } from './subscriptions.ts'
 import { extension, legacyTaskMethods, modernTaskMethods, takesTasks } from './task-methods.ts'
-import { callTool } from './tools.ts'
+import { callTool, listTools } from './tools.ts'
 import { legacyVersions, modernVersions } from './versions.ts'
 
 export interface Incoming<Scope> {
@@ -27,7 +27,10 @@ function sharedMethods<Scope>(service: Service<Scope>): Methods<Scope> {
   const { lists } = service
   return {
     'tools/call': (incoming) => callTool(service, incoming),
-    'tools/list': fixed('tools', ({ scope }) => service.offered(scope).list()),
+    'tools/list':
+      service.door.moreTools === undefined
+        ? fixed('tools', ({ scope }) => service.offered(scope).list())
+        : encoded((incoming) => listTools(service, incoming)),
     'resources/list':
       service.door.listResources === undefined
         ? fixed('resources', () => lists.resources)
