@@ -139,16 +139,19 @@ export class SessionUpdates {
   }
 }
 
-/** The notification that a resource has changed. Of one with many followers it is written once. */
-export function updated(uri: string): string {
-  if (last.uri !== uri) last = { uri, text: `${head(uri)}}}` }
-  return last.text
-}
+/** The notification that a resource has changed. Of one with many followers most of it is written once. */
+export const updated = (uri: string): string => `${headOf(uri)}}}`
 
 /** The same with a `_meta` that is already text. */
-export const updatedWith = (uri: string, meta: string): string => `${head(uri)},"_meta":${meta}}}`
+export const updatedWith = (uri: string, meta: string): string => `${headOf(uri)},"_meta":${meta}}}`
 
-const head = (uri: string): string =>
-  `{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":${JSON.stringify(uri)}`
+let last = { uri: '', head: '' }
 
-let last = { uri: '', text: '' }
+function headOf(uri: string): string {
+  if (last.uri !== uri)
+    last = {
+      uri,
+      head: `{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":${JSON.stringify(uri)}`,
+    }
+  return last.head
+}
