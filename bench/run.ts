@@ -8,6 +8,7 @@ import { archiveRows } from './archive.ts'
 import { asideRows } from './aside.ts'
 import { busRows } from './bus.ts'
 import { guardRows } from './guard.ts'
+import { hubRows } from './hub.ts'
 import { machine, today, treeOf } from './machine.ts'
 import { mailRows } from './mail.ts'
 import { mailboxRows } from './mailbox.ts'
@@ -53,6 +54,7 @@ const parts: Readonly<Record<string, () => Promise<Row[]>>> = {
   'sign-in': () => signInRows(folder, rounds, say),
   guard: () => guardRows(folder(), quick ? 5 : 20),
   bus: () => busRows(quick, say),
+  hub: () => hubRows(folder, quick, say),
 }
 
 const usage = `npm run bench [-- --quick] [-- --only <part>] [-- --against <checkout>] [-- --rounds <n>]

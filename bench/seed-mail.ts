@@ -1,6 +1,7 @@
 /** Fills a project with agents and their mail behind Parley's back: a million messages by calls would take minutes. */
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { fileSeeded } from './seed.ts'
 import { text } from './text.ts'
 
 export const benchProject = '/srv/bench'
@@ -36,7 +37,7 @@ export function seedMail(storage: string, counts: readonly number[]): void {
       DROP TABLE numbers; DROP TABLE run;`)
   db.exec(`
     INSERT INTO outbox (sender_id, message_id, sent_at) SELECT sender_id, id, created_at FROM messages ORDER BY sender_id, id;
-    UPDATE outbox_filed SET up_to = (SELECT MAX(id) FROM messages)`)
+    ${fileSeeded}`)
   db.exec('COMMIT; PRAGMA wal_checkpoint(TRUNCATE)')
   db.close()
 }

@@ -2,6 +2,17 @@
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 
+/** Seeded mail counts as filed: what a server files behind its sends (store/boxes.ts) stands where it would put it. */
+export const fileSeeded = `
+  INSERT INTO project_box (project_id, message_id, sender_id, importance, home)
+    SELECT t.project_id, m.id, m.sender_id, m.importance, 1 FROM messages m JOIN threads t ON t.id = m.thread_id
+    WHERE m.id > (SELECT up_to FROM outbox_filed) ORDER BY 1, 2;
+  INSERT INTO thread_box (thread_id, project_id, last_id)
+    SELECT t.id, t.project_id, MAX(m.id) FROM messages m JOIN threads t ON t.id = m.thread_id
+    WHERE m.id > (SELECT up_to FROM outbox_filed) GROUP BY t.id
+    ON CONFLICT (thread_id) DO UPDATE SET last_id = excluded.last_id;
+  UPDATE outbox_filed SET up_to = (SELECT MAX(id) FROM messages);`
+
 export function seed(storage: string, agent: string, count: number): void {
   const db = new DatabaseSync(join(storage, 'parley.sqlite3'))
   db.exec(`
@@ -19,7 +30,7 @@ export function seed(storage: string, agent: string, count: number): void {
       SELECT m + i, '${agent}-' || i, t + i, 1, a, 'message ' || i || ' that waits with many others to be read', 0 FROM numbers, run;
     INSERT INTO deliveries (message_id, recipient_id, sent_at, filed) SELECT m + i, a, 0, 1 FROM numbers, run;
     INSERT INTO outbox (sender_id, message_id, sent_at) SELECT sender_id, id, created_at FROM messages, run WHERE id > m;
-    UPDATE outbox_filed SET up_to = (SELECT MAX(id) FROM messages);
+    ${fileSeeded}
     COMMIT;
     PRAGMA wal_checkpoint(TRUNCATE);`)
   db.close()

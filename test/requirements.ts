@@ -3,6 +3,7 @@
 import { access } from './requirements/access.ts'
 import { archive } from './requirements/archive.ts'
 import { attachments } from './requirements/attachments.ts'
+import { bridge } from './requirements/bridge.ts'
 import { client } from './requirements/client.ts'
 import { contacts } from './requirements/contacts.ts'
 import { feed } from './requirements/feed.ts'
@@ -15,6 +16,8 @@ import { identities } from './requirements/identities.ts'
 import { leases } from './requirements/leases.ts'
 import { messages } from './requirements/messages.ts'
 import { operations } from './requirements/operations.ts'
+import { oversight } from './requirements/oversight.ts'
+import { pages } from './requirements/pages.ts'
 import { post } from './requirements/post.ts'
 import { scenarios } from './requirements/scenarios.ts'
 import { settings } from './requirements/settings.ts'
@@ -250,12 +253,15 @@ export const requirements = [
   ...messages,
   ...attachments,
   ...contacts,
+  ...bridge,
   ...guard,
   ...leases,
   ...finding,
   ...tooling,
   ...housekeeping,
   ...operations,
+  ...oversight,
+  ...pages,
 
   // The post door
   ...post,

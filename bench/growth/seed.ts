@@ -2,6 +2,7 @@
 import { closeSync, fsyncSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { fileSeeded } from '../seed.ts'
 import { benchProject } from '../seed-mail.ts'
 
 /** The agents of each half that the measurements use; the others are there, and have mail. */
@@ -51,7 +52,7 @@ export function seedCrowd(storage: string, { messages, agents }: Crowd): void {
     seedHalf(db, { slug, policy, agents: agents / 2, messages: messages / 2 })
   db.exec(`
     INSERT INTO outbox (sender_id, message_id, sent_at) SELECT sender_id, id, created_at FROM messages ORDER BY sender_id, id;
-    UPDATE outbox_filed SET up_to = (SELECT MAX(id) FROM messages);
+    ${fileSeeded}
     UPDATE agents SET unread = (SELECT COUNT(*) FROM deliveries d WHERE d.recipient_id = agents.id AND d.read_at IS NULL);
     COMMIT;
     PRAGMA wal_checkpoint(TRUNCATE);`)

@@ -24,6 +24,7 @@ export function banner({ version, url, mailPath, storage, tokenNeeded, unguarded
   const lines = [
     `Parley ${version} is ready at ${url}`,
     '',
+    `  pages     ${url}/mail`,
     `  mail      ${mail}`,
     `  mailbox   ${url}/agents/{agent}/mcp`,
     `  bus       ${url}/bus/mcp?agent={agent}`,

@@ -6,6 +6,8 @@ import { serveStdio } from '../doors/mcp/stdio/serve.ts'
 import { Usage } from '../doors/mcp/usage.ts'
 import type { Settings } from '../settings/read.ts'
 import { openDatabase, openLog, openOn } from './open.ts'
+import { ownCaller } from './own-caller.ts'
+import { taskStore } from './tasks.ts'
 import { version } from './version.ts'
 
 export interface HubOptions {
@@ -21,8 +23,8 @@ export async function hub({ config, warnings }: Settings, options: HubOptions): 
   const opened = await openOn(await openDatabase(config), config, log)
   const { clock, ids, metrics } = opened
   const usage = new Usage({ noting: config.TOOLS_LOG_ENABLED })
-  const engine = createEngine({ clock, ids, log, metrics, version, usage })
+  const engine = createEngine({ clock, ids, log, metrics, version, usage, tasks: taskStore(opened) })
   process.once('SIGINT', () => process.stdin.destroy()).once('SIGTERM', () => process.stdin.destroy())
-  await serveStdio(hubDoor(opened), scope, { engine })
+  await serveStdio(hubDoor(opened), scope, { engine, caller: await ownCaller(opened, config) })
   await opened.close()
 }

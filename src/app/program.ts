@@ -204,6 +204,17 @@ const commands: readonly PeoplesCommand[] = [
     load: async ({ open, screen }) => (await import('../doors/cli/keys.ts')).keysCommand(open, screen),
   },
   {
+    name: 'login',
+    says: 'print a code for the login of the pages',
+    load: async ({ open, config, around, screen }) => {
+      const { loginCommand } = await import('../doors/cli/login.ts')
+      const { keepSecret } = await import('./secret.ts')
+      const { openLog } = await import('./open.ts')
+      const secret = () => config().SECRET_KEY ?? keepSecret(config().STORAGE_ROOT, openLog(config(), around.stderr))
+      return loginCommand(open, secret, screen)
+    },
+  },
+  {
     name: 'export',
     says: 'write out a project or a thread, as Markdown or JSON',
     load: async ({ open, screen }) => (await import('../doors/cli/transfer.ts')).exportCommand(open, screen),

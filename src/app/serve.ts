@@ -8,11 +8,21 @@ import type { Log } from '../base/log.ts'
 import { collectProcessMetrics } from '../base/metrics.ts'
 import { openFileLimit } from '../base/processes.ts'
 import { callerOfKey } from '../core/access/keys.ts'
-import { endSession, isSessionEnded, onSessionEnded } from '../core/access/sessions.ts'
+import {
+  addFollowed,
+  endSession,
+  isSessionEnded,
+  listFollowed,
+  onFollowed,
+  onSessionEnded,
+  removeFollowed,
+} from '../core/access/sessions.ts'
 import { countUnread } from '../core/agents/agents.ts'
 import { keepChores } from '../core/hub/chores.ts'
 import { countWaiters, onClose } from '../core/hub/hub.ts'
 import { fileAll } from '../core/messages/filing.ts'
+import { keepCounting } from '../core/oversight/counting.ts'
+import { keepRelating } from '../core/oversight/relating.ts'
 import { keepSearchable } from '../core/search/projection.ts'
 import { finishRemovals } from '../core/topics/removal.ts'
 import { busDoor } from '../doors/bus/door.ts'
@@ -30,9 +40,11 @@ import { mailScope } from '../doors/mail/scope.ts'
 import { mailboxDoor, mailboxPath, mailboxScope } from '../doors/mailbox/door.ts'
 import { mountDoor } from '../doors/mcp/http/serve.ts'
 import { createEngine } from '../doors/mcp/protocol/engine.ts'
+import type { EndedSessions } from '../doors/mcp/protocol/sessions.ts'
 import { emitUsage, Usage } from '../doors/mcp/usage.ts'
 import { mountPost } from '../doors/post/door.ts'
 import { mountSockets } from '../doors/post/sockets/mount.ts'
+import { mountWeb } from '../doors/web/door.ts'
 import type { Config } from '../settings/all.ts'
 import type { Settings } from '../settings/read.ts'
 import { startArchiving } from './archiving.ts'
@@ -42,6 +54,7 @@ import { choresOf } from './housekeeping.ts'
 import { databaseName, openDatabase, openLog, openOn, storageName } from './open.ts'
 import { keepSecret } from './secret.ts'
 import { openSignIn } from './sign-in.ts'
+import { taskStore } from './tasks.ts'
 import { version } from './version.ts'
 
 /** The memory of a silent session is freed after this; its token stays good. */
@@ -76,6 +89,11 @@ export async function startServer(config: Config, log: Log) {
   try {
     const { close: closeSignIn, ...signIn } = await openSignIn(hub, config)
     onClose(hub, async () => closeSignIn())
+    const ended: EndedSessions = {
+      has: (nonce) => isSessionEnded(hub, nonce),
+      add: (caller, nonce, until) => endSession(hub, caller, nonce, until),
+      watch: (fn) => onSessionEnded(hub, fn),
+    }
     const engine = createEngine({
       clock,
       ids,
@@ -85,14 +103,19 @@ export async function startServer(config: Config, log: Log) {
       version,
       admission: signIn.admission,
       graceMs,
+      tasks: taskStore(hub),
       sessions: {
         secret,
         ttlMs: config.SESSION_TTL_SECONDS * 1000,
         idleMs: sessionIdleMs,
-        ended: {
-          has: (nonce) => isSessionEnded(hub, nonce),
-          add: (caller, nonce, until) => endSession(hub, caller, nonce, until),
-          watch: (fn) => onSessionEnded(hub, fn),
+        ended,
+        followed: {
+          of: (nonce, caller, expiresAt) => ({
+            list: () => listFollowed(hub, nonce),
+            add: (followed) => addFollowed(hub, caller, { nonce, expiresAt, ...followed }),
+            remove: (uri) => removeFollowed(hub, caller, nonce, uri),
+          }),
+          watch: (fn) => onFollowed(hub, fn),
         },
       },
     })
@@ -119,6 +142,7 @@ export async function startServer(config: Config, log: Log) {
     mountDoor(app, { engine, path: config.HTTP_PATH, door: mailDoor(hub, about(config, app, usage)), scope: mailScope })
     mountDoor(app, { engine, path: busPath, door: busDoor(hub, version), scope: busScope })
     mountPost(app, hub, { registrationOpen: config.REGISTRATION_OPEN, version })
+    mountWeb(app, { hub, secret, token: config.HTTP_BEARER_TOKEN, ended, mailPath: config.HTTP_PATH, version })
     mountSockets(app, hub, {
       wrongKeys,
       guard: createGuard({ host: config.HTTP_HOST, ...signIn }),
@@ -132,6 +156,8 @@ export async function startServer(config: Config, log: Log) {
     finishRemovals(hub).catch((error: unknown) => log.warn({ err: error }, 'a deleted topic is not gone yet'))
     fileAll(hub)
     const restSearch = keepSearchable(hub)
+    const restCounting = keepCounting(hub)
+    const restRelating = keepRelating(hub)
     const restChores = keepChores(hub, choresOf(config))
     const restArchive = config.ARCHIVE_ENABLED ? startArchiving(hub, config) : async () => {}
     const endSnapshots = config.TOOL_METRICS_EMIT_ENABLED
@@ -151,6 +177,8 @@ export async function startServer(config: Config, log: Log) {
         endSnapshots()
         await Promise.all([app.close(), restArchive()])
         await restSearch()
+        await restCounting()
+        await restRelating()
         await restChores()
         await hub.close()
       },

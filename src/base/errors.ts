@@ -41,6 +41,9 @@ export const codes = {
   RATE_LIMITED: 'limited',
   MESSAGE_CLAIMED: 'conflict',
   FILE_RESERVATION_CONFLICT: 'conflict',
+  BRIDGE_TIMEOUT: 'busy',
+  BRIDGE_TOO_LARGE: 'invalid',
+  BRIDGE_UNAVAILABLE: 'busy',
   SERVER_UNAVAILABLE: 'busy',
   DB_BUSY: 'busy',
   DB_SCHEMA_MISMATCH: 'conflict',
@@ -54,6 +57,10 @@ export type Code = keyof typeof codes
 /** A finer meaning of a code, where the next step depends on it: a door words the hint with calls of its own. */
 export type Reason =
   | 'asked_elsewhere'
+  | 'bad_body'
+  | 'bad_recipients'
+  | 'bad_subject'
+  | 'bad_thread'
   | 'beyond_end'
   | 'closed_topic'
   | 'code_needed'

@@ -80,6 +80,9 @@ export const limits = {
   answerBodyBytes: MiB,
   /** Characters of a text in one answer at the hub: longer ones come in parts. */
   textPartLength: 256 * 1024,
+  /** Updates of a session that are told after it was away, and for how long they are: a day. */
+  updatesKept: 1000,
+  updatesKeptMs: 86_400_000,
   /** Characters of messages in one answer of `sync`; one message always fits, and the next call brings the rest. */
   syncAnswerLength: 2 * MiB,
   /** Bytes of events that a client may leave unread: beyond them its stream is closed before they fill the memory. */

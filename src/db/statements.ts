@@ -1,6 +1,11 @@
 /** Prepared statements, found by the pieces of a query's text. */
 import type { Sql } from 'sql-template-tag'
 
+/** Whatever begins otherwise counts as a write. */
+const reads = /^\s*SELECT\b/i
+
+export const onlyReads = ({ strings }: Sql): boolean => reads.test(strings[0] ?? '')
+
 interface Entry<T> {
   readonly strings: readonly string[]
   readonly prepared: T

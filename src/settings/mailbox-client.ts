@@ -49,7 +49,7 @@ export const mailboxClientSettings = {
   }),
   OPENCLAW_REPLY_MODE: setting({
     default: 'tool',
-    says: 'How the OpenClaw agent answers: `tool` hands it the message and lets it answer with the mailbox tools; `inline` waits for its answer and sends it back.',
+    says: 'The way in which the OpenClaw agent answers: `tool` hands it the message and lets it answer with the mailbox tools; `inline` waits for its answer and sends it back.',
     parse: oneOf('tool', 'inline'),
   }),
   BRIDGE_MAX_TURNS: setting({

@@ -49,16 +49,18 @@ export interface NewAgent {
   name: string
   nameKey: string
   policy: string
+  program?: string
+  model?: string
   /** 0 if it has done nothing itself yet. */
   activeAt: number
   now: number
 }
 
 export async function insertAgent(tx: Tx, agent: NewAgent): Promise<AgentRow> {
-  const { projectId, name, nameKey, policy, activeAt, now } = agent
+  const { projectId, name, nameKey, policy, program = 'unknown', model = 'unknown', activeAt, now } = agent
   const [row] = await tx.all<AgentRow>(sql`
-    INSERT INTO agents (project_id, name, name_key, contact_policy, active_at, created_at)
-    VALUES (${projectId}, ${name}, ${nameKey}, ${policy}, ${activeAt}, ${now})
+    INSERT INTO agents (project_id, name, name_key, contact_policy, program, model, active_at, created_at)
+    VALUES (${projectId}, ${name}, ${nameKey}, ${policy}, ${program}, ${model}, ${activeAt}, ${now})
     RETURNING id, project_id, name, keyed`)
   return row as AgentRow
 }
@@ -123,4 +125,21 @@ export async function updateContactPolicy(tx: Tx, agentId: number, policy: strin
 export async function sumUnread(db: Reader): Promise<number> {
   const [row] = await db.all<{ unread: number | null }>(sql`SELECT SUM(unread) AS unread FROM agents`)
   return Number(row?.unread ?? 0)
+}
+
+/** Whether any agent has or had a key: the first entry of an index that holds nobody else. */
+export async function hasKeys(db: Reader): Promise<boolean> {
+  return (await db.all(sql`SELECT 1 FROM agents WHERE keyed = 1 LIMIT 1`)).length > 0
+}
+
+/** The unread mail of all agents of one name. */
+export async function sumUnreadNamed(db: Reader, nameKey: string): Promise<number> {
+  const [row] = await db.all<{ unread: number | null }>(sql`
+    SELECT SUM(a.unread) AS unread FROM projects p JOIN agents a ON a.project_id = p.id AND a.name_key = ${nameKey}`)
+  return Number(row?.unread ?? 0)
+}
+
+export async function findAgentById(db: Reader, id: number): Promise<AgentRow | undefined> {
+  const [row] = await db.all<AgentRow>(sql`SELECT id, project_id, name, keyed FROM agents WHERE id = ${id}`)
+  return row
 }

@@ -3,6 +3,7 @@ import sql, { empty } from 'sql-template-tag'
 import type { Reader, Tx } from '../db/port.ts'
 import type { AttachmentsPolicy } from './profiles.ts'
 import { listed } from './search-documents.ts'
+import { ofProject } from './visibility.ts'
 
 /** An attachment as `messages.attachments` lists it. The content of an inline one is in `inline_images`. */
 export type AttachmentRow =
@@ -117,6 +118,19 @@ export function listInline(db: Reader, ids: readonly number[], most: number): Pr
     ), summed AS (SELECT message_id, SUM(size) OVER (ORDER BY message_id DESC) AS total FROM sizes)
     SELECT i.message_id, i.position, i.data_uri FROM summed s JOIN inline_images i ON i.message_id = s.message_id
     WHERE s.total <= ${most}`)
+}
+
+/** The newest messages that a project sees and that carry this file, with the project that stores it. */
+export function listCarriers(
+  db: Reader,
+  { projectId, path, limit }: { projectId: number; path: string; limit: number },
+): Promise<{ id: number; sender_project: number }[]> {
+  const like = `%${JSON.stringify(path).replace(/[\\%_]/g, '\\$&')}%`
+  return db.all(sql`
+    SELECT m.id, a.project_id AS sender_project
+    FROM messages m JOIN threads t ON t.id = m.thread_id JOIN agents a ON a.id = m.sender_id
+    WHERE m.attachments IS NOT NULL AND m.attachments LIKE ${like} ESCAPE '\\' AND ${ofProject(projectId)}
+    ORDER BY m.id DESC LIMIT ${limit}`)
 }
 
 export async function findAttachmentsPolicy(db: Reader, agentId: number): Promise<AttachmentsPolicy | undefined> {

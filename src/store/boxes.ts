@@ -1,6 +1,7 @@
 /** Inboxes and outboxes: the rows of each, and how those that are new are filed. Exact at every moment, filed or not. */
 import sql, { empty, type Sql } from 'sql-template-tag'
 import type { Reader, Tx } from '../db/port.ts'
+import { fileInProjects } from './project-boxes.ts'
 
 /** The deliveries (`d`) of an inbox; on SQLite in two halves, each in the order of an index. ORDER BY and LIMIT may follow. */
 export function fromInbox({ dialect }: Reader, columns: Sql, { recipientId, where = empty }: InboxPart): Sql {
@@ -58,6 +59,7 @@ export async function fileNext(tx: Tx, most: number): Promise<boolean> {
       INSERT INTO outbox (sender_id, message_id, sent_at)
       SELECT sender_id, id, created_at FROM messages
       WHERE id > ${from} AND id <= ${upTo} AND mail = 1 ORDER BY sender_id, id`)
+    await fileInProjects(tx, from, upTo)
     await tx.change(sql`UPDATE outbox_filed SET up_to = ${upTo}`)
   }
   return filed === most || upTo < newest

@@ -6,7 +6,7 @@ import { feedOrder, type Place, start } from './places.ts'
 
 /** Everything that can happen, each with the ids that a follower needs to look it up. */
 export type Event =
-  | { kind: 'project.created'; projectId: number }
+  | { kind: 'project.created' | 'project.linked' | 'project.unlinked'; projectId: number }
   | {
       kind: 'agent.created' | 'agent.updated' | 'agent.policy' | 'agent.keyed' | 'agent.revoked'
       projectId: number
@@ -47,7 +47,7 @@ export type Event =
     }
   | { kind: 'topic.joined' | 'cursor.reset' | 'cursor.returned'; projectId: number; threadId: number; agentId: number }
   | { kind: 'grant.created' | 'grant.revoked'; projectId: number; threadId: number; agentId: number }
-  | { kind: 'session.ended' }
+  | { kind: 'session.ended' | 'session.followed' | 'task.created' | 'task.ended' }
 
 /** An event as the feed has it: its place, when it was committed, and the key of whoever did it. */
 export type Recorded = Event & Place & { readonly at: number; readonly actor: string }

@@ -173,6 +173,18 @@ export function listNamedContacts(db: Reader, agentId: number, limit: number): P
     ORDER BY c.updated_at DESC, c.id DESC LIMIT ${limit}`)
 }
 
+/** All contacts of the agents of a project, or of one of them, with each other and with those elsewhere. */
+export function listContactsOf(
+  db: Reader,
+  { projectId, agentId, limit }: { projectId: number; agentId: number | undefined; limit: number },
+): Promise<NamedContactRow[]> {
+  const whose = agentId === undefined ? sql`(SELECT id FROM agents WHERE project_id = ${projectId})` : sql`(${agentId})`
+  return db.all<NamedContactRow>(sql`
+    ${named} WHERE c.id IN (
+      SELECT id FROM contacts WHERE from_id IN ${whose} UNION SELECT id FROM contacts WHERE to_id IN ${whose})
+    ORDER BY CASE c.status WHEN 'pending' THEN 0 ELSE 1 END, c.updated_at DESC, c.id DESC LIMIT ${limit}`)
+}
+
 /** Other agents of the same name as `notId` that asked this one and were not denied. */
 export function listNamesakes(
   db: Reader,

@@ -160,6 +160,13 @@ export async function updateReturned(
   return returned > 0
 }
 
+/** The oldest unread messages of an agent, lent or not. */
+export async function listUnreadIds(db: Reader, recipientId: number, limit: number): Promise<number[]> {
+  const rows = await db.all<{ message_id: number }>(sql`
+    SELECT message_id FROM deliveries WHERE recipient_id = ${recipientId} AND read_at IS NULL ORDER BY id LIMIT ${limit}`)
+  return rows.map(({ message_id }) => message_id)
+}
+
 /** Marks as read those of these messages that the agent was sent and has not read; returns their ids. */
 export async function updateAllRead(
   tx: Tx,

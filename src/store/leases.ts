@@ -211,6 +211,8 @@ export interface Listing {
   projectId: number
   /** Only those that are active at this time. */
   activeAt: number | undefined
+  /** Only those of this agent. */
+  agentId?: number | undefined
   /** Only those made before this one. */
   before: number | undefined
   limit: number
@@ -219,13 +221,14 @@ export interface Listing {
 /** The newest first. The plus keeps both engines from sorting all that are active: those past are put away soon. */
 export async function listLeases(
   db: Reader,
-  { projectId, activeAt, before, limit }: Listing,
+  { projectId, activeAt, agentId, before, limit }: Listing,
 ): Promise<NamedLeaseRow[]> {
   const active = activeAt === undefined ? empty : sql`AND l.released_at IS NULL AND +l.expires_at > ${activeAt}`
   const older = before === undefined ? empty : sql`AND l.id < ${before}`
   return db.all<NamedLeaseRow>(sql`
     SELECT ${named} FROM leases l JOIN agents a ON a.id = l.agent_id
-    WHERE l.project_id = ${projectId} ${active} ${older} ORDER BY l.id DESC LIMIT ${limit}`)
+    WHERE ${agentId === undefined ? sql`l.project_id = ${projectId}` : sql`l.agent_id = ${agentId}`} ${active} ${older}
+    ORDER BY l.id DESC LIMIT ${limit}`)
 }
 
 /** Active now, but not at `until`: the next to expire first. */

@@ -9,10 +9,10 @@ const weights: Readonly<Record<Field, string>> = { subject: 'A', body: 'B', from
 
 export async function listFound(
   db: Reader,
-  { query, scope, limit }: { query: Query; scope: string; limit: number },
+  { query, scope, limit }: { query: Query; scope: string | undefined; limit: number },
 ): Promise<number[]> {
   const rows = await db.all<{ id: number }>(sql`
-    SELECT id FROM search_find(${`${expression(query)} & '#${scope}'`}::tsquery, ${limit}) AS found (id)`)
+    SELECT id FROM search_find(${`${expression(query)}${scope === undefined ? '' : ` & '#${scope}'`}`}::tsquery, ${limit}) AS found (id)`)
   return rows.map(({ id }) => id)
 }
 

@@ -24,9 +24,9 @@ const tableOf = (part: number): Sql => raw(`search_${part}`)
 /** The newest part first, and no further than needed; others have their turn in between. */
 export async function listFound(
   db: Reader,
-  { query, scope, limit }: { query: Query; scope: string; limit: number },
+  { query, scope, limit }: { query: Query; scope: string | undefined; limit: number },
 ): Promise<number[]> {
-  const match = `(${expression(query)} OR "${noWord}") AND scope : "${scope}"`
+  const match = scope === undefined ? expression(query) : `(${expression(query)} OR "${noWord}") AND scope : "${scope}"`
   const parts = await db.all<{ part: number }>(sql`SELECT part FROM search_parts ORDER BY part DESC`)
   const found: number[] = []
   for (const { part } of parts) {

@@ -6,15 +6,19 @@ import { searchedLength } from '../fulltext/words.ts'
 import { listed } from './search-documents.ts'
 import * as postgres from './search-postgres.ts'
 import * as sqlite from './search-sqlite.ts'
-import { type Sight, seen, shownSubject, subject, threadName } from './visibility.ts'
+import { forEyesOf, ofProject, type Sight, seen, shownSubject, subject, threadName } from './visibility.ts'
+import { type SearchFilter, searchWhere } from './watched-search.ts'
+import { type Eyes, inEyes } from './watching.ts'
 
 /**
- * Where to look: in the topics of a project, in all that is in somebody's sight, or in one thread. Another reason to see a
+ * Where to look: in the topics of a project, in all that is in somebody's sight, in what somebody sees of the pages, or in one
+ * thread. Another reason to see a
  * message is another scope: a word in `scopeWord`, a condition in `inScope`, and the word in `listDocuments`.
  */
 export type Scope =
   | { readonly projectId: number; readonly topics: true }
   | { readonly sight: Sight }
+  | { readonly eyes: Eyes; readonly projectId: number | undefined; readonly filter: SearchFilter }
   | { readonly threadId: number }
 
 export interface Search {
@@ -40,7 +44,7 @@ export async function listTexts(
 ): Promise<TextRow[]> {
   return db.all<TextRow>(sql`
     SELECT m.id, ${subject} AS subject, substr(m.body, 1, ${length}) AS body
-    FROM messages m JOIN threads t ON t.id = m.thread_id ${'sight' in scope ? sql`JOIN agents a ON a.id = m.sender_id` : empty}
+    FROM messages m JOIN threads t ON t.id = m.thread_id ${'sight' in scope || 'eyes' in scope ? sql`JOIN agents a ON a.id = m.sender_id` : empty}
     WHERE m.id IN ${listed(db, ids)} AND ${inScope(scope)}`)
 }
 
@@ -105,13 +109,20 @@ export function resetNext(tx: Tx, from: number): Promise<number | undefined> {
 
 const engine = ({ dialect }: Reader) => (dialect === 'sqlite' ? sqlite : postgres)
 
-function scopeWord(scope: Scope): string {
+function scopeWord(scope: Scope): string | undefined {
   if ('threadId' in scope) return `thread${scope.threadId}`
+  if ('eyes' in scope) return scope.projectId === undefined ? undefined : `project${scope.projectId}`
   return 'sight' in scope ? `project${scope.sight.projectId}` : `topics${scope.projectId}`
 }
 
 function inScope(scope: Scope): Sql {
   if ('threadId' in scope) return sql`t.id = ${scope.threadId}`
+  if ('eyes' in scope) return inEyesOf(scope)
   if ('topics' in scope) return sql`t.project_id = ${scope.projectId} AND t.name IS NOT NULL`
   return seen(scope.sight)
 }
+
+/** Mail that is shown without its content is not found by it. */
+const inEyesOf = ({ eyes, projectId, filter }: Extract<Scope, { eyes: Eyes }>): Sql => sql`t.status <> 'deleted'
+  AND ${inEyes(eyes)} ${projectId === undefined ? empty : sql`AND ${ofProject(projectId)}`}
+  ${eyes.seals ? sql`AND ${forEyesOf('keyless')}` : empty} ${searchWhere(eyes, filter)}`

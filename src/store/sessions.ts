@@ -1,4 +1,4 @@
-/** Rows of `ended_sessions`: MCP sessions that a client ended before their time was up. */
+/** Rows of `ended_sessions` and `subscriptions`: MCP sessions that were ended, and the resources that others follow. */
 import sql from 'sql-template-tag'
 import type { Reader, Tx } from '../db/port.ts'
 
@@ -15,4 +15,32 @@ export async function findEndedSession(db: Reader, nonce: string): Promise<boole
 /** Forgets those whose token has run out by itself. */
 export async function deleteEndedSessions(tx: Tx, before: number): Promise<void> {
   await tx.all(sql`DELETE FROM ended_sessions WHERE expires_at < ${before}`)
+}
+
+export interface SubscriptionRow {
+  uri: string
+  since: string
+}
+
+/** In the order in which they were made. */
+export const listSubscriptions = (db: Reader, session: string): Promise<SubscriptionRow[]> =>
+  db.all(sql`SELECT uri, since FROM subscriptions WHERE session = ${session} ORDER BY created_at, uri`)
+
+/** One that is there stays as it is. */
+export async function insertSubscription(
+  tx: Tx,
+  { session, uri, since, now, expiresAt }: SubscriptionRow & { session: string; now: number; expiresAt: number },
+): Promise<void> {
+  await tx.all(sql`
+    INSERT INTO subscriptions (session, uri, since, created_at, expires_at)
+    VALUES (${session}, ${uri}, ${since}, ${now}, ${expiresAt}) ON CONFLICT (session, uri) DO NOTHING`)
+}
+
+export async function deleteSubscription(tx: Tx, session: string, uri: string): Promise<void> {
+  await tx.all(sql`DELETE FROM subscriptions WHERE session = ${session} AND uri = ${uri}`)
+}
+
+/** Those of a session, and those whose session has run out by itself. */
+export async function deleteSubscriptions(tx: Tx, session: string, before: number): Promise<void> {
+  await tx.all(sql`DELETE FROM subscriptions WHERE session = ${session} OR expires_at < ${before}`)
 }

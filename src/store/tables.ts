@@ -35,7 +35,11 @@ export const keptTables: readonly Table[] = [
   table('conversations', 'low_id', 'high_id', 'subject_key'),
   table('bridged_threads', 'agent_id', 'thread_id'),
   table('leases'),
+  table('related_projects', 'a_id', 'b_id'),
+  table('reminders', 'message_id', 'recipient_id'),
   table('ended_sessions', 'nonce'),
+  table('subscriptions', 'session', 'uri'),
+  table('tasks', 'id'),
   table('meta', 'key'),
   table('changes'),
   table('followers', 'name'),
@@ -46,7 +50,9 @@ export const feedTables: ReadonlySet<string> = new Set(['changes', 'followers'])
 
 /** Neither kept nor missed: who works at what just now, the steps of the schema, and what fills itself from the rest. */
 export const leftOut = (name: string): boolean =>
-  /^(chores|parley_migrations|outbox|outbox_filed|search_(parts|words|pending)|search_\d+(_\w+)?)$/.test(name)
+  /^(chores|parley_migrations|outbox|outbox_filed|project_box|thread_box|activity|activity_totals|search_(parts|words|pending)|search_\d+(_\w+)?)$/.test(
+    name,
+  )
 
 /** All tables of Parley that there are, those of a later version too. */
 export async function listTables(db: Reader): Promise<string[]> {
@@ -128,7 +134,7 @@ export async function updateLastId(tx: Tx, of: string, last: number): Promise<vo
 export async function dropTables(tx: Tx): Promise<void> {
   const own = (await listTables(tx)).filter((one) => leftOut(one) || keptTables.some(({ name }) => name === one))
   if (own.length > 0) await tx.all(sql`DROP TABLE ${names(own)} CASCADE`)
-  await tx.all(raw('DROP FUNCTION IF EXISTS search_note, search_find'))
+  await tx.all(raw('DROP FUNCTION IF EXISTS search_note, search_find, box_note, box_guest'))
 }
 
 /** Other clients of this database that go by the same name as this one: Parley's own, on PostgreSQL. */

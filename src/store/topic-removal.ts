@@ -41,6 +41,9 @@ export async function deleteNewestMessages(tx: Tx, { threadId, before, limit }: 
   await tx.all(sql`DELETE FROM message_guests WHERE message_id IN (${ids})`)
   // An answer within the thread is newer than its question: it is gone already, or goes now.
   await tx.all(sql`UPDATE messages SET reply_to = NULL WHERE reply_to IN (${ids}) AND thread_id <> ${threadId}`)
+  await tx.all(sql`
+    DELETE FROM project_box
+    WHERE project_id = (SELECT project_id FROM threads WHERE id = ${threadId}) AND message_id IN (${ids})`)
   await tx.all(sql`DELETE FROM messages WHERE id IN (${ids})`)
   const unread = deliveries.filter(({ read_at }) => read_at === null)
   await lowerUnread(
@@ -62,5 +65,6 @@ async function lowerUnread(tx: Tx, recipients: readonly number[]): Promise<void>
 export async function deleteThread(tx: Tx, threadId: number): Promise<void> {
   await tx.all(sql`SELECT id FROM threads WHERE id = ${threadId} ${forDelete(tx)}`)
   await deleteMembers(tx, threadId)
+  await tx.all(sql`DELETE FROM thread_box WHERE thread_id = ${threadId}`)
   await tx.all(sql`DELETE FROM threads WHERE id = ${threadId}`)
 }

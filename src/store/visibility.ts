@@ -9,7 +9,7 @@ export interface Sight {
 }
 
 /** Of its own threads a project sees all, of others the messages that its agents sent or openly received. */
-const ofProject = (projectId: number): Sql => sql`(t.project_id = ${projectId} OR EXISTS (
+export const ofProject = (projectId: number): Sql => sql`(t.project_id = ${projectId} OR EXISTS (
   SELECT 1 FROM message_guests g
   WHERE g.project_id = ${projectId} AND g.thread_id = m.thread_id AND g.message_id = m.id))`
 
@@ -20,7 +20,7 @@ const oneByOne = raw('LIMIT 1 OFFSET 0')
  * The messages of a topic are for everybody in its project. Mail is hidden from readers that act as none of its parties: from
  * agents without a key, if all of its parties have one; from an agent with a key, if it has no part in it.
  */
-function forEyesOf(of: Sight['of']): Sql {
+export function forEyesOf(of: Sight['of']): Sql {
   if (of === 'everybody') return sql`TRUE`
   if (of === 'keyless')
     return sql`(t.name IS NOT NULL OR a.keyed = 0 OR EXISTS (

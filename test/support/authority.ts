@@ -1,6 +1,6 @@
 /** An authorisation server for tests: it signs tokens and publishes the keys, can change them, and can hang. */
 import { once } from 'node:events'
-import { createServer, type Server } from 'node:http'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type CryptoKey, exportJWK, exportSPKI, generateKeyPair, type JWK, type JWTPayload, SignJWT } from 'jose'
 import type { Later } from './parley.ts'
@@ -35,7 +35,8 @@ export async function startAuthority(later: Later): Promise<Authority> {
   let asked = 0
   let hanging = false
   let spoilt: string | undefined
-  const server = createServer((_request, response) => {
+  const server = createServer(async (request, response) => {
+    if (request.url !== '/jwks') return void (await issue(request, response))
     asked++
     const answer = () => {
       open.delete(answer)
@@ -54,12 +55,40 @@ export async function startAuthority(later: Later): Promise<Authority> {
   }
   await rotate('first')
 
+  /** A program gets a token for the resource that it names, with the scopes that it asks for. */
+  async function issue(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    response.setHeader('content-type', 'application/json')
+    if (request.url === '/.well-known/oauth-authorization-server')
+      return void response.end(
+        JSON.stringify({
+          issuer,
+          authorization_endpoint: `${issuer}/authorize`,
+          token_endpoint: `${issuer}/token`,
+          response_types_supported: ['code'],
+          grant_types_supported: ['client_credentials'],
+          token_endpoint_auth_methods_supported: ['client_secret_basic'],
+        }),
+      )
+    if (request.url !== '/token') return void response.writeHead(404).end('{}')
+    let text = ''
+    for await (const part of request.setEncoding('utf8')) text += part
+    const asked = new URLSearchParams(text)
+    const claims = {
+      sub: 'program',
+      agent: 'program',
+      aud: asked.get('resource') ?? '',
+      scope: asked.get('scope') ?? '',
+    }
+    const access_token = await authority.sign(claims)
+    response.end(JSON.stringify({ access_token, token_type: 'Bearer', expires_in: 600, scope: claims.scope }))
+  }
+
   const need = (kid: string) => {
     const found = keys.get(kid)
     if (found === undefined) throw new Error(`there is no key ${kid}`)
     return found
   }
-  return {
+  const authority: Authority = {
     issuer,
     keysUrl: `${issuer}/jwks`,
     asked: () => asked,
@@ -80,6 +109,7 @@ export async function startAuthority(later: Later): Promise<Authority> {
     },
     publicKey: () => exportSPKI(need(current).publicKey),
   }
+  return authority
 }
 
 async function listen(server: Server, later: Later): Promise<string> {

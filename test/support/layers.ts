@@ -3,7 +3,7 @@ import { posix } from 'node:path'
 import { type Source, withoutComments } from './sources.ts'
 
 /** Pure rooms on the floor of base: they see base, and `digest` splits words as `fulltext` does. */
-const pure = ['globs', 'fulltext', 'digest', 'llm', 'attachments']
+const pure = ['globs', 'fulltext', 'digest', 'llm', 'attachments', 'bridge']
 
 /** What each layer may import besides itself. */
 const below: Readonly<Record<string, readonly string[]>> = {
@@ -20,6 +20,7 @@ const below: Readonly<Record<string, readonly string[]>> = {
   digest: ['fulltext', 'base'],
   llm: ['base'],
   attachments: ['base'],
+  bridge: ['base'],
   base: [],
 }
 
@@ -40,6 +41,7 @@ const rooms = [
   'search',
   'tasks',
   'macros',
+  'oversight',
   'transfers',
   'backups',
   'waking',

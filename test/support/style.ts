@@ -24,7 +24,7 @@ export const opaqueHub: Rule = ({ path, text }) =>
   )
 
 /** A caller is made where credentials are read, or by a person at a command line: elsewhere a door passes on the one it got. */
-const callersMade = /^src\/doors\/(http\/credentials|mcp\/stdio\/serve|cli\/\w+)\.ts$/
+const callersMade = /^src\/doors\/(http\/credentials|mcp\/stdio\/serve|web\/(?:sessions|visits)|cli\/\w+)\.ts$/
 
 export const passedOnCaller: Rule = ({ path, text }) =>
   complain(

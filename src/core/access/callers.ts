@@ -6,6 +6,7 @@ export type Caller = Actor &
   (
     | { readonly kind: 'local' } // without credentials: on stdio, or from loopback to a loopback name, past no proxy
     | { readonly kind: 'operator' } // HTTP_BEARER_TOKEN
+    | { readonly kind: 'person' } // a form of the pages, sent from this machine while no token is set
     | AgentCaller
     | { readonly kind: 'writer' } // a signed token that names no agent
     | { readonly kind: 'reader' } // the same, for looking only
@@ -29,6 +30,7 @@ export interface Named {
 
 export const local: Caller = { kind: 'local', key: 'local' }
 export const operator: Caller = { kind: 'operator', key: 'operator' }
+export const person: Caller = { kind: 'person', key: 'person' }
 export const housekeeper: Caller = { kind: 'hub', ...itself }
 
 export const agentCaller = ({ id, projectId }: { id: number; projectId: number }): Caller => ({

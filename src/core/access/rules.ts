@@ -2,6 +2,7 @@
 import { HubError } from '../../base/errors.ts'
 import { isReserved } from '../../base/names.ts'
 import type { Sight } from '../../store/visibility.ts'
+import type { Eyes } from '../../store/watching.ts'
 import { onlyReads } from '../hub/commit.ts'
 import { type Caller, tokenCaller } from './callers.ts'
 
@@ -25,6 +26,8 @@ export function mayActAs(caller: Caller, agent: Owned): boolean {
     case 'writer':
     case 'reader':
       return !agent.keyed && !isReserved(agent.name)
+    case 'person':
+      return isReserved(agent.name)
     case 'agent':
       return agent.id === caller.agentId
   }
@@ -76,10 +79,38 @@ export function sightOf(caller: Caller, projectId: number): Sight {
     case 'hub':
       return { projectId, of: 'everybody' }
     case 'local':
+    case 'person':
     case 'writer':
     case 'reader':
       return { projectId, of: 'keyless' }
     case 'agent':
       return { projectId, of: caller.agentId }
   }
+}
+
+/** What a caller sees of the mail on the pages (web.access.sight). */
+export function eyesOf(caller: Caller): Eyes {
+  switch (caller.kind) {
+    case 'operator':
+    case 'hub':
+      return { of: 'everybody', blind: true, seals: false }
+    case 'local':
+    case 'person':
+      return { of: 'everybody', blind: true, seals: true }
+    case 'writer':
+    case 'reader':
+      return { of: 'everybody', blind: false, seals: false }
+    case 'agent':
+      return { of: { agentId: caller.agentId, projectId: caller.projectId }, blind: false, seals: false }
+  }
+}
+
+/** Whether a caller may write to agents as people do, and decide in their place (web.access.steering). */
+export const mayOversee = ({ kind }: Caller): boolean => kind === 'operator' || kind === 'person'
+
+export function needPerson(caller: Caller): void {
+  if (mayOversee(caller)) return
+  throw new HubError('FORBIDDEN', 'This is for people: log in first.', {
+    hint: 'Log in at /mail/login with the token of the operator.',
+  })
 }

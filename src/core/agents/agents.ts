@@ -73,6 +73,9 @@ export async function findOrNew(
   return (isNew(place) ? undefined : await findIn(hub, place.id, name)) ?? { place, name, policy, unseen }
 }
 
+/** The agent that stands for people in a project, whoever names it first (web.overseer.identity). */
+const people = { name: overseer, policy: 'open', program: 'WebUI', model: 'Human' } as const
+
 /** In the transaction of the call: one that fails leaves neither agent nor project behind (all.calls.nothing-made). */
 export async function makeAgent(hub: Hub, tx: Tx, note: Note, newcomer: Newcomer): Promise<AgentRow> {
   const { place, name, policy, unseen } = newcomer
@@ -80,10 +83,10 @@ export async function makeAgent(hub: Hub, tx: Tx, note: Note, newcomer: Newcomer
   const found = await findAgent(tx, projectId, nameKey(name))
   if (found !== undefined) return found
   // Mail to "human-overseer" is mail to people, and is shown as that.
-  const called = isReserved(name) ? overseer : name
+  const who = isReserved(name) ? people : { name, policy }
   const now = hub.clock.now()
   const activeAt = unseen ? 0 : now
-  const made = await insertAgent(tx, { projectId, name: called, nameKey: nameKey(name), policy, activeAt, now })
+  const made = await insertAgent(tx, { projectId, nameKey: nameKey(name), ...who, activeAt, now })
   note({ kind: 'agent.created', projectId, agentId: made.id })
   return made
 }

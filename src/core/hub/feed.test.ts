@@ -11,7 +11,7 @@ import { type Event, findLastChange, listChangesAfter, type Recorded } from '../
 import { start } from '../../store/places.ts'
 import { type Caller, local, operator } from '../access/callers.ts'
 import { sessionHolder } from '../access/holders.ts'
-import { endSession } from '../access/sessions.ts'
+import { addFollowed, endSession } from '../access/sessions.ts'
 import { ensureAgent } from '../agents/agents.ts'
 import { register } from '../agents/registration.ts'
 import { setContactPolicy } from '../contacts/links.ts'
@@ -19,8 +19,10 @@ import { release, renew, reserve, sweepLeases } from '../leases/leases.ts'
 import { acknowledgeMessage, markRead } from '../mail/receipts.ts'
 import { take } from '../mail/take.ts'
 import { send } from '../messages/send.ts'
+import { decideRelated } from '../oversight/related.ts'
 import { ensureProject } from '../projects/projects.ts'
 import { requestContact, respondContact } from '../requests/requests.ts'
+import { createTask, endTask } from '../tasks/tasks.ts'
 import { createGrant, revokeGrant } from '../threads/grants.ts'
 import { renameTopic } from '../topics/care.ts'
 import { join, resetCursor } from '../topics/members.ts'
@@ -76,6 +78,16 @@ eachEngine('The feed', (open) => {
       expect(await changesOf(() => ensureProject(hub, operator, '/srv/code/other'))).toEqual([
         { kind: 'project.created', actor: 'operator', projectId: expect.any(Number) },
       ])
+      for (const [kind, confirm] of [
+        ['project.linked', true],
+        ['project.unlinked', false],
+      ] as const) {
+        const made = await changesOf(() => decideRelated(hub, operator, project, { other: '/srv/code/other', confirm }))
+        expect(made).toEqual([
+          { ...byOperator, kind },
+          { ...byOperator, kind, projectId: expect.any(Number) },
+        ])
+      }
       expect(await changesOf(() => ensureAgent(hub, local, { project, name: 'cid' }))).toEqual([
         { ...byLocal, kind: 'agent.created', agentId: expect.any(Number) },
       ])
@@ -172,6 +184,17 @@ eachEngine('The feed', (open) => {
       ] as const)
         expect(await changesOf(work)).toEqual([{ ...byOperator, kind, threadId: topic.id }])
 
+      const followed = { nonce: 'nonce', uri: 'apm2://agents', since: '', expiresAt: clock.now() + 1 }
+      expect(await changesOf(() => addFollowed(hub, operator, followed))).toEqual([
+        { kind: 'session.followed', actor: 'operator' },
+      ])
+      const task = { id: 'task', owner: 'operator', door: 'hub', tool: 'x', args: '{}', scope: '{}', ttlMs: 1000 }
+      expect(await changesOf(() => createTask(hub, operator, { ...task, holder: 'me' }))).toEqual([
+        { kind: 'task.created', actor: 'operator' },
+      ])
+      expect(await changesOf(() => endTask(hub, operator, { id: 'task', status: 'completed' }))).toEqual([
+        { kind: 'task.ended', actor: 'operator' },
+      ])
       const looker = { caller: operator, project }
       const wish = { agent: { name: 'ann' }, thread: String(messageId), can: 'read', ttlMs: 1000 } as const
       const granted = { ...byOperator, agentId: ann, threadId: expect.any(Number) }
@@ -188,6 +211,8 @@ eachEngine('The feed', (open) => {
 
       const kinds: Record<Made, true> = {
         'project.created': true,
+        'project.linked': true,
+        'project.unlinked': true,
         'agent.created': true,
         'agent.updated': true,
         'agent.policy': true,
@@ -216,6 +241,9 @@ eachEngine('The feed', (open) => {
         'grant.created': true,
         'grant.revoked': true,
         'session.ended': true,
+        'session.followed': true,
+        'task.created': true,
+        'task.ended': true,
       }
       expect(new Set((await listAll()).map(({ kind }) => kind))).toEqual(new Set(Object.keys(kinds)))
     },

@@ -8,14 +8,14 @@ export type { InsideFollower, OutsideFollower } from './following.ts'
 
 /** Until the returned function is called; that waits for the page in hand. Every process may do this. */
 export const followInside = (hub: Hub, follower: InsideFollower): (() => Promise<void>) =>
-  keepFollowing(hub, follower.name, () => stepInside(hub, follower))
+  keepFollowing(hub, follower, () => stepInside(hub, follower))
 
 export function followOutside(hub: Hub, follower: OutsideFollower, holder = newHolder(hub)): () => Promise<void> {
-  return keepFollowing(hub, follower.name, (signal) => stepOutside(hub, follower, { holder, signal }))
+  return keepFollowing(hub, follower, (signal) => stepOutside(hub, follower, { holder, signal }))
 }
 
 /** From a wake-up to the look: what comes meanwhile shares a commit. */
-const gatherMs = 100
+const usualGatherMs = 100
 
 /** What stands in the way (an open transaction, another's turn, a fault) is given longer each time. */
 const firstPauseMs = 50
@@ -39,7 +39,11 @@ const anywayMs = 60_000
  *
  * A death in `looking` leaves the watermark before the page: whoever looks next begins there.
  */
-function keepFollowing(hub: Hub, name: string, step: (signal: AbortSignal) => Promise<Outcome>): () => Promise<void> {
+function keepFollowing(
+  hub: Hub,
+  { name, gatherMs = usualGatherMs }: Pick<InsideFollower, 'name' | 'gatherMs'>,
+  step: (signal: AbortSignal) => Promise<Outcome>,
+): () => Promise<void> {
   const stop = new AbortController()
   let state: 'idle' | 'looking' | 'waiting' = 'idle'
   let woken = false

@@ -11,6 +11,8 @@ import { isWanted, type Turn, takeTurn } from './turns.ts'
 /** A projection inside the database. It writes through `tx` alone, and its watermark moves in the same commit. */
 export interface InsideFollower {
   readonly name: string
+  /** From a wake-up to the look, where that is no hurry: a tenth of a second if left out. */
+  readonly gatherMs?: number
   /**
    * Each change is handed over once; if its commit does not come about, again. A rebuild reads the tables after the feed
    * and may hold some changes already that are handed over next: taking these in again must do no harm.

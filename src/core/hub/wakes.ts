@@ -48,6 +48,10 @@ export class Wakes {
     return this.#sleepers.size === 0 && this.#watchers.size === 0
   }
 
+  has(channel: string): boolean {
+    return this.#sleepers.has(channel)
+  }
+
   get size(): number {
     let count = 0
     for (const set of this.#sleepers.values()) count += set.size

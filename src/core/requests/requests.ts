@@ -13,6 +13,7 @@ import {
   updateContact,
 } from '../../store/contacts.ts'
 import { listUnconfirmed, updateReceipt } from '../../store/deliveries.ts'
+import type { Caller } from '../access/callers.ts'
 import { type Acting, actAs } from '../agents/acting.ts'
 import { type Agent, contactChannel } from '../agents/agents.ts'
 import { introMessage } from '../contacts/intro.ts'
@@ -101,7 +102,16 @@ export async function respondContact(
 ): Promise<Contact> {
   const me = await actAs(hub, acting)
   const other = await needOther(hub, acting, from, 'no_asker')
-  return commit(hub, acting.caller, async (tx, note) => {
+  return answerRequest(hub, acting.caller, { me, other, from, accept, ttlMs })
+}
+
+/** The same once both are known, whoever answers: a person decides in the place of an agent (web.contacts.decided). */
+export function answerRequest(
+  hub: Hub,
+  caller: Caller,
+  { me, other, from, accept, ttlMs }: ContactAnswer & { readonly me: Agent; readonly other: Agent },
+): Promise<Contact> {
+  return commit(hub, caller, async (tx, note) => {
     const now = hub.clock.now()
     const { own: back, back: asked } = await lockContacts(tx, me.id, other.id)
     const toldNow = async (id: number) => toContact(await findNamedContact(tx, id), now)

@@ -114,21 +114,31 @@ interface Counting {
   readonly query: Query
   readonly scope: Scope
   readonly phrases: readonly Phrase[]
+  /** How often a word in the subject counts. */
+  readonly subjectWeight?: number
 }
 
 /** Nearly always all that is found is in sight, and the newest thousand are enough. */
-async function countFound(hub: Hub, { query, scope, phrases }: Counting): Promise<Counted[]> {
+async function countFound(hub: Hub, { query, ...counting }: Counting): Promise<Counted[]> {
+  const { scope } = counting
   const found = await listFound(longReader(hub), { query, scope }, mostRanked)
-  const counted = await countAll(hub, { ids: found, scope, phrases })
+  const counted = await countAll(hub, { ids: found, ...counting })
   if (found.length < mostRanked || counted.length === found.length) return counted
   const more = await listFound(longReader(hub), { query, scope }, mostSifted)
-  return countAll(hub, { ids: more, scope, phrases })
+  return countAll(hub, { ids: more, ...counting })
+}
+
+/** The best first. `capped`: there may be more matches, older than these. */
+export async function rankFound(hub: Hub, counting: Counting): Promise<{ ranked: Ranked[]; capped: boolean }> {
+  await catchUp(hub)
+  const counted = await countFound(hub, counting)
+  return { ranked: rank(counted), capped: counted.length >= mostRanked }
 }
 
 /** Others have their turn after each page. */
 async function countAll(
   hub: Hub,
-  { ids, scope, phrases }: { ids: readonly number[]; scope: Scope; phrases: readonly Phrase[] },
+  { ids, scope, phrases, subjectWeight = 1 }: Omit<Counting, 'query'> & { ids: readonly number[] },
 ): Promise<Counted[]> {
   const counted: Counted[] = []
   for (let at = 0; at < ids.length && counted.length < mostRanked; at += pageSize) {
@@ -137,7 +147,7 @@ async function countAll(
     for (const { id, ...row } of await listTexts(reader(hub), part)) {
       const [subject, body] = [tally(row.subject, phrases), tally(row.body, phrases)]
       const counts = phrases.map(({ field }, n) => {
-        const inSubject = field === undefined || field === 'subject' ? (subject.counts[n] ?? 0) : 0
+        const inSubject = field === undefined || field === 'subject' ? subjectWeight * (subject.counts[n] ?? 0) : 0
         return inSubject + (field === undefined || field === 'body' ? (body.counts[n] ?? 0) : 0)
       })
       counted.push({ id, counts, length: body.length })

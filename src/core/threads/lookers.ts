@@ -38,10 +38,15 @@ async function needSelf(hub: Hub, caller: Caller & { kind: 'agent' }): Promise<A
   return remember(agentsById(hub), row.id, { id: row.id, projectId: row.project_id, name: row.name })
 }
 
-/** The project and the name by which a caller acts; the holder of a key is the agent of the key. */
+/**
+ * The project and the name by which a caller acts; the holder of a key is the agent of the key. A token that names no agent
+ * is nobody here: a name on the URL is for those who are on this machine, and for the operator (hub.caller.token).
+ */
 async function placeOf(hub: Hub, { caller, project, name }: Looker): Promise<{ project: string; name?: string }> {
+  if (caller.kind === 'writer' || caller.kind === 'reader') return { project: project ?? commons }
   if (caller.kind !== 'agent') return { project: project ?? commons, ...(name !== undefined && { name }) }
   if (project !== undefined) await needProject(hub, caller, project)
+  if (caller.unmade !== undefined) return caller.unmade
   const self = await needSelf(hub, caller)
   if (name !== undefined && nameKey(name) !== nameKey(self.name)) throw notYours(caller, { name })
   return { project: project ?? (await slugOfProject(hub, self.projectId)), name: self.name }

@@ -11,6 +11,7 @@ import { archive } from './0008-archive.ts'
 import { attachments } from './0009-attachments.ts'
 import { post } from './0010-post.ts'
 import { hub } from './0011-hub.ts'
+import { pages } from './0012-pages.ts'
 
 export const migrations: readonly Migration[] = [
   mailbox,
@@ -24,4 +25,5 @@ export const migrations: readonly Migration[] = [
   attachments,
   post,
   hub,
+  pages,
 ]

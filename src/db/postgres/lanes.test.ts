@@ -4,6 +4,7 @@ import { expect, inject, onTestFinished } from 'vitest'
 import { openLine } from '../../../test/support/line.ts'
 import { verifies } from '../../../test/support/verifies.ts'
 import type { Db, Tx } from '../port.ts'
+import { Lanes } from './lanes.ts'
 import { openPostgres } from './postgres.ts'
 
 async function connect(url = inject('postgresUrl')): Promise<Db> {
@@ -78,6 +79,11 @@ verifies('serve.store.lanes', 'one that fails fails alone: by an error of its ow
       await visit(tx, 1)
       tx.write(sql`SELECT 1 / 0`)
     },
+    // This one leaves nothing behind: the group would not have to run again for it.
+    async (tx) => {
+      await transaction(tx)
+      throw new Error('without a trace')
+    },
     (tx) => visit(tx, 1),
   ]
   const outcomes = Promise.allSettled(works.map((work) => db.tx(work, { lane: 'hall' })))
@@ -87,10 +93,33 @@ verifies('serve.store.lanes', 'one that fails fails alone: by an error of its ow
     'rejected',
     'rejected',
     'rejected',
+    'rejected',
     'fulfilled',
   ])
   expect((await outcomes)[1]).toMatchObject({ reason: { message: 'on purpose' } })
   expect(await count()).toEqual([2, 0])
+})
+
+verifies('serve.store.lanes', 'one that fails before it has written leaves the others together', async () => {
+  const db = await connect()
+  const letGo = hold(db, 'hall')
+  const units = Promise.allSettled(
+    [0, 1, 2].map((n) =>
+      db.tx(
+        async (tx) => {
+          const id = await transaction(tx)
+          if (n === 1) throw new Error('on purpose')
+          return id
+        },
+        { lane: 'hall' },
+      ),
+    ),
+  )
+  await letGo()
+  const [first, failed, last] = await units
+  expect(failed).toMatchObject({ status: 'rejected', reason: { message: 'on purpose' } })
+  expect(first).toMatchObject({ status: 'fulfilled', value: expect.any(String) })
+  expect(last).toEqual(first)
 })
 
 verifies('serve.store.lanes', 'groups that wait for each other let go, and all units are done', async () => {
@@ -140,4 +169,19 @@ verifies('serve.store.lanes', 'a group that is lost during its commit is not run
       reason: { code: 'DB_BUSY', message: expect.stringContaining('may be saved or not') },
     })
   expect(runs).toEqual([1, 1])
+})
+
+verifies('serve.store.exhausted', 'nobody of a lane waits for a connection twice', async () => {
+  let asked = 0
+  const refuse = async (): Promise<never> => {
+    asked++
+    await Promise.resolve()
+    throw new Error('no connection')
+  }
+  const lanes = new Lanes({ once: refuse, alone: refuse })
+  const outcomes = await Promise.allSettled([1, 2, 3].map((n) => lanes.run('hall', async () => n)))
+  expect(outcomes).toEqual(outcomes.map(() => ({ status: 'rejected', reason: new Error('no connection') })))
+  expect(asked).toBe(1)
+  await expect(lanes.run('hall', async () => 4)).rejects.toThrow('no connection')
+  expect(asked).toBe(2)
 })

@@ -2,11 +2,12 @@
 import sql from 'sql-template-tag'
 import type { Tx } from '../port.ts'
 import { Unsure } from './commit.ts'
+import type { PostgresTx } from './tx.ts'
 
 type Work<T> = (tx: Tx) => Promise<T>
 
 /** Runs work in a transaction of its own; once, or until it is through. */
-export type Attempt = <T>(work: Work<T>) => Promise<T>
+export type Attempt = <T>(work: (tx: PostgresTx) => Promise<T>) => Promise<T>
 
 interface Unit {
   readonly work: Work<unknown>
@@ -47,33 +48,62 @@ export class Lanes {
   async #go(lane: string, first: Unit): Promise<void> {
     const waiting: Unit[] = []
     this.#waiting.set(lane, waiting)
-    for (let group = [first]; group.length > 0; group = waiting.splice(0, unitsPerGroup)) await this.#runGroup(group)
+    for (let group = [first]; group.length > 0; group = waiting.splice(0, unitsPerGroup)) {
+      const refusal = await this.#runGroup(group)
+      // They have waited for the same: nobody waits for a connection twice as long.
+      if (refusal !== undefined) for (const { reject } of waiting.splice(0)) reject(refusal)
+    }
     this.#waiting.delete(lane)
   }
 
-  async #runGroup(group: readonly Unit[]): Promise<void> {
-    if (group.length > 1) {
-      try {
-        const values = await this.#once((tx) => together(tx, group))
-        for (const [n, { resolve }] of group.entries()) resolve(values[n])
-        return
-      } catch (error) {
-        if (error instanceof Unsure) {
-          for (const { reject } of group) reject(error)
-          return
-        }
-        // Nothing of it is saved. Whoever failed fails again, alone.
+  /** Returns the error if there was no connection to run it on. */
+  async #runGroup(group: readonly Unit[]): Promise<unknown> {
+    let started = false
+    const begun =
+      <T>(work: (tx: PostgresTx) => Promise<T>) =>
+      (tx: PostgresTx) => {
+        started = true
+        return work(tx)
       }
+    try {
+      if (group.length > 1) {
+        // Told only now: a failure, too, may rest on what a neighbour had not committed yet.
+        for (const tell of await this.#once(begun((tx) => together(tx, group)))) tell()
+        return undefined
+      }
+    } catch (error) {
+      if (!started || error instanceof Unsure) {
+        for (const { reject } of group) reject(error)
+        return started ? undefined : error
+      }
+      // Nothing of it is saved. Whoever failed fails again, alone.
     }
-    await Promise.all(group.map(({ work, resolve, reject }) => this.#alone(work).then(resolve, reject)))
+    let refusal: unknown
+    const fail = (error: unknown, { reject }: Unit) => {
+      if (!started) refusal = error
+      reject(error)
+    }
+    await Promise.all(
+      group.map((unit) => this.#alone(begun(unit.work)).then(unit.resolve, (error) => fail(error, unit))),
+    )
+    return refusal
   }
 }
 
-async function together(tx: Tx, group: readonly Unit[]): Promise<unknown[]> {
-  const values: unknown[] = []
-  for (const { work } of group) {
-    values.push(await work(tx))
-    if (values.length === 1) tx.write(patience)
+/** Runs the units; returns what each is to be told after the commit. */
+async function together(tx: PostgresTx, group: readonly Unit[]): Promise<(() => void)[]> {
+  const tell: (() => void)[] = []
+  for (const { work, resolve, reject } of group) {
+    const before = tx.writes
+    try {
+      const value = await work(tx)
+      tell.push(() => resolve(value))
+    } catch (error) {
+      // One that has written nothing leaves nothing behind: the others go on.
+      if (tx.failure !== undefined || tx.writes > before) throw error
+      tell.push(() => reject(error))
+    }
+    if (tell.length === 1) tx.write(patience)
   }
-  return values
+  return tell
 }

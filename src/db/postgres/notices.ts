@@ -8,6 +8,9 @@ import type { Wake } from '../port.ts'
 const heartbeatMs = 5_000
 const answerTimeoutMs = 3_000
 
+/** The first announcement goes out at once; those that follow it within this time go together. */
+const gatherMs = 2
+
 const firstPauseMs = 50
 const longestPauseMs = 2_000
 
@@ -96,8 +99,10 @@ export class PostgresNotices {
 
   async #serve(client: Client): Promise<void> {
     for (;;) {
-      if (this.#announced.size > 0) await this.#send(client)
-      else if (this.#closing.signal.aborted) return
+      if (this.#announced.size > 0) {
+        await this.#send(client)
+        await pause(gatherMs, this.#closing.signal)
+      } else if (this.#closing.signal.aborted) return
       else {
         await this.#idle()
         if (this.#announced.size === 0) await client.query('SELECT 1')

@@ -74,7 +74,7 @@ class PostgresDb implements Db {
     return this.#track(() => (lane === undefined ? this.#untilThrough(work, unhurried) : this.#lanes.run(lane, work)))
   }
 
-  async #untilThrough<T>(work: (tx: Tx) => Promise<T>, unhurried: boolean): Promise<T> {
+  async #untilThrough<T>(work: (tx: PostgresTx) => Promise<T>, unhurried: boolean): Promise<T> {
     for (let attempt = 1; ; attempt++) {
       try {
         return await this.#attempt(work, unhurried)
@@ -99,7 +99,7 @@ class PostgresDb implements Db {
     }
   }
 
-  async #attempt<T>(work: (tx: Tx) => Promise<T>, unhurried: boolean): Promise<T> {
+  async #attempt<T>(work: (tx: PostgresTx) => Promise<T>, unhurried: boolean): Promise<T> {
     const client = await this.#connect()
     const tx = new PostgresTx(client, this.#statements, unhurried)
     let broken = false

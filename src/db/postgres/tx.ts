@@ -3,6 +3,7 @@ import type { ClientConfig, PoolClient, QueryConfig, QueryResult } from 'pg'
 import sql, { type Sql } from 'sql-template-tag'
 import { postgresFault } from '../faults.ts'
 import type { Tx } from '../port.ts'
+import { onlyReads } from '../statements.ts'
 import type { PostgresStatements } from './statements.ts'
 
 /** The longest that a timer can take: 24 days. */
@@ -15,6 +16,7 @@ export class PostgresTx implements Tx {
   readonly #unhurried: boolean
   #failure: unknown
   #ended = false
+  #writes = 0
 
   constructor(client: PoolClient, statements: PostgresStatements, unhurried: boolean) {
     this.#client = client
@@ -49,6 +51,7 @@ export class PostgresTx implements Tx {
   async #run(query: Sql): Promise<QueryResult> {
     this.#open()
     if (this.#failure !== undefined) throw postgresFault(this.#failure)
+    if (!onlyReads(query)) this.#writes++
     try {
       const bound: QueryConfig & Pick<ClientConfig, 'query_timeout'> = this.#statements.bind(query)
       if (this.#unhurried) bound.query_timeout = unlimitedMs
@@ -58,6 +61,11 @@ export class PostgresTx implements Tx {
       this.#failure ??= error
       throw postgresFault(error)
     }
+  }
+
+  /** How many of its statements may have left something in the transaction. */
+  get writes(): number {
+    return this.#writes
   }
 
   /** As the driver reported it. */

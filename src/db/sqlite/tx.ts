@@ -2,10 +2,8 @@
 import type { Sql } from 'sql-template-tag'
 import { sqliteFault } from '../faults.ts'
 import type { Tx } from '../port.ts'
+import { onlyReads } from '../statements.ts'
 import type { SqliteConnection } from './connection.ts'
-
-/** Whatever begins otherwise counts as a write. */
-const reads = /^\s*SELECT\b/i
 
 const ended = 'This unit of work has ended; its statements belong inside it.'
 
@@ -22,7 +20,7 @@ export class SqliteTx implements Tx {
 
   async all<Row>(query: Sql): Promise<Row[]> {
     const rows = this.#run('all', query) as Row[]
-    if (!reads.test(query.strings[0] ?? '')) this.#wrote = true
+    if (!onlyReads(query)) this.#wrote = true
     return rows
   }
 

@@ -1,4 +1,5 @@
 /** The HTTP server without its doors: admission, bad requests, health. */
+import type { IncomingMessage } from 'node:http'
 import Fastify, {
   errorCodes,
   type FastifyError,
@@ -36,6 +37,13 @@ export interface AppOptions extends GuardOptions, CredentialOptions, HealthOptio
   readonly requestsShown?: boolean
 }
 
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** Who calls, for the pages: they admit their visitors themselves. Throws as other routes do. */
+    callerOf(raw: IncomingMessage): Caller | Promise<Caller>
+  }
+}
+
 /** Listen with `listen` below: it costs each request less than `app.listen` right after `app.ready`. */
 export function createApp(options: AppOptions): FastifyInstance {
   const { log, admission, wrongKeys, resource = {} } = options
@@ -67,12 +75,14 @@ export function createApp(options: AppOptions): FastifyInstance {
   const guard = createGuard(options)
   const readCaller = createReadCaller(options)
   const cors = options.cors && createCors(options.cors)
+  app.decorate('callerOf', (raw) => readCaller(raw, guard(raw)))
   app.addHook('onRequest', (request, reply, done) => {
     const toLoopback = guard(request.raw)
+    const page = isPage(request.raw)
     // A browser asks before it sends credentials.
-    if (cors?.(request, reply)) return
+    if (!page && cors?.(request, reply)) return
     checkForm(request.raw)
-    if (isOpen(request)) return done()
+    if (page || isOpen(request)) return done()
     const caller = readCaller(request.raw, toLoopback, () => request.routeOptions.config.openToAll === true)
     const enter = (who: Caller) => {
       request.caller = who
@@ -128,6 +138,10 @@ const isOpen = ({ is404, raw: { url = '' } }: FastifyRequest): boolean =>
   is404 || openPaths.some((path) => url.startsWith(path))
 
 const openPaths = ['/health/', '/.well-known/', '/docs', '/openapi.json']
+
+/** Pages take cookies too, and lead to a login. By the path, because the options of a route cost every request 1 µs. */
+const isPage = ({ url = '' }: IncomingMessage): boolean =>
+  url === '/' || (url.startsWith('/mail') && (url.length === 5 || url[5] === '/' || url[5] === '?'))
 
 /** A query may hold a secret; a log may not. */
 const pathOf = ({ url }: FastifyRequest): string => url.split('?', 1)[0] ?? ''

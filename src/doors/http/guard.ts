@@ -59,7 +59,7 @@ export function createGuard({ host: bound, allowedHosts, allowedOrigins, everyOr
  * Whether a page of `origin` has the host and port that it calls (all.http.same-origin). Behind a proxy with TLS the page's
  * scheme is another one than ours: a port that is not written is the usual one of the page's scheme, on both sides.
  */
-function isSameSite(host: string, origin: string): boolean {
+export function isSameSite(host: string, origin: string): boolean {
   const from = /^https?:\/\/[^/?#@\\]+$/i.test(origin) ? URL.parse(origin) : null
   const to = from && URL.parse(`${from.protocol}//${host}`)
   if (from === null || to === null || from.port !== to.port) return false

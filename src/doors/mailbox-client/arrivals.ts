@@ -88,10 +88,19 @@ export class Arrivals {
   async #claimInto(messages: UnreadMessage[]): Promise<boolean> {
     let length = 0
     for await (const message of this.#server.unread()) {
-      if (this.#seen.has(message.message_id)) continue
+      const id = message.message_id
+      if (this.#seen.has(id)) continue
       if (messages.length > 0 && length + message.content.length > answerLength / 2) return true
-      if ((await this.#server.claim(message.message_id)) === undefined) continue
-      this.#seen.add(message.message_id)
+      // Before it is asked for: another call of this process would be let have it too.
+      this.#seen.add(id)
+      const claim = await this.#server.claim(id).catch((error: unknown) => {
+        this.#seen.delete(id)
+        throw error
+      })
+      if (claim === undefined) {
+        this.#seen.delete(id)
+        continue
+      }
       messages.push(message)
       length += message.content.length
     }

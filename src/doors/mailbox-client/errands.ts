@@ -9,7 +9,7 @@ export class Errands {
   readonly #clock: Clock
   readonly #ids: Ids
   readonly #log: Log
-  readonly #running = new Set<Promise<boolean>>()
+  readonly #running = new Set<Promise<unknown>>()
   readonly #stop = new AbortController()
 
   constructor({ clock, ids, log }: { clock: Clock; ids: Ids; log: Log }) {
@@ -20,18 +20,27 @@ export class Errands {
 
   /** True once it got through; false if it was refused, or this process ends. */
   run(what: string, work: () => Promise<unknown>): Promise<boolean> {
-    const errand = this.#insist(what, work)
-    this.#running.add(errand)
-    return errand.finally(() => this.#running.delete(errand))
+    return this.hold(this.#insist(what, work))
+  }
+
+  /** Something else that this process waits for before it ends. */
+  hold<T>(work: Promise<T>): Promise<T> {
+    this.#running.add(work)
+    return work.finally(() => this.#running.delete(work))
   }
 
   /** Gives those that still run a moment to end, and then gives them up. */
   async close(graceMs: number): Promise<void> {
     const late = Promise.withResolvers<void>()
     const cancel = this.#clock.after(graceMs, late.resolve)
-    await Promise.race([Promise.allSettled([...this.#running]), late.promise])
+    await Promise.race([this.#idle(), late.promise])
     cancel()
     this.#stop.abort()
+  }
+
+  /** One may begin another while it ends. */
+  async #idle(): Promise<void> {
+    while (this.#running.size > 0) await Promise.allSettled([...this.#running])
   }
 
   async #insist(what: string, work: () => Promise<unknown>): Promise<boolean> {

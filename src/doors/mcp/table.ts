@@ -120,6 +120,35 @@ export interface Subject {
   readonly agent?: unknown
 }
 
+/** A resource that a client follows, and where it was when the client began. */
+export interface Followed {
+  readonly uri: string
+  readonly since: string
+}
+
+export interface Following {
+  /** The place of the update that was told last: those behind it are told. */
+  readonly after?: string | undefined
+  /** Resources that were not followed then: of these everything since they are. */
+  readonly fresh?: ReadonlySet<string>
+  /** `late`: it stands before the one that was told last. */
+  tell(update: { readonly uri: string; readonly place: string; readonly late?: boolean }): void
+}
+
+/** Places are texts that a door makes and reads itself; clients hand them back. */
+export interface Updates<Scope> {
+  /** Where a resource is now. An unknown or foreign URI has a place too, and stays silent. */
+  begin(uri: string, context: Pick<CallContext<Scope>, 'caller' | 'scope'>): Promise<string>
+  /** The place behind the update that a client got last, if there can have been such a one; else where everything is now. */
+  place(context: Pick<CallContext<Scope>, 'caller' | 'scope'>, last?: string): Promise<string>
+  /** Tells of each change once, in order, until the returned function is called; first of those that were missed. */
+  follow(
+    followed: readonly Followed[],
+    context: Pick<CallContext<Scope>, 'caller' | 'scope'>,
+    how: Following,
+  ): Promise<() => void>
+}
+
 export interface Door<Scope> {
   readonly name: string
   readonly title: string
@@ -148,8 +177,10 @@ export interface Door<Scope> {
   offer?(scope: Scope): Offer | undefined
   /** Makes the calls of this door known one by one (`doors/mcp/usage.ts`); without it they are only counted. */
   subject?(tool: string, args: Readonly<Record<string, unknown>>): Subject
-  /** Calls `changed` after each change of the resource `uri`, until the returned function is called. Unknown or foreign URIs stay silent. */
-  watch?(uri: string, context: Pick<CallContext<Scope>, 'caller' | 'scope'>, changed: () => void): () => void
+  /** The name under which clients that ask for it are told of their own calls; without it they are not. */
+  readonly logger?: string
+  /** How clients are told that resources changed; without it they are not. */
+  readonly updates?: Updates<Scope>
 }
 
 /** Checks a row's types against each other and forgets nothing of them. */

@@ -9,6 +9,7 @@ import {
   type BridgeOptions,
   bridgeHere,
   clock,
+  ids,
   type Owner,
   pair,
   startMailbox,
@@ -151,7 +152,7 @@ verifies(
   async () => {
     const [alice, bob] = await pair(parley())
     const { message_id } = await write(alice, bob, 'inherited')
-    const dead = createServer({ url: parley().url, key: bob.key, clock, client: 'dead' })
+    const dead = createServer({ url: parley().url, key: bob.key, clock, ids, client: 'dead' })
     expect(await dead.claim(message_id)).toBeDefined()
     const gateway = await fake.startGateway()
     const heir = bridge(bob, gateway)
@@ -282,6 +283,14 @@ describe('The process', () => {
       await allRead(bob)
       expect(quoted(gateway)).toEqual(['one', 'two', 'three'])
       expect(await beside.call('mailbox_check')).toContain('0 unread messages in 1 session.')
+
+      // A message that the tool was given is not brought too.
+      const waiting = beside.call('mailbox_wait', { wait_seconds: 1 })
+      const more = ['four', 'five', 'six']
+      for (const text of more) await write(alice, bob, text)
+      await allRead(bob)
+      const heard = [...(await waiting).matchAll(/^> (.*)$/gm)].map(([, line]) => line)
+      expect([...quoted(gateway).slice(3), ...heard].sort()).toEqual(more.sort())
       alone.child.kill('SIGTERM')
       expect(await alone.gone).toBe(0)
       expect(alone.output.stdout).toBe('')

@@ -51,7 +51,7 @@ function suiteDoor(): Door<FixtureScope> {
         read: async ({ id }) => ({ id, templateTest: true, data: `Data for ID: ${id}` }),
       },
     ],
-    watch: () => () => {},
+    updates: { begin: async () => '', place: async () => '', follow: async () => () => {} },
   }
 }
 

@@ -1,7 +1,7 @@
 /** A small door that shows everything the engine can do, and the world its tools work on. */
 import { z } from 'zod'
 import { HubError } from '../../../src/base/errors.ts'
-import { type CallContext, type Door, defineTool } from '../../../src/doors/mcp/table.ts'
+import { type CallContext, type Door, defineTool, type Updates } from '../../../src/doors/mcp/table.ts'
 
 export interface FixtureScope {
   readonly agent: string
@@ -16,7 +16,6 @@ export class World {
   readonly waiting: CallContext<FixtureScope>[] = []
   /** How waits ended, in order. */
   readonly ends: string[] = []
-  readonly #watchers = new Map<string, Set<() => void>>()
   #hooks: (() => void)[] = []
   #releases: (() => void)[] = []
 
@@ -57,21 +56,42 @@ export class World {
     for (const release of this.#releases.splice(0)) release()
   }
 
-  watch(uri: string, changed: () => void): () => void {
-    const watchers = this.#watchers.get(uri) ?? new Set()
-    this.#watchers.set(uri, watchers.add(changed))
-    return () => {
-      watchers.delete(changed)
-      if (watchers.size === 0) this.#watchers.delete(uri)
+  /** Each change so far, in order: its place is its number. */
+  readonly #changes: string[] = []
+  readonly #followers = new Set<{ uris: readonly string[]; told: number; tell(uri: string, place: string): void }>()
+
+  get updates(): Updates<FixtureScope> {
+    const now = () => String(this.#changes.length)
+    const isPlace = (text: string) => /^\d+$/.test(text) && Number(text) <= this.#changes.length
+    return {
+      begin: async () => now(),
+      place: async (_, last) => (last !== undefined && isPlace(last) ? last : now()),
+      follow: async (followed, _, { after, tell }) => {
+        const told = after === undefined ? Math.min(...followed.map(({ since }) => Number(since))) : Number(after)
+        const uris = followed.map(({ uri }) => uri)
+        const follower = { uris, told, tell: (uri: string, place: string) => tell({ uri, place }) }
+        this.#followers.add(follower)
+        this.#tell()
+        return () => this.#followers.delete(follower)
+      },
     }
   }
 
   change(uri: string): void {
-    for (const changed of this.#watchers.get(uri) ?? []) changed()
+    this.#changes.push(uri)
+    this.#tell()
+  }
+
+  #tell(): void {
+    for (const follower of this.#followers)
+      for (const uri of this.#changes.slice(follower.told)) {
+        follower.told++
+        if (follower.uris.includes(uri)) follower.tell(uri, String(follower.told))
+      }
   }
 
   get watched(): string[] {
-    return [...this.#watchers.keys()]
+    return [...this.#followers].flatMap(({ uris }) => uris)
   }
 }
 
@@ -228,6 +248,6 @@ export function fixtureDoor(world: World): Door<FixtureScope> {
         },
       },
     ],
-    watch: (uri, _context, changed) => world.watch(uri, changed),
+    updates: world.updates,
   }
 }

@@ -3,6 +3,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { createIds } from '../../../src/base/ids.ts'
 import { local } from '../../../src/core/access/callers.ts'
 import { type Claims, createSessions } from '../../../src/doors/mcp/protocol/sessions.ts'
+import { listInMemory, SessionUpdates } from '../../../src/doors/mcp/protocol/updates.ts'
 import { TestClock } from '../../support/clock.ts'
 import { verifies } from '../../support/verifies.ts'
 import { SharedEnds } from './engine.ts'
@@ -55,7 +56,9 @@ test('an update is told to one stream of the session, and kept while there is no
   world.change('test://watched')
   world.change('test://watched')
   const first = await openStream(url, token)
-  expect((await first.next()).match(/data: /g)).toHaveLength(1)
+  let text = ''
+  while ((text.match(/data: /g) ?? []).length < 2) text += await first.next()
+  expect(text.match(/id: .*/g)?.map((id) => id.slice(id.indexOf('.')))).toEqual(['.1', '.2'])
   const second = await openStream(url, token)
   world.change('test://watched')
   expect(told(await first.next())).toBe('test://watched')
@@ -150,9 +153,21 @@ verifies('all.sessions.idle', 'what a silent session holds is freed, and made an
   const { clock, sessions, token } = lone()
   const first = await sessions.resume(token)
   let stopped = false
-  first?.conversation.watch('test://x', () => () => {
-    stopped = true
+  const followed = listInMemory()
+  await followed.add({ uri: 'test://x', since: '0' })
+  const updates = new SessionUpdates({
+    updates: {
+      begin: async () => '0',
+      place: async () => '0',
+      follow: async () => () => {
+        stopped = true
+      },
+    },
+    followed,
+    failed: () => {},
   })
+  if (first !== undefined) first.conversation.updates = updates
+  await updates.open(() => true)
   clock.advance(1000)
   expect(sessions.held(token)).toBeUndefined()
   expect(stopped).toBe(true)

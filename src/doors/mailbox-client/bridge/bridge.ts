@@ -134,7 +134,8 @@ export class Bridge {
       const next = this.#queue.shift()
       if (next === undefined) return
       this.#working++
-      void this.#bring(next.messages).finally(() => {
+      // A message that the gateway takes just now is marked before this process ends.
+      void this.#parts.errands.hold(this.#bring(next.messages)).finally(() => {
         this.#working--
         this.#busy.delete(next.session)
         if (this.#passed.delete(next.session)) this.look()

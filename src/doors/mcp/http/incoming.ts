@@ -17,7 +17,7 @@ import type { EraName } from '../protocol/versions.ts'
 import { admit } from './admission.ts'
 import { HttpExchange } from './exchange.ts'
 import type { StandardHeaders } from './headers.ts'
-import { issueToken, type Mount, type Place, placeOf, sessionOf } from './mount.ts'
+import { issueToken, type Mount, type Place, placeOf, sessionOf, updatesOf } from './mount.ts'
 import { answerShortForm, isShortForm } from './short-form.ts'
 
 /** Returns a promise only where it has to wait; the way of almost every request has none. */
@@ -95,7 +95,7 @@ function serve<Scope>({ mount, place, session, era, message, reply }: Serving<Sc
   const client = era === 'modern' ? clientOf(message) : session?.claims.client
   const exchange = new HttpExchange({
     id: message.id,
-    peer: peerOf(place, session, client),
+    peer: peerOf(mount, place, session, client),
     engine: service.engine,
     reply,
     issue: message.method === 'initialize' ? (client) => issueToken(mount, place, client) : undefined,
@@ -104,6 +104,7 @@ function serve<Scope>({ mount, place, session, era, message, reply }: Serving<Sc
 }
 
 export const peerOf = <Scope>(
+  mount: Mount<Scope>,
   place: Place<Scope>,
   session: Session | undefined,
   client: ClientInfo | undefined,
@@ -113,6 +114,7 @@ export const peerOf = <Scope>(
   client,
   session: session?.claims.nonce,
   conversation: session?.conversation,
+  updates: updatesOf(mount, place, session),
 })
 
 export const clientOf = ({ params }: JSONRPCRequest): ClientInfo | undefined =>

@@ -6,6 +6,7 @@ import type { ClientInfo } from '../protocol/exchange.ts'
 import { Refusal, rpcCodes } from '../protocol/refusal.ts'
 import type { Service } from '../protocol/service.ts'
 import type { Session } from '../protocol/sessions.ts'
+import { SessionUpdates, updatesFor } from '../protocol/updates.ts'
 
 /** The scope that a door reads from the URL. `key` names the path in one spelling: sessions are bound to it. */
 export type ReadScope<Scope> = (
@@ -43,6 +44,12 @@ export function sessionOf<Scope>(
   const { sessions } = service.engine
   const check = (session: Session | undefined): Session => {
     const { door, path, caller } = session?.claims ?? {}
+    // The owner goes on undisturbed; its id is a secret, and is not repeated (hub.sessions.stolen).
+    if (session !== undefined && caller !== place.caller.key)
+      service.engine.log.warn(
+        { door: service.door.name, caller: place.caller.key },
+        'a session of another caller was used',
+      )
     if (session === undefined || door !== service.door.name || path !== place.key || caller !== place.caller.key)
       throw new Refusal(404, { code: rpcCodes.unknownSession, message: 'Session not found' })
     return session
@@ -58,4 +65,22 @@ export function issueToken<Scope>(
   client: ClientInfo,
 ): string | undefined {
   return service.engine.sessions?.issue({ door: service.door.name, path: key, caller: caller.key, client })
+}
+
+/** What the client of a session follows, at doors that tell of changes; made with its first use in this process. */
+export function updatesOf<Scope>(
+  { service }: Mount<Scope>,
+  { caller, scope }: Place<Scope>,
+  session: Session | undefined,
+): SessionUpdates | undefined {
+  const { sessions, log } = service.engine
+  const { updates } = service.door
+  if (updates === undefined || sessions === undefined || session === undefined) return undefined
+  const { conversation } = session
+  conversation.updates ??= new SessionUpdates({
+    updates: updatesFor(updates, { caller, scope }),
+    followed: sessions.followedBy(session, caller),
+    failed: (error) => log.warn({ err: error, door: service.door.name }, 'a session could not be told of changes'),
+  })
+  return conversation.updates
 }

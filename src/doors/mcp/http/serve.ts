@@ -11,11 +11,11 @@ import { createEras } from '../protocol/eras.ts'
 import { isRecord } from '../protocol/json.ts'
 import { errorText, Refusal, rpcCodes, rpcError, unreadable, wrongType } from '../protocol/refusal.ts'
 import { createService } from '../protocol/service.ts'
-import { streamHeaders } from '../protocol/streams.ts'
+import { primingEvent, streamHeaders, writeEvent } from '../protocol/streams.ts'
 import type { Door } from '../table.ts'
 import { acceptsEvents, withReplyHeaders } from './exchange.ts'
 import { receive } from './incoming.ts'
-import { type Mount, placeOf, type ReadScope, sessionOf } from './mount.ts'
+import { type Mount, placeOf, type ReadScope, sessionOf, updatesOf } from './mount.ts'
 import { isShortForm } from './short-form.ts'
 
 export interface MountOptions<Scope> {
@@ -29,6 +29,7 @@ export interface MountOptions<Scope> {
 
 export function mountDoor<Scope>(app: FastifyInstance, { engine, path, door, scope }: MountOptions<Scope>): void {
   const service = createService(door, engine)
+  engine.tasks?.serve(service)
   const mount: Mount<Scope> = { service, eras: createEras(service), scope }
   const errorHandler = (error: FastifyError, request: FastifyRequest, reply: FastifyReply) =>
     refuse(engine, error, request, reply)
@@ -56,12 +57,32 @@ async function openStream<Scope>(mount: Mount<Scope>, request: FastifyRequest, r
   stream.writeHead(200, withReplyHeaders(reply, streamHeaders))
   stream.flushHeaders()
   engine.streams.add(stream)
+  const last = request.headers['last-event-id'] as string | undefined
+  // Whoever comes back has lost its stream, though it may still look open from here.
+  if (last !== undefined) for (const old of session.streams) old.end()
+  if (last !== undefined) session.streams.clear()
+  session.streams.add(stream)
+  const updates = updatesOf(mount, placeOf(mount, request), session)
   stream.once('close', () => {
     engine.streams.delete(stream)
     session.streams.delete(stream)
+    if (session.streams.size === 0) updates?.close()
   })
-  session.open(stream)
+  if (updates === undefined) return
+  const begun = (place: string) => {
+    if (takesPriming(request)) writeEvent(stream, primingEvent(session.eventId(place)))
+  }
+  await updates
+    .open(session.send, { last: last === undefined ? undefined : session.placeOf(last), begun })
+    .catch((error: unknown) => {
+      engine.log.warn({ err: error }, 'a stream was not opened')
+      stream.destroy()
+    })
 }
+
+/** Clients of older revisions stumble over an event without data. */
+const takesPriming = ({ headers }: FastifyRequest): boolean =>
+  String(headers['mcp-protocol-version'] ?? '') >= '2025-11-25'
 
 async function endSession<Scope>(mount: Mount<Scope>, request: FastifyRequest, reply: FastifyReply): Promise<void> {
   const session = await requestSession(mount, request)

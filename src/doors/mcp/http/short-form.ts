@@ -12,14 +12,15 @@ import type { Mount, Place } from './mount.ts'
 export const isShortForm = (body: unknown): body is Json => isRecord(body) && 'tool' in body && !('jsonrpc' in body)
 
 export function answerShortForm<Scope>(
-  { service }: Mount<Scope>,
+  mount: Mount<Scope>,
   place: Place<Scope>,
   body: Json,
   reply: FastifyReply,
 ): void {
+  const { service } = mount
   const exchange = new HttpExchange({
     id: null,
-    peer: peerOf(place, undefined, undefined),
+    peer: peerOf(mount, place, undefined, undefined),
     engine: service.engine,
     reply,
   })

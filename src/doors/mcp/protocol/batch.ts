@@ -44,7 +44,7 @@ export async function answerBatch<Scope>({ mount, place, session, body, reply }:
     const admitted = callers[index]
     const refusal = admitted instanceof HubError ? admitted : undefined
     const caller = admitted instanceof HubError || admitted === undefined ? place.caller : admitted
-    const peer = peerOf({ ...place, caller }, session, client)
+    const peer = peerOf(mount, { ...place, caller }, session, client)
     return new BatchPart(message, { peer, engine: service.engine, batch, refusal })
   })
   const end = () => {

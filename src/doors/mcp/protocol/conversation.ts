@@ -1,51 +1,23 @@
-/** The state of one client besides single requests: its running calls, and the resources it watches. */
-import type { RequestId } from '@modelcontextprotocol/server'
-
-/** More than any client needs, and little enough that one client cannot fill the memory. */
-const maxWatched = 1000
+/** The state of one client besides single requests: its running calls, what it follows, and how much it wants to be told. */
+import type { LoggingLevel, RequestId } from '@modelcontextprotocol/server'
+import type { SessionUpdates } from './updates.ts'
 
 export class Conversation {
   readonly calls = new Map<RequestId, { lose(): unknown }>()
-  readonly #watched = new Map<string, () => void>()
-  readonly #send: (uri: string, text: string) => void
-
-  /** `send` gets the notification that `uri` has changed. */
-  constructor(send: (uri: string, text: string) => void) {
-    this.#send = send
-  }
+  /** Absent until the client follows something, or opens a stream. */
+  updates: SessionUpdates | undefined
+  /** Writes to the client besides its requests, if it reads; absent where there is no way. */
+  tell: ((text: string) => void) | undefined
+  /** The least severe notes that the client asked for. */
+  level: LoggingLevel | undefined
 
   cancel(id: RequestId): void {
     this.calls.get(id)?.lose()
   }
 
-  /** Starts to watch `uri`; false when the client already watches as much as it may. */
-  watch(uri: string, start: (changed: () => void) => () => void): boolean {
-    if (this.#watched.has(uri)) return true
-    if (this.#watched.size >= maxWatched) return false
-    this.#watched.set(
-      uri,
-      start(() => this.#send(uri, updated(uri))),
-    )
-    return true
-  }
-
-  unwatch(uri: string): void {
-    this.#watched.get(uri)?.()
-    this.#watched.delete(uri)
-  }
-
-  unwatchAll(): void {
-    for (const stop of this.#watched.values()) stop()
-    this.#watched.clear()
-  }
-
-  /** The client is gone: nothing is watched any more, and no call is answered. */
+  /** The client is gone: it is told nothing any more, and no call is answered. */
   close(): void {
-    this.unwatchAll()
+    this.updates?.close()
     for (const call of [...this.calls.values()]) call.lose()
   }
 }
-
-/** The notification that a resource has changed, in either era. */
-export const updated = (uri: string, meta?: object): string =>
-  JSON.stringify({ jsonrpc: '2.0', method: 'notifications/resources/updated', params: { uri, _meta: meta } })

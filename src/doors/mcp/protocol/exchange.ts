@@ -5,6 +5,7 @@ import type { Caller } from '../../../core/access/callers.ts'
 import type { CallContext } from '../table.ts'
 import type { Conversation } from './conversation.ts'
 import type { Engine } from './engine.ts'
+import type { SessionUpdates } from './updates.ts'
 
 export interface ClientInfo {
   readonly name: string
@@ -17,8 +18,10 @@ export interface Peer<Scope> {
   readonly scope: Scope
   readonly client: ClientInfo | undefined
   readonly session?: string | undefined
-  /** Where running calls can be cancelled and resources watched; absent for clients that keep no session. */
+  /** Where running calls can be cancelled; absent for clients that keep no session. */
   readonly conversation: Conversation | undefined
+  /** What the client follows, at doors that tell of changes. */
+  readonly updates?: SessionUpdates | undefined
 }
 
 type Undo = () => Promise<void>
@@ -78,6 +81,9 @@ export abstract class Exchange<Scope> implements CallContext<Scope> {
   }
   get conversation(): Conversation | undefined {
     return this.#peer.conversation
+  }
+  get updates(): Peer<Scope>['updates'] {
+    return this.#peer.updates
   }
   get stopping(): AbortSignal {
     return this.engine.stopping

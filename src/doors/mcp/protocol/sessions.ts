@@ -1,12 +1,13 @@
 /** Sessions of clients before 2026-07-28: a signed token that any process honours, and the memory of this process for it. */
-import { createHmac, timingSafeEqual } from 'node:crypto'
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
 import type { Clock } from '../../../base/clock.ts'
 import type { Ids } from '../../../base/ids.ts'
 import type { Caller } from '../../../core/access/callers.ts'
 import { Conversation } from './conversation.ts'
 import type { ClientInfo } from './exchange.ts'
-import { event, writeEvent } from './streams.ts'
+import { event, numberedEvent, writeEvent } from './streams.ts'
+import { type FollowedList, listInMemory, type Send } from './updates.ts'
 
 /** The content of a token, proved by its signature (all.sessions.anywhere). */
 export interface Claims {
@@ -35,43 +36,57 @@ export interface SessionOptions {
   /** How long a silent session keeps its memory. */
   readonly idleMs: number
   readonly ended: EndedSessions
+  /** What sessions follow; in the memory of this process, if left out. */
+  readonly followed?: FollowedSessions
+}
+
+/** The lists of what sessions follow, where every process looks. */
+export interface FollowedSessions {
+  of(nonce: string, caller: Caller, until: number): FollowedList
+  /** Tells which lists have changed, by this process or another; undefined if it may have missed some. */
+  watch(fn: (nonce: string | undefined) => void): () => void
 }
 
 /** The memory of one process for a token: freed after an idle time, made anew on the next request. */
 export class Session {
   readonly claims: Claims
   readonly streams = new Set<ServerResponse>()
-  readonly conversation = new Conversation((uri, text) => this.#push(uri, text))
+  readonly conversation = new Conversation()
+  /** Marks the ids of its events as its own, and tells nothing of its token. */
+  readonly #tag: string
   usedAt = 0
-  #missed = new Map<string, string>()
 
   constructor(claims: Claims) {
     this.claims = claims
+    this.conversation.tell = (text) => {
+      const [stream] = this.streams
+      if (stream !== undefined) writeEvent(stream, event(text))
+    }
+    this.#tag = createHash('sha256').update(claims.nonce).digest('base64url').slice(0, 8)
   }
 
   get idle(): boolean {
     return this.streams.size === 0 && this.conversation.calls.size === 0
   }
 
-  /** Adds a GET stream, and tells it of the changes while there was none. */
-  open(stream: ServerResponse): void {
-    this.streams.add(stream)
-    for (const text of this.#missed.values()) writeEvent(stream, event(text))
-    this.#missed.clear()
+  eventId = (place: string): string => `${this.#tag}.${place}`
+
+  /** The place that the id of an event names; an id of another session names none. */
+  placeOf(eventId: string): string {
+    return eventId.startsWith(`${this.#tag}.`) ? eventId.slice(this.#tag.length + 1) : ''
   }
 
-  /** Frees everything: streams end, calls are lost, nothing is watched. */
+  /** An update goes to one stream of the session, not to all (Streamable HTTP, "Multiple Connections"). */
+  send: Send = (text, place) => {
+    const [stream] = this.streams
+    return stream !== undefined && writeEvent(stream, numberedEvent(text, this.eventId(place)))
+  }
+
+  /** Frees everything: streams end, calls are lost, nothing is followed. */
   close(): void {
     for (const stream of this.streams) stream.end()
     this.streams.clear()
     this.conversation.close()
-  }
-
-  /** An update goes to one stream of the session, not to all (Streamable HTTP, "Multiple Connections"). */
-  #push(uri: string, text: string): void {
-    const [stream] = this.streams
-    if (stream === undefined) this.#missed.set(uri, text)
-    else writeEvent(stream, event(text))
   }
 }
 
@@ -88,6 +103,7 @@ export function createSessions({
   ttlMs,
   idleMs,
   ended,
+  followed,
 }: SessionOptions & { clock: Clock; ids: Ids }) {
   /** Only a cache: a token that is not here is verified again (2.5 µs) and looked up among the ended ones. */
   const held = new Map<string, Session>()
@@ -110,6 +126,11 @@ export function createSessions({
   const unwatch = ended.watch((nonce) => {
     if (nonce !== undefined) forget(nonce)
     else for (const token of held.keys()) doubted.add(token)
+  })
+
+  const unfollow = followed?.watch((nonce) => {
+    for (const { claims, conversation } of held.values())
+      if (nonce === undefined || claims.nonce === nonce) void conversation.updates?.refresh().catch(() => {})
   })
 
   const sweep = () => {
@@ -169,6 +190,10 @@ export function createSessions({
       return session
     },
 
+    /** What a session follows. */
+    followedBy: ({ claims }: Session, caller: Caller): FollowedList =>
+      followed?.of(claims.nonce, caller, claims.at + ttlMs) ?? listInMemory(),
+
     async end(caller: Caller, { claims }: Session): Promise<void> {
       await ended.add(caller, claims.nonce, claims.at + ttlMs)
       forget(claims.nonce)
@@ -177,9 +202,10 @@ export function createSessions({
     /** Ends every stream and every watch; calls end by themselves, with their answers. */
     close(): void {
       unwatch()
+      unfollow?.()
       cancelSweep()
       for (const session of held.values()) {
-        session.conversation.unwatchAll()
+        session.conversation.updates?.close()
         for (const stream of session.streams) stream.end()
       }
     },

@@ -12,6 +12,12 @@ export const streamHeaders = {
 
 export const event = (text: string): string => `event: message\ndata: ${text}\n\n`
 
+/** An event that a client names when it comes back. */
+export const numberedEvent = (text: string, id: string): string => `event: message\nid: ${id}\ndata: ${text}\n\n`
+
+/** Names a place to come back to before there is anything to tell. */
+export const primingEvent = (id: string): string => `id: ${id}\ndata: \n\n`
+
 const keepAliveMs = 15_000
 
 export interface Streams {
@@ -43,9 +49,13 @@ export function createStreams(clock: Clock): Streams {
   }
 }
 
-/** Writing to a stream that has ended is an error that nobody would catch. */
-export function writeEvent(stream: ServerResponse, text: string): void {
-  if (stream.writableEnded || stream.destroyed) return
-  if (stream.writableLength > limits.unreadEventBytes) stream.destroy()
-  else stream.write(text)
+/** Writing to a stream that has ended is an error that nobody would catch. False if it was not written. */
+export function writeEvent(stream: ServerResponse, text: string): boolean {
+  if (stream.writableEnded || stream.destroyed) return false
+  if (stream.writableLength > limits.unreadEventBytes) {
+    stream.destroy()
+    return false
+  }
+  stream.write(text)
+  return true
 }

@@ -1,27 +1,20 @@
 /** Being told that a resource changed: `resources/subscribe` before 2026-07-28, `subscriptions/listen` since. */
 import { isSpecType, SUBSCRIPTION_ID_META_KEY } from '@modelcontextprotocol/server'
-import { updated } from './conversation.ts'
 import type { Json } from './json.ts'
 import { type Incoming, invalid, uriOf } from './methods.ts'
 import type { Service } from './service.ts'
-
-const maxListened = 1000
+import { maxFollowed, updatedWith } from './updates.ts'
 
 /** Without a session there is nowhere to send updates to; the subscription is accepted all the same, as by the SDK. */
-export function subscribe<Scope>({ door }: Service<Scope>, { params, exchange }: Incoming<Scope>): Json {
+export async function subscribe<Scope>({ params, exchange }: Incoming<Scope>): Promise<Json> {
   const uri = uriOf(params)
-  const { caller, scope } = exchange
-  const watched = exchange.conversation?.watch(
-    uri,
-    (changed) => door.watch?.(uri, { caller, scope }, changed) ?? (() => {}),
-  )
-  if (watched === false) throw invalid('Too many subscriptions; end some with resources/unsubscribe.')
+  if ((await exchange.updates?.subscribe(uri)) === false)
+    throw invalid('Too many subscriptions; end some with resources/unsubscribe.')
   return {}
 }
 
-export function unsubscribe<Scope>({ params, exchange }: Incoming<Scope>): Json {
-  const uri = uriOf(params)
-  exchange.conversation?.unwatch(uri)
+export async function unsubscribe<Scope>({ params, exchange }: Incoming<Scope>): Promise<Json> {
+  await exchange.updates?.unsubscribe(uriOf(params))
   return {}
 }
 
@@ -30,11 +23,15 @@ export async function listen<Scope>({ door }: Service<Scope>, { params, exchange
   const { notifications: filter } = params
   if (!isSpecType.SubscriptionFilter(filter))
     throw invalid("'notifications' is required and must be a valid SubscriptionFilter.")
-  const uris = door.watch === undefined ? [] : [...new Set(filter.resourceSubscriptions)]
+  const { updates } = door
+  const uris = updates === undefined ? [] : [...new Set(filter.resourceSubscriptions)]
   for (const uri of uris) uriOf({ uri })
-  if (uris.length > maxListened) throw invalid(`At most ${maxListened} resources can be listened to.`)
+  if (uris.length > maxFollowed) throw invalid(`At most ${maxFollowed} resources can be listened to.`)
   const meta = { [SUBSCRIPTION_ID_META_KEY]: exchange.id }
   exchange.stream()
+  // What is committed from the acknowledgement on is told.
+  const watched: { uri: string; since: string }[] = []
+  for (const uri of uris) watched.push({ uri, since: (await updates?.begin(uri, exchange)) ?? '' })
   exchange.notify(
     JSON.stringify({
       jsonrpc: '2.0',
@@ -42,11 +39,13 @@ export async function listen<Scope>({ door }: Service<Scope>, { params, exchange
       params: { notifications: uris.length === 0 ? {} : { resourceSubscriptions: uris }, _meta: meta },
     }),
   )
-  if (uris.length > 0) {
-    const { caller, scope } = exchange
-    const stops = uris.map((uri) => door.watch?.(uri, { caller, scope }, () => exchange.notify(updated(uri, meta))))
+  if (updates !== undefined && uris.length > 0) {
+    const text = JSON.stringify(meta)
+    const stop = await updates.follow(watched, exchange, {
+      tell: ({ uri }) => exchange.notify(updatedWith(uri, text)),
+    })
     await eitherAborted(exchange.signal, exchange.stopping)
-    for (const stop of stops) stop?.()
+    stop()
   }
   return { _meta: meta }
 }

@@ -15,6 +15,7 @@ import { readInbound } from '../protocol/inbound.ts'
 import { isRecord } from '../protocol/json.ts'
 import { errorText, Refusal, rpcCodes, rpcError, unreadable } from '../protocol/refusal.ts'
 import { createService } from '../protocol/service.ts'
+import { listInMemory, SessionUpdates, updatesFor } from '../protocol/updates.ts'
 import type { Door } from '../table.ts'
 import { readLines } from './lines.ts'
 
@@ -33,9 +34,20 @@ export async function serveStdio<Scope>(
   { engine, caller = local, stdin = process.stdin, stdout = process.stdout }: StdioOptions,
 ): Promise<void> {
   const service = createService(door, engine)
+  engine.tasks?.serve(service)
   const eras = createEras(service)
   const write = (text: string, done?: (error?: Error | null) => void) => stdout.write(`${text}\n`, done)
-  const conversation = new Conversation((_uri, text) => write(text))
+  const conversation = new Conversation()
+  conversation.tell = (text) => void write(text)
+  const updates =
+    door.updates &&
+    new SessionUpdates({
+      updates: updatesFor(door.updates, { caller, scope }),
+      followed: listInMemory(),
+      failed: (error) => engine.log.warn({ err: error }, 'the client could not be told of changes'),
+    })
+  // There is one wire, and it is open: no place needs to be named.
+  updates?.open((text) => write(text) || true).catch(() => {})
   /** Before 2026-07-28 a client says who it is once, on `initialize`. */
   let introduced: ClientInfo | undefined
 
@@ -46,7 +58,7 @@ export async function serveStdio<Scope>(
     if (inbound.kind !== 'request') return
     const { era } = inbound
     const client = era === 'modern' ? clientOf(inbound.message) : introduced
-    const exchange = new LineExchange(inbound.message, { caller, scope, client, conversation }, engine, {
+    const exchange = new LineExchange(inbound.message, { caller, scope, client, conversation, updates }, engine, {
       write,
       welcome: (client) => {
         introduced = client
@@ -77,6 +89,7 @@ export async function serveStdio<Scope>(
   await readLines(stdin, read)
   // The end of input need not be the end of the reader (`echo … | parley bus`): running calls are answered, waits end empty.
   await engine.close()
+  updates?.close()
   conversation.close()
 }
 

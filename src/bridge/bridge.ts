@@ -1,0 +1,29 @@
+/** The bridge: the tools of other MCP servers that are offered here, and the way to call them. */
+import type { CallToolResult } from '@modelcontextprotocol/client'
+import type { BridgedServer } from './config.ts'
+import { type BridgedTool, openRemote, type RemoteOptions } from './server.ts'
+
+export interface Bridge {
+  has(server: string): boolean
+  /** The tools of these servers, as far as they were there yet. */
+  tools(servers: Iterable<string>): readonly BridgedTool[]
+  call(tool: BridgedTool, args: Record<string, unknown>, signal: AbortSignal): Promise<CallToolResult>
+  close(): Promise<void>
+}
+
+export function openBridge(
+  servers: ReadonlyMap<string, BridgedServer>,
+  parts: Omit<RemoteOptions, 'name' | 'settings'>,
+): Bridge {
+  const remotes = new Map([...servers].map(([name, settings]) => [name, openRemote({ name, settings, ...parts })]))
+  return {
+    has: (server) => remotes.has(server),
+    tools: (wanted) => [...wanted].flatMap((server) => remotes.get(server)?.tools() ?? []),
+    call(tool, args, signal) {
+      const remote = remotes.get(tool.server)
+      if (remote === undefined) throw new Error(`there is no bridged server ${tool.server}`)
+      return remote.call(tool, args, signal)
+    },
+    close: async () => void (await Promise.all([...remotes.values()].map((remote) => remote.close()))),
+  }
+}

@@ -1,0 +1,121 @@
+/** Answers of people in a thread or topic, and how many answers to people wait for them. */
+
+import { HubError } from '../../base/errors.ts'
+import { limits } from '../../base/limits.ts'
+import { isReserved, overseer } from '../../base/names.ts'
+import { findAgentById, sumUnreadNamed } from '../../store/agents.ts'
+import { findTopic } from '../../store/threads.ts'
+import { listParticipants, listThreadsNamed, type ThreadRow } from '../../store/watched-threads.ts'
+import type { Caller } from '../access/callers.ts'
+import { eyesOf, needPerson } from '../access/rules.ts'
+import { type Hub, reader } from '../hub/hub.ts'
+import { reply } from '../messages/reply.ts'
+import { needProject, type Project } from '../projects/projects.ts'
+import { noThread } from '../threads/threads.ts'
+import { remark } from '../topics/remarks.ts'
+import { closeTopic, reopenTopic, topicNotFound, toTopic } from '../topics/topics.ts'
+import { checkedBody, withPreamble, write } from './overseer.ts'
+import { see } from './watched.ts'
+
+export interface Answering {
+  readonly thread: string
+  readonly body: string
+}
+
+/** So many of the newest messages say who takes part. */
+const newestAsked = 200
+
+/**
+ * An overseer message to all who take part openly; in a topic, a word of HumanOverseer. An agent answers the newest message
+ * that it sees, as itself.
+ */
+export async function answerThread(
+  hub: Hub,
+  caller: Caller,
+  project: string,
+  { thread, body }: Answering,
+): Promise<{ readonly messageId: number | undefined }> {
+  if (caller.kind !== 'agent') needPerson(caller)
+  const home = await needProject(hub, caller, project)
+  const [row] = await listThreadsNamed(reader(hub), home.id, thread)
+  if (row === undefined) throw noThread(home, thread)
+  checkedBody(body)
+  if (caller.kind === 'agent') return answerAsItself(hub, caller, { home, row, body, thread })
+  if (row.name !== null) return say(hub, caller, { home, row, body, name: overseer })
+  const [newest] = await see(hub, eyesOf(caller), [row.last_id ?? 0])
+  if (newest === undefined) throw noThread(home, thread)
+  const parts = await listParticipants(reader(hub), [row.id], {
+    newest: newestAsked,
+    eyes: { of: 'everybody', blind: false, seals: false },
+  })
+  const agents = parts
+    .filter(({ name }) => !isReserved(name))
+    .map(({ id, name, project_id: projectId }) => ({ id, name, projectId }))
+  const subject = answering(newest.row.subject)
+  const outcome = await write(hub, caller, {
+    project: home,
+    agents,
+    draft: { subject, body: withPreamble(body), replyTo: newest.row.id },
+  })
+  if (outcome instanceof HubError) throw outcome
+  return { messageId: outcome.sent.messageId }
+}
+
+function answering(subject: string): string {
+  const line = subject.split('\n', 1)[0] ?? ''
+  if (/^re:/i.test(line)) return line
+  return [...`Re: ${line}`].slice(0, limits.titleLength).join('').trim()
+}
+
+interface Saying {
+  readonly home: Project
+  readonly row: ThreadRow
+  readonly body: string
+  readonly name: string
+}
+
+async function say(hub: Hub, caller: Caller, { home, row, body, name }: Saying) {
+  const topic = await findTopic(reader(hub), home.id, row.uid)
+  if (topic === undefined) throw topicNotFound(row.uid)
+  if (body.length > limits.topicBodyLength)
+    throw new HubError('INVALID_ARGUMENT', `A message in a topic has at most ${limits.topicBodyLength} characters.`, {
+      reason: 'bad_body',
+      hint: 'Nothing was sent.',
+    })
+  const acting = { caller, project: home.slug, name, unnoticed: caller.kind !== 'agent' }
+  await remark(hub, acting, { topic: toTopic(topic), outgoing: { body, kind: 'message' } })
+  return { messageId: undefined }
+}
+
+async function answerAsItself(
+  hub: Hub,
+  caller: Extract<Caller, { kind: 'agent' }>,
+  { home, row, body, thread }: Omit<Saying, 'name'> & { readonly thread: string },
+) {
+  const me = await findAgentById(reader(hub), caller.agentId)
+  const acting = { caller, project: home.slug, name: me?.name ?? '', registered: true }
+  if (row.name !== null) return say(hub, caller, { home, row, body, name: acting.name })
+  const [newest] = await see(hub, eyesOf(caller), [row.last_id ?? 0, row.first_id ?? 0])
+  if (newest === undefined) throw noThread(home, thread)
+  return { messageId: (await reply(hub, acting, { messageId: newest.row.id, body })).messageId }
+}
+
+/** Closes a topic, or opens it again. */
+export async function setTopicStatus(
+  hub: Hub,
+  caller: Caller,
+  project: string,
+  { thread, status }: { readonly thread: string; readonly status: 'open' | 'closed' },
+): Promise<void> {
+  needPerson(caller)
+  const home = await needProject(hub, caller, project)
+  const row = (await listThreadsNamed(reader(hub), home.id, thread)).find(({ name }) => name !== null)
+  if (row === undefined) throw topicNotFound(JSON.stringify(thread))
+  if (status === 'open') await reopenTopic(hub, caller, project, row.uid)
+  else await closeTopic(hub, caller, project, { uid: row.uid, reason: 'Closed by a person.' })
+}
+
+/** Unread mail to people in all projects: told in the header until it is marked read. */
+export async function countAnswers(hub: Hub, caller: Caller): Promise<number> {
+  return caller.kind === 'agent' ? 0 : sumUnreadNamed(reader(hub), overseer.toLowerCase())
+}

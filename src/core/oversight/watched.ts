@@ -1,0 +1,139 @@
+/** A message as the pages show it: with everybody it went to, and without its content where the reader may not have it. */
+import { isReserved } from '../../base/names.ts'
+import {
+  type Eyes,
+  listWatched,
+  listWatchedRecipients,
+  type WatchedRecipientRow,
+  type WatchedRow,
+} from '../../store/watching.ts'
+import { type Hub, reader } from '../hub/hub.ts'
+import { firstLine } from '../mail/messages.ts'
+import { type Attachment, listAttachments } from '../messages/carried.ts'
+import type { Importance } from '../messages/send.ts'
+import { slugOfProject } from '../projects/projects.ts'
+
+/** An agent, with the slug of its project. */
+export interface Who {
+  readonly name: string
+  readonly project: string
+}
+
+export interface Watched {
+  readonly id: number
+  /** The slug of the project of its thread. */
+  readonly project: string
+  /** The name of its thread; undefined while it is the only message of a thread without a key. */
+  readonly thread: string | undefined
+  /** The name of the topic that it was said in. */
+  readonly topic: string | undefined
+  readonly from: Who
+  readonly to: readonly Who[]
+  readonly cc: readonly Who[]
+  /** Empty unless the reader may see blind copies. */
+  readonly bcc: readonly Who[]
+  readonly subject: string
+  /** The beginning of its body. */
+  readonly excerpt: string
+  readonly importance: Importance
+  readonly ackRequired: boolean
+  readonly createdAt: number
+  /** How many recipients the reader may know of, and how many of them have not read it. */
+  readonly recipients: number
+  readonly unread: number
+  readonly attachments: readonly Attachment[]
+  /** Whether all of its parties hold keys and the reader holds none: subject, text and attachments are left out. */
+  readonly sealed: boolean
+  /** Whether a person sent it. */
+  readonly overseer: boolean
+}
+
+/** One page of a list, and the id to go on below. */
+export interface Page<Item> {
+  readonly items: readonly Item[]
+  readonly next: number | undefined
+}
+
+/** The rows behind messages, for verbs that tell more of them. */
+export interface Seen {
+  readonly message: Watched
+  readonly row: WatchedRow
+  readonly recipients: readonly WatchedRecipientRow[]
+}
+
+const excerptLength = 240
+
+/** Those of the messages that are in sight, in the order of `ids`. */
+export async function see(
+  hub: Hub,
+  eyes: Eyes,
+  ids: readonly number[],
+  { length = excerptLength }: { length?: number } = {},
+): Promise<Seen[]> {
+  if (ids.length === 0) return []
+  const db = reader(hub)
+  const rows = new Map((await listWatched(db, ids, { eyes, length })).map((row) => [row.id, row]))
+  const recipients = Map.groupBy(await listWatchedRecipients(db, [...rows.keys()], eyes), (row) => row.message_id)
+  const attachments = await listAttachments(db, [...rows.values()])
+  const slugs = new Map<number, string>()
+  for (const { project_id, sender_project } of rows.values())
+    for (const id of [project_id, sender_project]) slugs.set(id, '')
+  for (const list of recipients.values()) for (const { project_id } of list) slugs.set(project_id, '')
+  for (const id of slugs.keys()) slugs.set(id, await slugOfProject(hub, id))
+  return ids.flatMap((id) => {
+    const row = rows.get(id)
+    if (row === undefined) return []
+    const to = recipients.get(id) ?? []
+    const sealed = eyes.seals && isSealed(row, to)
+    return [
+      { message: toWatched(row, { to, sealed, slugs, attachments: attachments.get(id) ?? [] }), row, recipients: to },
+    ]
+  })
+}
+
+export const watch = async (hub: Hub, eyes: Eyes, ids: readonly number[]): Promise<Watched[]> =>
+  (await see(hub, eyes, ids)).map(({ message }) => message)
+
+/** Words in topics are for everybody; blind copies open nothing. */
+const isSealed = ({ topic, sender_keyed }: WatchedRow, to: readonly WatchedRecipientRow[]): boolean =>
+  topic === null && sender_keyed === 1 && to.every(({ kind, keyed }) => kind === 'bcc' || keyed === 1)
+
+interface Telling {
+  readonly to: readonly WatchedRecipientRow[]
+  readonly sealed: boolean
+  readonly slugs: ReadonlyMap<number, string>
+  readonly attachments: readonly Attachment[]
+}
+
+function toWatched(row: WatchedRow, { to, sealed, slugs, attachments }: Telling): Watched {
+  const who = (name: string, project: number): Who => ({ name, project: slugs.get(project) ?? '' })
+  const of = (kind: string): Who[] =>
+    to.filter((one) => one.kind === kind).map(({ name, project_id }) => who(name, project_id))
+  return {
+    id: row.id,
+    project: slugs.get(row.project_id) ?? '',
+    thread: row.thread_key ?? undefined,
+    topic: row.topic ?? undefined,
+    from: who(row.sender, row.sender_project),
+    to: of('to'),
+    cc: of('cc'),
+    bcc: of('bcc'),
+    subject: sealed ? '' : firstLine(row.subject),
+    excerpt: sealed ? '' : row.body.slice(0, excerptLength),
+    importance: row.importance,
+    ackRequired: row.ack_required === 1,
+    createdAt: row.created_at,
+    recipients: to.length,
+    unread: to.filter(({ read_at }) => read_at === null).length,
+    attachments: sealed ? [] : attachments,
+    sealed,
+    overseer: isReserved(row.sender),
+  }
+}
+
+/** Of one more than the limit the last tells that there are more. */
+export function pageOf<Item>(found: readonly Item[], limit: number, idOf: (item: Item) => number): Page<Item> {
+  const items = found.slice(0, limit)
+  const last = items.at(-1)
+  return { items, next: found.length > limit && last !== undefined ? idOf(last) : undefined }
+}

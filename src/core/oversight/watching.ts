@@ -1,0 +1,225 @@
+/** Hints for open pages: that something changed in a project, a thread or with an agent, and never what was written. */
+import { findLastChange } from '../../store/changes.ts'
+import { type HintRow, listHintGuests, listHintPlaces, listHints, listTopicUids } from '../../store/hints.ts'
+import { listThreadsNamed } from '../../store/watched-threads.ts'
+import type { Caller } from '../access/callers.ts'
+import { eyesOf } from '../access/rules.ts'
+import { mailChannel, needAgent } from '../agents/agents.ts'
+import { type Hub, onWake, reader } from '../hub/hub.ts'
+import { memory } from '../hub/memory.ts'
+import { needProject, slugOfProject } from '../projects/projects.ts'
+import { noThread } from '../threads/threads.ts'
+
+export interface Hint {
+  /** Its place in the feed. */
+  readonly id: number
+  readonly kind: string
+  readonly project: string | undefined
+  /** The name of the thread in a URL. */
+  readonly threadId: string | undefined
+  readonly messageId: number | undefined
+}
+
+export interface WatchWish {
+  readonly project?: string | undefined
+  readonly thread?: string | undefined
+  readonly agent?: string | undefined
+  /** The id of the last hint that the watcher got. */
+  readonly after?: number | undefined
+}
+
+/** A hint with the ids that filters ask for. */
+interface Placed {
+  readonly hint: Hint
+  readonly projects: ReadonlySet<number>
+  readonly threadId: number | undefined
+  /** Those who did it, and those whom it is for. */
+  readonly agents: ReadonlySet<number>
+  readonly topicOf: number | undefined
+}
+
+interface Watcher {
+  readonly fits: (placed: Placed) => boolean
+  readonly tell: (hint: Hint) => void
+  /** When it may be told again, and what it is told then. */
+  nextAt: number
+  late: Hint | undefined
+}
+
+/** A page asks for itself at most twice a second: more hints would only cost the server. */
+const quietMs = 200
+/** Between two looks at the feed, while changes keep coming. */
+const pauseMs = 20
+/** On PostgreSQL ids become visible out of order, by as many as there are writers at once. */
+const lookBack = 100
+const pageSize = 500
+
+const watchers = memory((hub) => new Watchers(hub))
+
+/** Calls `tell` for every change that fits and that the caller may know of, until the returned function is called. */
+export async function watchChanges(
+  hub: Hub,
+  caller: Caller,
+  { project, thread, agent, after, tell }: WatchWish & { readonly tell: (hint: Hint) => void },
+): Promise<() => void> {
+  const home = project === undefined ? undefined : await needProject(hub, caller, project)
+  const threads =
+    home === undefined || thread === undefined
+      ? undefined
+      : new Set((await listThreadsNamed(reader(hub), home.id, thread)).map(({ id }) => id))
+  if (home !== undefined && thread !== undefined && threads?.size === 0) throw noThread(home, thread)
+  const who = home === undefined || agent === undefined ? undefined : await needAgent(hub, caller, home.slug, agent)
+  const { of } = eyesOf(caller)
+  const fits = ({ projects, threadId, agents, topicOf }: Placed): boolean => {
+    if (of !== 'everybody' && !agents.has(of.agentId) && topicOf !== of.projectId) return false
+    if (threads !== undefined) return threadId !== undefined && threads.has(threadId)
+    if (who !== undefined) return agents.has(who.id)
+    return home === undefined || projects.has(home.id)
+  }
+  return watchers(hub).add({ fits, tell, nextAt: 0, late: undefined }, after)
+}
+
+/** One reader of the feed for all watchers of this process; it reads while there are any. */
+class Watchers {
+  readonly #hub: Hub
+  readonly #all = new Set<Watcher>()
+  readonly #seen = new Set<number>()
+  #last = 0
+  #unwatch: (() => void) | undefined
+  #looking = false
+  #again = false
+  #cancel: (() => void) | undefined
+
+  constructor(hub: Hub) {
+    this.#hub = hub
+  }
+
+  async add(watcher: Watcher, after: number | undefined): Promise<() => void> {
+    if (this.#unwatch === undefined) {
+      const stir = () => this.#stir()
+      this.#unwatch = onWake(this.#hub, '', stir, () => this.#missed())
+      this.#last = await findLastChange(reader(this.#hub))
+      this.#seen.clear()
+    }
+    this.#all.add(watcher)
+    if (after !== undefined) await this.#catchUp(watcher, after)
+    return () => {
+      this.#all.delete(watcher)
+      if (this.#all.size > 0) return
+      this.#unwatch?.()
+      this.#unwatch = undefined
+      this.#cancel?.()
+      this.#cancel = undefined
+    }
+  }
+
+  /** What came while it was away: the newest that fits, or, where that was too much to look through, the fact alone. */
+  async #catchUp(watcher: Watcher, after: number): Promise<void> {
+    const last = await findLastChange(reader(this.#hub))
+    if (after >= last) return
+    const rows = await listHints(reader(this.#hub), Math.max(after, last - pageSize), pageSize)
+    const found = (await place(this.#hub, rows)).findLast(watcher.fits)
+    if (found !== undefined) watcher.tell(found.hint)
+    else if (last - after > pageSize) watcher.tell({ ...nothing, id: last })
+  }
+
+  /** Wake-ups may have been lost: everybody looks. */
+  #missed(): void {
+    for (const watcher of this.#all) watcher.tell({ ...nothing, id: this.#last })
+    this.#stir()
+  }
+
+  #stir(): void {
+    if (this.#looking || this.#cancel !== undefined) this.#again = true
+    else void this.#look()
+  }
+
+  async #look(): Promise<void> {
+    this.#looking = true
+    this.#again = false
+    try {
+      const rows = await listHints(reader(this.#hub), Math.max(0, this.#last - lookBack), pageSize)
+      const fresh = rows.filter(
+        ({ id }) => id > this.#last - lookBack && !this.#seen.has(id) && (id > this.#last || this.#seen.size > 0),
+      )
+      for (const { id } of rows) this.#seen.add(id)
+      this.#last = Math.max(this.#last, rows.at(-1)?.id ?? 0)
+      for (const id of this.#seen) if (id <= this.#last - 2 * lookBack) this.#seen.delete(id)
+      if (rows.length === pageSize) this.#again = true
+      this.#spread(await place(this.#hub, fresh))
+    } catch (error) {
+      this.#hub.log.warn({ err: error }, 'open pages were not told of a change')
+    }
+    this.#looking = false
+    if (this.#all.size > 0) this.#rest()
+  }
+
+  /** The next look comes a little later, with what came meanwhile, and with those who were told of something just now. */
+  #rest(): void {
+    const now = this.#hub.clock.monotonic()
+    const late = [...this.#all].filter(({ late }) => late !== undefined).map(({ nextAt }) => nextAt)
+    if (!this.#again && late.length === 0) return
+    const wait = this.#again ? pauseMs : Math.max(1, Math.min(...late) - now)
+    this.#cancel = this.#hub.clock.after(wait, () => {
+      this.#cancel = undefined
+      this.#spread([])
+      if (this.#again) void this.#look()
+      else this.#rest()
+    })
+  }
+
+  #spread(placed: readonly Placed[]): void {
+    const now = this.#hub.clock.monotonic()
+    for (const watcher of this.#all) {
+      const found = placed.findLast(watcher.fits)
+      if (found !== undefined) watcher.late = found.hint
+      if (watcher.late === undefined || now < watcher.nextAt) continue
+      watcher.nextAt = now + quietMs
+      const hint = watcher.late
+      watcher.late = undefined
+      watcher.tell(hint)
+    }
+  }
+}
+
+const nothing = { kind: 'changed', project: undefined, threadId: undefined, messageId: undefined }
+
+async function place(hub: Hub, rows: readonly HintRow[]): Promise<Placed[]> {
+  if (rows.length === 0) return []
+  const ids = rows.flatMap(({ message_id }) => message_id ?? [])
+  const places = new Map((await listHintPlaces(reader(hub), ids)).map((row) => [row.message_id, row]))
+  const guests = Map.groupBy(await listHintGuests(reader(hub), ids), ({ message_id }) => message_id)
+  const bare = rows.flatMap(({ thread_id, message_id }) =>
+    message_id === null && thread_id !== null ? [thread_id] : [],
+  )
+  const uids = new Map(
+    bare.length === 0 ? [] : (await listTopicUids(reader(hub), bare)).map(({ id, uid }) => [id, uid]),
+  )
+  const placed: Placed[] = []
+  for (const row of rows) {
+    const found = places.get(row.message_id ?? 0)
+    const projectId = found?.project_id ?? row.project_id ?? undefined
+    const threadId = found?.thread_id ?? row.thread_id ?? undefined
+    const others = (guests.get(row.message_id ?? 0) ?? []).map(({ project_id }) => project_id)
+    const topic = found === undefined ? row.kind.startsWith('topic.') : found.topic === 1
+    placed.push({
+      hint: {
+        id: row.id,
+        kind: row.kind,
+        project: projectId === undefined ? undefined : await slugOfProject(hub, projectId),
+        threadId: found?.thread ?? (threadId === undefined ? undefined : uids.get(threadId)),
+        messageId: row.message_id ?? undefined,
+      },
+      projects: new Set([projectId, row.project_id, ...others].filter((id) => typeof id === 'number')),
+      threadId,
+      agents: new Set([row.agent_id ?? 0, ...recipientsIn(row.wakes)]),
+      topicOf: topic ? projectId : undefined,
+    })
+  }
+  return placed
+}
+
+const channel = mailChannel(0).slice(0, -1)
+
+const recipientsIn = (wakes: string): number[] =>
+  wakes.split(' ').flatMap((one) => (one.startsWith(channel) ? [Number(one.slice(channel.length))] : []))

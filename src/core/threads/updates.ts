@@ -1,0 +1,178 @@
+/** Being told of changes: each message of a followed thread once, in the order of the feed, and only after its commit. */
+import { HubError } from '../../base/errors.ts'
+import { limits } from '../../base/limits.ts'
+import { nameKey } from '../../base/names.ts'
+import { findEnd } from '../../store/changes.ts'
+import { isBefore, type Place, start } from '../../store/places.ts'
+import { findNewestMail, listMissed, listThreadEnds, type NewsRow } from '../../store/updates.ts'
+import { isUnnamed } from '../access/rules.ts'
+import { type Hub, longReader, reader } from '../hub/hub.ts'
+import { memory } from '../hub/memory.ts'
+import { type Audience, audienceOf, type Mark, type Target } from './audience.ts'
+import { type Looker, type View, viewOf } from './lookers.ts'
+import { Pump } from './pump.ts'
+
+export type { Mark, Target } from './audience.ts'
+
+/** A resource that is followed, from a place of the feed on. */
+export interface Watched {
+  /** As its follower calls it. */
+  readonly uri: string
+  readonly target: Target
+  readonly from: Place
+  readonly mark: Mark
+  /** Whether it was not followed yet when the last update was told. */
+  readonly fresh?: boolean | undefined
+}
+
+export interface Update {
+  readonly uri: string
+  /** The place of its change, and its number among those that the change brought this follower. */
+  readonly place: Place
+  readonly index: number
+  /** Whether it stands before the one that was told last. */
+  readonly late: boolean
+}
+
+export type Told = Pick<Update, 'place' | 'index'>
+
+export interface Follow {
+  readonly watched: readonly Watched[]
+  /** The last update that was told before; what came since is told first. Without it, each from its own beginning. */
+  readonly after?: Told | undefined
+  tell(update: Update): void
+}
+
+const pumps = memory((hub) => new Pump(hub))
+
+/** Where a resource is now: a subscription that begins here is told of what comes next. */
+export async function beginWatching(hub: Hub, looker: Looker, target: Target): Promise<Pick<Watched, 'from' | 'mark'>> {
+  const from = await findEnd(reader(hub))
+  return { from, mark: await markOf(hub, looker, target) }
+}
+
+/** The update to go on behind: the one that was told last, if there can have been such a one, else everything up to now. */
+export async function goOnAfter(hub: Hub, _looker: Looker, told?: Told): Promise<Told> {
+  const end = await findEnd(reader(hub))
+  return told === undefined || isBefore(end, told.place) ? { place: end, index: Number.MAX_SAFE_INTEGER } : told
+}
+
+async function markOf(hub: Hub, looker: Looker, target: Target): Promise<Mark> {
+  if (target.kind === 'agents') return { at: 0 }
+  const view = await findView(hub, looker)
+  if (view === undefined) return { at: 0 }
+  if (target.kind === 'agent')
+    return { at: view.agent === undefined ? 0 : await findNewestMail(reader(hub), view.agent.id) }
+  const ends = await listThreadEnds(reader(hub), target.thread)
+  const own = ends.find(({ project_id }) => project_id === view.project.id) ?? ends[0]
+  return own === undefined ? { at: 0 } : { threadId: own.id, at: Number(own.last) }
+}
+
+/** Nobody, where the caller may not look, or there is no such project as yet: it is told nothing (hub.updates.silent). */
+async function findView(hub: Hub, looker: Looker): Promise<View | undefined> {
+  try {
+    return await viewOf(hub, looker)
+  } catch (error) {
+    if (error instanceof HubError) return undefined
+    throw error
+  }
+}
+
+/** Somebody who follows resources. */
+export class Follower {
+  readonly #hub: Hub
+  readonly #looker: Looker
+  readonly #follow: Follow
+  #view: View | undefined
+  /** Changes up to here were looked at. */
+  place: Place = start
+
+  constructor(hub: Hub, looker: Looker, follow: Follow) {
+    this.#hub = hub
+    this.#looker = looker
+    this.#follow = follow
+  }
+
+  /** The names of the threads that it follows. */
+  get threads(): string[] {
+    return this.#follow.watched.flatMap(({ target }) => (target.kind === 'thread' ? [target.thread] : []))
+  }
+
+  /** Whether any change may concern it, and not only those of some threads. */
+  get broad(): boolean {
+    return this.#follow.watched.some(({ target }) => target.kind !== 'thread')
+  }
+
+  get agentId(): number | undefined {
+    return this.#follow.watched.some(({ target }) => target.kind === 'agent') ? this.#view?.agent?.id : undefined
+  }
+
+  get projectId(): number | undefined {
+    return this.#follow.watched.some(({ target }) => target.kind === 'agents') ? this.#view?.project.id : undefined
+  }
+
+  /** Whether an agent of this name would make somebody of one who was nobody yet. */
+  awaits(name: string): boolean {
+    return (
+      this.#view?.agent === undefined && this.#looker.name !== undefined && nameKey(this.#looker.name) === nameKey(name)
+    )
+  }
+
+  /** An agent that was given a key is its owner's: who only names it is told nothing more of it. */
+  lose(agentId: number): void {
+    if (isUnnamed(this.#looker.caller) && this.#view?.agent?.id === agentId) this.#view = undefined
+  }
+
+  async look(): Promise<void> {
+    this.#view = await findView(this.#hub, this.#looker)
+  }
+
+  take(change: NewsRow, audience: Audience | undefined): void {
+    this.place = { tx: change.tx, id: change.id }
+    const view = this.#view
+    if (audience === undefined || view === undefined) return
+    const { watched, after, tell } = this.#follow
+    let index = -1
+    for (const { uri, target, from, mark, fresh = false } of watched) {
+      if (!isBefore(from, change) || !audience.concerns(target, view, mark)) continue
+      index++
+      const late =
+        after !== undefined && !isBefore(after.place, change) && (isBefore(change, after.place) || index <= after.index)
+      if (!late || fresh) tell({ uri, place: this.place, index, late })
+    }
+  }
+
+  /** What was committed since it was told last, up to `upTo`: the newest thousand of a day (hub.updates.kept). */
+  async catchUp(upTo: Place): Promise<void> {
+    const { watched, after } = this.#follow
+    const earlier = (one: Place, other: Place) => (isBefore(other, one) ? other : one)
+    const own = watched.filter(({ fresh }) => after === undefined || fresh).map(({ from }) => from)
+    // The change itself again: it may have brought more than the update that was told last.
+    const last = after === undefined ? upTo : { tx: after.place.tx, id: after.place.id - 1 }
+    const first = own.reduce(earlier, last)
+    const begin = isBefore(first, this.place) ? this.place : first
+    if (!isBefore(begin, upTo)) return this.#reach(upTo)
+    const ends = await Promise.all(this.threads.map((key) => listThreadEnds(reader(this.#hub), key)))
+    const rows = await listMissed(longReader(this.#hub), {
+      after: begin,
+      upTo,
+      since: this.#hub.clock.now() - limits.updatesKeptMs,
+      threadIds: ends.flat().map(({ id }) => id),
+      agentId: this.agentId,
+      projectId: this.projectId,
+      limit: limits.updatesKept,
+    })
+    for (const row of rows) this.take(row, await audienceOf(this.#hub, row))
+    this.#reach(upTo)
+  }
+
+  #reach(place: Place): void {
+    if (isBefore(this.place, place)) this.place = place
+  }
+}
+
+/** Tells a follower of what it missed, and then of each change as it is committed, until the returned function is called. */
+export async function followUpdates(hub: Hub, looker: Looker, follow: Follow): Promise<() => void> {
+  const follower = new Follower(hub, looker, follow)
+  return pumps(hub).join(follower)
+}

@@ -1,0 +1,58 @@
+/** Telling clients of the hub that a thread, an agent or the directory has changed. */
+import type { Hub } from '../../core/hub/hub.ts'
+import {
+  beginWatching,
+  followUpdates,
+  goOnAfter,
+  type Mark,
+  type Target,
+  type Told,
+} from '../../core/threads/updates.ts'
+import type { Followed, Updates } from '../mcp/table.ts'
+import { parseTemplate } from '../mcp/uri.ts'
+import { type HubScope, lookerOf } from './scope.ts'
+
+const thread = parseTemplate('apm2://threads/{threadId}{?cursor,limit,offset}')
+const agent = parseTemplate('apm2://agents/{agentId}{?cursor,limit}')
+
+function targetOf(uri: string): Target | undefined {
+  if (uri === 'apm2://agents') return { kind: 'agents' }
+  const [ofThread, ofAgent] = [thread.match(uri), agent.match(uri)]
+  if (ofThread?.threadId !== undefined) return { kind: 'thread', thread: ofThread.threadId }
+  return ofAgent?.agentId === undefined ? undefined : { kind: 'agent', name: ofAgent.agentId }
+}
+
+/** The place of an update as text: transaction, change, and its number among those of the change. */
+const textOf = ({ place, index }: Told): string => `${place.tx}-${place.id}-${index}`
+
+function toldOf(text: string | undefined): Told | undefined {
+  const found = /^(\d{1,16})-(\d{1,16})-(\d{1,16})$/.exec(text ?? '')
+  if (found === null) return undefined
+  const [tx = 0, id = 0, index = 0] = found.slice(1).map(Number)
+  return { place: { tx, id }, index }
+}
+
+interface Since {
+  readonly from: Told['place']
+  readonly mark: Mark
+}
+
+export const hubUpdates = (hub: Hub): Updates<HubScope> => ({
+  async begin(uri, context) {
+    const target = targetOf(uri)
+    return target === undefined ? '' : JSON.stringify(await beginWatching(hub, lookerOf(context), target))
+  },
+  place: async (context, last) => textOf(await goOnAfter(hub, lookerOf(context), toldOf(last))),
+  follow: (followed, context, { after, fresh, tell }) =>
+    followUpdates(hub, lookerOf(context), {
+      watched: followed.flatMap(watchedOf).map((one) => ({ ...one, fresh: fresh?.has(one.uri) })),
+      after: toldOf(after),
+      tell: ({ uri, late, ...told }) => tell({ uri, place: textOf(told), late }),
+    }),
+})
+
+/** A URI of no resource is followed by nobody. */
+function watchedOf({ uri, since }: Followed) {
+  const target = targetOf(uri)
+  return target === undefined ? [] : [{ uri, target, ...(JSON.parse(since) as Since) }]
+}

@@ -1,0 +1,62 @@
+/** The door's own files: read, hashed and compressed once, with the first page; then cached by browsers for ever (web.assets.cached). */
+import { createHash } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { promisify } from 'node:util'
+import { brotliCompress, constants, gzip } from 'node:zlib'
+
+export interface Asset {
+  readonly type: string
+  readonly plain: Buffer
+  readonly gzip: Buffer
+  readonly br: Buffer
+}
+
+export interface Assets {
+  /** The address of a file, with the hash of all of them: modules then find each other by their plain names. */
+  readonly path: (name: string) => string
+  find(hash: string, name: string): Asset | undefined
+}
+
+const own = ['icons.svg', 'page.js', 'live.js', 'keys.js', 'jump.js'] as const
+
+/** One stylesheet for the browser, in parts for whoever changes it. */
+const styles = ['base.css', 'frame.css', 'lists.css', 'reading.css', 'forms.css', 'charts.css'] as const
+
+const libraries: Readonly<Record<string, string>> = { 'idiomorph.js': 'idiomorph', 'hotkey.js': '@github/hotkey' }
+
+const types: Readonly<Record<string, string>> = {
+  css: 'text/css; charset=utf-8',
+  svg: 'image/svg+xml',
+  js: 'text/javascript; charset=utf-8',
+}
+
+const read = (name: string): Promise<Buffer> => readFile(new URL(`./assets/${name}`, import.meta.url))
+
+export async function loadAssets(): Promise<Assets> {
+  const texts = await Promise.all([
+    Promise.all(styles.map(read)).then((parts) => ['style.css', Buffer.concat(parts)] as const),
+    ...own.map(async (name) => [name, await read(name)] as const),
+    ...Object.entries(libraries).map(
+      async ([name, library]) => [name, await readFile(new URL(import.meta.resolve(library)))] as const,
+    ),
+  ])
+  const hash = createHash('sha256')
+  for (const [name, text] of texts) hash.update(name).update(text)
+  const digest = hash.digest('hex').slice(0, 12)
+  const files = new Map(
+    await Promise.all(texts.map(async ([name, plain]) => [name, await compressed(name, plain)] as const)),
+  )
+  return {
+    path: (name) => `/mail/assets/${digest}/${name}`,
+    find: (asked, name) => (asked === digest ? files.get(name) : undefined),
+  }
+}
+
+async function compressed(name: string, plain: Buffer): Promise<Asset> {
+  const type = types[name.split('.').at(-1) ?? ''] ?? 'application/octet-stream'
+  const [br, zipped] = await Promise.all([
+    promisify(brotliCompress)(plain, { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } }),
+    promisify(gzip)(plain, { level: 9 }),
+  ])
+  return { type, plain, gzip: zipped, br }
+}

@@ -1,0 +1,116 @@
+/** Keeps a page up to date: a stream says that something changed, then the page asks for itself again and changes in place. */
+import { Idiomorph } from './idiomorph.js'
+import { refreshKeys } from './keys.js'
+
+/** At most two refreshes a second. */
+const pauseMs = 500
+const retryMs = 3000
+
+export function keepLive() {
+  const { events } = /** @type {HTMLElement} */ (document.getElementById('main')).dataset
+  if (events === undefined) return
+  let stale = false
+  let busy = false
+  let last = 0
+  let broken = false
+
+  const hint = () => {
+    stale = true
+    if (busy || document.hidden) return
+    busy = true
+    setTimeout(refresh, Math.max(0, last + pauseMs - performance.now()))
+  }
+
+  async function refresh() {
+    stale = false
+    last = performance.now()
+    try {
+      await load()
+    } catch {
+      // The server is away: the stream says when it is back.
+    }
+    busy = false
+    if (stale) hint()
+  }
+
+  function connect() {
+    const stream = new EventSource(/** @type {string} */ (events))
+    stream.addEventListener('change', hint)
+    stream.addEventListener('open', () => {
+      show('')
+      // Whatever came meanwhile was missed.
+      if (broken) hint()
+      broken = false
+    })
+    stream.addEventListener('error', () => {
+      broken = true
+      show('Reconnecting…')
+      if (stream.readyState === EventSource.CLOSED) setTimeout(connect, retryMs)
+    })
+    addEventListener('pagehide', () => stream.close())
+  }
+
+  document.addEventListener('visibilitychange', () => {
+    if (!document.hidden && stale) hint()
+  })
+  connect()
+}
+
+/** @param {string} text */
+function show(text) {
+  const place = document.getElementById('stream')
+  if (place === null) return
+  place.textContent = text
+  place.hidden = text === ''
+}
+
+async function load() {
+  const answer = await fetch(location.href, { headers: { accept: 'text/html' }, cache: 'no-store' })
+  if (answer.redirected) return location.reload()
+  if (!answer.ok) return
+  const next = new DOMParser().parseFromString(await answer.text(), 'text/html')
+  let arrived = 0
+  const options = {
+    ignoreActiveValue: true,
+    callbacks: {
+      beforeNodeMorphed: (/** @type {Node} */ old) => !isTyped(old),
+      /** What a person opened stays open. */
+      beforeAttributeUpdated: (/** @type {string} */ name, /** @type {Node} */ node) =>
+        !(name === 'open' && node instanceof HTMLDetailsElement) &&
+        !(name === 'hidden' && node instanceof HTMLLIElement),
+      beforeNodeRemoved: (/** @type {Node} */ node) => !(node instanceof HTMLElement && node.matches('.filter')),
+      afterNodeAdded: (/** @type {Node} */ node) => {
+        if (!(node instanceof HTMLElement) || !node.matches('[data-row]')) return
+        node.classList.add('arrived')
+        arrived++
+      },
+    },
+  }
+  for (const part of ['main', '.side', '#inspector', '.top .answers']) morph(part, next, options)
+  document.title = next.title
+  refreshKeys()
+  announce(arrived)
+}
+
+/** @param {string} part @param {Document} next @param {object} options */
+function morph(part, next, options) {
+  const [old, fresh] = [document.querySelector(part), next.querySelector(part)]
+  if (old && fresh) void Idiomorph.morph(old, fresh, { morphStyle: 'outerHTML', ...options })
+}
+
+/** @param {Node} node */
+function isTyped(node) {
+  if (node instanceof HTMLTextAreaElement) return node.value !== node.defaultValue || node === document.activeElement
+  if (!(node instanceof HTMLInputElement)) return false
+  return node.value !== node.defaultValue || node.checked !== node.defaultChecked
+}
+
+/** @param {number} count */
+function announce(count) {
+  const place = document.getElementById('live')
+  if (place === null || count === 0) return
+  place.textContent = count === 1 ? 'One new message' : `${count} new messages`
+  setTimeout(() => {
+    place.textContent = ''
+  }, 4000)
+}

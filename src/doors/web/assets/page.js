@@ -1,0 +1,40 @@
+/** What scripts add to a page: it stays live, keys work, lists can be filtered. Everything else works without. */
+import { installJump } from './jump.js'
+import { installKeys } from './keys.js'
+import { keepLive } from './live.js'
+
+/** @param {ParentNode} root */
+function enhance(root) {
+  for (const link of root.querySelectorAll('a[data-select]'))
+    link.addEventListener('click', (event) => {
+      event.preventDefault()
+      const { select } = /** @type {HTMLElement} */ (link).dataset
+      /** @type {HTMLInputElement} */ for (const box of document.querySelectorAll('input[name="recipients"]'))
+        box.checked = select === 'all'
+    })
+  for (const form of root.querySelectorAll('form[data-once]'))
+    form.addEventListener('change', () => /** @type {HTMLFormElement} */ (form).requestSubmit())
+}
+
+/** A field above the projects and threads of the column, to find one among many. */
+function addFilter() {
+  const first = document.querySelector('.side [data-filter]')
+  if (first === null || document.querySelectorAll('.side [data-filter] li').length < 8) return
+  const field = document.createElement('input')
+  field.type = 'search'
+  field.className = 'filter'
+  field.placeholder = 'Filter'
+  field.setAttribute('aria-label', 'Filter projects and threads')
+  field.addEventListener('input', () => {
+    const wanted = field.value.trim().toLowerCase()
+    /** @type {HTMLElement} */ for (const item of document.querySelectorAll('.side [data-filter] li'))
+      item.hidden = !item.textContent?.toLowerCase().includes(wanted)
+  })
+  first.previousElementSibling?.before(field)
+}
+
+enhance(document)
+addFilter()
+if (document.body.dataset.keys === 'on') installKeys()
+installJump()
+keepLive()

@@ -1,0 +1,95 @@
+/** The event stream of the pages: that something changed, and where; never what was written (web.events.hints). */
+import type { ServerResponse } from 'node:http'
+import type { FastifyInstance, RouteShorthandOptions } from 'fastify'
+import { HubError } from '../../base/errors.ts'
+import type { Hub } from '../../core/hub/hub.ts'
+import { type Hint, watchChanges } from '../../core/oversight/watching.ts'
+import type { Visits } from './visits.ts'
+
+/** Proxies and browsers take a silent stream for a dead one. */
+const commentEveryMs = 15_000
+
+/** Whoever leaves more than this unread is no longer there: its stream is closed, and a page that lives opens another. */
+const mostUnreadBytes = 64 * 1024
+
+interface Parts {
+  readonly hub: Hub
+  readonly visits: Visits
+  readonly route: RouteShorthandOptions
+}
+
+export function addEvents(scope: FastifyInstance, { hub, visits, route }: Parts): void {
+  const streams = new Map<ServerResponse, () => void>()
+  let cancel: (() => void) | undefined
+
+  const write = (stream: ServerResponse, text: string): void => {
+    stream.write(text)
+    if (stream.writableLength > mostUnreadBytes) stream.destroy()
+  }
+  /** One timer for all of them. */
+  const comment = (): void => {
+    cancel = undefined
+    for (const stream of streams.keys()) write(stream, ': still here\n\n')
+    if (streams.size > 0) cancel = hub.clock.after(commentEveryMs, comment)
+  }
+  // Before the server waits for its connections to end: these never would.
+  scope.addHook('preClose', async () => {
+    cancel?.()
+    for (const [stream, stop] of streams) {
+      stop()
+      stream.end()
+    }
+    streams.clear()
+  })
+
+  scope.get('/mail/events', route, async (request, reply) => {
+    const site = request.headers['sec-fetch-site']
+    if (site !== undefined && site !== 'same-origin' && site !== 'none')
+      throw new HubError('FORBIDDEN', 'Pages of other sites may not listen here.')
+    const { caller, query } = await visits.admitted(request, reply)
+    const raw = reply.raw
+    let stop = () => {}
+    const waiting: Hint[] = []
+    let open = false
+    const tell = (hint: Hint): void => {
+      if (open) write(raw, eventOf(hint))
+      else waiting.push(hint)
+    }
+    const wish = { project: text(query, 'project'), thread: text(query, 'thread'), agent: text(query, 'agent') }
+    // Watched before the first byte: a project that is not there is an answer, not a stream.
+    stop = await watchChanges(hub, caller, { ...wish, after: placeOf(request.headers['last-event-id']), tell })
+    if (raw.destroyed || request.raw.destroyed) {
+      stop()
+      return reply.hijack()
+    }
+    reply.hijack()
+    raw.writeHead(200, {
+      ...(reply.getHeaders() as Record<string, string>),
+      'content-type': 'text/event-stream; charset=utf-8',
+      'cache-control': 'no-store',
+      'x-accel-buffering': 'no',
+    })
+    raw.write(': connected\n\n')
+    open = true
+    streams.set(raw, stop)
+    raw.on('close', () => {
+      stop()
+      streams.delete(raw)
+    })
+    for (const hint of waiting.splice(0)) tell(hint)
+    cancel ??= hub.clock.after(commentEveryMs, comment)
+    return reply
+  })
+}
+
+const text = (query: URLSearchParams, name: string): string | undefined => query.get(name) || undefined
+
+/** An id that is none of ours resumes nothing. */
+function placeOf(header: string | readonly string[] | undefined): number | undefined {
+  return typeof header === 'string' && /^\d{1,15}$/.test(header) ? Number(header) : undefined
+}
+
+function eventOf({ id, kind, project, threadId, messageId }: Hint): string {
+  const data = { kind, project: project ?? null, thread_id: threadId ?? null, message_id: messageId ?? null }
+  return `event: change\nid: ${id}\ndata: ${JSON.stringify(data)}\n\n`
+}

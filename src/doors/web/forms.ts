@@ -1,0 +1,58 @@
+/** Forms: what a page posts to its own address, and how that ends. A fault shows the page again with all that was typed (web.forms.faults). */
+import type { Params } from './page.ts'
+import type { Visit } from './site.ts'
+
+/** A form that was sent and passed all checks of its origin. The caller of the visit is the person behind it. */
+export interface Submission {
+  readonly visit: Visit
+  readonly params: Params
+  readonly fields: URLSearchParams
+}
+
+/** Done: people are led to a page that shows it, programs get the receipt. */
+export interface Done {
+  /** A path below /mail. */
+  readonly see: string
+  readonly receipt: object
+}
+
+/** Shown again without having done anything, as a preview. */
+export interface Shown {
+  readonly preview: true
+  readonly receipt: object
+}
+
+export type Submit = (submission: Submission) => Promise<Done | Shown>
+
+/** What is wrong with a form, field by field; the page of the form shows it (422). */
+export class FormFault extends Error {
+  readonly faults: Readonly<Record<string, string>>
+
+  constructor(faults: Readonly<Record<string, string>>) {
+    super(Object.values(faults).join(' '))
+    this.faults = faults
+  }
+}
+
+/** A form as it was sent, for the page that shows it again. */
+export interface Typed {
+  readonly fields: URLSearchParams
+  readonly faults: Readonly<Record<string, string>>
+  readonly preview: boolean
+}
+
+/** Sentences that a page shows after a form was done, by the word in its `done` parameter. */
+export const notices: Readonly<Record<string, string>> = {
+  sent: 'The message is sent.',
+  answered: 'Your answer is sent.',
+  read: 'Marked as read. The agent will not be offered these again.',
+  approved: 'The contact is approved.',
+  denied: 'The contact is denied.',
+  released: 'The reservation is released, and its holder told.',
+  reminded: 'Everybody who is late was reminded.',
+  'reminded-before': 'Nobody was reminded: that is possible once an hour.',
+  closed: 'The topic is closed.',
+  reopened: 'The topic is open again.',
+  confirmed: 'The projects are linked. Agents still ask for contact.',
+  dismissed: 'The suggestion is gone.',
+}

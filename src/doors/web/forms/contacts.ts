@@ -1,0 +1,17 @@
+/** A request for contact was approved or denied by a person. */
+import { decideContact } from '../../../core/oversight/deciding.ts'
+import type { Submit } from '../forms.ts'
+import { part } from '../page.ts'
+import { at, withQuery } from '../site.ts'
+import { needField, needWord } from './faults.ts'
+
+export const submit: Submit = async ({ visit: { hub, caller }, params, fields }) => {
+  const project = part(params, 'project')
+  const accept = needWord(fields, 'decision', ['approve', 'deny']) === 'approve'
+  const [from, to] = [needField(fields, 'from'), needField(fields, 'to')]
+  const { status } = await decideContact(hub, caller, project, { from, to, accept })
+  return {
+    see: withQuery(at(project, 'contacts'), { done: accept ? 'approved' : 'denied' }),
+    receipt: { from, to, status },
+  }
+}

@@ -1,0 +1,15 @@
+/** A suggestion that two projects belong together was confirmed or dismissed. */
+import { decideRelated } from '../../../core/oversight/related.ts'
+import type { Submit } from '../forms.ts'
+import { part } from '../page.ts'
+import { withQuery } from '../site.ts'
+import { needField, needWord } from './faults.ts'
+
+export const submit: Submit = async ({ visit: { hub, caller }, params, fields }) => {
+  const project = part(params, 'project')
+  const confirm = needWord(fields, 'decision', ['confirm', 'dismiss']) === 'confirm'
+  const other = needField(fields, 'other')
+  await decideRelated(hub, caller, project, { other, confirm })
+  const status = confirm ? 'confirmed' : 'dismissed'
+  return { see: withQuery('/mail', { done: status }), receipt: { project, other, status } }
+}

@@ -1,0 +1,18 @@
+/** A reservation was released by a person; its holder is told. */
+import { freeLeases } from '../../../core/mail/freeing.ts'
+import type { Submit } from '../forms.ts'
+import { part } from '../page.ts'
+import { at, withQuery } from '../site.ts'
+import { needField, needId } from './faults.ts'
+
+export const submit: Submit = async ({ visit: { hub, caller }, params, fields }) => {
+  const project = part(params, 'project')
+  const ids = [needId(needField(fields, 'release'), 'release')]
+  const freed = await freeLeases(hub, caller, project, { ids, patterns: [] })
+  return {
+    see: withQuery(at(project, 'file_reservations'), { done: 'released' }),
+    receipt: {
+      released: freed.map(({ id, agent, pattern, told }) => ({ id, agent, path_pattern: pattern, told })),
+    },
+  }
+}

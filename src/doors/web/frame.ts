@@ -1,0 +1,46 @@
+/** What stands around every page: how much wants attention, the projects, the newest threads, and answers to people. */
+
+import { countAnswers } from '../../core/oversight/answers.ts'
+import { countAttention } from '../../core/oversight/attention.ts'
+import { listAllThreads } from '../../core/oversight/inbox.ts'
+import { listWatchedProjects } from '../../core/oversight/projects.ts'
+import { at, type Visit } from './site.ts'
+
+export interface Frame {
+  readonly answers: number
+  /** How many messages want somebody, as it is shown; undefined if none does. */
+  readonly attention: string | undefined
+  readonly projects: readonly { readonly slug: string; readonly unread: number }[]
+  readonly moreProjects: boolean
+  readonly threads: readonly { readonly href: string; readonly subject: string; readonly count: number }[]
+}
+
+/** For pages that nobody may look behind: the login, and errors of those who are not known. */
+export const bareFrame: Frame = { answers: 0, attention: undefined, projects: [], moreProjects: false, threads: [] }
+
+const shown = { projects: 12, threads: 8 } as const
+
+export async function loadFrame({ hub, caller }: Visit): Promise<Frame> {
+  const [answers, counts, projects, threads] = await Promise.all([
+    countAnswers(hub, caller),
+    countAttention(hub, caller, {}),
+    listWatchedProjects(hub, caller, { limit: shown.projects }),
+    listAllThreads(hub, caller, { limit: shown.threads }),
+  ])
+  return {
+    answers,
+    attention: counted(Math.max(counts.ackOverdue, counts.urgent), counts.capped),
+    // The common project is always there, also where nobody uses it.
+    projects: projects.items.filter(({ agents, messages }) => agents + messages > 0),
+    moreProjects: projects.next !== undefined,
+    threads: threads.items.map(({ id, project, thread, subject, sealed, count }) => ({
+      href: at(project, 'thread', thread ?? String(id)),
+      subject: sealed ? 'Sealed mail' : subject,
+      count,
+    })),
+  }
+}
+
+/** A count that stops somewhere. */
+export const counted = (count: number, capped: number): string | undefined =>
+  count === 0 ? undefined : count >= capped ? `${capped}+` : String(count)

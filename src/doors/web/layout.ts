@@ -1,0 +1,150 @@
+/** The frame around every page: header, the column of boards and projects, the page itself, and what the keys do. */
+import { slugName } from '../../base/names.ts'
+import type { Frame } from './frame.ts'
+import { type Html, html } from './html.ts'
+import type { View } from './page.ts'
+import { type Icon, icon } from './parts/icons.ts'
+import { at, type Visit, withQuery } from './site.ts'
+
+export function pageDocument(view: View, visit: Visit, frame: Frame): Html {
+  const { asset, theme } = visit
+  const waiting = frame.answers > 0 ? `(${frame.answers}) ` : ''
+  return html`<!doctype html>
+<html lang="en" data-theme="${theme}">
+<head>
+<meta charset="utf-8">
+<title>${waiting}${view.title} · Parley</title>
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<link rel="icon" type="image/svg+xml" href="${asset('icons.svg')}">
+<link rel="stylesheet" href="${asset('style.css')}">
+<script type="module" src="${asset('page.js')}"></script>
+</head>
+<body${view.inspector && html` class="inspected"`}${view.up && html` data-up="${view.up}"`} data-keys="${visit.shortcuts ? 'on' : 'off'}">
+<a class="skip" href="#main">Skip to the page</a>
+${header(view, visit, frame)}
+<div class="columns">
+${sidebar(view, visit, frame)}
+<main id="main" tabindex="-1"${watching(view, visit)}>
+${view.main}
+</main>
+${view.inspector && html`<aside class="inspector" id="inspector" aria-label="About this thread">${view.inspector}</aside>`}
+</div>
+<div id="live" class="live" role="status" aria-live="polite"></div>
+${visit.shortcuts && help}
+${jump}
+</body>
+</html>`
+}
+
+/** A form that is shown again stays as it is. */
+function watching({ watch }: View, { typed }: Visit): Html | undefined | false {
+  return watch && typed === undefined && html` data-events="${withQuery('/mail/events', watch)}"`
+}
+
+function header(view: View, visit: Visit, { answers }: Frame): Html {
+  return html`<header class="top">
+<details class="menu"><summary aria-label="Menu">${icon(visit, 'menu')}</summary></details>
+<a class="brand" href="/mail" data-hotkey="g h"><svg class="mark" aria-hidden="true" width="20" height="20"><use href="${visit.asset('icons.svg')}#mark"></use></svg>Parley</a>
+<form class="find" role="search" action="${view.project === undefined ? '/mail/search' : at(view.project, 'search')}">
+<label class="visually-hidden" for="find">Search${view.project && html` in ${slugName(view.project)}`}</label>
+${icon(visit, 'search')}<input id="find" name="q" type="search" autocomplete="off" placeholder="Search${view.project && ` in ${slugName(view.project)}`}" data-hotkey="/">
+</form>
+<span class="state" id="stream" hidden></span>
+${answers > 0 && html`<a class="answers" href="/mail/search?q=&amp;to=HumanOverseer&amp;unread=1">${answers}<span class="words"> ${answers === 1 ? 'answer' : 'answers'} to you</span></a>`}
+${account(visit)}
+</header>`
+}
+
+function account(visit: Visit): Html {
+  const { path, signedIn, guarded, csrf, caller } = visit
+  if (signedIn)
+    return html`<form class="account" method="post" action="/mail/logout">${proof(csrf)}<button class="plain">Log out</button></form>`
+  if (guarded && caller.kind === 'local')
+    return html`<a class="account" href="${withQuery('/mail/login', { next: path })}">Log in</a>`
+  return html``
+}
+
+/** The hidden field that tells our own forms from forged ones. */
+export const proof = (csrf: string): Html => html`<input type="hidden" name="_csrf" value="${csrf}">`
+
+function entry(visit: Visit, { href, name, key, current, count, mark }: Entry): Html {
+  return html`<li><a href="${href}"${current && html` aria-current="page"`}${key && html` data-hotkey="${key}"`}>${icon(visit, mark)}<span class="name">${name}</span>${
+    count ? html`<span class="count">${count}</span>` : ''
+  }</a></li>`
+}
+
+interface Entry {
+  readonly href: string
+  readonly name: string
+  readonly mark: Icon
+  readonly key?: string
+  readonly current?: boolean
+  readonly count?: string | undefined
+}
+
+function sidebar(view: View, visit: Visit, { attention, projects, moreProjects, threads }: Frame): Html {
+  const { here, project } = view
+  return html`<nav class="side" aria-label="Boards, projects and threads">
+<ul class="boards">
+${entry(visit, { href: '/mail', name: 'Home', mark: 'home', current: here === 'home' })}
+${entry(visit, { href: '/mail/unified-inbox', name: 'All threads', mark: 'threads', key: project === undefined ? 'g t' : '', current: here === 'inbox' })}
+${entry(visit, { href: '/mail/attention', name: 'Attention', mark: 'alert', key: 'g a', current: here === 'attention', count: attention })}
+${entry(visit, { href: '/mail/projects', name: 'Projects', mark: 'projects', key: 'g p', current: here === 'projects' })}
+${visit.steers && entry(visit, { href: project === undefined ? '/mail/overseer/compose' : at(project, 'overseer', 'compose'), name: 'Send Message', mark: 'compose', key: 'c', current: here === 'compose' })}
+</ul>
+${
+  projects.length > 0 &&
+  html`<h2>Projects</h2>
+<ul class="projects" data-filter>${projects.map(
+    ({ slug, unread }) =>
+      html`<li><a href="${at(slug)}"${slug === project && html` aria-current="true"`} title="${slug}"><span class="name">${slugName(slug)}</span>${unread > 0 && html`<span class="count quiet" title="${unread} unread">${unread}</span>`}</a></li>`,
+  )}${moreProjects && html`<li><a class="more" href="/mail/projects">All projects</a></li>`}</ul>`
+}
+${
+  threads.length > 0 &&
+  html`<h2>Recent threads</h2>
+<ul class="recent" data-filter>${threads.map(
+    ({ href, subject, count }) =>
+      html`<li><a href="${href}"><span class="name">${subject}</span>${count > 1 && html`<span class="count quiet">${count}</span>`}</a></li>`,
+  )}</ul>`
+}
+${preferences(visit)}
+</nav>`
+}
+
+function preferences({ csrf, theme, shortcuts, path, query, version }: Visit): Html {
+  const text = query.toString()
+  const back = html`<input type="hidden" name="next" value="${text === '' ? path : `${path}?${text}`}">`
+  const option = (value: string, says: string) =>
+    html`<button class="plain" name="theme" value="${value}"${value === theme && html` aria-pressed="true"`}>${says}</button>`
+  return html`<form class="preferences" method="post" action="/mail/settings">${proof(csrf)}${back}
+<span class="set" role="group" aria-label="Theme">${option('auto', 'Auto')}${option('light', 'Light')}${option('dark', 'Dark')}</span>
+<button class="plain" name="shortcuts" value="${shortcuts ? 'off' : 'on'}">Keys ${shortcuts ? 'on' : 'off'}</button>
+<span class="version">Parley ${version}</span>
+</form>`
+}
+
+const keys: readonly (readonly [string, string])[] = [
+  ['/', 'Search'],
+  ['j k', 'Next, previous'],
+  ['o', 'Open'],
+  ['u', 'Up'],
+  ['n', 'Next unread'],
+  ['e', 'Mark as read'],
+  ['r', 'Reply'],
+  ['c', 'Compose'],
+  ['g h', 'Home'],
+  ['g p', 'Projects'],
+  ['g a', 'Attention'],
+  ['g t', 'Threads'],
+  ['Ctrl K', 'Jump to a project, agent or thread'],
+  ['?', 'This list'],
+]
+
+const help = html`<dialog id="help" aria-labelledby="help-title"><form method="dialog"><h2 id="help-title">Keys</h2>
+<dl>${keys.map(([key, says]) => html`<div><dt>${key.split(' ').map((one) => html`<kbd>${one}</kbd>`)}</dt><dd>${says}</dd></div>`)}</dl>
+<button>Close</button></form></dialog>`
+
+const jump = html`<dialog id="jump" aria-label="Jump to"><form method="dialog"><label class="visually-hidden" for="jump-to">Project, agent or thread</label>
+<input id="jump-to" type="search" autocomplete="off" placeholder="Project, agent or thread"><ul id="jump-list" role="listbox" aria-label="Matches"></ul></form></dialog>`

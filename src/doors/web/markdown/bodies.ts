@@ -1,0 +1,128 @@
+/** Bodies of messages as HTML: rendered in a thread, kept because they never change, shown as plain text where that takes too long. */
+import { Worker } from 'node:worker_threads'
+import { LRUCache } from 'lru-cache'
+import { systemClock } from '../../../base/clock.ts'
+import { cut } from '../../../base/text.ts'
+import { type Html, html, raw } from '../html.ts'
+import type { Job, Told } from './thread.ts'
+
+export interface Body {
+  /** Under which it is kept: its message. Without one it is not kept. */
+  readonly key?: string
+  readonly text: string
+  /** Where all of it is, if only its beginning is shown. */
+  readonly whole?: string
+}
+
+/** Longer bodies are plain text, and cut (web.markdown.long). */
+const mostRendered = 64 * 1024
+/** For the bodies of a page; what is not done by then is plain text (web.markdown.slow). */
+const usualPatienceMs = 500
+const keptBytes = 16 << 20
+
+/** As source or compiled, the script lies beside this file. */
+const script = new URL(import.meta.url.endsWith('.ts') ? './thread.ts' : './thread.js', import.meta.url)
+
+export class Bodies {
+  readonly #kept = new LRUCache<string, string>({
+    maxSize: keptBytes,
+    sizeCalculation: (text) => 2 * text.length + 100,
+  })
+  #worker: Promise<Worker> | undefined
+  /** One page after the other: the time of each counts from its turn. */
+  #turn: Promise<unknown> = Promise.resolve()
+  #closed = false
+  readonly #patienceMs: number
+
+  constructor({ patienceMs = usualPatienceMs }: { patienceMs?: number } = {}) {
+    this.#patienceMs = patienceMs
+  }
+
+  async render(project: string, bodies: readonly Body[]): Promise<Html[]> {
+    const found = bodies.map(({ key }) => (key === undefined ? undefined : this.#kept.get(`${project}/${key}`)))
+    const missing = bodies.flatMap(({ text }, at) =>
+      found[at] === undefined && text.length <= mostRendered ? [at] : [],
+    )
+    if (missing.length > 0) {
+      const texts = missing.map((at) => bodies[at]?.text ?? '')
+      const made = await this.#inTurn(() => this.#ask({ project, texts }))
+      for (const [n, at] of missing.entries()) {
+        const markup = made[n]
+        if (markup === undefined) continue
+        // Nothing is kept for one that failed or was stuck: an empty text stands for it.
+        found[at] = markup ?? ''
+        const key = bodies[at]?.key
+        if (key !== undefined) this.#kept.set(`${project}/${key}`, markup ?? '')
+      }
+    }
+    return bodies.map((body, at) => (found[at] ? rendered(found[at]) : plain(body)))
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true
+    const worker = await this.#worker
+    await worker?.terminate()
+  }
+
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const turn = this.#turn.then(work)
+    this.#turn = turn.catch(() => {})
+    return turn
+  }
+
+  /** What each text became; null where it cannot be rendered, undefined where there was no time for it. */
+  async #ask(job: Job): Promise<(string | null | undefined)[]> {
+    if (this.#closed) return []
+    const worker = await this.#start()
+    const made: (string | null | undefined)[] = []
+    const { promise, resolve } = Promise.withResolvers<void>()
+    let done = 0
+    const hear = (told: Told) => {
+      if (told === 'ready') return
+      made[told.at] = told.html
+      if (++done === job.texts.length) resolve()
+    }
+    const replace = () => {
+      // The one that it was at is to blame, and stays plain text.
+      made[done] = null
+      this.#worker = undefined
+      void worker.terminate()
+      resolve()
+    }
+    const cancel = systemClock.after(this.#patienceMs, replace)
+    worker.on('message', hear)
+    worker.once('error', replace)
+    worker.ref()
+    worker.postMessage(job)
+    await promise
+    cancel()
+    worker.off('message', hear).off('error', replace)
+    worker.unref()
+    return made
+  }
+
+  /** Started with the first page; another one takes the place of one that was stuck. */
+  #start(): Promise<Worker> {
+    this.#worker ??= new Promise((resolve, reject) => {
+      const worker = new Worker(script, { execArgv: [], resourceLimits: { maxOldGenerationSizeMb: 256 } })
+      worker.once('message', () => resolve(worker))
+      worker.once('error', (error) => {
+        this.#worker = undefined
+        reject(error)
+      })
+      worker.unref()
+    })
+    return this.#worker
+  }
+}
+
+const rendered = (markup: string): Html => html`<div class="body" dir="auto">${raw(markup)}</div>`
+
+function plain({ text, whole }: Body): Html {
+  const shown = cut(text, mostRendered)
+  return html`<div class="body" dir="auto"><pre class="plain">${shown}</pre>${
+    shown.length < text.length &&
+    whole !== undefined &&
+    html`<p><a href="${whole}">All ${text.length} characters</a></p>`
+  }</div>`
+}

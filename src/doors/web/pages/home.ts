@@ -1,0 +1,73 @@
+/** `/mail`: what wants attention, the newest mail of all projects, the projects, and suggestions of related ones. */
+import { z } from 'zod'
+import { countAttention } from '../../../core/oversight/attention.ts'
+import { listAllMail } from '../../../core/oversight/inbox.ts'
+import { listWatchedProjects } from '../../../core/oversight/projects.ts'
+import { listSuggestions } from '../../../core/oversight/related.ts'
+import { type Html, html } from '../html.ts'
+import { definePage } from '../page.ts'
+import { boardsLine } from '../parts/boards.ts'
+import { connectLines, empty } from '../parts/empty.ts'
+import { pager } from '../parts/pager.ts'
+import { sendButton } from '../parts/project-head.ts'
+import { projectTable, suggestionList } from '../parts/projects.ts'
+import { row, rows } from '../parts/rows.ts'
+import { flag, importance, limit, place, text } from '../query.ts'
+import { nextUrl, toMessage, toProject } from '../shapes.ts'
+import { urlWith, type Visit } from '../site.ts'
+
+const query = z.object({ project: text, from: text, importance, unread: flag, before: place, after: place, limit })
+
+export const page = definePage({
+  query,
+  async load({ hub, caller }, wish) {
+    const [mail, projects, suggestions, attention] = await Promise.all([
+      listAllMail(hub, caller, wish),
+      listWatchedProjects(hub, caller, { limit: 200 }),
+      listSuggestions(hub, caller),
+      countAttention(hub, caller, {}),
+    ])
+    return { mail, projects: projects.items, suggestions, attention }
+  },
+  json: ({ data: { mail, projects, suggestions }, visit }) => ({
+    messages: mail.items.map(toMessage),
+    projects: projects.map(toProject),
+    suggestions: suggestions.map(({ a, b, percent, reason }) => ({ projects: [a.slug, b.slug], percent, reason })),
+    next: nextUrl(visit, mail.next),
+  }),
+  view: ({ data: { mail, projects, suggestions, attention }, visit, query: wish }) => {
+    const worked = projects.filter(({ agents, messages }) => agents + messages > 0)
+    const agents = projects.reduce((sum, project) => sum + project.agents, 0)
+    return {
+      title: 'Home',
+      here: 'home',
+      watch: { project: wish.project },
+      main: html`<div class="head"><h1>Home</h1><div class="acts">${agents > 0 && sendButton(visit, {})}</div></div>
+${agents > 0 && boardsLine(attention)}
+${agents > 0 && filters(visit, wish)}
+${
+  mail.items.length > 0
+    ? html`<h2 class="visually-hidden">Messages</h2>${rows(mail.items.map((message) => row(visit, message)))}${pager({
+        older: nextUrl(visit, mail.next),
+        newer: nextUrl(visit, mail.prev, 'after'),
+      })}`
+    : agents === 0
+      ? connectLines(visit)
+      : empty(
+          'No message here',
+          'Agents have written nothing that fits. Take a filter away, or wait: the page changes by itself.',
+        )
+}
+${suggestions.length > 0 && html`<section class="section"><h2>Related projects?</h2>${suggestionList(visit, suggestions)}</section>`}
+${worked.length > 0 && html`<section class="section"><h2>Projects</h2>${projectTable(visit, worked)}</section>`}`,
+    }
+  },
+})
+
+function filters(visit: Visit, { project, from, importance, unread }: z.output<typeof query>): Html {
+  const one = (name: string, value: string, says: string, on: boolean) =>
+    html`<a class="pill" href="${urlWith(visit, { before: undefined, after: undefined, done: undefined, [name]: on ? undefined : value })}"${on && html` aria-current="true"`}>${says}${on && html` <span aria-hidden="true">×</span>`}</a>`
+  return html`<div class="filters">${one('unread', '1', 'Unread', unread === true)}${one('importance', 'urgent', 'Urgent', importance === 'urgent')}${one('importance', 'high', 'High', importance === 'high')}${
+    project !== undefined && one('project', project, `In ${project}`, true)
+  }${from !== undefined && one('from', from, `From ${from}`, true)}</div>`
+}

@@ -1,0 +1,90 @@
+/** `/mail/{project}/message/{id}`: one message, each recipient with its state in words, and the thread around it. */
+import { z } from 'zod'
+import { HubError } from '../../../base/errors.ts'
+import { slugName } from '../../../base/names.ts'
+import { echo } from '../../../base/text.ts'
+import { type RecipientState, type ShownMessage, showMessage } from '../../../core/oversight/message.ts'
+import { type Html, html } from '../html.ts'
+import { definePage, part } from '../page.ts'
+import { attached } from '../parts/attached.ts'
+import { icon } from '../parts/icons.ts'
+import { agentLink, called, disc, overseerBadge } from '../parts/people.ts'
+import { sendButton } from '../parts/project-head.ts'
+import { importanceBadge, row, rows, threadUrl } from '../parts/rows.ts'
+import { fullTime, longTime } from '../parts/times.ts'
+import { addressIn, toMessage, toRecipient } from '../shapes.ts'
+import { at, type Visit, withQuery } from '../site.ts'
+import { letterText } from '../texts.ts'
+
+export const page = definePage({
+  query: z.object({}),
+  async load({ hub, caller }, _query, params) {
+    const [project, id] = [part(params, 'project'), part(params, 'id')]
+    if (!/^\d{1,15}$/.test(id)) throw new HubError('MESSAGE_NOT_FOUND', `There is no message ${echo(id)}.`)
+    return showMessage(hub, caller, project, Number(id))
+  },
+  json: ({ data }) => ({
+    ...toMessage(data),
+    body_md: data.body ?? '',
+    bcc: data.bcc.map(addressIn(data.project)),
+    recipients: data.states.map(toRecipient),
+    thread: data.around.map(toMessage),
+  }),
+  text: ({ data }) => letterText(data),
+  async view({ data, visit, params }) {
+    const project = part(params, 'project')
+    const { id, subject, from, sealed, overseer, createdAt, topic, attachments } = data
+    const text = withQuery(at(project, 'message', id), { format: 'md' })
+    const [body] = await visit.bodies.render(
+      data.project,
+      sealed ? [] : [{ key: `${id}`, text: data.body ?? '', whole: text }],
+    )
+    const title = sealed ? 'Sealed message' : subject
+    return {
+      title,
+      project,
+      up: threadUrl(data),
+      watch: { project, thread: data.thread ?? String(id) },
+      main: html`<ol class="crumbs"><li><a href="/mail/projects">Projects</a></li><li><a href="${at(project)}">${slugName(project)}</a></li><li><a href="${threadUrl(data)}">${topic ?? (data.thread !== undefined ? `Thread ${data.thread}` : 'Thread')}</a></li></ol>
+<article class="letter"><header><h1 dir="auto">${title}</h1>
+<p class="facts-line">${disc(from.name)}<b>${agentLink(from, project)}</b>${overseer && overseerBadge}<span>${fullTime(createdAt)}</span><span>${longTime(visit, createdAt)}</span>${importanceBadge(data) ?? html`<span>${data.importance} importance</span>`}${data.ackRequired && html`<span class="badge">acknowledgement required</span>`}<a href="${text}">${icon(visit, 'text')} Text</a></p></header>
+${recipientList(visit, project, data)}
+${sealed ? html`<p class="soft">All agents of this message hold keys. Whoever has the operator's token can read it.</p>` : body}
+${attached(visit, data.project, attachments)}
+<p class="ways section">${sendButton(visit, {
+        project,
+        to: called(from, project) === from.name ? from.name : `${from.name}@${from.project}`,
+        thread_id: data.thread ?? String(id),
+        subject: /^re:/i.test(subject) ? subject : `Re: ${subject}`,
+      })}<a class="button" href="${threadUrl(data)}#m-${id}" data-hotkey="r">${icon(visit, 'reply')}Reply in the thread</a></p></article>
+${data.around.length > 1 && html`<section class="around"><h2>In this thread</h2>${rows(data.around.map((one) => row(visit, one, { home: project })))}</section>`}`,
+    }
+  },
+})
+
+const kinds = [
+  ['to', 'To'],
+  ['cc', 'Cc'],
+  ['bcc', 'Bcc'],
+] as const
+
+const looks = { unread: '', read: 'note', acknowledged: 'good', overdue: 'late' } as const
+
+function recipientList(visit: Visit, project: string, { states, topic }: ShownMessage): Html {
+  if (states.length === 0)
+    return html`<p class="soft">${topic === undefined ? 'No recipients.' : `Said in the topic ${topic}.`}</p>`
+  return html`<dl class="recipients">${kinds.map(([kind, label]) => {
+    const parties = states.filter((party) => party.kind === kind)
+    return (
+      parties.length > 0 &&
+      html`<div><dt>${label}</dt><dd><ul>${parties.map((party) => recipient(visit, project, party))}</ul></dd></div>`
+    )
+  })}</dl>`
+}
+
+function recipient(visit: Visit, project: string, party: RecipientState): Html {
+  const { state, readAt, ackedAt } = party
+  const time = ackedAt ?? readAt
+  const since = time !== undefined && longTime(visit, time)
+  return html`<li>${disc(party.name)}${agentLink(party, project)}<span class="state ${looks[state]}">${state}${since && (state === 'overdue' ? html`, read ${since}` : html` ${since}`)}</span></li>`
+}

@@ -1,0 +1,97 @@
+/** `/mail/{project}/thread/{thread}`: a conversation, who takes part in it, a map of it, and a box to answer. */
+import { z } from 'zod'
+import { slugName } from '../../../base/names.ts'
+import { type ShownThread, showThread } from '../../../core/oversight/threads.ts'
+import { summarizeThread, type ThreadSummary } from '../../../core/threads/summaries.ts'
+import { iso } from '../../words/times.ts'
+import { type Html, html } from '../html.ts'
+import { definePage, part } from '../page.ts'
+import { attached } from '../parts/attached.ts'
+import { threadInspector } from '../parts/inspector.ts'
+import { agentLink, arrow, disc, names, overseerBadge } from '../parts/people.ts'
+import { replyBox } from '../parts/reply.ts'
+import { importanceBadge, messageUrl } from '../parts/rows.ts'
+import { summaryPart } from '../parts/summary.ts'
+import { shortTime } from '../parts/times.ts'
+import { flag, limit, place } from '../query.ts'
+import { addressIn, nextUrl, toMessage } from '../shapes.ts'
+import { at, type Visit } from '../site.ts'
+import { threadText } from '../texts.ts'
+
+export const page = definePage({
+  query: z.object({ before: place, limit, summary: flag }),
+  async load({ hub, caller }, { before, limit, summary }, params) {
+    const [project, key] = [part(params, 'project'), part(params, 'thread')]
+    const thread = await showThread(hub, caller, project, { thread: key, before, limit })
+    const told = summary ? await summarizeThread(hub, caller, { project, key, refine: true }) : undefined
+    return { thread, told }
+  },
+  json: ({ data: { thread, told }, visit }) => ({
+    thread_id: thread.id,
+    subject: thread.subject,
+    topic: thread.topic ?? null,
+    status: thread.status,
+    participants: thread.participants.map(({ name, project, activeAt, waiting }) => ({
+      name: addressIn(thread.project)({ name, project }),
+      last_active_ts: activeAt === 0 ? null : iso(activeAt),
+      waiting,
+    })),
+    messages: thread.messages.map((message) => ({
+      ...toMessage(message),
+      body_md: message.body ?? '',
+      ...(message.bodyCut && { body_cut: true }),
+      reply_to: message.replyTo ?? null,
+    })),
+    next: nextUrl(visit, thread.next),
+    ...(told && { summary: summaryShape(told) }),
+  }),
+  text: ({ data: { thread } }) => threadText(thread.topic ?? thread.subject, thread.messages),
+  async view({ data: { thread, told }, visit, query: { before } }) {
+    const { project, id, topic, status, messages, count } = thread
+    const title = thread.sealed ? 'Sealed thread' : (topic ?? thread.subject)
+    const bodies = await visit.bodies.render(
+      project,
+      messages.map((message) => ({
+        key: `${message.id}`,
+        text: message.body ?? '',
+        whole: `${messageUrl(message)}?format=md`,
+      })),
+    )
+    const earlier = nextUrl(visit, thread.next)
+    return {
+      title,
+      project,
+      up: at(project, 'threads'),
+      watch: { project, thread: id },
+      inspector: threadInspector(visit, thread),
+      main: html`<ol class="crumbs"><li><a href="/mail/projects">Projects</a></li><li><a href="${at(project)}">${slugName(project)}</a></li><li><a href="${at(project, 'threads')}">Threads</a></li></ol>
+<div class="head"><h1 dir="auto">${title}</h1></div>
+<p class="facts-line">${topic !== undefined && html`<span class="badge">topic</span>`}${thread.key !== undefined && html`<span class="mono">${thread.key}</span>`}<span class="state ${status === 'open' ? 'good' : ''}">${status}</span><span>${count} ${count === 1 ? 'message' : 'messages'}</span>${thread.closeReason && html`<span dir="auto">${thread.closeReason}</span>`}</p>
+${told && summaryPart(told)}
+${earlier !== null && html`<a class="earlier" href="${earlier}">Earlier messages</a>`}
+${messages.map((message, place) => article(visit, thread, message, bodies[place]))}
+${before === undefined && replyBox(visit, thread)}`,
+    }
+  },
+})
+
+function article(
+  visit: Visit,
+  { project }: ShownThread,
+  message: ShownThread['messages'][number],
+  body: Html | undefined,
+): Html {
+  const { id, from, to, cc, overseer, sealed, topic, unread } = message
+  const recipients = topic === undefined ? names([...to, ...cc], project, 4) : ''
+  return html`<article class="message${overseer && ' of-overseer'}" id="m-${id}" data-row><header>${disc(from.name)}<h2>${agentLink(from, project)}</h2>${recipients !== '' && html`<span class="to">${arrow}<bdi>${recipients}</bdi></span>`}${overseer && overseerBadge}${importanceBadge(message)}${unread > 0 && html`<span class="state late small">${unread === 1 ? '1 has not read it' : `${unread} have not read it`}</span>`}<span class="when"><a class="subject" href="${messageUrl(message)}">${shortTime(visit, message.createdAt)}<span class="visually-hidden">: this message</span></a></span></header>
+${sealed ? html`<p class="soft">Sealed: between agents that hold keys.</p>` : body}${message.bodyCut && html`<p><a href="${messageUrl(message)}">All of this message</a></p>`}${attached(visit, project, message.attachments)}</article>`
+}
+
+const summaryShape = ({ overview, participants, keyPoints, decisions, actionItems, openQuestions }: ThreadSummary) => ({
+  overview: overview ?? null,
+  participants: participants.map(({ name }) => name),
+  key_points: keyPoints,
+  decisions,
+  action_items: actionItems,
+  open_questions: openQuestions,
+})

@@ -1,0 +1,52 @@
+/** Messages as lines of a list: who to whom, the subject with the beginning of the text, what is special, and when. */
+import type { Watched } from '../../../core/oversight/watched.ts'
+import { type Html, html } from '../html.ts'
+import { at, type Visit } from '../site.ts'
+import { icon } from './icons.ts'
+import { arrow, disc, names, overseerBadge, projectBadge } from './people.ts'
+import { shortTime } from './times.ts'
+
+export interface RowOptions {
+  /** The project of the page: its badge and its name after agents are left out. */
+  readonly home?: string | undefined
+  /** Where the line leads: to the message, if left out. */
+  readonly href?: string
+  readonly unread?: boolean
+  /** How many messages stand behind it. */
+  readonly count?: number | undefined
+  /** Stands before the time: badges and buttons of the page. */
+  readonly tags?: Html | undefined
+  /** In place of the subject and the beginning of the text, with what is marked in them. */
+  readonly told?: { readonly subject: Html; readonly excerpt: Html } | undefined
+}
+
+export const messageUrl = ({ project, id }: Pick<Watched, 'project' | 'id'>): string => at(project, 'message', id)
+
+export const threadUrl = ({ project, thread, id }: Pick<Watched, 'project' | 'thread' | 'id'>): string =>
+  at(project, 'thread', thread ?? String(id))
+
+export const importanceBadge = ({ importance }: Pick<Watched, 'importance'>): Html | undefined =>
+  importance === 'urgent' || importance === 'high'
+    ? html`<span class="badge ${importance}">${importance}</span>`
+    : undefined
+
+export function row(visit: Visit, message: Watched, options: RowOptions = {}): Html {
+  const { home, href = messageUrl(message), unread = message.unread > 0, count, tags, told } = options
+  const { from, to, cc, sealed, overseer, attachments, topic } = message
+  const scope = home ?? message.project
+  const recipients = topic === undefined ? names([...to, ...cc], scope) : ''
+  return html`<li class="row${unread && ' unread'}${overseer && ' of-overseer'}${sealed && ' sealed'}${told && ' tall'}" data-row id="r-${message.id}">
+<span class="dot">${unread && html`<span class="visually-hidden">Unread</span>`}</span>${disc(from.name)}
+<span class="who"><b><bdi>${names([from], scope)}</bdi></b>${recipients !== '' && html`${arrow}<bdi>${recipients}</bdi>`}</span>
+<span class="what"><a class="subject" href="${href}" dir="auto">${sealed ? 'Sealed: between agents with keys' : told ? told.subject : message.subject}</a>${
+    !sealed &&
+    (told || message.excerpt !== '') &&
+    html`<span class="excerpt" dir="auto">${told ? told.excerpt : message.excerpt}</span>`
+  }</span>
+<span class="tags">${tags}${importanceBadge(message)}${overseer && overseerBadge}${attachments.length > 0 && html`<span title="${attachments.length} attached">${icon(visit, 'clip')}<span class="visually-hidden">${attachments.length} attached</span></span>`}${
+    count !== undefined && count > 1 && html`<span class="number" title="${count} messages">${count}</span>`
+  }${home === undefined && projectBadge(message.project)}</span>
+<span class="when">${shortTime(visit, message.createdAt)}</span></li>`
+}
+
+export const rows = (items: readonly Html[]): Html => html`<ul class="rows">${items}</ul>`

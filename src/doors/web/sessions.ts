@@ -1,0 +1,82 @@
+/** Who is logged in: cookies and codes signed with the secret of the hub, and the proof that a form is one of ours. */
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
+import { type Caller, operator } from '../../core/access/callers.ts'
+import type { Hub } from '../../core/hub/hub.ts'
+import { readCode } from '../http/login-codes.ts'
+
+export const sessionCookie = 'parley_session'
+export const visitorCookie = 'parley_visitor'
+
+/** A login lasts this long. */
+const sessionMs = 30 * 86_400_000
+
+/** Sessions and codes that are over: every process refuses them. */
+export interface Ended {
+  has(nonce: string): Promise<boolean>
+  add(caller: Caller, nonce: string, until: number): Promise<void>
+}
+
+export interface Sessions {
+  readonly ended: Ended
+  /** The value of a new session cookie, and the seconds that it lasts. */
+  issue(): { readonly value: string; readonly maxAge: number }
+  /** The operator, if the cookie is a good one. */
+  callerOf(value: string | undefined): Promise<Caller | undefined>
+  /** Which session it is, and until when; undefined if it is not a good one. */
+  read(value: string | undefined): { readonly nonce: string; readonly until: number } | undefined
+  isToken(given: string): boolean
+  /** A code of `parley login` that is not too old; whether it was used before, the hub knows. */
+  readCode(given: string): { readonly nonce: string; readonly until: number; readonly caller: Caller } | undefined
+  /** A name for a visitor who has none yet. */
+  visitor(): string
+  csrf(visitor: string, session: string | undefined): string
+  isCsrf(given: unknown, visitor: string | undefined, session: string | undefined): boolean
+}
+
+interface SessionOptions {
+  readonly secret: string
+  readonly token: string | undefined
+  readonly ended: Ended
+}
+
+/** The token is part of the key: a cookie is void when the token changes (web.login.void). */
+export function createSessions(hub: Hub, { secret, token, ended }: SessionOptions): Sessions {
+  const sign = (use: string, text: string): string =>
+    createHmac('sha256', secret).update(`web-${use}.`).update(text).digest('base64url')
+  const bound = digest(token ?? '').toString('base64url')
+  const signSession = (nonce: string, until: string): string => sign('session', `${nonce}.${until}.${bound}`)
+  const csrf: Sessions['csrf'] = (visitor, session = '') => sign('form', `${visitor}.${session}`)
+
+  function read(value: string | undefined) {
+    const [nonce = '', until = '', mark = '', ...rest] = value?.split('.') ?? []
+    if (rest.length > 0 || !same(mark, signSession(nonce, until)) || Number(until) <= hub.clock.now()) return undefined
+    return { nonce, until: Number(until) }
+  }
+
+  return {
+    ended,
+    issue() {
+      const [nonce, until] = [hub.ids.token(), String(hub.clock.now() + sessionMs)]
+      return { value: `${nonce}.${until}.${signSession(nonce, until)}`, maxAge: sessionMs / 1000 }
+    },
+    read,
+    async callerOf(value) {
+      const session = read(value)
+      return session === undefined || (await ended.has(session.nonce)) ? undefined : operator
+    },
+    isToken: (given) => token !== undefined && timingSafeEqual(digest(given), digest(token)),
+    readCode(given) {
+      const code = readCode(secret, given, hub.clock.now())
+      return code && { ...code, caller: operator }
+    },
+    visitor: () => hub.ids.token(),
+    csrf,
+    isCsrf: (given, visitor, session) =>
+      typeof given === 'string' && visitor !== undefined && same(given, csrf(visitor, session)),
+  }
+}
+
+/** Hashing first makes the lengths equal, which the comparison needs. */
+const digest = (text: string): Buffer => createHash('sha256').update(text).digest()
+
+const same = (a: string, b: string): boolean => timingSafeEqual(digest(a), digest(b))

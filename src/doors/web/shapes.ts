@@ -1,0 +1,113 @@
+/** The data of the pages in the words of mail: snake_case, ISO times, names as others address them (web.pages.json). */
+import type { Profile } from '../../core/agents/profiles.ts'
+import type { Contact } from '../../core/contacts/links.ts'
+import type { Boxed } from '../../core/oversight/box.ts'
+import type { WatchedLease } from '../../core/oversight/leases.ts'
+import type { RecipientState } from '../../core/oversight/message.ts'
+import type { WatchedProject } from '../../core/oversight/projects.ts'
+import type { WatchedThread } from '../../core/oversight/threads.ts'
+import type { Watched, Who } from '../../core/oversight/watched.ts'
+import { toAttachment } from '../words/attachments.ts'
+import { toReservation } from '../words/leases.ts'
+import { toProfile } from '../words/profiles.ts'
+import { iso, isoOrNull } from '../words/times.ts'
+import { urlWith, type Visit } from './site.ts'
+
+/** With the project where it is another one. */
+export const addressIn =
+  (home: string) =>
+  ({ name, project }: Who): string =>
+    project === home ? name : `${name}@${project}`
+
+/** A message that is nobody's in particular: what is only of a recipient is null. */
+export function toMessage(message: Watched) {
+  const address = addressIn(message.project)
+  return {
+    id: message.id,
+    project: message.project,
+    thread_id: message.thread ?? null,
+    subject: message.subject,
+    from: address(message.from),
+    to: message.to.map(address),
+    cc: message.cc.map(address),
+    kind: null,
+    importance: message.importance,
+    ack_required: message.ackRequired,
+    created_ts: iso(message.createdAt),
+    read_ts: null,
+    ack_ts: null,
+    attachments: message.attachments.map(toAttachment),
+    excerpt: message.excerpt,
+    recipients: message.recipients,
+    unread: message.unread,
+    ...(message.sealed && { sealed: true }),
+  }
+}
+
+export const toBoxed = (message: Boxed) => ({
+  ...toMessage(message),
+  kind: message.kind ?? null,
+  read_ts: isoOrNull(message.readAt),
+  ack_ts: isoOrNull(message.ackedAt),
+})
+
+export const toRecipient = ({ name, project, kind, state, readAt, ackedAt }: RecipientState) => ({
+  name,
+  project,
+  kind,
+  state,
+  read_ts: isoOrNull(readAt),
+  ack_ts: isoOrNull(ackedAt),
+})
+
+export const toProject = (project: WatchedProject) => ({
+  slug: project.slug,
+  human_key: project.key,
+  created_at: iso(project.createdAt),
+  agents: project.agents,
+  messages: project.messages,
+  unread: project.unread,
+  last_active_ts: isoOrNull(project.activeAt),
+  siblings: project.siblings,
+})
+
+export const toThread = (project: string, thread: WatchedThread) => ({
+  thread_id: thread.id,
+  key: thread.key ?? null,
+  topic: thread.topic ?? null,
+  subject: thread.subject,
+  status: thread.status,
+  participants: thread.participants.map(addressIn(project)),
+  count: thread.count,
+  last_message: thread.last === undefined ? null : toMessage(thread.last),
+})
+
+export const toAgent = (agent: Profile & { readonly waiting?: boolean; readonly leases?: number }) => ({
+  ...toProfile(agent),
+  ...(agent.waiting !== undefined && { waiting: agent.waiting }),
+  ...(agent.leases !== undefined && { leases: agent.leases }),
+})
+
+export const toLease = (lease: WatchedLease) => ({
+  ...toReservation(lease),
+  state: lease.state,
+  conflicts: lease.conflicts.map(({ id, agent, pattern }) => ({ id, agent, path_pattern: pattern })),
+})
+
+export const toContact = ({ from, to, status, reason, createdAt, updatedAt, expiresAt }: Contact) => ({
+  from: from.name,
+  from_project: from.project,
+  to: to.name,
+  to_project: to.project,
+  status,
+  reason,
+  created_ts: iso(createdAt),
+  updated_ts: iso(updatedAt),
+  expires_ts: isoOrNull(expiresAt),
+})
+
+/** The address of the next page, or null. */
+export const nextUrl = (visit: Visit, next: number | undefined, name = 'before'): string | null =>
+  next === undefined
+    ? null
+    : urlWith(visit, { before: undefined, after: undefined, page: undefined, done: undefined, [name]: next })

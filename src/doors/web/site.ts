@@ -1,0 +1,73 @@
+/** What every page knows: the hub behind it, the door's settings, and who looks at it from where. */
+import type { Caller } from '../../core/access/callers.ts'
+import type { Hub } from '../../core/hub/hub.ts'
+import type { Typed } from './forms.ts'
+import type { Bodies } from './markdown/bodies.ts'
+import type { Ended } from './sessions.ts'
+
+export interface WebOptions {
+  readonly hub: Hub
+  /** Signs cookies and the proof of a form. */
+  readonly secret: string
+  /** The operator's token, which a person logs in with. */
+  readonly token: string | undefined
+  /** Logins and codes that are over. */
+  readonly ended: Ended
+  /** Where the mail door is, for the lines that connect a client. */
+  readonly mailPath: string
+  readonly version: string
+}
+
+export interface Visit {
+  readonly hub: Hub
+  readonly caller: Caller
+  /** Whether this caller may steer agents by the forms of the pages. */
+  readonly steers: boolean
+  /** By the cookie of a login, which can be ended. */
+  readonly signedIn: boolean
+  /** Whether there is a token to log in with. */
+  readonly guarded: boolean
+  /** The path that was asked for, and its query. */
+  readonly path: string
+  readonly query: URLSearchParams
+  /** How this server was called, as `http://127.0.0.1:8765`. */
+  readonly origin: string
+  readonly mailPath: string
+  readonly version: string
+  /** The proof that a form of this visitor carries. */
+  readonly csrf: string
+  readonly theme: Theme
+  readonly shortcuts: boolean
+  readonly now: number
+  /** A form of this page that was sent and is shown again. */
+  readonly typed?: Typed | undefined
+  readonly bodies: Bodies
+  /** The address of one of the door's own files. */
+  readonly asset: (name: string) => string
+}
+
+export const themes = ['auto', 'light', 'dark'] as const
+export type Theme = (typeof themes)[number]
+
+/** The same page with other parameters; those that are undefined or empty are taken out. */
+export function urlWith(
+  { path, query }: Pick<Visit, 'path' | 'query'>,
+  changes: Readonly<Record<string, string | number | undefined>>,
+): string {
+  const next = new URLSearchParams(query)
+  for (const [name, value] of Object.entries(changes)) {
+    if (value === undefined || value === '') next.delete(name)
+    else next.set(name, String(value))
+  }
+  const text = next.toString()
+  return text === '' ? path : `${path}?${text}`
+}
+
+/** A path below /mail from its parts, each encoded. */
+export const at = (...parts: readonly (string | number)[]): string =>
+  ['/mail', ...parts.map((part) => encodeURIComponent(part))].join('/')
+
+/** A path with a query; undefined parameters are left out. */
+export function withQuery(path: string, query: Readonly<Record<string, string | number | undefined>>): string {
+  return urlWith({ path, query: new URLSearchParams() }, query)
+}

@@ -1,0 +1,30 @@
+/** Messages and conversations as plain text: Markdown with a few lines of head, as they would be mailed. */
+import type { Watched } from '../../core/oversight/watched.ts'
+import { iso } from '../words/times.ts'
+import { addressIn } from './shapes.ts'
+
+interface Letter extends Watched {
+  readonly body: string | undefined
+}
+
+/** A head that no body can forge: it is one line a field, and what it holds has no line breaks. */
+function headOf(message: Letter): string[] {
+  const address = addressIn(message.project)
+  const line = (name: string, value: string) => (value === '' ? [] : [`${name}: ${value.replace(/\s+/g, ' ')}`])
+  return [
+    ...line('Subject', message.subject),
+    ...line('From', address(message.from)),
+    ...line('To', message.to.map(address).join(', ')),
+    ...line('Cc', message.cc.map(address).join(', ')),
+    ...line('Date', iso(message.createdAt)),
+    ...line('Message', String(message.id)),
+    ...line('Thread', message.thread ?? ''),
+    ...line('Importance', message.importance === 'normal' ? '' : message.importance),
+  ]
+}
+
+export const letterText = (message: Letter): string =>
+  `${headOf(message).join('\n')}\n\n${message.sealed ? '(sealed)' : (message.body ?? '')}\n`
+
+export const threadText = (title: string, messages: readonly Letter[]): string =>
+  `# ${title.replace(/\s+/g, ' ')}\n\n${messages.map(letterText).join('\n---\n\n')}`

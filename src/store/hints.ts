@@ -1,0 +1,52 @@
+/** Changes as hints for the pages: which project, thread and agents each is about. */
+import sql from 'sql-template-tag'
+import type { Reader } from '../db/port.ts'
+import { listed } from './search-documents.ts'
+
+export interface HintRow {
+  id: number
+  kind: string
+  project_id: number | null
+  agent_id: number | null
+  thread_id: number | null
+  message_id: number | null
+  /** The channels of those it wakes, parted by spaces. */
+  wakes: string
+}
+
+/** In the order of their ids. On PostgreSQL a lower id may become visible later: whoever asks looks back a little. */
+export function listHints(db: Reader, after: number, limit: number): Promise<HintRow[]> {
+  return db.all<HintRow>(sql`
+    SELECT id, kind, project_id, agent_id, thread_id, message_id, wakes FROM changes
+    WHERE id > ${after} ORDER BY id LIMIT ${limit}`)
+}
+
+export interface HintPlaceRow {
+  message_id: number
+  thread_id: number
+  project_id: number
+  /** Its name in a URL. */
+  thread: string
+  topic: number
+}
+
+/** The threads that messages are in. */
+export function listHintPlaces(db: Reader, messageIds: readonly number[]): Promise<HintPlaceRow[]> {
+  return db.all<HintPlaceRow>(sql`
+    SELECT m.id AS message_id, t.id AS thread_id, t.project_id, CASE WHEN t.name IS NULL THEN 0 ELSE 1 END AS topic,
+      COALESCE(t.key, CASE WHEN t.name IS NOT NULL THEN t.uid END,
+        (SELECT CAST(f.id AS TEXT) FROM messages f WHERE f.thread_id = t.id AND f.seq = 1)) AS thread
+    FROM messages m JOIN threads t ON t.id = m.thread_id WHERE m.id IN ${listed(db, messageIds)}`)
+}
+
+/** The other projects that see messages. */
+export function listHintGuests(
+  db: Reader,
+  messageIds: readonly number[],
+): Promise<{ message_id: number; project_id: number }[]> {
+  return db.all(sql`SELECT message_id, project_id FROM message_guests WHERE message_id IN ${listed(db, messageIds)}`)
+}
+
+export function listTopicUids(db: Reader, threadIds: readonly number[]): Promise<{ id: number; uid: string }[]> {
+  return db.all(sql`SELECT id, uid FROM threads WHERE id IN ${listed(db, threadIds)} AND name IS NOT NULL`)
+}

@@ -1,0 +1,61 @@
+/** One call of each verb of the pages, as the web door makes it. */
+import type { Hub } from '../../src/core/hub/hub.ts'
+import { readActivity } from '../../src/core/oversight/activity.ts'
+import { answerThread, countAnswers, setTopicStatus } from '../../src/core/oversight/answers.ts'
+import { listAttached, readAttachment } from '../../src/core/oversight/attachments.ts'
+import { countAttention, listAttention } from '../../src/core/oversight/attention.ts'
+import { listBox } from '../../src/core/oversight/box.ts'
+import { listProjectContacts } from '../../src/core/oversight/contacts.ts'
+import { decideContact, markReadFor, remind } from '../../src/core/oversight/deciding.ts'
+import { listAllMail, listAllThreads } from '../../src/core/oversight/inbox.ts'
+import { listWatchedLeases } from '../../src/core/oversight/leases.ts'
+import { showMessage } from '../../src/core/oversight/message.ts'
+import { listAddressable, sendAsOverseer } from '../../src/core/oversight/overseer.ts'
+import { listWatchedProjects, overviewProject } from '../../src/core/oversight/projects.ts'
+import { decideRelated, listSuggestions } from '../../src/core/oversight/related.ts'
+import { searchMail } from '../../src/core/oversight/searching.ts'
+import { listThreads, showThread } from '../../src/core/oversight/threads.ts'
+import { watchChanges } from '../../src/core/oversight/watching.ts'
+import type { Target } from './world.ts'
+
+type Call = (hub: Hub, target: Target) => Promise<unknown>
+
+const page = { limit: 50 }
+
+export const watched = {
+  listAllMail: async (hub, { caller, messageId }) =>
+    (await listAllMail(hub, caller, page)).items.filter(({ id }) => id === messageId),
+  listAllThreads: async (hub, { caller, thread }) =>
+    (await listAllThreads(hub, caller, page)).items.filter((one) => one.thread === thread),
+  listWatchedProjects: async (hub, { caller, project }) =>
+    (await listWatchedProjects(hub, caller, page)).items.filter(({ key }) => key === project),
+  overviewProject: (hub, { caller, project }) => overviewProject(hub, caller, project),
+  listBox: (hub, { caller, project, name }) => listBox(hub, caller, project, { name, box: 'inbox', ...page }),
+  showMessage: (hub, { caller, project, messageId }) => showMessage(hub, caller, project, messageId),
+  listThreads: (hub, { caller, project }) => listThreads(hub, caller, project, page),
+  showThread: (hub, { caller, project, thread }) => showThread(hub, caller, project, { thread }),
+  countAttention: (hub, { caller }) => countAttention(hub, caller),
+  listAttention: (hub, { caller, project }) => listAttention(hub, caller, { view: 'unread', project, ...page }),
+  listWatchedLeases: (hub, { caller, project }) => listWatchedLeases(hub, caller, project, page),
+  listProjectContacts: (hub, { caller, project }) => listProjectContacts(hub, caller, project),
+  listAttached: (hub, { caller, project }) => listAttached(hub, caller, project, page),
+  readAttachment: (hub, { caller, project }) => readAttachment(hub, caller, project, 'attachments/ab/none.txt'),
+  readActivity: (hub, { caller, project }) => readActivity(hub, caller, project, '24h'),
+  searchMail: async (hub, { caller, project, word }) =>
+    (await searchMail(hub, caller, { project, query: `subject:plan ${word}`, ...page })).results,
+  countAnswers: async (hub, { caller }) => void (await countAnswers(hub, caller)),
+  listAddressable: (hub, { caller, project }) => listAddressable(hub, caller, project),
+  listSuggestions: async (hub, { caller }) => void (await listSuggestions(hub, caller)),
+  watchChanges: async (hub, { caller, project }) => (await watchChanges(hub, caller, { project, tell: () => {} }))(),
+  sendAsOverseer: (hub, { caller, project, name }) =>
+    sendAsOverseer(hub, caller, { project, recipients: [name], subject: 'stop', body: 'please' }),
+  answerThread: (hub, { caller, project, thread }) => answerThread(hub, caller, project, { thread, body: 'yes' }),
+  setTopicStatus: (hub, { caller, project, topic }) =>
+    setTopicStatus(hub, caller, project, { thread: topic.uid, status: 'open' }),
+  markReadFor: (hub, { caller, project, name }) => markReadFor(hub, caller, project, { name, ids: 'all' }),
+  decideContact: (hub, { caller, project, name, other }) =>
+    decideContact(hub, caller, project, { from: other, to: name, accept: true }),
+  remind: (hub, { caller, messageId }) => remind(hub, caller, messageId),
+  decideRelated: (hub, { caller, project }) =>
+    decideRelated(hub, caller, project, { other: '/srv/away', confirm: false }),
+} as const satisfies Readonly<Record<string, Call>>

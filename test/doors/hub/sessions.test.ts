@@ -1,0 +1,32 @@
+/** Sessions of the hub as principals: bound to who opened them. */
+import { expect } from 'vitest'
+import { inSession, sessionEvents, subscribe } from '../../support/events.ts'
+import { hubDoorOf, threadUri } from '../../support/hub-door.ts'
+import { bareEnv, runParley, startParley } from '../../support/parley.ts'
+import { verifies } from '../../support/verifies.ts'
+import { openSession } from '../../support/wire.ts'
+
+verifies('hub.sessions.stolen', 'a stolen session is nobody’s, the theft is noted, and the owner goes on', async () => {
+  const parley = await startParley()
+  const { thread } = await hubDoorOf(parley, 'alice').send('bob', 'secret')
+  await hubDoorOf(parley, 'mallory').send('mallory', 'I am here')
+  const keyOf = async (agent: string) =>
+    /amb_[0-9a-f]{64}/.exec((await runParley(['keys', 'create', agent], bareEnv(parley.storage))).stdout)?.[0] ?? ''
+  const [bob, mallory] = [{ 'x-api-key': await keyOf('bob') }, { 'x-api-key': await keyOf('mallory') }]
+  const url = `${parley.url}/hub/mcp`
+  const token = await openSession(url, bob)
+  const uri = threadUri(thread)
+  expect(await subscribe(url, token, uri, bob)).toMatchObject({ status: 200 })
+  const stream = await sessionEvents(url, token, undefined, bob)
+  for (const headers of [mallory, {}])
+    for (const method of ['ping', 'resources/subscribe', 'resources/read'])
+      expect((await inSession(url, token, method, { uri }, headers)).status).toBe(404)
+  expect((await sessionEvents(url, token, undefined, mallory)).status).toBe(404)
+  expect((await fetch(url, { method: 'DELETE', headers: { 'mcp-session-id': token, ...mallory } })).status).toBe(404)
+  await parley.printed(/a session of another caller was used/)
+  expect(`${parley.output.stderr}${parley.output.stdout}`).not.toContain(token)
+  expect(await inSession(url, token, 'resources/read', { uri }, bob)).toMatchObject({ status: 200 })
+  await hubDoorOf(parley, 'alice').send('bob', 'more', { thread })
+  await stream.until(1)
+  expect(stream.uris()).toEqual([uri])
+})

@@ -1,0 +1,33 @@
+/** What Parley promises people who look at its pages. */
+
+// biome-ignore format: a table, one promise a line
+export const pages = [
+  { id: 'web.html.escaped', spec: 'mail Security considerations', says: 'Text is escaped wherever it stands in a page; marks that turn text around are shown as a sign.' },
+  { id: 'web.pages.json', spec: 'mail Web UI', says: 'Every page answers JSON too, for Accept: application/json or ?format=json.' },
+  { id: 'web.pages.lazy', spec: 'mail Web UI', says: 'The libraries of the pages are loaded with the first page.' },
+  { id: 'web.pages.root', spec: 'mail Web UI', says: 'A browser that asks for / is led to /mail.' },
+  { id: 'web.pages.weight', spec: 'mail Web UI', says: 'A list of 50 weighs at most 20 KB, any page 40 KB, all assets 60 KB, compressed.' },
+  { id: 'web.pages.empty', spec: 'mail Web UI', says: 'While there is no agent, /mail shows the line that connects each client, with the address it was called by.' },
+  { id: 'web.headers.csp', spec: 'mail Security considerations', says: 'Every answer below /mail has the content security policy, nosniff, and the policies of referrer and origin.' },
+  { id: 'web.assets.cached', spec: 'mail Web UI', says: 'Assets have a hash in their address, are compressed, and may be cached for ever.' },
+  { id: 'web.errors.missing', spec: 'mail Web UI', says: 'An unknown project, agent, thread, message or page is 404: a page with the way back, or JSON with a code.' },
+  { id: 'web.errors.parameter', spec: 'mail Web UI', says: 'A bad parameter is 400 and named.' },
+  { id: 'web.errors.harmless', spec: 'mail Web UI', says: 'Nothing that a URL, a header or a form holds gives 500.' },
+  { id: 'web.login.cookie', spec: 'mail Web UI', says: "The operator's token becomes a signed cookie: HttpOnly, SameSite=Strict, Secure where the browser came by TLS." },
+  { id: 'web.login.redirect', spec: 'mail Web UI', says: 'Without credentials a browser is led to the login, everyone else gets 401.' },
+  { id: 'web.login.next', spec: 'mail Web UI', says: 'A login leads to a path below /mail only.' },
+  { id: 'web.login.tries', spec: 'mail Web UI', says: 'Ten wrong tries a minute, then 429.' },
+  { id: 'web.login.void', spec: 'mail Web UI', says: 'A login is void when the token changes, and after a logout.' },
+  { id: 'web.login.code', spec: 'mail Web UI', says: 'A code of `parley login` logs in once, within five minutes.' },
+  { id: 'web.csrf.forms', spec: 'mail Security considerations', says: 'A form passes only with its proof, bound to the visitor’s cookie; JSON only with the token of the operator.' },
+  { id: 'web.csrf.origin', spec: 'mail Security considerations', says: 'Pages of other origins are refused below /mail, also those that may call the doors of agents.' },
+  { id: 'web.forms.faults', spec: 'mail Human Overseer', says: 'A form with a fault is shown again with all that was typed, and nothing is done.' },
+  { id: 'web.settings.kept', spec: 'mail Web UI', says: 'Theme and shortcuts are kept in cookies.' },
+  { id: 'web.who.local', spec: 'mail Web UI', says: 'While a token is set, a local visitor looks at everything and changes nothing until logged in.' },
+  { id: 'web.markdown.safe', spec: 'mail Security considerations', says: 'Raw HTML in a body is text; links lead to http, https, mailto and #; remote images are links.' },
+  { id: 'web.markdown.shown', spec: 'mail Web UI', says: 'Bodies are shown as GitHub shows Markdown: tables, task lists, coloured code; headings below those of the page.' },
+  { id: 'web.markdown.slow', spec: 'mail Security considerations', says: 'A body that takes longer than half a second is shown as text; others are answered meanwhile.' },
+  { id: 'web.markdown.long', spec: 'mail Web UI', says: 'Of a body above 64 KB the beginning is shown as text, with a link to all of it.' },
+  { id: 'web.files.saved', spec: 'mail Security considerations', says: 'Attached files are saved, never shown, except for raster images.' },
+  { id: 'web.text.export', spec: 'mail Web UI', says: 'A message and a thread are there as text (?format=md).' },
+] as const

@@ -1,0 +1,40 @@
+/** Finds a Chromium for the pages: one that the machine has, else the one inside a package, which is installed once. */
+import { execFile } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { promisify } from 'node:util'
+import { root } from './sources.ts'
+
+const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable', 'chrome']
+const places = [
+  '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
+  '/snap/bin/chromium',
+  '/opt/google/chrome/chrome',
+]
+
+/** Not the arguments of the package itself: those switch off web security. */
+export const chromiumArgs = ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu']
+
+/** Undefined where there is none, and none can be had. */
+export async function findChromium(): Promise<string | undefined> {
+  const { CHROMIUM_PATH, PATH = '' } = process.env
+  if (CHROMIUM_PATH) return CHROMIUM_PATH
+  const found = [...PATH.split(delimiter).flatMap((folder) => names.map((name) => join(folder, name))), ...places].find(
+    existsSync,
+  )
+  return found ?? (process.platform === 'linux' && process.arch === 'x64' ? await packaged() : undefined)
+}
+
+async function packaged(): Promise<string> {
+  const home = join(root, 'test/browser/chromium')
+  const entry = join(home, 'node_modules/@sparticuz/chromium/build/esm/index.js')
+  if (!existsSync(entry))
+    await promisify(execFile)('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund'], { cwd: home })
+  // It then unpacks the libraries and the font that it needs.
+  process.env.AWS_EXECUTION_ENV = 'AWS_Lambda_nodejs22.x'
+  const { default: chromium } = (await import(pathToFileURL(entry).href)) as {
+    default: { executablePath(): Promise<string> }
+  }
+  return chromium.executablePath()
+}

@@ -1,0 +1,69 @@
+/** Two agents with keys that talk over REST at two nodes, each at the other when its own fails. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect } from 'vitest'
+import type { Served } from './parley.ts'
+import { type Answer, agentWith, connected, type PostAgent } from './post.ts'
+
+export interface Dialogue {
+  /** Ends the sends; then looks whether each acknowledged message is there once, in the order in which its sender sent it. */
+  finish(): Promise<void>
+}
+
+/** What a client is told while the node or the database is away, it repeats. */
+async function insist(
+  nodes: readonly Served[],
+  home: number,
+  call: (node: Served) => Promise<Answer>,
+): Promise<Answer> {
+  for (let n = home; ; n++) {
+    const answer = await call(nodes[n % nodes.length] as Served).catch((error: unknown) => {
+      if (!(error instanceof TypeError)) throw error
+    })
+    if (answer !== undefined && answer.status < 400) return answer
+    // Busy, and nothing worse; and it is told when to come back.
+    if (answer !== undefined) expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '2'])
+    await sleep(50)
+  }
+}
+
+export async function openDialogue(nodes: readonly Served[]): Promise<Dialogue> {
+  const pair = await connected(nodes[0] as Served)
+  let sending = true
+  const say = async (me: PostAgent, other: PostAgent, home: number) => {
+    const said: string[] = []
+    let session = ''
+    for (let n = 0; sending; n++) {
+      const content = `${me.name} ${n}`
+      const { body } = await insist(nodes, home, (node) =>
+        agentWith(node, me).send(other, 'nodes', content, { client_message_id: content }),
+      )
+      said.push(content)
+      session = body.session_id
+      await sleep(100)
+    }
+    return { said, session }
+  }
+  const [one, two] = pair
+  const both = Promise.all([say(one, two, 0), say(two, one, 1)])
+  both.catch(() => {})
+  return {
+    async finish() {
+      sending = false
+      const [first, second] = await both
+      expect(second.session).toBe(first.session)
+      const heard: { id: string; content: string }[] = []
+      for (let before = ''; ; before = `&before=${heard[0]?.id}`) {
+        const reader = agentWith(nodes[1] as Served, one)
+        const { status, body } = await reader.history(first.session, `?limit=50${before}`)
+        expect(status).toBe(200)
+        if (body.messages.length === 0) break
+        heard.unshift(...body.messages.toReversed())
+      }
+      for (const { said } of [first, second]) {
+        const own = heard.map(({ content }) => content).filter((content) => said.includes(content))
+        expect(own).toEqual(said)
+      }
+      expect(heard).toHaveLength(first.said.length + second.said.length)
+    },
+  }
+}
