@@ -12,8 +12,6 @@ function enhance(root) {
       /** @type {HTMLInputElement} */ for (const box of document.querySelectorAll('input[name="recipients"]'))
         box.checked = select === 'all'
     })
-  for (const form of root.querySelectorAll('form[data-once]'))
-    form.addEventListener('change', () => /** @type {HTMLFormElement} */ (form).requestSubmit())
 }
 
 /** A field above the projects and threads of the column, to find one among many. */

@@ -26,7 +26,7 @@ export const page = definePage({
     counts,
   }),
   view: ({ data, visit }) => {
-    const { project, agents, threads, leases, hours } = data
+    const { project, agents, threads, leases } = data
     const { slug, siblings } = project
     return {
       title: slug,
@@ -35,8 +35,8 @@ export const page = definePage({
       watch: { project: slug },
       main: html`${projectHead(visit, { project: slug, title: slug, tab: 'overview' })}
 <p class="facts-line"><span class="mono">${project.key}</span><span>created ${longTime(visit, project.createdAt)}</span>${siblings.length > 0 && html`<span>with ${siblings.map(projectBadge)}</span>`}</p>
-<section class="section">${searchForm(visit, { project: slug })}</section>
-<section class="section"><div class="head"><h2>Agents</h2>${figures(visit, data, hours)}</div>
+<section class="section">${searchForm({ project: slug })}</section>
+<section class="section"><div class="head"><h2>Agents</h2>${figures(data)}</div>
 ${agents.length === 0 ? connectLines(visit) : html`<ul class="people">${agents.map((agent) => agentLine(visit, agent))}</ul>`}</section>
 <section class="section"><div class="head"><h2>Newest threads</h2><a href="${at(slug, 'threads')}">All threads</a></div>
 ${threads.length === 0 ? empty('No thread yet', 'The first message between two agents begins one.') : rows(threads.map((thread) => threadRow(visit, slug, thread)))}</section>
@@ -46,7 +46,7 @@ ${leases.length === 0 ? html`<p class="soft">Nobody holds a file right now.</p>`
   },
 })
 
-const figures = (_visit: Visit, { counts, project }: Overview, hours: Overview['hours']): Html =>
+const figures = ({ counts, project, hours }: Overview): Html =>
   html`<a class="facts-line" href="${at(project.slug, 'activity')}" title="Messages of the last day">${sparkline(hours)}<span>${counts.messages} messages, ${counts.unread} unread</span></a>`
 
 function agentLine(visit: Visit, agent: Overview['agents'][number]): Html {

@@ -69,7 +69,7 @@ export const page = definePage({
   }),
   view: ({ data: { slug, found }, query: wish, visit }) => {
     const days = { since: visit.query.get('since') ?? undefined, until: visit.query.get('until') ?? undefined }
-    const form = searchForm(visit, { ...wish, ...days, project: slug })
+    const form = searchForm({ ...wish, ...days, project: slug })
     return {
       title: wish.q ? `${wish.q}: search` : 'Search',
       here: slug === undefined ? 'search' : undefined,

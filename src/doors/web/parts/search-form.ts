@@ -1,6 +1,6 @@
 /** The search form: one field with the whole language of search, and the filters for those who do not know it. */
 import { type Html, html } from '../html.ts'
-import { at, type Visit } from '../site.ts'
+import { at } from '../site.ts'
 
 export interface Searched {
   readonly project?: string | undefined
@@ -33,7 +33,7 @@ const field = (name: string, label: string, value: string | undefined, type = 't
 const check = (name: string, label: string, value: boolean | undefined): Html =>
   html`<label class="check"><input type="checkbox" name="${name}" value="1"${value && html` checked`}>${label}</label>`
 
-export function searchForm(_visit: Visit, asked: Searched): Html {
+export function searchForm(asked: Searched): Html {
   const { project, q, scope, order, boost, from, to, importance, unread, attachments, since, until } = asked
   const filtered = [scope, order, boost, from, to, importance, unread, attachments, since, until].some(Boolean)
   return html`<form class="searching" role="search" action="${project === undefined ? '/mail/search' : at(project, 'search')}" aria-label="Search messages">
