@@ -9,8 +9,8 @@ function enhance(root) {
     link.addEventListener('click', (event) => {
       event.preventDefault()
       const { select } = /** @type {HTMLElement} */ (link).dataset
-      /** @type {HTMLInputElement} */ for (const box of document.querySelectorAll('input[name="recipients"]'))
-        box.checked = select === 'all'
+      for (const box of document.querySelectorAll('input[name="recipients"]'))
+        if (box instanceof HTMLInputElement) box.checked = select === 'all'
     })
 }
 
@@ -25,8 +25,8 @@ function addFilter() {
   field.setAttribute('aria-label', 'Filter projects and threads')
   field.addEventListener('input', () => {
     const wanted = field.value.trim().toLowerCase()
-    /** @type {HTMLElement} */ for (const item of document.querySelectorAll('.side [data-filter] li'))
-      item.hidden = !item.textContent?.toLowerCase().includes(wanted)
+    for (const item of document.querySelectorAll('.side [data-filter] li'))
+      if (item instanceof HTMLElement) item.hidden = !item.textContent?.toLowerCase().includes(wanted)
   })
   first.previousElementSibling?.before(field)
 }
