@@ -67,11 +67,15 @@ function openLane(port: number): Promise<Lane> {
 
 export interface Driver {
   run(job: Job): Promise<Load>
+  close(): void
 }
 
 export async function openDriver(port: number, connections: number): Promise<Driver> {
   const lanes = await Promise.all(Array.from({ length: connections }, () => openLane(port)))
   return {
+    close() {
+      for (const { socket } of lanes) socket.removeAllListeners('close').destroy()
+    },
     async run({ path, headers, body, seconds, stop }) {
       let calls = 0
       let errors = 0
@@ -84,7 +88,7 @@ export async function openDriver(port: number, connections: number): Promise<Dri
           const next = () => lane.socket.write(request(port, where, what, body(index, count++)), 'utf8')
           lane.answered = (head, answer) => {
             calls++
-            if (!head.startsWith('HTTP/1.1 200') || answer.includes('"isError":true')) errors++
+            if (!/^HTTP\/1\.1 20[01] /.test(head) || answer.includes('"isError":true')) errors++
             if (process.hrtime.bigint() < until && stop?.(answer) !== true) next()
             else resolve()
           }

@@ -8,9 +8,11 @@ import { archiveRows } from './archive.ts'
 import { asideRows } from './aside.ts'
 import { busRows } from './bus.ts'
 import { guardRows } from './guard.ts'
+import { hubRows } from './hub.ts'
 import { machine, today, treeOf } from './machine.ts'
 import { mailRows } from './mail.ts'
 import { mailboxRows } from './mailbox.ts'
+import { postRows } from './post.ts'
 import type { Row } from './rows.ts'
 import { benchSearch } from './search.ts'
 import { signInRows } from './sign-in.ts'
@@ -48,9 +50,11 @@ const parts: Readonly<Record<string, () => Promise<Row[]>>> = {
   archive: () => archiveRows(folder, archiveSize, say),
   aside: () => asideRows(folder, asideSize, say),
   search: () => benchSearch(folder(), searchSize),
+  post: () => postRows(folder, { rounds, samples: quick ? 100 : 400, sockets: quick ? 1000 : 5000 }, say),
   'sign-in': () => signInRows(folder, rounds, say),
   guard: () => guardRows(folder(), quick ? 5 : 20),
   bus: () => busRows(quick, say),
+  hub: () => hubRows(folder, quick, say),
 }
 
 const usage = `npm run bench [-- --quick] [-- --only <part>] [-- --against <checkout>] [-- --rounds <n>]

@@ -4,8 +4,8 @@ import { DatabaseSync } from 'node:sqlite'
 
 /** Seeded mail counts as filed: what a server files behind its sends (store/boxes.ts) stands where it would put it. */
 export const fileSeeded = `
-  INSERT INTO project_box (project_id, message_id, sender_id, home)
-    SELECT t.project_id, m.id, m.sender_id, 1 FROM messages m JOIN threads t ON t.id = m.thread_id
+  INSERT INTO project_box (project_id, message_id, sender_id, importance, home)
+    SELECT t.project_id, m.id, m.sender_id, m.importance, 1 FROM messages m JOIN threads t ON t.id = m.thread_id
     WHERE m.id > (SELECT up_to FROM outbox_filed) ORDER BY 1, 2;
   INSERT INTO thread_box (thread_id, project_id, last_id)
     SELECT t.id, t.project_id, MAX(m.id) FROM messages m JOIN threads t ON t.id = m.thread_id

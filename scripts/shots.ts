@@ -1,5 +1,5 @@
-/** Pictures of every page, from a seeded hub: light, dark, on a phone, of an empty hub and of one with hostile content. */
-import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+/** Pictures of every page, from a seeded hub: light, dark, on a phone, of an empty hub and of one with hostile content; with `--readme` that of README.md too. */
+import { copyFile, mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pino } from 'pino'
@@ -14,8 +14,10 @@ import { openTestHub } from '../test/support/hub.ts'
 import { seedHub, seedSealed } from '../test/support/seeded.ts'
 import { root } from '../test/support/sources.ts'
 
-const to = join(root, process.argv[2] ?? 'coverage/shots')
-const only = process.argv[3]
+const args = process.argv.slice(2).filter((arg) => !arg.startsWith('--'))
+const to = join(root, args[0] ?? 'coverage/shots')
+/** Names of pages, separated by commas; all of them, if left out. */
+const only = args[1]
 
 type Seed = (hub: Awaited<ReturnType<typeof openTestHub>>, clock: TestClock) => Promise<unknown>
 
@@ -120,5 +122,6 @@ for (const [seed, looks] of worlds) {
   await served.end()
 }
 await browser.close()
+if (process.argv.includes('--readme')) await copyFile(join(to, 'light-home.png'), join(root, 'docs/pages.png'))
 console.log(`The pictures are in ${to}.`)
 process.exit(0)

@@ -28,6 +28,7 @@ export function banner({ version, url, mailPath, storage, tokenNeeded, unguarded
     `  mail      ${mail}`,
     `  mailbox   ${url}/agents/{agent}/mcp`,
     `  bus       ${url}/bus/mcp?agent={agent}`,
+    `  post      ${url}/docs`,
     `  health    ${url}/health/readiness`,
     `  metrics   ${url}/metrics`,
     `  storage   ${storage}`,

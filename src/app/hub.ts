@@ -8,6 +8,7 @@ import type { Settings } from '../settings/read.ts'
 import { openBridgeOf } from './bridging.ts'
 import { openDatabase, openLog, openOn } from './open.ts'
 import { ownCaller } from './own-caller.ts'
+import { taskStore } from './tasks.ts'
 import { version } from './version.ts'
 
 export interface HubOptions {
@@ -24,7 +25,7 @@ export async function hub({ config, warnings }: Settings, options: HubOptions): 
   const opened = await openOn(await openDatabase(config), config, log, bridge)
   const { clock, ids, metrics } = opened
   const usage = new Usage({ noting: config.TOOLS_LOG_ENABLED })
-  const engine = createEngine({ clock, ids, log, metrics, version, usage })
+  const engine = createEngine({ clock, ids, log, metrics, version, usage, tasks: taskStore(opened) })
   process.once('SIGINT', () => process.stdin.destroy()).once('SIGTERM', () => process.stdin.destroy())
   await serveStdio(hubDoor(opened), scope, { engine, caller: await ownCaller(opened, config) })
   await opened.close()

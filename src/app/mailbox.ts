@@ -4,7 +4,7 @@ import { stayAlive, systemClock } from '../base/clock.ts'
 import { createIds } from '../base/ids.ts'
 import { createMetrics } from '../base/metrics.ts'
 import { Arrivals } from '../doors/mailbox-client/arrivals.ts'
-import { Bridge } from '../doors/mailbox-client/bridge/bridge.ts'
+import { Bridge, type BridgeParts } from '../doors/mailbox-client/bridge/bridge.ts'
 import { createGateway } from '../doors/mailbox-client/bridge/gateway.ts'
 import { mailboxClientDoor } from '../doors/mailbox-client/door.ts'
 import { Errands } from '../doors/mailbox-client/errands.ts'
@@ -31,7 +31,7 @@ export async function mailbox({ config, warnings }: Settings, { bridge: alone }:
   const { MAILBOX_SERVER_URL: url, MAILBOX_API_KEY: key } = config
   // The bridge and the tools are two clients: one must not be given what the other has.
   const named = `${hostname().slice(0, 60)} ${process.pid} ${ids.short()}`
-  const serverFor = (part: string) => createServer({ url, key, clock, client: `${named} ${part}` })
+  const serverFor = (part: string) => createServer({ url, key, clock, ids, client: `${named} ${part}` })
   const server = serverFor('tools')
   const news = new News(clock)
   const errands = new Errands({ clock, ids, log })
@@ -70,10 +70,7 @@ function needBridge({ MAILBOX_API_KEY, OPENCLAW_GATEWAY_TOKEN }: Config): void {
 type BridgeRest = 'gateway' | 'mode' | 'sessionKey' | 'maxTurns'
 
 /** On where the gateway's token is set (bridge.start.token). */
-function openBridge(
-  config: Config,
-  parts: Omit<ConstructorParameters<typeof Bridge>[0], BridgeRest>,
-): Bridge | undefined {
+function openBridge(config: Config, parts: Omit<BridgeParts, BridgeRest>): Bridge | undefined {
   const { OPENCLAW_GATEWAY_URL: url, OPENCLAW_GATEWAY_TOKEN: token } = config
   if (token === undefined) return undefined
   return new Bridge({

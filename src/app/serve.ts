@@ -31,6 +31,7 @@ import type { Streams } from '../doors/cli/screen.ts'
 import { createApp, listen } from '../doors/http/app.ts'
 import { boundConnections } from '../doors/http/connections.ts'
 import { createGuard } from '../doors/http/guard.ts'
+import { WrongKeys } from '../doors/http/wrong-keys.ts'
 import { hubDoor } from '../doors/hub/door.ts'
 import { hubPath, hubScope } from '../doors/hub/scope.ts'
 import type { About } from '../doors/mail/about.ts'
@@ -54,6 +55,7 @@ import { choresOf } from './housekeeping.ts'
 import { databaseName, openDatabase, openLog, openOn, storageName } from './open.ts'
 import { keepSecret } from './secret.ts'
 import { openSignIn } from './sign-in.ts'
+import { taskStore } from './tasks.ts'
 import { version } from './version.ts'
 
 /** The memory of a silent session is freed after this; its token stays good. */
@@ -103,6 +105,7 @@ export async function startServer(config: Config, log: Log) {
       version,
       admission: signIn.admission,
       graceMs,
+      tasks: taskStore(hub),
       sessions: {
         secret,
         ttlMs: config.SESSION_TTL_SECONDS * 1000,
@@ -118,7 +121,9 @@ export async function startServer(config: Config, log: Log) {
         },
       },
     })
+    const wrongKeys = new WrongKeys(config.HTTP_WRONG_KEYS_PER_MINUTE, clock)
     const app = createApp({
+      wrongKeys,
       host: config.HTTP_HOST,
       ...signIn,
       bearerToken: config.HTTP_BEARER_TOKEN,
@@ -139,8 +144,9 @@ export async function startServer(config: Config, log: Log) {
     mountDoor(app, { engine, path: config.HTTP_PATH, door: mailDoor(hub, about(config, app, usage)), scope: mailScope })
     mountDoor(app, { engine, path: busPath, door: busDoor(hub, version), scope: busScope })
     mountWeb(app, { hub, secret, token: config.HTTP_BEARER_TOKEN, ended, mailPath: config.HTTP_PATH, version })
-    mountPost(app, hub, { registrationOpen: config.REGISTRATION_OPEN })
+    mountPost(app, hub, { registrationOpen: config.REGISTRATION_OPEN, version })
     mountSockets(app, hub, {
+      wrongKeys,
       guard: createGuard({ host: config.HTTP_HOST, ...signIn }),
       callerOfKey: (key) => callerOfKey(hub, key),
       pingMs: config.WS_PING_INTERVAL * 1000,

@@ -1,6 +1,6 @@
 /** Settings of the HTTP server: where it listens, and whom it answers. */
 import { isIP } from 'node:net'
-import { flag, list, number, optional, setting } from './kinds.ts'
+import { count, flag, list, number, optional, setting } from './kinds.ts'
 
 /** What is, or will be, at other paths. */
 const taken = /^\/(agents|bus|connections|docs|health|hub|inbox|mail|messages|metrics|openapi\.json|sessions|ws)(\/|$)/
@@ -54,6 +54,11 @@ export const httpSettings = {
     default: '',
     says: 'Web sites, separated by commas and written like `https://name:port`, whose pages may call this server. A page needs no entry if its host and port are those it calls; pages of any other site are refused.',
     parse: (raw) => list(raw).map(origin),
+  }),
+  HTTP_WRONG_KEYS_PER_MINUTE: setting({
+    default: '100',
+    says: 'Wrong keys or tokens that one address may send in a minute; more of them are answered with 429 until the minute is over. 0 is no limit, and good ones are never held up.',
+    parse: count,
   }),
   HTTP_REQUEST_LOG_ENABLED: setting({
     default: 'false',

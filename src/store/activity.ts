@@ -7,6 +7,7 @@ import { listed } from './search-documents.ts'
 /** The lengths of slots, in milliseconds. The shortest is kept for two hours only. */
 export const grains = { minutes: 300_000, hour: 3_600_000, day: 86_400_000 } as const
 export const keptShortMs = 2 * grains.hour
+const keptLongMs = 32 * grains.day
 
 export const kinds = { all: 0, sender: 1, pair: 2 } as const
 
@@ -89,27 +90,57 @@ export async function recount(tx: Tx, now: number, place: Place): Promise<void> 
   await tx.change(sql`DELETE FROM activity_totals`)
   const next = sql`(
     SELECT message_id FROM changes WHERE ${feedOrder(tx).after(place)} AND kind IN ('message.sent', 'message.said'))`
-  const seen = sql`(
+  const seen = (from: number): Sql => sql`(
     SELECT m.id, t.project_id, m.sender_id, m.created_at FROM messages m JOIN threads t ON t.id = m.thread_id
-    WHERE m.id NOT IN ${next}
+    WHERE m.id >= ${from} AND m.id NOT IN ${next}
     UNION ALL
     SELECT m.id, g.project_id, m.sender_id, m.created_at
     FROM message_guests g JOIN messages m ON m.id = g.message_id JOIN threads t ON t.id = m.thread_id
-    WHERE g.project_id <> t.project_id AND m.id NOT IN ${next}) AS s`
+    WHERE m.id >= ${from} AND g.project_id <> t.project_id AND m.id NOT IN ${next}) AS s`
   await tx.change(sql`
-    INSERT INTO activity_totals (project_id, messages) SELECT s.project_id, COUNT(*) FROM ${seen} GROUP BY s.project_id`)
-  for (const grain of Object.values(grains)) {
-    const slot = raw(`s.created_at - s.created_at % ${grain}`)
-    const since = grain === grains.minutes ? sql`WHERE s.created_at >= ${now - keptShortMs}` : empty
-    const insert = (kind: number, from: Sql, to: Sql, joined: Sql): Sql => sql`
+    INSERT INTO activity_totals (project_id, messages) SELECT s.project_id, COUNT(*) FROM ${seen(0)} GROUP BY s.project_id`)
+  // Nobody looks further back than a month. The sums of days, and of all agents, come from those of hours.
+  const month = await findFirstSince(tx, now - keptLongMs)
+  const evening = await findFirstSince(tx, now - keptShortMs)
+  for (const [grain, from] of [
+    [grains.hour, month],
+    [grains.minutes, evening],
+  ] as const) {
+    const insert = (kind: number, to: Sql, joined: Sql): Sql => sql`
       INSERT INTO activity (project_id, grain, kind, slot, from_id, to_id, count)
-      SELECT s.project_id, ${raw(String(grain))}, ${raw(String(kind))}, ${slot}, ${from}, ${to}, COUNT(*)
-      FROM ${seen} ${joined} ${since} GROUP BY 1, 2, 3, 4, 5, 6`
-    await tx.change(insert(kinds.all, raw('0'), raw('0'), empty))
-    await tx.change(insert(kinds.sender, sql`s.sender_id`, raw('0'), empty))
-    const pairs = sql`JOIN deliveries d ON d.message_id = s.id AND d.kind <> 'bcc'`
-    await tx.change(insert(kinds.pair, sql`s.sender_id`, sql`d.recipient_id`, pairs))
+      SELECT s.project_id, ${raw(String(grain))}, ${raw(String(kind))}, s.created_at - s.created_at % ${raw(String(grain))},
+        s.sender_id, ${to}, COUNT(*)
+      FROM ${seen(from)} ${joined} GROUP BY 1, 2, 3, 4, 5, 6`
+    await tx.change(insert(kinds.sender, raw('0'), empty))
+    await tx.change(
+      insert(kinds.pair, sql`d.recipient_id`, sql`JOIN deliveries d ON d.message_id = s.id AND d.kind <> 'bcc'`),
+    )
   }
+  await tx.change(sql`
+    INSERT INTO activity (project_id, grain, kind, slot, from_id, to_id, count)
+    SELECT project_id, ${raw(String(grains.day))}, kind, slot - slot % ${raw(String(grains.day))}, from_id, to_id, SUM(count)
+    FROM activity WHERE grain = ${grains.hour} GROUP BY 1, 2, 3, 4, 5, 6`)
+  await tx.change(sql`
+    INSERT INTO activity (project_id, grain, kind, slot, from_id, to_id, count)
+    SELECT project_id, grain, ${raw(String(kinds.all))}, slot, 0, 0, SUM(count)
+    FROM activity WHERE kind = ${kinds.sender} GROUP BY 1, 2, 3, 4, 5, 6`)
+}
+
+/** The first message of a time, to an id or so: ids and times go together. */
+async function findFirstSince(tx: Tx, time: number): Promise<number> {
+  const [ends] = await tx.all<{ low: number | null; high: number | null }>(
+    sql`SELECT (SELECT MIN(id) FROM messages) AS low, (SELECT MAX(id) FROM messages) AS high`,
+  )
+  let [low, high] = [ends?.low ?? 0, (ends?.high ?? 0) + 1]
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2)
+    const [row] = await tx.all<{ created_at: number }>(
+      sql`SELECT created_at FROM messages WHERE id >= ${middle} ORDER BY id LIMIT 1`,
+    )
+    if (row !== undefined && row.created_at < time) low = middle + 1
+    else high = middle
+  }
+  return low
 }
 
 interface CountQuery {

@@ -2,7 +2,7 @@
 import sql, { empty, type Sql } from 'sql-template-tag'
 import type { Reader, Tx } from '../db/port.ts'
 import { listed } from './search-documents.ts'
-import { countUnreadIn } from './watched-lists.ts'
+import { countUnreadIn, mostGathered } from './watched-lists.ts'
 import { type Eyes, openTo } from './watching.ts'
 
 export type LateView = 'unread' | 'urgent' | 'ack-required' | 'ack-overdue'
@@ -17,41 +17,48 @@ export interface LateQuery {
   readonly below?: number | undefined
 }
 
-/** Each has an index of its own, in the order of the messages; they say COALESCE. */
-const views: Readonly<Record<LateView, Sql>> = {
-  unread: sql`COALESCE(d.read_at, 0) = 0`,
-  urgent: sql`d.urgent = 1 AND COALESCE(d.read_at, 0) = 0`,
-  'ack-required': sql`d.ack_wanted = 1 AND COALESCE(d.acked_at, 0) = 0`,
-  'ack-overdue': sql`d.ack_wanted = 1 AND COALESCE(d.acked_at, 0) = 0`,
+/** Each has two indexes of its own: of all, in the order of the messages, which says COALESCE; and of each recipient. */
+const views: Readonly<Record<LateView, { readonly all: Sql; readonly own: Sql }>> = {
+  unread: { all: sql`COALESCE(d.read_at, 0) = 0`, own: sql`d.read_at IS NULL` },
+  urgent: { all: sql`d.urgent = 1 AND COALESCE(d.read_at, 0) = 0`, own: sql`d.urgent = 1 AND d.read_at IS NULL` },
+  'ack-required': {
+    all: sql`d.ack_wanted = 1 AND COALESCE(d.acked_at, 0) = 0`,
+    own: sql`d.ack_wanted = 1 AND d.acked_at IS NULL`,
+  },
+  'ack-overdue': {
+    all: sql`d.ack_wanted = 1 AND COALESCE(d.acked_at, 0) = 0`,
+    own: sql`d.ack_wanted = 1 AND d.acked_at IS NULL`,
+  },
 }
 
-/** Below so many unread deliveries those of a project are gathered agent by agent; above, all are walked through. */
-const mostGathered = 5000
-
-async function late(db: Reader, { view, projectId, eyes, sentBefore, below }: LateQuery): Promise<Sql> {
-  const where = sql`${views[view]} ${sentBefore === undefined ? empty : sql`AND d.sent_at <= ${sentBefore}`}
-    ${below === undefined ? empty : sql`AND d.message_id < ${below}`} AND ${openTo(eyes)}
+async function late(
+  db: Reader,
+  { view, projectId, eyes, sentBefore, below }: LateQuery,
+  { ordered }: { ordered: boolean },
+): Promise<Sql> {
+  const { all, own } = views[view]
+  const where = sql`${sentBefore === undefined ? empty : sql`AND d.sent_at <= ${sentBefore}`}
+    ${below === undefined ? empty : sql`AND d.message_id < ${below}`} ${eyes.blind ? empty : sql`AND ${openTo(eyes)}`}
     ${eyes.of === 'everybody' ? empty : sql`AND d.recipient_id = ${eyes.of.agentId}`}`
-  if (projectId === undefined) return sql`FROM deliveries d WHERE ${where}`
-  const gathered = view === 'unread' && (await countUnreadIn(db, projectId)) <= mostGathered
-  return gathered
-    ? sql`FROM agents r JOIN deliveries d ON d.recipient_id = r.id WHERE r.project_id = ${projectId} AND r.unread > 0
-        AND d.read_at IS NULL AND ${where}`
-    : sql`FROM deliveries d WHERE ${where}
-        AND EXISTS (SELECT 1 FROM agents r WHERE r.id = d.recipient_id AND r.project_id = ${projectId})`
+  if (projectId === undefined) return sql`FROM deliveries d WHERE ${all} ${where}`
+  // In the order of the messages, where there are too many to sort.
+  if (ordered && view === 'unread' && (await countUnreadIn(db, projectId)) > mostGathered)
+    return sql`FROM deliveries d WHERE ${all} ${where}
+      AND (SELECT r.project_id FROM agents r WHERE r.id = d.recipient_id) = ${projectId}`
+  return sql`FROM agents r JOIN deliveries d ON d.recipient_id = r.id WHERE r.project_id = ${projectId} AND ${own} ${where}`
 }
 
 /** The ids of messages, newest first. */
 export async function listLate(db: Reader, query: LateQuery & { readonly limit: number }): Promise<number[]> {
   const rows = await db.all<{ id: number }>(sql`
-    SELECT DISTINCT d.message_id AS id ${await late(db, query)} ORDER BY id DESC LIMIT ${query.limit}`)
+    SELECT DISTINCT d.message_id AS id ${await late(db, query, { ordered: true })} ORDER BY id DESC LIMIT ${query.limit}`)
   return rows.map(({ id }) => id)
 }
 
 /** Deliveries, and no more than `most` of them: beyond that nobody counts. */
 export async function countLate(db: Reader, query: LateQuery & { readonly most: number }): Promise<number> {
   const [row] = await db.all<{ count: number }>(sql`
-    SELECT COUNT(*) AS count FROM (SELECT d.id ${await late(db, query)} LIMIT ${query.most}) AS few`)
+    SELECT COUNT(*) AS count FROM (SELECT d.id ${await late(db, query, { ordered: false })} LIMIT ${query.most}) AS few`)
   return row?.count ?? 0
 }
 

@@ -47,9 +47,9 @@ export type Event =
     }
   | { kind: 'topic.joined' | 'cursor.reset' | 'cursor.returned'; projectId: number; threadId: number; agentId: number }
   | { kind: 'grant.created' | 'grant.revoked'; projectId: number; threadId: number; agentId: number }
+  | { kind: 'session.ended' | 'session.followed' | 'task.created' | 'task.ended' }
   | { kind: 'server.granted'; projectId: number; agentId: number }
   | { kind: 'server.revoked'; agentId: number }
-  | { kind: 'session.ended' | 'session.followed' }
 
 /** An event as the feed has it: its place, when it was committed, and the key of whoever did it. */
 export type Recorded = Event & Place & { readonly at: number; readonly actor: string }

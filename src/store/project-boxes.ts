@@ -19,12 +19,17 @@ const highest = Number.MAX_SAFE_INTEGER
 export function fromProject(
   { dialect }: Reader,
   projectId: number,
-  { above = lowest, below = highest }: Bounds,
+  { above = lowest, below = highest, importance }: Bounds & { readonly importance?: string | undefined },
   where: Sql = empty,
 ): Sql {
+  // Messages of any other importance than the usual have an index of their own.
+  const rare =
+    importance === undefined || importance === 'normal'
+      ? empty
+      : sql`AND b.importance = ${importance} AND b.importance <> 'normal'`
   const box = sql`
     SELECT b.message_id AS id FROM project_box b JOIN messages m ON m.id = b.message_id
-    WHERE b.project_id = ${projectId} AND b.message_id > ${above} AND b.message_id < ${below} ${where}`
+    WHERE b.project_id = ${projectId} ${rare} AND b.message_id > ${above} AND b.message_id < ${below} ${where}`
   if (dialect === 'postgres') return box
   return sql`${box} UNION ALL
     SELECT m.id FROM messages m JOIN threads t ON t.id = m.thread_id
@@ -80,9 +85,10 @@ export async function listLast(
       ) AS topics WHERE last_id < ${below} ORDER BY last_id DESC LIMIT ${limit}`)
   if (db.dialect === 'postgres') return db.all<LastRow>(box(empty))
   // A thread that went on since is in the second half alone, with its newest message.
+  // The plus keeps SQLite from going through all messages in the order of their threads.
   const fresh = await db.all<LastRow>(sql`
     SELECT m.thread_id, MAX(m.id) AS last_id FROM messages m JOIN threads t ON t.id = m.thread_id
-    WHERE m.id > ${filed} AND t.status <> 'deleted' ${inProject('t')} ${where} GROUP BY m.thread_id`)
+    WHERE m.id > ${filed} AND t.status <> 'deleted' ${inProject('t')} ${where} GROUP BY +m.thread_id`)
   const moved = new Set(fresh.map(({ thread_id }) => thread_id))
   const old = await db.all<LastRow>(
     box(sql`AND NOT EXISTS (
@@ -104,10 +110,10 @@ export interface LastQuery {
 export async function fileInProjects(tx: Tx, from: number, upTo: number): Promise<void> {
   const range = sql`m.id > ${from} AND m.id <= ${upTo}`
   await tx.change(sql`
-    INSERT INTO project_box (project_id, message_id, sender_id, home)
-    SELECT t.project_id, m.id, m.sender_id, 1 FROM messages m JOIN threads t ON t.id = m.thread_id WHERE ${range}
+    INSERT INTO project_box (project_id, message_id, sender_id, importance, home)
+    SELECT t.project_id, m.id, m.sender_id, m.importance, 1 FROM messages m JOIN threads t ON t.id = m.thread_id WHERE ${range}
     UNION ALL
-    SELECT g.project_id, m.id, m.sender_id, 0
+    SELECT g.project_id, m.id, m.sender_id, m.importance, 0
     FROM messages m JOIN message_guests g ON g.message_id = m.id JOIN threads t ON t.id = m.thread_id
     WHERE ${range} AND g.project_id <> t.project_id
     ORDER BY 1, 2 ON CONFLICT DO NOTHING`)

@@ -40,6 +40,7 @@ export const keptTables: readonly Table[] = [
   table('reminders', 'message_id', 'recipient_id'),
   table('ended_sessions', 'nonce'),
   table('subscriptions', 'session', 'uri'),
+  table('tasks', 'id'),
   table('meta', 'key'),
   table('changes'),
   table('followers', 'name'),

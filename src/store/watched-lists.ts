@@ -3,7 +3,6 @@ import sql, { empty, join, type Sql } from 'sql-template-tag'
 import type { Reader } from '../db/port.ts'
 import { fromInbox, fromOutbox } from './boxes.ts'
 import { type Bounds, fromProject, fromSenders } from './project-boxes.ts'
-import { ofProject } from './visibility.ts'
 import { type SearchFilter, searchWhere } from './watched-search.ts'
 import { allOf, type Eyes, openTo } from './watching.ts'
 
@@ -19,7 +18,7 @@ export interface MailFilter extends Bounds {
 }
 
 /** Below so many unread deliveries those of a project are gathered agent by agent; above, its mail is walked through. */
-const mostGathered = 5000
+export const mostGathered = 1000
 
 /** With `above` alone the next newer ones, oldest first; else newest first. */
 export async function listMailIds(db: Reader, eyes: Eyes, filter: MailFilter): Promise<number[]> {
@@ -59,7 +58,7 @@ async function source(db: Reader, eyes: Eyes, filter: MailFilter & { end: Sql })
       FROM agents r JOIN deliveries d ON d.recipient_id = r.id AND d.read_at IS NULL JOIN messages m ON m.id = d.message_id
       WHERE r.project_id = ${projectId} AND r.unread > 0 ${between(sql`d.message_id`, filter)} AND ${openTo(eyes)}
         ${all('unread', 'project')}`
-  if (importance !== undefined && importance !== 'normal')
+  if (importance !== undefined && importance !== 'normal' && projectId === undefined)
     return sql`
       SELECT m.id FROM messages m
       WHERE m.importance = ${importance} AND m.importance <> 'normal' ${place} ${all('importance')}`
@@ -67,8 +66,9 @@ async function source(db: Reader, eyes: Eyes, filter: MailFilter & { end: Sql })
   return sql`SELECT m.id FROM messages m WHERE TRUE ${place} ${all()}`
 }
 
-const inProject = (id: number): Sql =>
-  sql`EXISTS (SELECT 1 FROM threads t WHERE t.id = m.thread_id AND ${ofProject(id)})`
+/** A value, not an EXISTS: SQLite would make a join of that, and begin with all threads of the project. */
+const inProject = (id: number): Sql => sql`((SELECT t.project_id FROM threads t WHERE t.id = m.thread_id) = ${id}
+  OR EXISTS (SELECT 1 FROM message_guests g WHERE g.project_id = ${id} AND g.thread_id = m.thread_id AND g.message_id = m.id))`
 
 /** Its inbox and its outbox. */
 function ofAgent(db: Reader, agentId: number, { end, ...bounds }: Bounds & { end: Sql }, where: Sql): Sql {

@@ -95,6 +95,7 @@ eachEngine('Plans of the pages', (open) => {
       importance: [/messages_importance/, mail({ importance: 'urgent' })],
       unread: [/deliveries_unread_anywhere/, mail({ unread: true, below: 900 })],
       'unread in a project': [/deliveries_unread/, mail({ unread: true, projectId: 12 })],
+      'importance in a project': [/project_box_importance/, mail({ projectId: 19, importance: 'urgent' })],
       attachments: [/messages_attached/, mail({ attached: true, projectId: 12 })],
       'of an agent': [
         /deliveries_inbox|deliveries_message_id_recipient_id_key/,

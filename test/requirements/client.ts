@@ -10,6 +10,7 @@ export const client = [
   { id: 'client.settings.environment', spec: 'DECISIONS all 19', says: 'Its settings come from the environment and PARLEY_ENV_FILE, never from the .env of a folder.' },
   { id: 'client.settings.address', spec: 'DECISIONS post 9', says: 'MAILBOX_SERVER_URL is host:port or a URL, and https makes the WebSocket wss.' },
   { id: 'client.server.away', spec: 'post.md §5', says: 'A server that is away is a tool error that says so and what to do; once it is back, calls work.' },
+  { id: 'client.send.once', spec: 'DESIGN One write', says: 'A message whose answer is lost on the way is sent again, and stored once.' },
   { id: 'client.server.stranger', spec: 'post.md §5', says: 'Something else that answers at the address is told from a Parley server.' },
   { id: 'client.wait.arrives', spec: 'DECISIONS all 4', says: 'mailbox_wait ends with the message as soon as it is sent, marks it as read, and is cut to MAX_WAIT_SECONDS.' },
   { id: 'client.wait.once', spec: 'DECISIONS post 6', says: 'Of several clients with one key, one is given a message by mailbox_wait.' },

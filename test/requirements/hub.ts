@@ -39,4 +39,13 @@ export const hub = [
   { id: 'hub.updates.flow', spec: 'hub.md Example flow', says: 'The example flow works step by step in both eras with the official client.' },
   { id: 'hub.sessions.stolen', spec: 'DECISIONS hub 3', says: 'A session used by another caller is 404 and noted without its id; its owner goes on.' },
   { id: 'hub.sessions.secret', spec: 'hub.md Transport hardening', says: 'A new SECRET_KEY voids all sessions.' },
+  { id: 'hub.tasks.legacy', spec: 'DECISIONS hub 2', says: 'tasks/get, list, result and cancel of 2025-11-25 follow a call that was asked for as a task.' },
+  { id: 'hub.tasks.modern', spec: 'DECISIONS hub 7', says: 'With the extension, calls that wait are tasks: polled, cancelled; others are answered at once.' },
+  { id: 'hub.tasks.immediate', spec: 'DECISIONS hub 19', says: 'A new task carries an immediate response for the model, a text.' },
+  { id: 'hub.tasks.kept', spec: 'hub.md When to use tasks', says: 'A restart in between loses no task: it goes on, sends nothing twice, and ends.' },
+  { id: 'hub.tasks.ttl', spec: 'DECISIONS hub 19', says: 'The ttl asked for is kept from a second to seven days; afterwards a task is unknown.' },
+  { id: 'hub.tasks.owned', spec: 'hub.md Session isolation', says: 'A task is its owner’s: to others it is unknown.' },
+  { id: 'hub.tasks.status', spec: 'hub.md When to use tasks', says: 'The end of a task is told to its session by notifications/tasks/status.' },
+  { id: 'hub.tasks.summaries', spec: 'hub.md When to use tasks', says: 'Summaries with a language model run as tasks too.' },
+  { id: 'hub.logging.calls', spec: 'DECISIONS hub 20', says: 'At debug a client is told of each of its own calls, without what was written.' },
 ] as const satisfies readonly Requirement[]

@@ -19,7 +19,7 @@ export const pages = [
   { id: 'web.login.tries', spec: 'mail Web UI', says: 'Ten wrong tries a minute, then 429.' },
   { id: 'web.login.void', spec: 'mail Web UI', says: 'A login is void when the token changes, and after a logout.' },
   { id: 'web.login.code', spec: 'mail Web UI', says: 'A code of `parley login` logs in once, within five minutes.' },
-  { id: 'web.csrf.forms', spec: 'mail Security considerations', says: 'A form passes only with its proof, bound to the cookie of the visitor; JSON only with the token of the operator.' },
+  { id: 'web.csrf.forms', spec: 'mail Security considerations', says: 'A form passes only with its proof, bound to the visitor’s cookie; JSON only with the token of the operator.' },
   { id: 'web.csrf.origin', spec: 'mail Security considerations', says: 'Pages of other origins are refused below /mail, also those that may call the doors of agents.' },
   { id: 'web.forms.faults', spec: 'mail Human Overseer', says: 'A form with a fault is shown again with all that was typed, and nothing is done.' },
   { id: 'web.settings.kept', spec: 'mail Web UI', says: 'Theme and shortcuts are kept in cookies.' },

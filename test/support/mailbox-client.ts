@@ -36,8 +36,15 @@ export async function register({ url }: { url: string }, name: string): Promise<
   })
   if (response.status !== 201) throw new Error(`${response.status}: ${await response.text()}`)
   const { api_key: key } = (await response.json()) as { api_key: string }
-  return { name: own, key, rest: createServer({ url, key, clock, client: `test ${count}` }) }
+  return ownerAt({ url }, { name: own, key })
 }
+
+/** The same agent at another server. */
+export const ownerAt = ({ url }: { url: string }, { name, key }: Pick<Owner, 'name' | 'key'>): Owner => ({
+  name,
+  key,
+  rest: createServer({ url, key, clock, ids, client: `test ${++count}` }),
+})
 
 export async function pair(parley: { url: string }): Promise<[alice: Owner, bob: Owner]> {
   const [alice, bob] = [await register(parley, 'alice'), await register(parley, 'bob')]
@@ -124,7 +131,7 @@ export function bridgeHere(
   } = options
   const errands = new Errands({ clock, ids, log: silent })
   const bridge = new Bridge({
-    server: createServer({ url: parley.url, key, clock, client }),
+    server: createServer({ url: parley.url, key, clock, ids, client }),
     gateway: createGateway({ url: gateway.url, token: gatewayToken, clock }),
     ...{ errands, clock: own, ids, log: silent, mode, sessionKey, maxTurns },
   })
@@ -133,9 +140,4 @@ export function bridgeHere(
     await errands.close(1000)
   })
   return bridge
-}
-
-/** Asks until it is so. */
-export async function until(ready: () => Promise<boolean> | boolean): Promise<void> {
-  while (!(await ready())) await new Promise((resolve) => setTimeout(resolve, 10))
 }

@@ -1,8 +1,9 @@
-/** Two agents with keys that talk over REST at two nodes, each at the other when its own fails. */
+/** Two agents with keys that talk over REST and listen on WebSockets at two nodes, each at the other when its own fails. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'vitest'
 import type { Served } from './parley.ts'
 import { type Answer, agentWith, connected, type PostAgent } from './post.ts'
+import { socketOf } from './sockets.ts'
 
 export interface Dialogue {
   /** Ends the sends; then looks whether each acknowledged message is there once, in the order in which its sender sent it. */
@@ -43,7 +44,30 @@ export async function openDialogue(nodes: readonly Served[]): Promise<Dialogue> 
     }
     return { said, session }
   }
+  /** What its sockets tell; one that is closed is opened anew at the next node. */
+  const listen = (me: PostAgent, home: number) => {
+    const open = Promise.withResolvers<void>()
+    const ear = { told: [] as string[], lost: 0, open: open.promise }
+    const hear = async (node: Served) => {
+      const socket = await socketOf(node, me)
+      open.resolve()
+      for (;;) {
+        const event = await socket.next()
+        if (event.type === 'new_message') ear.told.push(event.content)
+      }
+    }
+    const keep = async () => {
+      for (let n = home; sending; n++) {
+        await hear(nodes[n % nodes.length] as Served).catch(() => ear.lost++)
+        await sleep(50)
+      }
+    }
+    void keep()
+    return ear
+  }
   const [one, two] = pair
+  const ears = [listen(one, 0), listen(two, 1)] as const
+  await Promise.all(ears.map(({ open }) => open))
   const both = Promise.all([say(one, two, 0), say(two, one, 1)])
   both.catch(() => {})
   return {
@@ -64,6 +88,15 @@ export async function openDialogue(nodes: readonly Served[]): Promise<Dialogue> 
         expect(own).toEqual(said)
       }
       expect(heard).toHaveLength(first.said.length + second.said.length)
+      for (const [{ told, lost }, { said }] of [
+        [ears[0], second],
+        [ears[1], first],
+      ] as const) {
+        await expect.poll(() => told.at(-1), { timeout: 10_000 }).toBe(said.at(-1))
+        // What a lost socket did not tell is in the inbox; nothing is told twice or out of order.
+        expect(told).toEqual(lost === 0 ? said : said.filter((content) => told.includes(content)))
+      }
+      expect(ears[1].lost).toBe(0)
     },
   }
 }

@@ -23,6 +23,7 @@ import { send } from '../messages/send.ts'
 import { decideRelated } from '../oversight/related.ts'
 import { ensureProject } from '../projects/projects.ts'
 import { requestContact, respondContact } from '../requests/requests.ts'
+import { createTask, endTask } from '../tasks/tasks.ts'
 import { createGrant, revokeGrant } from '../threads/grants.ts'
 import { renameTopic } from '../topics/care.ts'
 import { join, resetCursor } from '../topics/members.ts'
@@ -188,6 +189,13 @@ eachEngine('The feed', (open) => {
       expect(await changesOf(() => addFollowed(hub, operator, followed))).toEqual([
         { kind: 'session.followed', actor: 'operator' },
       ])
+      const task = { id: 'task', owner: 'operator', door: 'hub', tool: 'x', args: '{}', scope: '{}', ttlMs: 1000 }
+      expect(await changesOf(() => createTask(hub, operator, { ...task, holder: 'me' }))).toEqual([
+        { kind: 'task.created', actor: 'operator' },
+      ])
+      expect(await changesOf(() => endTask(hub, operator, { id: 'task', status: 'completed' }))).toEqual([
+        { kind: 'task.ended', actor: 'operator' },
+      ])
       const looker = { caller: operator, project }
       const wish = { agent: { name: 'ann' }, thread: String(messageId), can: 'read', ttlMs: 1000 } as const
       const granted = { ...byOperator, agentId: ann, threadId: expect.any(Number) }
@@ -246,6 +254,8 @@ eachEngine('The feed', (open) => {
         'server.revoked': true,
         'session.ended': true,
         'session.followed': true,
+        'task.created': true,
+        'task.ended': true,
       }
       expect(new Set((await listAll()).map(({ kind }) => kind))).toEqual(new Set(Object.keys(kinds)))
     },

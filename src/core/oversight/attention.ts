@@ -13,7 +13,7 @@ export type { LateView } from '../../store/attention.ts'
 const longUnreadMs = 3_600_000
 
 /** A count stops here: the pages then say that there are more. */
-export const mostCounted = 5000
+export const mostCounted = 1000
 
 export interface AttentionCounts {
   readonly unread: number

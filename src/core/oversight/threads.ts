@@ -46,7 +46,7 @@ export interface ThreadsWish {
 }
 
 /** So many of the newest messages say who takes part. */
-const newestAsked = 20
+const newestAsked = 10
 const mostNamed = 12
 
 /** By their newest message, the newest first; after the last of these, topics in which nobody has said anything. */

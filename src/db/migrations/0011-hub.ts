@@ -1,4 +1,4 @@
-/** What the hub door adds: grants on threads, how far an agent was shown each of them, and the subscriptions of sessions. */
+/** What the hub door adds: grants on threads, how far an agent was shown each of them, the subscriptions of sessions, and tasks. */
 import { identity } from '../dialect.ts'
 import type { Migration } from '../migrate.ts'
 
@@ -41,5 +41,28 @@ export const hub: Migration = {
       PRIMARY KEY (session, uri)
     )`,
     'CREATE INDEX subscriptions_expiry ON subscriptions (expires_at)',
+
+    // A call that goes on without its client. caller and scope are JSON: whoever takes it over runs it as they did.
+    // owner tells whose it is; holder runs it, as long as held_until has not passed.
+    `CREATE TABLE tasks (
+      id         TEXT PRIMARY KEY,
+      owner      TEXT NOT NULL,
+      door       TEXT NOT NULL,
+      tool       TEXT NOT NULL,
+      args       TEXT NOT NULL,
+      caller     TEXT NOT NULL,
+      scope      TEXT NOT NULL,
+      status     TEXT NOT NULL,
+      result     TEXT,
+      created_at BIGINT NOT NULL,
+      updated_at BIGINT NOT NULL,
+      ttl_ms     BIGINT NOT NULL,
+      expires_at BIGINT NOT NULL,
+      holder     TEXT NOT NULL,
+      held_until BIGINT NOT NULL
+    )`,
+    'CREATE INDEX tasks_owner ON tasks (owner, id)',
+    'CREATE INDEX tasks_expiry ON tasks (expires_at)',
+    "CREATE INDEX tasks_working ON tasks (held_until) WHERE status = 'working'",
   ],
 }

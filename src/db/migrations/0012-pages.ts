@@ -12,10 +12,12 @@ export const pages: Migration = {
       project_id BIGINT NOT NULL,
       message_id BIGINT NOT NULL,
       sender_id  BIGINT NOT NULL,
+      importance TEXT NOT NULL,
       home       INTEGER NOT NULL,
       PRIMARY KEY (project_id, message_id)
     ) ${dialect === 'sqlite' ? 'WITHOUT ROWID' : ''}`,
     'CREATE INDEX project_box_sender ON project_box (sender_id, message_id) WHERE home = 1',
+    "CREATE INDEX project_box_importance ON project_box (project_id, importance, message_id) WHERE importance <> 'normal'",
     // The newest message of each thread.
     `CREATE TABLE thread_box (
       thread_id  BIGINT PRIMARY KEY,
@@ -25,9 +27,9 @@ export const pages: Migration = {
     'CREATE INDEX thread_box_project ON thread_box (project_id, last_id)',
     'CREATE INDEX thread_box_last ON thread_box (last_id)',
     `INSERT INTO project_box
-      SELECT t.project_id, m.id, m.sender_id, 1 FROM messages m JOIN threads t ON t.id = m.thread_id ORDER BY 1, 2`,
+      SELECT t.project_id, m.id, m.sender_id, m.importance, 1 FROM messages m JOIN threads t ON t.id = m.thread_id ORDER BY 1, 2`,
     `INSERT INTO project_box
-      SELECT g.project_id, m.id, m.sender_id, 0
+      SELECT g.project_id, m.id, m.sender_id, m.importance, 0
       FROM message_guests g JOIN messages m ON m.id = g.message_id JOIN threads t ON t.id = m.thread_id
       WHERE g.project_id <> t.project_id`,
     `INSERT INTO thread_box
@@ -37,11 +39,12 @@ export const pages: Migration = {
     // Few messages are in these: a send of any other pays nothing for them.
     "CREATE INDEX messages_importance ON messages (importance, id) WHERE importance <> 'normal'",
     'CREATE INDEX messages_attached ON messages (id) WHERE attachments IS NOT NULL',
-    // Written with COALESCE, so that no engine takes them for the inbox of one agent, which has indexes of its own.
-    'CREATE INDEX deliveries_urgent_anywhere ON deliveries (message_id) WHERE urgent = 1 AND COALESCE(read_at, 0) = 0',
-    'CREATE INDEX deliveries_unacked_anywhere ON deliveries (message_id, sent_at) WHERE ack_wanted = 1 AND COALESCE(acked_at, 0) = 0',
+    // Written with COALESCE, so that no engine takes them for the inbox of one agent, which has indexes of its own. They hold
+    // every column that is asked for: a count reads no row.
+    'CREATE INDEX deliveries_urgent_anywhere ON deliveries (message_id, urgent, read_at) WHERE urgent = 1 AND COALESCE(read_at, 0) = 0',
+    'CREATE INDEX deliveries_unacked_anywhere ON deliveries (message_id, sent_at, ack_wanted, acked_at) WHERE ack_wanted = 1 AND COALESCE(acked_at, 0) = 0',
     // Written at its end alone, whoever the recipient is: a page of it takes the rows of many sends.
-    'CREATE INDEX deliveries_unread_anywhere ON deliveries (message_id, sent_at) WHERE COALESCE(read_at, 0) = 0',
+    'CREATE INDEX deliveries_unread_anywhere ON deliveries (message_id, sent_at, read_at) WHERE COALESCE(read_at, 0) = 0',
 
     // How many messages there were in each slot of time: all (kind 0), of an agent (1), from an agent to another (2).
     // A follower of the feed counts them (core/oversight/counting.ts).
@@ -96,8 +99,8 @@ const kept: Readonly<Record<Dialect, readonly string[]>> = {
     // Once a statement: many messages of one thread in one statement touch its row once.
     `CREATE FUNCTION box_note() RETURNS TRIGGER LANGUAGE plpgsql AS $$
     BEGIN
-      INSERT INTO project_box (project_id, message_id, sender_id, home)
-        SELECT t.project_id, m.id, m.sender_id, 1 FROM fresh m JOIN threads t ON t.id = m.thread_id;
+      INSERT INTO project_box (project_id, message_id, sender_id, importance, home)
+        SELECT t.project_id, m.id, m.sender_id, m.importance, 1 FROM fresh m JOIN threads t ON t.id = m.thread_id;
       INSERT INTO thread_box (thread_id, project_id, last_id)
         SELECT t.id, t.project_id, MAX(m.id) FROM fresh m JOIN threads t ON t.id = m.thread_id GROUP BY t.id, t.project_id
         ON CONFLICT (thread_id) DO UPDATE SET last_id = excluded.last_id WHERE thread_box.last_id < excluded.last_id;
@@ -107,8 +110,8 @@ const kept: Readonly<Record<Dialect, readonly string[]>> = {
       FOR EACH STATEMENT EXECUTE FUNCTION box_note()`,
     `CREATE FUNCTION box_guest() RETURNS TRIGGER LANGUAGE plpgsql AS $$
     BEGIN
-      INSERT INTO project_box (project_id, message_id, sender_id, home)
-        SELECT NEW.project_id, m.id, m.sender_id, 0 FROM messages m WHERE m.id = NEW.message_id ON CONFLICT DO NOTHING;
+      INSERT INTO project_box (project_id, message_id, sender_id, importance, home)
+        SELECT NEW.project_id, m.id, m.sender_id, m.importance, 0 FROM messages m WHERE m.id = NEW.message_id ON CONFLICT DO NOTHING;
       RETURN NULL;
     END $$`,
     'CREATE TRIGGER box_guest AFTER INSERT ON message_guests FOR EACH ROW EXECUTE FUNCTION box_guest()',

@@ -23,12 +23,14 @@ import { addHealth, type HealthOptions } from './health.ts'
 import { checkForm, comeBack, isCutOff, statusOf } from './refusal.ts'
 import { addMetadata, challengeOf, type ResourceOptions } from './sign-in/resource.ts'
 import { createResponses, type UnsentOptions } from './unsent.ts'
+import type { WrongKeys } from './wrong-keys.ts'
 
 export interface AppOptions extends GuardOptions, CredentialOptions, HealthOptions, UnsentOptions {
   readonly log: Log
   /** Holds callers to their roles and limits; absent where every caller may do all. */
   readonly admission?: Admission | undefined
   readonly cors?: CorsOptions | undefined
+  readonly wrongKeys?: WrongKeys | undefined
   /** What clients are told about signing in. */
   readonly resource?: ResourceOptions
   /** Whether requests are logged at level info; else they are at level debug. */
@@ -44,7 +46,7 @@ declare module 'fastify' {
 
 /** Listen with `listen` below: it costs each request less than `app.listen` right after `app.ready`. */
 export function createApp(options: AppOptions): FastifyInstance {
-  const { log, admission, resource = {} } = options
+  const { log, admission, wrongKeys, resource = {} } = options
   const app = Fastify({
     http: { ServerResponse: createResponses(options) },
     bodyLimit: limits.requestBytes,
@@ -86,7 +88,8 @@ export function createApp(options: AppOptions): FastifyInstance {
       request.caller = who
       done()
     }
-    if (caller instanceof Promise) caller.then(enter, done)
+    const refuse = (error: Error) => done((wrongKeys?.judge(error, request.raw.socket.remoteAddress) ?? error) as Error)
+    if (caller instanceof Promise) caller.then(enter, refuse)
     else enter(caller)
   })
   if (admission !== undefined) app.addHook('onRoute', admitRoutes(admission))
@@ -130,9 +133,11 @@ export async function listen(app: FastifyInstance, { host, port }: { host: strin
   return app.listen({ host, port })
 }
 
-/** Probes carry no credentials, nor do those who ask how to get some; a path that does not exist is 404 for everybody. */
-const isOpen = ({ is404, raw }: FastifyRequest): boolean =>
-  is404 || raw.url?.startsWith('/health/') === true || raw.url?.startsWith('/.well-known/') === true
+/** Probes carry no credentials, nor do those who ask how to call or to get some; a path that does not exist is 404 for everybody. */
+const isOpen = ({ is404, raw: { url = '' } }: FastifyRequest): boolean =>
+  is404 || openPaths.some((path) => url.startsWith(path))
+
+const openPaths = ['/health/', '/.well-known/', '/docs', '/openapi.json']
 
 /** Pages take cookies too, and lead to a login. By the path, because the options of a route cost every request 1 µs. */
 const isPage = ({ url = '' }: IncomingMessage): boolean =>

@@ -32,7 +32,11 @@ const pendingConnection = z.object({
 
 export type PendingConnection = z.output<typeof pendingConnection>
 
-export const inbox = z.object({ sessions: z.array(listed), pending_connections: z.array(pendingConnection) })
+export const inbox = z.object({
+  sessions: z.array(listed),
+  pending_connections: z.array(pendingConnection),
+  has_more: z.boolean().optional(),
+})
 
 export type Inbox = z.output<typeof inbox>
 

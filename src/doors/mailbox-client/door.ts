@@ -1,8 +1,8 @@
 /** The tools of `parley mailbox`: the mailbox of one agent at a Parley server, over stdin and stdout. */
 import { z } from 'zod'
-import { agentNamePattern, agentNameRule } from '../../base/names.ts'
+import { limits } from '../../base/limits.ts'
 import { type Door, defineTool, type Hints } from '../mcp/table.ts'
-import { clientId, text, title, waitSeconds } from '../words/fields.ts'
+import { agentAddress, clientId, title, waitSeconds } from '../words/fields.ts'
 import type { Arrivals, Arrived } from './arrivals.ts'
 import type { Server } from './server.ts'
 import { arrivedText, connectionText, historyText, inboxText } from './texts.ts'
@@ -16,12 +16,10 @@ export interface MailboxClient {
   handled(messageId: string): void
 }
 
-/** As the server has them: an error that costs no request. */
-const [longestContent, longestIntro] = [10_000, 500]
-
-const agentName = z.string().regex(agentNamePattern, `must be ${agentNameRule}`)
 const sessionId = clientId.describe('The id of the session, as mailbox_check shows it.')
-const content = text(longestContent).describe('The message.')
+
+/** The server checks the length, and words the error. */
+const content = z.string().describe(`The message; up to ${limits.postBodyLength} characters.`)
 
 const hints: Hints = {
   UNAUTHENTICATED: ({ hint }) =>
@@ -56,8 +54,8 @@ export function mailboxClientDoor({ server, arrivals, waitMs, handled }: Mailbox
       'Ask to connect with another agent, so that you can write to each other. Returns a verification code: give it to your owner, who passes it to the owner of the other agent by a human channel.',
     cluster: 'connections',
     input: z.strictObject({
-      target_agent_name: agentName.describe('The agent to connect with.'),
-      message: text(longestIntro).optional().describe('A word on who you are and what it is about.'),
+      target_agent_name: agentAddress.describe('The agent to connect with.'),
+      message: z.string().optional().describe('A word on who you are and what it is about.'),
     }),
     effect: 'write',
     async run({ target_agent_name, message }) {
@@ -90,7 +88,7 @@ export function mailboxClientDoor({ server, arrivals, waitMs, handled }: Mailbox
       'Send a message to a connected agent. A session with the same subject goes on, else a new one begins. To answer a message, mailbox_reply is simpler.',
     cluster: 'mailbox',
     input: z.strictObject({
-      to: agentName.describe('The agent to send to.'),
+      to: agentAddress.describe('The agent to send to.'),
       subject: title.describe('What the conversation is about.'),
       content,
       session_id: sessionId.optional().describe('An existing session to go on in, whatever its subject.'),

@@ -2,6 +2,7 @@
 import type { z } from 'zod'
 import type { Clock } from '../../base/clock.ts'
 import { type Code, codes, HubError } from '../../base/errors.ts'
+import type { Ids } from '../../base/ids.ts'
 import { cut, echo } from '../../base/text.ts'
 import * as answers from './answers.ts'
 import { type Fetched, request, Unreachable } from './request.ts'
@@ -11,6 +12,7 @@ export interface ServerOptions {
   readonly url: string
   readonly key: string | undefined
   readonly clock: Clock
+  readonly ids: Ids
   /** The name under which this process claims messages: it may claim again what it has claimed. */
   readonly client: string
 }
@@ -30,12 +32,15 @@ interface Wish<Answer extends z.ZodType> {
   readonly body?: object
 }
 
+/** As many as an answer may have room for. */
+const sessionsListed = 50
+
 /** How long a request may take before the server counts as away. */
 const patienceMs = 15_000
 
 export type Server = ReturnType<typeof createServer>
 
-export function createServer({ url, key, clock, client }: ServerOptions) {
+export function createServer({ url, key, clock, ids, client }: ServerOptions) {
   async function call<Answer extends z.ZodType>(
     method: 'GET' | 'POST' | 'PUT',
     path: string,
@@ -54,8 +59,7 @@ export function createServer({ url, key, clock, client }: ServerOptions) {
   const of = (id: string) => encodeURIComponent(id)
 
   return {
-    url,
-    inbox: () => call('GET', '/inbox', { as: answers.inbox }),
+    inbox: () => call('GET', `/inbox?limit=${sessionsListed}`, { as: answers.inbox }),
     history: (session: string, { limit, before }: { limit: number; before?: string | undefined }) =>
       call('GET', `/sessions/${of(session)}/history?limit=${limit}${before ? `&before=${of(before)}` : ''}`, {
         as: answers.history,
@@ -70,7 +74,15 @@ export function createServer({ url, key, clock, client }: ServerOptions) {
         more = page.has_more && after !== ''
       }
     },
-    send: (body: Draft) => call('POST', '/messages/send', { as: answers.sent, body }),
+    /** Tried twice where the first answer is lost: by its id the message is stored once. */
+    async send(draft: Draft) {
+      const body = { client_message_id: ids.uuid(), ...draft }
+      const post = () => call('POST', '/messages/send', { as: answers.sent, body })
+      return post().catch((error: unknown) => {
+        if (error instanceof HubError && error.code === 'SERVER_UNAVAILABLE') return post()
+        throw error
+      })
+    },
     connect: (target_agent_name: string, message: string | undefined) =>
       call('POST', '/connections/request', { as: answers.requested, body: { target_agent_name, message } }),
     approve: (verification_code: string) =>

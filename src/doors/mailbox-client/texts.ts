@@ -6,15 +6,12 @@ import type { ConnectionEvent, History, Inbox, PendingConnection, SessionMessage
 /** Results above 50,000 characters are moved out of a model's sight by some clients. */
 export const answerLength = 40_000
 
-/** The longest text of one message in an answer that has several. */
-const shareLength = 10_000
+/** The longest text of a message in a list of sessions. */
+const listedLength = 1000
 
 const times = (count: number, thing: string): string => `${count} ${thing}${count === 1 ? '' : 's'}`
 
-function letter(
-  { id, sender_name, content, created_at, is_read, truncated }: SessionMessage,
-  most = shareLength,
-): string {
+function letter({ id, sender_name, content, created_at, is_read, truncated }: SessionMessage, most: number): string {
   const facts = [
     `id ${id}`,
     `sent ${created_at}`,
@@ -28,24 +25,27 @@ function letter(
 const shortened = (text: string, most: number): string =>
   text.length <= most ? text : `${cut(text, most)}\n(cut here: the message has ${text.length} characters)`
 
-export function inboxText({ sessions, pending_connections: pending }: Inbox): string {
+export function inboxText({ sessions, pending_connections: pending, has_more }: Inbox): string {
   const unread = sessions.reduce((sum, { unread_count }) => sum + unread_count, 0)
   const head = `${times(unread, 'unread message')} in ${times(sessions.length, 'session')}.`
   const parts = [sessions.length === 0 ? 'Your mailbox is empty.' : head]
   let length = 0
-  let left = 0
+  let older = has_more === true
   for (const session of sessions) {
     const { session_id, subject, other_agent_name, unread_count, last_message_at, recent_messages } = session
     const text = [
       `Session ${session_id} with ${other_agent_name}, subject ${quotedLine(subject)}: ${unread_count} unread, last message ${last_message_at}`,
       // Shown in the order in which they were written; the server's is newest first.
-      ...recent_messages.toReversed().map((message) => letter(message, 1000)),
+      ...recent_messages.toReversed().map((message) => letter(message, listedLength)),
     ].join('\n')
     length += text.length
-    if (length > answerLength) left++
+    if (length > answerLength) older = true
     else parts.push(text)
   }
-  if (left > 0) parts.push(`${times(left, 'older session')} are left out: this answer is long enough.`)
+  if (older)
+    parts.push(
+      'There are older sessions, which this answer has no room for. mailbox_wait takes unread messages of all.',
+    )
   if (pending.length > 0) parts.push(pendingText(pending))
   if (sessions.length > 0) parts.push('Read a session with mailbox_read, answer with mailbox_reply.')
   return parts.join('\n\n')
@@ -69,15 +69,17 @@ export function historyText({ session_id, subject, messages }: History): string 
   return [head, ...messages.toReversed().map((message) => letter(message, most)), ...(more ? [more] : [])].join('\n\n')
 }
 
+const asRead = ({ message_id, from_agent, content, created_at }: UnreadMessage): SessionMessage => ({
+  ...{ id: message_id, sender_name: from_agent, content, created_at },
+  is_read: true,
+})
+
 export const arrivedText = (messages: readonly UnreadMessage[], more: boolean): string =>
   [
     `${times(messages.length, 'new message')}${more ? ', and more are waiting' : ''}.`,
     ...messages.map(
       (message) =>
-        `Session ${message.session_id}, subject ${quotedLine(message.subject)}\n${letter({
-          ...{ id: message.message_id, sender_name: message.from_agent, content: message.content },
-          ...{ created_at: message.created_at, is_read: true },
-        })}`,
+        `Session ${message.session_id}, subject ${quotedLine(message.subject)}\n${letter(asRead(message), answerLength)}`,
     ),
     'Answer with mailbox_reply and the session id; then call mailbox_wait again.',
   ].join('\n\n')

@@ -186,6 +186,8 @@ export interface Door<Scope> {
   offer?(scope: Scope): Offer | undefined
   /** Makes the calls of this door known one by one (`doors/mcp/usage.ts`); without it they are only counted. */
   subject?(tool: string, args: Readonly<Record<string, unknown>>): Subject
+  /** The name under which clients that ask for it are told of their own calls; without it they are not. */
+  readonly logger?: string
   /** How clients are told that resources changed; without it they are not. */
   readonly updates?: Updates<Scope>
 }

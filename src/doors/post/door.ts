@@ -7,6 +7,8 @@ import { needSelf } from '../../core/agents/owned.ts'
 import type { Hub } from '../../core/hub/hub.ts'
 import { place, say } from '../mcp/args.ts'
 import { toFailure } from './failures.ts'
+import { type Described, openApi } from './openapi.ts'
+import { docsPage, pagePolicy } from './page.ts'
 import { agentRoutes } from './routes/agents.ts'
 import { clientRoutes } from './routes/clients.ts'
 import { connectionRoutes } from './routes/connections.ts'
@@ -16,6 +18,8 @@ import type { Input, OwnContext, Parts, Route } from './table.ts'
 export interface PostOptions {
   /** Whether anybody may register an agent. */
   readonly registrationOpen: boolean
+  /** Of Parley, as OpenAPI tells it. */
+  readonly version: string
 }
 
 export const postRoutes = (hub: Hub): Route[] => [
@@ -26,11 +30,33 @@ export const postRoutes = (hub: Hub): Route[] => [
 ]
 
 /** In a scope of its own: errors there are in the words of this door, also those of the server around it. */
-export function mountPost(app: FastifyInstance, hub: Hub, { registrationOpen }: PostOptions): void {
+export function mountPost(app: FastifyInstance, hub: Hub, { registrationOpen, version }: PostOptions): void {
+  const routes = postRoutes(hub)
   app.register(async (scope) => {
     scope.setErrorHandler((error, _request, reply) => sendFailure(hub, error, reply))
     takeEmptyBodies(scope)
-    for (const route of postRoutes(hub)) serve(scope, hub, route, registrationOpen)
+    describe(scope, { routes, version })
+    for (const route of routes) serve(scope, hub, route, registrationOpen)
+  })
+}
+
+/** For everybody: it tells how to call, and nothing else. Made when somebody first asks. */
+function describe(scope: FastifyInstance, described: Described): void {
+  let [json, page]: (string | undefined)[] = []
+  scope.get('/openapi.json', { config: { open: true } }, (_request, reply) => {
+    json ??= JSON.stringify(openApi(described))
+    return reply.type('application/json; charset=utf-8').send(json)
+  })
+  scope.get('/docs', { config: { open: true } }, (_request, reply) => {
+    page ??= docsPage(described)
+    return reply
+      .headers({
+        'content-security-policy': pagePolicy,
+        'x-content-type-options': 'nosniff',
+        'referrer-policy': 'no-referrer',
+      })
+      .type('text/html; charset=utf-8')
+      .send(page)
   })
 }
 

@@ -29,7 +29,7 @@ export async function loadFrame({ hub, caller }: Visit): Promise<Frame> {
   ])
   return {
     answers,
-    attention: counted(counts.ackOverdue + counts.urgent, counts.capped),
+    attention: counted(Math.max(counts.ackOverdue, counts.urgent), counts.capped),
     // The common project is always there, also where nobody uses it.
     projects: projects.items.filter(({ agents, messages }) => agents + messages > 0),
     moreProjects: projects.next !== undefined,

@@ -9,6 +9,7 @@ import {
   type BridgeOptions,
   bridgeHere,
   clock,
+  ids,
   type Owner,
   pair,
   startMailbox,
@@ -151,7 +152,7 @@ verifies(
   async () => {
     const [alice, bob] = await pair(parley())
     const { message_id } = await write(alice, bob, 'inherited')
-    const dead = createServer({ url: parley().url, key: bob.key, clock, client: 'dead' })
+    const dead = createServer({ url: parley().url, key: bob.key, clock, ids, client: 'dead' })
     expect(await dead.claim(message_id)).toBeDefined()
     const gateway = await fake.startGateway()
     const heir = bridge(bob, gateway)

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { expect, onTestFinished } from 'vitest'
 import { loadConfig } from '../../../src/settings/read.ts'
-import { pair, startMailbox, unreadOf } from '../../support/mailbox-client.ts'
+import { ownerAt, pair, startMailbox, unreadOf } from '../../support/mailbox-client.ts'
 import { runParley, serveHere, shareServer, spawnParley, temporaryFolder } from '../../support/parley.ts'
 import { verifies } from '../../support/verifies.ts'
 
@@ -19,8 +19,10 @@ verifies(
     const storage = await temporaryFolder()
     const first = await serveHere({ storage })
     const [alice, bob] = await pair(first)
-    const { call } = await startMailbox({ url: first.url, key: bob.key })
+    const { call, log } = await startMailbox({ url: first.url, key: bob.key, env: { LOG_LEVEL: 'debug' } })
+    const opened = () => log().match(/the WebSocket is open/g)?.length
     expect(await call('mailbox_check')).toContain('empty')
+    await expect.poll(opened).toBe(1)
     await first.stop()
     for (const tool of ['mailbox_check', 'mailbox_wait'])
       await expect(call(tool)).rejects.toMatchObject({
@@ -33,20 +35,51 @@ verifies(
     await alice.rest.send({ to: bob.name, subject: 'Missed', content: 'while you were away' })
     expect(await call('mailbox_wait', { wait_seconds: 20 })).toContain('> while you were away\n')
 
-    // The other way round: it waits while the server goes and comes back.
+    // The other way round: it waits while its server goes and comes back, and another one has the message meanwhile.
+    await expect.poll(opened, { timeout: 10_000 }).toBe(2)
     const looks = async () =>
       Number(
         /tool="list_unread",outcome="ok"\} (\d+)/.exec(await (await fetch(`${again.url}/metrics`)).text())?.[1] ?? 0,
       )
     const before = await looks()
-    const waiting = call('mailbox_wait', { wait_seconds: 20 })
+    const waiting = call('mailbox_wait', { wait_seconds: 50 })
     await expect.poll(looks).toBe(before + 1)
+    const beside = await serveHere({ storage })
     await again.stop()
+    const { rest } = ownerAt(beside, alice)
+    await rest.send({ to: bob.name, subject: 'Missed', content: 'and now' })
     await serveHere({ storage, env: { HTTP_PORT: String(first.port) } })
-    await alice.rest.send({ to: bob.name, subject: 'Missed', content: 'and now' })
     expect(await waiting).toContain('> and now\n')
   },
 )
+
+verifies('client.send.once', 'The connection breaks before the answer: the message is there once', async () => {
+  const [alice, bob] = await pair(parley())
+  let lost = 0
+  const proxy = createServer(async (request, response) => {
+    const pieces: Buffer[] = []
+    for await (const piece of request) pieces.push(piece)
+    const headers = { 'content-type': 'application/json', 'x-api-key': alice.key }
+    const answer = await fetch(`${parley().url}${request.url}`, {
+      method: 'POST',
+      headers,
+      body: Buffer.concat(pieces),
+    })
+    if (++lost === 1) request.socket.destroy()
+    else response.writeHead(answer.status).end(await answer.text())
+  })
+  proxy.listen(0, '127.0.0.1')
+  await once(proxy, 'listening')
+  onTestFinished(() => {
+    proxy.closeAllConnections()
+    proxy.close()
+  })
+  const { rest } = ownerAt({ url: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}` }, alice)
+  const { message_id } = await rest.send({ to: bob.name, subject: 'Plan', content: 'once' })
+  expect(lost).toBe(2)
+  const { sessions } = await bob.rest.inbox()
+  expect(sessions[0]?.recent_messages.map(({ id }) => id)).toEqual([message_id])
+})
 
 verifies('client.server.stranger', 'Another program at the address is told from a Parley server', async () => {
   let [status, body] = [200, '<html>hello</html>']

@@ -90,6 +90,9 @@ verifies('client.errors.worded', 'What is refused is an error with the next step
     code: 'INVALID_ARGUMENT',
     message: expect.stringContaining('"content" is missing'),
   })
+  await expect(call('mailbox_send', { to: bob.name, subject: 'x', content: 'y'.repeat(10_001) })).rejects.toMatchObject(
+    { code: 'INVALID_ARGUMENT', message: expect.stringContaining('10000 characters') },
+  )
   await expect(call('mailbox_wait', { wait_seconds: -1 })).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' })
   expect(await unreadOf(bob)).toEqual([])
 })

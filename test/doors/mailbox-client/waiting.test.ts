@@ -58,10 +58,29 @@ verifies('client.wait.once', 'Of two clients with one key, one is given the mess
   expect((await Promise.all(twice)).filter((text) => text?.includes('> again once\n'))).toHaveLength(1)
 })
 
+verifies('client.wait.connections', 'An event that arrives twice is told once', async () => {
+  const [, { key }] = await pair(parley())
+  const server = createServer({ url: parley().url, key, clock, ids, client: 'one process' })
+  const arrivals = new Arrivals({ server, news: new News(clock), clock, connected: () => true })
+  const event = {
+    type: 'connection_request',
+    connection_id: '1',
+    from_agent: 'eve',
+    message: 'Hi',
+    verification_code: null,
+  }
+  for (const one of [event, event, { ...event, connection_id: '2' }, { type: 'unheard of' }, null]) arrivals.note(one)
+  const wait = async () =>
+    (await arrivals.wait({ ms: 0, signals: [] })).connections.map(({ connection_id }) => connection_id)
+  expect(await wait()).toEqual(['1', '2'])
+  arrivals.note(event)
+  expect(await wait()).toEqual([])
+})
+
 describe('An answer that does not reach its host', () => {
   /** The client in this process, over a pipe that may be broken. */
   function open({ key }: Owner) {
-    const server = createServer({ url: parley().url, key, clock, client: 'one process' })
+    const server = createServer({ url: parley().url, key, clock, ids, client: 'one process' })
     const arrivals = new Arrivals({ server, news: new News(clock), clock, connected: () => false })
     const handled = (id: string) => void server.markRead(id)
     return mailboxClientDoor({ server, arrivals, waitMs: 1000, handled })

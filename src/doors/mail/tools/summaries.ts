@@ -35,6 +35,7 @@ export function summaryTools(hub: Hub) {
     }),
     output: summaryShape,
     effect: 'read',
+    task: ({ llm_mode }) => llm_mode && hub.llm !== undefined,
     async run({ project_key, thread_id, include_examples, ...llm }, context) {
       const wish = { project: project_key, key: thread_id, ...refining(llm, context) }
       return toSummary(await summarizeThread(hub, context.caller, wish), include_examples)
@@ -59,6 +60,7 @@ export function summaryTools(hub: Hub) {
     }),
     output: manyShape,
     effect: 'read',
+    task: ({ llm_mode }) => llm_mode && hub.llm !== undefined,
     async run({ project_key, thread_ids, per_thread_limit, ...llm }, context) {
       const wish = { project: project_key, keys: thread_ids, limit: per_thread_limit, ...refining(llm, context) }
       return toMany(await summarizeThreads(hub, context.caller, wish))

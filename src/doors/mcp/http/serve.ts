@@ -29,6 +29,7 @@ export interface MountOptions<Scope> {
 
 export function mountDoor<Scope>(app: FastifyInstance, { engine, path, door, scope }: MountOptions<Scope>): void {
   const service = createService(door, engine)
+  engine.tasks?.serve(service)
   const mount: Mount<Scope> = { service, eras: createEras(service), scope }
   const errorHandler = (error: FastifyError, request: FastifyRequest, reply: FastifyReply) =>
     refuse(engine, error, request, reply)

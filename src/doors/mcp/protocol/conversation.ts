@@ -6,6 +6,8 @@ export class Conversation {
   readonly calls = new Map<RequestId, { lose(): unknown }>()
   /** Absent until the client follows something, or opens a stream. */
   updates: SessionUpdates | undefined
+  /** Writes to the client besides its requests, if it reads; absent where there is no way. */
+  tell: ((text: string) => void) | undefined
   /** The least severe notes that the client asked for. */
   level: LoggingLevel | undefined
 

@@ -9,6 +9,7 @@ import type { Admission } from '../../http/admission.ts'
 import { Usage } from '../usage.ts'
 import { createSessions, type SessionOptions, type Sessions } from './sessions.ts'
 import { createStreams, type Streams } from './streams.ts'
+import { createTasks, type TaskStore, type Tasks } from './tasks.ts'
 
 export interface EngineOptions {
   readonly clock: Clock
@@ -23,6 +24,8 @@ export interface EngineOptions {
   readonly admission?: Admission | undefined
   /** Absent where no client can come back: on stdio. */
   readonly sessions?: SessionOptions
+  /** Where calls that run as tasks are kept; without it no call does. */
+  readonly tasks?: TaskStore
   /** How long running calls may take to end once the server stops. */
   readonly graceMs?: number
 }
@@ -35,6 +38,7 @@ export interface Engine {
   readonly version: string
   readonly admission: Admission | undefined
   readonly sessions: Sessions | undefined
+  readonly tasks: Tasks | undefined
   readonly streams: Streams
   /** Every request whose answer is not out yet. */
   readonly exchanges: Set<Losable>
@@ -52,6 +56,7 @@ export function createEngine({
   version,
   admission,
   sessions,
+  tasks,
   graceMs = 5000,
 }: EngineOptions): Engine {
   const stop = new AbortController()
@@ -68,6 +73,7 @@ export function createEngine({
     version,
     admission,
     sessions: sessions && createSessions({ clock, ids, ...sessions }),
+    tasks: tasks && createTasks({ clock, log, store: tasks }),
     streams,
     exchanges,
     stopping: stop.signal,
@@ -75,6 +81,7 @@ export function createEngine({
       closing ??= (async () => {
         stop.abort(new HubError('SHUTTING_DOWN', 'Parley is shutting down.'))
         engine.sessions?.close()
+        await engine.tasks?.close()
         const late = Promise.withResolvers<void>()
         const cancel = clock.after(graceMs, late.resolve)
         await Promise.race([exchanges.empty(), late.promise])

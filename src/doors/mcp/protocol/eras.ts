@@ -6,6 +6,7 @@ import type { Service } from './service.ts'
 import type { EraName } from './versions.ts'
 
 export interface Era<Scope> {
+  readonly name: EraName
   readonly methods: ReadonlyMap<string, Handler<Scope>>
   /** The HTTP status of a method nobody knows. */
   readonly unknownMethodStatus: number
@@ -31,12 +32,14 @@ export function createEras<Scope>(service: Service<Scope>): Eras<Scope> {
   const stamp = { [SERVER_INFO_META_KEY]: service.serverInfo }
   const eras: Eras<Scope> = {
     legacy: {
+      name: 'legacy',
       methods: new Map(Object.entries(legacyMethods(service))),
       unknownMethodStatus: 200,
       encode: (_, result) => JSON.stringify(result),
       tail: '}',
     },
     modern: {
+      name: 'modern',
       methods: new Map(Object.entries(modernMethods(service))),
       unknownMethodStatus: 404,
       encode: (method, result) =>

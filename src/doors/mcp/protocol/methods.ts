@@ -7,6 +7,7 @@ import type { Json } from './json.ts'
 import { complete, listResources, readResource } from './resources.ts'
 import type { Service } from './service.ts'
 import { listen, subscribe, unsubscribe } from './subscriptions.ts'
+import { extension, legacyTaskMethods, modernTaskMethods, takesTasks } from './task-methods.ts'
 import { callTool, listTools } from './tools.ts'
 import { legacyVersions, modernVersions } from './versions.ts'
 
@@ -54,19 +55,21 @@ export function legacyMethods<Scope>(service: Service<Scope>): Methods<Scope> {
       const known = legacyVersions.includes(params.protocolVersion)
       return {
         protocolVersion: known ? params.protocolVersion : legacyVersions[0],
-        capabilities: { ...capabilities(service), logging: {} },
+        capabilities: { ...capabilities(service), logging: {}, ...(takesTasks(service) && { tasks: taskCapability }) },
         serverInfo: service.serverInfo,
         instructions: service.offered(exchange.scope).instructions,
       }
     }),
     ping: encoded(() => ({})),
-    // Accepted for the sake of clients that insist; Parley has nothing to log to them.
-    'logging/setLevel': encoded(({ params }) => {
+    // Accepted at every door for the sake of clients that insist; only some have anything to tell.
+    'logging/setLevel': encoded(({ params, exchange }) => {
       if (!isSpecType.SetLevelRequestParams(params)) throw invalid('logging/setLevel needs a level.')
+      if (exchange.conversation !== undefined) exchange.conversation.level = params.level
       return {}
     }),
     'resources/subscribe': encoded(subscribe),
     'resources/unsubscribe': encoded(unsubscribe),
+    ...encodedAll(legacyTaskMethods(service)),
   }
 }
 
@@ -75,10 +78,11 @@ export function modernMethods<Scope>(service: Service<Scope>): Methods<Scope> {
     ...sharedMethods(service),
     'server/discover': encoded(({ exchange }) => ({
       supportedVersions: modernVersions,
-      capabilities: capabilities(service),
+      capabilities: { ...capabilities(service), ...(takesTasks(service) && { extensions: { [extension]: {} } }) },
       instructions: service.offered(exchange.scope).instructions,
     })),
     'subscriptions/listen': encoded((incoming) => listen(service, incoming)),
+    ...encodedAll(modernTaskMethods(service)),
   }
 }
 
@@ -103,6 +107,11 @@ const encoded =
   <Scope>(answer: (incoming: Incoming<Scope>) => Json | Promise<Json>): Handler<Scope> =>
   async (incoming) =>
     incoming.era.encode(incoming.message.method, await answer(incoming))
+
+const encodedAll = <Scope>(answers: Readonly<Record<string, (incoming: Incoming<Scope>) => Promise<Json>>>) =>
+  Object.fromEntries(Object.entries(answers).map(([method, answer]) => [method, encoded(answer)]))
+
+const taskCapability = { list: {}, cancel: {}, requests: { tools: { call: {} } } }
 
 /** A list that never changes is written once for each era: 2 instead of 20 µs for the tools of a large door. */
 function fixed<Scope>(key: string, listFor: (exchange: Exchange<Scope>) => readonly object[]): Handler<Scope> {

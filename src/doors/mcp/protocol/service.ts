@@ -93,6 +93,7 @@ export function advertise<Scope>(tool: Tool<Scope>, terse = false): object {
       idempotentHint: idempotent || effect === 'read',
       openWorldHint: false,
     },
+    execution: tool.task === undefined ? undefined : { taskSupport: 'optional' },
     _meta: alwaysLoad ? { 'anthropic/alwaysLoad': true } : undefined,
   }
 }

@@ -58,6 +58,10 @@ export class Session {
 
   constructor(claims: Claims) {
     this.claims = claims
+    this.conversation.tell = (text) => {
+      const [stream] = this.streams
+      if (stream !== undefined) writeEvent(stream, event(text))
+    }
     this.#tag = createHash('sha256').update(claims.nonce).digest('base64url').slice(0, 8)
   }
 
@@ -76,12 +80,6 @@ export class Session {
   send: Send = (text, place) => {
     const [stream] = this.streams
     return stream !== undefined && writeEvent(stream, numberedEvent(text, this.eventId(place)))
-  }
-
-  /** What a client is told besides, if it reads: it is not kept. */
-  tell(text: string): void {
-    const [stream] = this.streams
-    if (stream !== undefined) writeEvent(stream, event(text))
   }
 
   /** Frees everything: streams end, calls are lost, nothing is followed. */

@@ -34,9 +34,11 @@ export async function serveStdio<Scope>(
   { engine, caller = local, stdin = process.stdin, stdout = process.stdout }: StdioOptions,
 ): Promise<void> {
   const service = createService(door, engine)
+  engine.tasks?.serve(service)
   const eras = createEras(service)
   const write = (text: string, done?: (error?: Error | null) => void) => stdout.write(`${text}\n`, done)
   const conversation = new Conversation()
+  conversation.tell = (text) => void write(text)
   const updates =
     door.updates &&
     new SessionUpdates({

@@ -20,7 +20,12 @@ export const agentRoutes = (hub: Hub): Route[] => [
       'Makes an agent and its key. The key is shown once: keep it. Open to callers on this machine and to the operator, and to everybody where REGISTRATION_OPEN is set. `?project=` names another project than the common one.',
     about: 'Agents',
     open: true,
-    input: { body: z.object({ name: newName, owner_contact: ownerContact }) },
+    input: {
+      query: z.object({
+        project: z.string().optional().describe('The slug or key of a project; the common one if left out.'),
+      }),
+      body: z.object({ name: newName, owner_contact: ownerContact }),
+    },
     output: registeredShape,
     status: 201,
     errors: {

@@ -10,6 +10,7 @@ import { hashKey } from '../../../core/access/keys.ts'
 import { needSelf } from '../../../core/agents/owned.ts'
 import type { Hub } from '../../../core/hub/hub.ts'
 import type { Addressed } from '../../http/guard.ts'
+import type { WrongKeys } from '../../http/wrong-keys.ts'
 import { toFailure } from '../failures.ts'
 import { authOk, closes, pong, readSaid } from './events.ts'
 import { type Link, Sockets, type SocketTimes } from './sockets.ts'
@@ -19,6 +20,7 @@ export interface SocketOptions extends SocketTimes {
   guard(request: Addressed): unknown
   /** The agent whose key this is, if it is one. */
   callerOfKey(key: string): Promise<Caller | undefined>
+  readonly wrongKeys?: WrongKeys | undefined
   /** A client that brings its key as its first message has this long. */
   readonly keyMs?: number
 }
@@ -31,7 +33,7 @@ const graceMs = 1000
 export function mountSockets(
   app: FastifyInstance,
   hub: Hub,
-  { guard, callerOfKey, keyMs = 5000, ...times }: SocketOptions,
+  { guard, callerOfKey, wrongKeys, keyMs = 5000, ...times }: SocketOptions,
 ): void {
   const handshakes = new WebSocketServer({
     noServer: true,
@@ -61,6 +63,7 @@ export function mountSockets(
     const key = keyOf(request)
     // Watched before the handshake ends: the client misses nothing from the moment on that it is connected.
     const link = key === undefined ? undefined : await enter(key)
+    if (key !== undefined && link === undefined) needPatience(request)
     if (socket.destroyed) return link?.leave()
     handshakes.handleUpgrade(request, socket, head, (opened) => {
       sockets.greet(opened)
@@ -70,6 +73,12 @@ export function mountSockets(
     })
     // A handshake that is refused calls nobody back.
     if (link !== undefined && link.socket === undefined) link.leave()
+  }
+
+  /** A wrong key is told by the close of the socket; too many of them get none. */
+  function needPatience({ socket }: IncomingMessage): void {
+    const judged = wrongKeys?.judge(new HubError('UNAUTHENTICATED', 'The key is not valid.'), socket.remoteAddress)
+    if (judged instanceof HubError && judged.code === 'RATE_LIMITED') throw judged
   }
 
   async function enter(key: string): Promise<Link | undefined> {

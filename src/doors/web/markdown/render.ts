@@ -82,6 +82,12 @@ markdown.renderer.rules.image = (tokens, at, options, env, self) => {
   return `<a href="${escaped(plain(src))}" rel="noopener noreferrer nofollow">${escaped(alt || src)}</a>`
 }
 
+/** What is wider than the page can be scrolled by keys too. */
+for (const block of ['fence', 'code_block'] as const) {
+  const usual = markdown.renderer.rules[block]
+  markdown.renderer.rules[block] = (...args) => usual?.(...args).replace(/^<pre>/, '<pre tabindex="0">') ?? ''
+}
+
 /** The second lock: what the renderer above is meant to let through, and nothing else. */
 const rules: sanitize.IOptions = {
   allowedTags: [
@@ -112,6 +118,7 @@ const rules: sanitize.IOptions = {
     input: ['type', 'disabled', 'checked', 'aria-label'],
     ol: ['start'],
     code: ['class'],
+    pre: ['tabindex'],
     span: ['class'],
     li: ['class'],
     th: ['class'],

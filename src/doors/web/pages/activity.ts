@@ -46,9 +46,9 @@ const label = (window: keyof typeof windows) => (ts: number) =>
 function charts(slug: string, { buckets, lanes: all, edges }: Activity, window: keyof typeof windows): Html {
   const find = ({ from, to }: { from: string; to: string }) =>
     withQuery(at(slug, 'search'), { from, to, order: 'time' })
-  return html`<figure class="figure"><h2>Messages</h2>${bars(buckets, label(window))}</figure>
-${all.length > 0 && html`<figure class="figure"><h2>Agents</h2><div class="scrolls">${lanes(all, buckets)}</div></figure>`}
-${edges.length > 0 && html`<figure class="figure"><h2>Who writes to whom</h2><div class="scrolls">${graph(edges, find)}</div></figure>`}
+  return html`<figure class="figure"><h2>Messages</h2><div class="scrolls" tabindex="0" role="group" aria-label="Messages over time">${bars(buckets, label(window))}</div></figure>
+${all.length > 0 && html`<figure class="figure"><h2>Agents</h2><div class="scrolls" tabindex="0" role="group" aria-label="Messages of each agent">${lanes(all, buckets)}</div></figure>`}
+${edges.length > 0 && html`<figure class="figure"><h2>Who writes to whom</h2><div class="scrolls" tabindex="0" role="group" aria-label="Who writes to whom">${graph(edges, find)}</div></figure>`}
 <details class="section"><summary>The same as tables</summary><div class="two"><table><thead><tr><th>Since</th><th class="number">Messages</th></tr></thead><tbody>${buckets.map(({ ts, count }) => html`<tr><td>${exact(ts)}</td><td class="number">${count}</td></tr>`)}</tbody></table>
 <table><thead><tr><th>From</th><th>To</th><th class="number">Messages</th></tr></thead><tbody>${edges.map((edge) => html`<tr><td>${edge.from}</td><td>${edge.to}</td><td class="number"><a href="${find(edge)}">${edge.count}</a></td></tr>`)}</tbody></table></div></details>`
 }

@@ -18,7 +18,7 @@ export const page = definePage({
     here: 'projects',
     up: '/mail',
     watch: {},
-    main: html`<div class="head"><h1>Projects</h1><form class="filters" role="search" action="/mail/projects"><label class="visually-hidden" for="named">Part of the name</label><input id="named" type="search" name="q" value="${q ?? ''}" placeholder="Name or folder"></form></div>
+    main: html`<div class="head"><h1>Projects</h1><form class="filters" action="/mail/projects"><label class="visually-hidden" for="named">Part of the name</label><input id="named" type="search" name="q" value="${q ?? ''}" placeholder="Name or folder"></form></div>
 ${
   items.length > 0
     ? projectTable(visit, items)

@@ -159,7 +159,7 @@ function facets(visit: Visit, { facets: found, capped }: Found, slug: string | u
   const shown = [
     slug === undefined &&
       facet('Project', found.project, (value) => urlWith(visit, { ...fresh, project: value }), slugName),
-    facet('Sender', found.sender, (value) => urlWith(visit, { ...fresh, from: value })),
+    facet('Sender', found.sender, (value) => urlWith(visit, { ...fresh, from: value }), shortAddress),
     facet('Importance', found.importance, (value) => urlWith(visit, { ...fresh, importance: value })),
     facet(
       'Month',
@@ -169,6 +169,12 @@ function facets(visit: Visit, { facets: found, capped }: Found, slug: string | u
     ),
   ].filter((one) => one !== false)
   return shown.length === 0 ? html`` : html`<div class="facets">${shown}</div>`
+}
+
+/** The hash of a project says nothing to people. */
+const shortAddress = (address: string): string => {
+  const at = address.indexOf('@')
+  return at < 0 ? address : `${address.slice(0, at)}@${slugName(address.slice(at + 1))}`
 }
 
 function lastDay(month: string): string {

@@ -116,9 +116,10 @@ export function graph(edges: readonly Edge[], link: (edge: Edge) => string): Htm
     (edge) => {
       const [from, to] = [places.get(edge.from), places.get(edge.to)]
       if (from === undefined || to === undefined || edge.from === edge.to) return undefined
-      const path = html`<path class="edge w${Math.ceil((edge.count / most) * 5)}" d="M${from.x} ${from.y}Q${round((from.x + to.x) / 2 + (cx - (from.x + to.x) / 2) * 0.4 + (to.y - from.y) * 0.06)} ${round((from.y + to.y) / 2 + (cy - (from.y + to.y) / 2) * 0.4 - (to.x - from.x) * 0.06)} ${to.x} ${to.y}"><title>${edge.from} → ${edge.to}: ${edge.count}</title></path>`
-      if (edge.from === others || edge.to === others) return path
-      return html`<a href="${link(edge)}" aria-label="${edge.from} to ${edge.to}: ${edge.count}">${path}</a>`
+      const path = html`<path class="edge w${Math.ceil((edge.count / most) * 5)}" d="M${from.x} ${from.y}Q${round((from.x + to.x) / 2 + (cx - (from.x + to.x) / 2) * 0.4 + (to.y - from.y) * 0.06)} ${round((from.y + to.y) / 2 + (cy - (from.y + to.y) / 2) * 0.4 - (to.x - from.x) * 0.06)} ${to.x} ${to.y}"></path>`
+      const says = html`<title>${edge.from} to ${edge.to}: ${edge.count}</title>`
+      if (edge.from === others || edge.to === others) return html`<g>${says}${path}</g>`
+      return html`<a href="${link(edge)}">${says}${path}</a>`
     },
   )}${[...places].map(
     ([name, { x, y, right }]) =>

@@ -1,0 +1,224 @@
+/** What the post door is measured by: sends beside their floor, events, idle sockets, and an inbox of many sessions. */
+import { connect } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { WebSocket } from 'ws'
+import { percentile } from './client.ts'
+import { type Load, openDriver, readAnswers } from './drive.ts'
+import type { FloorOrder } from './floor-sqlite.ts'
+import type { Order } from './load.ts'
+import { type Row, share } from './rows.ts'
+import { cpu, memory, type Running, rested, startFloor, startParley, startWorker } from './server.ts'
+import { text } from './text.ts'
+import { type Contender, takeTurns } from './turns.ts'
+
+const connections = 64
+const seconds = 0.15
+const quiet = { HTTP_WRONG_KEYS_PER_MINUTE: '0' }
+
+type Fields = Record<string, string>
+
+/** One keep-alive connection of an agent, for latencies one by one. */
+async function openAgent(port: number, key = '') {
+  const socket = connect(port, '127.0.0.1')
+  await new Promise<void>((resolve, reject) => socket.setNoDelay(true).once('connect', resolve).once('error', reject))
+  const waiting: ((body: string) => void)[] = []
+  readAnswers(socket, (_head, body) => waiting.shift()?.(body))
+  const ask = (method: string, path: string, body = ''): Promise<string> => {
+    const head = [`${method} ${path} HTTP/1.1`, `Host: 127.0.0.1:${port}`, ...(key === '' ? [] : [`X-API-Key: ${key}`])]
+    if (body !== '') head.push('Content-Type: application/json', `Content-Length: ${Buffer.byteLength(body)}`)
+    socket.write(`${head.join('\r\n')}\r\n\r\n${body}`)
+    return new Promise((resolve) => waiting.push(resolve))
+  }
+  return {
+    get: (path: string) => ask('GET', path),
+    post: async (path: string, body: object) => JSON.parse(await ask('POST', path, JSON.stringify(body))) as Fields,
+    close: () => socket.destroy(),
+  }
+}
+
+async function register({ port }: Running, names: readonly string[]): Promise<string[]> {
+  const agent = await openAgent(port)
+  const keys = await Promise.all(names.map((name) => agent.post('/agents/register', { name })))
+  agent.close()
+  return keys.map(({ api_key }) => api_key ?? '')
+}
+
+async function connectPair({ port }: Running, from: string, to: { key: string; name: string }): Promise<void> {
+  const [asking, asked] = [await openAgent(port, from), await openAgent(port, to.key)]
+  const { verification_code } = await asking.post('/connections/request', { target_agent_name: to.name })
+  await asked.post('/connections/approve', { verification_code })
+  asking.close()
+  asked.close()
+}
+
+const named = (what: string, count: number) => Array.from({ length: count }, (_, n) => `${what}-${n}`)
+
+/** 64 pairs of connected agents, each with one session. */
+async function openSenders(parley: Running) {
+  const readers = named('reader', connections)
+  const [senders, readerKeys] = [await register(parley, named('sender', connections)), await register(parley, readers)]
+  for (const [n, key] of senders.entries())
+    await connectPair(parley, key, { key: readerKeys[n] ?? '', name: readers[n] ?? '' })
+  const driver = await openDriver(parley.port, connections)
+  const job = {
+    path: () => '/messages/send',
+    headers: (connection: number) => ({ 'X-API-Key': senders[connection] ?? '' }),
+    body: (connection: number) => JSON.stringify({ to: readers[connection], subject: 'The build', content: text }),
+    seconds,
+  }
+  return { run: () => driver.run(job), close: () => driver.close() }
+}
+
+async function sends(folder: () => string, rounds: number): Promise<Row> {
+  const [parley, again, http] = [
+    await startParley(folder(), quiet),
+    await startParley(folder(), quiet),
+    await startFloor(),
+  ]
+  const load = startWorker<Order, Load>('load.ts')
+  const rows = startWorker<FloorOrder, { microseconds: number }>('floor-sqlite.ts', folder())
+  const served = ({ pid }: Running, run: () => Promise<Load>): Contender => ({
+    async slice() {
+      const before = cpu(pid)
+      const { calls, errors, microseconds } = await run()
+      if (errors > 0) throw new Error(`${errors} of ${calls} sends failed`)
+      await rested(pid)
+      return { wall: microseconds, cpu: ((cpu(pid) - before) * 1000) / calls }
+    },
+  })
+  const [senders, others] = [await openSenders(parley), await openSenders(again)]
+  const bare = () => load.ask({ port: http.port, call: 'send', era: 'plain', connections, seconds })
+  const contenders = {
+    http: served(http, bare),
+    rows: { slice: async () => ({ wall: (await rows.ask({ unit: 'send', seconds })).microseconds }) },
+    parley: served(parley, senders.run),
+    again: served(again, others.run),
+  }
+  // Until the code is compiled: a server runs for days.
+  for (const contender of Object.values(contenders)) for (let n = 0; n < 8; n++) await contender.slice()
+  const seen = await takeTurns(contenders, rounds)
+  for (const { close } of [senders, others]) close()
+  await Promise.all([load.stop(), rows.stop()])
+  await Promise.all([parley, again, http].map((server) => server.stop()))
+  const slices = { floor: [seen.http, seen.rows], parley: seen.parley, again: seen.again }
+  return share('`POST /messages/send`', slices, 60)
+}
+
+const openSocket = (port: number, key: string): Promise<WebSocket> =>
+  new Promise((resolve, reject) => {
+    const socket = new WebSocket(`ws://127.0.0.1:${port}/ws`, {
+      headers: { 'X-API-Key': key },
+      perMessageDeflate: false,
+    })
+    socket.once('open', () => resolve(socket)).once('error', reject)
+  })
+
+/** From the start of a send to its event; the socket is at the same server, or at another on the same file. */
+async function events(here: Running, there: Running, samples: number) {
+  const [alice = '', bob = ''] = await register(here, [`alice-${there.pid}`, `bob-${there.pid}`])
+  const to = { key: bob, name: `bob-${there.pid}` }
+  await connectPair(here, alice, to)
+  const [sender, socket] = [await openAgent(here.port, alice), await openSocket(there.port, bob)]
+  const times: number[] = []
+  for (let n = 0; n < samples; n++) {
+    const event = new Promise((resolve) => socket.once('message', resolve))
+    await sleep(4)
+    const began = performance.now()
+    const sent = sender.post('/messages/send', { to: to.name, subject: 'Event', content: `number ${n}` })
+    if (!String(await event).includes(`number ${n}`)) throw new Error('another event came')
+    times.push(performance.now() - began)
+    await sent
+  }
+  socket.terminate()
+  sender.close()
+  return { p50: percentile(times, 50), p99: percentile(times, 99) }
+}
+
+/** What sockets cost on which nothing happens. */
+async function idleSockets(storage: string, count: number) {
+  const parley = await startParley(storage, quiet)
+  const keys = await register(parley, named('idle', count))
+  const warm = await openAgent(parley.port, keys[0])
+  for (let n = 0; n < 500; n++) await warm.get('/inbox')
+  await sleep(2000)
+  const before = memory(parley.pid)
+  const sockets: WebSocket[] = []
+  for (let at = 0; at < count; at += 250)
+    sockets.push(...(await Promise.all(keys.slice(at, at + 250).map((key) => openSocket(parley.port, key)))))
+  await sleep(3000)
+  const all = memory(parley.pid)
+  for (const socket of sockets) socket.terminate()
+  warm.close()
+  await parley.stop()
+  return { all, more: all - before }
+}
+
+/** Answers of `GET /inbox` with so many sessions of three messages each. */
+async function inbox(storage: string, sessions: number, samples: number) {
+  const parley = await startParley(storage, quiet)
+  const [alice = '', bob = ''] = await register(parley, ['alice', 'bob'])
+  await connectPair(parley, alice, { key: bob, name: 'bob' })
+  const sender = await openAgent(parley.port, alice)
+  for (let n = 0; n < 3; n++)
+    await Promise.all(
+      Array.from({ length: sessions }, (_, about) =>
+        sender.post('/messages/send', { to: 'bob', subject: `Subject ${about}`, content: text }),
+      ),
+    )
+  const reader = await openAgent(parley.port, bob)
+  const times: number[] = []
+  for (let n = 0; n < samples + 20; n++) {
+    const began = performance.now()
+    const answer = await reader.get('/inbox')
+    if (n >= 20) times.push(performance.now() - began)
+    if (n === 0 && (JSON.parse(answer) as { sessions: unknown[] }).sessions.length !== sessions)
+      throw new Error('sessions are missing')
+  }
+  sender.close()
+  reader.close()
+  await parley.stop()
+  return { p50: percentile(times, 50), p95: percentile(times, 95) }
+}
+
+export interface PostSize {
+  readonly rounds: number
+  readonly samples: number
+  readonly sockets: number
+}
+
+export async function postRows(folder: () => string, size: PostSize, say: (text: string) => void): Promise<Row[]> {
+  say('an inbox of 500 sessions')
+  const listed = await inbox(folder(), 500, size.samples)
+  say('events')
+  const storage = folder()
+  const [one, other] = [await startParley(storage, quiet), await startParley(storage, quiet)]
+  const [here, there] = [await events(one, one, size.samples), await events(one, other, size.samples)]
+  await Promise.all([one.stop(), other.stop()])
+  say(`${size.sockets} idle sockets`)
+  const idle = await idleSockets(folder(), size.sockets)
+  say('sends')
+  const sent = await sends(folder, size.rounds)
+  const latency = ({ p50, p99 }: { p50: number; p99: number }) => `p50 ${p50.toFixed(2)} ms, p99 ${p99.toFixed(2)} ms`
+  return [
+    sent,
+    { what: 'send → event of a WebSocket', measured: latency(here), target: 'p50 ≤ 3 ms', reached: here.p50 <= 3 },
+    {
+      what: 'the same, other process on the same file',
+      measured: latency(there),
+      target: 'p50 ≤ 8 ms',
+      reached: there.p50 <= 8,
+    },
+    {
+      what: `${size.sockets.toLocaleString('en')} idle WebSockets`,
+      measured: `${idle.more.toFixed(0)} MB more, ${idle.all.toFixed(0)} MB in all`,
+      target: '≤ 150 MB',
+      reached: idle.more <= 150,
+    },
+    {
+      what: '`GET /inbox` with 500 sessions',
+      measured: `p50 ${listed.p50.toFixed(1)} ms, p95 ${listed.p95.toFixed(1)} ms`,
+      target: 'p95 ≤ 15 ms',
+      reached: listed.p95 <= 15,
+    },
+  ]
+}

@@ -1,0 +1,205 @@
+/** The post door as it describes itself: OpenAPI and the page, and whether what it does is what they say. */
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { HubError } from '../../../src/base/errors.ts'
+import type { Hub } from '../../../src/core/hub/hub.ts'
+import { WrongKeys } from '../../../src/doors/http/wrong-keys.ts'
+import { postRoutes } from '../../../src/doors/post/door.ts'
+import { TestClock } from '../../support/clock.ts'
+import { serveHere, shareServer } from '../../support/parley.ts'
+import { ask, type Body, connected, register } from '../../support/post.ts'
+import { openSocket } from '../../support/sockets.ts'
+import { allRows } from '../../support/stored-rows.ts'
+import { verifies } from '../../support/verifies.ts'
+
+const parley = shareServer({ env: { HTTP_WRONG_KEYS_PER_MINUTE: '0' } })
+// Only what the rows say is looked at: nothing of them runs.
+const routes = postRoutes({} as Hub)
+const api = async (): Promise<Body> => (await ask(parley(), 'GET', '/openapi.json')).body
+
+verifies('post.docs.openapi', 'Every route is described, as its table has it', async () => {
+  const { openapi, info, paths, components } = await api()
+  expect([openapi, typeof info.version]).toEqual(['3.1.0', 'string'])
+  expect(Object.keys(components.securitySchemes)).toEqual(['apiKey', 'bearer'])
+  const described = Object.entries<Body>(paths).flatMap(([path, all]) =>
+    Object.keys(all).map((method) => `${method.toUpperCase()} ${path}`),
+  )
+  expect(described.sort()).toEqual(routes.map(({ method, path }) => `${method} ${path}`).sort())
+  expect(described.length).toBeGreaterThanOrEqual(11)
+  for (const route of routes) {
+    const operation = paths[route.path][route.method.toLowerCase()]
+    expect(operation.operationId).toBe(route.name)
+    expect(Object.keys(operation.responses)).toEqual(
+      expect.arrayContaining([String(route.status), '401', '422', '429', '503']),
+    )
+    // Its examples are what it takes and answers.
+    expect(route.output.strict().safeParse(route.example.answer).error).toBeUndefined()
+    if (route.example.body) expect(route.input.body?.strict().safeParse(route.example.body).error).toBeUndefined()
+    for (const [, name] of route.path.matchAll(/\{(\w+)\}/g))
+      expect(operation.parameters).toContainEqual(expect.objectContaining({ name, in: 'path', required: true }))
+  }
+  expect(paths['/inbox'].get.parameters).toContainEqual(
+    expect.objectContaining({ name: 'unread_only', schema: expect.objectContaining({ type: 'boolean' }) }),
+  )
+})
+
+verifies('post.docs.page', 'The page shows every route, and loads nothing', async () => {
+  const answer = await fetch(`${parley().url}/docs/`)
+  const html = await answer.text()
+  expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
+  const policy = answer.headers.get('content-security-policy') ?? ''
+  expect(policy).toMatch(/^default-src 'none'; style-src 'sha256-[A-Za-z0-9+/]+='/)
+  expect(policy).not.toContain('unsafe')
+  for (const { path, name } of routes) {
+    expect(html).toContain(`<code>${path}</code>`)
+    expect(html).toContain(`id="${name}"`)
+  }
+  expect(html).not.toMatch(/<script|\ssrc=|\son\w+=|url\(|@import|style="/i)
+  expect(
+    [...html.matchAll(/href="([^"]*)"/g)].map(([, to]) => to).filter((to) => !/^(#|\/openapi)/.test(to ?? '')),
+  ).toEqual([])
+  expect(html).toContain('prefers-color-scheme:dark')
+})
+
+test('The description needs no credentials', async () => {
+  const closed = await serveHere({ env: { HTTP_BEARER_TOKEN: 'token', HTTP_ALLOW_LOCALHOST_UNAUTHENTICATED: 'false' } })
+  for (const path of ['/docs', '/openapi.json']) expect((await fetch(`${closed.url}${path}`)).status).toBe(200)
+  expect((await fetch(`${closed.url}/inbox`)).status).toBe(401)
+})
+
+verifies('post.keys.wrong', 'Wrong keys are 401 each, and past the limit 429', async () => {
+  const limited = await serveHere({ env: { HTTP_WRONG_KEYS_PER_MINUTE: '5' } })
+  const alice = await register(limited, 'alice')
+  const wrong = (key: string) => ask(limited, 'GET', '/inbox', { headers: { 'X-API-Key': key } })
+  const statuses: number[] = []
+  for (let n = 0; n < 7; n++) statuses.push((await wrong(`amb_${String(n).repeat(64)}`)).status)
+  expect(statuses).toEqual([401, 401, 401, 401, 401, 429, 429])
+  const refused = await wrong('nonsense')
+  expect(refused).toMatchObject({ status: 429, body: { code: 'RATE_LIMITED' } })
+  expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
+  expect((await alice.inbox()).status).toBe(200)
+  expect((await ask(limited, 'GET', '/inbox')).status).toBe(401)
+  await expect(openSocket(limited, `/ws?api_key=${'x'.repeat(68)}`)).rejects.toThrow('429')
+  await openSocket(limited, `/ws?api_key=${alice.key}`)
+})
+
+verifies('post.keys.wrong', 'Without a limit 10,000 are 401 each; with one they are again after a minute', async () => {
+  const clock = new TestClock()
+  const error = new HubError('UNAUTHENTICATED', 'wrong')
+  const unlimited = new WrongKeys(0, clock)
+  for (let n = 0; n < 10_000; n++) expect(unlimited.judge(error, 'a')).toBe(error)
+  const limited = new WrongKeys(100, clock)
+  for (let n = 0; n < 100; n++) expect(limited.judge(error, 'a')).toBe(error)
+  expect(limited.judge(error, 'a')).toMatchObject({ code: 'RATE_LIMITED', retryAfter: 60 })
+  expect(limited.judge(error, 'b')).toBe(error)
+  clock.advance(60_000)
+  expect(limited.judge(error, 'a')).toBe(error)
+  const statuses = new Set<number>()
+  for (let batch = 0; batch < 10; batch++) {
+    const keys = Array.from({ length: 50 }, (_, n) => `amb_${(batch * 50 + n).toString(16).padStart(64, '0')}`)
+    const answers = await Promise.all(
+      keys.map((key) => ask(parley(), 'GET', '/inbox', { headers: { 'X-API-Key': key } })),
+    )
+    for (const { status } of answers) statuses.add(status)
+  }
+  expect([...statuses]).toEqual([401])
+})
+
+/** Values that come near to what a field takes, and such as nobody expects. */
+function valuesOf(schema: Body, known: readonly string[]): fc.Arbitrary<unknown> {
+  const options: Body[] = schema.anyOf ?? [schema]
+  const odd = fc.constantFrom<unknown>(
+    null,
+    '',
+    0,
+    -1,
+    1.5,
+    true,
+    [],
+    {},
+    'x'.repeat(70_000),
+    '\0',
+    '\ud800',
+    '../..',
+    '%00',
+    '__proto__',
+    '💥',
+    ' ',
+    undefined,
+  )
+  const types = options.flatMap(({ type }) => type ?? [])
+  const near = [
+    ...(types.includes('string')
+      ? [fc.constantFrom(...known), fc.string({ unit: 'binary', maxLength: 300 }), fc.uuid()]
+      : []),
+    ...(types.includes('boolean') ? [fc.boolean(), fc.constantFrom('true', 'maybe')] : []),
+    ...(types.includes('integer') ? [fc.integer().map(String)] : []),
+  ]
+  return fc.oneof({ arbitrary: odd, weight: 1 }, ...near.map((arbitrary) => ({ arbitrary, weight: 2 })))
+}
+
+verifies(
+  'post.fuzz.routes',
+  'Every answer is one that is described, and a refusal leaves no trace',
+  async () => {
+    const [alice, bob] = await connected(parley())
+    const carol = await register(parley(), 'carol')
+    const sent = (await bob.send(alice, 'Known', 'hello')).body
+    const code = (await carol.request(alice)).body.verification_code
+    const known = [bob.name, carol.name, 'Known', sent.session_id, sent.message_id, code, 'nobody-at-all']
+    const { paths } = await api()
+    // When an agent was last active is written behind the calls.
+    const url = `sqlite:${parley().storage}/parley.sqlite3`
+    const stored = async () => {
+      const rows = await allRows(url, ['followers', 'meta'])
+      return { ...rows, agents: rows.agents?.map(({ active_at: _, ...row }) => row) }
+    }
+    let before = await stored()
+    for (const route of routes) {
+      const operation = paths[route.path][route.method.toLowerCase()]
+      const place = (where: string) =>
+        (operation.parameters ?? [])
+          .filter((one: Body) => one.in === where)
+          .map((one: Body) => [one.name, valuesOf(one.schema, known)])
+      const body = operation.requestBody?.content['application/json'].schema.properties ?? {}
+      const fields = Object.entries<Body>(body).map(([name, schema]) => [name, valuesOf(schema, known)])
+      const request = fc.record({
+        params: fc.record(Object.fromEntries(place('path'))),
+        query: fc.record(Object.fromEntries(place('query')), { requiredKeys: [] }),
+        body: fc.oneof(
+          { arbitrary: fc.record(Object.fromEntries(fields), { requiredKeys: [] }), weight: 8 },
+          { arbitrary: fc.jsonValue(), weight: 1 },
+          { arbitrary: fc.string(), weight: 1 },
+        ),
+      })
+      await fc.assert(
+        fc.asyncProperty(request, async ({ params, query, body }) => {
+          const path = route.path.replace(/\{(\w+)\}/g, (_, name: string) => encoded((params as Body)[name]))
+          const search = Object.entries(query)
+            .map(([name, value]) => `${name}=${encoded(value)}`)
+            .join('&')
+          const answer = await ask(parley(), route.method, `${path}?${search}`, {
+            headers: route.open ? {} : { 'X-API-Key': alice.key },
+            ...(route.input.body && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+          })
+          // An odd path may be another's: then it is nobody's.
+          if (answer.body?.error?.code === 'NOT_FOUND') return
+          expect(Object.keys(operation.responses)).toContain(String(answer.status))
+          expect(answer.status).toBeLessThan(500)
+          if (answer.status >= 400) {
+            expect(Object.keys(answer.body)).toEqual(['detail', 'code'])
+            expect(await stored()).toEqual(before)
+          } else {
+            expect(route.output.strict().safeParse(answer.body).error).toBeUndefined()
+            before = await stored()
+          }
+        }),
+        { numRuns: 25, seed: 8765 },
+      )
+    }
+  },
+  60_000,
+)
+
+const encoded = (value: unknown): string =>
+  encodeURIComponent((typeof value === 'string' ? value : String(value)).slice(0, 1000).toWellFormed())
