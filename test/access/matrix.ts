@@ -210,7 +210,10 @@ export const matrix = {
     listServerGrants: orNobody(readsAsAgent, 'yes'),
     revokeServerGrant: people,
     listCallable: orNobody(reads('yes', 'nothing', 'yes', 'yes', 'nothing', 'nothing'), 'nothing'),
-    callBridged: writes('yes', 'NOT_FOUND', 'yes', 'yes', 'NOT_FOUND', 'NOT_FOUND'),
+    callBridged: {
+      ...writes('yes', 'NOT_FOUND', 'yes', 'yes', 'NOT_FOUND', 'NOT_FOUND'),
+      ...{ writerKeyless: 'NOT_FOUND', writerKeyed: 'NOT_FOUND' },
+    },
   },
   archive: { findCommits: readsAsAgent, describeCommits: readsAsAgent, listRecentCommits: readsProject },
   search: {
