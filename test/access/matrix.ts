@@ -201,6 +201,12 @@ export const matrix = {
     readEnclosure: orNobody(readsAsAgent, 'THREAD_NOT_FOUND'),
     write: orNobody(writesAsAgent, 'FORBIDDEN'),
     awaitReplies: orNobody(readsAsAgent, 'MESSAGE_NOT_FOUND'),
+    beginWatching: anybody,
+    goOnAfter: anybody,
+    followUpdates: {
+      ...reads('yes', 'nothing', 'yes', 'yes', 'nothing', 'nothing'),
+      ...{ writerKeyless: 'nothing', readerKeyless: 'nothing' },
+    },
     createGrant: orNobody(writesAsAgent, 'THREAD_NOT_FOUND'),
     listGrants: orNobody(readsAsAgent, 'yes'),
     revokeGrant: orNobody(writesAsAgent, 'NOT_FOUND'),

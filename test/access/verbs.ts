@@ -37,6 +37,7 @@ import { readEnclosure } from '../../src/core/threads/enclosures.ts'
 import { createGrant, listGrants, revokeGrant } from '../../src/core/threads/grants.ts'
 import { summarizeThread, summarizeThreads } from '../../src/core/threads/summaries.ts'
 import { needMessage, readThread } from '../../src/core/threads/threads.ts'
+import { beginWatching, followUpdates, goOnAfter } from '../../src/core/threads/updates.ts'
 import { listOwnThreads, viewThread } from '../../src/core/threads/views.ts'
 import { awaitReplies, write } from '../../src/core/threads/writing.ts'
 import { needTopicCalled, renameTopic, summarizeTopics } from '../../src/core/topics/care.ts'
@@ -57,6 +58,7 @@ import { awaitNews, findEntry, findLastSeq, findStart, readEntries } from '../..
 import { exportProject } from '../../src/core/transfers/exporting.ts'
 import { importProject } from '../../src/core/transfers/importing.ts'
 import type { ExportRecord } from '../../src/core/transfers/records.ts'
+import { start } from '../../src/store/places.ts'
 import { inRepository } from '../support/guard.ts'
 import { now } from '../support/hub.ts'
 import type { Verb } from './matrix.ts'
@@ -211,6 +213,18 @@ export const calls: Readonly<Record<Verb, Call>> = {
     write(hub, looking(target), { to: [{ name: target.other }], text: 'hello', thread: target.thread }),
   awaitReplies: (hub, { caller, project, name, askedId }) =>
     awaitReplies(hub, { caller, project, name }, askedId, { waitMs: 0, signals: [] }),
+  beginWatching: (hub, target) => beginWatching(hub, looking(target), { kind: 'thread', thread: target.thread }),
+  goOnAfter: (hub, target) => goOnAfter(hub, looking(target)),
+  followUpdates: async (hub, target) => {
+    const told: string[] = []
+    const watched = { uri: 'the thread', target: { kind: 'thread', thread: target.thread }, from: start } as const
+    const stop = await followUpdates(hub, looking(target), {
+      watched: [{ ...watched, mark: { at: 0 } }],
+      tell: ({ uri }) => told.push(uri),
+    })
+    stop()
+    return told
+  },
   createGrant: (hub, target) =>
     createGrant(hub, looking(target), {
       agent: { name: target.other },
