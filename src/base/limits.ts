@@ -93,6 +93,8 @@ export const limits = {
   socketMessageBytes: 4096,
   /** Bytes of all answers and events together that clients have not read yet; then connections are closed. */
   unsentBytes: 256 * MiB,
+  /** What a client of another server takes: more than any answer of Parley or of a gateway has. */
+  clientAnswerBytes: 32 * MiB,
   /** Characters of the answers of a batch together; one answer always fits, those past it are errors. */
   batchAnswerLength: 8 * MiB,
   /** Bytes of messages that the archive holds in memory together; a single one always fits. */

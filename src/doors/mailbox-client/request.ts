@@ -1,5 +1,6 @@
 /** One HTTP request with a time limit, and what there is to tell of one that got no answer. */
 import type { Clock } from '../../base/clock.ts'
+import { limits } from '../../base/limits.ts'
 
 export interface Asked {
   readonly method: 'GET' | 'POST' | 'PUT'
@@ -20,9 +21,6 @@ export interface Fetched {
 export class Unreachable extends Error {
   override readonly name = 'Unreachable'
 }
-
-/** More than any answer of Parley or of a gateway has. */
-const mostBytes = 32 * 1024 * 1024
 
 export async function request(url: string, { clock, patienceMs, signal, ...asked }: Asked): Promise<Fetched> {
   const late = new AbortController()
@@ -52,7 +50,7 @@ async function read(response: Response): Promise<string> {
   let size = 0
   for await (const piece of response.body ?? []) {
     size += piece.byteLength
-    if (size > mostBytes) throw new Unreachable('answered with far more than it should')
+    if (size > limits.clientAnswerBytes) throw new Unreachable('answered with far more than it should')
     pieces.push(piece)
   }
   return Buffer.concat(pieces).toString('utf8')

@@ -14,7 +14,8 @@ export async function subscribe<Scope>({ params, exchange }: Incoming<Scope>): P
 }
 
 export async function unsubscribe<Scope>({ params, exchange }: Incoming<Scope>): Promise<Json> {
-  await exchange.updates?.unsubscribe(uriOf(params))
+  const uri = uriOf(params)
+  await exchange.updates?.unsubscribe(uri)
   return {}
 }
 
