@@ -48,20 +48,13 @@ export function listOpenPairs(
     SELECT message_id, recipient_id FROM deliveries WHERE message_id IN ${listed(db, ids)} AND kind <> 'bcc'`)
 }
 
-const rowsPerStatement = 500
-
-export async function raiseCounts(tx: Tx, rows: readonly CountRow[]): Promise<void> {
-  for (let at = 0; at < rows.length; at += rowsPerStatement) {
-    const lines = rows
-      .slice(at, at + rowsPerStatement)
-      .map(
-        (row) =>
-          sql`(${row.project_id}, ${row.grain}, ${row.kind}, ${row.slot}, ${row.from_id}, ${row.to_id}, ${row.count})`,
-      )
-    await tx.change(sql`
-      INSERT INTO activity (project_id, grain, kind, slot, from_id, to_id, count) VALUES ${join(lines)}
+/** A statement each: it is compiled once, and goes out with the others. One with a line for each takes four times as long. */
+export function raiseCounts(tx: Tx, rows: Iterable<CountRow>): void {
+  for (const { project_id, grain, kind, slot, from_id, to_id, count } of rows)
+    tx.write(sql`
+      INSERT INTO activity (project_id, grain, kind, slot, from_id, to_id, count)
+      VALUES (${project_id}, ${grain}, ${kind}, ${slot}, ${from_id}, ${to_id}, ${count})
       ON CONFLICT (project_id, grain, kind, slot, from_id, to_id) DO UPDATE SET count = activity.count + excluded.count`)
-  }
 }
 
 export async function raiseTotals(tx: Tx, totals: ReadonlyMap<number, number>): Promise<void> {

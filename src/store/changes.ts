@@ -115,8 +115,11 @@ async function listRecorded(db: Reader, which: Sql): Promise<Recorded[]> {
 }
 
 /** The columns that its kind has: `insertChanges` writes them from the same union. */
-const withoutNulls = <Row extends object>(row: Row): Row =>
-  Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null)) as Row
+function withoutNulls<Row extends object>(row: Row): Row {
+  const kept: Partial<Row> = {}
+  for (const key in row) if (row[key] !== null) kept[key] = row[key]
+  return kept as Row
+}
 
 /** Whether there are changes after a place, also such as are left out of the list as yet. */
 export async function hasChangesAfter(db: Reader, place: Place): Promise<boolean> {

@@ -72,9 +72,11 @@ function keepFollowing(
   async function handOver(): Promise<boolean> {
     try {
       let outcome = await step(stop.signal)
-      while (outcome === 'more' && !stop.signal.aborted) {
+      while ((outcome === 'more' || outcome === 'some') && !stop.signal.aborted) {
         hindered = 0
-        await pause(pauseMs)
+        // Page upon page of a few changes would cost more than their work.
+        await pause(outcome === 'some' ? gatherMs : pauseMs, stop.signal)
+        if (stop.signal.aborted) break
         outcome = await step(stop.signal)
       }
       return outcome === 'done'

@@ -11,8 +11,10 @@ import { isWanted, type Turn, takeTurn } from './turns.ts'
 /** A projection inside the database. It writes through `tx` alone, and its watermark moves in the same commit. */
 export interface InsideFollower {
   readonly name: string
-  /** From a wake-up to the look, where that is no hurry: a tenth of a second if left out. */
+  /** From a wake-up, or a page that was not full, to the look, where that is no hurry: a tenth of a second if left out. */
   readonly gatherMs?: number
+  /** How many changes it takes in one commit. */
+  readonly page?: number
   /**
    * Each change is handed over once; if its commit does not come about, again. A rebuild reads the tables after the feed
    * and may hold some changes already that are handed over next: taking these in again must do no harm.
@@ -36,8 +38,8 @@ export interface OutsideFollower {
   rebuild(to: Place, turn: Turn): Promise<void>
 }
 
-/** `hidden`: there are changes, but an older transaction that is open may come before them. `held`: it is another's turn. */
-export type Outcome = 'more' | 'done' | 'hidden' | 'held'
+/** `some`: what there was did not fill a page. `hidden`: there are changes, but an older transaction that is open may come before them. `held`: it is another's turn. */
+export type Outcome = 'more' | 'some' | 'done' | 'hidden' | 'held'
 
 type News =
   | { readonly kind: 'none'; readonly hidden: boolean }
@@ -75,16 +77,16 @@ async function lookFrom(db: Reader, at: Place | undefined, page: number): Promis
 }
 
 export async function stepInside(hub: Hub, follower: InsideFollower): Promise<Outcome> {
-  const { name } = follower
+  const { name, page = insidePage } = follower
   const from = await findWatermark(reader(hub), name)
-  const news = await lookFrom(reader(hub), from, insidePage)
+  const news = await lookFrom(reader(hub), from, page)
   if (news.kind === 'none') return news.hidden ? 'hidden' : 'done'
   await commit(hub, itself, async (tx) => {
     // The first statement is the lock: of two processes with the same page, the second finds the watermark moved.
     if (!(await moveWatermark(tx, { name, from, to: news.to, now: hub.clock.now() }))) return
     await (news.kind === 'gap' ? follower.rebuild(tx) : follower.take(tx, news.changes))
   })
-  return 'more'
+  return follower.gatherMs !== undefined && news.kind === 'page' && news.changes.length < page ? 'some' : 'more'
 }
 
 /** Nothing outside can be locked with a row: the work is done in a turn, and in no transaction. */

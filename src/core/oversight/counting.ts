@@ -22,11 +22,15 @@ import type { Hub } from '../hub/hub.ts'
 /** Sums that lag by a second or two mislead nobody; counting more at a time costs a server under load less. */
 const gatherMs = 2000
 
+/** Of many messages most share their sums: 1,000 cost less than twice what 200 do. */
+const page = 1000
+
 const name = 'activity'
 
 const counting = (hub: Hub): InsideFollower => ({
   name,
   gatherMs,
+  page,
   take: (tx, changes) => take(hub, tx, changes),
   async rebuild(tx) {
     // Moved in this transaction, before this.
@@ -53,23 +57,41 @@ async function take(hub: Hub, tx: Tx, changes: readonly Recorded[]): Promise<voi
   )
   if (ids.length === 0) return
   const pairs = Map.groupBy(await listOpenPairs(tx, ids), ({ message_id }) => message_id)
-  const rows = new Map<string, CountRow>()
-  const totals = new Map<number, number>()
-  const raise = (row: Omit<CountRow, 'count'>) => {
-    const key = `${row.project_id}/${row.grain}/${row.kind}/${row.slot}/${row.from_id}/${row.to_id}`
-    rows.set(key, { ...row, count: (rows.get(key)?.count ?? 0) + 1 })
-  }
+  const short = new Tally()
   for (const { id, project_id, sender_id, created_at } of await listCounted(tx, ids)) {
-    totals.set(project_id, (totals.get(project_id) ?? 0) + 1)
+    const slot = { project_id, grain: grains.minutes, slot: created_at - (created_at % grains.minutes) }
+    short.raise({ ...slot, kind: kinds.sender, from_id: sender_id, to_id: 0 }, 1)
+    for (const { recipient_id } of pairs.get(id) ?? [])
+      short.raise({ ...slot, kind: kinds.pair, from_id: sender_id, to_id: recipient_id }, 1)
+  }
+  const totals = new Map<number, number>()
+  const all = new Tally()
+  for (const { count, ...row } of short.rows()) {
+    const { project_id, kind, slot } = row
+    if (kind === kinds.sender) totals.set(project_id, (totals.get(project_id) ?? 0) + count)
     for (const grain of Object.values(grains)) {
-      const slot = { project_id, grain, slot: created_at - (created_at % grain) }
-      raise({ ...slot, kind: kinds.all, from_id: 0, to_id: 0 })
-      raise({ ...slot, kind: kinds.sender, from_id: sender_id, to_id: 0 })
-      for (const { recipient_id } of pairs.get(id) ?? [])
-        raise({ ...slot, kind: kinds.pair, from_id: sender_id, to_id: recipient_id })
+      const longer = { ...row, grain, slot: slot - (slot % grain) }
+      all.raise(longer, count)
+      if (kind === kinds.sender) all.raise({ ...longer, kind: kinds.all, from_id: 0 }, count)
     }
   }
-  await raiseCounts(tx, [...rows.values()])
+  raiseCounts(tx, all.rows())
   await raiseTotals(tx, totals)
   await deleteShort(tx, [...totals.keys()], hub.clock.now() - keptShortMs)
+}
+
+/** Sums by their slots. Messages are added up in the shortest slots first: the longer ones are sums of few of these. */
+class Tally {
+  readonly #rows = new Map<string, CountRow>()
+
+  raise(row: Omit<CountRow, 'count'>, by: number): void {
+    const key = `${row.project_id}/${row.grain}/${row.kind}/${row.slot}/${row.from_id}/${row.to_id}`
+    const known = this.#rows.get(key)
+    if (known === undefined) this.#rows.set(key, { ...row, count: by })
+    else known.count += by
+  }
+
+  rows(): Iterable<CountRow> {
+    return this.#rows.values()
+  }
 }
