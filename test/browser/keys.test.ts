@@ -86,6 +86,11 @@ describeInBrowser('By keys a person', () => {
     await go(page, ['e'], /done=read/)
     expect(await unread.count()).toBe(count - 1)
     expect(await page.locator(`#${id}.unread`).count()).toBe(0)
+    // What was read is passed over.
+    await page.keyboard.press('n')
+    const next = await unread.first().getAttribute('id')
+    expect(await page.evaluate(`document.activeElement.closest('[data-row]').id`)).toBe(next)
+    expect(await row(page)).toBe(1)
   })
 
   verifies('web.keys.jump', 'jumps to an agent, a thread and a project by name', async () => {
