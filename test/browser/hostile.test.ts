@@ -45,6 +45,6 @@ describeInBrowser('Hostile content', () => {
         expect(harm, path).toEqual([])
       }
     },
-    60_000,
+    120_000,
   )
 })

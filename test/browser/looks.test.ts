@@ -58,6 +58,6 @@ describeInBrowser('Every page', () => {
       }
       expect(wrong).toEqual([])
     },
-    90_000,
+    180_000,
   )
 })
