@@ -16,7 +16,7 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 const suite = join(root, 'node_modules/@modelcontextprotocol/conformance/dist/index.js')
 
 /** The scenarios of each revision that a server can pass without the suite's own tools, resources and prompts. */
-export const required: Readonly<Record<string, readonly string[]>> = {
+const required: Readonly<Record<string, readonly string[]>> = {
   '2025-11-25': [
     'server-initialize',
     'server-session-lifecycle',
