@@ -1,4 +1,4 @@
-/** How the tests run: three files at a time, with one PostgreSQL server for all of them. */
+/** How the tests run: three files at a time, with one PostgreSQL server and one browser for all of them. */
 import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
 import { memoryFolder } from './test/support/memory-folder.ts'
@@ -12,7 +12,7 @@ process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, '.runtime', 'compil
 export default defineConfig({
   test: {
     include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
-    globalSetup: ['test/support/postgres-server.ts'],
+    globalSetup: ['test/support/postgres-server.ts', 'test/support/browser-server.ts'],
     // The report is for .ci/run, whose last line is made from it.
     reporters: ['default', requirementsReporter(), ...(process.env.CI ? ['json'] : [])],
     outputFile: { json: 'coverage/tests.json' },

@@ -12,6 +12,7 @@ import { TestClock } from '../test/support/clock.ts'
 import { seedHostile } from '../test/support/hostile.ts'
 import { openTestHub } from '../test/support/hub.ts'
 import { seedHub, seedSealed } from '../test/support/seeded.ts'
+import { pagesOf } from '../test/support/seeded-pages.ts'
 import { root } from '../test/support/sources.ts'
 
 const args = process.argv.slice(2).filter((arg) => !arg.startsWith('--'))
@@ -30,42 +31,6 @@ async function serveSeeded(seed: Seed) {
   await hub.close()
   const server = await startServer(config, pino({ level: 'warn' }, pino.destination(2)))
   return { url: server.url, end: () => server.stop().then(() => rm(storage, { recursive: true, force: true })) }
-}
-
-const ask = async (url: string) => (await fetch(url, { headers: { accept: 'application/json' } })).json()
-
-/** Every page, by the name of its picture. */
-async function pagesOf(url: string): Promise<Record<string, string>> {
-  const { projects, messages } = (await ask(`${url}/mail?format=json&limit=200`)) as {
-    projects: { slug: string; agents: number }[]
-    messages: { id: number; project: string; thread_id: string | null; subject: string; from: string }[]
-  }
-  const [project] = projects.toSorted((a, b) => b.agents - a.agents)
-  const slug = project?.slug ?? 'commons'
-  const own = messages.filter((message) => message.project === slug)
-  const message = own.find(({ subject }) => subject.startsWith('Plan')) ?? own[0]
-  const thread = message?.thread_id ?? String(message?.id ?? 1)
-  const agent = message?.from.split('@')[0] ?? 'nobody'
-  const part = encodeURIComponent
-  return {
-    home: '/mail',
-    'unified-inbox': '/mail/unified-inbox',
-    projects: '/mail/projects',
-    attention: '/mail/attention?view=urgent',
-    search: '/mail/search?q=orders',
-    project: `/mail/${slug}`,
-    inbox: `/mail/${slug}/inbox/${part(agent)}`,
-    message: `/mail/${slug}/message/${message?.id ?? 1}`,
-    threads: `/mail/${slug}/threads`,
-    thread: `/mail/${slug}/thread/${part(thread)}?summary=1`,
-    reservations: `/mail/${slug}/file_reservations`,
-    contacts: `/mail/${slug}/contacts`,
-    attachments: `/mail/${slug}/attachments`,
-    activity: `/mail/${slug}/activity?window=7d`,
-    compose: `/mail/${slug}/overseer/compose`,
-    login: '/mail/login',
-    missing: '/mail/nowhere',
-  }
 }
 
 interface Look {

@@ -25,6 +25,8 @@ export function installJump() {
 
   document.addEventListener('keydown', (event) => {
     if (event.key !== 'k' || !(event.ctrlKey || event.metaKey) || event.altKey || event.shiftKey) return
+    // In a field these keys are the browser's: some delete the rest of a line by them.
+    if (event.target !== field && isField(event.target)) return
     event.preventDefault()
     if (dialog.open) return dialog.close()
     field.value = ''
@@ -43,6 +45,9 @@ export function installJump() {
     }
   })
 }
+
+/** @param {EventTarget | null} target */
+const isField = (target) => target instanceof HTMLElement && target.matches('input, textarea, select')
 
 /** @param {Element[]} items @param {number} at */
 function select(items, at) {

@@ -33,6 +33,8 @@ function addFilter() {
 
 enhance(document)
 addFilter()
-if (document.body.dataset.keys === 'on') installKeys()
-installJump()
+if (document.body.dataset.keys === 'on') {
+  installKeys()
+  installJump()
+}
 keepLive()

@@ -1,0 +1,59 @@
+/** How every page looks: to those who see little or use no mouse, in both themes, and on a phone. */
+import axe from 'axe-core'
+import { expect } from 'vitest'
+import { pages } from '../../src/doors/web/routes.ts'
+import { describeInBrowser, desktop, phone, scrollsSideways, shareBrowser, shareSeeded } from '../support/browser.ts'
+import { seedHub, seedSealed } from '../support/seeded.ts'
+import { pagesOf } from '../support/seeded-pages.ts'
+import { verifies } from '../support/verifies.ts'
+
+const open = shareBrowser()
+const parley = shareSeeded(async (hub, clock) => {
+  await seedHub(hub, clock, Date.now())
+  await seedSealed(hub)
+})
+
+const rules = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']
+const run = `axe.run({ runOnly: ${JSON.stringify(rules)}, resultTypes: ['violations'] }).then(({ violations }) =>
+  violations.flatMap(({ id, nodes }) => nodes.map(({ target, failureSummary }) => [id, target.join(' '), failureSummary].join(': '))))`
+
+describeInBrowser('Every page', () => {
+  verifies(
+    ['web.looks.accessible', 'web.looks.phone'],
+    'passes WCAG 2.2 AA in both themes, on a desk and on a phone, where nothing scrolls sideways',
+    async () => {
+      const { url } = parley()
+      const listed = Object.entries(await pagesOf(url))
+      for (const route of Object.keys(pages)) {
+        const pattern = new RegExp(`^${route.replaceAll(/:\w+/g, '[^/?]+')}(\\?|$)`)
+        expect(
+          listed.filter(([, path]) => pattern.test(path)),
+          route,
+        ).not.toEqual([])
+      }
+      const page = await (await open()).newPage()
+      const wrong: string[] = []
+      for (const [name, path] of listed) {
+        await page.goto(url + path)
+        expect(await page.locator('h1').count(), name).toBe(1)
+        expect(await page.locator('body > header, .columns > nav, .columns > main').count(), name).toBe(3)
+        await page.evaluate(axe.source)
+        for (const [look, viewport, colorScheme] of [
+          ['light', desktop, 'light'],
+          ['dark', desktop, 'dark'],
+          ['dark phone', phone, 'dark'],
+          ['phone', phone, 'light'],
+        ] as const) {
+          await page.setViewportSize(viewport)
+          await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
+          if (await scrollsSideways(page)) wrong.push(`${name}, ${look}: scrolls sideways`)
+          const violations = (await page.evaluate(run)) as string[]
+          wrong.push(...violations.map((one) => `${name}, ${look}: ${one}`))
+        }
+        await page.setViewportSize(desktop)
+      }
+      expect(wrong).toEqual([])
+    },
+    90_000,
+  )
+})

@@ -1,0 +1,45 @@
+/** Every page of a hub, by name, with the message, thread and agent that a seeded one has. */
+
+interface Listed {
+  readonly projects: readonly { readonly slug: string; readonly agents: number }[]
+  readonly messages: readonly {
+    readonly id: number
+    readonly project: string
+    readonly thread_id: string | null
+    readonly subject: string
+    readonly from: string
+  }[]
+}
+
+export async function pagesOf(url: string): Promise<Record<string, string>> {
+  const answer = await fetch(`${url}/mail?limit=200`, { headers: { accept: 'application/json' } })
+  const { projects, messages } = (await answer.json()) as Listed
+  const [project] = projects.toSorted((a, b) => b.agents - a.agents)
+  const slug = project?.slug ?? 'commons'
+  const own = messages.filter((message) => message.project === slug)
+  const message = own.find(({ subject }) => subject.startsWith('Plan')) ?? own[0]
+  const thread = message?.thread_id ?? String(message?.id ?? 1)
+  const agent = message?.from.split('@')[0] ?? 'nobody'
+  const part = encodeURIComponent
+  return {
+    home: '/mail',
+    'unified-inbox': '/mail/unified-inbox',
+    projects: '/mail/projects',
+    attention: '/mail/attention?view=urgent',
+    search: '/mail/search?q=orders',
+    'compose-to-all': '/mail/overseer/compose',
+    project: `/mail/${slug}`,
+    'search-project': `/mail/${slug}/search?q=the&order=time`,
+    inbox: `/mail/${slug}/inbox/${part(agent)}`,
+    message: `/mail/${slug}/message/${message?.id ?? 1}`,
+    threads: `/mail/${slug}/threads`,
+    thread: `/mail/${slug}/thread/${part(thread)}?summary=1`,
+    reservations: `/mail/${slug}/file_reservations`,
+    contacts: `/mail/${slug}/contacts`,
+    attachments: `/mail/${slug}/attachments`,
+    activity: `/mail/${slug}/activity?window=7d`,
+    compose: `/mail/${slug}/overseer/compose`,
+    login: '/mail/login',
+    missing: '/mail/nowhere',
+  }
+}
