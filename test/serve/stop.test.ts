@@ -1,6 +1,8 @@
 /** Stopping: on a signal it answers those who wait, finishes what it has begun, lets go of the rest, and closes the database. */
 import { once } from 'node:events'
+import { existsSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { archived } from '../support/archive.ts'
 import {
@@ -45,7 +47,10 @@ describe.each(['SIGTERM', 'SIGINT'] as const)('%s', (signal) => {
 
   verifies('serve.stop.signals', 'ends the archive with it', async () => {
     // One that had to be cut short would say so.
-    await endWell(await startParley({ env: archived }), signal, ['projects'])
+    const parley = await startParley({ env: archived })
+    const begun = join(parley.storage, 'projects', '.archive.json')
+    await expect.poll(() => existsSync(begun), { timeout: 20_000 }).toBe(true)
+    await endWell(parley, signal, ['projects'])
   })
 
   verifies('serve.stop.signals', 'ends it in time whatever connections are open', async () => {
