@@ -105,7 +105,7 @@ describeInBrowser('An open page', () => {
       page.evaluate(`Object.defineProperty(document, 'hidden', { configurable: true, value: ${hidden} })
         document.dispatchEvent(new Event('visibilitychange'))`)
     // Whatever is under way ends before the tab is hidden.
-    await expect.poll(() => performance.now() - (asked.at(-1) ?? 0)).toBeGreaterThan(700)
+    await expect.poll(() => performance.now() - (asked.at(-1) ?? 0), { timeout: 20_000 }).toBeGreaterThan(700)
     await hide(true)
     const before = asked.length
     const heard = page.evaluate(`new Promise((resolve) => {
