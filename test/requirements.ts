@@ -75,6 +75,14 @@ export const requirements = [
   { id: 'mailbox.metrics.latency', spec: 'DECISIONS mailbox 5', says: 'The time from created to taken is in /metrics.' },
 
   // All doors
+  { id: 'all.mcp.conformance', spec: 'DESIGN The stack', says: 'Every scenario passes that the protocol’s own suite requires of servers, in both eras.' },
+  { id: 'all.contents.kinds', spec: 'DESIGN The stack', says: 'A tool may answer images, sounds and resources; they travel as they are.' },
+  { id: 'all.prompts.got', spec: 'DESIGN The stack', says: 'The prompts of a door are listed, and got with their arguments.' },
+  { id: 'all.dialogue.asks', spec: 'DESIGN The stack', says: 'A tool asks its client on the stream of its call, or by its result where the era has that.' },
+  { id: 'all.dialogue.able', spec: 'DESIGN The stack', says: 'A client is asked only what it said it can be asked.' },
+  { id: 'all.dialogue.own', spec: 'DESIGN The stack', says: 'Only the session that was asked answers; a request state holds for its call, unchanged, for an hour.' },
+  { id: 'all.dialogue.lost', spec: 'DESIGN The stack', says: 'A call that asks, or whose client leaves without an answer, has done nothing.' },
+  { id: 'all.logging.level', spec: 'hub.md Don’t stream logs', says: 'A tool’s notes go to the log of a client that asked for their level, and to nobody else.' },
   { id: 'all.result.twice', spec: 'DECISIONS all 1', says: 'A result has structuredContent, and its first text is the JSON of it.' },
   { id: 'all.result.wrapped', spec: 'DECISIONS all 1', says: 'A value that is not always an object travels as {"result": …}, always.' },
   { id: 'all.schema.flat', spec: 'DECISIONS all 2', says: 'Advertised schemas are flat objects without $ref, root unions or lists of types.' },

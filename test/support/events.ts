@@ -22,6 +22,8 @@ export interface EventStream {
   until(count: number): Promise<void>
   /** Reads nothing any more. */
   stall(): void
+  /** Reads again. */
+  resume(): void
   end(): void
 }
 
@@ -62,6 +64,7 @@ export async function openEvents(
         })
     },
     stall: () => void response.pause(),
+    resume: () => void response.resume(),
     end: () => void sent.destroy(),
   }
 }
