@@ -48,12 +48,14 @@ eachPost('Messages of the post door', (parley) => {
     const { session_id } = (await alice.send(bob, 'Ours', 'one')).body
     const joined = await bob.send(alice, undefined, 'two', { session_id })
     expect(joined).toMatchObject({ status: 201, body: { session_id, subject: 'Ours' } })
+    const other = await bob.send(alice, 'Mine', 'three', { session_id })
+    expect(other).toMatchObject({ status: 201, body: { session_id, subject: 'Ours' } })
     expect((await carol.send(alice, undefined, 'me too', { session_id })).status).toBe(403)
     expect((await alice.send(carol, undefined, 'you too', { session_id })).status).toBe(403)
     const unknown = await alice.send(bob, undefined, 'where', { session_id: nobodys })
     expect(unknown).toMatchObject({ status: 404, body: { code: 'THREAD_NOT_FOUND' } })
     expect((await alice.send(bob, undefined, 'no subject')).status).toBe(422)
-    expect((await alice.history(session_id, '?limit=50')).body.messages).toHaveLength(2)
+    expect((await alice.history(session_id, '?limit=50')).body.messages).toHaveLength(3)
   })
 
   verifies(
