@@ -351,6 +351,17 @@ eachPost('Messages of the post door', (parley) => {
       expect(await newest()).toMatchObject({ other_agent_name: alice.name, unread_count: 2 })
       await mail(bob.name, bob.key, 'send_message', { ...three, to: [alice.name, carol.name] })
       expect(await newest()).toMatchObject({ other_agent_name: alice.name, unread_count: 2 })
+      // What the others say without him is not his, and hides nothing of what is.
+      const before = await newest()
+      expect(before.recent_messages).toHaveLength(3)
+      for (const body_md of ['a', 'b', 'c', 'd'])
+        await mail(alice.name, alice.key, 'send_message', { ...three, to: [carol.name], body_md })
+      expect(await newest()).toEqual(before)
+      expect((await carol.inbox()).body.sessions[0].recent_messages).toMatchObject([
+        { content: 'd' },
+        { content: 'c' },
+        { content: 'b' },
+      ])
     },
   )
 
