@@ -59,7 +59,6 @@ verifies('post.docs.page', 'The page shows every route, and loads nothing', asyn
   expect(
     [...html.matchAll(/href="([^"]*)"/g)].map(([, to]) => to).filter((to) => !/^(#|\/openapi)/.test(to ?? '')),
   ).toEqual([])
-  expect(html).toContain('prefers-color-scheme:dark')
 })
 
 test('The description needs no credentials', async () => {
