@@ -1,6 +1,7 @@
 /** The words of the post door: sessions, connections and messages as REST and WebSocket show them. */
 import { z } from 'zod'
-import type { Letter, Listed } from '../../core/mail/conversations.ts'
+import type { Listed } from '../../core/mail/conversations.ts'
+import type { Letter } from '../../core/mail/letters.ts'
 import type { PendingConnection } from '../../core/requests/connecting.ts'
 import { iso } from '../words/times.ts'
 
