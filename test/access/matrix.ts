@@ -242,6 +242,7 @@ export const matrix = {
     listThreads: readsProject,
     showThread: onPages('yes', 'THREAD_NOT_FOUND', 'PROJECT_NOT_FOUND'),
     countAttention: anybody,
+    countPressing: anybody,
     listAttention: readsProject,
     listWatchedLeases: readsProject,
     listProjectContacts: readsProject,

@@ -3,7 +3,7 @@ import type { Hub } from '../../src/core/hub/hub.ts'
 import { readActivity } from '../../src/core/oversight/activity.ts'
 import { answerThread, countAnswers, setTopicStatus } from '../../src/core/oversight/answers.ts'
 import { listAttached, readAttachment } from '../../src/core/oversight/attachments.ts'
-import { countAttention, listAttention } from '../../src/core/oversight/attention.ts'
+import { countAttention, countPressing, listAttention } from '../../src/core/oversight/attention.ts'
 import { listBox } from '../../src/core/oversight/box.ts'
 import { listProjectContacts } from '../../src/core/oversight/contacts.ts'
 import { decideContact, markReadFor, remind } from '../../src/core/oversight/deciding.ts'
@@ -35,6 +35,7 @@ export const watched = {
   listThreads: (hub, { caller, project }) => listThreads(hub, caller, project, page),
   showThread: (hub, { caller, project, thread }) => showThread(hub, caller, project, { thread }),
   countAttention: (hub, { caller }) => countAttention(hub, caller),
+  countPressing: async (hub, { caller }) => void (await countPressing(hub, caller)),
   listAttention: (hub, { caller, project }) => listAttention(hub, caller, { view: 'unread', project, ...page }),
   listWatchedLeases: (hub, { caller, project }) => listWatchedLeases(hub, caller, project, page),
   listProjectContacts: (hub, { caller, project }) => listProjectContacts(hub, caller, project),
