@@ -85,28 +85,22 @@ export function listRecipients(db: Reader, ids: readonly number[]): Promise<Reci
     FROM agents WHERE id IN (${join([...ids])})`)
 }
 
-/** An agent that is open to all. */
-export interface OpenAgent {
-  readonly id: number
-  /** It takes mail while it has fewer unread. */
+/** What has to be true of agents that take a message. */
+export interface Room {
+  /** They take mail while they have fewer unread. */
   readonly limit: number
-  /** Not where archive paths of its project are reserved. */
-  readonly leases: boolean
+  /** They are open to all; with `leases`, not where archive paths of their project are reserved. */
+  readonly open?: { readonly leases: boolean } | undefined
 }
 
-/** Counts one more unread delivery, if the agent is open and has room. */
-export const raisingOpen = ({ id, limit, leases }: OpenAgent): Sql => sql`
-  UPDATE agents SET unread = unread + 1 WHERE id = ${id} AND unread < ${limit} AND contact_policy = 'open'
-    ${leases ? sql`AND NOT ${archiveLease}` : empty}`
-
 /**
- * Counts one more unread delivery for each that has fewer than `limit` of them; false if that is not true of all. Several are
- * locked in the order of their ids: two sends can then wait for each other in one direction only.
+ * Counts one more unread delivery for each that has room. Several are locked in the order of their ids: two sends can then wait
+ * for each other in one direction only.
  */
-export async function raiseUnread(tx: Tx, ids: readonly number[], limit: number): Promise<boolean> {
+export function raising(tx: Tx, ids: readonly number[], { limit, open }: Room): Sql {
   const which = ids.length === 1 ? sql`= ${ids[0]}` : sql`IN ${inOrder(tx, sql`agents`, ids)}`
-  const raised = await tx.change(sql`UPDATE agents SET unread = unread + 1 WHERE id ${which} AND unread < ${limit}`)
-  return raised === ids.length
+  return sql`UPDATE agents SET unread = unread + 1 WHERE id ${which} AND unread < ${limit}
+    ${open ? sql`AND contact_policy = 'open'` : empty} ${open?.leases ? sql`AND NOT ${archiveLease}` : empty}`
 }
 
 export function updateUnread(tx: Tx, agentId: number, by: number): void {

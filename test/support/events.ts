@@ -88,7 +88,11 @@ export const sessionEvents = (
   })
 
 /** `subscriptions/listen` of 2026-07-28; resolves once it is acknowledged. */
-export async function listenEvents(url: string, uris: readonly string[]): Promise<EventStream> {
+export async function listenEvents(
+  url: string,
+  uris: readonly string[],
+  headers: Record<string, string> = {},
+): Promise<EventStream> {
   const version = '2026-07-28'
   const stream = await openEvents(url, {
     method: 'POST',
@@ -97,6 +101,7 @@ export async function listenEvents(url: string, uris: readonly string[]): Promis
       'content-type': 'application/json',
       'mcp-protocol-version': version,
       'mcp-method': 'subscriptions/listen',
+      ...headers,
     },
     body: {
       jsonrpc: '2.0',

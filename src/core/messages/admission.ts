@@ -1,10 +1,11 @@
 /** Admission of a message to its recipients: by leases on their inboxes, their contact policies, and the room there. */
 import type { Tx } from '../../db/port.ts'
-import { listRecipients, type OpenAgent, type RecipientRow, raiseUnread } from '../../store/agents.ts'
+import { listRecipients, type RecipientRow, type Room } from '../../store/agents.ts'
 import type { Agent } from '../agents/agents.ts'
 import { type Judgement, judge, type Refusal } from '../contacts/judging.ts'
-import { LostRace, type Note } from '../hub/commit.ts'
+import type { Note } from '../hub/commit.ts'
 import type { Hub } from '../hub/hub.ts'
+import { memory, remember } from '../hub/memory.ts'
 import { findInboxLease } from '../leases/overlaps.ts'
 import { hasInboxRoom } from './quota.ts'
 import type { Recipient } from './recipients.ts'
@@ -34,29 +35,28 @@ interface Admitted {
   readonly asked: readonly Agent[]
 }
 
-/**
- * The one recipient, if nothing but an agent that is open to all and has room has to be known, as at the mailbox: then one
- * statement does for all of this file. It locks the row in the same way.
- */
-export function findOpen(
-  hub: Hub,
-  { recipients, exempt }: Pick<Admission, 'recipients' | 'exempt'>,
-): OpenAgent | undefined {
-  const [only, ...others] = recipients
-  if (only === undefined || others.length > 0 || hub.rules.inboxQuota !== undefined) return undefined
-  return { id: only.agent.id, limit: hub.limits.mailboxDepth, leases: hub.rules.inboxLeases && !exempt }
-}
+/** Agents that were not open to all when they last got mail. A guess that only saves work. */
+const reticent = memory(() => new Map<number, true>())
 
 /**
- * Also counts the message as unread for each recipient that takes it. Their rows stay locked until the commit: the
- * messages of one inbox then become visible in the order of their ids, and reading on from the last known id
- * misses nothing (mail.inbox.reads-on).
+ * What is enough to know of the one recipient, as at the mailbox: that it is open to all and has room. Then the statement that
+ * stores the message asks it, and does for all of this file.
  */
+export function findOpen(hub: Hub, { recipients, exempt }: Pick<Admission, 'recipients' | 'exempt'>): Room | undefined {
+  const [only, ...others] = recipients
+  if (only === undefined || others.length > 0 || hub.rules.inboxQuota !== undefined) return undefined
+  if (reticent(hub).has(only.agent.id)) return undefined
+  return { limit: hub.limits.mailboxDepth, open: { leases: hub.rules.inboxLeases && !exempt } }
+}
+
 export async function admit(hub: Hub, admission: Admission): Promise<Admitted> {
   const { tx, recipients } = admission
   const { mailboxDepth } = hub.limits
   if (recipients.length === 0) return { passed: [], blocked: [], asked: [] }
   const rows = new Map((await listRecipients(tx, idsOf(recipients))).map((row) => [row.id, row]))
+  for (const { id, contact_policy } of rows.values())
+    if (contact_policy === 'open') reticent(hub).delete(id)
+    else remember(reticent(hub), id, true)
   const reserved = await listReserved(hub, admission, rows)
   const judged = await askPolicies(hub, { ...admission, recipients: recipients.filter(isFree(reserved)) }, rows)
   const blocked: Blocked[] = []
@@ -71,8 +71,6 @@ export async function admit(hub: Hub, admission: Admission): Promise<Admitted> {
     if (refusal === undefined) passed.push(recipient)
     else blocked.push({ recipient, ...refusal })
   }
-  if (passed.length > 0 && !(await raiseUnread(tx, idsOf(passed), mailboxDepth)))
-    throw new LostRace('A mailbox was filled meanwhile.')
   return { passed, blocked, asked: judged?.asked ?? [] }
 }
 
