@@ -10,7 +10,7 @@ import { openDb } from '../db/open.ts'
 import { parseDatabaseUrl } from '../db/url.ts'
 import type { Restored, RestoreWish } from '../doors/cli/restore.ts'
 import type { Config } from '../settings/all.ts'
-import { archiveFolder, authorOf } from './archiving.ts'
+import { archiveFolder, authorOf } from './archive-place.ts'
 import { databaseName, databaseUrl } from './open.ts'
 import { databaseFiles, isStoreThere, needUnused } from './store.ts'
 

@@ -20,11 +20,8 @@ import { GitError, git, ObjectReader, tryGit } from './git.ts'
 import { digestPath } from './layout.ts'
 import type { Sha } from './objects.ts'
 import { GrowingPack } from './pack.ts'
-import { readSlots, writeSlots } from './slots.ts'
+import { type Noun, ownFolder, readSlots, slotsOf, writeSlots } from './slots.ts'
 import { Folder } from './tree.ts'
-
-/** What a commit can be found by: the number of a message, an agent or a lease. Of topics the name of the file is kept. */
-export type Noun = 'messages' | 'agents' | 'leases' | 'topics'
 
 export interface Commit {
   readonly subject: string
@@ -55,12 +52,6 @@ export const branch = 'refs/heads/main'
 
 /** Beyond so many entries the folders are forgotten after a page, or in a pause, and read anew when they are needed. */
 const [mostEntries, idleEntries] = [200_000, 5000]
-
-/** What Parley itself keeps in a repository. */
-const ownFolder = (folder: string): string => join(folder, '.git', 'parley')
-
-/** Where a noun's numbers are kept. */
-export const slotsOf = (folder: string, noun: Noun): string => join(ownFolder(folder), noun)
 
 /** Of the process that archives: it alone writes here. */
 export class Repository {
