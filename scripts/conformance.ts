@@ -141,7 +141,7 @@ async function judgeDoor(url: string): Promise<number> {
  * Of the other scenarios those fail that the baseline does not name, and those that it names and that pass.
  */
 async function judgeStack(): Promise<number> {
-  const fixture = await startFixture({ clock: hastyClock, door: suiteDoor })
+  const fixture = await startFixture({ clock: hastyClock, door: suiteDoor, tasks: true })
   let bad = 0
   for (const [revision, reasons] of Object.entries(baseline)) {
     const { required, others } = await scenariosOf(revision)

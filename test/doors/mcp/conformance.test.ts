@@ -12,7 +12,7 @@ describe.each(Object.entries(baseline))('protocol %s', (revision, reasons) => {
     'all.mcp.conformance',
     'every required scenario passes, and the baseline names the others that do not',
     async () => {
-      const fixture = await startFixture({ clock: hastyClock, door: suiteDoor })
+      const fixture = await startFixture({ clock: hastyClock, door: suiteDoor, tasks: true })
       onTestFinished(fixture.close)
       const { required, others } = await scenariosOf(revision)
       expect(required.filter((scenario) => scenario in reasons)).toEqual([])

@@ -1,6 +1,7 @@
 /** A door with the tools, resources and prompts that the protocol's own suite asks for; only tests and the conformance run start it. */
 import type { ContentBlock, ElicitRequestFormParams } from '@modelcontextprotocol/server'
 import { z } from 'zod'
+import { systemClock } from '../../../src/base/clock.ts'
 import { HubError } from '../../../src/base/errors.ts'
 import {
   type CallContext,
@@ -157,6 +158,41 @@ const roundTools = [
   asks('test_streaming_elicitation', (dialogue) => dialogue.ask({ user_name: name })),
 ]
 
+/** Those of the tasks extension. Its results are looked for among contents, so they have a shape. */
+const taskTools = [
+  tool({
+    ...rest,
+    name: 'greet',
+    input: z.strictObject({ name: z.string().describe('A name.') }),
+    run: async ({ name }) => `Hello, ${name}!`,
+  }),
+  tool({
+    ...rest,
+    name: 'slow_compute',
+    input: z.strictObject({
+      seconds: z.number().describe('How long.'),
+      label: z.string().optional().describe('A label.'),
+    }),
+    output: z.object({ done: z.boolean() }),
+    task: () => true,
+    run: ({ seconds }, { signal }) =>
+      new Promise((resolve) => {
+        const cancel = systemClock.after(seconds * 1000, () => resolve({ done: true }))
+        signal.addEventListener('abort', () => {
+          cancel()
+          resolve({ done: false })
+        })
+      }),
+  }),
+  tool({
+    ...rest,
+    name: 'failing_job',
+    output: z.object({}),
+    task: () => true,
+    run: () => Promise.reject(new HubError('INVALID_ARGUMENT', 'This job intentionally fails for testing')),
+  }),
+]
+
 const logs = (name: string): Tool<FixtureScope> =>
   asks(name, async (dialogue) => {
     for (const step of ['started', 'processing data', 'completed']) dialogue.log('info', `Tool execution ${step}`)
@@ -221,6 +257,7 @@ export function suiteDoor(): Door<FixtureScope> {
       ...contentTools,
       ...askingTools,
       ...roundTools,
+      ...taskTools,
     ],
     prompts,
     resources: [

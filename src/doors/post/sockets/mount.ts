@@ -19,7 +19,7 @@ export interface SocketOptions extends SocketTimes {
   /** Throws for a request that was not meant for this server, or comes from a foreign web page. */
   guard(request: Addressed): unknown
   /** The agent whose key this is, if it is one. */
-  callerOfKey(key: string): Promise<Caller | undefined>
+  callerOfKey(key: string): Caller | undefined | Promise<Caller | undefined>
   readonly wrongKeys?: WrongKeys | undefined
   /** A client that brings its key as its first message has this long. */
   readonly keyMs?: number
