@@ -2,8 +2,9 @@
 import { Idiomorph } from './idiomorph.js'
 import { refreshKeys } from './keys.js'
 
-/** At most two refreshes a second. */
+/** At most two refreshes a second; a server that takes long for one has agents to answer, and is asked less often. */
 const pauseMs = 500
+const patience = 10
 const retryMs = 3000
 
 export function keepLive() {
@@ -11,24 +12,25 @@ export function keepLive() {
   if (events === undefined) return
   let stale = false
   let busy = false
-  let last = 0
+  let nextAt = 0
   let broken = false
 
   const hint = () => {
     stale = true
     if (busy || document.hidden) return
     busy = true
-    setTimeout(refresh, Math.max(0, last + pauseMs - performance.now()))
+    setTimeout(refresh, Math.max(0, nextAt - performance.now()))
   }
 
   async function refresh() {
     stale = false
-    last = performance.now()
+    const began = performance.now()
     try {
       await load()
     } catch {
       // The server is away: the stream says when it is back.
     }
+    nextAt = began + Math.max(pauseMs, patience * (performance.now() - began))
     busy = false
     if (stale) hint()
   }
