@@ -2,9 +2,8 @@
 import { Idiomorph } from './idiomorph.js'
 import { refreshKeys } from './keys.js'
 
-/** At most two refreshes a second; a server that takes long for one has agents to answer, and is asked less often. */
+/** At most two refreshes a second. */
 const pauseMs = 500
-const patience = 10
 const retryMs = 3000
 
 export function keepLive() {
@@ -12,25 +11,24 @@ export function keepLive() {
   if (events === undefined) return
   let stale = false
   let busy = false
-  let nextAt = 0
+  let last = 0
   let broken = false
 
   const hint = () => {
     stale = true
     if (busy || document.hidden) return
     busy = true
-    setTimeout(refresh, Math.max(0, nextAt - performance.now()))
+    setTimeout(refresh, Math.max(0, last + pauseMs - performance.now()))
   }
 
   async function refresh() {
     stale = false
-    const began = performance.now()
+    last = performance.now()
     try {
       await load()
     } catch {
       // The server is away: the stream says when it is back.
     }
-    nextAt = began + Math.max(pauseMs, patience * (performance.now() - began))
     busy = false
     if (stale) hint()
   }
