@@ -251,7 +251,7 @@ export const matrix = {
     readActivity: readsProject,
     // Without a key nobody finds what holders of keys write to each other; a token of the operator's makes a reader of all.
     searchMail: { ...onPages('yes', 'nothing', 'PROJECT_NOT_FOUND'), localKeyed: 'nothing' },
-    countAnswers: anybody,
+    listAnswers: anybody,
     listAddressable: readsProject,
     listSuggestions: anybody,
     watchChanges: readsProject,
