@@ -92,7 +92,7 @@ export function renderScale(nodes: Nodes): string {
     '## Past the walls',
     past,
     '## Arithmetic',
-    `An agent that sends and takes ${messagesADay} messages a day; a peak of ${peakFactor} times the mean; half of the agents wait for mail; cores that are busy for ${busy * 100} % of the peak.`,
+    `An agent that sends and takes ${messagesADay} messages a day; a peak of ${peakFactor} times the mean; half of the agents wait for mail; cores that are ${busy * 100} % busy at the peak.`,
     arithmetic(costs),
   )
 }
