@@ -69,14 +69,24 @@ async function openSenders(parley: Running) {
   return { run: () => driver.run(job), close: () => driver.close() }
 }
 
-async function sends(folder: () => string, rounds: number): Promise<Row> {
-  const [parley, again, http] = [
-    await startParley(folder(), quiet),
-    await startParley(folder(), quiet),
-    await startFloor(),
-  ]
+export const posted = '`POST /messages/send`'
+
+interface Sends {
+  readonly rounds: number
+  /** Per cent of the floor. */
+  readonly target: number
+  /** Of Parley, of Parley again, of the floor; without them they are on SQLite. */
+  readonly databases?: readonly string[]
+}
+
+export async function postSends(folder: () => string, { rounds, target, databases }: Sends): Promise<Row> {
+  const serve = (database: string | undefined) =>
+    startParley(folder(), database === undefined ? quiet : { ...quiet, DATABASE_URL: database })
+  const [parley, again, http] = [await serve(databases?.[0]), await serve(databases?.[1]), await startFloor()]
   const load = startWorker<Order, Load>('load.ts')
-  const rows = startWorker<FloorOrder, { microseconds: number }>('floor-sqlite.ts', folder())
+  const rows = databases
+    ? startWorker<FloorOrder, { microseconds: number }>('floor-postgres.ts', databases[2] ?? '')
+    : startWorker<FloorOrder, { microseconds: number }>('floor-sqlite.ts', folder())
   const served = ({ pid }: Running, run: () => Promise<Load>): Contender => ({
     async slice() {
       const before = cpu(pid)
@@ -101,7 +111,7 @@ async function sends(folder: () => string, rounds: number): Promise<Row> {
   await Promise.all([load.stop(), rows.stop()])
   await Promise.all([parley, again, http].map((server) => server.stop()))
   const slices = { floor: [seen.http, seen.rows], parley: seen.parley, again: seen.again }
-  return share('`POST /messages/send`', slices, 60)
+  return share(databases ? `${posted} on PostgreSQL` : posted, slices, target)
 }
 
 const openSocket = (port: number, key: string): Promise<WebSocket> =>
@@ -202,7 +212,7 @@ export async function postRows(folder: () => string, size: PostSize, say: (text:
   say(`${size.sockets} idle sockets`)
   const idle = await idleSockets(folder(), size.sockets)
   say('sends')
-  const sent = await sends(folder, size.rounds)
+  const sent = await postSends(folder, { rounds: size.rounds, target: 60 })
   const latency = ({ p50, p99 }: { p50: number; p99: number }) => `p50 ${p50.toFixed(2)} ms, p99 ${p99.toFixed(2)} ms`
   return [
     sent,

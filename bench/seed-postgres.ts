@@ -1,5 +1,6 @@
-/** Fills the mailboxes of the bench's readers on PostgreSQL by SQL, so that a bench of pops does not find them empty. */
+/** Fills a PostgreSQL for the bench by SQL: mailboxes, so that a bench of pops does not find them empty, and the agents of a project. */
 import { Client } from 'pg'
+import { agentOf, benchAgents, benchProject } from './seed-mail.ts'
 import { text } from './text.ts'
 
 /** `each` messages for every agent called reader-<n>, from sender-0. Both have to be there. */
@@ -21,7 +22,25 @@ export async function fillMailboxes(database: string, each: number): Promise<voi
        UPDATE agents SET unread = unread + $1 WHERE name LIKE 'reader-%'`,
       [each, text],
     )
-    await client.query('ANALYZE')
+    // They would have been indexed long ago: otherwise that is done beside what is measured.
+    await client.query('DELETE FROM search_pending')
+    await client.query('VACUUM ANALYZE')
+  } finally {
+    await client.end()
+  }
+}
+
+/** The project of the mail that is measured, and its agents. */
+export async function makeAgents(database: string): Promise<void> {
+  const client = new Client(database)
+  await client.connect()
+  try {
+    await client.query(
+      `WITH made AS (INSERT INTO projects (slug, human_key, created_at) VALUES ('bench', $1, 0) RETURNING id)
+       INSERT INTO agents (project_id, name, name_key, contact_policy, created_at)
+       SELECT made.id, name, LOWER(name), 'auto', 0 FROM made, unnest($2::text[]) AS name`,
+      [benchProject, Array.from({ length: benchAgents }, (_, n) => agentOf(n))],
+    )
   } finally {
     await client.end()
   }

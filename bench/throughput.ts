@@ -7,9 +7,10 @@ import type { Load } from './drive.ts'
 import type { FloorOrder } from './floor-sqlite.ts'
 import type { Order } from './load.ts'
 import type { Era } from './phrase.ts'
+import { posted, postSends } from './post.ts'
 import { type Row, share } from './rows.ts'
 import { benchProject, type seedMail } from './seed-mail.ts'
-import { fillMailboxes } from './seed-postgres.ts'
+import { fillMailboxes, makeAgents } from './seed-postgres.ts'
 import {
   cpu,
   type Running,
@@ -60,6 +61,8 @@ const postgresLines: readonly Line[] = [
     target: 50,
   },
   { what: '`check_mail` on PostgreSQL', call: 'check', floor: 'check', target: 75 },
+  { what: '`send_message` to one on PostgreSQL', call: 'mail', floor: 'send', target: 75 },
+  { what: '`send_message` to ten on PostgreSQL', call: 'mailTen', floor: 'sendTen', target: 75 },
 ]
 
 /** In each mailbox before they are emptied: more than the rounds of a whole run take. */
@@ -71,7 +74,7 @@ export interface ThroughputOptions {
   readonly against?: string | undefined
 }
 
-/** The same on PostgreSQL, against bare `pg` with the same statements; the mailbox only, in an empty store. */
+/** The same on PostgreSQL, against bare `pg` with the same statements, in an empty store. */
 export async function postgresRows(
   folder: () => string,
   options: ThroughputOptions,
@@ -83,16 +86,21 @@ export async function postgresRows(
       ['floor', 'parley', 'again', 'older'].map((name) => makeDatabase(server.url, name)),
     )
     const field = await openField(folder, options, { databases })
+    const served = databases.slice(1, options.against === undefined ? 3 : 4)
     const rows: Row[] = []
+    for (const database of served) await makeAgents(database)
     for (const line of postgresLines) {
       say(line.what)
       // The readers are there by now: sends have made them.
-      if (line.call === 'check')
-        for (const database of databases.slice(1, options.against === undefined ? 3 : 4))
-          await fillMailboxes(database, filled)
+      if (line.call === 'check') for (const database of served) await fillMailboxes(database, filled)
       rows.push(await measure(line, field, options.rounds))
     }
     await field.close()
+    say(`${posted} on PostgreSQL`)
+    const places = await Promise.all(
+      ['posts', 'posts_again', 'posts_floor'].map((name) => makeDatabase(server.url, name)),
+    )
+    rows.push(await postSends(folder, { rounds: options.rounds, databases: places, target: 70 }))
     return rows
   } finally {
     await server.stop()

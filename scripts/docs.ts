@@ -2,6 +2,7 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Growth } from '../bench/growth/table.ts'
+import type { Nodes } from '../bench/nodes/table.ts'
 import type { Peers } from '../bench/peers/measures.ts'
 import { version } from '../src/app/version.ts'
 import type { Hub } from '../src/core/hub/hub.ts'
@@ -19,6 +20,7 @@ import { requirements } from '../test/requirements.ts'
 import { renderAccess } from './docs/access.ts'
 import { type Results, renderBench, renderBenchmarks } from './docs/bench.ts'
 import { renderRequirements } from './docs/requirements.ts'
+import { renderScale } from './docs/scale.ts'
 import { renderEnvExample, renderSettings } from './docs/settings.ts'
 import { renderTools } from './docs/tools.ts'
 
@@ -57,6 +59,7 @@ const pages: Readonly<Record<string, string>> = {
     growth: await kept<Growth>('bench/growth.json'),
     peers: await kept<Peers>('bench/peers.json'),
   }),
+  'docs/scale.md': renderScale(JSON.parse(await read('bench/nodes.json')) as Nodes),
   'README.md': renderBench(await read('README.md'), results),
 }
 

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { mainLines, renderBench, renderBenchmarks } from '../scripts/docs/bench.ts'
 import { renderRequirements } from '../scripts/docs/requirements.ts'
+import { renderScale } from '../scripts/docs/scale.ts'
 import { renderEnvExample, renderSettings } from '../scripts/docs/settings.ts'
 import { renderTools } from '../scripts/docs/tools.ts'
 
@@ -122,4 +123,27 @@ test('the page of benchmarks has every line, and a section that was not measured
   expect(whole).toContain('|  | other 0.5.0 |\n|---|---|\n| start | 9 ms |')
   expect(whole).toContain('- **other** 0.5.0 (MIT): It polls.')
   expect(whole).not.toContain('Not measured yet')
+})
+
+test('what a million agents need follows from what a call costs', () => {
+  const cost = { calls: 1000, node: 200, database: 100, log: 2000, disk: 1000 }
+  const page = renderScale({
+    day: '2026-01-01',
+    commit: 'abc',
+    machine: 'a machine',
+    rounds: 16,
+    sizes: [1, 2],
+    lines: [{ what: 'sends', measured: ['10/s', '20/s'] }],
+    costs: { send: cost, take: cost },
+  })
+  expect(page).toContain('|  | 1 node | 2 nodes |\n|---|---|---|\n| sends | 10/s | 20/s |')
+  expect(page).toContain('| `check_mail` | 200 µs | 100 µs | 2,000 bytes | 1,000 bytes |')
+  expect(page).toContain('A core of PostgreSQL** carries 5,000 messages a second')
+  // 100,000 agents × 200 messages a day × 10 are 2,315 a second: 0.46 cores of PostgreSQL at 200 µs, 0.93 of nodes at 400.
+  expect(page).toContain('| messages a second, mean / peak | 2.3 / 23 | 230 / 2,300 | 23,000 / 230,000 |')
+  expect(page).toContain('| CPU of PostgreSQL at the peak | 0.46 % of a core | 0.46 cores | 46 cores |')
+  expect(page).toContain('| log at the peak | 93 KB a second | 9.3 MB a second | 930 MB a second |')
+  expect(page).toContain('| disk a day | 400 MB | 40 GB | 4 TB |')
+  expect(page).toContain('2 nodes, one PostgreSQL of 1 core, a decision about old mail')
+  expect(page).toContain('40 cells of 250,000 agents, each with 4 nodes, one PostgreSQL of 2 cores')
 })
