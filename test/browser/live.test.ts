@@ -66,6 +66,21 @@ describeInBrowser('An open page', () => {
     expect(await page.locator('main input[name="boost"]').isChecked()).toBe(true)
   })
 
+  verifies('web.overseer.answers', 'tells of an answer to people in its header and its title as it comes', async () => {
+    const { url } = parley()
+    const page = await (await open()).newPage()
+    await watched(page, `${url}/mail/projects`)
+    expect(await page.title()).toBe('Projects · Parley')
+    await write(url, { to: ['HumanOverseer'], subject: 'Which one?', thread_id: undefined })
+    await page.getByRole('link', { name: '1 answer to you' }).click()
+    await page.getByRole('link', { name: 'Which one?' }).click()
+    expect(await page.title()).toMatch(/^\(1\) Which one\?/)
+    await page.getByRole('button', { name: 'Mark as read' }).click()
+    await page.getByText('Marked as read.').waitFor()
+    expect(await page.locator('.answers').count()).toBe(0)
+    expect(await page.title()).toMatch(/^Which one\?/)
+  })
+
   verifies('web.live.tabs', 'is beside another one of the same person, and both may write', async () => {
     const { url } = parley()
     const context = await open()

@@ -38,7 +38,7 @@ eachEngine('Hints', (open) => {
         { timeout: 4000, interval: 50 },
       )
     await soon(fresh).toBe(1)
-    clock.advance(499 - passed)
+    clock.advance(999 - passed)
     expect(counts()).toEqual(all(1))
     clock.advance(1)
     await expect.poll(() => pages.map((told) => told.at(-1)?.messageId)).toEqual(all(last))

@@ -48,8 +48,8 @@ interface Watcher {
 
 /** A page asks for itself at most twice a second: more hints would only cost the server. */
 const quietMs = 200
-/** While changes keep coming, all pages together are told twenty times a second: agents are answered first. */
-const shareMs = 50
+/** While changes keep coming, all pages together are told ten times a second: agents are answered first. */
+const shareMs = 100
 /** Between two looks at the feed, while changes keep coming. */
 const pauseMs = 20
 /** On PostgreSQL ids become visible out of order, by as many as there are writers at once. */

@@ -58,7 +58,7 @@ function reach(view: View, visit: Visit, frame: Frame, answers: number): Html {
 ${icon(visit, 'search')}<input id="find" name="q" type="search" autocomplete="off" placeholder="Search${view.project && ` in ${slugName(view.project)}`}" data-hotkey="/">${visit.shortcuts && html`<kbd aria-hidden="true">/</kbd>`}
 </form>
 <span class="state" id="stream" hidden></span>
-${answers > 0 && html`<a class="answers" href="${answersAt(frame)}">${answers}<span class="words"> ${answers === 1 ? 'answer' : 'answers'} to you</span></a>`}
+<div id="waiting">${answers > 0 && html`<a class="answers" href="${answersAt(frame)}">${answers}<span class="words"> ${answers === 1 ? 'answer' : 'answers'} to you</span></a>`}</div>
 ${account(visit)}`
 }
 

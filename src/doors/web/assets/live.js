@@ -86,7 +86,7 @@ async function load() {
       },
     },
   }
-  for (const part of ['main', '.side', '#inspector', '.top .answers']) morph(part, next, options)
+  for (const part of ['main', '.side', '#inspector', '#waiting']) morph(part, next, options)
   document.title = next.title
   refreshKeys()
   announce(arrived)
