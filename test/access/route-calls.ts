@@ -80,7 +80,7 @@ export const pageCalls: DoorCall[] = [
   page('/mail/unified-inbox', 'listAllMail'),
   page('/mail/projects', 'listWatchedProjects'),
   page('/mail/attention', 'countAttention'),
-  page('/mail/search', 'countAnswers'),
+  page('/mail/search', 'listAnswers'),
   page('/mail/:project', 'overviewProject'),
   page('/mail/:project/search', 'searchMail'),
   page('/mail/:project/inbox/:agent', 'listBox'),
