@@ -73,7 +73,7 @@ describeInBrowser('An open page', () => {
     expect(await page.title()).toBe('Projects · Parley')
     await write(url, { to: ['HumanOverseer'], subject: 'Which one?', thread_id: undefined })
     await page.getByRole('link', { name: '1 answer to you' }).click()
-    await page.getByRole('link', { name: 'Which one?' }).click()
+    await page.locator('main').getByRole('link', { name: 'Which one?' }).click()
     expect(await page.title()).toMatch(/^\(1\) Which one\?/)
     await page.getByRole('button', { name: 'Mark as read' }).click()
     await page.getByText('Marked as read.').waitFor()
