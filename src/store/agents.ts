@@ -1,7 +1,7 @@
 /** Rows of `agents`, with the counter of unread deliveries that each carries. */
-import sql, { empty, join, type Sql } from 'sql-template-tag'
-import { inOrder } from '../db/dialect.ts'
+import sql, { empty, join } from 'sql-template-tag'
 import type { Reader, Tx } from '../db/port.ts'
+import { archiveLease } from './admission.ts'
 
 export interface AgentRow {
   id: number
@@ -74,39 +74,10 @@ export interface RecipientRow {
   reserved: 0 | 1
 }
 
-/** An exclusive lease on archive paths in the project of an agent. Whether it covers the agent's inbox is another question. */
-const archiveLease = sql`EXISTS (
-  SELECT 1 FROM leases l WHERE l.project_id = agents.project_id AND l.released_at IS NULL AND l.exclusive = 1
-    AND l.prefix >= 'agents' AND l.prefix < 'agents0')`
-
 export function listRecipients(db: Reader, ids: readonly number[]): Promise<RecipientRow[]> {
   return db.all(sql`
     SELECT id, contact_policy, unread, CASE WHEN ${archiveLease} THEN 1 ELSE 0 END AS reserved
     FROM agents WHERE id IN (${join([...ids])})`)
-}
-
-/** An agent that is open to all. */
-export interface OpenAgent {
-  readonly id: number
-  /** It takes mail while it has fewer unread. */
-  readonly limit: number
-  /** Not where archive paths of its project are reserved. */
-  readonly leases: boolean
-}
-
-/** Counts one more unread delivery, if the agent is open and has room. */
-export const raisingOpen = ({ id, limit, leases }: OpenAgent): Sql => sql`
-  UPDATE agents SET unread = unread + 1 WHERE id = ${id} AND unread < ${limit} AND contact_policy = 'open'
-    ${leases ? sql`AND NOT ${archiveLease}` : empty}`
-
-/**
- * Counts one more unread delivery for each that has fewer than `limit` of them; false if that is not true of all. Several are
- * locked in the order of their ids: two sends can then wait for each other in one direction only.
- */
-export async function raiseUnread(tx: Tx, ids: readonly number[], limit: number): Promise<boolean> {
-  const which = ids.length === 1 ? sql`= ${ids[0]}` : sql`IN ${inOrder(tx, sql`agents`, ids)}`
-  const raised = await tx.change(sql`UPDATE agents SET unread = unread + 1 WHERE id ${which} AND unread < ${limit}`)
-  return raised === ids.length
 }
 
 export function updateUnread(tx: Tx, agentId: number, by: number): void {

@@ -1,7 +1,7 @@
-/** The rows of a sent message: its place in a thread and the message; towards an open agent its count and its delivery too. */
+/** The rows of a sent message: its place in a thread and the message; towards one agent its count and its delivery too. */
 import sql, { empty, type Sql } from 'sql-template-tag'
 import type { Tx } from '../db/port.ts'
-import { type OpenAgent, raisingOpen } from './agents.ts'
+import { raisingOne, type Terms } from './admission.ts'
 import { type DeliveryKind, insertDeliveries } from './deliveries.ts'
 import { insertMessage, messageColumns, messageValues, type NewMessage } from './messages.ts'
 import { insertThread, type NewThread, takeSeq } from './threads.ts'
@@ -25,37 +25,38 @@ export async function insertMail(tx: Tx, place: ThreadPlace, mail: Mail): Promis
   return toPlaced(row as PlacedRow)
 }
 
-export interface OpenDelivery {
-  readonly to: OpenAgent
+export interface OnlyDelivery {
+  readonly to: number
+  readonly terms: Terms
   readonly kind: DeliveryKind
   readonly urgent: boolean
 }
 
 /**
- * The same with its delivery to one agent that is open to all and has room; undefined, and nothing stored, where it is not or
- * has none. The row of the agent is locked before the message takes its id.
+ * The same with its delivery to one agent that takes it at once; undefined, and nothing stored, where it does not. The row of the
+ * agent is locked before the message takes its id.
  */
-export async function insertOpenMail(
+export async function insertMailToOne(
   tx: Tx,
-  { to, kind, urgent }: OpenDelivery,
+  { to, terms, kind, urgent }: OnlyDelivery,
   place: ThreadPlace,
   mail: Mail,
 ): Promise<Placed | undefined> {
   const { ackRequired = false, now } = mail
   if (tx.dialect === 'sqlite') {
-    if ((await tx.change(raisingOpen(to))) === 0) return undefined
+    if ((await tx.change(raisingOne(to, terms))) === 0) return undefined
     const found = await insertInTurn(tx, place, mail)
     const { messageId } = found
-    insertDeliveries(tx, { messageId, to: [{ id: to.id, kind }], urgent, ackWanted: ackRequired, now })
+    insertDeliveries(tx, { messageId, to: [{ id: to, kind }], urgent, ackWanted: ackRequired, now })
     return found
   }
   const [row] = await tx.all<PlacedRow>(sql`
-    WITH raised AS (${raisingOpen(to)} RETURNING 1),
+    WITH raised AS (${raisingOne(to, terms)} RETURNING 1),
       place AS (${placing(place, sql`FROM raised`)}),
       sent AS (${sending(mail)}),
       delivered AS (
         INSERT INTO deliveries (message_id, recipient_id, kind, sent_at, urgent, ack_wanted)
-        SELECT id, ${to.id}, ${kind}, ${now}, ${urgent ? 1 : 0}, ${ackRequired ? 1 : 0} FROM sent)
+        SELECT id, ${to}, ${kind}, ${now}, ${urgent ? 1 : 0}, ${ackRequired ? 1 : 0} FROM sent)
     ${placed}`)
   return row && toPlaced(row)
 }

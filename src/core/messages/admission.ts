@@ -1,8 +1,10 @@
 /** Admission of a message to its recipients: by leases on their inboxes, their contact policies, and the room there. */
 import type { Tx } from '../../db/port.ts'
-import { listRecipients, type OpenAgent, type RecipientRow, raiseUnread } from '../../store/agents.ts'
+import { raiseAll, raiseUnread, type Terms } from '../../store/admission.ts'
+import { listRecipients, type RecipientRow } from '../../store/agents.ts'
 import type { Agent } from '../agents/agents.ts'
 import { type Judgement, judge, type Refusal } from '../contacts/judging.ts'
+import { renewedBefore } from '../contacts/standing.ts'
 import { LostRace, type Note } from '../hub/commit.ts'
 import type { Hub } from '../hub/hub.ts'
 import { findInboxLease } from '../leases/overlaps.ts'
@@ -35,16 +37,18 @@ interface Admitted {
 }
 
 /**
- * The one recipient, if nothing but an agent that is open to all and has room has to be known, as at the mailbox: then one
- * statement does for all of this file. It locks the row in the same way.
+ * What recipients are asked for in the statement that counts their unread mail: whoever meets it takes the message, and nothing
+ * else of this file has to be known. A contact that ends soon does not meet it, since a message makes it last longer.
  */
-export function findOpen(
-  hub: Hub,
-  { recipients, exempt }: Pick<Admission, 'recipients' | 'exempt'>,
-): OpenAgent | undefined {
-  const [only, ...others] = recipients
-  if (only === undefined || others.length > 0 || hub.rules.inboxQuota !== undefined) return undefined
-  return { id: only.agent.id, limit: hub.limits.mailboxDepth, leases: hub.rules.inboxLeases && !exempt }
+export function termsOf(hub: Hub, { sender, exempt }: Pick<Admission, 'sender' | 'exempt'>): Terms | undefined {
+  const { contacts, inboxLeases, inboxQuota } = hub.rules
+  if (inboxQuota !== undefined) return undefined
+  const until = renewedBefore(hub.clock.now(), contacts.autoMs)
+  return {
+    limit: hub.limits.mailboxDepth,
+    leases: inboxLeases && !exempt,
+    contact: exempt || !contacts.enforced ? undefined : { senderId: sender.id, until },
+  }
 }
 
 /**
@@ -55,7 +59,8 @@ export function findOpen(
 export async function admit(hub: Hub, admission: Admission): Promise<Admitted> {
   const { tx, recipients } = admission
   const { mailboxDepth } = hub.limits
-  if (recipients.length === 0) return { passed: [], blocked: [], asked: [] }
+  if (recipients.length === 0 || (await takeAtOnce(hub, admission)))
+    return { passed: recipients, blocked: [], asked: [] }
   const rows = new Map((await listRecipients(tx, idsOf(recipients))).map((row) => [row.id, row]))
   const reserved = await listReserved(hub, admission, rows)
   const judged = await askPolicies(hub, { ...admission, recipients: recipients.filter(isFree(reserved)) }, rows)
@@ -74,6 +79,15 @@ export async function admit(hub: Hub, admission: Admission): Promise<Admitted> {
   if (passed.length > 0 && !(await raiseUnread(tx, idsOf(passed), mailboxDepth)))
     throw new LostRace('A mailbox was filled meanwhile.')
   return { passed, blocked, asked: judged?.asked ?? [] }
+}
+
+/** Whether all of several recipients take it at once. One alone has been asked by then (`insertMailToOne`). */
+async function takeAtOnce(hub: Hub, admission: Admission): Promise<boolean> {
+  const { tx, recipients } = admission
+  const terms = recipients.length > 1 ? termsOf(hub, admission) : undefined
+  const raised = terms === undefined ? 0 : await raiseAll(tx, idsOf(recipients), terms)
+  if (raised > 0 && raised < recipients.length) throw new LostRace('A mailbox was filled meanwhile.')
+  return raised > 0
 }
 
 /** The recipients whose inboxes another has reserved (mail.lease.inbox). */

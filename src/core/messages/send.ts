@@ -8,7 +8,7 @@ import { insertDeliveries } from '../../store/deliveries.ts'
 import { insertGuests } from '../../store/guests.ts'
 import { insertClientIds } from '../../store/messages.ts'
 import { findSlug } from '../../store/projects.ts'
-import { insertMail, insertOpenMail } from '../../store/sending.ts'
+import { insertMail, insertMailToOne } from '../../store/sending.ts'
 import type { Caller } from '../access/callers.ts'
 import { type Acting, actIn, findActor } from '../agents/acting.ts'
 import { type Agent, isNewcomer, mailChannel, type Newcomer } from '../agents/agents.ts'
@@ -17,7 +17,7 @@ import type { Refusal } from '../contacts/judging.ts'
 import { commit, type Note } from '../hub/commit.ts'
 import type { Hub } from '../hub/hub.ts'
 import { slugOfProject } from '../projects/projects.ts'
-import { admit, type Blocked, findOpen } from './admission.ts'
+import { admit, type Blocked, termsOf } from './admission.ts'
 import type { Enclosed, Enclosing } from './attachments.ts'
 import { enclosedOrFault, filesOf, linksOf, listOf, storeEnclosed } from './attachments.ts'
 import { inReceipt } from './carried.ts'
@@ -201,9 +201,10 @@ export async function append(
     now,
   }
   const urgent = importance === 'high' || importance === 'urgent'
-  const open = findOpen(hub, admission)
+  const [only, ...others] = recipients
+  const terms = only !== undefined && others.length === 0 ? termsOf(hub, admission) : undefined
   const stored =
-    open && (await insertOpenMail(tx, { to: open, kind: recipients[0]?.kind ?? 'to', urgent }, place, mail))
+    only && terms && (await insertMailToOne(tx, { to: only.agent.id, terms, kind: only.kind, urgent }, place, mail))
   const { passed, blocked, asked } = stored
     ? { passed: recipients, blocked: [], asked: [] }
     : await admit(hub, admission)

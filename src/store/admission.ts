@@ -1,0 +1,56 @@
+/** Recipients that take a message at once: each has room, is open to its sender, and has no inbox that might be reserved. */
+import sql, { empty, join, type Sql } from 'sql-template-tag'
+import { inOrder } from '../db/dialect.ts'
+import type { Tx } from '../db/port.ts'
+
+/** What is asked of a recipient. Whoever does not meet it may take the message all the same, for reasons that take longer to find. */
+export interface Terms {
+  /** It takes mail while it has fewer unread. */
+  readonly limit: number
+  /** Whether archive paths of its project must not be reserved. */
+  readonly leases: boolean
+  /** Whose contact it must be, for some time yet, unless it is open to all; absent where no policy is asked. */
+  readonly contact?: { readonly senderId: number; readonly until: number } | undefined
+}
+
+/** An exclusive lease on archive paths in the project of an agent. Whether it covers the agent's inbox is another question. */
+export const archiveLease = sql`EXISTS (
+  SELECT 1 FROM leases l WHERE l.project_id = agents.project_id AND l.released_at IS NULL AND l.exclusive = 1
+    AND l.prefix >= 'agents' AND l.prefix < 'agents0')`
+
+const meets = ({ limit, leases, contact }: Terms): Sql => sql`agents.unread < ${limit}
+  ${contact === undefined ? empty : sql`AND (agents.contact_policy = 'open' OR ${isContact(contact)})`}
+  ${leases ? sql`AND NOT ${archiveLease}` : empty}`
+
+/** Nobody needs permission to write to oneself. The approval of either side does, unless the recipient has ever said no. */
+const isContact = ({ senderId, until }: NonNullable<Terms['contact']>): Sql => sql`
+  agents.id = ${senderId} OR agents.contact_policy <> 'block_all' AND (
+    EXISTS (SELECT 1 FROM contacts c WHERE c.from_id = ${senderId} AND c.to_id = agents.id AND ${lasts(until)})
+    OR EXISTS (SELECT 1 FROM contacts c WHERE c.from_id = agents.id AND c.to_id = ${senderId} AND ${lasts(until)})
+      AND NOT EXISTS (
+        SELECT 1 FROM contacts c WHERE c.from_id = ${senderId} AND c.to_id = agents.id AND c.status = 'denied'))`
+
+const lasts = (until: number): Sql => sql`c.status = 'approved' AND (c.expires_at IS NULL OR c.expires_at > ${until})`
+
+/** Counts one more unread delivery, if the agent meets the terms. */
+export const raisingOne = (id: number, terms: Terms): Sql => sql`
+  UPDATE agents SET unread = unread + 1 WHERE id = ${id} AND ${meets(terms)}`
+
+/**
+ * Counts one more unread delivery for each, if all of them meet the terms; returns for how many. That is neither none nor all
+ * only where another writer was first.
+ */
+export const raiseAll = (tx: Tx, ids: readonly number[], terms: Terms): Promise<number> =>
+  tx.change(sql`
+    UPDATE agents SET unread = unread + 1 WHERE id IN ${inOrder(tx, sql`agents`, ids)} AND unread < ${terms.limit}
+      AND (SELECT COUNT(*) FROM agents WHERE id IN (${join([...ids])}) AND ${meets(terms)}) = ${ids.length}`)
+
+/**
+ * Counts one more unread delivery for each that has fewer than `limit` of them; false if that is not true of all. Several are
+ * locked in the order of their ids: two sends can then wait for each other in one direction only.
+ */
+export async function raiseUnread(tx: Tx, ids: readonly number[], limit: number): Promise<boolean> {
+  const which = ids.length === 1 ? sql`= ${ids[0]}` : sql`IN ${inOrder(tx, sql`agents`, ids)}`
+  const raised = await tx.change(sql`UPDATE agents SET unread = unread + 1 WHERE id ${which} AND unread < ${limit}`)
+  return raised === ids.length
+}
