@@ -3,13 +3,13 @@ import sql, { empty, type Sql } from 'sql-template-tag'
 import type { Tx } from '../db/port.ts'
 import { raisingOne, type Terms } from './admission.ts'
 import { type DeliveryKind, insertDeliveries } from './deliveries.ts'
-import { insertMessage, messageColumns, messageValues, type NewMessage } from './messages.ts'
+import { insertMessage, type NewMessage } from './messages.ts'
 import { insertThread, type NewThread, takeSeq } from './threads.ts'
 
 /** In a thread that exists, or in one that it begins. */
 export type ThreadPlace = { readonly threadId: number } | { readonly begins: Omit<NewThread, 'nextSeq'> }
 
-export type Mail = Omit<NewMessage, 'threadId' | 'seq'>
+export type Mail = Omit<NewMessage, 'threadId' | 'seq' | 'mail'>
 
 export interface Placed {
   threadId: number
@@ -80,8 +80,15 @@ const placing = (place: ThreadPlace, after: Sql): Sql =>
       SELECT ${place.begins.uid}, ${place.begins.projectId}, ${place.begins.key ?? null}, 2, ${place.begins.now} ${after}
       RETURNING id AS thread_id, 1 AS seq`
 
-const sending = (mail: Mail): Sql => sql`
-  INSERT INTO messages (${messageColumns}) SELECT thread_id, seq, ${messageValues(mail)} FROM place RETURNING id, thread_id, seq`
+function sending({ uid, senderId, clientId, kind = 'message', replyTo, body, metadata, now, ...mail }: Mail): Sql {
+  const { subject, importance = 'normal', ackRequired = false, attachments } = mail
+  return sql`
+    INSERT INTO messages (thread_id, seq, uid, sender_id, client_id, kind, reply_to, subject, importance,
+      ack_required, mail, body, metadata, attachments, created_at)
+    SELECT thread_id, seq, ${uid}, ${senderId}, ${clientId ?? null}, ${kind}, ${replyTo ?? null}, ${subject ?? null},
+      ${importance}, ${ackRequired ? 1 : 0}, 1, ${body}, ${metadata ?? null}, ${attachments ?? null}, ${now}
+    FROM place RETURNING id, thread_id, seq`
+}
 
 const placed = sql`SELECT thread_id, seq, id AS message_id FROM sent`
 
