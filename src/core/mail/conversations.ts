@@ -16,7 +16,7 @@ import { updateAllRead } from '../../store/deliveries.ts'
 import { type Acting, actAs } from '../agents/acting.ts'
 import type { Agent } from '../agents/agents.ts'
 import { commit } from '../hub/commit.ts'
-import { type Hub, reader } from '../hub/hub.ts'
+import { type Hub, longReader, reader } from '../hub/hub.ts'
 import { addressFrom } from '../messages/addresses.ts'
 import { firstLine } from './messages.ts'
 
@@ -68,7 +68,8 @@ export async function listConversations(hub: Hub, acting: Acting, wish: Conversa
   const agent = await actAs(hub, acting)
   const db = reader(hub)
   const below = wish.before === undefined ? everything : (await needOwn(hub, agent, wish.before)).id
-  const unread = new Map((await listUnreadThreads(db, agent.id)).map((row) => [row.thread_id, row]))
+  // As long as the unread mail of the agent, which nobody bounds.
+  const unread = new Map((await listUnreadThreads(longReader(hub), agent.id)).map((row) => [row.thread_id, row]))
   const from = wish.unreadOnly ? 0 : await findReach(db, { agentId: agent.id, below })
   const tops = wish.unreadOnly
     ? [...unread.values()].filter(({ top }) => top < below).sort((a, b) => b.top - a.top)
