@@ -134,10 +134,12 @@ async function events(here: Running, there: Running, samples: number) {
   return { p50: percentile(times, 50), p99: percentile(times, 99) }
 }
 
-/** What sockets cost on which nothing happens. */
+/** What sockets cost on which nothing happens. Another process registers the agents: its garbage is not theirs. */
 async function idleSockets(storage: string, count: number) {
+  const registry = await startParley(storage, quiet)
+  const keys = await register(registry, named('idle', count))
+  await registry.stop()
   const parley = await startParley(storage, quiet)
-  const keys = await register(parley, named('idle', count))
   const warm = await openAgent(parley.port, keys[0])
   for (let n = 0; n < 500; n++) await warm.get('/inbox')
   await sleep(2000)
@@ -167,17 +169,20 @@ async function inbox(storage: string, sessions: number, samples: number) {
     )
   const reader = await openAgent(parley.port, bob)
   const times: number[] = []
+  let before = 0
   for (let n = 0; n < samples + 20; n++) {
+    if (n === 20) before = cpu(parley.pid)
     const began = performance.now()
     const answer = await reader.get('/inbox')
     if (n >= 20) times.push(performance.now() - began)
     if (n === 0 && (JSON.parse(answer) as { sessions: unknown[] }).sessions.length !== sessions)
       throw new Error('sessions are missing')
   }
+  const work = (cpu(parley.pid) - before) / samples
   sender.close()
   reader.close()
   await parley.stop()
-  return { p50: percentile(times, 50), p95: percentile(times, 95) }
+  return { p50: percentile(times, 50), p95: percentile(times, 95), work }
 }
 
 export interface PostSize {
@@ -216,7 +221,7 @@ export async function postRows(folder: () => string, size: PostSize, say: (text:
     },
     {
       what: '`GET /inbox` with 500 sessions',
-      measured: `p50 ${listed.p50.toFixed(1)} ms, p95 ${listed.p95.toFixed(1)} ms`,
+      measured: `p50 ${listed.p50.toFixed(1)} ms, p95 ${listed.p95.toFixed(1)} ms, CPU ${listed.work.toFixed(1)} ms`,
       target: 'p95 ≤ 15 ms',
       reached: listed.p95 <= 15,
     },

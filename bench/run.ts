@@ -12,6 +12,7 @@ import { hubRows } from './hub.ts'
 import { machine, today, treeOf } from './machine.ts'
 import { mailRows } from './mail.ts'
 import { mailboxRows } from './mailbox.ts'
+import { pagesRows } from './pages.ts'
 import { postRows } from './post.ts'
 import type { Row } from './rows.ts'
 import { benchSearch } from './search.ts'
@@ -41,6 +42,7 @@ const mailSize = quick ? { many: 100_000, samples: 300 } : { many: 1_000_000, sa
 const archiveSize = quick ? { rounds: 1, seconds: 1.5, burst: 3000 } : { rounds: 3, seconds: 2, burst: 10_000 }
 const asideSize = { messages: quick ? 100_000 : 1_000_000 }
 const searchSize = quick ? { messages: 100_000, samples: 100 } : { messages: 1_000_000, samples: 200 }
+const pagesSize = quick ? { messages: 100_000, samples: 100 } : { messages: 1_000_000, samples: 200 }
 
 const parts: Readonly<Record<string, () => Promise<Row[]>>> = {
   throughput: () => throughputRows(folder, { rounds, against }, say),
@@ -55,6 +57,7 @@ const parts: Readonly<Record<string, () => Promise<Row[]>>> = {
   guard: () => guardRows(folder(), quick ? 5 : 20),
   bus: () => busRows(quick, say),
   hub: () => hubRows(folder, quick, say),
+  pages: () => pagesRows(folder, pagesSize, say),
 }
 
 const usage = `npm run bench [-- --quick] [-- --only <part>] [-- --against <checkout>] [-- --rounds <n>]

@@ -23,6 +23,8 @@ export async function signInRows(folder: () => string, rounds: number, say: (tex
   const redis = await realRedis()
   const storage = folder()
   const parley = await startParley(storage, tokens)
+  // Limits are measured against a server that has served as much as theirs: one that serves more is warmer.
+  const bare = await startParley(folder(), tokens)
   const limited = await startParley(folder(), { ...tokens, ...wide })
   const shared =
     redis && (await startParley(folder(), { ...tokens, ...wide, HTTP_RATE_LIMIT_BACKEND: 'redis', ...redis.env }))
@@ -47,14 +49,15 @@ export async function signInRows(folder: () => string, rounds: number, say: (tex
       again: call(parley, 'local'),
       key: call(parley, 'keyed', { Authorization: `Bearer ${await keyOf(parley, storage, 'keyed')}` }),
       token: call(parley, 'signed', { Authorization: `Bearer ${token}` }),
+      bare: call(bare, 'local'),
       memory: call(limited, 'local'),
       ...(shared && { redis: call(shared, 'local') }),
     }
     say('credentials and limits')
     for (const contender of Object.values(contenders)) for (let n = 0; n < 8; n++) await contender.slice()
     const seen = await takeTurns(contenders, rounds)
-    const line = (name: string, what: string, target: number): Row => {
-      const [wall, used] = [walls, cpus].map((of) => ratios(of(seen[name] ?? []), of(seen.local ?? [])))
+    const line = (name: string, what: string, target: number, against = 'local'): Row => {
+      const [wall, used] = [walls, cpus].map((of) => ratios(of(seen[name] ?? []), of(seen[against] ?? [])))
       const added = 100 * ((used?.median ?? Number.NaN) - 1)
       return {
         what,
@@ -67,12 +70,12 @@ export async function signInRows(folder: () => string, rounds: number, say: (tex
     return [
       line('key', '`send_to_agent` with a key, against none', 10),
       line('token', '`send_to_agent` with a signed token, against none', 10),
-      line('memory', '`send_to_agent` with a limit in memory, against none', 3),
-      ...(shared ? [line('redis', '`send_to_agent` with a limit in Redis, against none', 15)] : []),
+      line('memory', '`send_to_agent` with a limit in memory, against none', 3, 'bare'),
+      ...(shared ? [line('redis', '`send_to_agent` with a limit in Redis, against none', 15, 'bare')] : []),
     ]
   } finally {
     await load.stop()
-    await Promise.all([parley, limited, shared].map((server) => server?.stop()))
+    await Promise.all([parley, bare, limited, shared].map((server) => server?.stop()))
     await redis?.stop()
   }
 }

@@ -20,7 +20,7 @@ const words = 30_000
 const texts = 5000
 
 /** As in a language, the n-th commonest word occurs about 1/n as often as the first: the index has as many words as a real one. */
-function* bodies(): Generator<string> {
+export function* bodies(length = 210): Generator<string> {
   let state = 1
   const random = () => {
     state = (Math.imul(state, 1_103_515_245) + 12_345) & 0x7fffffff
@@ -30,7 +30,7 @@ function* bodies(): Generator<string> {
     (Math.floor(words ** random()) * 7919).toString(36).replace(/\d/g, (digit) => 'qrstuvwxyz'.charAt(Number(digit)))
   for (let n = 0; n < texts; n++) {
     let body = `The ${commonWord}`
-    while (body.length < 210) body += ` ${word()}`
+    while (body.length < length) body += ` ${word()}`
     yield body
   }
 }

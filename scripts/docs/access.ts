@@ -17,7 +17,7 @@ export function renderAccess(): string {
   return page(
     generatedFrom('test/access/matrix.ts'),
     '# Who may do what',
-    'A line for each verb of core that doors can reach, a column for each caller and what it reaches for. Every cell is tried by `test/access/access.test.ts`, on both engines. The rules themselves stand in `src/core/access/rules.ts`, and `src/store/visibility.ts` says which messages are in sight.',
+    'A line for each verb of core that doors can reach, a column for each caller and what it reaches for. Every cell is tried by `test/access/access.test.ts`, on both engines; `test/access/doors.test.ts` tries each tool, resource, route and page with the credentials that its callers really have. The rules themselves stand in `src/core/access/rules.ts`, and `src/store/visibility.ts` says which messages are in sight.',
     [
       '- **local**: a request without credentials from loopback, to a loopback name, and without any header that a proxy sets; and stdio. It acts as any agent without a key.',
       '- **operator**: whoever sends `HTTP_BEARER_TOKEN`. It acts as any agent.',

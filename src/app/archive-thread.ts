@@ -8,7 +8,7 @@ import { stepBack } from '../base/processes.ts'
 import { keepArchive } from '../core/archive/keeping.ts'
 import { stir } from '../core/hub/hub.ts'
 import type { Config } from '../settings/all.ts'
-import { archiveFolder, authorOf } from './archiving.ts'
+import { archiveFolder, authorOf } from './archive-place.ts'
 import { openDatabase, openOn } from './open.ts'
 
 const config = workerData as Config

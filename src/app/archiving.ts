@@ -1,24 +1,9 @@
 /** The archive of a server: a thread of its own, so that no request waits for it. */
-import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
-import { Archive } from '../archive/archive.ts'
-import { hasGit } from '../archive/git.ts'
 import { pause, systemClock } from '../base/clock.ts'
-import { HubError } from '../base/errors.ts'
 import type { LogLine } from '../base/log.ts'
-import { rebuildArchive, verifyArchive } from '../core/archive/verifying.ts'
 import { type Hub, onWake } from '../core/hub/hub.ts'
-import type { ArchiveSteering } from '../doors/cli/archive.ts'
 import type { Config } from '../settings/all.ts'
-
-/** Where the projects' repositories are. */
-export const archiveFolder = ({ STORAGE_ROOT }: Pick<Config, 'STORAGE_ROOT'>): string => join(STORAGE_ROOT, 'projects')
-
-/** Of all commits. Git takes no angle brackets in a name. */
-export const authorOf = ({ GIT_AUTHOR_NAME, GIT_AUTHOR_EMAIL }: Config): { name: string; email: string } => ({
-  name: GIT_AUTHOR_NAME.replace(/[<>\p{Cc}]/gu, ''),
-  email: GIT_AUTHOR_EMAIL.replace(/[<>\p{Cc}\s]/gu, ''),
-})
 
 /** A thread that fails is started anew after this, and later each time. */
 const [againMs, longestMs] = [10_000, 600_000]
@@ -82,19 +67,5 @@ function passOnWakes(hub: Hub, look: () => void): () => void {
   return () => {
     unwatch()
     cancel?.()
-  }
-}
-
-/** What people may do with the archive at a command line. */
-export function archiveSteering(config: Config): ArchiveSteering {
-  const folder = archiveFolder(config)
-  async function at(hub: Hub): Promise<Archive> {
-    if (await hasGit()) return new Archive(folder, { author: authorOf(config), newId: hub.ids.short() })
-    throw new HubError('NOT_FOUND', 'git was not found on this machine.', { hint: 'Install git, and call it again.' })
-  }
-  return {
-    folder,
-    verify: async (hub, caller, progress) => verifyArchive(hub, caller, await at(hub), progress),
-    rebuild: async (hub, caller, progress) => rebuildArchive(hub, caller, await at(hub), progress),
   }
 }

@@ -18,7 +18,7 @@ import type { Finding } from '../doors/cli/doctor.ts'
 import type { Config } from '../settings/all.ts'
 import { ConfigError, type Settings } from '../settings/read.ts'
 import { signingKeyFault } from '../settings/sessions.ts'
-import { archiveFolder } from './archiving.ts'
+import { archiveFolder } from './archive-place.ts'
 import { databaseName, databaseUrl } from './open.ts'
 import { databaseFiles } from './store.ts'
 

@@ -18,7 +18,7 @@ import { parseDatabaseUrl, shownUrl } from '../db/url.ts'
 import { type Answers, forgetful, inMemory, inRedis } from '../llm/answers.ts'
 import type { Llm } from '../llm/llm.ts'
 import type { Config } from '../settings/all.ts'
-import { archiveFolder } from './archiving.ts'
+import { archiveFolder } from './archive-place.ts'
 
 /** On stderr, because stdout may carry a protocol; for people on a terminal, for machines elsewhere. */
 export const openLog = (config: Config, to: LogOutput = process.stderr): Log =>

@@ -194,7 +194,7 @@ const commands: readonly PeoplesCommand[] = [
     says: 'compare the Git archive with the database, or make it anew: verify, rebuild',
     load: async ({ open, config, screen }) => {
       const { archiveCommand } = await import('../doors/cli/archive.ts')
-      const { archiveSteering } = await import('./archiving.ts')
+      const { archiveSteering } = await import('./archive-steering.ts')
       return archiveCommand(open, () => archiveSteering(config()), screen)
     },
   },
@@ -229,7 +229,7 @@ const commands: readonly PeoplesCommand[] = [
     says: 'write the whole store into one file, while servers run',
     load: async ({ open, config, screen }) => {
       const { backupCommand } = await import('../doors/cli/backup.ts')
-      const { archiveFolder } = await import('./archiving.ts')
+      const { archiveFolder } = await import('./archive-place.ts')
       return backupCommand(open, () => ({ archives: archiveFolder(config()), parley: version }), screen)
     },
   },

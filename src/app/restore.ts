@@ -1,14 +1,16 @@
 /** `parley restore`: a backup becomes the store of this installation, whole or not at all. */
 import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
+import { Archive } from '../archive/archive.ts'
 import { systemClock } from '../base/clock.ts'
 import { HubError } from '../base/errors.ts'
+import { createIds } from '../base/ids.ts'
 import type { Manifest } from '../core/backups/manifest.ts'
 import { checkBackup, restoreArchives, restoreDatabase } from '../core/backups/reading.ts'
 import { openDb } from '../db/open.ts'
 import { parseDatabaseUrl } from '../db/url.ts'
 import type { Restored, RestoreWish } from '../doors/cli/restore.ts'
 import type { Config } from '../settings/all.ts'
-import { archiveFolder } from './archiving.ts'
+import { archiveFolder, authorOf } from './archive-place.ts'
 import { databaseName, databaseUrl } from './open.ts'
 import { databaseFiles, isStoreThere, needUnused } from './store.ts'
 
@@ -35,6 +37,7 @@ export async function restoreStore(config: Config, { file, force, progress }: Re
   // The database first: without archives, or with old ones, the server makes them anew.
   rmSync(archiveFolder(config), { recursive: true, force: true })
   if (existsSync(archives.draft)) renameSync(archives.draft, archiveFolder(config))
+  if (archives.taken) await showFiles(config)
   return { database, manifest, archives: archives.taken }
 }
 
@@ -48,6 +51,16 @@ async function restoredArchives(
   const taken = manifest.engine === engine && manifest.archives.length > 0
   if (taken) await restoreArchives(file, draft)
   return { draft, taken }
+}
+
+/** The files of the archives are in their repositories. Where git is missing or fails, the next server tries again. */
+async function showFiles(config: Config): Promise<void> {
+  const archive = new Archive(archiveFolder(config), {
+    author: authorOf(config),
+    newId: createIds(systemClock).short(),
+  })
+  await archive.show().catch(() => {})
+  archive.close()
 }
 
 type Restoring = Parameters<typeof restoreDatabase>[1]

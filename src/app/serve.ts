@@ -5,7 +5,7 @@ import type { FastifyInstance } from 'fastify'
 import { systemClock } from '../base/clock.ts'
 import { HubError } from '../base/errors.ts'
 import type { Log } from '../base/log.ts'
-import { collectProcessMetrics } from '../base/metrics.ts'
+import { collectProcessMetrics } from '../base/process-metrics.ts'
 import { openFileLimit } from '../base/processes.ts'
 import { callerOfKey } from '../core/access/keys.ts'
 import {
@@ -86,7 +86,7 @@ export async function startServer(config: Config, log: Log) {
   const bridge = await openBridgeOf(config, log)
   const hub = await openOn(await openDatabase(config), config, log, bridge)
   const { clock, ids, metrics } = hub
-  collectProcessMetrics(metrics)
+  collectProcessMetrics(metrics.meters)
   const usage = new Usage({ noting: config.TOOLS_LOG_ENABLED })
   try {
     const { close: closeSignIn, ...signIn } = await openSignIn(hub, config)

@@ -10,7 +10,7 @@ import { refuseForeign } from '../db/sqlite/owner.ts'
 import { parseDatabaseUrl } from '../db/url.ts'
 import type { Config } from '../settings/all.ts'
 import { countOthers, countRows, dropTables, keptTables, leftOut, listTables } from '../store/tables.ts'
-import { archiveFolder } from './archiving.ts'
+import { archiveFolder } from './archive-place.ts'
 import { databaseName, databaseUrl, noStore } from './open.ts'
 
 /** A SQLite database, and what SQLite and Parley keep beside it. */

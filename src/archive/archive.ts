@@ -39,13 +39,10 @@ const mostPacks = 50
 
 /** Folders whose names begin with a dot are none of a project. */
 export const projectFolders = (folder: string): string[] => {
-  try {
-    return readdirSync(folder, { withFileTypes: true })
-      .filter((entry) => entry.isDirectory() && !entry.name.startsWith('.'))
-      .map(({ name }) => name)
-  } catch {
-    return []
-  }
+  if (!existsSync(folder)) return []
+  return readdirSync(folder, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory() && !entry.name.startsWith('.'))
+    .map(({ name }) => name)
 }
 
 /** Whether all files are checked out as of the newest commits. */

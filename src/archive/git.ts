@@ -1,6 +1,7 @@
 /** The `git` program: started for one task at a time, with none of the settings of whoever runs Parley. */
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { dirname, resolve } from 'node:path'
 import { programEnv } from '../base/processes.ts'
 
 export class GitError extends Error {
@@ -18,7 +19,14 @@ const settings = [
 
 function start(folder: string, args: readonly string[]): ChildProcessWithoutNullStreams {
   const options = settings.flatMap((setting) => ['-c', setting])
-  const env = { ...programEnv(), GIT_CONFIG_NOSYSTEM: '1', GIT_CONFIG_GLOBAL: '/dev/null', LC_ALL: 'C' }
+  const env = {
+    ...programEnv(),
+    GIT_CONFIG_NOSYSTEM: '1',
+    GIT_CONFIG_GLOBAL: '/dev/null',
+    // Where this one is broken, git would go on with a repository around it, and reset the files of that.
+    GIT_CEILING_DIRECTORIES: dirname(resolve(folder)),
+    LC_ALL: 'C',
+  }
   return spawn('git', [...options, ...args], { cwd: folder, env, stdio: 'pipe', windowsHide: true })
 }
 

@@ -1,5 +1,5 @@
 /** Repositories written by Parley, judged by git: the files, the history, every object. */
-import { readdirSync, statSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
@@ -107,6 +107,31 @@ describe('A repository', () => {
     expect(Object.keys(await filesOf(folder))).toEqual(['a.md'])
   })
 })
+
+verifies(
+  'mail.archive.killed',
+  'A repository that was half made is made whole, and one around it is left alone',
+  async () => {
+    const around = await temporaryFolder()
+    await git(around, ['init', '-q', '--template=', '--initial-branch=main'])
+    writeFileSync(join(around, 'own.txt'), 'committed\n')
+    await git(around, ['add', 'own.txt'])
+    await git(around, ['-c', 'user.name=Eve', '-c', 'user.email=eve@example.org', 'commit', '-qm', 'own'])
+    writeFileSync(join(around, 'own.txt'), 'not committed yet\n')
+    const folder = join(around, 'storage', 'p')
+    // As `git init` leaves it when it is killed.
+    mkdirSync(join(folder, '.git', 'objects'), { recursive: true })
+    const archive = new Archive(join(around, 'storage'), { author: owner.author, newId: 'test' })
+    await archive.add('p', [{ subject: 'one', at: 1, files: [{ path: 'a.md', text: '1' }] }])
+    await archive.keep()
+    await archive.show()
+    archive.close()
+    expect(readFileSync(join(around, 'own.txt'), 'utf8')).toBe('not committed yet\n')
+    expect(await filesOf(folder)).toEqual({ 'a.md': '1' })
+    expect(await git(folder, ['status', '--porcelain'])).toBe('')
+    expect(await git(folder, ['fsck', '--full', '--strict', '--no-dangling'])).toBe('')
+  },
+)
 
 /** More than git holds in memory at once. */
 const large = (n: number) => ({ size: 20 * 100_000, parts: largeParts(n) })

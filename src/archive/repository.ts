@@ -20,11 +20,8 @@ import { GitError, git, ObjectReader, tryGit } from './git.ts'
 import { digestPath } from './layout.ts'
 import type { Sha } from './objects.ts'
 import { GrowingPack } from './pack.ts'
-import { readSlots, writeSlots } from './slots.ts'
+import { type Noun, ownFolder, readSlots, slotsOf, writeSlots } from './slots.ts'
 import { Folder } from './tree.ts'
-
-/** What a commit can be found by: the number of a message, an agent or a lease. Of topics the name of the file is kept. */
-export type Noun = 'messages' | 'agents' | 'leases' | 'topics'
 
 export interface Commit {
   readonly subject: string
@@ -56,9 +53,6 @@ export const branch = 'refs/heads/main'
 /** Beyond so many entries the folders are forgotten after a page, or in a pause, and read anew when they are needed. */
 const [mostEntries, idleEntries] = [200_000, 5000]
 
-/** Where a noun's numbers are kept. */
-export const slotsOf = (folder: string, noun: Noun): string => join(folder, '.git', 'parley', noun)
-
 /** Of the process that archives: it alone writes here. */
 export class Repository {
   readonly #folder: string
@@ -81,7 +75,8 @@ export class Repository {
   }
 
   static async open(folder: string, owner: Owner): Promise<Repository> {
-    if (statSync(join(folder, '.git'), { throwIfNoEntry: false }) === undefined) await initialise(folder)
+    // The last that is made of it: one that was cut off is made whole.
+    if (statSync(ownFolder(folder), { throwIfNoEntry: false }) === undefined) await initialise(folder)
     const repository = new Repository(folder, owner)
     await repository.#lookUp()
     return repository
@@ -268,10 +263,10 @@ function moveHead(folder: string, from: string | undefined, to: string): void {
   renameSync(`${path}.lock`, path)
 }
 
-const shownFile = (folder: string): string => join(folder, '.git', 'parley', 'shown')
+const shownFile = (folder: string): string => join(ownFolder(folder), 'shown')
 
 /** The newest commit of Parley's own: whoever else commits has the files in the folder already. */
-const keptFile = (folder: string): string => join(folder, '.git', 'parley', 'kept')
+const keptFile = (folder: string): string => join(ownFolder(folder), 'kept')
 
 /** Whether the files were checked out up to Parley's newest commit, or a death came in between. */
 export const isShown = (folder: string): boolean =>
@@ -281,9 +276,10 @@ async function initialise(folder: string): Promise<void> {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   await git(folder, ['init', '-q', '--template=', '--object-format=sha1', '--initial-branch=main'])
   appendFileSync(join(folder, '.git', 'config'), '[core]\n\tautocrlf = false\n\tlogAllRefUpdates = false\n')
-  for (const inside of ['info', 'parley']) mkdirSync(join(folder, '.git', inside), { recursive: true })
+  mkdirSync(join(folder, '.git', 'info'), { recursive: true })
   // Every byte as it is, whatever the machine that checks it out is used to.
   writeFileSync(join(folder, '.git', 'info', 'attributes'), '* -text\n')
+  mkdirSync(ownFolder(folder), { recursive: true })
 }
 
 /** A git that was killed leaves its lock behind. One that runs holds it for seconds. */

@@ -1,6 +1,15 @@
 /** A file of places of one size, found by number: which commit a message is in. The file has holes where nothing is. */
 import { closeSync, constants, mkdirSync, openSync, readSync, writeSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { dirname, join } from 'node:path'
+
+/** What a commit can be found by: the number of a message, an agent or a lease. Of topics the name of the file is kept. */
+export type Noun = 'messages' | 'agents' | 'leases' | 'topics'
+
+/** What Parley itself keeps in a repository. */
+export const ownFolder = (folder: string): string => join(folder, '.git', 'parley')
+
+/** Where a noun's numbers are kept, in the folder of a repository. */
+export const slotsOf = (folder: string, noun: Noun): string => join(ownFolder(folder), noun)
 
 /** Of 20 bytes each, as the name of a commit has. */
 const width = 20

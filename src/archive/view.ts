@@ -1,8 +1,7 @@
 /** The archive as those see it who only look: which commit a message is in, and what a commit says. */
 import { join } from 'node:path'
 import { tryGit } from './git.ts'
-import { type Noun, slotsOf } from './repository.ts'
-import { readSlots } from './slots.ts'
+import { type Noun, readSlots, slotsOf } from './slots.ts'
 
 export interface CommitFacts {
   readonly sha: string

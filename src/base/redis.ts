@@ -1,7 +1,7 @@
 /** A client of Redis, as small as its use here: one connection, commands in, replies out, and never a long wait. */
 import { connect, isIP, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
-import { type Clock, systemClock } from './clock.ts'
+import { afterTurns, type Clock, systemClock } from './clock.ts'
 import { encode, parse, type Reply } from './resp.ts'
 
 export interface Redis {
@@ -18,6 +18,11 @@ export interface RedisOptions {
   readonly restMs?: number
 }
 
+interface Waiting extends Pick<PromiseWithResolvers<Reply>, 'resolve' | 'reject'> {
+  /** When it was sent. */
+  readonly at: number
+}
+
 /** No reply that is asked for here comes near it. */
 const longestReply = 16 << 20
 
@@ -26,19 +31,50 @@ export function openRedis(url: string, options: RedisOptions = {}): Redis {
   const { protocol, hostname, port, username, password, pathname } = new URL(url)
   const host = hostname.replace(/^\[|\]$/g, '')
   const place = { host, port: Number(port || 6379), ...(isIP(host) === 0 && { servername: host }) }
-  const waiting: Pick<PromiseWithResolvers<Reply>, 'resolve' | 'reject'>[] = []
+  const waiting: Waiting[] = []
   let socket: Socket | undefined
+  let unsent = ''
+  let cancelWatch: (() => void) | undefined
   let failedAt = Number.NEGATIVE_INFINITY
 
   function fail(reason: string): void {
     socket?.destroy()
     socket = undefined
+    unsent = ''
+    unwatch()
     for (const { reject } of waiting.splice(0)) reject(new Error(`Redis ${reason}`))
   }
 
   function away(reason: string): void {
     failedAt = clock.now()
     fail(reason)
+  }
+
+  /** Replies come in order, so that one timer for the oldest command serves all: one each cost as much as the command. */
+  function watch(): void {
+    cancelWatch = undefined
+    const [oldest] = waiting
+    if (oldest === undefined) return
+    const left = oldest.at + timeoutMs - clock.monotonic()
+    if (left <= 0) away(`gave no reply within ${timeoutMs} ms`)
+    else cancelWatch = clock.after(left, watch)
+  }
+
+  function unwatch(): void {
+    cancelWatch?.()
+    cancelWatch = undefined
+  }
+
+  /** What is sent in one turn goes out in one write: 64 callers at once then cost one, and their replies come together too. */
+  function write(text: string): void {
+    if (unsent === '') afterTurns(1, flush)
+    unsent += text
+  }
+
+  function flush(): void {
+    const text = unsent
+    unsent = ''
+    if (text !== '') socket?.write(text)
   }
 
   function open(): Socket {
@@ -60,6 +96,7 @@ export function openRedis(url: string, options: RedisOptions = {}): Redis {
           if (value instanceof Error) waiting.shift()?.reject(value)
           else waiting.shift()?.resolve(value)
         }
+        if (waiting.length === 0) unwatch()
         if (rest.length > longestReply) lost('answered with too much')
       } catch {
         lost('answered with something that is no reply')
@@ -67,7 +104,7 @@ export function openRedis(url: string, options: RedisOptions = {}): Redis {
     })
     // Refused at once, before a reply behind it is read: that would be of the wrong database.
     const greet = (command: string[], reason: string) => {
-      waiting.push({ resolve: () => {}, reject: () => lost(reason) })
+      waiting.push({ resolve: () => {}, reject: () => lost(reason), at: clock.monotonic() })
       opened.write(encode(command))
     }
     const user = username === '' ? [] : [decodeURIComponent(username)]
@@ -80,12 +117,12 @@ export function openRedis(url: string, options: RedisOptions = {}): Redis {
     async send(...command) {
       // A clock that is set back makes it no longer.
       if (Math.abs(clock.now() - failedAt) < restMs) throw new Error('Redis was away a moment ago')
-      const to = socket ?? open()
-      const { promise, ...reply } = Promise.withResolvers<Reply>()
-      waiting.push(reply)
-      to.write(encode(command))
-      const cancel = clock.after(timeoutMs, () => away(`gave no reply within ${timeoutMs} ms`))
-      return promise.finally(cancel)
+      if (socket === undefined) open()
+      const { promise, resolve, reject } = Promise.withResolvers<Reply>()
+      waiting.push({ resolve, reject, at: clock.monotonic() })
+      write(encode(command))
+      if (cancelWatch === undefined) watch()
+      return promise
     },
     close: () => fail('is no longer needed'),
   }

@@ -1,5 +1,5 @@
 /** From DATABASE_URL to a database. */
-import { closeSync, mkdirSync, openSync } from 'node:fs'
+import { accessSync, closeSync, constants, mkdirSync, openSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { HubError } from '../base/errors.ts'
 import type { Db } from './port.ts'
@@ -21,7 +21,11 @@ export async function openDb(databaseUrl: string, { poolSize }: { poolSize?: num
 function makePrivate(file: string): void {
   try {
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
-    closeSync(openSync(file, 'a', 0o600))
+    const there = statSync(file, { throwIfNoEntry: false })
+    if (there === undefined) closeSync(openSync(file, 'a', 0o600))
+    // Opening and closing it would drop the locks of other connections of this process (sqlite/owner.ts).
+    else if (there.isFile()) accessSync(file, constants.R_OK | constants.W_OK)
+    else throw new Error(`${file} is no file`)
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
     throw new HubError('INVALID_ARGUMENT', `The database file cannot be opened: ${reason}`, {

@@ -1,16 +1,21 @@
 /** Recipients that take a message at once: each has room, is open to its sender, and has no inbox that might be reserved. */
-import sql, { join, type Sql } from 'sql-template-tag'
+import sql, { empty, join, type Sql } from 'sql-template-tag'
 import { inOrder } from '../db/dialect.ts'
 import type { Tx } from '../db/port.ts'
 
-/** What is asked of a recipient. Whoever does not meet it may take the message all the same, for reasons that take longer to find. */
+/** What has to be true of agents that take a message. */
 export interface Terms {
-  /** It takes mail while it has fewer unread. */
+  /** They take mail while they have fewer unread. */
   readonly limit: number
-  /** Whether archive paths of its project must not be reserved. */
+  /** Asked where nothing else is known of them. Whoever is not open may take the message all the same, for reasons that take longer to find. */
+  readonly open?: Openness | undefined
+}
+
+export interface Openness {
+  /** Whether archive paths of the recipient's project must not be reserved. */
   readonly leases: boolean
   /** Whose contact it must be, for some time yet, unless it is open to all; absent where no policy is asked. */
-  readonly contact?: { readonly senderId: number; readonly until: number } | undefined
+  readonly contact: { readonly senderId: number; readonly until: number } | undefined
 }
 
 /** An exclusive lease on archive paths in the project of an agent. Whether it covers the agent's inbox is another question. */
@@ -20,9 +25,9 @@ export const archiveLease = sql`EXISTS (
 
 /**
  * Nobody needs permission to write to oneself. The approval of either side does, unless the recipient has ever said no.
- * One text for all terms, which begins with a value: joining it to another then makes no new text (2.6 → 1.1 µs).
+ * One text for all, which begins with a value: joining it to another then makes no new text (2.6 → 1.1 µs).
  */
-function meets({ limit, leases, contact }: Terms): Sql {
+function isOpen(limit: number, { leases, contact }: Openness): Sql {
   const { senderId, until } = contact ?? { senderId: 0, until: 0 }
   return sql`${limit} > agents.unread AND (${contact === undefined ? 1 : 0} = 1 OR agents.contact_policy = 'open'
     OR agents.id = ${senderId} OR agents.contact_policy <> 'block_all' AND (
@@ -37,25 +42,19 @@ function meets({ limit, leases, contact }: Terms): Sql {
     AND (${leases ? 1 : 0} = 0 OR NOT ${archiveLease})`
 }
 
-/** Counts one more unread delivery, if the agent meets the terms. */
-export const raisingOne = (id: number, terms: Terms): Sql => sql`
-  UPDATE agents SET unread = unread + 1 WHERE id = ${id} AND ${meets(terms)}`
-
 /**
- * Counts one more unread delivery for each, if all of them meet the terms; returns for how many. That is neither none nor all
- * only where another writer was first.
- */
-export const raiseAll = (tx: Tx, ids: readonly number[], terms: Terms): Promise<number> =>
-  tx.change(sql`
-    UPDATE agents SET unread = unread + 1 WHERE id IN ${inOrder(tx, sql`agents`, ids)} AND unread < ${terms.limit}
-      AND (SELECT COUNT(*) FROM agents WHERE id IN (${join([...ids])}) AND ${meets(terms)}) = ${ids.length}`)
-
-/**
- * Counts one more unread delivery for each that has fewer than `limit` of them; false if that is not true of all. Several are
+ * Counts one more unread delivery for each that has room; where they have to be open, for all of them or for none. Several are
  * locked in the order of their ids: two sends can then wait for each other in one direction only.
  */
-export async function raiseUnread(tx: Tx, ids: readonly number[], limit: number): Promise<boolean> {
-  const which = ids.length === 1 ? sql`= ${ids[0]}` : sql`IN ${inOrder(tx, sql`agents`, ids)}`
-  const raised = await tx.change(sql`UPDATE agents SET unread = unread + 1 WHERE id ${which} AND unread < ${limit}`)
-  return raised === ids.length
+export function raising(tx: Tx, ids: readonly number[], { limit, open }: Terms): Sql {
+  const [only, ...others] = ids
+  if (others.length === 0)
+    return open === undefined
+      ? sql`UPDATE agents SET unread = unread + 1 WHERE id = ${only} AND unread < ${limit}`
+      : sql`UPDATE agents SET unread = unread + 1 WHERE id = ${only} AND ${isOpen(limit, open)}`
+  const all =
+    open &&
+    sql`AND (SELECT COUNT(*) FROM agents WHERE id IN (${join([...ids])}) AND ${isOpen(limit, open)}) = ${ids.length}`
+  return sql`
+    UPDATE agents SET unread = unread + 1 WHERE id IN ${inOrder(tx, sql`agents`, ids)} AND unread < ${limit} ${all ?? empty}`
 }

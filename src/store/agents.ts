@@ -103,11 +103,11 @@ export async function hasKeys(db: Reader): Promise<boolean> {
   return (await db.all(sql`SELECT 1 FROM agents WHERE keyed = 1 LIMIT 1`)).length > 0
 }
 
-/** The unread mail of all agents of one name. */
-export async function sumUnreadNamed(db: Reader, nameKey: string): Promise<number> {
-  const [row] = await db.all<{ unread: number | null }>(sql`
-    SELECT SUM(a.unread) AS unread FROM projects p JOIN agents a ON a.project_id = p.id AND a.name_key = ${nameKey}`)
-  return Number(row?.unread ?? 0)
+/** The projects in which the agent of one name has unread mail, and how much. */
+export function listUnreadNamed(db: Reader, nameKey: string): Promise<{ project_id: number; unread: number }[]> {
+  return db.all(sql`
+    SELECT a.project_id, a.unread FROM projects p JOIN agents a ON a.project_id = p.id AND a.name_key = ${nameKey}
+    WHERE a.unread > 0 ORDER BY a.project_id`)
 }
 
 export async function findAgentById(db: Reader, id: number): Promise<AgentRow | undefined> {

@@ -1,6 +1,7 @@
 /** Deliveries that want attention: unread for long, urgent, unacknowledged; over all projects or in one. */
 import sql, { empty, type Sql } from 'sql-template-tag'
 import type { Reader, Tx } from '../db/port.ts'
+import { sentWithin } from './boxes.ts'
 import { listed } from './search-documents.ts'
 import { countUnreadIn, mostGathered } from './watched-lists.ts'
 import { type Eyes, openTo } from './watching.ts'
@@ -37,7 +38,7 @@ async function late(
   { ordered }: { ordered: boolean },
 ): Promise<Sql> {
   const { all, own } = views[view]
-  const where = sql`${sentBefore === undefined ? empty : sql`AND d.sent_at <= ${sentBefore}`}
+  const where = sql`${sentWithin(sql`d.sent_at`, { until: sentBefore })}
     ${below === undefined ? empty : sql`AND d.message_id < ${below}`} ${eyes.blind ? empty : sql`AND ${openTo(eyes)}`}
     ${eyes.of === 'everybody' ? empty : sql`AND d.recipient_id = ${eyes.of.agentId}`}`
   if (projectId === undefined) return sql`FROM deliveries d WHERE ${all} ${where}`
@@ -45,7 +46,11 @@ async function late(
   if (ordered && view === 'unread' && (await countUnreadIn(db, projectId)) > mostGathered)
     return sql`FROM deliveries d WHERE ${all} ${where}
       AND (SELECT r.project_id FROM agents r WHERE r.id = d.recipient_id) = ${projectId}`
-  return sql`FROM agents r JOIN deliveries d ON d.recipient_id = r.id WHERE r.project_id = ${projectId} AND ${own} ${where}`
+  if (db.dialect === 'sqlite')
+    return sql`FROM agents r JOIN deliveries d ON d.recipient_id = r.id WHERE r.project_id = ${projectId} AND ${own} ${where}`
+  // Agent by agent: PostgreSQL would rather look through the deliveries of all projects. It joins nothing with an OFFSET.
+  return sql`FROM agents r, LATERAL (SELECT d.* FROM deliveries d WHERE d.recipient_id = r.id AND ${own} ${where} OFFSET 0) AS d
+    WHERE r.project_id = ${projectId}`
 }
 
 /** The ids of messages, newest first. */

@@ -29,18 +29,25 @@ export interface OutboxPart {
 const lowest = -1
 const highest = Number.MAX_SAFE_INTEGER
 
+/**
+ * Bounds of a time that stands in an index behind the ids. Without the sum PostgreSQL 18 plans a search of the index for each id,
+ * finds that dear, and reads all messages instead: 700 ms among a million.
+ */
+export const sentWithin = (
+  at: Sql,
+  { since, until }: { since?: number | undefined; until?: number | undefined },
+): Sql => sql`
+  ${since === undefined ? empty : sql`AND ${at} + 0 > ${since}`} ${until === undefined ? empty : sql`AND ${at} + 0 <= ${until}`}`
+
 /** The messages (`id`, `at`) of an outbox. ORDER BY and LIMIT may follow. */
-export function fromOutbox(
-  { dialect }: Reader,
-  { senderId, above = lowest, below = highest, since = lowest }: OutboxPart,
-): Sql {
+export function fromOutbox({ dialect }: Reader, { senderId, above = lowest, below = highest, since }: OutboxPart): Sql {
   const sent = (from: Sql): Sql => sql`
     SELECT id, created_at AS at FROM messages
-    WHERE sender_id = ${senderId} AND mail = 1 AND id > ${from} AND id < ${below} AND created_at > ${since}`
+    WHERE sender_id = ${senderId} AND mail = 1 AND id > ${from} AND id < ${below} ${sentWithin(sql`created_at`, { since })}`
   if (dialect === 'postgres') return sent(sql`${above}`)
   return sql`
     SELECT message_id AS id, sent_at AS at FROM outbox
-    WHERE sender_id = ${senderId} AND message_id > ${above} AND message_id < ${below} AND sent_at > ${since}
+    WHERE sender_id = ${senderId} AND message_id > ${above} AND message_id < ${below} ${sentWithin(sql`sent_at`, { since })}
     UNION ALL ${sent(sql`MAX(${above}, (SELECT up_to FROM outbox_filed))`)}`
 }
 

@@ -59,10 +59,9 @@ export async function listUnreadThreads(db: Reader, agentId: number): Promise<Un
 export interface ConversationRow {
   id: number
   uid: string
+  /** How many messages it has, in sight of the agent or not. */
+  messages: number
   subject: string
-  first: number
-  second: number | null
-  third: number | null
   /** Whoever wrote last, apart from the agent; else the one to whom its newest message went. */
   other: string | null
   other_project: number | null
@@ -71,10 +70,7 @@ export interface ConversationRow {
 /** How far back in a thread the newest message of another is looked for. */
 const lookedBack = 100
 
-/** Threads with the ids of their newest messages, the newest first. */
 export function listConversationRows(db: Reader, agentId: number, ids: readonly number[]): Promise<ConversationRow[]> {
-  const nth = (place: number): Sql => sql`
-    (SELECT m.id FROM messages m WHERE m.thread_id = t.id AND ${partOf(agentId)} ORDER BY m.seq DESC LIMIT 1 OFFSET ${place})`
   const other = sql`COALESCE(
     (SELECT m.sender_id FROM messages m
       WHERE m.thread_id = t.id AND m.seq >= t.next_seq - ${lookedBack} AND m.sender_id <> ${agentId} AND ${partOf(agentId)}
@@ -82,15 +78,24 @@ export function listConversationRows(db: Reader, agentId: number, ids: readonly 
     (SELECT d.recipient_id FROM messages m JOIN deliveries d ON d.message_id = m.id
       WHERE m.thread_id = t.id AND m.sender_id = ${agentId} ORDER BY m.seq DESC, d.id LIMIT 1))`
   return db.all<ConversationRow>(sql`
-    SELECT found.id, found.uid, found.subject, found.first, found.second, found.third,
-      o.name AS other, o.project_id AS other_project
-    FROM (SELECT t.id, t.uid, ${subjectFor(agentId)} AS subject, ${nth(0)} AS first, ${nth(1)} AS second, ${nth(2)} AS third,
-      ${other} AS other_id FROM threads t WHERE t.id IN ${listed(db, ids)}) AS found
+    SELECT found.id, found.uid, found.messages, found.subject, o.name AS other, o.project_id AS other_project
+    FROM (SELECT t.id, t.uid, t.next_seq - 1 AS messages, ${subjectFor(agentId)} AS subject, ${other} AS other_id
+      FROM threads t WHERE t.id IN ${listed(db, ids)}) AS found
     LEFT JOIN agents o ON o.id = found.other_id`)
+}
+
+/** The ids of the newest messages in sight of each thread, which may lie behind any number of others. */
+export async function listNewest(db: Reader, agentId: number, threadIds: readonly number[]): Promise<number[]> {
+  const nth = (place: number): Sql => sql`
+    (SELECT m.id FROM messages m WHERE m.thread_id = t.id AND ${partOf(agentId)} ORDER BY m.seq DESC LIMIT 1 OFFSET ${place})`
+  const rows = await db.all<{ first: number | null; second: number | null; third: number | null }>(sql`
+    SELECT ${nth(0)} AS first, ${nth(1)} AS second, ${nth(2)} AS third FROM threads t WHERE t.id IN ${listed(db, threadIds)}`)
+  return rows.flatMap(({ first, second, third }) => [first, second, third]).filter((id) => id !== null)
 }
 
 export interface LetterRow {
   id: number
+  thread_id: number
   uid: string
   sender: string
   sender_project: number
@@ -103,20 +108,36 @@ export interface LetterRow {
   is_read: number
 }
 
-/** Messages as one of their parties sees them; `most` cuts longer bodies, one character behind it. */
-export function listLetters(
-  db: Reader,
-  { agentId, ids, most }: { agentId: number; ids: readonly number[]; most?: number },
-): Promise<LetterRow[]> {
-  const body = most === undefined ? sql`m.body` : sql`substr(m.body, 1, ${most + 1})`
-  return db.all<LetterRow>(sql`
-    SELECT m.id, m.uid, s.name AS sender, s.project_id AS sender_project,
-      CASE WHEN m.sender_id = ${agentId} THEN 1 ELSE 0 END AS own,
-      CASE WHEN m.kind = ${automaticKind} THEN 1 ELSE 0 END AS automatic, ${body} AS body, m.created_at,
-      CASE WHEN d.id IS NOT NULL THEN CASE WHEN d.read_at IS NULL THEN 0 ELSE 1 END
-        WHEN EXISTS (SELECT 1 FROM deliveries o WHERE o.message_id = m.id AND o.kind <> 'bcc' AND o.read_at IS NULL) THEN 0
-        ELSE 1 END AS is_read
-    FROM messages m JOIN agents s ON s.id = m.sender_id
-      LEFT JOIN deliveries d ON d.message_id = m.id AND d.recipient_id = ${agentId}
-    WHERE m.id IN ${listed(db, ids)} ORDER BY m.id DESC`)
+/** Whose eyes see the letters; `most` cuts longer bodies, one character behind it. */
+export interface Reading {
+  agentId: number
+  most?: number
 }
+
+const letter = ({ agentId, most }: Reading): Sql => sql`
+  m.id, m.thread_id, m.uid, s.name AS sender, s.project_id AS sender_project,
+  CASE WHEN m.sender_id = ${agentId} THEN 1 ELSE 0 END AS own,
+  CASE WHEN m.kind = ${automaticKind} THEN 1 ELSE 0 END AS automatic,
+  ${most === undefined ? sql`m.body` : sql`substr(m.body, 1, ${most + 1})`} AS body, m.created_at,
+  CASE WHEN d.id IS NOT NULL THEN CASE WHEN d.read_at IS NULL THEN 0 ELSE 1 END
+    WHEN EXISTS (SELECT 1 FROM deliveries o WHERE o.message_id = m.id AND o.kind <> 'bcc' AND o.read_at IS NULL) THEN 0
+    ELSE 1 END AS is_read`
+
+const besides = ({ agentId }: Reading): Sql => sql`
+  JOIN agents s ON s.id = m.sender_id LEFT JOIN deliveries d ON d.message_id = m.id AND d.recipient_id = ${agentId}`
+
+/** Messages as one of their parties sees them, in any order. */
+export const listLetters = (db: Reader, reading: Reading, ids: readonly number[]): Promise<LetterRow[]> =>
+  db.all<LetterRow>(sql`
+    SELECT ${letter(reading)} FROM messages m ${besides(reading)} WHERE m.id IN ${listed(db, ids)}`)
+
+/** Those of the last messages of each thread that the agent sent or was sent, in any order. */
+export const listLastLetters = (
+  db: Reader,
+  reading: Reading,
+  { threadIds, last }: { threadIds: readonly number[]; last: number },
+): Promise<LetterRow[]> =>
+  db.all<LetterRow>(sql`
+    SELECT ${letter(reading)}
+    FROM threads t JOIN messages m ON m.thread_id = t.id AND m.seq >= t.next_seq - ${last} ${besides(reading)}
+    WHERE t.id IN ${listed(db, threadIds)} AND (m.sender_id = ${reading.agentId} OR d.id IS NOT NULL)`)

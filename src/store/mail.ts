@@ -1,7 +1,7 @@
 /** Messages as mail: with subject, recipients and receipts, from the inbox of one agent, its outbox, or a thread. */
 import sql, { empty, type Sql } from 'sql-template-tag'
 import type { Reader } from '../db/port.ts'
-import { fromInbox, fromOutbox } from './boxes.ts'
+import { fromInbox, fromOutbox, sentWithin } from './boxes.ts'
 import type { DeliveryKind } from './deliveries.ts'
 import { listThreadsCalled } from './mail-threads.ts'
 import { listed } from './search-documents.ts'
@@ -75,8 +75,7 @@ export async function listInbox(db: Reader, query: InboxQuery): Promise<InboxRow
   const { recipientId, part, since, after, until, before, oldestFirst = false, bodies, limit } = query
   const wanted = sql`d.message_id, d.kind, d.read_at, d.acked_at`
   const where = sql`${parts[part]}
-    ${since === undefined ? empty : sql`AND d.sent_at > ${since}`}
-    ${until === undefined ? empty : sql`AND d.sent_at <= ${until}`}
+    ${sentWithin(sql`d.sent_at`, { since, until })}
     ${after === undefined ? empty : sql`AND d.message_id > ${after}`}
     ${before === undefined ? empty : sql`AND d.message_id < ${before}`}`
   const from =

@@ -66,6 +66,10 @@ export async function upsertJudged(tx: Tx, rows: readonly RelatedRow[], now: num
     WHERE related_projects.status IN ('suggested', 'unrelated')`)
 }
 
+/** Every pair that was judged, whatever came of it. */
+export const listJudged = (db: Reader): Promise<Pick<RelatedRow, 'a_id' | 'b_id'>[]> =>
+  db.all(sql`SELECT a_id, b_id FROM related_projects`)
+
 /** The newest first. */
 export function listNewestProjects(db: Reader, limit: number): Promise<ProjectRow[]> {
   return db.all<ProjectRow>(sql`

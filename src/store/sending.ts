@@ -1,7 +1,7 @@
-/** The rows of a sent message: its place in a thread and the message; towards one agent its count and its delivery too. */
-import sql, { empty, type Sql } from 'sql-template-tag'
+/** The rows of a sent message: the counts of its recipients, its place in a thread, the message and its deliveries. */
+import sql, { join, type Sql } from 'sql-template-tag'
 import type { Tx } from '../db/port.ts'
-import { raisingOne, type Terms } from './admission.ts'
+import { raising, type Terms } from './admission.ts'
 import { type DeliveryKind, insertDeliveries } from './deliveries.ts'
 import { insertMessage, type NewMessage } from './messages.ts'
 import { insertThread, type NewThread, takeSeq } from './threads.ts'
@@ -17,48 +17,47 @@ export interface Placed {
   messageId: number
 }
 
-/** Takes the next place of the thread and puts the message there. On PostgreSQL one statement, and so one round trip. */
-export async function insertMail(tx: Tx, place: ThreadPlace, mail: Mail): Promise<Placed> {
-  if (tx.dialect === 'sqlite') return insertInTurn(tx, place, mail)
-  const [row] = await tx.all<PlacedRow>(sql`
-    WITH place AS (${placing(place, empty)}), sent AS (${sending(mail)}) ${placed}`)
-  return toPlaced(row as PlacedRow)
-}
-
-export interface OnlyDelivery {
-  readonly to: number
+/** Whom a message goes to. */
+export interface Delivering {
+  readonly to: readonly { readonly id: number; readonly kind: DeliveryKind }[]
   readonly terms: Terms
-  readonly kind: DeliveryKind
   readonly urgent: boolean
 }
 
 /**
- * The same with its delivery to one agent that takes it at once; undefined, and nothing stored, where it does not. The row of the
- * agent is locked before the message takes its id.
+ * Counts the message as unread, takes the next place of the thread, puts the message there and delivers it; undefined where not
+ * all of them met the terms. On PostgreSQL that is one statement, and so one round trip. The rows of the recipients are locked
+ * before the message takes its id.
  */
-export async function insertMailToOne(
+export async function insertMail(
   tx: Tx,
-  { to, terms, kind, urgent }: OnlyDelivery,
+  { to, terms, urgent }: Delivering,
   place: ThreadPlace,
   mail: Mail,
 ): Promise<Placed | undefined> {
   const { ackRequired = false, now } = mail
+  const raise = raising(
+    tx,
+    to.map(({ id }) => id),
+    terms,
+  )
   if (tx.dialect === 'sqlite') {
-    if ((await tx.change(raisingOne(to, terms))) === 0) return undefined
+    if ((await tx.change(raise)) < to.length) return undefined
     const found = await insertInTurn(tx, place, mail)
-    const { messageId } = found
-    insertDeliveries(tx, { messageId, to: [{ id: to, kind }], urgent, ackWanted: ackRequired, now })
+    insertDeliveries(tx, { messageId: found.messageId, to, urgent, ackWanted: ackRequired, now })
     return found
   }
+  const lines = to.map(({ id, kind }) => sql`(${id}::bigint, ${kind})`)
   const [row] = await tx.all<PlacedRow>(sql`
-    WITH raised AS (${raisingOne(to, terms)} RETURNING 1),
-      place AS (${placing(place, sql`FROM raised`)}),
+    WITH raised AS (${raise} RETURNING 1),
+      place AS (${placing(place, to.length === 1 ? sql`FROM raised` : ofAll(to.length))}),
       sent AS (${sending(mail)}),
       delivered AS (
         INSERT INTO deliveries (message_id, recipient_id, kind, sent_at, urgent, ack_wanted)
-        SELECT id, ${to}, ${kind}, ${now}, ${urgent ? 1 : 0}, ${ackRequired ? 1 : 0} FROM sent)
-    ${placed}`)
-  return row && toPlaced(row)
+        SELECT sent.id, r.id, r.kind, ${now}, ${urgent ? 1 : 0}, ${ackRequired ? 1 : 0}
+        FROM sent, (VALUES ${join(lines)}) AS r (id, kind))
+    SELECT thread_id, seq, id AS message_id FROM sent`)
+  return row && { threadId: row.thread_id, seq: row.seq, messageId: row.message_id }
 }
 
 async function insertInTurn(tx: Tx, place: ThreadPlace, mail: Mail): Promise<Placed> {
@@ -68,6 +67,8 @@ async function insertInTurn(tx: Tx, place: ThreadPlace, mail: Mail): Promise<Pla
       : { threadId: await insertThread(tx, { ...place.begins, nextSeq: 2 }), seq: 1 }
   return { threadId, seq, messageId: await insertMessage(tx, { ...mail, threadId, seq }) }
 }
+
+const ofAll = (count: number): Sql => sql`FROM (SELECT FROM raised HAVING COUNT(*) = ${count}) AS all_raised`
 
 /** `after`: a FROM that brings a row, or none where nothing is to be stored. */
 const placing = (place: ThreadPlace, after: Sql): Sql =>
@@ -90,12 +91,8 @@ function sending({ uid, senderId, clientId, kind = 'message', replyTo, body, met
     FROM place RETURNING id, thread_id, seq`
 }
 
-const placed = sql`SELECT thread_id, seq, id AS message_id FROM sent`
-
 interface PlacedRow {
   thread_id: number
   seq: number
   message_id: number
 }
-
-const toPlaced = (row: PlacedRow): Placed => ({ threadId: row.thread_id, seq: row.seq, messageId: row.message_id })

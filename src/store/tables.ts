@@ -138,11 +138,11 @@ export async function dropTables(tx: Tx): Promise<void> {
   await tx.all(raw('DROP FUNCTION IF EXISTS search_note, search_find, box_note, box_guest'))
 }
 
-/** Other clients of this database that go by the same name as this one: Parley's own, on PostgreSQL. */
+/** Other clients of this database that go by the same name as this one, or by that of a node's wake-ups: Parley's own, on PostgreSQL. */
 export async function countOthers(tx: Tx): Promise<number> {
   const [row] = await tx.all<{ count: number }>(sql`
     SELECT COUNT(*) AS count FROM pg_stat_activity
     WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'
-      AND application_name IN ('parley', current_setting('application_name'))`)
+      AND (application_name IN ('parley', current_setting('application_name')) OR application_name LIKE 'parley\\_%')`)
   return row?.count ?? 0
 }

@@ -242,6 +242,7 @@ export const matrix = {
     listThreads: readsProject,
     showThread: onPages('yes', 'THREAD_NOT_FOUND', 'PROJECT_NOT_FOUND'),
     countAttention: anybody,
+    countPressing: anybody,
     listAttention: readsProject,
     listWatchedLeases: readsProject,
     listProjectContacts: readsProject,
@@ -250,7 +251,7 @@ export const matrix = {
     readActivity: readsProject,
     // Without a key nobody finds what holders of keys write to each other; a token of the operator's makes a reader of all.
     searchMail: { ...onPages('yes', 'nothing', 'PROJECT_NOT_FOUND'), localKeyed: 'nothing' },
-    countAnswers: anybody,
+    listAnswers: anybody,
     listAddressable: readsProject,
     listSuggestions: anybody,
     watchChanges: readsProject,

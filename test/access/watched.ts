@@ -1,9 +1,9 @@
 /** One call of each verb of the pages, as the web door makes it. */
 import type { Hub } from '../../src/core/hub/hub.ts'
 import { readActivity } from '../../src/core/oversight/activity.ts'
-import { answerThread, countAnswers, setTopicStatus } from '../../src/core/oversight/answers.ts'
+import { answerThread, listAnswers, setTopicStatus } from '../../src/core/oversight/answers.ts'
 import { listAttached, readAttachment } from '../../src/core/oversight/attachments.ts'
-import { countAttention, listAttention } from '../../src/core/oversight/attention.ts'
+import { countAttention, countPressing, listAttention } from '../../src/core/oversight/attention.ts'
 import { listBox } from '../../src/core/oversight/box.ts'
 import { listProjectContacts } from '../../src/core/oversight/contacts.ts'
 import { decideContact, markReadFor, remind } from '../../src/core/oversight/deciding.ts'
@@ -35,6 +35,7 @@ export const watched = {
   listThreads: (hub, { caller, project }) => listThreads(hub, caller, project, page),
   showThread: (hub, { caller, project, thread }) => showThread(hub, caller, project, { thread }),
   countAttention: (hub, { caller }) => countAttention(hub, caller),
+  countPressing: async (hub, { caller }) => void (await countPressing(hub, caller)),
   listAttention: (hub, { caller, project }) => listAttention(hub, caller, { view: 'unread', project, ...page }),
   listWatchedLeases: (hub, { caller, project }) => listWatchedLeases(hub, caller, project, page),
   listProjectContacts: (hub, { caller, project }) => listProjectContacts(hub, caller, project),
@@ -43,7 +44,7 @@ export const watched = {
   readActivity: (hub, { caller, project }) => readActivity(hub, caller, project, '24h'),
   searchMail: async (hub, { caller, project, word }) =>
     (await searchMail(hub, caller, { project, query: `subject:plan ${word}`, ...page })).results,
-  countAnswers: async (hub, { caller }) => void (await countAnswers(hub, caller)),
+  listAnswers: async (hub, { caller }) => void (await listAnswers(hub, caller)),
   listAddressable: (hub, { caller, project }) => listAddressable(hub, caller, project),
   listSuggestions: async (hub, { caller }) => void (await listSuggestions(hub, caller)),
   watchChanges: async (hub, { caller, project }) => (await watchChanges(hub, caller, { project, tell: () => {} }))(),

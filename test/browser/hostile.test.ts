@@ -47,4 +47,24 @@ describeInBrowser('Hostile content', () => {
     },
     120_000,
   )
+
+  verifies(['web.looks.harmless', 'web.markdown.slow'], 'holds up nobody else while it is rendered', async () => {
+    const { url } = parley()
+    const slug = new URL((await pagesOf(url)).project ?? '', url).pathname
+    let done = false
+    const pages = Promise.all(
+      ['bodies', 'endless'].map((thread) =>
+        fetch(`${url}${slug}/thread/${thread}`, { headers: { accept: 'text/html' } }),
+      ),
+    ).finally(() => {
+      done = true
+    })
+    let answered = 0
+    while (!done) {
+      expect((await fetch(`${url}/health/liveness`)).status).toBe(200)
+      answered++
+    }
+    expect((await pages).map(({ status }) => status)).toEqual([200, 200])
+    expect(answered).toBeGreaterThan(1)
+  })
 })

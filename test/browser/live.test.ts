@@ -24,8 +24,7 @@ const write = async (url: string, more: Record<string, unknown> = {}) =>
 /** Opens a page and waits for its stream: what comes before that is on the page already. */
 async function watched(page: Page, address: string): Promise<void> {
   const stream = page.waitForResponse((response) => response.url().includes('/mail/events'))
-  await page.goto(address)
-  await stream
+  await Promise.all([page.goto(address), stream])
 }
 
 const slugOf = async (url: string): Promise<string> => {

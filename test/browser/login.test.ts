@@ -26,34 +26,32 @@ async function elsewhere(html: string): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
 }
 
-describeInBrowser.each([
-  ['with scripts', true],
-  ['without scripts', false],
-])('The login %s', (_title, javaScriptEnabled) => {
-  verifies(
-    ['web.login.redirect', 'web.login.cookie', 'web.login.void', 'web.plain.readable'],
-    'leads to the page that was asked for, says what is wrong, and ends with a logout',
-    async () => {
-      const { url } = guarded()
-      const context = await open({ javaScriptEnabled })
-      const page = await context.newPage()
-      await page.goto(`${url}/mail/projects`)
-      expect(page.url()).toBe(`${url}/mail/login?next=%2Fmail%2Fprojects`)
-      await login(page, 'wrong')
-      await page.getByText('That is not the token').waitFor()
-      expect(await page.getByLabel('Token of the operator, or a code').getAttribute('aria-invalid')).toBe('true')
-      await login(page, token)
-      await page.waitForURL(`${url}/mail/projects`)
-      const session = (await context.cookies()).find(({ name }) => name === 'parley_session')
-      expect(session).toMatchObject({ httpOnly: true, sameSite: 'Strict', path: '/mail' })
-      await page.getByRole('button', { name: 'Log out' }).click()
-      await page.waitForURL(`${url}/mail/login`)
-      expect((await context.cookies()).map(({ name }) => name)).not.toContain('parley_session')
-      await page.goto(`${url}/mail`)
-      expect(page.url()).toBe(`${url}/mail/login?next=%2Fmail`)
-    },
-  )
-})
+for (const javaScriptEnabled of [true, false])
+  describeInBrowser(`The login with${javaScriptEnabled ? '' : 'out'} scripts`, () => {
+    verifies(
+      ['web.login.redirect', 'web.login.cookie', 'web.login.void', 'web.plain.readable'],
+      'leads to the page that was asked for, says what is wrong, and ends with a logout',
+      async () => {
+        const { url } = guarded()
+        const context = await open({ javaScriptEnabled })
+        const page = await context.newPage()
+        await page.goto(`${url}/mail/projects`)
+        expect(page.url()).toBe(`${url}/mail/login?next=%2Fmail%2Fprojects`)
+        await login(page, 'wrong')
+        await page.getByText('That is not the token').waitFor()
+        expect(await page.getByLabel('Token of the operator, or a code').getAttribute('aria-invalid')).toBe('true')
+        await login(page, token)
+        await page.waitForURL(`${url}/mail/projects`)
+        const session = (await context.cookies()).find(({ name }) => name === 'parley_session')
+        expect(session).toMatchObject({ httpOnly: true, sameSite: 'Strict', path: '/mail' })
+        await page.getByRole('button', { name: 'Log out' }).click()
+        await page.waitForURL(`${url}/mail/login`)
+        expect((await context.cookies()).map(({ name }) => name)).not.toContain('parley_session')
+        await page.goto(`${url}/mail`)
+        expect(page.url()).toBe(`${url}/mail/login?next=%2Fmail`)
+      },
+    )
+  })
 
 describeInBrowser('A page of another origin', () => {
   verifies(
@@ -99,8 +97,8 @@ describeInBrowser('A page of another origin', () => {
           .catch(() => 0),
       ).toBe(0)
       const answer = page.waitForResponse(target)
-      await page.getByRole('button', { name: 'Win a prize' }).click()
-      expect((await answer).status()).toBe(403)
+      const [refused] = await Promise.all([answer, page.getByRole('button', { name: 'Win a prize' }).click()])
+      expect(refused.status()).toBe(403)
       expect(await desk.inbox('BlueLake')).toEqual([])
     },
   )

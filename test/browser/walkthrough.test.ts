@@ -71,8 +71,7 @@ describeInBrowser('A person', () => {
 
       // 5. Mail flows, and the page that is open shows it.
       const stream = page.waitForResponse((response) => response.url().includes('/mail/events'))
-      await page.goto(`${url}/mail/${slug}/inbox/BlueLake`)
-      await stream
+      await Promise.all([page.goto(`${url}/mail/${slug}/inbox/BlueLake`), stream])
       await send('Now it flows')
       await page.locator('main').getByText('Now it flows').waitFor()
       const mail = await call<Message[]>('fetch_inbox', { project_key: frontend, agent_name: 'BlueLake' })

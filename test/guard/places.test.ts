@@ -2,29 +2,21 @@
 import { chmod, lstat, readdir, readlink, stat, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect } from 'vitest'
-import { guardedProject, guardedRepository, type Repository, repositoryAt, writeHook } from '../support/guard.ts'
+import {
+  guardedProject,
+  guardedRepository,
+  type Repository,
+  repositoryAt,
+  reservedRepository,
+  tried,
+  writeHook,
+} from '../support/guard.ts'
 import { shareServer, temporaryFolder } from '../support/parley.ts'
 import { verifies } from '../support/verifies.ts'
 
 const parley = shareServer()
 
-/** A repository without a guard, whose folder is a project in which GreenCastle holds `held/**`. */
-async function open() {
-  const folder = join(await temporaryFolder(), 'code')
-  const repository = await repositoryAt(folder)
-  const project = await guardedProject(parley(), folder)
-  await project.reserve('GreenCastle', ['held/**'])
-  return { ...repository, ...project }
-}
-
-/** The exit codes of a commit of a held file, and of a free one. */
-async function tried(repository: Repository): Promise<(number | string)[]> {
-  await repository.write({ 'held/x': `${Math.random()}` })
-  const held = await repository.commit('BlueLake')
-  await repository.git('reset', '-q', '--hard')
-  await repository.write({ 'free/x': `${Math.random()}` })
-  return [held.code, (await repository.commit('BlueLake')).code]
-}
+const open = () => reservedRepository(parley())
 
 verifies(
   'mail.guard.places',
@@ -87,91 +79,6 @@ verifies('mail.guard.places', 'core.hooksPath names the folder, in the repositor
   expect(await tried(other)).toEqual([1, 0])
   await other.uninstall(other.folder)
   expect(await readdir(hooks)).toEqual([])
-})
-
-/** As husky 9 writes them. */
-const husky = {
-  '.husky/_/pre-commit': '#!/usr/bin/env sh\n. "$(dirname "$0")/h"',
-  '.husky/_/h': `#!/usr/bin/env sh
-[ "$HUSKY" = "2" ] && set -x
-n=$(basename "$0")
-s=$(dirname "$(dirname "$0")")/$n
-
-[ ! -f "$s" ] && exit 0
-
-if [ -f "$HOME/.huskyrc" ]; then
-  echo "husky - '~/.huskyrc' is DEPRECATED, please move your code to ~/.config/husky/init.sh"
-fi
-i="\${XDG_CONFIG_HOME:-$HOME/.config}/husky/init.sh"
-[ -f "$i" ] && . "$i"
-
-[ "\${HUSKY-}" = "0" ] && exit 0
-
-export PATH="node_modules/.bin:$PATH"
-sh -e "$s" "$@"
-c=$?
-
-[ $c != 0 ] && echo "husky - $n script failed (code $c)"
-[ $c = 127 ] && echo "husky - command not found in PATH=$PATH"
-exit $c
-`,
-}
-
-/** As lefthook 1 writes it, but for the many places in which it looks for itself. */
-const lefthook = `#!/bin/sh
-
-if [ "$LEFTHOOK_VERBOSE" = "1" -o "$LEFTHOOK_VERBOSE" = "true" ]; then
-  set -x
-fi
-
-if [ "$LEFTHOOK" = "0" ]; then
-  exit 0
-fi
-
-call_lefthook()
-{
-  if test -n "$LEFTHOOK_BIN"
-  then
-    "$LEFTHOOK_BIN" "$@"
-  else
-    echo "Can't find lefthook in PATH"
-  fi
-}
-
-call_lefthook run "pre-commit" "$@"
-`
-
-verifies(['mail.guard.chains', 'mail.guard.restores'], "husky's hook goes on running", async () => {
-  const repository = await open()
-  const { git, folder, write, commit, install, uninstall, read } = repository
-  for (const [path, text] of Object.entries(husky)) await writeHook(join(folder, path), text)
-  await write({ '.husky/_/.gitignore': '*', '.husky/pre-commit': 'echo husky ran\n[ ! -e refused ]\n' })
-  await git('config', 'core.hooksPath', '.husky/_')
-  await install(folder)
-  await write({ other: '1' })
-  expect(await commit('BlueLake')).toEqual({ code: 0, said: 'husky ran\n' })
-  expect(await tried(repository)).toEqual([1, 0])
-  await write({ refused: '1' })
-  expect(await commit('BlueLake')).toMatchObject({ code: 1, said: expect.stringContaining('script failed (code 1)') })
-  await uninstall(folder)
-  expect(await read('.husky/_/pre-commit')).toBe(husky['.husky/_/pre-commit'])
-  expect((await git('status', '--porcelain')).split('\n')).toEqual(['A  refused'])
-})
-
-verifies(['mail.guard.chains', 'mail.guard.restores'], "lefthook's hook goes on running", async () => {
-  const repository = await open()
-  const { folder, write, commit, install, uninstall, read, hook } = repository
-  const program = join(await temporaryFolder(), 'lefthook')
-  await writeHook(program, '#!/bin/sh\necho "lefthook $*"\n[ ! -e refused ]\n')
-  await writeHook(hook, lefthook)
-  await install(folder)
-  await write({ other: '1' })
-  expect(await commit('BlueLake', { LEFTHOOK_BIN: program })).toEqual({ code: 0, said: 'lefthook run pre-commit\n' })
-  expect(await tried(repository)).toEqual([1, 0])
-  await write({ refused: '1' })
-  expect((await commit('BlueLake', { LEFTHOOK_BIN: program })).code).toBe(1)
-  await uninstall(folder)
-  expect(await read('.git/hooks/pre-commit')).toBe(lefthook)
 })
 
 describe('A hook that is there', () => {

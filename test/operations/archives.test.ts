@@ -39,6 +39,9 @@ verifies(
     const folder = join(storage, 'projects', 'commons')
     expect(git(folder, 'rev-parse', 'main')).toBe(head)
     expect(git(folder, 'fsck', '--no-dangling')).toBe('')
+    // Its files are there before any server is.
+    expect(await parleyProcess({ storage }, ['archive', 'verify'])).toMatchObject({ code: 0 })
+    expect(git(folder, 'status', '--porcelain')).toBe('')
     const again = await startParley({ storage, env: archived })
     await mailbox(again, 'alice').send('bob', 'after the restore')
     await settled(again)

@@ -172,7 +172,11 @@ verifies('cli.backup.file', 'is for its owner alone, and writes over nothing tha
   expect((await readFile(file)).equals(before)).toBe(true)
   expect(await parleyCommand({ storage }, ['backup', file, '--force', '--json'])).toMatchObject({ code: 0 })
   const nowhere = await parleyCommand({ storage }, ['backup', join(storage, 'no', 'such', 'folder.tar.gz')])
-  expect(nowhere).toMatchObject({ code: 1, stdout: '' })
+  expect(nowhere).toMatchObject({
+    code: 1,
+    stdout: '',
+    stderr: expect.stringMatching(/^The file cannot be written: .*\nNo backup/),
+  })
   expect((await readdir(storage)).filter((name) => name.includes('partial'))).toEqual([])
 })
 

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { expect } from 'vitest'
 import { clearCommand } from '../../src/doors/cli/clear.ts'
 import { listTables } from '../../src/store/tables.ts'
+import { archived, repositoryOf } from '../support/archive.ts'
 import { parleyCommand, parleyProcess } from '../support/cli.ts'
 import { eachEngine } from '../support/engines.ts'
 import { mailbox, serveHere, startParley, temporaryFolder } from '../support/parley.ts'
@@ -67,8 +68,10 @@ eachEngine('Clearing', (open, dialect) => {
 })
 
 verifies('cli.clear.unused', 'a server in a process of its own is seen too', async () => {
-  const parley = await startParley()
+  const parley = await startParley({ env: archived })
   await mailbox(parley, 'alice').send('bob', 'x')
+  // By then its thread has opened the file a second time, and must not have dropped the locks of the first.
+  await expect.poll(() => repositoryOf(parley.storage, 'commons').exists(), { timeout: 20_000 }).toBe(true)
   expect(await parleyProcess(parley, [command, '--force'])).toMatchObject({ code: 1, stdout: '' })
   expect(await mailbox(parley, 'bob').check()).toMatchObject({ content: 'x' })
   await parley.end()

@@ -172,6 +172,8 @@ verifies(
     const server = await serveHere({ storage })
     const desk = await furnish(server)
     const run = (...args: string[]) => parleyCommand({ storage }, args)
+    expect(await run('export', 'nowhere', '--output', join(storage, 'none.md'))).toMatchObject({ code: 1 })
+    expect(existsSync(join(storage, 'none.md'))).toBe(false)
     const page = await run('export', desk.project)
     expect(page).toMatchObject({ code: 0, stderr: '' })
     for (const text of ['# ', '## T-1', 'first *word* 🦜', '> answer', 'across', 'BlueLake (acknowledged)'])

@@ -30,5 +30,6 @@ export const archive = [
   { id: 'cli.archive.verify', spec: 'DECISIONS mail 12', says: '`archive verify` finds a missing file, a changed byte, a foreign commit, a lost object: exit code 1.' },
   { id: 'cli.archive.rebuild', spec: 'DECISIONS mail 12', says: '`archive rebuild` mends each of them, also beside a running server.' },
   { id: 'cli.archive.files', spec: 'DECISIONS mail 12', says: '`archive verify` compares attachments too, `archive rebuild` restores them.' },
+  { id: 'mail.archive.gives-way', spec: 'DESIGN One write', says: 'Where mail comes faster than it is archived, the archive waits for a lull, ten seconds at most.' },
   { id: 'mail.archive.killed', spec: 'DESIGN One write', says: 'After kill -9 at any moment the archive is whole soon after the next start, each mail once.' },
 ] as const satisfies readonly Requirement[]

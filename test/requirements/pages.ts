@@ -8,6 +8,7 @@ export const pages = [
   { id: 'web.pages.root', spec: 'mail Web UI', says: 'A browser that asks for / is led to /mail.' },
   { id: 'web.pages.weight', spec: 'mail Web UI', says: 'A list of 50 weighs at most 20 KB, any page 40 KB, all assets 60 KB, compressed.' },
   { id: 'web.pages.empty', spec: 'mail Web UI', says: 'While there is no agent, /mail shows the line that connects each client, with the address it was called by.' },
+  { id: 'web.inbox.excerpt', spec: 'mail Web UI', says: 'Lists show the beginning of a body without the signs of Markdown.' },
   { id: 'web.headers.csp', spec: 'mail Security considerations', says: 'Every answer below /mail has the content security policy, nosniff, and the policies of referrer and origin.' },
   { id: 'web.assets.cached', spec: 'mail Web UI', says: 'Assets have a hash in their address, are compressed, and may be cached for ever.' },
   { id: 'web.errors.missing', spec: 'mail Web UI', says: 'An unknown project, agent, thread, message or page is 404: a page with the way back, or JSON with a code.' },

@@ -15,6 +15,7 @@ const writer = { sub: 'someone', role: 'writer' }
 
 const env = {
   HTTP_JWT_ENABLED: 'true',
+  HTTP_WRONG_KEYS_PER_MINUTE: '0',
   HTTP_JWT_SECRET: secret,
   HTTP_JWT_ISSUER: 'https://issuer.example',
   HTTP_JWT_AUDIENCE: 'parley',
@@ -86,8 +87,9 @@ describe('A signed token', () => {
   for (const [what, make] of Object.entries(refusals))
     verifies(['all.token.claims', 'all.token.forged', 'all.token.challenge'], `${what} is 401`, async () => {
       const headers = bearer(await make())
-      const posts = ['/agents/alice/mcp', '/mcp', '/bus/mcp'].map((path) => ({ ...checkMail('alice', headers), path }))
-      for (const request of [...posts, { path: '/metrics', headers }]) {
+      const doors = ['/agents/alice/mcp', '/mcp', '/bus/mcp', '/hub/mcp', '/hub/mcp?agent=alice']
+      const posts = doors.map((path) => ({ ...checkMail('alice', headers), path }))
+      for (const request of [...posts, { path: '/inbox', headers }, { path: '/metrics', headers }]) {
         const answer = await ask(parley(), request)
         expect(answer.status).toBe(401)
         expect(answer.headers['www-authenticate']).toBe('Bearer error="invalid_token"')

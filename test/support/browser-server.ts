@@ -1,5 +1,5 @@
 /** Starts one browser for a run with tests of the pages in it. Where there is none they are skipped, and with CI set the run fails. */
-import { chromium } from 'playwright-core'
+import { type BrowserServer, chromium } from 'playwright-core'
 import type { TestProject } from 'vitest/node'
 import { chromiumArgs, findChromium } from './chromium.ts'
 
@@ -17,9 +17,24 @@ export async function setup(project: TestProject): Promise<(() => Promise<void>)
   try {
     const executablePath = await findChromium()
     if (executablePath === undefined) throw new Error('No Chromium was found: name one in CHROMIUM_PATH.')
-    const server = await chromium.launchServer({ executablePath, args: chromiumArgs, host: '127.0.0.1' })
-    project.provide('browserUrl', server.wsEndpoint())
-    return () => server.close()
+    const first = await chromium.launchServer({ executablePath, args: chromiumArgs, host: '127.0.0.1' })
+    const { port, pathname } = new URL(first.wsEndpoint())
+    const address = { host: '127.0.0.1', port: Number(port), wsPath: pathname }
+    const env = { ...process.env }
+    let [server, closing] = [Promise.resolve(first), false]
+    // A browser that crashes costs the test that it was in, and not all that come after.
+    const keep = (running: BrowserServer): BrowserServer =>
+      running.once('close', () => {
+        if (closing) return
+        process.stderr.write('The browser has crashed; another one is started.\n')
+        server = chromium.launchServer({ executablePath, args: chromiumArgs, env, ...address }).then(keep)
+      })
+    keep(first)
+    project.provide('browserUrl', first.wsEndpoint())
+    return async () => {
+      closing = true
+      await (await server).close()
+    }
   } catch (error) {
     if (process.env.CI) throw error
     process.stderr.write(`The tests of the pages in a browser are skipped: ${error}\n`)

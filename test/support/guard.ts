@@ -127,3 +127,21 @@ export async function guardedRepository(at: Served) {
   await project.install(folder)
   return { ...repository, ...project }
 }
+
+/** A repository without a guard, whose folder is a project in which GreenCastle holds `held/**`. */
+export async function reservedRepository(at: Served) {
+  const folder = join(await temporaryFolder(), 'code')
+  const repository = await repositoryAt(folder)
+  const project = await guardedProject(at, folder)
+  await project.reserve('GreenCastle', ['held/**'])
+  return { ...repository, ...project }
+}
+
+/** The exit codes of a commit of a held file, and of a free one. */
+export async function tried(repository: Repository): Promise<(number | string)[]> {
+  await repository.write({ 'held/x': `${Math.random()}` })
+  const held = await repository.commit('BlueLake')
+  await repository.git('reset', '-q', '--hard')
+  await repository.write({ 'free/x': `${Math.random()}` })
+  return [held.code, (await repository.commit('BlueLake')).code]
+}

@@ -38,6 +38,9 @@ export const hostileBodies = [
   `# ${'heading '.repeat(200)}\n\n${'word'.repeat(3000)}`,
 ] as const
 
+/** As much as a message may hold of what a parser of Markdown takes longest for. */
+const endless = '**'.repeat(512 * 1024)
+
 const folder = '/srv/repos/<script>alert(1)</script>'
 
 export async function seedHostile(hub: Hub, clock: TestClock): Promise<void> {
@@ -66,6 +69,7 @@ export async function seedHostile(hub: Hub, clock: TestClock): Promise<void> {
       body,
       thread: 'bodies',
     })
+  await send(hub, from, { to: [{ name: 'BlueLake' }], subject: 'Endless', body: endless, thread: 'endless' })
   await reserve(hub, from, {
     patterns: ['src/<script>alert(1)</script>/**', 'a"onload="x'],
     reason: attacks[1],

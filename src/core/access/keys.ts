@@ -29,17 +29,21 @@ const goodKeys = memory((hub) => {
 /** Asking the store for every call would cost a tenth of it on SQLite, and more on PostgreSQL. */
 const goodMs = 1000
 
-/** Whose key it is; undefined for anything that is no key, or no longer one. */
-export async function callerOfKey(hub: Hub, key: string): Promise<Caller | undefined> {
+/** Whose key it is; undefined for anything that is no key, or no longer one. A promise only where the store is asked. */
+export function callerOfKey(hub: Hub, key: string): Caller | undefined | Promise<Caller | undefined> {
   if (!pattern.test(key)) return undefined
   const hashed = hashKey(key)
   const seen = goodKeys(hub).get(hashed)
-  const now = hub.clock.now()
-  if (seen !== undefined && Math.abs(now - seen.at) < goodMs) return seen.caller
+  if (seen !== undefined && Math.abs(hub.clock.now() - seen.at) < goodMs) return seen.caller
+  return lookUp(hub, hashed)
+}
+
+async function lookUp(hub: Hub, hashed: string): Promise<Caller | undefined> {
+  const at = hub.clock.now()
   const row = await findKeyHolder(reader(hub), hashed)
   if (row === undefined) return undefined
-  return remember(goodKeys(hub), hashed, { caller: agentCaller({ id: row.id, projectId: row.project_id }), at: now })
-    .caller
+  const caller = agentCaller({ id: row.id, projectId: row.project_id })
+  return remember(goodKeys(hub), hashed, { caller, at }).caller
 }
 
 /** Whether a key that was good is so still; by its hash, because nobody has to keep the key itself. */

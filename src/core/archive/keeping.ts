@@ -3,6 +3,7 @@ import type { Archive } from '../../archive/archive.ts'
 import { followOutside, type OutsideFollower } from '../hub/followers.ts'
 import type { Hub } from '../hub/hub.ts'
 import { archiveFollower } from './follower.ts'
+import { givingWay } from './lulls.ts'
 
 /** After the last commit, and at most after the first: git needs as long for one message as for a hundred, and all files there are. */
 const [quietMs, latestMs] = [300, 10_000]
@@ -15,7 +16,8 @@ export function keepArchive(hub: Hub, archive: Archive): () => Promise<void> {
   let last: Promise<unknown> = Promise.resolve()
   let since: number | undefined
   let cancel = () => {}
-  let stopped = false
+  const stopping = new AbortController()
+  const giveWay = givingWay(hub, stopping.signal)
 
   /** One thing at a time is done with the repositories. */
   function inTurn<T>(work: () => Promise<T>): Promise<T> {
@@ -26,7 +28,7 @@ export function keepArchive(hub: Hub, archive: Archive): () => Promise<void> {
 
   function showIn(ms: number): void {
     cancel()
-    if (stopped) return
+    if (stopping.signal.aborted) return
     since ??= hub.clock.now()
     cancel = hub.clock.after(Math.max(0, Math.min(ms, since + latestMs - hub.clock.now())), () => void show())
   }
@@ -45,15 +47,20 @@ export function keepArchive(hub: Hub, archive: Archive): () => Promise<void> {
   const follower = archiveFollower(hub, { archive, kept: () => showIn(quietMs) })
   const inOrder: OutsideFollower = {
     ...follower,
-    take: (changes, to, turn) => inTurn(() => follower.take(changes, to, turn)),
+    async take(changes, to, turn) {
+      // The files wait for the lull too: writing this page sets the timer again.
+      cancel()
+      await giveWay(changes.length)
+      await inTurn(() => follower.take(changes, to, turn))
+    },
     rebuild: (to, turn) => inTurn(() => follower.rebuild(to, turn)),
   }
   // What a killed process has committed and not checked out.
   if (!archive.isShown) showIn(0)
   const stop = followOutside(hub, inOrder)
   return async () => {
+    stopping.abort()
     await stop()
-    stopped = true
     cancel()
     await inTurn(() => archive.show()).catch((error: unknown) => hub.log.debug({ err: error }, 'not checked out'))
     archive.close()

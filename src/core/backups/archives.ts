@@ -20,13 +20,6 @@ export async function whileArchivesStand(hub: Hub, folder: string, work: (turn: 
   })
 }
 
-/** Folders whose names begin with a dot are none of a project. */
-export const listArchives = async (folder: string): Promise<string[]> =>
-  (await entriesOf(folder))
-    .filter((entry) => entry.isDirectory() && !entry.name.startsWith('.'))
-    .map(({ name }) => name)
-    .sort()
-
 const entriesOf = (folder: string) =>
   readdir(folder, { withFileTypes: true }).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return []
@@ -41,8 +34,8 @@ export interface OpenFile {
 }
 
 /**
- * The repository of a project. All files beside it are in it, attachments too, and are checked out by the server that
- * starts next. `index` and `shown` say that they are: both stay behind.
+ * The repository of a project. All files beside it are in it, attachments too, and are checked out after a restore. `index`
+ * and `shown` say that they are: both stay behind.
  */
 const kept = (path: string): boolean =>
   /^\.git(\/|$)/.test(path) && !/^\.git\/(index(\.lock)?|parley\/shown)$|\.lock$/.test(path)

@@ -1,5 +1,6 @@
 /** Making a backup: the archives first, then the database as of one moment, as one tar file. Nobody waits for it. */
 import { createHash } from 'node:crypto'
+import { projectFolders } from '../../archive/archive.ts'
 import { tarEnd, tarHeader, tarPadding } from '../../base/tar.ts'
 import type { Reader } from '../../db/port.ts'
 import {
@@ -16,7 +17,7 @@ import {
 import type { Caller } from '../access/callers.ts'
 import { needSteering } from '../access/rules.ts'
 import { type Hub, snapshot } from '../hub/hub.ts'
-import { listArchives, type OpenFile, openArchive, openState, whileArchivesStand } from './archives.ts'
+import { type OpenFile, openArchive, openState, whileArchivesStand } from './archives.ts'
 import { type Manifest, manifestName, newManifest, type Part } from './manifest.ts'
 
 /** Told how many of how many rows are done. */
@@ -39,10 +40,12 @@ const partBytes = 4_000_000
 export async function backUp(hub: Hub, caller: Caller, to: BackingUp): Promise<Manifest> {
   needSteering(caller)
   const tar = new TarFile(to.write, hub.clock.now())
-  const archives = await listArchives(to.archives)
+  const archives: string[] = []
   // First: what the archives lack of the database is made up for by the feed, never the other way round.
   await whileArchivesStand(hub, to.archives, async (turn) => {
     const state = await openState(to.archives)
+    // Listed only now: the state tells of every project that was archived before this turn.
+    archives.push(...projectFolders(to.archives).sort())
     for (const project of archives) {
       for (const file of await openArchive(to.archives, project)) {
         await turn.goOn()

@@ -20,39 +20,67 @@ export async function followWakes(
       else wakes.wake(channels)
     })
 
-  let last = await findLastChange(db)
+  /** The newest change that was there when listening began, or that was told of since. */
+  let last = Promise.resolve(0)
+  let stop: (() => Promise<void>) | undefined
   let looking: Promise<void> | undefined
   let again = false
+
+  /** Both steps take effect at once: what is committed after this is told of, and what was before, a waiter asks for itself. */
+  function begin(): void {
+    if (stop !== undefined) return
+    const listening = db.listen(heard)
+    stop = () => listening.then((unlisten) => unlisten())
+    // A database that is closed tells nobody anything: those who wait find out by asking.
+    listening.catch(() => {})
+    startHere()
+  }
+
+  function startHere(): void {
+    last = findLastChange(db)
+    last.catch(() => {})
+  }
+
+  async function end(): Promise<void> {
+    const ending = stop?.()
+    stop = undefined
+    await ending?.catch(() => {})
+  }
 
   async function look(): Promise<void> {
     do {
       again = false
+      const from = await last
       // What this process wrote itself is in the feed too. Where much has gathered, waking everybody costs less than reading.
       const newest = await findLastChange(db)
-      const rows = newest - last > page ? [] : await listWakesAfter(db, last, page)
+      const rows = newest - from > page ? [] : await listWakesAfter(db, from, page)
       // Ids have no holes but where changes were pruned: this process slept for longer than they are kept.
-      if (newest > last && rows[0]?.id !== last + 1) wakes.wakeAll()
+      if (newest > from && rows[0]?.id !== from + 1) wakes.wakeAll()
       else for (const { wakes: channels } of rows) wakes.wake(channels === '' ? [feedChannel] : channels.split(' '))
-      last = Math.max(last, newest)
+      last = Promise.resolve(Math.max(from, newest))
     } while (again)
   }
 
-  const unlisten = await db.listen(() => {
-    // Whoever comes to wait asks for itself first. Of eight processes that only write, none reads what the others wrote.
-    if (wakes.idle) return
+  function heard(): void {
+    // Of eight processes that only write, none hears of what the others wrote: each would take 0.1 ms for every commit of all.
+    if (wakes.idle) return void end()
     log.trace('another process has committed')
     again = true
     looking ??= look()
       .catch((error: unknown) => {
         log.warn({ err: error }, 'the feed of changes could not be read; those who wait ask again')
+        startHere()
         wakes.wakeAll()
       })
       .finally(() => {
         looking = undefined
       })
-  })
+  }
+
+  wakes.beforeListening(begin)
   return async () => {
-    await unlisten()
+    wakes.beforeListening(() => {})
+    await end()
     await looking
   }
 }

@@ -12,9 +12,11 @@ interface Watcher {
 export class Wakes {
   readonly #sleepers = new Map<string, Set<() => void>>()
   readonly #watchers = new Set<Watcher>()
+  #needed = () => {}
 
   /** Calls `fn` whenever `channel` may have changed, until the returned function is called. */
   on(channel: string, fn: () => void): () => void {
+    this.#needed()
     const set = this.#sleepers.get(channel) ?? new Set()
     this.#sleepers.set(channel, set.add(fn))
     return () => {
@@ -25,6 +27,7 @@ export class Wakes {
 
   /** Calls `fn` with every channel that starts with `prefix`, and `missed` when some of them may have been lost. */
   onEvery(prefix: string, fn: (channel: string) => void, missed: () => void): () => void {
+    this.#needed()
     const watcher = { prefix, fn, missed }
     this.#watchers.add(watcher)
     return () => this.#watchers.delete(watcher)
@@ -41,6 +44,11 @@ export class Wakes {
   wakeAll(): void {
     for (const sleepers of [...this.#sleepers.values()]) for (const fn of sleepers) fn()
     for (const { missed } of this.#watchers) missed()
+  }
+
+  /** Calls `fn` before somebody begins to listen. */
+  beforeListening(fn: () => void): void {
+    this.#needed = fn
   }
 
   /** Whether nobody would notice a wake-up. */

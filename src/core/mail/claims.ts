@@ -5,7 +5,7 @@ import { claimDelivery, findReceipt } from '../../store/deliveries.ts'
 import { type Acting, actAs } from '../agents/acting.ts'
 import { commit } from '../hub/commit.ts'
 import { type Hub, reader } from '../hub/hub.ts'
-import { needPart, noMessage } from './conversations.ts'
+import { needPart, noMessage } from './history.ts'
 import { markRead } from './receipts.ts'
 
 /** A client that dies keeps its messages from the others for this long. */

@@ -4,9 +4,9 @@ import type { Reader } from '../../db/port.ts'
 import type { DeliveryKind } from '../../store/deliveries.ts'
 import { listRecipientsOf, type MailRow, type RecipientOfRow } from '../../store/mail.ts'
 import { type Hub, reader } from '../hub/hub.ts'
+import { slugsOf } from '../messages/addresses.ts'
 import { type Attachment, listAttachments } from '../messages/carried.ts'
 import type { Importance } from '../messages/send.ts'
-import { slugOfProject } from '../projects/projects.ts'
 
 /** An agent as others address it: by its name, and by its project where that is another one. */
 export interface Party {
@@ -88,12 +88,6 @@ const toParty = (
   readAt: read_at ?? undefined,
   ackedAt: acked_at ?? undefined,
 })
-
-async function slugsOf(hub: Hub, home: number, projectIds: readonly number[]): Promise<ReadonlyMap<number, string>> {
-  const slugs = new Map<number, string>()
-  for (const id of projectIds) if (id !== home && !slugs.has(id)) slugs.set(id, await slugOfProject(hub, id))
-  return slugs
-}
 
 /** A message without a subject goes by its first line. */
 export const firstLine = (text: string): string => (text.includes('\n') ? (text.trim().split('\n', 1)[0] ?? '') : text)

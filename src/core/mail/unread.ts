@@ -1,13 +1,14 @@
 /** Mail for clients that take care of each message: what is unread, in its order, and whom a conversation is held with. */
 import { limits } from '../../base/limits.ts'
-import { listConversationRows, listLetters } from '../../store/conversation-lists.ts'
+import { listConversationRows } from '../../store/conversation-lists.ts'
 import { findOwnMessage } from '../../store/conversations.ts'
 import { findReceipt } from '../../store/deliveries.ts'
 import { listUnreadLetters, type UnreadLetterRow } from '../../store/unread.ts'
 import { type Acting, actAs } from '../agents/acting.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import { addressFrom } from '../messages/addresses.ts'
-import { type Letter, needPart, noMessage, toLetter } from './conversations.ts'
+import { needPart, noMessage } from './history.ts'
+import { type Letter, lettersOf } from './letters.ts'
 import { firstLine } from './messages.ts'
 
 export interface UnreadLetter extends Letter {
@@ -34,14 +35,15 @@ export async function listUnread(
   if (after !== undefined && place === undefined) throw noMessage(agent, after)
   const found = await listUnreadLetters(db, { agentId: agent.id, after: place?.id ?? 0, limit: limit + 1 })
   const shown = within(found.slice(0, limit))
-  const rows = shown.length === 0 ? [] : await listLetters(db, { agentId: agent.id, ids: shown.map(({ id }) => id) })
-  const byId = new Map(rows.map((row) => [row.id, row]))
-  const letters: UnreadLetter[] = []
-  for (const { id, thread_uid, subject } of shown) {
-    const row = byId.get(id)
-    if (row !== undefined)
-      letters.push({ ...(await toLetter(hub, agent, row)), thread: thread_uid, subject: firstLine(subject) })
-  }
+  const byId = await lettersOf(
+    hub,
+    agent,
+    shown.map(({ id }) => id),
+  )
+  const letters = shown.flatMap(({ id, thread_uid: thread, subject }) => {
+    const letter = byId.get(id)
+    return letter === undefined ? [] : { ...letter, thread, subject: firstLine(subject) }
+  })
   return { letters, more: found.length > shown.length }
 }
 

@@ -4,12 +4,12 @@ import { TestClock } from '../../../test/support/clock.ts'
 import { eachEngine } from '../../../test/support/engines.ts'
 import { openTestHub } from '../../../test/support/hub.ts'
 import { verifies } from '../../../test/support/verifies.ts'
-import { raiseAll, raisingOne } from '../../store/admission.ts'
+import { raising } from '../../store/admission.ts'
 import { insertAgent } from '../../store/agents.ts'
 import { type ContactRow, insertContact } from '../../store/contacts.ts'
 import { endOf, linkBetween } from '../contacts/standing.ts'
 import { commit, itself } from '../hub/commit.ts'
-import { termsOf } from './admission.ts'
+import { findOpen } from './admission.ts'
 
 const statuses = ['pending', 'approved', 'denied'] as const
 /** In hours from now: long past, just past, about to be renewed, far, never. */
@@ -47,13 +47,15 @@ eachEngine('Admission at once', (open) => {
             const [sender, other] = [await agent('auto'), await agent('contacts_only')]
             const own = there && (await link(sender.id, other.id, there))
             const theirs = back && (await link(other.id, sender.id, back))
-            const terms = termsOf(hub, { sender, exempt: false })
-            if (terms?.contact === undefined) throw new Error('Policies are asked here.')
+            const recipients = [{ agent: other, kind: 'to' as const }]
+            const terms = findOpen(hub, { tx, sender, recipients, exempt: false })
+            const contact = terms?.open?.contact
+            if (terms === undefined || contact === undefined) throw new Error('Policies are asked here.')
             const found = linkBetween(sender, [own, theirs], now)
-            const welcome = found?.standing === 'approved' && endOf(found) > terms.contact.until && !denied(own)
+            const welcome = found?.standing === 'approved' && endOf(found) > contact.until && !denied(own)
             const what = `${JSON.stringify(there)} and back ${JSON.stringify(back)}`
-            expect(await tx.change(raisingOne(other.id, terms)), what).toBe(welcome ? 1 : 0)
-            expect(await raiseAll(tx, [anybody.id, other.id], terms), what).toBe(welcome ? 2 : 0)
+            expect(await tx.change(raising(tx, [other.id], terms)), what).toBe(welcome ? 1 : 0)
+            expect(await tx.change(raising(tx, [anybody.id, other.id], terms)), what).toBe(welcome ? 2 : 0)
           }
       })
     },

@@ -1,11 +1,11 @@
 /** Admission of a message to its recipients: by leases on their inboxes, their contact policies, and the room there. */
 import type { Tx } from '../../db/port.ts'
-import { raiseAll, raiseUnread, type Terms } from '../../store/admission.ts'
+import type { Terms } from '../../store/admission.ts'
 import { listRecipients, type RecipientRow } from '../../store/agents.ts'
 import type { Agent } from '../agents/agents.ts'
 import { type Judgement, judge, type Refusal } from '../contacts/judging.ts'
 import { renewedBefore } from '../contacts/standing.ts'
-import { LostRace, type Note } from '../hub/commit.ts'
+import type { Note } from '../hub/commit.ts'
 import type { Hub } from '../hub/hub.ts'
 import { findInboxLease } from '../leases/overlaps.ts'
 import { hasInboxRoom } from './quota.ts'
@@ -37,30 +37,26 @@ interface Admitted {
 }
 
 /**
- * What recipients are asked for in the statement that counts their unread mail: whoever meets it takes the message, and nothing
- * else of this file has to be known. A contact that ends soon does not meet it, since a message makes it last longer.
+ * What is enough to know of recipients: that they have room and are open to the sender. Then the statement that counts their
+ * unread mail asks it, and does for all of this file. A contact that ends soon is not enough: a message makes it last longer.
  */
-export function termsOf(hub: Hub, { sender, exempt }: Pick<Admission, 'sender' | 'exempt'>): Terms | undefined {
+export function findOpen(
+  hub: Hub,
+  { tx, sender, recipients, exempt }: Pick<Admission, 'tx' | 'sender' | 'recipients' | 'exempt'>,
+): Terms | undefined {
   const { contacts, inboxLeases, inboxQuota } = hub.rules
-  if (inboxQuota !== undefined) return undefined
+  if (recipients.length === 0 || inboxQuota !== undefined) return undefined
+  // Where others write at once, one of several may be filled after it was asked, and the others would be counted.
+  if (recipients.length > 1 && tx.dialect === 'postgres') return undefined
   const until = renewedBefore(hub.clock.now(), contacts.autoMs)
-  return {
-    limit: hub.limits.mailboxDepth,
-    leases: inboxLeases && !exempt,
-    contact: exempt || !contacts.enforced ? undefined : { senderId: sender.id, until },
-  }
+  const contact = exempt || !contacts.enforced ? undefined : { senderId: sender.id, until }
+  return { limit: hub.limits.mailboxDepth, open: { leases: inboxLeases && !exempt, contact } }
 }
 
-/**
- * Also counts the message as unread for each recipient that takes it. Their rows stay locked until the commit: the
- * messages of one inbox then become visible in the order of their ids, and reading on from the last known id
- * misses nothing (mail.inbox.reads-on).
- */
 export async function admit(hub: Hub, admission: Admission): Promise<Admitted> {
   const { tx, recipients } = admission
   const { mailboxDepth } = hub.limits
-  if (recipients.length === 0 || (await takeAtOnce(hub, admission)))
-    return { passed: recipients, blocked: [], asked: [] }
+  if (recipients.length === 0) return { passed: [], blocked: [], asked: [] }
   const rows = new Map((await listRecipients(tx, idsOf(recipients))).map((row) => [row.id, row]))
   const reserved = await listReserved(hub, admission, rows)
   const judged = await askPolicies(hub, { ...admission, recipients: recipients.filter(isFree(reserved)) }, rows)
@@ -76,18 +72,7 @@ export async function admit(hub: Hub, admission: Admission): Promise<Admitted> {
     if (refusal === undefined) passed.push(recipient)
     else blocked.push({ recipient, ...refusal })
   }
-  if (passed.length > 0 && !(await raiseUnread(tx, idsOf(passed), mailboxDepth)))
-    throw new LostRace('A mailbox was filled meanwhile.')
   return { passed, blocked, asked: judged?.asked ?? [] }
-}
-
-/** Whether all of several recipients take it at once. One alone has been asked by then (`insertMailToOne`). */
-async function takeAtOnce(hub: Hub, admission: Admission): Promise<boolean> {
-  const { tx, recipients } = admission
-  const terms = recipients.length > 1 ? termsOf(hub, admission) : undefined
-  const raised = terms === undefined ? 0 : await raiseAll(tx, idsOf(recipients), terms)
-  if (raised > 0 && raised < recipients.length) throw new LostRace('A mailbox was filled meanwhile.')
-  return raised > 0
 }
 
 /** The recipients whose inboxes another has reserved (mail.lease.inbox). */

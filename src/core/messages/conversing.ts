@@ -72,8 +72,9 @@ async function inThread(
     throw new HubError('FORBIDDEN', `${sender.name} and ${other.name} do not both have part in this conversation.`, {
       hint: 'Leave it out and name a subject: the conversation about that is found or made.',
     })
+  // A conversation has one subject, whatever a message into it is said to be about (post.send.session).
   const firstLine = found.subject.trim().split('\n', 1)[0] ?? ''
-  return { subject: subject ?? firstLine, conversation: { threadId: found.id } }
+  return { subject: firstLine || (subject ?? ''), conversation: { threadId: found.id } }
 }
 
 /** Subjects of conversations that are known to have their entry: they are not looked for at other doors any more. */

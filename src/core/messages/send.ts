@@ -2,22 +2,22 @@
 import { HubError } from '../../base/errors.ts'
 import { isReserved } from '../../base/names.ts'
 import type { Tx } from '../../db/port.ts'
+import type { Terms } from '../../store/admission.ts'
 import { requestKind } from '../../store/contact-grounds.ts'
 import { automaticKind } from '../../store/conversations.ts'
-import { insertDeliveries } from '../../store/deliveries.ts'
 import { insertGuests } from '../../store/guests.ts'
 import { insertClientIds } from '../../store/messages.ts'
 import { findSlug } from '../../store/projects.ts'
-import { insertMail, insertMailToOne } from '../../store/sending.ts'
+import { insertMail } from '../../store/sending.ts'
 import type { Caller } from '../access/callers.ts'
 import { type Acting, actIn, findActor } from '../agents/acting.ts'
 import { type Agent, isNewcomer, mailChannel, type Newcomer } from '../agents/agents.ts'
 import { introMessage, triedToWrite } from '../contacts/intro.ts'
 import type { Refusal } from '../contacts/judging.ts'
-import { commit, type Note } from '../hub/commit.ts'
+import { commit, LostRace, type Note } from '../hub/commit.ts'
 import type { Hub } from '../hub/hub.ts'
 import { slugOfProject } from '../projects/projects.ts'
-import { admit, type Blocked, termsOf } from './admission.ts'
+import { admit, type Blocked, findOpen } from './admission.ts'
 import type { Enclosed, Enclosing } from './attachments.ts'
 import { enclosedOrFault, filesOf, linksOf, listOf, storeEnclosed } from './attachments.ts'
 import { inReceipt } from './carried.ts'
@@ -201,22 +201,24 @@ export async function append(
     now,
   }
   const urgent = importance === 'high' || importance === 'urgent'
-  const [only, ...others] = recipients
-  const terms = only !== undefined && others.length === 0 ? termsOf(hub, admission) : undefined
-  const stored =
-    only && terms && (await insertMailToOne(tx, { to: only.agent.id, terms, kind: only.kind, urgent }, place, mail))
+  // The rows of recipients stay locked until the commit: the messages of one inbox become visible in the order of their ids, and
+  // reading on from the last known id misses nothing (mail.inbox.reads-on).
+  const store = (to: readonly Recipient[], terms: Terms) =>
+    insertMail(tx, { to: to.map(({ agent, kind }) => ({ id: agent.id, kind })), terms, urgent }, place, mail)
+  const open = findOpen(hub, admission)
+  const stored = open && (await store(recipients, open))
   const { passed, blocked, asked } = stored
     ? { passed: recipients, blocked: [], asked: [] }
     : await admit(hub, admission)
   if (asked.length > 0) await introduce(hub, { tx, note, sender, asked })
   if (passed.length === 0) return { blocked }
 
-  const { threadId, seq, messageId } = stored ?? (await insertMail(tx, place, mail))
+  const placed = stored ?? (await store(passed, { limit: hub.limits.mailboxDepth }))
+  if (placed === undefined) throw new LostRace('A mailbox was filled meanwhile.')
+  const { threadId, seq, messageId } = placed
   fileConversation(tx, { sender, draft, thread }, threadId)
   if (enclosed !== undefined) await storeEnclosed(hub, { tx, sender, messageId, enclosed, staged })
   if (name) insertClientIds(tx, { ...name, recipientIds: idsOf(passed) }, messageId)
-  const to = passed.map(({ agent, kind }) => ({ id: agent.id, kind }))
-  if (!stored) insertDeliveries(tx, { messageId, to, urgent, ackWanted: ackRequired, now })
   const guests = guestsOf(sender, passed, thread?.project_id ?? sender.projectId)
   if (guests.length > 0) insertGuests(tx, messageId, guests)
   note({

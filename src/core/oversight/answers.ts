@@ -3,7 +3,7 @@
 import { HubError } from '../../base/errors.ts'
 import { limits } from '../../base/limits.ts'
 import { isReserved, overseer } from '../../base/names.ts'
-import { findAgentById, sumUnreadNamed } from '../../store/agents.ts'
+import { findAgentById, listUnreadNamed } from '../../store/agents.ts'
 import { findTopic } from '../../store/threads.ts'
 import { listParticipants, listThreadsNamed, type ThreadRow } from '../../store/watched-threads.ts'
 import type { Caller } from '../access/callers.ts'
@@ -15,7 +15,7 @@ import { noThread } from '../threads/threads.ts'
 import { remark } from '../topics/remarks.ts'
 import { closeTopic, reopenTopic, topicNotFound, toTopic } from '../topics/topics.ts'
 import { checkedBody, withPreamble, write } from './overseer.ts'
-import { see } from './watched.ts'
+import { see, slugsOf } from './watched.ts'
 
 export interface Answering {
   readonly thread: string
@@ -115,7 +115,19 @@ export async function setTopicStatus(
   else await closeTopic(hub, caller, project, { uid: row.uid, reason: 'Closed by a person.' })
 }
 
-/** Unread mail to people in all projects: told in the header until it is marked read. */
-export async function countAnswers(hub: Hub, caller: Caller): Promise<number> {
-  return caller.kind === 'agent' ? 0 : sumUnreadNamed(reader(hub), overseer.toLowerCase())
+export interface Answers {
+  /** The slug of a project. */
+  readonly project: string
+  readonly unread: number
+}
+
+/** Unread mail to people, by project: told in the header until it is marked read. */
+export async function listAnswers(hub: Hub, caller: Caller): Promise<Answers[]> {
+  if (caller.kind === 'agent') return []
+  const rows = await listUnreadNamed(reader(hub), overseer.toLowerCase())
+  const slugs = await slugsOf(
+    hub,
+    rows.map(({ project_id }) => project_id),
+  )
+  return rows.map(({ project_id, unread }) => ({ project: slugs.get(project_id) ?? '', unread: Number(unread) }))
 }

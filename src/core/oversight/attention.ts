@@ -30,17 +30,28 @@ export async function countAttention(
   { project }: { project?: string | undefined } = {},
 ): Promise<AttentionCounts> {
   const projectId = project === undefined ? undefined : (await needProject(hub, caller, project)).id
-  const eyes = eyesOf(caller)
-  const count = (view: LateView) =>
-    countLate(reader(hub), { view, projectId, eyes, sentBefore: sentBefore(hub, view), most: mostCounted })
   return {
-    unread: await count('unread'),
-    urgent: await count('urgent'),
-    ackRequired: await count('ack-required'),
-    ackOverdue: await count('ack-overdue'),
+    unread: await count(hub, caller, 'unread', projectId),
+    urgent: await count(hub, caller, 'urgent', projectId),
+    ackRequired: await count(hub, caller, 'ack-required', projectId),
+    ackOverdue: await count(hub, caller, 'ack-overdue', projectId),
     capped: mostCounted,
   }
 }
+
+/** The larger of the two boards that cannot wait: what stands beside every page. */
+export async function countPressing(hub: Hub, caller: Caller): Promise<number> {
+  return Math.max(await count(hub, caller, 'urgent'), await count(hub, caller, 'ack-overdue'))
+}
+
+const count = (hub: Hub, caller: Caller, view: LateView, projectId?: number): Promise<number> =>
+  countLate(reader(hub), {
+    view,
+    projectId,
+    eyes: eyesOf(caller),
+    sentBefore: sentBefore(hub, view),
+    most: mostCounted,
+  })
 
 function sentBefore(hub: Hub, view: LateView): number | undefined {
   const now = hub.clock.now()

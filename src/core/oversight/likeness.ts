@@ -76,7 +76,10 @@ function dealings(contacts: number, messages: number): Likeness[] {
   return [
     contacts > 0 ? { percent: 45, reason: `agents of both are contacts (${contacts})` } : none,
     messages > 0
-      ? { percent: messages > 9 ? 55 : 35, reason: `their agents write to each other (${messages} messages)` }
+      ? {
+          percent: messages > 9 ? 55 : 35,
+          reason: `their agents write to each other (${messages} ${messages === 1 ? 'message' : 'messages'})`,
+        }
       : none,
   ]
 }

@@ -60,6 +60,19 @@ eachEngine('Related projects', (open) => {
     await hub.close()
   })
 
+  verifies('web.related.judged', 'by names at once, however long a language model takes', async () => {
+    const answered = Promise.withResolvers<string>()
+    const { hub } = await openWatched(open, { llm: { complete: () => answered.promise, close() {} } })
+    const judging = judge(hub)
+    await expect
+      .poll(async () => (await listSuggestions(hub, operator)).map(pair))
+      .toEqual([['shop-backend', 'shop-frontend']])
+    answered.resolve('{"percent": 99, "reason": "One product."}')
+    await judging
+    expect(await listSuggestions(hub, operator)).toMatchObject([{ percent: 99, reason: 'One product.' }])
+    await hub.close()
+  })
+
   verifies('web.related.documents', 'are read from the two folders alone', async () => {
     const root = await mkdtemp(join(tmpdir(), 'related-'))
     onTestFinished(() => rm(root, { recursive: true }))
@@ -88,6 +101,16 @@ eachEngine('Related projects', (open) => {
     expect((await listSuggestions(hub, operator))[0]).toMatchObject({ percent: 93, reason: 'Both are about parrots.' })
     expect(asked.join()).toContain('about feathers')
     expect(asked.join()).not.toMatch(/SECRET|NOTES/)
+    // What it said stays, also when everything is judged again by what agents do; and it is asked once.
+    const questions = asked.length
+    await judge(hub, { all: true })
+    expect((await listSuggestions(hub, operator))[0]).toMatchObject({ percent: 93, reason: 'Both are about parrots.' })
+    expect(asked).toHaveLength(questions)
+    answer = '{"percent": 3, "reason": "One is about carrots."}'
+    await ensureProject(hub, local, join(root, 'parrot-food'))
+    await judge(hub)
+    await judge(hub, { all: true })
+    expect((await listSuggestions(hub, operator)).flatMap(pair)).not.toContain('parrot-food')
     // One that cannot be used leaves what the names say.
     answer = 'no idea'
     await ensureProject(hub, local, join(root, 'parrot-ios'))

@@ -16,9 +16,10 @@ import { listInbox } from '../mail/inbox.ts'
 import { acknowledgeMessage } from '../mail/receipts.ts'
 import { take } from '../mail/take.ts'
 import { requestContact } from '../requests/requests.ts'
-import { answerThread, countAnswers, setTopicStatus } from './answers.ts'
+import { answerThread, listAnswers, setTopicStatus } from './answers.ts'
 import { decideContact, markReadFor, remind } from './deciding.ts'
 import { listAddressable, sendAsOverseer } from './overseer.ts'
+import { decideRelated } from './related.ts'
 import { showThread } from './threads.ts'
 
 eachEngine('Steering', (open) => {
@@ -162,9 +163,14 @@ Revert it.`)
     const { hub, write } = await openWatched(open)
     await write('Ann', [{ name: 'HumanOverseer' }])
     await write('Dora', [{ name: 'HumanOverseer' }], {}, front)
-    expect(await countAnswers(hub, operator)).toBe(2)
+    const waiting = async (caller: typeof local) =>
+      (await listAnswers(hub, caller)).map(({ project, unread }) => [project.replace(/-\w{6}$/, ''), unread])
+    expect(await waiting(operator)).toEqual([
+      ['shop-backend', 1],
+      ['shop-frontend', 1],
+    ])
     await markReadFor(hub, operator, back, { name: 'HumanOverseer', ids: 'all' })
-    expect(await countAnswers(hub, local)).toBe(1)
+    expect(await waiting(local)).toEqual([['shop-frontend', 1]])
     await hub.close()
   })
 
@@ -236,11 +242,30 @@ Revert it.`)
     await hub.close()
   })
 
-  verifies('web.steering.told', 'the feed names who did it', async () => {
-    const { hub, topic } = await openWatched(open)
-    await sendAsOverseer(hub, person, { ...composed, recipients: ['Ann'] })
-    await setTopicStatus(hub, operator, back, { thread: topic.uid, status: 'closed' })
-    expect([await told(hub, 'message.sent'), await told(hub, 'topic.closed')]).toEqual([['person'], ['operator']])
+  verifies('web.steering.told', 'by everything that a person does', async () => {
+    const { hub, topic, write } = await openWatched(open)
+    const id = await write('Ann', [{ name: 'Bob' }], { thread: 'T-1' })
+    const { granted } = await reserve(hub, registered('Ann', back), { ...asked, patterns: ['src/a.ts'] })
+    await requestContact(hub, registered('Ann', back), { to: { name: 'Cleo' } })
+    const acts: readonly (readonly [kind: string, act: () => Promise<unknown>])[] = [
+      ['message.sent', () => sendAsOverseer(hub, person, { ...composed, recipients: ['Ann'] })],
+      ['message.sent', () => answerThread(hub, person, back, { thread: 'T-1', body: 'Go on.' })],
+      ['message.said', () => answerThread(hub, person, back, { thread: topic.uid, body: 'Hello.' })],
+      ['topic.closed', () => setTopicStatus(hub, person, back, { thread: topic.uid, status: 'closed' })],
+      ['topic.reopened', () => setTopicStatus(hub, person, back, { thread: topic.uid, status: 'open' })],
+      ['message.sent', () => remind(hub, person, id)],
+      ['mail.read', () => markReadFor(hub, person, back, { name: 'Bob', ids: 'all' })],
+      ['contact.approved', () => decideContact(hub, person, back, { from: 'Ann', to: 'Cleo', accept: true })],
+      ['lease.released', () => freeLeases(hub, person, back, { ids: granted.map((lease) => lease.id), patterns: [] })],
+      ['project.linked', () => decideRelated(hub, person, back, { other: front, confirm: true })],
+      ['project.unlinked', () => decideRelated(hub, person, back, { other: front, confirm: false })],
+    ]
+    for (const [kind, act] of acts) {
+      const before = (await told(hub, kind)).length
+      await act()
+      const rows = (await told(hub, kind)).slice(before)
+      expect([kind, rows.length > 0, new Set(rows)]).toEqual([kind, true, new Set(['person'])])
+    }
     await hub.close()
   })
 })

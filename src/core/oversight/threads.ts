@@ -17,9 +17,9 @@ import type { Caller } from '../access/callers.ts'
 import { eyesOf } from '../access/rules.ts'
 import { mailChannel } from '../agents/agents.ts'
 import { type Hub, isAwaited, reader } from '../hub/hub.ts'
-import { needProject, slugOfProject } from '../projects/projects.ts'
+import { needProject } from '../projects/projects.ts'
 import { noThread } from '../threads/threads.ts'
-import { type Page, pageOf, type Seen, see, type Watched, type Who, watch } from './watched.ts'
+import { type Page, pageOf, type Seen, see, slugsOf, type Watched, type Who, watch } from './watched.ts'
 
 export interface WatchedThread {
   /** Its name in a URL: the key, the uid of a topic, or the id of its first message. */
@@ -107,8 +107,11 @@ async function participantsOf(hub: Hub, eyes: Eyes, rows: readonly ThreadRow[]):
     rows.map(({ id }) => id),
     { newest: newestAsked, eyes },
   )
-  const parts: Part[] = []
-  for (const row of found) parts.push({ ...row, project: await slugOfProject(hub, row.project_id) })
+  const slugs = await slugsOf(
+    hub,
+    found.map(({ project_id }) => project_id),
+  )
+  const parts = found.map((row) => ({ ...row, project: slugs.get(row.project_id) ?? '' }))
   return Map.groupBy(parts, ({ thread_id }) => thread_id)
 }
 

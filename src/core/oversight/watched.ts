@@ -75,11 +75,10 @@ export async function see(
   const rows = new Map((await listWatched(db, ids, { eyes, length })).map((row) => [row.id, row]))
   const recipients = Map.groupBy(await listWatchedRecipients(db, [...rows.keys()], eyes), (row) => row.message_id)
   const attachments = await listAttachments(db, [...rows.values()])
-  const slugs = new Map<number, string>()
-  for (const { project_id, sender_project } of rows.values())
-    for (const id of [project_id, sender_project]) slugs.set(id, '')
-  for (const list of recipients.values()) for (const { project_id } of list) slugs.set(project_id, '')
-  for (const id of slugs.keys()) slugs.set(id, await slugOfProject(hub, id))
+  const slugs = await slugsOf(hub, [
+    ...[...rows.values()].flatMap(({ project_id, sender_project }) => [project_id, sender_project]),
+    ...[...recipients.values()].flatMap((list) => list.map(({ project_id }) => project_id)),
+  ])
   return ids.flatMap((id) => {
     const row = rows.get(id)
     if (row === undefined) return []
@@ -89,6 +88,13 @@ export async function see(
       { message: toWatched(row, { to, sealed, slugs, attachments: attachments.get(id) ?? [] }), row, recipients: to },
     ]
   })
+}
+
+/** Each project is asked for once: of hundreds of rows most share theirs. */
+export async function slugsOf(hub: Hub, ids: Iterable<number>): Promise<ReadonlyMap<number, string>> {
+  const slugs = new Map<number, string>()
+  for (const id of new Set(ids)) slugs.set(id, await slugOfProject(hub, id))
+  return slugs
 }
 
 export const watch = async (hub: Hub, eyes: Eyes, ids: readonly number[]): Promise<Watched[]> =>

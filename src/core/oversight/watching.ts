@@ -48,6 +48,8 @@ interface Watcher {
 
 /** A page asks for itself at most twice a second: more hints would only cost the server. */
 const quietMs = 200
+/** While changes keep coming, all pages together are told twenty times a second: agents are answered first. */
+const shareMs = 50
 /** Between two looks at the feed, while changes keep coming. */
 const pauseMs = 20
 /** On PostgreSQL ids become visible out of order, by as many as there are writers at once. */
@@ -88,6 +90,7 @@ class Watchers {
   #unwatch: (() => void) | undefined
   #looking = false
   #again = false
+  #nextLook = 0
   #cancel: (() => void) | undefined
 
   constructor(hub: Hub) {
@@ -130,8 +133,9 @@ class Watchers {
   }
 
   #stir(): void {
-    if (this.#looking || this.#cancel !== undefined) this.#again = true
-    else void this.#look()
+    if (this.#again) return
+    this.#again = true
+    if (!this.#looking) this.#rest()
   }
 
   async #look(): Promise<void> {
@@ -151,31 +155,41 @@ class Watchers {
       this.#hub.log.warn({ err: error }, 'open pages were not told of a change')
     }
     this.#looking = false
+    this.#nextLook = this.#hub.clock.monotonic() + pauseMs
     if (this.#all.size > 0) this.#rest()
   }
 
-  /** The next look comes a little later, with what came meanwhile, and with those who were told of something just now. */
+  /** Until the next look, if there is something new, or until somebody may be told again: whichever is first. */
   #rest(): void {
+    this.#cancel?.()
+    this.#cancel = undefined
     const now = this.#hub.clock.monotonic()
-    const late = [...this.#all].filter(({ late }) => late !== undefined).map(({ nextAt }) => nextAt)
-    if (!this.#again && late.length === 0) return
-    const wait = this.#again ? pauseMs : Math.max(1, Math.min(...late) - now)
-    this.#cancel = this.#hub.clock.after(wait, () => {
-      this.#cancel = undefined
+    if (this.#again && now >= this.#nextLook) {
+      void this.#look()
+      return
+    }
+    const times = [...this.#all].flatMap(({ late, nextAt }) => (late === undefined ? [] : [nextAt]))
+    if (this.#again) times.push(this.#nextLook)
+    if (times.length === 0) return
+    this.#cancel = this.#hub.clock.after(Math.max(1, Math.min(...times) - now), () => {
       this.#spread([])
-      if (this.#again) void this.#look()
-      else this.#rest()
+      this.#rest()
     })
   }
 
   #spread(placed: readonly Placed[]): void {
     const now = this.#hub.clock.monotonic()
+    let busy = 0
+    const due: (readonly [Watcher, Hint])[] = []
     for (const watcher of this.#all) {
       const found = placed.findLast(watcher.fits)
       if (found !== undefined) watcher.late = found.hint
-      if (watcher.late === undefined || now < watcher.nextAt) continue
-      watcher.nextAt = now + quietMs
-      const hint = watcher.late
+      if (watcher.late !== undefined || now < watcher.nextAt) busy++
+      if (watcher.late !== undefined && now >= watcher.nextAt) due.push([watcher, watcher.late])
+    }
+    const pause = Math.max(quietMs, busy * shareMs)
+    for (const [watcher, hint] of due) {
+      watcher.nextAt = now + pause
       watcher.late = undefined
       watcher.tell(hint)
     }

@@ -5,7 +5,7 @@ import { shuttingDown } from '../faults.ts'
 import type { Wake } from '../port.ts'
 
 /** A connection that died in silence is noticed after a heartbeat and the time its answer may take. */
-const heartbeatMs = 5_000
+const usualHeartbeatMs = 5_000
 const answerTimeoutMs = 3_000
 
 /** The first announcement goes out at once; those that follow it within this time go together. */
@@ -15,12 +15,13 @@ const firstPauseMs = 50
 const longestPauseMs = 2_000
 
 /**
- * One loop does everything in turn: it connects, sends the announcements, looks whether the connection still lives,
- * and begins anew when it does not. Announcements gather while one is on its way.
+ * One loop does everything in turn: it connects, sends the announcements, looks whether the connection and the other nodes
+ * still live, and begins anew when the connection does not. Announcements gather while one is on its way.
  */
 export class PostgresNotices {
   readonly #settings: ClientConfig
   readonly #channel: string
+  readonly #heartbeatMs: number
   readonly #wakes = new Set<Wake>()
   readonly #announced = new Set<string>()
   readonly #listening = Promise.withResolvers<void>()
@@ -28,10 +29,14 @@ export class PostgresNotices {
   #loop: Promise<void> | undefined
   #connectedBefore = false
   #wake = () => {}
+  /** The backends of the nodes that were there at the last look, and whether one had gone then. */
+  #nodes = new Set<number>()
+  #missed = false
 
-  constructor(settings: ClientConfig, channel: string) {
+  constructor(settings: ClientConfig, channel: string, { heartbeatMs = usualHeartbeatMs } = {}) {
     this.#settings = { ...settings, connectionTimeoutMillis: answerTimeoutMs, query_timeout: answerTimeoutMs }
     this.#channel = channel
+    this.#heartbeatMs = heartbeatMs
     // It may be that nobody waits for it.
     this.#listening.promise.catch(() => {})
   }
@@ -66,12 +71,15 @@ export class PostgresNotices {
   async #run(): Promise<void> {
     for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(longestPauseMs, pauseMs * 2)) {
       const client = new Client(this.#settings)
-      // Then the next query on this connection fails, and here is one.
-      client.on('error', () => this.#wake())
+      const lost = new AbortController()
+      client.on('error', () => {
+        lost.abort()
+        this.#wake()
+      })
       try {
         await this.#connect(client)
         pauseMs = firstPauseMs
-        await this.#serve(client)
+        await this.#serve(client, lost.signal)
       } catch {
         // Wake-ups may get lost. All listeners are told to look, once there is a connection again.
       } finally {
@@ -89,25 +97,40 @@ export class PostgresNotices {
     client.on('notification', ({ processId, payload }) => {
       if (processId !== own) this.#tell(channelsIn(payload))
     })
-    // A notice is not worth an fsync.
-    await client.query('SET synchronous_commit = off')
+    // A notice is not worth an fsync. The name is how nodes know of each other.
+    await client.query(`SET synchronous_commit = off; SET application_name = ${this.#channel}`)
     await client.query(`LISTEN ${this.#channel}`)
     this.#listening.resolve()
     if (this.#connectedBefore) this.#tell(undefined)
     this.#connectedBefore = true
   }
 
-  async #serve(client: Client): Promise<void> {
-    for (;;) {
+  async #serve(client: Client, lost: AbortSignal): Promise<void> {
+    for (let lookAt = 0; ; ) {
+      lost.throwIfAborted()
+      if (performance.now() >= lookAt) {
+        await this.#lookAround(client)
+        lookAt = performance.now() + this.#heartbeatMs
+      }
       if (this.#announced.size > 0) {
         await this.#send(client)
         await pause(gatherMs, this.#closing.signal)
       } else if (this.#closing.signal.aborted) return
-      else {
-        await this.#idle()
-        if (this.#announced.size === 0) await client.query('SELECT 1')
-      }
+      else await this.#idle(lookAt - performance.now())
     }
+  }
+
+  /**
+   * A node that dies between a commit and its announcement would leave those asleep whom it had mail for. So everybody is told
+   * to look when a node has gone; one heartbeat later, since the server may still have been at its last commits.
+   */
+  async #lookAround(client: Client): Promise<void> {
+    const text = 'SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND application_name = $1'
+    const { rows } = await client.query<{ pid: number }>({ name: 'nodes', text, values: [this.#channel] })
+    const nodes = new Set(rows.map(({ pid }) => pid))
+    if (this.#missed) this.#tell(undefined)
+    this.#missed = [...this.#nodes].some((pid) => !nodes.has(pid))
+    this.#nodes = nodes
   }
 
   async #send(client: Client): Promise<void> {
@@ -122,9 +145,9 @@ export class PostgresNotices {
     }
   }
 
-  #idle(): Promise<void> {
+  #idle(ms: number): Promise<void> {
     return new Promise((resolve) => {
-      const cancel = systemClock.after(heartbeatMs, resolve)
+      const cancel = systemClock.after(ms, resolve)
       this.#wake = () => {
         cancel()
         resolve()

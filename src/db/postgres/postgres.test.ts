@@ -5,8 +5,9 @@ import sql from 'sql-template-tag'
 import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest'
 import { verifies } from '../../../test/support/verifies.ts'
 import type { Db, Tx, Wake } from '../port.ts'
-import { channelsIn, payloadsOf } from './notices.ts'
+import { channelsIn, PostgresNotices, payloadsOf } from './notices.ts'
 import { openPostgres } from './postgres.ts'
+import { clientSettings } from './settings.ts'
 
 const server = () => new URL(inject('postgresUrl'))
 let admin: Client
@@ -53,11 +54,15 @@ async function listen(db: Db) {
   return { heard, until, stop }
 }
 
-const backendsListening = (schema: string) =>
-  admin.query<{ pid: number }>(
-    `SELECT pid FROM pg_stat_activity WHERE application_name = $1 AND query NOT LIKE '%current_schema%'`,
-    [schema],
-  )
+const channelOf = async (schema: string) => {
+  const { rows } = await admin.query('SELECT $1::regnamespace::oid AS oid', [schema])
+  return `parley_${rows[0]?.oid}`
+}
+
+const backendsListening = async (schema: string) =>
+  admin.query<{ pid: number }>('SELECT pid FROM pg_stat_activity WHERE application_name = $1', [
+    await channelOf(schema),
+  ])
 
 describe('A server that cannot be used', () => {
   const attempt = async (change: (url: URL) => void) => {
@@ -216,12 +221,37 @@ describe('A node', () => {
     await until('after')
   })
 
+  verifies('serve.nodes.unannounced', 'is told to look when another has gone', async () => {
+    const channel = await channelOf(await newSchema())
+    const open = () => new PostgresNotices(clientSettings(inject('postgresUrl')), channel, { heartbeatMs: 20 })
+    const [here, there] = [open(), open()]
+    onTestFinished(() => here.close())
+    let told = 0
+    await here.add((channels) => {
+      if (channels === undefined) told++
+    })
+    await there.add(() => {})
+    // Each has looked around since both are there.
+    const { rows } = await admin.query('SELECT now() AS now')
+    const looked = async () =>
+      (
+        await admin.query(
+          `SELECT COUNT(*)::int AS n FROM pg_stat_activity
+          WHERE application_name = $1 AND state = 'idle' AND query LIKE '%pg_stat_activity%' AND query_start > $2`,
+          [channel, rows[0]?.now],
+        )
+      ).rows[0].n
+    await expect.poll(looked).toBe(2)
+    expect(told).toBe(0)
+    await there.close()
+    await expect.poll(() => told).toBe(1)
+  })
+
   test('is not upset by a notice that is not Parley’s', async () => {
     const schema = await newSchema()
     const db = await connect(schema)
     const { until } = await listen(db)
-    const { rows } = await admin.query('SELECT $1::regnamespace::oid AS oid', [schema])
-    await admin.query('SELECT pg_notify($1, $2)', [`parley_${rows[0]?.oid}`, '{not json'])
+    await admin.query('SELECT pg_notify($1, $2)', [await channelOf(schema), '{not json'])
     await until(undefined)
   })
 

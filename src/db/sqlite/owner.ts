@@ -1,5 +1,5 @@
 /** Whose file it is, found out without changing a byte of it. */
-import { closeSync, openSync, readSync, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
 import { HubError } from '../../base/errors.ts'
@@ -10,40 +10,39 @@ import { migrations } from '../migrations/all.ts'
 /** "Parl" in ASCII: SQLite keeps it in the file's header for programs to know their own files by. */
 export const applicationId = 0x5061726c
 
-/** How a file begins (https://www.sqlite.org/fileformat2.html#the_database_header). */
-const magic = 'SQLite format 3\0'
+/** Of every database (https://www.sqlite.org/fileformat2.html#the_database_header). */
 const headerSize = 100
-const applicationIdOffset = 68
 
 /**
  * Throws DB_SCHEMA_MISMATCH unless the file is Parley's, empty or absent. The mark in the header is written before
  * anything else and never changes, so it can be read without a lock while others write.
  */
 export function refuseForeign(file: string): void {
-  const header = readHeader(file)
-  if (header.length === 0) return
+  const size = statSync(file, { throwIfNoEntry: false })?.size ?? 0
+  if (size === 0) return
   // SQLite itself would take a file of a few bytes for an empty one, and write over them.
-  if (header.length < headerSize || !header.toString('latin1').startsWith(magic)) throw unreadable(file)
-  if (header.readUInt32BE(applicationIdOffset) === applicationId) return
+  if (size < headerSize) throw unreadable(file)
+  if (markOf(file) === applicationId) return
   // A copy made from a dump has lost the mark, but not the tables.
   const { tables, newest } = look(file)
   if (tables.length > 0 && !tables.includes(migrationsTable)) throw mismatch(file, 'is the database of another program')
   if (!migrations.some(({ id }) => newest <= id)) throw mismatch(file, 'was made by a newer Parley')
 }
 
-function readHeader(file: string): Buffer {
-  const header = Buffer.alloc(headerSize)
-  let handle: number
+/**
+ * Read by SQLite and not as a file: closing a descriptor of the file drops all locks that this process has on it, those of
+ * other connections too (fcntl). SQLite keeps its own open until they are gone.
+ */
+function markOf(file: string): unknown {
   try {
-    handle = openSync(file, 'r')
+    const db = new DatabaseSync(immutable(file), { readOnly: true })
+    try {
+      return db.prepare('PRAGMA application_id').get()?.application_id
+    } finally {
+      db.close()
+    }
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return header.subarray(0, 0)
-    throw error
-  }
-  try {
-    return header.subarray(0, readSync(handle, header, 0, header.length, 0))
-  } finally {
-    closeSync(handle)
+    throw unreadable(file, error)
   }
 }
 
@@ -68,7 +67,10 @@ function look(file: string): { tables: unknown[]; newest: number } {
 
 /** A read-only connection would leave a -wal and a -shm file behind. An immutable one leaves nothing, but sees no WAL. */
 export function lookOnly(file: string): string | URL {
-  if ((statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0) return file
+  return (statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0 ? file : immutable(file)
+}
+
+function immutable(file: string): URL {
   const url = pathToFileURL(file)
   url.searchParams.set('immutable', '1')
   return url

@@ -85,10 +85,10 @@ export class SqliteDb implements Db {
     this.long = new LongReads(file)
     this.#bell = new SqliteBell(file)
     const checkpoints = new Checkpoints(this.long)
-    const committed = () => {
+    const committed = (units: number) => {
       place.checkFile()
       this.#bell.ring()
-      checkpoints.noteCommit()
+      checkpoints.noteCommit(units)
     }
     this.#writer = new SqliteWriter(writing, { patienceMs, committed })
     this.#watch = new SqliteWatch(this.#bell, writing)

@@ -36,8 +36,8 @@ interface Unit {
 export interface WriterOptions {
   /** How long a group waits for other processes. */
   readonly patienceMs: number
-  /** Called after each COMMIT of something. Throws if it went into a file that is not there any more: then nobody is told that it was kept. */
-  readonly committed: () => void
+  /** Called after each COMMIT of something, with the number of its units. Throws if it went into a file that is not there any more: then nobody is told that it was kept. */
+  readonly committed: (units: number) => void
 }
 
 export class SqliteWriter {
@@ -45,7 +45,7 @@ export class SqliteWriter {
   readonly stats = { groups: 0, units: 0, reruns: 0 }
   readonly #connection: SqliteConnection
   readonly #patienceMs: number
-  readonly #committed: () => void
+  readonly #committed: WriterOptions['committed']
   readonly #statements
   #queue: Unit[] = []
   #active = false
@@ -140,7 +140,7 @@ export class SqliteWriter {
     try {
       const wrote = await Promise.race([this.#runUnits(group, alarm), alarm.rings])
       commit.run()
-      if (wrote) this.#committed()
+      if (wrote) this.#committed(group.length)
     } finally {
       alarm.stop()
       if (this.#connection.inTransaction) rollback.run()

@@ -11,6 +11,7 @@ import type { Manifest } from '../../core/backups/manifest.ts'
 import { type BackingUp, backUp } from '../../core/backups/writing.ts'
 import type { Hub } from '../../core/hub/hub.ts'
 import { examples, newCommand, type Open, withHub } from './commands.ts'
+import { notWritten } from './failures.ts'
 import { harmlessJson, harmlessLine } from './harmless.ts'
 import { withProgress } from './progress.ts'
 import { count } from './reading.ts'
@@ -52,7 +53,9 @@ async function writeBackup(
 ): Promise<{ manifest: Manifest; bytes: number }> {
   const draft = `${file}.partial`
   const gzip = createGzip({ level: 1 })
-  const writing = pipeline(gzip, createWriteStream(draft, { mode: 0o600, flush: true }))
+  const writing = pipeline(gzip, createWriteStream(draft, { mode: 0o600, flush: true })).catch((error: unknown) => {
+    throw notWritten(error, 'No backup was made. Name a file in a folder with enough room that you may write to.')
+  })
   // A full disk is told by the next write, or at the end.
   const failed = writing.then(() => new Promise<never>(() => {}))
   failed.catch(() => {})

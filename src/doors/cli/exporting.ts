@@ -1,11 +1,11 @@
 /** `parley topics export`: a whole topic as a page to read, or as lines of JSON. */
 
 import { type FileHandle, open } from 'node:fs/promises'
-import { HubError } from '../../base/errors.ts'
 import { local } from '../../core/access/callers.ts'
 import { needTopicCalled, type TopicSummary } from '../../core/topics/care.ts'
 import { type Entry, findLastSeq, readEntries } from '../../core/topics/transcript.ts'
 import { iso } from '../words/times.ts'
+import { notWritten } from './failures.ts'
 import { harmlessJson, harmlessLine } from './harmless.ts'
 import { messageMarkdown, titleMarkdown } from './messages.ts'
 import { count, type Desk, writeDocument } from './reading.ts'
@@ -71,14 +71,8 @@ async function writeFile(path: string, pieces: AsyncIterable<string>): Promise<v
     file = await open(path, 'w')
     for await (const piece of pieces) await file.write(piece)
   } catch (error) {
-    if (!isSystemError(error)) throw error
-    throw new HubError('INVALID_ARGUMENT', `The file cannot be written: ${error.message}.`, {
-      hint: 'Name another one with --output, or leave it out to write to standard output.',
-      cause: error,
-    })
+    throw notWritten(error, 'Name another one with --output, or leave it out to write to standard output.')
   } finally {
     await file?.close()
   }
 }
-
-const isSystemError = (error: unknown): error is NodeJS.ErrnoException => error instanceof Error && 'syscall' in error

@@ -27,6 +27,12 @@ const hints: Partial<Readonly<Record<Code, string | ((error: HubError) => string
   TOPIC_CLOSED: 'Nothing was sent. `parley topics show` still reads it; a peer opens it again with topic_reopen.',
 }
 
+/** What the file system says about a file that a command writes; any other failure stays as it is. */
+export function notWritten(error: unknown, hint: string): unknown {
+  if (!(error instanceof Error && 'syscall' in error)) return error
+  return new HubError('INVALID_ARGUMENT', `The file cannot be written: ${error.message}.`, { hint, cause: error })
+}
+
 /** The text of an error may hold names that agents gave. */
 export function forPeople(error: unknown): unknown {
   if (!(error instanceof HubError)) return error

@@ -1,6 +1,6 @@
 /** `parley export` and `parley import`: a project or a thread, as a page to read or as JSON that can be taken in again. */
 import { closeSync, openSync, readSync } from 'node:fs'
-import { type FileHandle, mkdir, open as openFile, readFile, writeFile } from 'node:fs/promises'
+import { type FileHandle, mkdir, open as openFile, readFile, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { StringDecoder } from 'node:string_decoder'
 import { type Command, Option } from 'commander'
@@ -10,6 +10,7 @@ import { exportProject } from '../../core/transfers/exporting.ts'
 import { importProject } from '../../core/transfers/importing.ts'
 import type { ExportRecord, FileRecord } from '../../core/transfers/records.ts'
 import { examples, newCommand, type Open, withHub } from './commands.ts'
+import { notWritten } from './failures.ts'
 import { harmlessJson, harmlessLine } from './harmless.ts'
 import { withProgress } from './progress.ts'
 import { count } from './reading.ts'
@@ -51,7 +52,7 @@ export const exportCommand = (open: Open, screen: Screen): Command =>
     .action((project: string, { thread, format, output, force }: ExportOptions) =>
       withHub(open, screen, async (hub) => {
         const file = output === undefined ? undefined : await create(output, force === true)
-        const out = file === undefined ? screen.out : async (text: string) => void (await file.write(text))
+        const out = file === undefined ? screen.out : (text: string) => writeTo(file, text)
         const page = pageOf({ beside: output !== undefined })
         const put = async (record: ExportRecord) => {
           if (record.type === 'file' && format === 'md' && output !== undefined)
@@ -70,6 +71,10 @@ export const exportCommand = (open: Open, screen: Screen): Command =>
             await screen.out(
               `Wrote ${count(messages, 'message')} in ${count(threads, 'thread')} to ${harmlessLine(output)}.\n`,
             )
+        } catch (error) {
+          // A part of an export is none.
+          if (output !== undefined) await rm(output, { force: true })
+          throw error
         } finally {
           await file?.close()
         }
@@ -80,17 +85,25 @@ async function create(path: string, force: boolean): Promise<FileHandle> {
   try {
     return await openFile(path, force ? 'w' : 'wx', 0o600)
   } catch (error) {
-    throw notWritten(error)
+    throw explained(error)
   }
 }
 
-function notWritten(error: unknown): HubError {
-  const { code, message } = error as NodeJS.ErrnoException
-  return new HubError('INVALID_ARGUMENT', `The file cannot be written: ${message}.`, {
-    hint: code === 'EEXIST' ? 'Name another one, or pass --force to write over it.' : 'Name another one with --output.',
-    cause: error,
-  })
+async function writeTo(file: FileHandle, text: string): Promise<void> {
+  try {
+    await file.writeFile(text)
+  } catch (error) {
+    throw explained(error)
+  }
 }
+
+const explained = (error: unknown): unknown =>
+  notWritten(
+    error,
+    (error as NodeJS.ErrnoException).code === 'EEXIST'
+      ? 'Name another one, or pass --force to write over it.'
+      : 'Name another one with --output.',
+  )
 
 /** Under the path that the page names, relative to it. A file of that name has the same content: its name is its hash. */
 async function writeBeside(output: string, { path, bytes }: FileRecord, force: boolean): Promise<void> {
@@ -100,7 +113,7 @@ async function writeBeside(output: string, { path, bytes }: FileRecord, force: b
     await writeFile(file, bytes, { flag: force ? 'w' : 'wx', mode: 0o600 })
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST' && bytes.equals(await readFile(file))) return
-    throw notWritten(error)
+    throw explained(error)
   }
 }
 

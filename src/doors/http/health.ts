@@ -2,6 +2,7 @@
 
 import type { FastifyInstance } from 'fastify'
 import type { Clock } from '../../base/clock.ts'
+import { textType } from '../../base/meters.ts'
 import type { Metrics } from '../../base/metrics.ts'
 import { needOversight } from '../../core/access/rules.ts'
 
@@ -30,7 +31,7 @@ export function addHealth(app: FastifyInstance, { clock, metrics, ready, refresh
     needOversight(request.caller)
     // A store that does not answer is no reason to show nothing: it is when figures are wanted most.
     await inTime(clock, refresh)
-    return reply.type(metrics.registry.contentType).send(await metrics.registry.metrics())
+    return reply.type(textType).send(await metrics.meters.text())
   })
 }
 

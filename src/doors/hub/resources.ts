@@ -16,8 +16,6 @@ const place = numberParameter(0, Number.MAX_SAFE_INTEGER)
 const page = { cursor: place.optional(), limit: limitParameter(pageLimits.usual, pageLimits.most) }
 const parts = z.object({ ...page, offset: place.optional() })
 
-export const agentUri = (name: string): string => `apm2://agents/${encodeURIComponent(name)}`
-
 export const hubResources = (hub: Hub): Resource<HubScope>[] => [
   {
     uri: 'apm2://agents',
@@ -77,7 +75,7 @@ function shown({ mediaType, bytes }: { mediaType: string; bytes: Buffer }, offse
 
 const isUtf8 = (bytes: Buffer): boolean => Buffer.from(bytes.toString('utf8')).equals(bytes)
 
-/** Oneself and one's threads stand in the list of resources; others are found by the directory. */
+/** One's own threads stand in the list of resources; agents are found by the directory. */
 export async function listOwnResources(hub: Hub, context: CallContext<HubScope>, cursor: string | undefined) {
   const looker = lookerOf(context)
   if (cursor !== undefined && !/^\d{1,15}$/.test(cursor))

@@ -1,4 +1,15 @@
 /** An MCP door: a table of tools and resources, each declared once. Everything on the wire comes from it. */
+import type {
+  ContentBlock,
+  CreateMessageRequest,
+  CreateMessageResult,
+  ElicitRequest,
+  ElicitResult,
+  ListRootsRequest,
+  ListRootsResult,
+  LoggingLevel,
+  PromptMessage,
+} from '@modelcontextprotocol/server'
 import type { z } from 'zod'
 import type { Code, HubError, Reason } from '../../base/errors.ts'
 import type { Caller } from '../../core/access/callers.ts'
@@ -17,10 +28,36 @@ export interface CallContext<Scope> {
   readonly stopping: AbortSignal
   /** The task that the call runs as, and when it began; it may run again after a restart. */
   readonly task?: { readonly id: string; readonly at: number } | undefined
+  /** The way to talk with the client while the call runs; there for tools and prompts that say they talk. */
+  readonly dialogue?: Dialogue | undefined
   /** Registers an undo, which runs if the answer of the call cannot be handed to the client. */
   ifLost(undo: () => Promise<void>): void
   /** Registers what is to be done once the answer of the call is with the client; a lost answer never runs it. */
   whenOut(work: () => void): void
+}
+
+/** A question to the client: to a person who uses it, to its model, or for the folders it works in. */
+export type Question = ElicitRequest | CreateMessageRequest | ListRootsRequest
+
+export type AnswerTo<Asked> = Asked extends ElicitRequest
+  ? ElicitResult
+  : Asked extends CreateMessageRequest
+    ? CreateMessageResult
+    : ListRootsResult
+
+export interface Dialogue {
+  /** Whether the client takes such questions. */
+  can(method: Question['method']): boolean
+  /**
+   * Puts questions to the client, all at once, and gives the answers by their names. Clients since 2026-07-28 are asked by
+   * the result of the call, and call again with the answers: the call then runs from its beginning, and what it did before
+   * was taken back. Names are unique within a call.
+   */
+  ask<Asked extends Readonly<Record<string, Question>>>(
+    questions: Asked,
+  ): Promise<{ readonly [Name in keyof Asked]: AnswerTo<Asked[Name]> }>
+  /** A note for the log of the client, if it asked for notes of this level; never for its model. */
+  log(level: LoggingLevel, data: unknown): void
 }
 
 export interface Tool<Scope, Input extends z.ZodObject = z.ZodObject, Value = unknown> {
@@ -35,7 +72,7 @@ export interface Tool<Scope, Input extends z.ZodObject = z.ZodObject, Value = un
   readonly input: Input
   /** Makes other ways of writing the arguments, which are taken but not advertised, into the one that `input` describes. */
   accept?(args: Record<string, unknown>): Record<string, unknown>
-  /** The shape of the value; absent for tools that answer formatted text. */
+  /** The shape of the value; absent for tools that answer formatted text, or contents. */
   readonly output?: z.ZodType<Value>
   /** The value is not always an object: it travels as `{ result: value }` (all.result.wrapped). */
   readonly wrapped?: boolean
@@ -49,7 +86,28 @@ export interface Tool<Scope, Input extends z.ZodObject = z.ZodObject, Value = un
    * it has done before must not be done twice.
    */
   task?(input: z.output<Input>): boolean
+  /** It talks with its client while it runs; such a tool is no task. */
+  readonly talks?: boolean
   run(input: z.output<Input>, context: CallContext<Scope>): Promise<Value>
+}
+
+/** The result of a tool that is no value: text, images, sounds and resources, as they are. */
+export class Contents {
+  readonly blocks: readonly ContentBlock[]
+
+  constructor(blocks: readonly ContentBlock[]) {
+    this.blocks = blocks
+  }
+}
+
+/** A text that a person chooses in a client, to begin with. Arguments are texts. */
+export interface Prompt<Scope> {
+  readonly name: string
+  readonly title: string
+  readonly description: string
+  readonly arguments?: readonly { readonly name: string; readonly description: string; readonly required?: boolean }[]
+  readonly talks?: boolean
+  get(args: Readonly<Record<string, string>>, context: CallContext<Scope>): Promise<readonly PromptMessage[]>
 }
 
 /** A resource that is a bare list: what is to be said beside it travels in the `_meta` of its content (all.lists.more). */
@@ -164,6 +222,7 @@ export interface Door<Scope> {
   // biome-ignore lint/suspicious/noExplicitAny: a table holds tools of every input and value; each row is checked by defineTool
   readonly tools: readonly Tool<Scope, any, any>[]
   readonly resources: readonly Resource<Scope>[]
+  readonly prompts?: readonly Prompt<Scope>[]
   /** Resources that stand in the list besides those of the table, a page at a time. */
   listResources?(
     context: CallContext<Scope>,

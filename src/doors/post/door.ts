@@ -5,6 +5,7 @@ import { HubError } from '../../base/errors.ts'
 import { readJson } from '../../base/json.ts'
 import { needSelf } from '../../core/agents/owned.ts'
 import type { Hub } from '../../core/hub/hub.ts'
+import { HttpRefusal } from '../http/refusal.ts'
 import { place, say } from '../mcp/args.ts'
 import { toFailure } from './failures.ts'
 import { type Described, openApi } from './openapi.ts'
@@ -37,17 +38,34 @@ export function mountPost(app: FastifyInstance, hub: Hub, { registrationOpen, ve
     takeEmptyBodies(scope)
     describe(scope, { routes, version })
     for (const route of routes) serve(scope, hub, route, registrationOpen)
+    refuseOtherMethods(scope, routes)
   })
 }
+
+/** A path of this door, called by a method that it does not take (post.errors.method). */
+function refuseOtherMethods(scope: FastifyInstance, routes: readonly Route[]): void {
+  for (const [path, some] of Map.groupBy(routes, (route) => route.path)) {
+    const taken: readonly string[] = some.map(({ method }) => method)
+    const refuse = (_request: FastifyRequest, reply: FastifyReply, done: (error: Error) => void) => {
+      reply.header('allow', taken.join(', '))
+      done(new HttpRefusal(405, `This path takes ${taken.join(' and ')} only.`))
+    }
+    const others = scope.supportedMethods.filter((method) => !taken.includes(method))
+    scope.route({ method: others, url: fastifyPath(path), onRequest: refuse, handler: () => {} })
+  }
+}
+
+const fastifyPath = (path: string): string => path.replace(/\{(\w+)\}/g, ':$1')
 
 /** For everybody: it tells how to call, and nothing else. Made when somebody first asks. */
 function describe(scope: FastifyInstance, described: Described): void {
   let [json, page]: (string | undefined)[] = []
-  scope.get('/openapi.json', { config: { open: true } }, (_request, reply) => {
+  const anybody = { config: { open: true }, exposeHeadRoute: true }
+  scope.get('/openapi.json', anybody, (_request, reply) => {
     json ??= JSON.stringify(openApi(described))
     return reply.type('application/json; charset=utf-8').send(json)
   })
-  scope.get('/docs', { config: { open: true } }, (_request, reply) => {
+  scope.get('/docs', anybody, (_request, reply) => {
     page ??= docsPage(described)
     return reply
       .headers({
@@ -88,7 +106,7 @@ function serve(scope: FastifyInstance, hub: Hub, route: Route, registrationOpen:
   const callers = new WeakMap<FastifyRequest, OwnContext['acting']>()
   scope.route({
     method: route.method,
-    url: route.path.replace(/\{(\w+)\}/g, ':$1'),
+    url: fastifyPath(route.path),
     config: { openToAll: route.open === true && registrationOpen },
     // Before the body is read: whoever has no key is told that first (post.key.missing).
     async preParsing(request, _reply, payload) {
@@ -98,9 +116,7 @@ function serve(scope: FastifyInstance, hub: Hub, route: Route, registrationOpen:
     async handler(request, reply) {
       const ended = account()
       try {
-        const { caller } = request
-        const query = request.query as Record<string, unknown>
-        const context = { caller, query, acting: callers.get(request) } as OwnContext
+        const context = { caller: request.caller, acting: callers.get(request) } as OwnContext
         const answer = await route.run(readInput(route, request), context)
         ended('ok')
         return reply.code(route.status).send(answer)

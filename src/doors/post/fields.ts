@@ -1,8 +1,13 @@
 /** The fields of the post door: each checked by one schema, which OpenAPI shows as it is. Characters are code points. */
 import { z } from 'zod'
 import { limits } from '../../base/limits.ts'
+import { commons } from '../../base/names.ts'
 import { textFault } from '../../base/text.ts'
-import { agentAddress, check, clientId } from '../words/fields.ts'
+import { agentAddress, check, clientId, projectKeyFault } from '../words/fields.ts'
+
+const control = '\\u0000-\\u001f\\u007f-\\u009f'
+/** As JSON Schema says it: one line, which is not blank. */
+const line = `[^${control}]*[^\\s${control}][^${control}]*`
 
 /** A text of so many characters. JSON Schema counts code points, zod counts JavaScript's. */
 const text = (least: number, most: number) =>
@@ -15,7 +20,7 @@ const text = (least: number, most: number) =>
         return textFault(value)
       }),
     )
-    .meta({ minLength: least, maxLength: most })
+    .meta({ minLength: least, maxLength: most, pattern: '^[^\\u0000]*$' })
 
 /** Null stands for a field that is left out. */
 const optional = <Schema extends z.ZodType>(schema: Schema) =>
@@ -34,7 +39,14 @@ export const ownerContact = optional(text(1, limits.ownerContactLength)).describ
 export const address = agentAddress.meta({
   minLength: 1,
   maxLength: limits.agentNameLength + limits.projectKeyLength + 1,
+  pattern: `^[A-Za-z0-9][A-Za-z0-9_-]{0,${limits.agentNameLength - 1}}(@${line})?$`,
 })
+
+export const project = z
+  .string()
+  .check(check(projectKeyFault))
+  .meta({ minLength: 1, maxLength: limits.projectKeyLength, pattern: `^${line}$` })
+  .default(commons)
 
 export const intro = optional(text(0, limits.introLength)).describe('A few words for the other side.')
 
@@ -52,7 +64,7 @@ export const subject = optional(
       }),
     )
     .overwrite((value) => value.trim())
-    .meta({ minLength: 1, maxLength: limits.titleLength, pattern: '\\S' }),
+    .meta({ minLength: 1, maxLength: limits.titleLength, pattern: `^${line}$` }),
 )
 
 export const content = text(1, limits.postBodyLength).describe('The message.')

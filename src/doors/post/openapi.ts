@@ -106,6 +106,7 @@ export function failings({ errors, input, open }: Route): Failing[] {
     ...own,
     ['UNAUTHENTICATED', open ? 'Registering needs the operator here.' : 'The key is missing or wrong.'],
     ['INVALID_ARGUMENT', 'A field is missing, or has a value that is not allowed.'],
+    ['INVALID_ARGUMENT', 'The URI is too long.', 414],
     ...(input.body === undefined ? [] : malformed),
     ['FORBIDDEN', 'The call came from a foreign web page, or to another host; or its token may only read.'],
     ['RATE_LIMITED', 'Too many calls, or too many wrong keys; Retry-After says when to come back.'],

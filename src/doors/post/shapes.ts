@@ -1,6 +1,8 @@
 /** The words of the post door: sessions, connections and messages as REST and WebSocket show them. */
 import { z } from 'zod'
-import type { Letter, Listed } from '../../core/mail/conversations.ts'
+import type { Listed } from '../../core/mail/conversations.ts'
+import type { Letter } from '../../core/mail/letters.ts'
+import type { UnreadLetter } from '../../core/mail/unread.ts'
 import type { PendingConnection } from '../../core/requests/connecting.ts'
 import { iso } from '../words/times.ts'
 
@@ -112,6 +114,35 @@ export const claimedShape = z.object({
   session_key: z.string().nullable().describe('What `PUT /sessions/{session_id}/key` has kept for this session.'),
   automatic_turns: turns,
 })
+
+export const unreadShape = z.object({
+  messages: z
+    .array(
+      z.object({
+        message_id: id,
+        session_id: id,
+        subject: z.string(),
+        from_agent: z.string(),
+        content: z.string(),
+        created_at: time,
+        automatic: z.boolean(),
+      }),
+    )
+    .describe('Oldest first.'),
+  has_more: z.boolean(),
+})
+
+export const toUnread = ({ uid, thread, subject, from, body, createdAt, automatic }: UnreadLetter) => ({
+  message_id: uid,
+  session_id: thread,
+  subject,
+  from_agent: from,
+  content: body,
+  created_at: iso(createdAt),
+  automatic,
+})
+
+export const counterpartShape = z.object({ session_id: id, subject: z.string(), other_agent_name: z.string() })
 
 export const readShape = z.object({ message_id: id, is_read: z.literal(true) })
 

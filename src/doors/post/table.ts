@@ -7,8 +7,6 @@ import type { Acting } from '../../core/agents/acting.ts'
 /** What a route is given besides its input. */
 export interface Context {
   readonly caller: Caller
-  /** The query as it came, for what is none of the route's own parameters. */
-  readonly query: Readonly<Record<string, unknown>>
 }
 
 /** The same for a route that is called with the key of an agent. */

@@ -46,6 +46,7 @@ export const notices: Readonly<Record<string, string>> = {
   sent: 'The message is sent.',
   answered: 'Your answer is sent.',
   read: 'Marked as read. The agent will not be offered these again.',
+  seen: 'Marked as read.',
   approved: 'The contact is approved.',
   denied: 'The contact is denied.',
   released: 'The reservation is released, and its holder told.',

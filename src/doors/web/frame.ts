@@ -1,13 +1,14 @@
 /** What stands around every page: how much wants attention, the projects, the newest threads, and answers to people. */
 
-import { countAnswers } from '../../core/oversight/answers.ts'
-import { countAttention } from '../../core/oversight/attention.ts'
+import { type Answers, listAnswers } from '../../core/oversight/answers.ts'
+import { countPressing, mostCounted } from '../../core/oversight/attention.ts'
 import { listAllThreads } from '../../core/oversight/inbox.ts'
 import { listWatchedProjects } from '../../core/oversight/projects.ts'
 import { at, type Visit } from './site.ts'
 
 export interface Frame {
-  readonly answers: number
+  /** Unread mail to people, by project. */
+  readonly answers: readonly Answers[]
   /** How many messages want somebody, as it is shown; undefined if none does. */
   readonly attention: string | undefined
   readonly projects: readonly { readonly slug: string; readonly unread: number }[]
@@ -16,20 +17,20 @@ export interface Frame {
 }
 
 /** For pages that nobody may look behind: the login, and errors of those who are not known. */
-export const bareFrame: Frame = { answers: 0, attention: undefined, projects: [], moreProjects: false, threads: [] }
+export const bareFrame: Frame = { answers: [], attention: undefined, projects: [], moreProjects: false, threads: [] }
 
 const shown = { projects: 12, threads: 8 } as const
 
 export async function loadFrame({ hub, caller }: Visit): Promise<Frame> {
-  const [answers, counts, projects, threads] = await Promise.all([
-    countAnswers(hub, caller),
-    countAttention(hub, caller, {}),
+  const [answers, pressing, projects, threads] = await Promise.all([
+    listAnswers(hub, caller),
+    countPressing(hub, caller),
     listWatchedProjects(hub, caller, { limit: shown.projects }),
     listAllThreads(hub, caller, { limit: shown.threads }),
   ])
   return {
     answers,
-    attention: counted(Math.max(counts.ackOverdue, counts.urgent), counts.capped),
+    attention: counted(pressing, mostCounted),
     // The common project is always there, also where nobody uses it.
     projects: projects.items.filter(({ agents, messages }) => agents + messages > 0),
     moreProjects: projects.next !== undefined,

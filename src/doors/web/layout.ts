@@ -1,6 +1,6 @@
 /** The frame around every page: header, the column of boards and projects, the page itself, and what the keys do. */
-import { slugName } from '../../base/names.ts'
-import type { Frame } from './frame.ts'
+import { overseer, slugName } from '../../base/names.ts'
+import { bareFrame, type Frame } from './frame.ts'
 import { type Html, html } from './html.ts'
 import type { View } from './page.ts'
 import { type Icon, icon } from './parts/icons.ts'
@@ -8,7 +8,10 @@ import { at, type Visit, withQuery } from './site.ts'
 
 export function pageDocument(view: View, visit: Visit, frame: Frame): Html {
   const { asset, theme } = visit
-  const waiting = frame.answers > 0 ? `(${frame.answers}) ` : ''
+  const answers = frame.answers.reduce((sum, { unread }) => sum + unread, 0)
+  const waiting = answers > 0 ? `(${answers}) ` : ''
+  // Whoever is not known is not shown ways that all lead to the login.
+  const bare = frame === bareFrame
   return html`<!doctype html>
 <html lang="en" data-theme="${theme}">
 <head>
@@ -20,11 +23,11 @@ export function pageDocument(view: View, visit: Visit, frame: Frame): Html {
 <link rel="stylesheet" href="${asset('style.css')}">
 <script type="module" src="${asset('page.js')}"></script>
 </head>
-<body${view.inspector && html` class="inspected"`}${view.up && html` data-up="${view.up}"`} data-keys="${visit.shortcuts ? 'on' : 'off'}">
+<body${bare ? html` class="bare"` : view.inspector && html` class="inspected"`}${view.up && html` data-up="${view.up}"`} data-keys="${visit.shortcuts ? 'on' : 'off'}">
 <a class="skip" href="#main">Skip to the page</a>
-${header(view, visit, frame)}
+<header class="top">${!bare && menu(visit)}${brand(visit)}${!bare && reach(view, visit, frame, answers)}</header>
 <div class="columns">
-${sidebar(view, visit, frame)}
+${!bare && sidebar(view, visit, frame)}
 <main id="main" tabindex="-1"${watching(view, visit)}>
 ${view.main}
 </main>
@@ -42,18 +45,27 @@ function watching({ watch }: View, { typed }: Visit): Html | undefined | false {
   return watch && typed === undefined && html` data-events="${withQuery('/mail/events', watch)}"`
 }
 
-function header(view: View, visit: Visit, { answers }: Frame): Html {
-  return html`<header class="top">
-<details class="menu"><summary aria-label="Menu">${icon(visit, 'menu')}</summary></details>
-<a class="brand" href="/mail" data-hotkey="g h"><svg class="mark" aria-hidden="true" width="20" height="20"><use href="${visit.asset('icons.svg')}#mark"></use></svg>Parley</a>
-<form class="find" role="search" action="${view.project === undefined ? '/mail/search' : at(view.project, 'search')}">
+const menu = (visit: Visit): Html =>
+  html`<details class="menu"><summary aria-label="Menu">${icon(visit, 'menu')}</summary></details>`
+
+const brand = ({ asset }: Visit): Html =>
+  html`<a class="brand" href="/mail" data-hotkey="g h"><svg class="mark" aria-hidden="true" width="20" height="20"><use href="${asset('icons.svg')}#mark"></use></svg>Parley</a>`
+
+/** The rest of the header: the search, the state of the stream, answers to people, and the account. */
+function reach(view: View, visit: Visit, frame: Frame, answers: number): Html {
+  return html`<form class="find" role="search" action="${view.project === undefined ? '/mail/search' : at(view.project, 'search')}">
 <label class="visually-hidden" for="find">Search${view.project && html` in ${slugName(view.project)}`}</label>
-${icon(visit, 'search')}<input id="find" name="q" type="search" autocomplete="off" placeholder="Search${view.project && ` in ${slugName(view.project)}`}" data-hotkey="/">
+${icon(visit, 'search')}<input id="find" name="q" type="search" autocomplete="off" placeholder="Search${view.project && ` in ${slugName(view.project)}`}" data-hotkey="/">${visit.shortcuts && html`<kbd aria-hidden="true">/</kbd>`}
 </form>
 <span class="state" id="stream" hidden></span>
-${answers > 0 && html`<a class="answers" href="/mail/search?q=&amp;to=HumanOverseer&amp;unread=1">${answers}<span class="words"> ${answers === 1 ? 'answer' : 'answers'} to you</span></a>`}
-${account(visit)}
-</header>`
+${answers > 0 && html`<a class="answers" href="${answersAt(frame)}">${answers}<span class="words"> ${answers === 1 ? 'answer' : 'answers'} to you</span></a>`}
+${account(visit)}`
+}
+
+/** The box of people in the project that has them all; else a search, since each project has a box of its own. */
+function answersAt({ answers: [one, other] }: Frame): string {
+  if (one !== undefined && other === undefined) return withQuery(at(one.project, 'inbox', overseer), { unread: 1 })
+  return withQuery('/mail/search', { to: overseer, unread: 1 })
 }
 
 function account(visit: Visit): Html {
@@ -120,7 +132,7 @@ function preferences({ csrf, theme, shortcuts, path, query, version }: Visit): H
     html`<button class="plain" name="theme" value="${value}"${value === theme && html` aria-pressed="true"`}>${says}</button>`
   return html`<form class="preferences" method="post" action="/mail/settings">${proof(csrf)}${back}
 <span class="set" role="group" aria-label="Theme">${option('auto', 'Auto')}${option('light', 'Light')}${option('dark', 'Dark')}</span>
-<button class="plain" name="shortcuts" value="${shortcuts ? 'off' : 'on'}">Keys ${shortcuts ? 'on' : 'off'}</button>
+<button class="plain" name="shortcuts" value="${shortcuts ? 'off' : 'on'}">Shortcuts ${shortcuts ? 'on' : 'off'}</button>
 <span class="version">Parley ${version}</span>
 </form>`
 }

@@ -1,4 +1,5 @@
 /** Times, as people tell them and as programs do. */
+import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { verifies } from '../../../test/support/verifies.ts'
 import { ago, clock, hence, iso, isoOrNull, seconds } from './times.ts'
@@ -38,4 +39,15 @@ test('programs get ISO 8601 in UTC, or seconds with their fraction', () => {
     null,
   ])
   expect(seconds(1500)).toBe(1.5)
+})
+
+test('a time in ISO 8601 is as Date writes it, whichever day came before', () => {
+  const limit = 8.64e15
+  const time = fc.oneof(
+    fc.integer({ min: 0, max: 4e12 }),
+    fc.maxSafeInteger().filter((ms) => Math.abs(ms) <= limit),
+  )
+  fc.assert(fc.property(time, (ms) => iso(ms) === new Date(ms).toISOString()))
+  for (const ms of [0, -1, 86_399_999, 86_400_000, limit, -limit]) expect(iso(ms)).toBe(new Date(ms).toISOString())
+  expect(() => iso(Number.NaN)).toThrow(RangeError)
 })

@@ -1,14 +1,29 @@
 /** Times as programs read them, in ISO 8601 or unix seconds, and as people do. */
 import { once } from '../../base/once.ts'
 
-export const iso = (ms: number): string => new Date(ms).toISOString()
+const [minute, hour, day] = [60_000, 3_600_000, 86_400_000]
+
+const twoDigits = Array.from({ length: 60 }, (_, n) => String(n).padStart(2, '0'))
+
+/** The day of the last time that was asked for. */
+let today = { from: Number.NaN, date: '' }
+
+/** As `Date` writes it, which takes 1.5 µs: an inbox of 500 sessions has 2,000 times, and most lists are of one day. */
+export function iso(ms: number): string {
+  const from = Math.floor(ms / day) * day
+  // Without the time: also of a year that has more than four digits.
+  if (from !== today.from) today = { from, date: new Date(ms).toISOString().slice(0, -'00:00:00.000Z'.length) }
+  const rest = Math.floor(ms - from)
+  const [hours, minutes, seconds] = [rest / hour, (rest % hour) / minute, (rest % minute) / 1000].map(
+    (part) => twoDigits[Math.floor(part)],
+  )
+  return `${today.date}${hours}:${minutes}:${seconds}.${String(rest % 1000).padStart(3, '0')}Z`
+}
 
 export const isoOrNull = (ms: number | undefined): string | null => (ms === undefined ? null : iso(ms))
 
 /** Of a time or of a length of time, with its fraction. */
 export const seconds = (ms: number): number => ms / 1000
-
-const [minute, hour, day] = [60_000, 3_600_000, 86_400_000]
 
 /** How long ago something was; past a month the date says more. */
 export function ago(then: number, now: number): string {

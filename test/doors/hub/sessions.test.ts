@@ -2,9 +2,32 @@
 import { expect } from 'vitest'
 import { inSession, sessionEvents, subscribe } from '../../support/events.ts'
 import { hubDoorOf, threadUri } from '../../support/hub-door.ts'
-import { bareEnv, runParley, startParley } from '../../support/parley.ts'
+import { bareEnv, runParley, serveHere, startParley } from '../../support/parley.ts'
 import { verifies } from '../../support/verifies.ts'
-import { openSession } from '../../support/wire.ts'
+import { ask, openSession } from '../../support/wire.ts'
+
+verifies('all.http.same-origin', 'a page of another site, or by another name of the host, is not let in', async () => {
+  const parley = await serveHere()
+  const { endpoint } = hubDoorOf(parley, 'alice')
+  const token = await openSession(endpoint)
+  const foreign = [
+    { origin: 'https://evil.example' },
+    { origin: `http://evil.example:${parley.port}` },
+    { host: 'evil.example' },
+    { host: `evil.example:${parley.port}`, origin: `http://evil.example:${parley.port}` },
+  ]
+  for (const headers of foreign)
+    for (const request of [
+      { method: 'POST', body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' }) },
+      { method: 'GET', headers: { accept: 'text/event-stream', 'mcp-session-id': token } },
+      { method: 'DELETE', headers: { 'mcp-session-id': token } },
+    ]) {
+      const all = { 'content-type': 'application/json', ...request.headers, ...headers }
+      const path = endpoint.slice(parley.url.length)
+      expect((await ask(parley, { ...request, path, headers: all })).status).toBe(403)
+    }
+  expect(await inSession(endpoint, token, 'ping', {})).toMatchObject({ status: 200 })
+})
 
 verifies('hub.sessions.stolen', 'a stolen session is nobody’s, the theft is noted, and the owner goes on', async () => {
   const parley = await startParley()

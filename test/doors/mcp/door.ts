@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { HubError } from '../../../src/base/errors.ts'
 import { type CallContext, type Door, defineTool, type Updates } from '../../../src/doors/mcp/table.ts'
+import { prompts, talkingTools } from './talking.ts'
 
 export interface FixtureScope {
   readonly agent: string
@@ -229,7 +230,9 @@ export function fixtureDoor(world: World): Door<FixtureScope> {
           throw new Error('secret detail')
         },
       }),
+      ...talkingTools(world),
     ],
+    prompts,
     resources: [
       {
         uri: 'test://static',

@@ -1,5 +1,6 @@
 /** The fixture door on a server of its own. */
 import type { AddressInfo } from 'node:net'
+import { systemClock } from '../../../src/base/clock.ts'
 import { HubError } from '../../../src/base/errors.ts'
 import { createApp, listen } from '../../../src/doors/http/app.ts'
 import { mountDoor } from '../../../src/doors/mcp/http/serve.ts'
@@ -7,18 +8,21 @@ import { createEngine } from '../../../src/doors/mcp/protocol/engine.ts'
 import type { Door } from '../../../src/doors/mcp/table.ts'
 import { type FixtureScope, fixtureDoor, World } from './door.ts'
 import { engineOptions, type TestEngineOptions } from './engine.ts'
+import { memoryTasks } from './task-store.ts'
 
 export interface FixtureOptions extends TestEngineOptions {
   bearerToken?: string
   unsentBytes?: number
   door?: (world: World) => Door<FixtureScope>
+  /** Whether calls can be tasks. */
+  tasks?: boolean
 }
 
 /** Serves the fixture on a free port until the test ends. */
 export async function startFixture(options: FixtureOptions = {}) {
   const world = new World()
   const base = engineOptions(options)
-  const engine = createEngine(base)
+  const engine = createEngine({ ...base, ...(options.tasks && { tasks: memoryTasks(systemClock) }) })
   const app = createApp({
     ...base,
     ...(options.unsentBytes !== undefined && { unsentBytes: options.unsentBytes }),

@@ -34,7 +34,7 @@ function build(): Server {
   })
   server.setRequestHandler('resources/subscribe', () => ({}))
   server.setRequestHandler('resources/unsubscribe', () => ({}))
-  server.setRequestHandler('prompts/list', () => ({ prompts: [] }))
+  server.setRequestHandler('prompts/list', () => ({ prompts: service.lists.prompts }) as never)
   server.setRequestHandler('prompts/get', () => {
     throw new ProtocolError(-32602, 'Unknown prompt')
   })

@@ -1,6 +1,8 @@
 /** What the official client can do, the same over every wire and in both eras; one suite for all of them. */
 import type { Client } from '@modelcontextprotocol/client'
 import { expect, test } from 'vitest'
+import { verifies } from '../../support/verifies.ts'
+import { image } from './talking.ts'
 import type { EraName } from './use.ts'
 
 /** `connect` gives a client whose world no other test has left a trace in. */
@@ -27,7 +29,14 @@ export function clientSuite(era: EraName, connect: () => Promise<Client>): void 
     expect((await client.listResourceTemplates()).resourceTemplates).toMatchObject([
       { uriTemplate: 'test://inbox/{agent}{?project,limit}' },
     ])
-    expect((await client.listPrompts()).prompts).toEqual([])
+    expect((await client.listPrompts()).prompts).toEqual([
+      {
+        name: 'welcome',
+        title: 'Welcome',
+        description: 'Welcomes somebody.',
+        arguments: [{ name: 'who', description: 'Whom.', required: true }],
+      },
+    ])
   })
 
   test('a result comes as structured content and as the same text', async () => {
@@ -57,6 +66,39 @@ export function clientSuite(era: EraName, connect: () => Promise<Client>): void 
     const result = await client.callTool({ name: 'text' })
     expect(result.content).toEqual([{ type: 'text', text: 'one\ntwo' }])
     expect(result.structuredContent).toBeUndefined()
+  })
+
+  verifies('all.contents.kinds', 'a tool may answer contents of other kinds than text', async () => {
+    const client = await connect()
+    const { content, structuredContent } = await client.callTool({ name: 'picture' })
+    expect(content).toEqual([image, { type: 'text', text: 'a picture' }])
+    expect(structuredContent).toBeUndefined()
+  })
+
+  verifies('all.prompts.got', 'a prompt is got by its name, with its arguments', async () => {
+    const client = await connect()
+    expect((await client.getPrompt({ name: 'welcome', arguments: { who: 'bob' } })).messages).toEqual([
+      { role: 'user', content: { type: 'text', text: 'Welcome bob, says alice.' } },
+      { role: 'assistant', content: image },
+    ])
+    await expect(client.getPrompt({ name: 'welcome' })).rejects.toMatchObject({ code: -32602 })
+    await expect(client.getPrompt({ name: 'nope' })).rejects.toMatchObject({ code: -32602 })
+  })
+
+  verifies('all.dialogue.asks', 'a tool asks its client, one question after the other', async () => {
+    const client = await connect()
+    const asked: unknown[] = []
+    client.setRequestHandler('elicitation/create', async ({ params }) => {
+      asked.push(params.message)
+      return { action: 'accept', content: { name: 'Ada' } }
+    })
+    client.setRequestHandler('sampling/createMessage', async ({ params }) => {
+      asked.push(params.messages[0]?.content)
+      return { role: 'assistant', model: 'test', content: { type: 'text', text: 'Hello, Ada!' } }
+    })
+    const { structuredContent } = await client.callTool({ name: 'survey' })
+    expect(structuredContent).toMatchObject({ name: 'Ada', greeting: { type: 'text', text: 'Hello, Ada!' } })
+    expect(asked).toEqual(['What is your name?', { type: 'text', text: 'Greet Ada.' }])
   })
 
   test('what a tool refuses is a result the model can read', async () => {

@@ -17,8 +17,11 @@ export type EraName = (typeof eras)[number]
 /** A client that will speak one era and no other. */
 export function newClient(era: EraName): Client {
   const mode = era === '2026-07-28' ? { pin: era } : ('legacy' as const)
-  return new Client({ name: 'tester', version: '4.5.6' }, { versionNegotiation: { mode } })
+  return new Client({ name: 'tester', version: '4.5.6' }, { capabilities, versionNegotiation: { mode } })
 }
+
+/** What the client says that it can be asked for. */
+export const capabilities = { elicitation: {}, sampling: {} }
 
 export async function connect(
   url: string,
@@ -90,7 +93,7 @@ export const call = (name: string, args: object = {}, meta?: object) =>
 
 /** Opens a session and returns its token. */
 export async function openSession(url: string, headers: Record<string, string> = {}): Promise<string> {
-  const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'tester', version: '4.5.6' } }
+  const params = { protocolVersion: '2025-11-25', capabilities, clientInfo: { name: 'tester', version: '4.5.6' } }
   const answer = await http(url, { headers: { accept: both, ...headers }, body: rpc('initialize', params) })
   return String(answer.headers['mcp-session-id'])
 }

@@ -192,6 +192,23 @@ eachPost('Agents and connections of the post door', (parley) => {
     }
   })
 
+  verifies('post.errors.method', 'a method that a path does not take is 405', async () => {
+    const { key } = await register(parley(), 'alice')
+    const call = (method: string, path: string) => ask(parley(), method, path, { headers: { 'X-API-Key': key } })
+    for (const [method, path, allowed] of [
+      ['POST', '/inbox', 'GET'],
+      ['DELETE', '/agents/me/', 'GET'],
+      ['GET', '/messages/send', 'POST'],
+      ['PATCH', '/sessions/x/key', 'PUT'],
+    ] as const) {
+      const { status, headers, body } = await call(method, path)
+      expect([path, status, headers.get('allow')]).toEqual([path, 405, allowed])
+      expect(Object.keys(body)).toEqual(['detail', 'code'])
+    }
+    expect((await call('HEAD', '/inbox')).status).toBe(405)
+    expect((await call('HEAD', '/docs')).status).toBe(200)
+  })
+
   verifies('post.paths.slash', 'a slash at the end changes nothing', async () => {
     const [alice, bob] = await connected(parley())
     expect((await alice.get('/agents/me/')).status).toBe(200)

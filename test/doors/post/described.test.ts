@@ -1,4 +1,5 @@
 /** The post door as it describes itself: OpenAPI and the page, and whether what it does is what they say. */
+import { connect } from 'node:net'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { HubError } from '../../../src/base/errors.ts'
@@ -58,7 +59,6 @@ verifies('post.docs.page', 'The page shows every route, and loads nothing', asyn
   expect(
     [...html.matchAll(/href="([^"]*)"/g)].map(([, to]) => to).filter((to) => !/^(#|\/openapi)/.test(to ?? '')),
   ).toEqual([])
-  expect(html).toContain('prefers-color-scheme:dark')
 })
 
 test('The description needs no credentials', async () => {
@@ -81,29 +81,50 @@ verifies('post.keys.wrong', 'Wrong keys are 401 each, and past the limit 429', a
   expect((await ask(limited, 'GET', '/inbox')).status).toBe(401)
   await expect(openSocket(limited, `/ws?api_key=${'x'.repeat(68)}`)).rejects.toThrow('429')
   await openSocket(limited, `/ws?api_key=${alice.key}`)
+  // A key that comes as the first message is no way around it.
+  const late = await openSocket(limited, '/ws')
+  late.say({ type: 'auth', api_key: 'x'.repeat(68) })
+  expect(await late.closed).toMatchObject({ code: 1013 })
 })
 
-verifies('post.keys.wrong', 'Without a limit 10,000 are 401 each; with one they are again after a minute', async () => {
-  const clock = new TestClock()
-  const error = new HubError('UNAUTHENTICATED', 'wrong')
-  const unlimited = new WrongKeys(0, clock)
-  for (let n = 0; n < 10_000; n++) expect(unlimited.judge(error, 'a')).toBe(error)
-  const limited = new WrongKeys(100, clock)
-  for (let n = 0; n < 100; n++) expect(limited.judge(error, 'a')).toBe(error)
-  expect(limited.judge(error, 'a')).toMatchObject({ code: 'RATE_LIMITED', retryAfter: 60 })
-  expect(limited.judge(error, 'b')).toBe(error)
-  clock.advance(60_000)
-  expect(limited.judge(error, 'a')).toBe(error)
-  const statuses = new Set<number>()
-  for (let batch = 0; batch < 10; batch++) {
-    const keys = Array.from({ length: 50 }, (_, n) => `amb_${(batch * 50 + n).toString(16).padStart(64, '0')}`)
-    const answers = await Promise.all(
-      keys.map((key) => ask(parley(), 'GET', '/inbox', { headers: { 'X-API-Key': key } })),
-    )
-    for (const { status } of answers) statuses.add(status)
+verifies(
+  'post.keys.wrong',
+  'Without a limit 10,000 are 401 each; with one they are again after a minute',
+  async () => {
+    const clock = new TestClock()
+    const error = new HubError('UNAUTHENTICATED', 'wrong')
+    const unlimited = new WrongKeys(0, clock)
+    for (let n = 0; n < 10_000; n++) expect(unlimited.judge(error, 'a')).toBe(error)
+    const limited = new WrongKeys(100, clock)
+    for (let n = 0; n < 100; n++) expect(limited.judge(error, 'a')).toBe(error)
+    expect(limited.judge(error, 'a')).toMatchObject({ code: 'RATE_LIMITED', retryAfter: 60 })
+    expect(limited.judge(error, 'b')).toBe(error)
+    clock.advance(60_000)
+    expect(limited.judge(error, 'a')).toBe(error)
+    expect(await wrongKeysAt(parley(), 10_000)).toEqual({ 401: 10_000 })
+  },
+  60_000,
+)
+
+/** So many wrong keys on one connection, and how often each status was the answer. */
+async function wrongKeysAt({ url }: { url: string }, count: number): Promise<Record<string, number>> {
+  const { hostname, port, host } = new URL(url)
+  const socket = connect(Number(port), hostname)
+  const keys = Array.from({ length: count }, (_, n) => `amb_${n.toString(16).padStart(64, '0')}`)
+  socket.write(keys.map((key) => `GET /inbox HTTP/1.1\r\nHost: ${host}\r\nX-API-Key: ${key}\r\n\r\n`).join(''))
+  const statuses: Record<string, number> = {}
+  let [answered, text] = [0, '']
+  for await (const bytes of socket) {
+    const lines = `${text}${bytes}`.split('\r\n')
+    text = lines.pop() ?? ''
+    for (const [, status = ''] of lines.flatMap((line) => [...line.matchAll(/HTTP\/1\.1 (\d+)/g)])) {
+      statuses[status] = (statuses[status] ?? 0) + 1
+      answered++
+    }
+    if (answered === count) break
   }
-  expect([...statuses]).toEqual([401])
-})
+  return statuses
+}
 
 /** Values that come near to what a field takes, and such as nobody expects. */
 function valuesOf(schema: Body, known: readonly string[]): fc.Arbitrary<unknown> {

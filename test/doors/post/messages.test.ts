@@ -48,12 +48,14 @@ eachPost('Messages of the post door', (parley) => {
     const { session_id } = (await alice.send(bob, 'Ours', 'one')).body
     const joined = await bob.send(alice, undefined, 'two', { session_id })
     expect(joined).toMatchObject({ status: 201, body: { session_id, subject: 'Ours' } })
+    const other = await bob.send(alice, 'Mine', 'three', { session_id })
+    expect(other).toMatchObject({ status: 201, body: { session_id, subject: 'Ours' } })
     expect((await carol.send(alice, undefined, 'me too', { session_id })).status).toBe(403)
     expect((await alice.send(carol, undefined, 'you too', { session_id })).status).toBe(403)
     const unknown = await alice.send(bob, undefined, 'where', { session_id: nobodys })
     expect(unknown).toMatchObject({ status: 404, body: { code: 'THREAD_NOT_FOUND' } })
     expect((await alice.send(bob, undefined, 'no subject')).status).toBe(422)
-    expect((await alice.history(session_id, '?limit=50')).body.messages).toHaveLength(2)
+    expect((await alice.history(session_id, '?limit=50')).body.messages).toHaveLength(3)
   })
 
   verifies(
@@ -349,6 +351,17 @@ eachPost('Messages of the post door', (parley) => {
       expect(await newest()).toMatchObject({ other_agent_name: alice.name, unread_count: 2 })
       await mail(bob.name, bob.key, 'send_message', { ...three, to: [alice.name, carol.name] })
       expect(await newest()).toMatchObject({ other_agent_name: alice.name, unread_count: 2 })
+      // What the others say without him is not his, and hides nothing of what is.
+      const before = await newest()
+      expect(before.recent_messages).toHaveLength(3)
+      for (const body_md of ['a', 'b', 'c', 'd'])
+        await mail(alice.name, alice.key, 'send_message', { ...three, to: [carol.name], body_md })
+      expect(await newest()).toEqual(before)
+      expect((await carol.inbox()).body.sessions[0].recent_messages).toMatchObject([
+        { content: 'd' },
+        { content: 'c' },
+        { content: 'b' },
+      ])
     },
   )
 

@@ -115,6 +115,34 @@ describe('Forms', () => {
     expect((await ann.post(`/mail/${slug}/related`, { other: 'nowhere', decision: 'dismiss' })).status).toBe(404)
   })
 
+  verifies('web.overseer.answers', 'answers to people are told on every page until they are marked read', async () => {
+    const served = await serveHere({})
+    const desk = await newDesk(served)
+    const ann = visitor(served.url)
+    const { projects } = await ann.data<{ projects: { slug: string; human_key: string }[] }>('/mail/projects')
+    const slug = projects.find(({ human_key }) => human_key === desk.project)?.slug ?? ''
+    const { message_id } = await desk.send({ to: ['HumanOverseer'], subject: 'Which one?' })
+    const box = `/mail/${slug}/inbox/HumanOverseer`
+    const shown = await ann.get(`/mail/${slug}/message/${message_id}`)
+    expect(shown.text).toContain('<title>(1) Which one? · Parley</title>')
+    expect(shown.text).toContain(`<a class="answers" href="${box}?unread=1">1<span class="words"> answer to you</span>`)
+    expect((await ann.get(`${box}?unread=1`)).text).toContain('They no longer count as new.')
+    const next = `/mail/${slug}/message/${message_id}`
+    expect(await leadsTo(ann.post(box, { read: [String(message_id)], next }))).toBe(`303 ${next}?done=seen`)
+    expect(await leadsTo(ann.post(box, { all: '1', next: 'https://evil.example/' }))).toBe('303 /mail?done=seen')
+    const after = await ann.get(next)
+    expect(after.text).toContain('<title>Which one? · Parley</title>')
+    expect(after.text).not.toContain('class="answers"')
+    expect(after.text).not.toContain('data-read')
+    // Answers of several projects are found together.
+    const other = await newDesk(served, plainMail(served))
+    for (const one of [desk, other]) await one.send({ to: ['HumanOverseer'], subject: 'And now?' })
+    expect((await ann.get('/mail')).text).toContain('href="/mail/search?to=HumanOverseer&amp;unread=1">2<')
+    const { results } = await ann.data<{ results: { subject: string }[] }>('/mail/search?to=HumanOverseer&unread=1')
+    expect(results.map(({ subject }) => subject)).toEqual(['And now?', 'And now?'])
+    await served.stop()
+  })
+
   verifies('web.forms.programs', 'JSON with the same fields needs the token, and answers the receipt', async () => {
     const served = await serveHere({
       env: { HTTP_BEARER_TOKEN: 'secret-token-of-the-test', HTTP_ALLOW_LOCALHOST_UNAUTHENTICATED: 'true' },

@@ -1,5 +1,5 @@
 /** The same buckets in Redis, for all processes together; while Redis is away, each process counts for itself. */
-import { createHash } from 'node:crypto'
+import { hash as hashOf } from 'node:crypto'
 import type { Log } from '../../../base/log.ts'
 import type { Redis } from '../../../base/redis.ts'
 import { type Limiter, perMs, type Rates } from './limiter.ts'
@@ -18,7 +18,7 @@ redis.call('HSET', KEYS[1], 'tokens', string.format('%.6f', tokens), 'at', strin
 redis.call('PEXPIRE', KEYS[1], math.ceil(burst / rate))
 return wait`
 
-const hash = createHash('sha1').update(script).digest('hex')
+const hash = hashOf('sha1', script)
 
 export function inRedis(redis: Redis, rates: Rates, { fallback, log }: { fallback: Limiter; log: Log }): Limiter {
   let away = false
@@ -36,7 +36,7 @@ export function inRedis(redis: Redis, rates: Rates, { fallback, log }: { fallbac
       if (rate.perMinute === 0) return 0
       try {
         // A caller may have chosen its name, and Redis is for others too: the name is not shown there.
-        const key = `parley:limit:${of}:${createHash('sha256').update(who).digest('base64url')}`
+        const key = `parley:limit:${of}:${hashOf('sha256', who, 'base64url')}`
         const wait = await run([1, key, perMs(rate), rate.burst])
         if (away) log.info('Redis is back: limits are counted there again')
         away = false

@@ -29,7 +29,7 @@ const lookMs = 60_000
 /** Sessions that the gateway is given messages of at the same time. */
 const mostAtOnce = 8
 
-/** When another client may be done with a message. */
+/** The longest until it is asked again whether another client is done with a message: at first a second, as most are. */
 const soonMs = 5000
 
 /** Well before a claim lapses, which it does after two minutes. */
@@ -45,7 +45,7 @@ const renewMs = 60_000
  */
 export class Bridge {
   readonly #parts: BridgeParts
-  readonly #backoff: { readonly server: Backoff; readonly gateway: Backoff }
+  readonly #backoff: { readonly server: Backoff; readonly gateway: Backoff; readonly claim: Backoff }
   /** The sessions that are worked at, or about to be. One does not wait for the slow turn of another. */
   readonly #busy = new Set<string>()
   readonly #queue: { session: string; messages: readonly UnreadMessage[] }[] = []
@@ -66,7 +66,7 @@ export class Bridge {
 
   constructor(parts: BridgeParts) {
     this.#parts = parts
-    this.#backoff = { server: new Backoff(parts.ids), gateway: new Backoff(parts.ids) }
+    this.#backoff = { server: new Backoff(parts.ids), gateway: new Backoff(parts.ids), claim: new Backoff(parts.ids) }
     this.look()
   }
 
@@ -165,9 +165,10 @@ export class Bridge {
     const claim = await server.claim(message.message_id)
     if (claim === undefined) {
       // Another client has it. Those behind it must not overtake it.
-      this.#later(soonMs)
+      this.#later(Math.min(this.#backoff.claim.next(), soonMs))
       return false
     }
+    this.#backoff.claim.reset()
     if (isWaitingText(message)) this.#read(message)
     else if (mode === 'inline' && claim.automatic_turns >= maxTurns) {
       await this.#sayThatItWaits(message)

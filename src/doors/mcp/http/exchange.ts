@@ -40,10 +40,10 @@ export class HttpExchange<Scope> extends Exchange<Scope> {
     if (this.#response.destroyed) void this.lose()
   }
 
-  notify(text: string): void {
-    if (this.over) return
+  notify(text: string): boolean {
+    if (this.over) return false
     if (!this.#streaming && acceptsEvents(this.#reply.request.headers.accept)) this.stream()
-    if (this.#streaming) writeEvent(this.#response, event(text))
+    return this.#streaming && writeEvent(this.#response, event(text))
   }
 
   override stream(): void {

@@ -39,7 +39,13 @@ export function receive<Scope>(
     return withSession(mount, place, token, (session) => answerBatch({ mount, place, session, body, reply }))
 
   const inbound = readInbound(body, standardHeaders(headers))
-  if (inbound.kind === 'response') return withCaller(mount, place, { method: 'response' }, () => accept(reply))
+  if (inbound.kind === 'response')
+    return withSession(mount, place, token, (session) =>
+      withCaller(mount, place, { method: 'response' }, () => {
+        session?.conversation.answer(inbound.message)
+        accept(reply)
+      }),
+    )
   if (inbound.kind === 'notification') {
     const session = inbound.era === 'modern' ? undefined : token
     return withSession(mount, place, session, (session) =>

@@ -3,6 +3,7 @@ import {
   classifyInboundRequest,
   isJSONRPCNotification,
   isJSONRPCRequest,
+  isJSONRPCResponse,
   type JSONRPCRequest,
   ProtocolErrorCode,
 } from '@modelcontextprotocol/server'
@@ -34,7 +35,9 @@ export async function answerBatch<Scope>({ mount, place, session, body, reply }:
   // With nothing left to do, the request is refused as a whole: its status says so.
   const [first] = callers
   if (first instanceof HubError && callers.every((caller) => caller instanceof HubError)) throw first
-  for (const message of body) if (isJSONRPCNotification(message)) takeNotification(session, message)
+  for (const message of body)
+    if (isJSONRPCNotification(message)) takeNotification(session, message)
+    else if (isJSONRPCResponse(message)) session?.conversation.answer(message)
   if (requests.length === 0) return void reply.code(202).send()
   reply.hijack()
   const { service, eras } = mount
@@ -134,7 +137,9 @@ class BatchPart<Scope> extends Exchange<Scope> {
   }
 
   /** One list is all the answer there is: no room for notifications. */
-  notify(): void {}
+  notify(): boolean {
+    return false
+  }
 
   /** The response of the batch is closed. */
   ended(written: boolean): void {

@@ -2,7 +2,9 @@
 import type { ProgressToken } from '@modelcontextprotocol/server'
 import { errorShape, type HubError, isUnexpected } from '../../../base/errors.ts'
 import { readArguments } from '../args.ts'
+import { InputRequired } from './dialogue.ts'
 import type { Exchange } from './exchange.ts'
+import { Refusal } from './refusal.ts'
 import type { Service, ToolRow } from './service.ts'
 
 export type Result = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly error: HubError }
@@ -22,6 +24,8 @@ export async function runTool<Scope>({ service, row, args, exchange }: Call<Scop
   try {
     result = { ok: true, value: await row.tool.run(readArguments(row.tool, args), exchange) }
   } catch (thrown) {
+    // The client is asked first, or cannot be asked: no result of the tool. It is counted when there is one.
+    if (thrown instanceof InputRequired || thrown instanceof Refusal) throw thrown
     const error = service.word(thrown, exchange.scope, row)
     if (isUnexpected(error) && !exchange.over)
       log.error({ err: thrown, door: service.door.name, tool: row.tool.name }, 'a tool failed')

@@ -1,6 +1,7 @@
 /** The dispatcher: one request in, its answer out, whatever wire and era it came by. */
 import { type JSONRPCRequest, ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server'
 import { isUnexpected } from '../../../base/errors.ts'
+import { InputRequired } from './dialogue.ts'
 import type { Era } from './eras.ts'
 import type { Exchange } from './exchange.ts'
 import type { Handler } from './methods.ts'
@@ -21,15 +22,21 @@ export async function dispatch<Scope>(
   try {
     const handler = handlerOf(era, message.method)
     const result = await handler({ message, params: message.params ?? noParams, exchange, era })
-    text = `{"jsonrpc":"2.0","id":${JSON.stringify(message.id)},"result":${result}}`
+    text = resultText(message, result)
   } catch (error) {
     await exchange.takeBack()
-    const wire = toWire(service, message.method, { error, scope: exchange.scope })
-    text = errorText(message.id, wire)
-    status = statusOf(wire)
+    if (error instanceof InputRequired) text = resultText(message, era.encode(message.method, error.result))
+    else {
+      const wire = toWire(service, message.method, { error, scope: exchange.scope })
+      text = errorText(message.id, wire)
+      status = statusOf(wire)
+    }
   }
   exchange.finish(text, status)
 }
+
+const resultText = ({ id }: JSONRPCRequest, result: string): string =>
+  `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${result}}`
 
 function handlerOf<Scope>({ methods, unknownMethodStatus }: Era<Scope>, method: string): Handler<Scope> {
   const handler = methods.get(method)

@@ -7,6 +7,8 @@ import type { Log } from '../../../base/log.ts'
 import type { Metrics } from '../../../base/metrics.ts'
 import type { Admission } from '../../http/admission.ts'
 import { Usage } from '../usage.ts'
+import type { RequestState } from './dialogue.ts'
+import { createSeal, type Seal } from './seal.ts'
 import { createSessions, type SessionOptions, type Sessions } from './sessions.ts'
 import { createStreams, type Streams } from './streams.ts'
 import { createTasks, type TaskStore, type Tasks } from './tasks.ts'
@@ -32,6 +34,7 @@ export interface EngineOptions {
 
 export interface Engine {
   readonly clock: Clock
+  readonly ids: Ids
   readonly log: Log
   readonly metrics: Metrics
   readonly usage: Usage
@@ -40,6 +43,8 @@ export interface Engine {
   readonly sessions: Sessions | undefined
   readonly tasks: Tasks | undefined
   readonly streams: Streams
+  /** The answers that a client has given so far, kept by the client itself. */
+  readonly states: Seal<RequestState>
   /** Every request whose answer is not out yet. */
   readonly exchanges: Set<Losable>
   readonly stopping: AbortSignal
@@ -67,6 +72,7 @@ export function createEngine({
   let closing: Promise<void> | undefined
   const engine: Engine = {
     clock,
+    ids,
     log,
     metrics,
     usage,
@@ -75,6 +81,8 @@ export function createEngine({
     sessions: sessions && createSessions({ clock, ids, ...sessions }),
     tasks: tasks && createTasks({ clock, log, store: tasks }),
     streams,
+    // A client on stdio has one process, and takes its state nowhere else.
+    states: createSeal(sessions?.secret ?? ids.secret(), 'mcp-request-state'),
     exchanges,
     stopping: stop.signal,
     close() {

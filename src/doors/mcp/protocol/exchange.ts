@@ -2,14 +2,17 @@
 import type { RequestId } from '@modelcontextprotocol/server'
 import { afterTurns } from '../../../base/clock.ts'
 import type { Caller } from '../../../core/access/callers.ts'
-import type { CallContext } from '../table.ts'
+import type { CallContext, Dialogue } from '../table.ts'
 import type { Conversation } from './conversation.ts'
+import type { Ability } from './dialogue.ts'
 import type { Engine } from './engine.ts'
 import type { SessionUpdates } from './updates.ts'
 
 export interface ClientInfo {
   readonly name: string
   readonly version: string
+  /** The kinds of questions it takes, if it said so once and for all. */
+  readonly can?: readonly Ability[] | undefined
 }
 
 /** The client of an exchange: the same for all of its exchanges. */
@@ -34,6 +37,7 @@ type Undo = () => Promise<void>
 export abstract class Exchange<Scope> implements CallContext<Scope> {
   /** Answered, cancelled or gone: nothing is written after it. */
   over = false
+  dialogue: Dialogue | undefined
   readonly id: RequestId | null
   protected readonly engine: Engine
   readonly #peer: Peer<Scope>
@@ -56,8 +60,8 @@ export abstract class Exchange<Scope> implements CallContext<Scope> {
   protected abstract write(text: string, status: number): void
   /** Ends the wire of an exchange that will get no answer. */
   protected abstract abandon(): void
-  /** Writes a notification that belongs to this request; a wire that cannot carry one drops it. */
-  abstract notify(text: string): void
+  /** Writes a notification that belongs to this request; a wire that cannot carry one drops it, and says so by false. */
+  abstract notify(text: string): boolean
   /** Whether the peer still seems to be there. */
   protected reachable(): boolean {
     return true

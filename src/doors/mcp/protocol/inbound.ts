@@ -6,6 +6,7 @@ import {
   isJSONRPCRequest,
   type JSONRPCNotification,
   type JSONRPCRequest,
+  type JSONRPCResponse,
   LOG_LEVEL_META_KEY,
   PROTOCOL_VERSION_META_KEY,
   RELATED_TASK_META_KEY,
@@ -20,7 +21,7 @@ import { type EraName, isModern, modernVersions } from './versions.ts'
 export type Inbound =
   | { readonly kind: 'request'; readonly era: EraName; readonly message: JSONRPCRequest }
   | { readonly kind: 'notification'; readonly era: EraName; readonly message: JSONRPCNotification }
-  | { readonly kind: 'response' }
+  | { readonly kind: 'response'; readonly message: JSONRPCResponse }
 
 /** Throws a Refusal, in the words of the SDK, wherever the SDK would refuse too. */
 export function readInbound(body: unknown, headers: StandardHeaders | undefined): Inbound {
@@ -78,7 +79,7 @@ function judge(body: unknown, headers: StandardHeaders | undefined): Inbound {
   })
   if (outcome.kind === 'reject') throw new Refusal(outcome.httpStatus, outcome)
   if (outcome.kind === 'legacy') {
-    if (outcome.reason === 'response') return { kind: 'response' }
+    if (outcome.reason === 'response') return { kind: 'response', message: body as JSONRPCResponse }
     if (isJSONRPCRequest(body)) return legacyRequest(body, headers)
     checkLegacyVersion(headers)
     return { kind: 'notification', era: 'legacy', message: body as JSONRPCNotification }

@@ -1,9 +1,11 @@
 /** The methods of the protocol: those that both eras share, and those of each. */
 import { isSpecType, type JSONRPCRequest, ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server'
 import { limits } from '../../../base/limits.ts'
+import { abilitiesIn } from './dialogue.ts'
 import type { Era } from './eras.ts'
 import type { Exchange } from './exchange.ts'
 import type { Json } from './json.ts'
+import { getPrompt } from './prompts.ts'
 import { complete, listResources, readResource } from './resources.ts'
 import type { Service } from './service.ts'
 import { listen, subscribe, unsubscribe } from './subscriptions.ts'
@@ -39,9 +41,7 @@ function sharedMethods<Scope>(service: Service<Scope>): Methods<Scope> {
     'resources/read': encoded((incoming) => readResource(service, incoming)),
     ...(service.door.complete && { 'completion/complete': encoded((incoming) => complete(service, incoming)) }),
     'prompts/list': fixed('prompts', () => lists.prompts),
-    'prompts/get': () => {
-      throw invalid('There are no prompts here.')
-    },
+    'prompts/get': encoded((incoming) => getPrompt(service, incoming)),
   }
 }
 
@@ -51,7 +51,8 @@ export function legacyMethods<Scope>(service: Service<Scope>): Methods<Scope> {
     initialize: encoded(({ params, exchange }) => {
       if (!isSpecType.InitializeRequestParams(params))
         throw invalid('initialize needs protocolVersion, capabilities and clientInfo.')
-      exchange.welcome(params.clientInfo)
+      const { name, version } = params.clientInfo
+      exchange.welcome({ name, version, ...(talks(service) && { can: abilitiesIn(params.capabilities) }) })
       const known = legacyVersions.includes(params.protocolVersion)
       return {
         protocolVersion: known ? params.protocolVersion : legacyVersions[0],
@@ -85,6 +86,10 @@ export function modernMethods<Scope>(service: Service<Scope>): Methods<Scope> {
     ...encodedAll(modernTaskMethods(service)),
   }
 }
+
+/** Whether anything here asks its client; a session need not remember what a client can be asked, else. */
+const talks = <Scope>({ door }: Service<Scope>): boolean =>
+  door.tools.some((tool) => tool.talks) || door.prompts?.some((prompt) => prompt.talks) === true
 
 /** `listChanged` is nowhere: the tables of a door do not change while it is served. */
 const capabilities = <Scope>({ door }: Service<Scope>): Json => ({

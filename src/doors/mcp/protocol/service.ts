@@ -62,7 +62,7 @@ export function createService<Scope>(door: Door<Scope>, engine: Engine): Service
         description,
         mimeType: 'application/json',
       })),
-      prompts: [],
+      prompts: (door.prompts ?? []).map(({ get: _, talks: __, ...listed }) => listed),
     },
     word: (thrown, scope, called) =>
       withHint(door, asHubError(thrown), {

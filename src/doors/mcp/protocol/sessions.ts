@@ -1,11 +1,12 @@
 /** Sessions of clients before 2026-07-28: a signed token that any process honours, and the memory of this process for it. */
-import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
 import type { Clock } from '../../../base/clock.ts'
 import type { Ids } from '../../../base/ids.ts'
 import type { Caller } from '../../../core/access/callers.ts'
 import { Conversation } from './conversation.ts'
 import type { ClientInfo } from './exchange.ts'
+import { createSeal } from './seal.ts'
 import { event, numberedEvent, writeEvent } from './streams.ts'
 import { type FollowedList, listInMemory, type Send } from './updates.ts'
 
@@ -110,8 +111,7 @@ export function createSessions({
   /** Ended lately: closes the gap between asking `ended.has` and its answer. */
   const gone = new Set<string>()
 
-  const sign = (body: string): string =>
-    createHmac('sha256', secret).update('mcp-session.').update(body).digest('base64url')
+  const seal = createSeal<Claims>(secret, 'mcp-session')
 
   const forget = (nonce: string) => {
     if (gone.size >= maxHeld) gone.clear()
@@ -160,11 +160,9 @@ export function createSessions({
 
   return {
     issue(claims: Omit<Claims, 'at' | 'nonce'>): string {
-      const { name, version } = claims.client
-      const client = { name: name.slice(0, maxNames), version: version.slice(0, maxNames) }
-      const all: Claims = { ...claims, client, at: clock.now(), nonce: ids.token() }
-      const body = Buffer.from(JSON.stringify(all)).toString('base64url')
-      return `${body}.${sign(body)}`
+      const { name, version, can } = claims.client
+      const client = { name: name.slice(0, maxNames), version: version.slice(0, maxNames), can }
+      return seal.write({ ...claims, client, at: clock.now(), nonce: ids.token() })
     },
 
     /** The session if this process holds it already; the way of almost every request. */
@@ -177,7 +175,7 @@ export function createSessions({
 
     /** Takes up a session from its token alone, after a restart or on another node too. */
     async resume(token: string): Promise<Session | undefined> {
-      const claims = read(token, sign)
+      const claims = seal.read(token)
       if (claims === undefined || !isAlive(claims)) return undefined
       if ((await ended.has(claims.nonce)) || gone.has(claims.nonce)) {
         forget(claims.nonce)
@@ -210,14 +208,4 @@ export function createSessions({
       }
     },
   }
-}
-
-function read(token: string, sign: (body: string) => string): Claims | undefined {
-  const dot = token.indexOf('.')
-  if (dot < 0) return undefined
-  const body = token.slice(0, dot)
-  const given = Buffer.from(token.slice(dot + 1))
-  const proper = Buffer.from(sign(body))
-  if (given.length !== proper.length || !timingSafeEqual(given, proper)) return undefined
-  return JSON.parse(Buffer.from(body, 'base64url').toString()) as Claims
 }

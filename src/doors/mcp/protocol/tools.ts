@@ -1,10 +1,13 @@
 /** `tools/call`: finds the tool, runs it, and writes its result so that text and structure cannot differ. */
-import { LOG_LEVEL_META_KEY, type ProgressToken } from '@modelcontextprotocol/server'
+import type { ProgressToken } from '@modelcontextprotocol/server'
 import { unknownTool } from '../offers.ts'
+import { Contents } from '../table.ts'
 import { openAccount } from './accounts.ts'
 import { resultText, runTool, startProgress } from './call.ts'
+import { openDialogue } from './dialogue.ts'
 import type { Exchange } from './exchange.ts'
 import type { Json } from './json.ts'
+import { sendNote } from './logging.ts'
 import { type Incoming, invalid } from './methods.ts'
 import type { Service, ToolRow } from './service.ts'
 import { startTask } from './task-methods.ts'
@@ -19,32 +22,23 @@ export async function callTool<Scope>(service: Service<Scope>, incoming: Incomin
     const { message, hint } = unknownTool(service.tools, offered, name)
     throw invalid(`${message} ${hint}`)
   }
+  if (row.tool.talks) exchange.dialogue = openDialogue(service, incoming)
   const task = await startTask(service, incoming, row)
   if (task !== undefined) return task
   const token = (meta as Json | undefined)?.progressToken as ProgressToken | undefined
   const stop = token === undefined ? undefined : startProgress(service, token, exchange)
   const result = await runTool({ service, row, args, exchange })
   stop?.()
-  if (service.door.logger !== undefined) noteCall(service, incoming, result.ok)
+  // A client that asks for it is told of its own call, without anything that was written (hub.logging.calls).
+  if (service.door.logger !== undefined)
+    sendNote(service, incoming, 'debug', { tool: name, outcome: result.ok ? 'ok' : 'error' })
+  if (result.ok && row.tool.output === undefined && result.value instanceof Contents)
+    return era.encode('tools/call', { content: result.value.blocks })
   const { text, structured } = resultText(row, result)
   // Text and structure are one string: equal by construction, and a third cheaper than stringifying twice.
   return `{"content":[{"type":"text","text":${JSON.stringify(text)}}]${structured ? `,"structuredContent":${text}` : ''}${
     result.ok ? '' : ',"isError":true'
   }${era.tail}`
-}
-
-/** Tells a client that asked for it of its own call, without anything that was written (hub.logging.calls). */
-function noteCall<Scope>({ door }: Service<Scope>, { params, exchange }: Incoming<Scope>, ok: boolean): void {
-  const meta = params._meta as Json | undefined
-  if ((exchange.conversation?.level ?? meta?.[LOG_LEVEL_META_KEY]) !== 'debug') return
-  const data = { tool: params.name, outcome: ok ? 'ok' : 'error' }
-  exchange.notify(
-    JSON.stringify({
-      jsonrpc: '2.0',
-      method: 'notifications/message',
-      params: { level: 'debug', logger: door.logger, data },
-    }),
-  )
 }
 
 /** The tools of the table, and those that this caller is offered besides. */

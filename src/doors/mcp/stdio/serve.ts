@@ -55,6 +55,7 @@ export async function serveStdio<Scope>(
     if (Array.isArray(message)) throw noBatch()
     const inbound = readInbound(message, undefined)
     if (inbound.kind === 'notification') takeNotification({ conversation }, inbound.message)
+    if (inbound.kind === 'response') conversation.answer(inbound.message)
     if (inbound.kind !== 'request') return
     const { era } = inbound
     const client = era === 'modern' ? clientOf(inbound.message) : introduced
@@ -129,8 +130,9 @@ class LineExchange<Scope> extends Exchange<Scope> {
     this.#line = line
   }
 
-  notify(text: string): void {
+  notify(text: string): boolean {
     if (!this.over) this.#line.write(text)
+    return !this.over
   }
 
   override welcome(client: ClientInfo): void {

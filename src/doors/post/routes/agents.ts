@@ -2,9 +2,8 @@
 import { z } from 'zod'
 import { describeSelf, registerOwned } from '../../../core/agents/owned.ts'
 import type { Hub } from '../../../core/hub/hub.ts'
-import { projectParameter } from '../../words/fields.ts'
 import { iso } from '../../words/times.ts'
-import { newName, ownerContact } from '../fields.ts'
+import { newName, ownerContact, project } from '../fields.ts'
 import { registeredShape, selfShape } from '../shapes.ts'
 import { defineRoute, type Route } from '../table.ts'
 
@@ -21,9 +20,7 @@ export const agentRoutes = (hub: Hub): Route[] => [
     about: 'Agents',
     open: true,
     input: {
-      query: z.object({
-        project: z.string().optional().describe('The slug or key of a project; the common one if left out.'),
-      }),
+      query: z.object({ project: project.describe('The slug or key of a project; the common one if left out.') }),
       body: z.object({ name: newName, owner_contact: ownerContact }),
     },
     output: registeredShape,
@@ -37,9 +34,8 @@ export const agentRoutes = (hub: Hub): Route[] => [
       body: { name: 'alice-agent', owner_contact: 'alice@example.com' },
       answer: { id: anId, name: 'alice-agent', api_key: `amb_${'a1b2c3d4'.repeat(8)}` },
     },
-    async run({ body }, { caller, query }) {
-      const { name, owner_contact: ownerContact } = body
-      const made = await registerOwned(hub, caller, { project: projectParameter(query), name, ownerContact })
+    async run({ query: { project }, body: { name, owner_contact: ownerContact } }, { caller }) {
+      const made = await registerOwned(hub, caller, { project, name, ownerContact })
       return { id: made.id, name: made.name, api_key: made.key }
     },
   }),

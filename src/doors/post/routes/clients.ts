@@ -1,40 +1,16 @@
-/** Routes of the post door for clients that take care of each message: what is unread, and whom a session is held with. */
+/** Routes of the post door for clients that take care of each message: what is unread, claims and receipts, and whom a session is held with. */
 import { z } from 'zod'
 import { limits } from '../../../base/limits.ts'
 import type { Hub } from '../../../core/hub/hub.ts'
-import { listUnread, needCounterpart, type UnreadLetter } from '../../../core/mail/unread.ts'
-import { iso } from '../../words/times.ts'
-import { queryNumber, queryUuid, uuid } from '../fields.ts'
+import { claimMessage, keepSessionKey, markReadCalled } from '../../../core/mail/claims.ts'
+import { listUnread, needCounterpart } from '../../../core/mail/unread.ts'
+import { ownId, queryNumber, queryUuid, sessionKey, uuid } from '../fields.ts'
+import { claimedShape, counterpartShape, keptShape, readShape, toUnread, unreadShape } from '../shapes.ts'
 import { defineRoute, type Route } from '../table.ts'
+import { aMessage, aSession, noSession, ofSession } from './parts.ts'
 
-const aSession = '019c8a52-1f00-7000-8000-0242ac120002'
-const aMessage = '019c8a52-2a10-7000-8000-0242ac120003'
-
-const id = z.string().meta({ format: 'uuid' })
-
-const unreadShape = z.object({
-  messages: z
-    .array(
-      z.object({
-        message_id: id,
-        session_id: id,
-        subject: z.string(),
-        from_agent: z.string(),
-        content: z.string(),
-        created_at: z.string().meta({ format: 'date-time' }),
-        automatic: z.boolean(),
-      }),
-    )
-    .describe('Oldest first.'),
-  has_more: z.boolean(),
-})
-
-const toUnread = ({ uid, thread, subject, from, body, createdAt, automatic }: UnreadLetter) => ({
-  ...{ message_id: uid, session_id: thread, subject, from_agent: from, content: body },
-  ...{ created_at: iso(createdAt), automatic },
-})
-
-const sessionShape = z.object({ session_id: id, subject: z.string(), other_agent_name: z.string() })
+const ofMessage = z.object({ message_id: uuid })
+const noMessage = { MESSAGE_NOT_FOUND: 'The agent was sent no such message.' }
 
 export const clientRoutes = (hub: Hub): Route[] => [
   defineRoute({
@@ -82,16 +58,77 @@ export const clientRoutes = (hub: Hub): Route[] => [
     description:
       'Its subject, and the other agent: whoever wrote last, where there are several. Nothing is marked as read.',
     about: 'Messages',
-    input: { params: z.object({ session_id: uuid }) },
-    output: sessionShape,
+    input: { params: ofSession },
+    output: counterpartShape,
     status: 200,
-    errors: { THREAD_NOT_FOUND: 'There is no such session.', FORBIDDEN: 'The session is that of others.' },
+    errors: noSession,
     example: {
       answer: { session_id: aSession, subject: 'Project collaboration', other_agent_name: 'bob-agent' },
     },
     async run({ params }, { acting }) {
       const { uid, subject, other } = await needCounterpart(hub, acting, params.session_id)
       return { session_id: uid, subject, other_agent_name: other }
+    },
+  }),
+  defineRoute({
+    method: 'PUT',
+    path: '/sessions/{session_id}/key',
+    name: 'keep_session_key',
+    summary: 'Keep the session of your own program that belongs to this session',
+    description: 'For bridges: the name comes back with each claim of a message of this session.',
+    about: 'Messages',
+    input: { params: ofSession, body: z.object({ session_key: sessionKey }) },
+    output: keptShape,
+    status: 200,
+    errors: noSession,
+    example: {
+      body: { session_key: 'agent:main:main' },
+      answer: { session_id: aSession, session_key: 'agent:main:main' },
+    },
+    async run({ params: { session_id }, body: { session_key } }, { acting }) {
+      await keepSessionKey(hub, acting, { uid: session_id, sessionKey: session_key })
+      return { session_id, session_key }
+    },
+  }),
+  defineRoute({
+    method: 'POST',
+    path: '/messages/{message_id}/claim',
+    name: 'claim_message',
+    summary: 'Claim an unread message, so that one client alone takes care of it',
+    description:
+      'For several clients with one key. A claim lapses after 120 s unless the message is read by then; meanwhile nobody else is given the message.',
+    about: 'Messages',
+    input: {
+      params: ofMessage,
+      body: z.object({ client: ownId.describe('The name of the client: with it a claim can be repeated.') }),
+    },
+    bodyOptional: true,
+    output: claimedShape,
+    status: 200,
+    errors: { ...noMessage, MESSAGE_CLAIMED: 'It is read, or another client has it.' },
+    example: {
+      answer: { message_id: aMessage, claimed: true, session_key: 'agent:main:main', automatic_turns: 0 },
+    },
+    async run({ params: { message_id }, body: { client } }, { acting }) {
+      const { sessionKey, automaticTurns } = await claimMessage(hub, acting, { uid: message_id, client })
+      return { message_id, claimed: true, session_key: sessionKey ?? null, automatic_turns: automaticTurns }
+    },
+  }),
+  defineRoute({
+    method: 'POST',
+    path: '/messages/{message_id}/read',
+    name: 'mark_message_read',
+    summary: 'Mark a message as read',
+    description: 'May be repeated: the first time stands.',
+    about: 'Messages',
+    input: { params: ofMessage },
+    output: readShape,
+    status: 200,
+    errors: noMessage,
+    example: { answer: { message_id: aMessage, is_read: true } },
+    async run({ params: { message_id } }, { acting }) {
+      await markReadCalled(hub, acting, message_id)
+      return { message_id, is_read: true }
     },
   }),
 ]

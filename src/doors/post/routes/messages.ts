@@ -1,41 +1,17 @@
-/** Routes of the post door about messages: sending, the inbox, the history of a session, claims and receipts. */
+/** Routes of the post door about messages: sending, the inbox, and the history of a session. */
 import { z } from 'zod'
 import { limits } from '../../../base/limits.ts'
 import type { Hub } from '../../../core/hub/hub.ts'
-import { claimMessage, keepSessionKey, markReadCalled } from '../../../core/mail/claims.ts'
-import { listConversations, readConversation } from '../../../core/mail/conversations.ts'
+import { listConversations } from '../../../core/mail/conversations.ts'
+import { readConversation } from '../../../core/mail/history.ts'
 import { converse } from '../../../core/messages/conversing.ts'
 import { listPendingConnections } from '../../../core/requests/connecting.ts'
 import { parseAddress } from '../../words/fields.ts'
 import { iso } from '../../words/times.ts'
-import {
-  address,
-  content,
-  flag,
-  optionalUuid,
-  ownId,
-  queryFlag,
-  queryNumber,
-  queryUuid,
-  sessionKey,
-  subject,
-  uuid,
-} from '../fields.ts'
-import {
-  claimedShape,
-  historyShape,
-  inboxShape,
-  keptShape,
-  readShape,
-  sentShape,
-  toMessage,
-  toPending,
-  toSession,
-} from '../shapes.ts'
+import { address, content, flag, optionalUuid, ownId, queryFlag, queryNumber, queryUuid, subject } from '../fields.ts'
+import { historyShape, inboxShape, sentShape, toMessage, toPending, toSession } from '../shapes.ts'
 import { defineRoute, type Route } from '../table.ts'
-
-const aSession = '019c8a52-1f00-7000-8000-0242ac120002'
-const aMessage = '019c8a52-2a10-7000-8000-0242ac120003'
+import { aMessage, aSession, noSession, ofSession } from './parts.ts'
 
 const message = {
   id: aMessage,
@@ -45,11 +21,6 @@ const message = {
   is_read: false,
   automatic: false,
 }
-
-const ofSession = z.object({ session_id: uuid })
-const ofMessage = z.object({ message_id: uuid })
-const noSession = { THREAD_NOT_FOUND: 'There is no such session.', FORBIDDEN: 'The session is that of others.' }
-const noMessage = { MESSAGE_NOT_FOUND: 'The agent was sent no such message.' }
 
 export const messageRoutes = (hub: Hub): Route[] => [
   defineRoute({
@@ -194,67 +165,6 @@ export const messageRoutes = (hub: Hub): Route[] => [
         has_more: history.more,
         automatic_turns: history.automaticTurns,
       }
-    },
-  }),
-  defineRoute({
-    method: 'PUT',
-    path: '/sessions/{session_id}/key',
-    name: 'keep_session_key',
-    summary: 'Keep the session of your own program that belongs to this session',
-    description: 'For bridges: the name comes back with each claim of a message of this session.',
-    about: 'Messages',
-    input: { params: ofSession, body: z.object({ session_key: sessionKey }) },
-    output: keptShape,
-    status: 200,
-    errors: noSession,
-    example: {
-      body: { session_key: 'agent:main:main' },
-      answer: { session_id: aSession, session_key: 'agent:main:main' },
-    },
-    async run({ params: { session_id }, body: { session_key } }, { acting }) {
-      await keepSessionKey(hub, acting, { uid: session_id, sessionKey: session_key })
-      return { session_id, session_key }
-    },
-  }),
-  defineRoute({
-    method: 'POST',
-    path: '/messages/{message_id}/claim',
-    name: 'claim_message',
-    summary: 'Claim an unread message, so that one client alone takes care of it',
-    description:
-      'For several clients with one key. A claim lapses after 120 s unless the message is read by then; meanwhile nobody else is given the message.',
-    about: 'Messages',
-    input: {
-      params: ofMessage,
-      body: z.object({ client: ownId.describe('The name of the client: with it a claim can be repeated.') }),
-    },
-    bodyOptional: true,
-    output: claimedShape,
-    status: 200,
-    errors: { ...noMessage, MESSAGE_CLAIMED: 'It is read, or another client has it.' },
-    example: {
-      answer: { message_id: aMessage, claimed: true, session_key: 'agent:main:main', automatic_turns: 0 },
-    },
-    async run({ params: { message_id }, body: { client } }, { acting }) {
-      const { sessionKey, automaticTurns } = await claimMessage(hub, acting, { uid: message_id, client })
-      return { message_id, claimed: true, session_key: sessionKey ?? null, automatic_turns: automaticTurns }
-    },
-  }),
-  defineRoute({
-    method: 'POST',
-    path: '/messages/{message_id}/read',
-    name: 'mark_message_read',
-    summary: 'Mark a message as read',
-    description: 'May be repeated: the first time stands.',
-    about: 'Messages',
-    input: { params: ofMessage },
-    output: readShape,
-    status: 200,
-    errors: noMessage,
-    example: { answer: { message_id: aMessage, is_read: true } },
-    async run({ params: { message_id } }, { acting }) {
-      await markReadCalled(hub, acting, message_id)
-      return { message_id, is_read: true }
     },
   }),
 ]

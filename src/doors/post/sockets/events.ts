@@ -53,6 +53,7 @@ export function readSaid(
 /** Codes with which a socket is closed. */
 export const closes = {
   stopping: [1001, 'The server stops.'],
+  badKeys: [1013, 'Too many wrong keys came from this address: try again in a minute.'],
   noKey: [4000, 'No key came within the time for it.'],
   badKey: [4001, 'The key is not valid.'],
   silent: [4002, 'No answer to pings.'],

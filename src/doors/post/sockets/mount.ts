@@ -19,7 +19,7 @@ export interface SocketOptions extends SocketTimes {
   /** Throws for a request that was not meant for this server, or comes from a foreign web page. */
   guard(request: Addressed): unknown
   /** The agent whose key this is, if it is one. */
-  callerOfKey(key: string): Promise<Caller | undefined>
+  callerOfKey(key: string): Caller | undefined | Promise<Caller | undefined>
   readonly wrongKeys?: WrongKeys | undefined
   /** A client that brings its key as its first message has this long. */
   readonly keyMs?: number
@@ -63,22 +63,24 @@ export function mountSockets(
     const key = keyOf(request)
     // Watched before the handshake ends: the client misses nothing from the moment on that it is connected.
     const link = key === undefined ? undefined : await enter(key)
-    if (key !== undefined && link === undefined) needPatience(request)
+    const address = request.socket.remoteAddress
+    const tooMany = key !== undefined && link === undefined ? wrongKey(address) : undefined
+    if (tooMany !== undefined) throw tooMany
     if (socket.destroyed) return link?.leave()
     handshakes.handleUpgrade(request, socket, head, (opened) => {
       sockets.greet(opened)
       if (link !== undefined) welcome(link, opened)
       else if (key !== undefined) opened.close(...closes.badKey)
-      else awaitKey(opened)
+      else awaitKey(opened, address)
     })
     // A handshake that is refused calls nobody back.
     if (link !== undefined && link.socket === undefined) link.leave()
   }
 
-  /** A wrong key is told by the close of the socket; too many of them get none. */
-  function needPatience({ socket }: IncomingMessage): void {
-    const judged = wrongKeys?.judge(new HubError('UNAUTHENTICATED', 'The key is not valid.'), socket.remoteAddress)
-    if (judged instanceof HubError && judged.code === 'RATE_LIMITED') throw judged
+  /** A wrong key is told by the close of the socket; past the limit of its address, this error in its place. */
+  function wrongKey(address: string | undefined): HubError | undefined {
+    const judged = wrongKeys?.judge(new HubError('UNAUTHENTICATED', 'The key is not valid.'), address)
+    return judged instanceof HubError && judged.code === 'RATE_LIMITED' ? judged : undefined
   }
 
   async function enter(key: string): Promise<Link | undefined> {
@@ -96,14 +98,14 @@ export function mountSockets(
     if (readSaid(data)?.type === 'ping') sockets.send(link, pong)
   }
 
-  function awaitKey(socket: WebSocket): void {
+  function awaitKey(socket: WebSocket, address: string | undefined): void {
     const cancel = hub.clock.after(keyMs, () => socket.close(...closes.noKey))
     socket.once('close', cancel)
     socket.once('message', (data: Buffer) => {
       cancel()
       const said = readSaid(data)
       const entered = (said?.type === 'auth' ? enter(said.key) : Promise.resolve(undefined)).then(
-        (link) => settle(link, socket),
+        (link) => settle(link, socket, address),
         (error: unknown) => {
           hub.log.error({ err: error }, 'a WebSocket could not be opened')
           socket.close(1011, 'Something went wrong inside Parley.')
@@ -120,9 +122,11 @@ export function mountSockets(
     })
   }
 
-  function settle(link: Link | undefined, socket: WebSocket): Link | undefined {
-    if (link === undefined) socket.close(...closes.badKey)
-    else if (socket.readyState !== socket.OPEN) link.leave()
+  function settle(link: Link | undefined, socket: WebSocket, address: string | undefined): Link | undefined {
+    if (link === undefined) {
+      const [code, reason] = wrongKey(address) === undefined ? closes.badKey : closes.badKeys
+      socket.close(code, reason)
+    } else if (socket.readyState !== socket.OPEN) link.leave()
     else {
       socket.send(authOk, { binary: false })
       welcome(link, socket)

@@ -1,7 +1,9 @@
 /** Mail of an agent was marked as read by a person. */
 import { HubError } from '../../../base/errors.ts'
+import { isReserved } from '../../../base/names.ts'
 import { markReadFor } from '../../../core/oversight/deciding.ts'
 import type { Submit } from '../forms.ts'
+import { nextOf } from '../login.ts'
 import { part } from '../page.ts'
 import { at, withQuery } from '../site.ts'
 import { needId } from './faults.ts'
@@ -14,5 +16,9 @@ export const submit: Submit = async ({ visit: { hub, caller }, params, fields })
   if (ids.length === 0 || ids.length > mostIds)
     throw new HubError('INVALID_ARGUMENT', `Name 1 to ${mostIds} messages in read, or all=1.`)
   const marked = await markReadFor(hub, caller, project, { name, ids })
-  return { see: withQuery(at(project, 'inbox', name), { done: 'read' }), receipt: { agent: name, marked } }
+  const next = fields.get('next')
+  const see = withQuery(next === null ? at(project, 'inbox', name) : (nextOf(next).split('?', 1)[0] ?? ''), {
+    done: isReserved(name) ? 'seen' : 'read',
+  })
+  return { see, receipt: { agent: name, marked } }
 }

@@ -16,8 +16,13 @@ export interface Body {
 
 /** Longer bodies are plain text, and cut (web.markdown.long). */
 const mostRendered = 64 * 1024
-/** For the bodies of a page; what is not done by then is plain text (web.markdown.slow). */
+/**
+ * For the bodies of a page; what is not done by then is plain text (web.markdown.slow). It is CPU time of the thread: on a
+ * busy machine a harmless body took half a second by the clock, and was text from then on.
+ */
 const usualPatienceMs = 500
+/** Looks at that time. A thread that was given none of it by then is given up too: others wait for it. */
+const mostLooks = 20
 const keptBytes = 16 << 20
 
 /** As source or compiled, the script lies beside this file. */
@@ -76,25 +81,38 @@ export class Bodies {
     const worker = await this.#start()
     const made: (string | null | undefined)[] = []
     const { promise, resolve } = Promise.withResolvers<void>()
-    let done = 0
+    let [done, looks] = [0, 0]
+    let over = false
+    let usedBefore: number | undefined
     const hear = (told: Told) => {
       if (told === 'ready') return
-      made[told.at] = told.html
-      if (++done === job.texts.length) resolve()
+      if ('used' in told) usedBefore = inMs(told.used)
+      else {
+        made[told.at] = told.html
+        if (++done === job.texts.length) resolve()
+      }
     }
     const replace = () => {
+      if (over) return
       // The one that it was at is to blame, and stays plain text.
       made[done] = null
       this.#worker = undefined
       void worker.terminate()
       resolve()
     }
-    const cancel = systemClock.after(this.#patienceMs, replace)
+    const look = async (): Promise<void> => {
+      const used = usedBefore === undefined ? 0 : inMs(await worker.cpuUsage()) - usedBefore
+      if (over) return
+      if (used >= this.#patienceMs || ++looks === mostLooks) replace()
+      else cancel = systemClock.after(this.#patienceMs - used, () => void look().catch(replace))
+    }
+    let cancel = systemClock.after(this.#patienceMs, () => void look().catch(replace))
     worker.on('message', hear)
     worker.once('error', replace)
     worker.ref()
     worker.postMessage(job)
     await promise
+    over = true
     cancel()
     worker.off('message', hear).off('error', replace)
     worker.unref()
@@ -115,6 +133,8 @@ export class Bodies {
     return this.#worker
   }
 }
+
+const inMs = ({ user, system }: NodeJS.CpuUsage): number => (user + system) / 1000
 
 const rendered = (markup: string): Html => html`<div class="body" dir="auto">${raw(markup)}</div>`
 

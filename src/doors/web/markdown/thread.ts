@@ -8,8 +8,8 @@ export interface Job {
   readonly texts: readonly string[]
 }
 
-/** Tells each body as it is done: what takes too long is then known by its place. */
-export type Told = 'ready' | { readonly at: number; readonly html: string | null }
+/** Tells what it had used before a page, and each body as it is done: what takes too long is then known by its place. */
+export type Told = 'ready' | { readonly used: NodeJS.CpuUsage } | { readonly at: number; readonly html: string | null }
 
 function renderOrNothing(text: string, project: string): string | null {
   try {
@@ -20,6 +20,7 @@ function renderOrNothing(text: string, project: string): string | null {
 }
 
 parentPort?.on('message', ({ project, texts }: Job) => {
+  parentPort?.postMessage({ used: process.threadCpuUsage() } satisfies Told)
   for (const [at, text] of texts.entries())
     parentPort?.postMessage({ at, html: renderOrNothing(text, project) } satisfies Told)
 })

@@ -61,7 +61,7 @@ ${recipients(visit, slug, groups)}
 <div class="field"><label for="body_md">Message, in Markdown</label><textarea id="body_md" name="body_md" required rows="10"${faultOf(visit, 'body_md')}>
 ${body}</textarea>${faultText(visit, 'body_md')}</div>
 <div class="field"><label for="thread_id">Thread <span class="soft">(to go on with one; may be left empty)</span></label><input type="text" id="thread_id" name="thread_id" maxlength="128" value="${typedIn(visit, 'thread_id')}"${faultOf(visit, 'thread_id')}>${faultText(visit, 'thread_id')}</div>
-<details class="field"><summary>What stands before it</summary><pre class="small">${preamble}</pre></details>
+<details class="field"><summary>What agents read before it</summary><pre class="small">${preamble}</pre></details>
 <p class="ways"><button class="primary" name="action" value="send">Send</button><button name="action" value="preview" formnovalidate>Preview</button></p></form>`
 }
 

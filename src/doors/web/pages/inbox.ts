@@ -1,5 +1,6 @@
 /** `/mail/{project}/inbox/{agent}`: the mail of one agent, and who it is. */
 import { z } from 'zod'
+import { isReserved } from '../../../base/names.ts'
 import { type Box, listBox } from '../../../core/oversight/box.ts'
 import { type Html, html } from '../html.ts'
 import { proof } from '../layout.ts'
@@ -84,7 +85,7 @@ function line(visit: Visit, { project, agent }: Box, message: Box['items'][numbe
       here &&
       unread &&
       visit.steers &&
-      html`<form class="onhover" method="post" action="${at(project.slug, 'inbox', agent.name)}">${proof(visit.csrf)}<button class="quiet" data-read name="read" value="${message.id}" title="${agent.name} will not be offered this message again" aria-label="Mark ${message.subject} as read">Mark read</button></form>`
+      html`<form class="onhover" method="post" action="${at(project.slug, 'inbox', agent.name)}">${proof(visit.csrf)}<button class="quiet" data-read name="read" value="${message.id}" title="${isReserved(agent.name) ? 'It no longer counts as new' : `${agent.name} will not be offered this message again`}" aria-label="Mark read: ${message.subject}">Mark read</button></form>`
     }`,
   })
 }
@@ -92,4 +93,4 @@ function line(visit: Visit, { project, agent }: Box, message: Box['items'][numbe
 const markAll = (visit: Visit, { agent, project }: Box): Html | undefined | false =>
   visit.steers &&
   agent.unread > 0 &&
-  html`<form method="post" action="${at(project.slug, 'inbox', agent.name)}">${proof(visit.csrf)}<button class="quiet" name="all" value="1">Mark all as read</button> <span class="hint">${agent.name} will not be offered these again.</span></form>`
+  html`<form method="post" action="${at(project.slug, 'inbox', agent.name)}">${proof(visit.csrf)}<button class="quiet" name="all" value="1">Mark all as read</button> <span class="hint">${isReserved(agent.name) ? 'They no longer count as new.' : `${agent.name} will not be offered these again.`}</span></form>`

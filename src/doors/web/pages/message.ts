@@ -1,10 +1,11 @@
 /** `/mail/{project}/message/{id}`: one message, each recipient with its state in words, and the thread around it. */
 import { z } from 'zod'
 import { HubError } from '../../../base/errors.ts'
-import { slugName } from '../../../base/names.ts'
+import { isReserved, slugName } from '../../../base/names.ts'
 import { echo } from '../../../base/text.ts'
 import { type RecipientState, type ShownMessage, showMessage } from '../../../core/oversight/message.ts'
 import { type Html, html } from '../html.ts'
+import { proof } from '../layout.ts'
 import { definePage, part } from '../page.ts'
 import { attached } from '../parts/attached.ts'
 import { icon } from '../parts/icons.ts'
@@ -47,7 +48,7 @@ export const page = definePage({
       watch: { project, thread: data.thread ?? String(id) },
       main: html`<ol class="crumbs"><li><a href="/mail/projects">Projects</a></li><li><a href="${at(project)}">${slugName(project)}</a></li><li><a href="${threadUrl(data)}">${topic ?? (data.thread !== undefined ? `Thread ${data.thread}` : 'Thread')}</a></li></ol>
 <article class="letter"><header><h1 dir="auto">${title}</h1>
-<p class="facts-line">${disc(from.name)}<b>${agentLink(from, project)}</b>${overseer && overseerBadge}<span>${fullTime(createdAt)}</span><span>${longTime(visit, createdAt)}</span>${importanceBadge(data) ?? html`<span>${data.importance} importance</span>`}${data.ackRequired && html`<span class="badge">acknowledgement required</span>`}<a href="${text}">${icon(visit, 'text')} Text</a></p></header>
+<p class="facts-line">${disc(from.name)}<b>${agentLink(from, project)}</b>${overseer && overseerBadge}<span>${fullTime(createdAt)}</span><span>${longTime(visit, createdAt)}</span>${importanceBadge(data) ?? html`<span>${data.importance} importance</span>`}${data.ackRequired && html`<span class="badge">acknowledgement required</span>`}<a href="${text}">${icon(visit, 'text')}As text</a></p></header>
 ${recipientList(visit, project, data)}
 ${sealed ? html`<p class="soft">All agents of this message hold keys. Whoever has the operator's token can read it.</p>` : body}
 ${attached(visit, data.project, attachments)}
@@ -70,21 +71,25 @@ const kinds = [
 
 const looks = { unread: '', read: 'note', acknowledged: 'good', overdue: 'late' } as const
 
-function recipientList(visit: Visit, project: string, { states, topic }: ShownMessage): Html {
+function recipientList(visit: Visit, project: string, { id, states, topic }: ShownMessage): Html {
   if (states.length === 0)
     return html`<p class="soft">${topic === undefined ? 'No recipients.' : `Said in the topic ${topic}.`}</p>`
   return html`<dl class="recipients">${kinds.map(([kind, label]) => {
     const parties = states.filter((party) => party.kind === kind)
     return (
       parties.length > 0 &&
-      html`<div><dt>${label}</dt><dd><ul>${parties.map((party) => recipient(visit, project, party))}</ul></dd></div>`
+      html`<div><dt>${label}</dt><dd><ul>${parties.map((party) => recipient(visit, project, party, id))}</ul></dd></div>`
     )
   })}</dl>`
 }
 
-function recipient(visit: Visit, project: string, party: RecipientState): Html {
+/** An answer to people counts as new until one of them says that it was read: looking at it changes nothing. */
+const markRead = ({ csrf, path }: Visit, { name, project }: RecipientState, id: number): Html =>
+  html`<form method="post" action="${at(project, 'inbox', name)}">${proof(csrf)}<input type="hidden" name="next" value="${path}"><button class="quiet" data-read name="read" value="${id}">Mark as read</button></form>`
+
+function recipient(visit: Visit, project: string, party: RecipientState, id: number): Html {
   const { state, readAt, ackedAt } = party
   const time = ackedAt ?? readAt
   const since = time !== undefined && longTime(visit, time)
-  return html`<li>${disc(party.name)}${agentLink(party, project)}<span class="state ${looks[state]}">${state}${since && (state === 'overdue' ? html`, read ${since}` : html` ${since}`)}</span></li>`
+  return html`<li>${disc(party.name)}${agentLink(party, project)}${visit.steers && isReserved(party.name) && readAt === undefined && markRead(visit, party, id)}<span class="state ${looks[state]}">${state}${since && (state === 'overdue' ? html`, read ${since}` : html` ${since}`)}</span></li>`
 }

@@ -6,7 +6,7 @@ import { definePage, part } from '../page.ts'
 import { sparkline } from '../parts/charts.ts'
 import { connectLines, empty } from '../parts/empty.ts'
 import { leaseTable } from '../parts/leases.ts'
-import { agentLink, disc, projectBadge } from '../parts/people.ts'
+import { agentLink, disc, projectBadge, slugShown } from '../parts/people.ts'
 import { projectHead } from '../parts/project-head.ts'
 import { rows } from '../parts/rows.ts'
 import { searchForm } from '../parts/search-form.ts'
@@ -33,7 +33,7 @@ export const page = definePage({
       project: slug,
       up: '/mail/projects',
       watch: { project: slug },
-      main: html`${projectHead(visit, { project: slug, title: slug, tab: 'overview' })}
+      main: html`${projectHead(visit, { project: slug, title: slugShown(slug), tab: 'overview' })}
 <p class="facts-line"><span class="mono">${project.key}</span><span>created ${longTime(visit, project.createdAt)}</span>${siblings.length > 0 && html`<span>with ${siblings.map(projectBadge)}</span>`}</p>
 <section class="section">${searchForm({ project: slug })}</section>
 <section class="section"><div class="head"><h2>Agents</h2>${figures(data)}</div>
@@ -53,7 +53,7 @@ function agentLine(visit: Visit, agent: Overview['agents'][number]): Html {
   const { name, task, program, model, activeAt, waiting, unread, leases, project } = agent
   return html`<li data-row>${disc(name)}<span>${agentLink({ name, project }, project)}</span>
 <span class="task" title="${task}" dir="auto">${task || html`<span class="soft">no task told</span>`}</span>
-<span class="facts"><span>${program} · ${model}</span>${leases > 0 && html`<span>${leases === 1 ? '1 lease' : `${leases} leases`}</span>`}${unread > 0 && html`<span class="wants">${unread} unread</span>`}${
+<span class="facts"><span>${program} · ${model}</span><span>${leases > 0 && `${leases} ${leases === 1 ? 'lease' : 'leases'}`}</span><span class="wants">${unread > 0 && `${unread} unread`}</span>${
     waiting
       ? html`<span class="state good">waiting now</span>`
       : html`<span class="state">${activeAt === 0 ? 'never active' : shortTime(visit, activeAt)}</span>`

@@ -9,6 +9,7 @@ import { type Html, html } from '../html.ts'
 import { definePage } from '../page.ts'
 import { empty } from '../parts/empty.ts'
 import { pager } from '../parts/pager.ts'
+import { shortAddress } from '../parts/people.ts'
 import { projectHead } from '../parts/project-head.ts'
 import { row, rows } from '../parts/rows.ts'
 import { searchForm } from '../parts/search-form.ts'
@@ -169,12 +170,6 @@ function facets(visit: Visit, { facets: found, capped }: Found, slug: string | u
     ),
   ].filter((one) => one !== false)
   return shown.length === 0 ? html`` : html`<div class="facets">${shown}</div>`
-}
-
-/** The hash of a project says nothing to people. */
-const shortAddress = (address: string): string => {
-  const at = address.indexOf('@')
-  return at < 0 ? address : `${address.slice(0, at)}@${slugName(address.slice(at + 1))}`
 }
 
 function lastDay(month: string): string {

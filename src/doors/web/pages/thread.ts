@@ -63,7 +63,7 @@ export const page = definePage({
       project,
       up: at(project, 'threads'),
       watch: { project, thread: id },
-      inspector: threadInspector(visit, thread),
+      inspector: threadInspector(visit, thread, { summarized: told !== undefined }),
       main: html`<ol class="crumbs"><li><a href="/mail/projects">Projects</a></li><li><a href="${at(project)}">${slugName(project)}</a></li><li><a href="${at(project, 'threads')}">Threads</a></li></ol>
 <div class="head"><h1 dir="auto">${title}</h1></div>
 <p class="facts-line">${topic !== undefined && html`<span class="badge">topic</span>`}${thread.key !== undefined && html`<span class="mono">${thread.key}</span>`}<span class="state ${status === 'open' ? 'good' : ''}">${status}</span><span>${count} ${count === 1 ? 'message' : 'messages'}</span>${thread.closeReason && html`<span dir="auto">${thread.closeReason}</span>`}</p>

@@ -1,7 +1,7 @@
 /** Charts as SVG made on the server: figures come as attributes and classes, never as styles. */
 import { isReserved } from '../../../base/names.ts'
 import { type Html, html } from '../html.ts'
-import { hueOf, initials } from './people.ts'
+import { hueOf, initials, shortAddress } from './people.ts'
 import { exact } from './times.ts'
 
 export interface Bucket {
@@ -11,6 +11,8 @@ export interface Bucket {
 
 const top = (buckets: readonly { readonly count: number }[]): number =>
   Math.max(1, ...buckets.map(({ count }) => count))
+
+const cut = (name: string, most: number): string => (name.length > most ? `${name.slice(0, most - 1)}…` : name)
 
 const round = (value: number): number => Math.round(value * 100) / 100
 
@@ -33,7 +35,7 @@ export function bars(buckets: readonly Bucket[], label: (ts: number) => string):
   const [width, height, left, most] = [880, 160, 40, top(buckets)]
   const step = (width - left) / Math.max(1, buckets.length)
   const every = Math.ceil(buckets.length / 8)
-  return html`<svg class="chart" viewBox="0 0 ${width} ${height + 24}" role="img" aria-label="Messages over time">
+  return html`<svg class="chart bars" viewBox="0 0 ${width} ${height + 24}" role="img" aria-label="Messages over time">
 <line class="axis" x1="${left}" x2="${width}" y1="${height}" y2="${height}"></line><line class="axis" x1="${left}" x2="${width}" y1="8" y2="8"></line><text x="${left - 8}" y="12" text-anchor="end">${most}</text><text x="${left - 8}" y="${height}" text-anchor="end">0</text>
 ${buckets.map(({ ts, count }, at) => {
   const tall = round((count / most) * (height - 8))
@@ -52,12 +54,13 @@ export function lanes(all: readonly Lane[], buckets: readonly Bucket[]): Html {
   const [left, width, tall] = [200, 880, 24]
   const most = Math.max(1, ...all.flatMap(({ buckets: counts }) => counts))
   const step = (width - left) / Math.max(1, buckets.length)
+  const times = buckets.map(({ ts }) => exact(ts))
   return html`<svg class="chart" viewBox="0 0 ${width} ${all.length * tall}" role="img" aria-label="Messages of each agent over time">${all.map(
     ({ agent, buckets: counts }, lane) =>
-      html`<text class="label" x="0" y="${lane * tall + 16}">${agent.length > 28 ? `${agent.slice(0, 27)}…` : agent}</text><line class="lane" x1="${left}" x2="${width}" y1="${lane * tall + 12}" y2="${lane * tall + 12}"></line>${counts.map(
+      html`<text class="label" x="0" y="${lane * tall + 16}">${cut(shortAddress(agent), 28)}</text><line class="lane" x1="${left}" x2="${width}" y1="${lane * tall + 12}" y2="${lane * tall + 12}"></line>${counts.map(
         (count, at) =>
           count > 0 &&
-          html`<rect class="cell o${Math.ceil((count / most) * 5)}" x="${round(left + at * step)}" y="${lane * tall + 4}" width="${round(Math.max(2, step - 2))}" height="16" rx="2"><title>${agent}, ${exact(buckets[at]?.ts ?? 0)}: ${count}</title></rect>`,
+          html`<rect class="cell o${Math.ceil((count / most) * 5)}" x="${round(left + at * step)}" y="${lane * tall + 4}" width="${round(Math.max(2, step - 2))}"><title>${agent}, ${times[at] ?? ''}: ${count}</title></rect>`,
       )}`,
   )}</svg>`
 }
@@ -96,7 +99,8 @@ export function gathered(edges: readonly Edge[]): {
 export function graph(edges: readonly Edge[], link: (edge: Edge) => string): Html {
   const { nodes, edges: shown } = gathered(edges)
   const radius = Math.min(260, Math.max(90, nodes.length * 13))
-  const [width, height] = [880, radius * 2 + 72]
+  // A label beside the circle has 180 on each side.
+  const [width, height] = [radius * 2 + 360, radius * 2 + 56]
   const [cx, cy] = [width / 2, height / 2]
   const most = top(shown)
   const places = new Map(
@@ -112,7 +116,7 @@ export function graph(edges: readonly Edge[], link: (edge: Edge) => string): Htm
       ]
     }),
   )
-  return html`<svg class="chart" viewBox="0 0 ${width} ${height}" role="group" aria-label="Who writes to whom">${shown.map(
+  return html`<svg class="chart graph" width="${width}" viewBox="0 0 ${width} ${height}" role="group" aria-label="Who writes to whom">${shown.map(
     (edge) => {
       const [from, to] = [places.get(edge.from), places.get(edge.to)]
       if (from === undefined || to === undefined || edge.from === edge.to) return undefined
@@ -123,7 +127,7 @@ export function graph(edges: readonly Edge[], link: (edge: Edge) => string): Htm
     },
   )}${[...places].map(
     ([name, { x, y, right }]) =>
-      html`<circle class="node ${tint(name)}" cx="${x}" cy="${y}" r="8"></circle><text class="label" x="${right ? x + 14 : x - 14}" y="${y + 4}" text-anchor="${right ? 'start' : 'end'}">${name.length > 26 ? `${name.slice(0, 25)}…` : name}</text>`,
+      html`<circle class="node ${tint(name)}" cx="${x}" cy="${y}" r="8"></circle><text class="label" x="${right ? x + 14 : x - 14}" y="${y + 4}" text-anchor="${right ? 'start' : 'end'}">${cut(shortAddress(name), 26)}</text>`,
   )}</svg>`
 }
 

@@ -8,7 +8,7 @@ import { icon } from './icons.ts'
 import { agentLink, disc } from './people.ts'
 import { shortTime } from './times.ts'
 
-export function threadInspector(visit: Visit, thread: ShownThread): Html {
+export function threadInspector(visit: Visit, thread: ShownThread, { summarized }: { summarized: boolean }): Html {
   const { project, id, participants, messages, topic, status } = thread
   const url = at(project, 'thread', id)
   return html`<section><h2>Participants</h2><ul class="compact">${participants.map(
@@ -22,7 +22,7 @@ export function threadInspector(visit: Visit, thread: ShownThread): Html {
       }</span></li>`,
   )}</ul></section>
 ${messages.length > 1 && html`<section><h2>Map</h2>${conversationMap(messages.map((message) => ({ id: message.id, from: message.from.name, label: message.subject, replyTo: message.replyTo })))}</section>`}
-<section><ul class="compact"><li>${icon(visit, 'text')}<a href="${withQuery(url, { format: 'md' })}">Export as Markdown</a></li><li>${icon(visit, 'chart')}<a href="${withQuery(url, { summary: 1 })}">Summarize</a></li></ul>${
+<section><ul class="compact"><li>${icon(visit, 'text')}<a href="${withQuery(url, { format: 'md' })}">Export as Markdown</a></li>${!summarized && html`<li>${icon(visit, 'chart')}<a href="${withQuery(url, { summary: 1 })}">Summarize</a></li>`}</ul>${
     topic !== undefined &&
     visit.steers &&
     html`<form method="post" action="${url}">${proof(visit.csrf)}<button class="quiet" name="status" value="${status === 'open' ? 'closed' : 'open'}">${status === 'open' ? 'Close the topic' : 'Open it again'}</button></form>`

@@ -47,6 +47,18 @@ export function names(people: readonly Named[], home: string | undefined, most =
   return rest > 0 ? `${shown.join(', ')} +${rest}` : shown.join(', ')
 }
 
+/** A slug whose hash stands back: it only tells projects of one name apart. */
+export const slugShown = (slug: string): Html => {
+  const name = slugName(slug)
+  return html`<span>${name}${name !== slug && html`<span class="hash">${slug.slice(name.length)}</span>`}</span>`
+}
+
+/** `Name@slug` without the hash of the project, which says nothing to people. */
+export const shortAddress = (address: string): string => {
+  const at = address.indexOf('@')
+  return at < 0 ? address : `${address.slice(0, at)}@${slugName(address.slice(at + 1))}`
+}
+
 export const projectBadge = (slug: string): Html =>
   html`<a class="badge project" href="${at(slug)}" title="${slug}">${slugName(slug)}</a>`
 

@@ -2,6 +2,7 @@
 import type { Watched } from '../../../core/oversight/watched.ts'
 import { type Html, html } from '../html.ts'
 import { at, type Visit } from '../site.ts'
+import { plainly } from './excerpts.ts'
 import { icon } from './icons.ts'
 import { arrow, disc, names, overseerBadge, projectBadge } from './people.ts'
 import { shortTime } from './times.ts'
@@ -41,7 +42,7 @@ export function row(visit: Visit, message: Watched, options: RowOptions = {}): H
 <span class="what"><a class="subject" href="${href}" dir="auto">${sealed ? 'Sealed: between agents with keys' : told ? told.subject : message.subject}</a>${
     !sealed &&
     (told || message.excerpt !== '') &&
-    html`<span class="excerpt" dir="auto">${told ? told.excerpt : message.excerpt}</span>`
+    html`<span class="excerpt" dir="auto">${told ? told.excerpt : plainly(message.excerpt)}</span>`
   }</span>
 <span class="tags">${tags}${importanceBadge(message)}${overseer && overseerBadge}${attachments.length > 0 && html`<span title="${attachments.length} attached">${icon(visit, 'clip')}<span class="visually-hidden">${attachments.length} attached</span></span>`}${
     count !== undefined && count > 1 && html`<span class="number" title="${count} messages">${count}</span>`

@@ -1,0 +1,89 @@
+/** The history of a conversation, as one of its agents reads it. */
+import { HubError } from '../../base/errors.ts'
+import { limits } from '../../base/limits.ts'
+import { updateUnread } from '../../store/agents.ts'
+import { countAutomatic, findMailThreadOf, findOwnMessage, listHistory } from '../../store/conversations.ts'
+import { updateAllRead } from '../../store/deliveries.ts'
+import { type Acting, actAs } from '../agents/acting.ts'
+import type { Agent } from '../agents/agents.ts'
+import { commit } from '../hub/commit.ts'
+import { type Hub, reader } from '../hub/hub.ts'
+import { type Letter, lettersOf } from './letters.ts'
+import { firstLine } from './messages.ts'
+
+export interface History {
+  readonly uid: string
+  readonly subject: string
+  /** Newest first. */
+  readonly letters: readonly Letter[]
+  readonly more: boolean
+  /** The automatic messages at the end of the conversation. */
+  readonly automaticTurns: number
+}
+
+/**
+ * The messages of a conversation that the agent sent or was sent. What it was sent and is shown here is read now, unless
+ * the caller may only look.
+ */
+export async function readConversation(
+  hub: Hub,
+  acting: Acting,
+  { uid, limit, before }: { uid: string; limit: number; before?: string | undefined },
+): Promise<History> {
+  const agent = await actAs(hub, acting)
+  const thread = await needPart(hub, agent, uid)
+  const bound = before === undefined ? undefined : await needOwn(hub, agent, before)
+  if (bound !== undefined && bound.thread_id !== thread.id) throw noMessage(agent, before ?? '')
+  const query = { threadId: thread.id, agentId: agent.id, before: bound?.seq, limit: limit + 1 }
+  const found = await listHistory(reader(hub), query)
+  const ids = within(found.slice(0, limit))
+  const letters = await lettersOf(hub, agent, ids)
+  const shown = ids.flatMap((id) => letters.get(id) ?? [])
+  const marks = !acting.caller.readOnly
+  const unread = ids.filter((id) => letters.get(id)?.read === false && letters.get(id)?.own === false)
+  if (marks) await markAllRead(hub, acting, agent, unread)
+  return {
+    uid: thread.uid,
+    subject: firstLine(thread.subject),
+    letters: shown.map((letter) => ({ ...letter, read: letter.read || (marks && !letter.own) })),
+    more: found.length > ids.length,
+    automaticTurns: await countAutomatic(reader(hub), thread.id),
+  }
+}
+
+/** The first of them, as many as fit into an answer, and one at least. */
+function within(found: readonly { id: number; bytes: number }[]): number[] {
+  let bytes = 0
+  const fits = found.filter((row, index) => {
+    bytes += Number(row.bytes)
+    return index === 0 || bytes <= limits.answerBodyBytes
+  })
+  return fits.map(({ id }) => id)
+}
+
+async function markAllRead(hub: Hub, acting: Acting, agent: Agent, messageIds: readonly number[]): Promise<void> {
+  if (messageIds.length === 0) return
+  await commit(hub, acting.caller, async (tx, note) => {
+    const read = await updateAllRead(tx, { recipientId: agent.id, messageIds, now: hub.clock.now() })
+    if (read.length > 0) updateUnread(tx, agent.id, -read.length)
+    for (const messageId of read) note({ kind: 'mail.read', projectId: agent.projectId, agentId: agent.id, messageId })
+  })
+}
+
+/** A thread of mail that the agent has part in. */
+export async function needPart(hub: Hub, agent: Agent, uid: string) {
+  const thread = await findMailThreadOf(reader(hub), { uid, agentId: agent.id })
+  if (thread === undefined) throw new HubError('THREAD_NOT_FOUND', `There is no conversation ${uid}.`)
+  if (thread.mine !== 1) throw new HubError('FORBIDDEN', `${agent.name} has no part in this conversation.`)
+  return thread
+}
+
+/** A message that the agent sent or was sent. */
+export async function needOwn(hub: Hub, agent: Agent, uid: string) {
+  const message = await findOwnMessage(reader(hub), agent.id, uid)
+  if (message === undefined) throw noMessage(agent, uid)
+  return message
+}
+
+export const noMessage = ({ name }: Agent, uid: string): HubError =>
+  new HubError('MESSAGE_NOT_FOUND', `${name} has no message ${uid}.`)

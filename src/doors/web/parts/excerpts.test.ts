@@ -1,0 +1,20 @@
+/** What a list shows of the beginning of a body. */
+import { describe, expect } from 'vitest'
+import { verifies } from '../../../../test/support/verifies.ts'
+import { plainly } from './excerpts.ts'
+
+describe('An excerpt', () => {
+  verifies('web.inbox.excerpt', 'has the words of a body, without the signs of Markdown', () => {
+    for (const [body, shown] of [
+      ['The tables move in **three steps**, ~~two~~ four.', 'The tables move in three steps, two four.'],
+      ['Fails with `column orders.v2_id does not exist`.', 'Fails with column orders.v2_id does not exist.'],
+      ['# Plan\n\n- [x] one\n- two\n> three', 'Plan one two three'],
+      ['See [the plan](https://example.com/plan) ![p](a.png)', 'See the plan p'],
+      ['snake_case_name, 2 * 3 * 4, a > b, x - 1', 'snake_case_name, 2 * 3 * 4, a > b, x - 1'],
+      ['<script>alert(1)</script> & "q"', '<script>alert(1)</script> & "q"'],
+      ['**cut off', '**cut off'],
+      ['', ''],
+    ] as const)
+      expect(plainly(body)).toBe(shown)
+  })
+})

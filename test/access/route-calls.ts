@@ -1,0 +1,94 @@
+/** Each route of REST and each page, as a client asks for it, on what a case reaches for. */
+import { at, type DoorCall, type Request, type Row, type Target } from './calling.ts'
+import { rows, type Verb } from './matrix.ts'
+
+/** REST acts for the agent of the key, whoever else is named: the line of `needSelf`, and readers do not write. */
+const route = (
+  name: string,
+  method: 'GET' | 'POST' | 'PUT',
+  more: (target: Target) => Partial<Request> = () => ({}),
+  changed: Partial<Row> = {},
+): DoorCall => ({
+  name: `${method} ${name}`,
+  row: at(rows.needSelf, { ...(method === 'GET' ? {} : { itselfReading: 'FORBIDDEN' }), ...changed }),
+  request: (target) => ({ path: name, method, ...more(target) }),
+})
+
+/** Whoever is another agent, of this project or not, finds a session to be that of others, and a message to be none of its own. */
+const othersSession = { another: 'FORBIDDEN', elsewhere: 'FORBIDDEN' } as const
+const othersMessage = { another: 'MESSAGE_NOT_FOUND', elsewhere: 'MESSAGE_NOT_FOUND' } as const
+
+export const postCalls: DoorCall[] = [
+  route('/agents/me', 'GET'),
+  route('/inbox', 'GET'),
+  route('/messages/unread', 'GET'),
+  route('/connections/pending', 'GET'),
+  route('/messages/send', 'POST', ({ other }) => ({ body: { to: other, subject: 'a', content: 'b' } }), {
+    another: 'CONTACT_REQUIRED',
+    elsewhere: 'AGENT_NOT_FOUND',
+  }),
+  route('/connections/request', 'POST', ({ stranger }) => ({ body: { target_agent_name: stranger } }), {
+    elsewhere: 'AGENT_NOT_FOUND',
+  }),
+  route('/connections/approve', 'POST', ({ code }) => ({ body: { verification_code: code } }), {
+    another: 'FORBIDDEN',
+    elsewhere: 'FORBIDDEN',
+  }),
+  // Before the history, which counts as read.
+  route(
+    '/messages/{message_id}/claim',
+    'POST',
+    ({ messageUid }) => ({ path: `/messages/${messageUid}/claim`, body: {} }),
+    othersMessage,
+  ),
+  route(
+    '/sessions/{session_id}/history',
+    'GET',
+    ({ threadUid }) => ({ path: `/sessions/${threadUid}/history` }),
+    othersSession,
+  ),
+  route('/sessions/{session_id}', 'GET', ({ threadUid }) => ({ path: `/sessions/${threadUid}` }), othersSession),
+  route(
+    '/sessions/{session_id}/key',
+    'PUT',
+    ({ threadUid }) => ({ path: `/sessions/${threadUid}/key`, body: { session_key: 'main' } }),
+    othersSession,
+  ),
+  route(
+    '/messages/{message_id}/read',
+    'POST',
+    ({ messageUid }) => ({ path: `/messages/${messageUid}/read`, body: {} }),
+    othersMessage,
+  ),
+]
+
+const page = (path: string, verb: Verb, changed?: Partial<Row>): DoorCall => ({
+  name: path,
+  row: at(rows[verb], changed),
+  request: ({ project, name, messageId, thread }) => ({
+    method: 'GET',
+    path: path
+      .replace(':project', encodeURIComponent(project))
+      .replace(':agent', name)
+      .replace(':id', String(messageId))
+      .replace(':thread', thread),
+  }),
+})
+
+export const pageCalls: DoorCall[] = [
+  page('/mail', 'countAttention'),
+  page('/mail/unified-inbox', 'listAllMail'),
+  page('/mail/projects', 'listWatchedProjects'),
+  page('/mail/attention', 'countAttention'),
+  page('/mail/search', 'countAnswers'),
+  page('/mail/:project', 'overviewProject'),
+  page('/mail/:project/search', 'searchMail'),
+  page('/mail/:project/inbox/:agent', 'listBox'),
+  page('/mail/:project/message/:id', 'showMessage'),
+  page('/mail/:project/threads', 'listThreads'),
+  page('/mail/:project/thread/:thread', 'showThread'),
+  page('/mail/:project/file_reservations', 'listWatchedLeases'),
+  page('/mail/:project/contacts', 'listProjectContacts'),
+  page('/mail/:project/attachments', 'listAttached'),
+  page('/mail/:project/activity', 'readActivity'),
+]
