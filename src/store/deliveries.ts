@@ -15,11 +15,10 @@ export interface NewDeliveries {
 
 export function insertDeliveries(tx: Tx, { messageId, to, urgent, ackWanted, now }: NewDeliveries): void {
   const rows = to.map(
-    ({ id, kind }) => sql`(${messageId}, ${id}, ${kind}, ${now}, ${urgent ? 1 : 0}, ${ackWanted ? 1 : 0})`,
+    ({ id, kind }) => sql`${messageId}, ${id}, ${kind}, ${now}, ${urgent ? 1 : 0}, ${ackWanted ? 1 : 0}`,
   )
-  tx.write(
-    sql`INSERT INTO deliveries (message_id, recipient_id, kind, sent_at, urgent, ack_wanted) VALUES ${join(rows)}`,
-  )
+  tx.write(sql`
+    INSERT INTO deliveries (message_id, recipient_id, kind, sent_at, urgent, ack_wanted) VALUES (${join(rows, '), (')})`)
 }
 
 export interface MailRow {

@@ -23,20 +23,16 @@ export interface NewMessage {
   now: number
 }
 
-export const insertMessage = (tx: Tx, message: NewMessage): Promise<number> =>
-  tx.insert(sql`
-    INSERT INTO messages (${messageColumns})
-    VALUES (${message.threadId}, ${message.seq}, ${messageValues(message)})`)
-
-export const messageColumns = sql`thread_id, seq, uid, sender_id, client_id, kind, reply_to, subject, importance,
-  ack_required, mail, body, metadata, attachments, created_at`
-
-/** All but its place: the thread, and the number in it. */
-export function messageValues(message: Omit<NewMessage, 'threadId' | 'seq'>): Sql {
-  const { uid, senderId, clientId, kind = 'message', replyTo, body, metadata, now } = message
+/** Written out, as are the other statements of a send: to join one from parts and find it again takes 1 to 2 µs more. */
+export function insertMessage(tx: Tx, message: NewMessage): Promise<number> {
+  const { threadId, seq, uid, senderId, clientId, kind = 'message', replyTo, body, metadata, now } = message
   const { subject, importance = 'normal', ackRequired = false, mail = true, attachments } = message
-  return sql`${uid}, ${senderId}, ${clientId ?? null}, ${kind}, ${replyTo ?? null}, ${subject ?? null}, ${importance},
-    ${ackRequired ? 1 : 0}, ${mail ? 1 : 0}, ${body}, ${metadata ?? null}, ${attachments ?? null}, ${now}`
+  return tx.insert(sql`
+    INSERT INTO messages (thread_id, seq, uid, sender_id, client_id, kind, reply_to, subject, importance,
+      ack_required, mail, body, metadata, attachments, created_at)
+    VALUES (${threadId}, ${seq}, ${uid}, ${senderId}, ${clientId ?? null}, ${kind}, ${replyTo ?? null},
+      ${subject ?? null}, ${importance}, ${ackRequired ? 1 : 0}, ${mail ? 1 : 0}, ${body}, ${metadata ?? null},
+      ${attachments ?? null}, ${now})`)
 }
 
 /** The name of a message between agents: its sender, its recipients, the sender's own id. */

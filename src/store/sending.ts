@@ -1,15 +1,15 @@
 /** The rows of a sent message: the counts of its recipients, its place in a thread, the message and its deliveries. */
 import sql, { join, type Sql } from 'sql-template-tag'
 import type { Tx } from '../db/port.ts'
-import { type Room, raising } from './agents.ts'
+import { raising, type Terms } from './admission.ts'
 import { type DeliveryKind, insertDeliveries } from './deliveries.ts'
-import { insertMessage, messageColumns, messageValues, type NewMessage } from './messages.ts'
+import { insertMessage, type NewMessage } from './messages.ts'
 import { insertThread, type NewThread, takeSeq } from './threads.ts'
 
 /** In a thread that exists, or in one that it begins. */
 export type ThreadPlace = { readonly threadId: number } | { readonly begins: Omit<NewThread, 'nextSeq'> }
 
-export type Mail = Omit<NewMessage, 'threadId' | 'seq'>
+export type Mail = Omit<NewMessage, 'threadId' | 'seq' | 'mail'>
 
 export interface Placed {
   threadId: number
@@ -20,18 +20,18 @@ export interface Placed {
 /** Whom a message goes to. */
 export interface Delivering {
   readonly to: readonly { readonly id: number; readonly kind: DeliveryKind }[]
-  readonly room: Room
+  readonly terms: Terms
   readonly urgent: boolean
 }
 
 /**
  * Counts the message as unread, takes the next place of the thread, puts the message there and delivers it; undefined where not
- * all of them had room. On PostgreSQL that is one statement, and so one round trip. The rows of the recipients are locked
+ * all of them met the terms. On PostgreSQL that is one statement, and so one round trip. The rows of the recipients are locked
  * before the message takes its id.
  */
 export async function insertMail(
   tx: Tx,
-  { to, room, urgent }: Delivering,
+  { to, terms, urgent }: Delivering,
   place: ThreadPlace,
   mail: Mail,
 ): Promise<Placed | undefined> {
@@ -39,7 +39,7 @@ export async function insertMail(
   const raise = raising(
     tx,
     to.map(({ id }) => id),
-    room,
+    terms,
   )
   if (tx.dialect === 'sqlite') {
     if ((await tx.change(raise)) < to.length) return undefined
@@ -51,8 +51,7 @@ export async function insertMail(
   const [row] = await tx.all<PlacedRow>(sql`
     WITH raised AS (${raise} RETURNING 1),
       place AS (${placing(place, to.length === 1 ? sql`FROM raised` : ofAll(to.length))}),
-      sent AS (
-        INSERT INTO messages (${messageColumns}) SELECT thread_id, seq, ${messageValues(mail)} FROM place RETURNING id, thread_id, seq),
+      sent AS (${sending(mail)}),
       delivered AS (
         INSERT INTO deliveries (message_id, recipient_id, kind, sent_at, urgent, ack_wanted)
         SELECT sent.id, r.id, r.kind, ${now}, ${urgent ? 1 : 0}, ${ackRequired ? 1 : 0}
@@ -81,6 +80,16 @@ const placing = (place: ThreadPlace, after: Sql): Sql =>
       INSERT INTO threads (uid, project_id, key, next_seq, created_at)
       SELECT ${place.begins.uid}, ${place.begins.projectId}, ${place.begins.key ?? null}, 2, ${place.begins.now} ${after}
       RETURNING id AS thread_id, 1 AS seq`
+
+function sending({ uid, senderId, clientId, kind = 'message', replyTo, body, metadata, now, ...mail }: Mail): Sql {
+  const { subject, importance = 'normal', ackRequired = false, attachments } = mail
+  return sql`
+    INSERT INTO messages (thread_id, seq, uid, sender_id, client_id, kind, reply_to, subject, importance,
+      ack_required, mail, body, metadata, attachments, created_at)
+    SELECT thread_id, seq, ${uid}, ${senderId}, ${clientId ?? null}, ${kind}, ${replyTo ?? null}, ${subject ?? null},
+      ${importance}, ${ackRequired ? 1 : 0}, 1, ${body}, ${metadata ?? null}, ${attachments ?? null}, ${now}
+    FROM place RETURNING id, thread_id, seq`
+}
 
 interface PlacedRow {
   thread_id: number

@@ -6,7 +6,7 @@ import { type AgentRow, findAgent, insertAgent, listHomes, sumUnread } from '../
 import type { Caller } from '../access/callers.ts'
 import { keyChannels } from '../access/keys.ts'
 import { commit, type Note } from '../hub/commit.ts'
-import { type Hub, reader } from '../hub/hub.ts'
+import { type Hub, longReader, reader } from '../hub/hub.ts'
 import { memory, remember } from '../hub/memory.ts'
 import { findPlace, isNew, makeProject, type NewProject, needProject, type Project } from '../projects/projects.ts'
 
@@ -158,4 +158,4 @@ export async function needHome(hub: Hub, caller: Caller, name: string): Promise<
   })
 }
 
-export const countUnread = (hub: Hub): Promise<number> => sumUnread(reader(hub))
+export const countUnread = (hub: Hub): Promise<number> => sumUnread(longReader(hub))

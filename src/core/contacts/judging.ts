@@ -18,7 +18,7 @@ import type { Note } from '../hub/commit.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import { findGrounds } from './grounds.ts'
 import { blocksAll, contactFirst, contactMade, declined, onlyContacts, requestFiled } from './refusals.ts'
-import { endAfter, endOf, type Link, linksOf, usualTtlMs } from './standing.ts'
+import { endAfter, endOf, type Link, linksOf, renewedBefore, usualTtlMs } from './standing.ts'
 
 export interface Judging {
   readonly tx: Tx
@@ -175,7 +175,7 @@ async function shakeHands(
 
 const isWaiting = (link: Link | undefined): boolean => link?.standing === 'pending'
 
-/** An automatic contact lasts as long as it is used. Its end is moved in its last quarter only, not with every message. */
+/** An automatic contact lasts as long as it is used. */
 async function keepAlive(
   hub: Hub,
   { tx, sender, handshake, recipients }: Judging,
@@ -188,7 +188,7 @@ async function keepAlive(
     const link = links.get(agent.id)
     if (link?.standing !== 'approved' || link.row.origin === 'asked' || row.contact_policy !== 'auto') return []
     if (isAbroad(agent, sender)) return []
-    return endOf(link) - now < autoMs / 4 ? [link.row.id] : []
+    return endOf(link) < renewedBefore(now, autoMs) ? [link.row.id] : []
   })
   if (ending.length > 0) await extendContacts(tx, ending, now + autoMs)
 }

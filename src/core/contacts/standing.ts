@@ -8,6 +8,9 @@ export const usualTtlMs = 7 * 86_400_000
 
 export const endAfter = (now: number, ms: number): number => Math.min(now + ms, latestTime)
 
+/** An automatic contact that ends before this is made to last by the next message: in its last quarter, not with every one. */
+export const renewedBefore = (now: number, autoMs: number): number => now + Math.ceil(autoMs / 4)
+
 /** The contact of the sender with another agent: the row that decides, and its state now. */
 export interface Link {
   readonly row: ContactRow

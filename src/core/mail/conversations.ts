@@ -9,7 +9,7 @@ import {
 } from '../../store/conversation-lists.ts'
 import { findUid } from '../../store/conversations.ts'
 import { type Acting, actAs } from '../agents/acting.ts'
-import { type Hub, reader } from '../hub/hub.ts'
+import { type Hub, longReader, reader } from '../hub/hub.ts'
 import { addressWith, slugsOf } from '../messages/addresses.ts'
 import { needOwn } from './history.ts'
 import { type Letter, recentLetters } from './letters.ts'
@@ -48,7 +48,8 @@ export async function listConversations(hub: Hub, acting: Acting, wish: Conversa
   const agent = await actAs(hub, acting)
   const db = reader(hub)
   const below = wish.before === undefined ? everything : (await needOwn(hub, agent, wish.before)).id
-  const unread = new Map((await listUnreadThreads(db, agent.id)).map((row) => [row.thread_id, row]))
+  // As long as the unread mail of the agent, which nobody bounds.
+  const unread = new Map((await listUnreadThreads(longReader(hub), agent.id)).map((row) => [row.thread_id, row]))
   const from = wish.unreadOnly ? 0 : await findReach(db, { agentId: agent.id, below })
   const tops = wish.unreadOnly
     ? [...unread.values()].filter(({ top }) => top < below).sort((a, b) => b.top - a.top)

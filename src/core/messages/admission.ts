@@ -1,11 +1,12 @@
 /** Admission of a message to its recipients: by leases on their inboxes, their contact policies, and the room there. */
 import type { Tx } from '../../db/port.ts'
-import { listRecipients, type RecipientRow, type Room } from '../../store/agents.ts'
+import type { Terms } from '../../store/admission.ts'
+import { listRecipients, type RecipientRow } from '../../store/agents.ts'
 import type { Agent } from '../agents/agents.ts'
 import { type Judgement, judge, type Refusal } from '../contacts/judging.ts'
+import { renewedBefore } from '../contacts/standing.ts'
 import type { Note } from '../hub/commit.ts'
 import type { Hub } from '../hub/hub.ts'
-import { memory, remember } from '../hub/memory.ts'
 import { findInboxLease } from '../leases/overlaps.ts'
 import { hasInboxRoom } from './quota.ts'
 import type { Recipient } from './recipients.ts'
@@ -35,18 +36,21 @@ interface Admitted {
   readonly asked: readonly Agent[]
 }
 
-/** Agents that were not open to all when they last got mail. A guess that only saves work. */
-const reticent = memory(() => new Map<number, true>())
-
 /**
- * What is enough to know of the one recipient, as at the mailbox: that it is open to all and has room. Then the statement that
- * stores the message asks it, and does for all of this file.
+ * What is enough to know of recipients: that they have room and are open to the sender. Then the statement that counts their
+ * unread mail asks it, and does for all of this file. A contact that ends soon is not enough: a message makes it last longer.
  */
-export function findOpen(hub: Hub, { recipients, exempt }: Pick<Admission, 'recipients' | 'exempt'>): Room | undefined {
-  const [only, ...others] = recipients
-  if (only === undefined || others.length > 0 || hub.rules.inboxQuota !== undefined) return undefined
-  if (reticent(hub).has(only.agent.id)) return undefined
-  return { limit: hub.limits.mailboxDepth, open: { leases: hub.rules.inboxLeases && !exempt } }
+export function findOpen(
+  hub: Hub,
+  { tx, sender, recipients, exempt }: Pick<Admission, 'tx' | 'sender' | 'recipients' | 'exempt'>,
+): Terms | undefined {
+  const { contacts, inboxLeases, inboxQuota } = hub.rules
+  if (recipients.length === 0 || inboxQuota !== undefined) return undefined
+  // Where others write at once, one of several may be filled after it was asked, and the others would be counted.
+  if (recipients.length > 1 && tx.dialect === 'postgres') return undefined
+  const until = renewedBefore(hub.clock.now(), contacts.autoMs)
+  const contact = exempt || !contacts.enforced ? undefined : { senderId: sender.id, until }
+  return { limit: hub.limits.mailboxDepth, open: { leases: inboxLeases && !exempt, contact } }
 }
 
 export async function admit(hub: Hub, admission: Admission): Promise<Admitted> {
@@ -54,9 +58,6 @@ export async function admit(hub: Hub, admission: Admission): Promise<Admitted> {
   const { mailboxDepth } = hub.limits
   if (recipients.length === 0) return { passed: [], blocked: [], asked: [] }
   const rows = new Map((await listRecipients(tx, idsOf(recipients))).map((row) => [row.id, row]))
-  for (const { id, contact_policy } of rows.values())
-    if (contact_policy === 'open') reticent(hub).delete(id)
-    else remember(reticent(hub), id, true)
   const reserved = await listReserved(hub, admission, rows)
   const judged = await askPolicies(hub, { ...admission, recipients: recipients.filter(isFree(reserved)) }, rows)
   const blocked: Blocked[] = []

@@ -36,8 +36,9 @@ type Joined = MailThreadRow & { readonly filed?: boolean }
  * PostgreSQL that is one round trip less.
  */
 export async function findPlace(tx: Tx, placing: Placing, name: ClientId | undefined) {
-  const [thread, named] = await Promise.all([findJoined(tx, placing), name && findByClientId(tx, name)])
-  if (name === undefined || named !== undefined || thread === undefined) return { thread, before: named }
+  if (name === undefined) return { thread: await findJoined(tx, placing), before: undefined }
+  const [thread, named] = await Promise.all([findJoined(tx, placing), findByClientId(tx, name)])
+  if (named !== undefined || thread === undefined) return { thread, before: named }
   return { thread, before: await findInThread(tx, { ...name, threadId: thread.id }) }
 }
 

@@ -2,7 +2,7 @@
 import { HubError } from '../../base/errors.ts'
 import { isReserved } from '../../base/names.ts'
 import type { Tx } from '../../db/port.ts'
-import type { Room } from '../../store/agents.ts'
+import type { Terms } from '../../store/admission.ts'
 import { requestKind } from '../../store/contact-grounds.ts'
 import { automaticKind } from '../../store/conversations.ts'
 import { insertGuests } from '../../store/guests.ts'
@@ -203,8 +203,8 @@ export async function append(
   const urgent = importance === 'high' || importance === 'urgent'
   // The rows of recipients stay locked until the commit: the messages of one inbox become visible in the order of their ids, and
   // reading on from the last known id misses nothing (mail.inbox.reads-on).
-  const store = (to: readonly Recipient[], room: Room) =>
-    insertMail(tx, { to: to.map(({ agent, kind }) => ({ id: agent.id, kind })), room, urgent }, place, mail)
+  const store = (to: readonly Recipient[], terms: Terms) =>
+    insertMail(tx, { to: to.map(({ agent, kind }) => ({ id: agent.id, kind })), terms, urgent }, place, mail)
   const open = findOpen(hub, admission)
   const stored = open && (await store(recipients, open))
   const { passed, blocked, asked } = stored

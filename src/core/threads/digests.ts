@@ -14,7 +14,7 @@ import {
 import type { Sight } from '../../store/visibility.ts'
 import type { Caller } from '../access/callers.ts'
 import { sightOf } from '../access/rules.ts'
-import { type Hub, reader } from '../hub/hub.ts'
+import { type Hub, longReader, reader } from '../hub/hub.ts'
 import { memory } from '../hub/memory.ts'
 import { firstLine } from '../mail/messages.ts'
 import { needProject, slugOfProject } from '../projects/projects.ts'
@@ -60,7 +60,8 @@ const mostDigests = 100
 export async function digestThread(hub: Hub, caller: Caller, { project, key, limit }: DigestWish): Promise<Digested> {
   const home = await needProject(hub, caller, project)
   const sight = sightOf(caller, home.id)
-  const states = await listThreadStates(reader(hub), sight, key)
+  // Counts the messages of the thread, which may be many.
+  const states = await listThreadStates(longReader(hub), sight, key)
   if (states.length === 0) throw noThread(home, key)
   const state = JSON.stringify([sight, key, limit, states.map(({ id, total, last_id }) => [id, total, last_id])])
   const digests = madeLast(hub)

@@ -1,0 +1,66 @@
+/** The statement that lets a message through at once says yes only where the contact rule would, whatever links there are. */
+import { expect } from 'vitest'
+import { TestClock } from '../../../test/support/clock.ts'
+import { eachEngine } from '../../../test/support/engines.ts'
+import { openTestHub } from '../../../test/support/hub.ts'
+import { verifies } from '../../../test/support/verifies.ts'
+import { raising } from '../../store/admission.ts'
+import { insertAgent } from '../../store/agents.ts'
+import { type ContactRow, insertContact } from '../../store/contacts.ts'
+import { endOf, linkBetween } from '../contacts/standing.ts'
+import { commit, itself } from '../hub/commit.ts'
+import { findOpen } from './admission.ts'
+
+const statuses = ['pending', 'approved', 'denied'] as const
+/** In hours from now: long past, just past, about to be renewed, far, never. */
+const ends = [-100, 0, 1, 1000, undefined]
+const links = [undefined, ...statuses.flatMap((status) => ends.map((end) => ({ status, end })))]
+
+eachEngine('Admission at once', (open) => {
+  verifies(
+    'mail.contact.both-ways',
+    'agrees with the links of two agents, for one recipient and among several',
+    async () => {
+      const clock = new TestClock()
+      const hub = await openTestHub(await (await open()).connect(), { clock })
+      const now = clock.now()
+      await commit(hub, itself, async (tx) => {
+        let number = 0
+        const agent = async (policy: string) => {
+          const name = `agent${++number}`
+          const { id } = await insertAgent(tx, { projectId: 1, name, nameKey: name, policy, activeAt: now, now })
+          return { id, projectId: 1, name }
+        }
+        const link = async (fromId: number, toId: number, { status, end }: NonNullable<(typeof links)[number]>) =>
+          insertContact(tx, {
+            fromId,
+            toId,
+            status,
+            origin: 'automatic',
+            reason: '',
+            now,
+            expiresAt: end === undefined ? undefined : now + end * 3_600_000,
+          })
+        const anybody = await agent('open')
+        for (const there of links)
+          for (const back of links) {
+            const [sender, other] = [await agent('auto'), await agent('contacts_only')]
+            const own = there && (await link(sender.id, other.id, there))
+            const theirs = back && (await link(other.id, sender.id, back))
+            const recipients = [{ agent: other, kind: 'to' as const }]
+            const terms = findOpen(hub, { tx, sender, recipients, exempt: false })
+            const contact = terms?.open?.contact
+            if (terms === undefined || contact === undefined) throw new Error('Policies are asked here.')
+            const found = linkBetween(sender, [own, theirs], now)
+            const welcome = found?.standing === 'approved' && endOf(found) > contact.until && !denied(own)
+            const what = `${JSON.stringify(there)} and back ${JSON.stringify(back)}`
+            expect(await tx.change(raising(tx, [other.id], terms)), what).toBe(welcome ? 1 : 0)
+            expect(await tx.change(raising(tx, [anybody.id, other.id], terms)), what).toBe(welcome ? 2 : 0)
+          }
+      })
+    },
+  )
+})
+
+/** One that has ended, too, is left to the rule itself. */
+const denied = (row: ContactRow | undefined): boolean => row?.status === 'denied'
