@@ -62,7 +62,7 @@ export async function followWakes(
   }
 
   function heard(): void {
-    // Of eight processes that only write, none hears of what the others wrote: each would take 0.1 ms for every commit of all.
+    // Of eight processes that only write, none hears of what the others wrote: each would look after every commit of all.
     if (wakes.idle) return void end()
     log.trace('another process has committed')
     again = true

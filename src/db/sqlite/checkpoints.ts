@@ -4,7 +4,7 @@ import type { Reader } from '../port.ts'
 
 /**
  * A commit counts for 7 and one more for each unit: a checkpoint comes after 275 messages alone, which are 2,000 pages, or
- * after 31 groups of 64, which are 5,000. It never comes so late that SQLite makes one itself (sqlite.ts).
+ * after 31 groups of 64, which are 5,000. Only where many processes write at once may SQLite have to make one itself (sqlite.ts).
  */
 const commitWeight = 7
 const weightPerCheckpoint = 2_200
@@ -19,8 +19,8 @@ export class Checkpoints {
   }
 
   /**
-   * Told after each COMMIT. A program that writes little never starts the thread, which takes 100 ms of CPU and 15 MB: SQLite
-   * checkpoints when it closes the file.
+   * Told after each COMMIT. A program that writes little never starts the thread: SQLite checkpoints when it
+   * closes the file.
    */
   noteCommit(units: number): void {
     this.#weight += commitWeight + units
