@@ -97,6 +97,7 @@ export interface ProfileFacts {
   readonly model: string
   readonly task: string
   readonly contactPolicy: string
+  readonly attachmentsPolicy: string
   readonly createdAt: number
 }
 
@@ -111,6 +112,7 @@ export const profileText = (profile: ProfileFacts, home: Home): string =>
     model: profile.model,
     task_description: profile.task,
     contact_policy: profile.contactPolicy,
+    attachments_policy: profile.attachmentsPolicy,
     inception_ts: iso(profile.createdAt),
   })
 

@@ -1,4 +1,5 @@
 /** The process of images.ts: it takes pictures, one after the other, and answers with WebP. */
+import { constants, setPriority } from 'node:os'
 import sharp from 'sharp'
 import type { Raster } from './kinds.ts'
 
@@ -21,6 +22,8 @@ const quality = 80
 const effort = 2
 const mostSeconds = 30
 
+// Whoever waits for a picture waits for a second; the server, which all others wait for, goes first. Threads started later inherit it.
+setPriority(constants.priority.PRIORITY_BELOW_NORMAL)
 // Pictures come rarely: what it would keep for the next one is memory lost.
 sharp.cache(false)
 // Of several threads the server would have fewer processors.

@@ -152,10 +152,11 @@ export interface ArchivedAgentRow {
   model: string
   task: string
   contact_policy: string
+  attachments_policy: string
   created_at: number
 }
 
-const agents = sql`SELECT id, project_id, name, program, model, task, contact_policy, created_at FROM agents`
+const agents = sql`SELECT id, project_id, name, program, model, task, contact_policy, attachments_policy, created_at FROM agents`
 
 export function listArchivedAgents(db: Reader, ids: readonly number[]): Promise<ArchivedAgentRow[]> {
   return db.all<ArchivedAgentRow>(sql`${agents} WHERE id IN ${listed(db, ids)} ORDER BY id`)

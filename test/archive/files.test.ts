@@ -157,6 +157,7 @@ describe('The archive', () => {
           project: project_key,
           project_slug: slug,
           contact_policy: 'auto',
+          attachments_policy: 'auto',
         })
       const lease = { project_key, agent_name: 'BlueLake', paths: ['src/**'] }
       await door.call('file_reservation_paths', { ...lease, ttl_seconds: 600, reason: 'bd-1' })

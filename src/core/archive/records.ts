@@ -8,7 +8,8 @@ import { addCommit, type Commits, homeOf } from './homes.ts'
 
 export async function profileCommits(hub: Hub, row: ArchivedAgentRow, at: number): Promise<Commits> {
   const home = await homeOf(hub, row.project_id)
-  const { id, name, program, model, task, contact_policy: contactPolicy, created_at: createdAt } = row
+  const { id, name, program, model, task } = row
+  const policies = { contactPolicy: row.contact_policy, attachmentsPolicy: row.attachments_policy }
   const commits: Commits = new Map()
   addCommit(commits, home.slug, {
     subject: subjectLine(`agent: ${name} (${program}, ${model})${task === '' ? '' : ` | ${task}`}`),
@@ -16,7 +17,7 @@ export async function profileCommits(hub: Hub, row: ArchivedAgentRow, at: number
     files: [
       {
         path: profilePath(name),
-        text: profileText({ id, name, program, model, task, contactPolicy, createdAt }, home),
+        text: profileText({ id, name, program, model, task, ...policies, createdAt: row.created_at }, home),
       },
     ],
     about: [{ noun: 'agents', id }],
