@@ -1,6 +1,5 @@
 /** The search index on SQLite: a row of FTS5 tables that a projection fills, each small enough to be searched in one go. */
 import sql, { raw, type Sql } from 'sql-template-tag'
-import { nextTurn } from '../base/clock.ts'
 import type { Reader, Tx } from '../db/port.ts'
 import type { Field, Phrase, Query } from '../fulltext/query.ts'
 import { type Document, listDocuments, listWithin } from './search-documents.ts'
@@ -21,7 +20,10 @@ const pagesPerStep = 200
 
 const tableOf = (part: number): Sql => raw(`search_${part}`)
 
-/** The newest part first, and no further than needed; others have their turn in between. */
+/** So many parts are asked at once: a word that is rare is looked for in all of them, and each answer comes out of a thread. */
+const mostAtOnce = 16
+
+/** The newest part first, and not much further than needed: twice as many parts each time. */
 export async function listFound(
   db: Reader,
   { query, scope, limit }: { query: Query; scope: string | undefined; limit: number },
@@ -29,15 +31,19 @@ export async function listFound(
   const match = scope === undefined ? expression(query) : `(${expression(query)} OR "${noWord}") AND scope : "${scope}"`
   const parts = await db.all<{ part: number }>(sql`SELECT part FROM search_parts ORDER BY part DESC`)
   const found: number[] = []
-  for (const { part } of parts) {
-    const table = tableOf(part)
-    const rows = await db.all<{ id: number }>(sql`
-      SELECT rowid AS id FROM ${table} WHERE ${table} MATCH ${match} ORDER BY rowid DESC LIMIT ${limit - found.length}`)
-    for (const { id } of rows) found.push(id)
-    if (found.length >= limit) break
-    await nextTurn()
+  for (
+    let at = 0, count = 1;
+    at < parts.length && found.length < limit;
+    at += count, count = Math.min(at, mostAtOnce)
+  ) {
+    const answers = parts.slice(at, at + count).map(({ part }) => {
+      const table = tableOf(part)
+      return db.all<{ id: number }>(sql`
+        SELECT rowid AS id FROM ${table} WHERE ${table} MATCH ${match} ORDER BY rowid DESC LIMIT ${limit - found.length}`)
+    })
+    for (const rows of await Promise.all(answers)) for (const { id } of rows) found.push(id)
   }
-  return found
+  return found.slice(0, limit)
 }
 
 /**

@@ -116,7 +116,7 @@ export class PostgresNotices {
         await this.#send(client)
         await pause(gatherMs, this.#closing.signal)
       } else if (this.#closing.signal.aborted) return
-      else await this.#idle(lookAt - performance.now())
+      else await this.#idle(Math.max(0, lookAt - performance.now()))
     }
   }
 
