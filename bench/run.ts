@@ -37,7 +37,7 @@ const say = (text: string) => process.stderr.write(`${seconds().padStart(4)} s  
 const base = mkdtempSync(join(tmpdir(), 'parley-bench-'))
 const folder = () => mkdtempSync(join(base, 'run-'))
 
-const rounds = Number(options.rounds ?? (quick ? 8 : 24))
+const rounds = Number(options.rounds ?? (quick ? 8 : 20))
 const mailSize = quick ? { many: 100_000, samples: 300 } : { many: 1_000_000, samples: 1000 }
 const archiveSize = quick ? { rounds: 1, seconds: 1.5, burst: 3000 } : { rounds: 3, seconds: 2, burst: 10_000 }
 const asideSize = { messages: quick ? 100_000 : 1_000_000 }

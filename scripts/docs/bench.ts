@@ -74,7 +74,7 @@ export function renderBenchmarks({ results, growth, peers }: Kept): string {
     [
       '```sh',
       'npm ci',
-      'npm run bench           # eight minutes; -- --quick for a look, -- --only <part>, -- --against <checkout>',
+      'npm run bench           # a quarter of an hour; -- --quick for a look, -- --only <part>, -- --against <checkout>',
       'npm run bench:growth    # ten minutes; -- --most 1e7 needs 30 GB of disk and an hour',
       'npm run bench:peers     # eight minutes; wants Python 3.12 and the Python package index',
       'npm run bench:nodes     # three minutes; docs/scale.md shows it',
