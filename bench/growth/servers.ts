@@ -55,7 +55,7 @@ const calls: readonly Call[] = [
     path: project,
     tool: 'fetch_inbox',
     args: (n) => ({ project_key: benchProject, agent_name: agent(n), limit: 10, include_bodies: true }),
-    expected: 'Message ',
+    expected: '"body_md"',
   },
   {
     what: '`search_messages`, a word of 25 messages',
@@ -113,9 +113,9 @@ export async function serverLines(stores: readonly Store[], { starts, rounds }: 
     }
   const servers = await Promise.all(stores.map(({ storage }) => startParley(storage)))
   const ready = servers.map(({ pid }) => [memory(pid)])
-  const times = await timeCalls(servers, rounds)
-  const worked = servers.map(({ pid }) => [memory(pid)])
-  await Promise.all(servers.map((server) => server.stop()))
+  const { times, worked } = await timeCalls(servers, rounds)
+    .then((times) => ({ times, worked: servers.map(({ pid }) => [memory(pid)]) }))
+    .finally(() => Promise.all(servers.map((server) => server.stop())))
   return [
     ...calls.map(({ what, why }, n) =>
       judge({ what, unit: 'ms', seen: times.map((of) => of[n] ?? []), ...(why !== undefined && { why }) }),
