@@ -1,6 +1,7 @@
 /** Changes as hints for the pages: which project, thread and agents each is about. */
-import sql from 'sql-template-tag'
+import sql, { raw } from 'sql-template-tag'
 import type { Reader } from '../db/port.ts'
+import { feedOrder, type Place } from './places.ts'
 import { listed } from './search-documents.ts'
 
 export interface HintRow {
@@ -14,11 +15,19 @@ export interface HintRow {
   wakes: string
 }
 
+const columns = raw('id, kind, project_id, agent_id, thread_id, message_id, wakes')
+
 /** In the order of their ids. On PostgreSQL a lower id may become visible later: whoever asks looks back a little. */
 export function listHints(db: Reader, after: number, limit: number): Promise<HintRow[]> {
   return db.all<HintRow>(sql`
-    SELECT id, kind, project_id, agent_id, thread_id, message_id, wakes FROM changes
-    WHERE id > ${after} ORDER BY id LIMIT ${limit}`)
+    SELECT ${columns} FROM changes WHERE id > ${after} ORDER BY id LIMIT ${limit}`)
+}
+
+/** All that became visible after a place was found, and on PostgreSQL perhaps some that was visible before. */
+export function listHintsSince(db: Reader, place: Place, limit: number): Promise<HintRow[]> {
+  const order = feedOrder(db)
+  return db.all<HintRow>(sql`
+    SELECT ${columns} FROM changes WHERE ${order.after(place)} ORDER BY ${order.columns} LIMIT ${limit}`)
 }
 
 export interface HintPlaceRow {

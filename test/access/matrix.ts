@@ -254,6 +254,7 @@ export const matrix = {
     listAnswers: anybody,
     listAddressable: readsProject,
     listSuggestions: anybody,
+    findWatchPlace: anybody,
     watchChanges: readsProject,
     sendAsOverseer: people,
     answerThread: writes('FORBIDDEN', 'FORBIDDEN', 'yes', 'yes', 'THREAD_NOT_FOUND', 'PROJECT_NOT_FOUND'),

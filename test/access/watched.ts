@@ -15,7 +15,7 @@ import { listWatchedProjects, overviewProject } from '../../src/core/oversight/p
 import { decideRelated, listSuggestions } from '../../src/core/oversight/related.ts'
 import { searchMail } from '../../src/core/oversight/searching.ts'
 import { listThreads, showThread } from '../../src/core/oversight/threads.ts'
-import { watchChanges } from '../../src/core/oversight/watching.ts'
+import { findWatchPlace, watchChanges } from '../../src/core/oversight/watching.ts'
 import type { Target } from './world.ts'
 
 type Call = (hub: Hub, target: Target) => Promise<unknown>
@@ -47,6 +47,7 @@ export const watched = {
   listAnswers: async (hub, { caller }) => void (await listAnswers(hub, caller)),
   listAddressable: (hub, { caller, project }) => listAddressable(hub, caller, project),
   listSuggestions: async (hub, { caller }) => void (await listSuggestions(hub, caller)),
+  findWatchPlace: async (hub, { caller }) => void (await findWatchPlace(hub, caller)),
   watchChanges: async (hub, { caller, project }) => (await watchChanges(hub, caller, { project, tell: () => {} }))(),
   sendAsOverseer: (hub, { caller, project, name }) =>
     sendAsOverseer(hub, caller, { project, recipients: [name], subject: 'stop', body: 'please' }),

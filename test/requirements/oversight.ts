@@ -41,6 +41,7 @@ export const oversight = [
   { id: 'web.events.hints', spec: 'mail Web UI', says: 'A stream tells that something changed, by project, thread or agent, and never what was written.' },
   { id: 'web.events.sparing', spec: 'mail Web UI', says: 'A page is told of changes at most five times a second, all pages together ten times while changes keep coming.' },
   { id: 'web.events.resume', spec: 'mail Web UI', says: 'A stream goes on after Last-Event-ID.' },
+  { id: 'web.events.gapless', spec: 'mail Web UI', says: 'What changes between the reading of a page and the opening of its stream is told.' },
   { id: 'web.events.refused', spec: 'mail Security', says: 'Another origin gets no stream, and what is not there is 404.' },
   { id: 'web.events.stop', spec: 'DESIGN Tests', says: 'SIGTERM ends a server with 50 open streams within five seconds.' },
 ] as const satisfies readonly Requirement[]

@@ -6,7 +6,7 @@ import { back, front, openWatched } from '../../../test/support/oversight.ts'
 import { verifies } from '../../../test/support/verifies.ts'
 import { operator } from '../access/callers.ts'
 import { send } from '../messages/send.ts'
-import { type Hint, watchChanges } from './watching.ts'
+import { findWatchPlace, type Hint, watchChanges } from './watching.ts'
 
 eachEngine('Hints', (open) => {
   verifies('web.events.sparing', 'are merged for each page, and shared out among many', async () => {
@@ -49,6 +49,24 @@ eachEngine('Hints', (open) => {
     await write(front)
     await soon(elsewhere).toBe(1)
     expect(counts()).toEqual(all(2))
+    await hub.close()
+  })
+
+  verifies('web.events.gapless', 'are given of what came since a place was found, and of nothing before', async () => {
+    const { hub } = await openWatched(open)
+    const write = async () =>
+      (await send(hub, registered('Bob', back), { subject: 'Plan', body: 'hello', to: [{ name: 'Bob' }] })).messageId
+    const watch = async (since: string) => {
+      const told: Hint[] = []
+      await watchChanges(hub, operator, { project: back, since, tell: (hint) => told.push(hint) })
+      return told.map(({ messageId }) => messageId)
+    }
+    await write()
+    const since = await findWatchPlace(hub, operator)
+    expect(await watch(since)).toEqual([])
+    await write()
+    const newest = await write()
+    expect(await watch(since)).toEqual([newest])
     await hub.close()
   })
 })

@@ -1,6 +1,14 @@
 /** Hints for open pages: that something changed in a project, a thread or with an agent, and never what was written. */
-import { findLastChange } from '../../store/changes.ts'
-import { type HintRow, listHintGuests, listHintPlaces, listHints, listTopicUids } from '../../store/hints.ts'
+import { findEnd, findLastChange } from '../../store/changes.ts'
+import {
+  type HintRow,
+  listHintGuests,
+  listHintPlaces,
+  listHints,
+  listHintsSince,
+  listTopicUids,
+} from '../../store/hints.ts'
+import type { Place } from '../../store/places.ts'
 import { listThreadsNamed } from '../../store/watched-threads.ts'
 import type { Caller } from '../access/callers.ts'
 import { eyesOf } from '../access/rules.ts'
@@ -26,6 +34,8 @@ export interface WatchWish {
   readonly agent?: string | undefined
   /** The id of the last hint that the watcher got. */
   readonly after?: number | undefined
+  /** A place found before the watcher read what it shows: what changed since then is told. */
+  readonly since?: string | undefined
 }
 
 /** A hint with the ids that filters ask for. */
@@ -62,7 +72,7 @@ const watchers = memory((hub) => new Watchers(hub))
 export async function watchChanges(
   hub: Hub,
   caller: Caller,
-  { project, thread, agent, after, tell }: WatchWish & { readonly tell: (hint: Hint) => void },
+  { project, thread, agent, after, since, tell }: WatchWish & { readonly tell: (hint: Hint) => void },
 ): Promise<() => void> {
   const home = project === undefined ? undefined : await needProject(hub, caller, project)
   const threads =
@@ -78,7 +88,19 @@ export async function watchChanges(
     if (who !== undefined) return agents.has(who.id)
     return home === undefined || projects.has(home.id)
   }
-  return watchers(hub).add({ fits, tell, nextAt: 0, late: undefined }, after)
+  return watchers(hub).add({ fits, tell, nextAt: 0, late: undefined }, after ?? placeIn(since))
+}
+
+/** Where the feed is now, for whoever reads something first and watches it then. */
+export async function findWatchPlace(hub: Hub, _caller: Caller): Promise<string> {
+  const { tx, id } = await findEnd(reader(hub))
+  return `${tx}.${id}`
+}
+
+/** A text that is no place resumes nothing. */
+function placeIn(since: string | undefined): Place | undefined {
+  const [, tx, id] = /^(\d{1,15})\.(\d{1,15})$/.exec(since ?? '') ?? []
+  return tx === undefined ? undefined : { tx: Number(tx), id: Number(id) }
 }
 
 /** One reader of the feed for all watchers of this process; it reads while there are any. */
@@ -97,7 +119,7 @@ class Watchers {
     this.#hub = hub
   }
 
-  async add(watcher: Watcher, after: number | undefined): Promise<() => void> {
+  async add(watcher: Watcher, after: number | Place | undefined): Promise<() => void> {
     if (this.#unwatch === undefined) {
       const stir = () => this.#stir()
       this.#unwatch = onWake(this.#hub, '', stir, () => this.#missed())
@@ -117,13 +139,14 @@ class Watchers {
   }
 
   /** What came while it was away: the newest that fits, or, where that was too much to look through, the fact alone. */
-  async #catchUp(watcher: Watcher, after: number): Promise<void> {
-    const last = await findLastChange(reader(this.#hub))
-    if (after >= last) return
-    const rows = await listHints(reader(this.#hub), Math.max(after, last - pageSize), pageSize)
+  async #catchUp(watcher: Watcher, after: number | Place): Promise<void> {
+    const db = reader(this.#hub)
+    const rows = await (typeof after === 'number'
+      ? listHints(db, after, pageSize)
+      : listHintsSince(db, after, pageSize))
     const found = (await place(this.#hub, rows)).findLast(watcher.fits)
-    if (found !== undefined) watcher.tell(found.hint)
-    else if (last - after > pageSize) watcher.tell({ ...nothing, id: last })
+    if (rows.length === pageSize) watcher.tell({ ...nothing, id: await findLastChange(db) })
+    else if (found !== undefined) watcher.tell(found.hint)
   }
 
   /** Wake-ups may have been lost: everybody looks. */

@@ -1,6 +1,7 @@
 /** The web door: pages for people at /mail, rendered on the server, complete without scripts. */
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteShorthandOptions } from 'fastify'
 import { HubError } from '../../base/errors.ts'
+import { findWatchPlace } from '../../core/oversight/watching.ts'
 import { isSameSite } from '../http/guard.ts'
 import { addAccounts } from './accounts.ts'
 import { type Assets, loadAssets } from './assets.ts'
@@ -100,7 +101,8 @@ const page =
 
 async function show(load: LoadPage, { request, reply, visit }: Place): Promise<FastifyReply> {
   const { page: respond } = await load()
-  return send(reply, { answer: await respond(visit, request.params as Params), visit, request })
+  const placed = { ...visit, since: await findWatchPlace(visit.hub, visit.caller) }
+  return send(reply, { answer: await respond(placed, request.params as Params), visit: placed, request })
 }
 
 const form =

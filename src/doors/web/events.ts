@@ -55,7 +55,12 @@ export function addEvents(scope: FastifyInstance, { hub, visits, route }: Parts)
       if (open) write(raw, eventOf(hint))
       else waiting.push(hint)
     }
-    const wish = { project: text(query, 'project'), thread: text(query, 'thread'), agent: text(query, 'agent') }
+    const wish = {
+      project: text(query, 'project'),
+      thread: text(query, 'thread'),
+      agent: text(query, 'agent'),
+      since: text(query, 'since'),
+    }
     // Watched before the first byte: a project that is not there is an answer, not a stream.
     stop = await watchChanges(hub, caller, { ...wish, after: placeOf(request.headers['last-event-id']), tell })
     if (raw.destroyed || request.raw.destroyed) {

@@ -41,8 +41,8 @@ ${jump}
 }
 
 /** A form that is shown again stays as it is. */
-function watching({ watch }: View, { typed }: Visit): Html | undefined | false {
-  return watch && typed === undefined && html` data-events="${withQuery('/mail/events', watch)}"`
+function watching({ watch }: View, { typed, since }: Visit): Html | undefined | false {
+  return watch && typed === undefined && html` data-events="${withQuery('/mail/events', { ...watch, since })}"`
 }
 
 const menu = (visit: Visit): Html =>

@@ -39,6 +39,8 @@ export interface Visit {
   readonly theme: Theme
   readonly shortcuts: boolean
   readonly now: number
+  /** Where the feed of changes was before the page was read: its stream goes on from there. */
+  readonly since?: string | undefined
   /** A form of this page that was sent and is shown again. */
   readonly typed?: Typed | undefined
   readonly bodies: Bodies

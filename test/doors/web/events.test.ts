@@ -82,6 +82,18 @@ describe('The event stream', () => {
     expect((await listen(url, path, { 'last-event-id': String(again.events()[0]?.id) })).events()).toEqual([])
   })
 
+  verifies('web.events.gapless', 'tells what came after its page was read', async () => {
+    const { url } = parley()
+    const { desk, slug } = await begin()
+    const page = await (await fetch(`${url}/mail/${slug}`, { headers: { accept: 'text/html' } })).text()
+    const path = /data-events="([^"]+)"/.exec(page)?.[1]?.replaceAll('&amp;', '&') ?? ''
+    expect((await listen(url, path)).events()).toEqual([])
+    const { message_id } = await desk.send()
+    const late = await listen(url, path)
+    await expect.poll(() => late.events()).toMatchObject([{ data: { message_id } }])
+    expect((await listen(url, path.replace(/since=[^&]*/, 'since=yesterday'))).events()).toEqual([])
+  })
+
   verifies('web.events.refused', 'is not for other sites, nor for what is not there', async () => {
     const { url } = parley()
     const status = async (path: string, headers: Record<string, string> = {}) =>
