@@ -38,7 +38,8 @@ export interface Db extends Reader {
   /** For reads that may take milliseconds: they hold up nobody else. */
   readonly long: Reader
   /**
-   * Runs `work` in a write transaction and resolves after COMMIT. Work may run more than once (deadlock, lost race),
+   * Runs `work` in a write transaction and resolves after COMMIT. On SQLite, work that is asked for while other work ends is
+   * committed with it, and sees what it has written. Work may run more than once (deadlock, lost race),
    * so it has no effects but its statements. An error thrown by `work` rolls back that work alone. After a statement
    * failed, the unit fails too, even if `work` catches the error: use ON CONFLICT where a conflict is expected.
    */

@@ -47,7 +47,10 @@ export async function commit<T>(
       const value = await hub[inside].db.tx(async (tx) => {
         changes = []
         const value = await work(tx, (change) => changes.push(change))
-        if (changes.length > 0) insertChanges(tx, changes, { actor: by.key, now: hub.clock.now() })
+        if (changes.length === 0) return value
+        insertChanges(tx, changes, { actor: by.key, now: hub.clock.now() })
+        // On PostgreSQL the transaction of a waiter would not see it yet.
+        if (tx.dialect === 'sqlite') hub[inside].wakes.beckon(channelsOf(changes))
         return value
       }, options)
       hub[inside].trouble.over()
@@ -61,10 +64,15 @@ export async function commit<T>(
   }
 }
 
-function publish(hub: Hub, changes: readonly Change[]): void {
-  if (changes.length === 0) return
+function channelsOf(changes: readonly Change[]): Set<string> {
   const channels = new Set<string>()
   for (const { wakes = [] } of changes) for (const channel of wakes) channels.add(channel)
+  return channels
+}
+
+function publish(hub: Hub, changes: readonly Change[]): void {
+  if (changes.length === 0) return
+  const channels = channelsOf(changes)
   const { wakes, db } = hub[inside]
   wakes.wake(channels.size === 0 ? [feedChannel] : channels)
   // Nobody waits for the others elsewhere: a NOTIFY for each `take` would wake every node, and followers look once a minute.

@@ -58,7 +58,7 @@ test('who comes to wait again is woken again, and not by what was there before',
 
 test('a commit right after somebody came to wait wakes it', async () => {
   const { promise, resolve } = Promise.withResolvers<void>()
-  wakes.on('thread:1', resolve)
+  wakes.on('thread:1', () => resolve())
   commitElsewhere('thread:1')
   await promise
 })

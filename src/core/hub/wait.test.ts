@@ -4,6 +4,7 @@ import { TestClock } from '../../../test/support/clock.ts'
 import { eachEngine } from '../../../test/support/engines.ts'
 import { as, now, openTestHub } from '../../../test/support/hub.ts'
 import { verifies } from '../../../test/support/verifies.ts'
+import type { SqliteDb } from '../../db/sqlite/sqlite.ts'
 import { take } from '../mail/take.ts'
 import { send } from '../messages/send.ts'
 import { type Hub, inside } from './hub.ts'
@@ -14,7 +15,7 @@ const settle = async (hub: Hub, waiters: number) => {
   await expect.poll(() => hub[inside].wakes.size).toBe(waiters)
 }
 
-eachEngine('A wait', (open) => {
+eachEngine('A wait', (open, dialect) => {
   const start = async () => {
     const clock = new TestClock()
     const hub = await openTestHub(await (await open()).connect(), { clock, waitMs: 10_000 })
@@ -108,6 +109,30 @@ eachEngine('A wait', (open) => {
       expect((await second)?.mail.body).toBe('two')
     },
   )
+
+  if (dialect === 'sqlite')
+    test('takes mail in the transaction that stores it, one of many waiters', async () => {
+      const { hub } = await start()
+      const stats = () => ({ ...(hub[inside].db as SqliteDb).stats })
+      const send1 = (body: string) => send(hub, as('alice'), { to: [{ name: 'bob' }], body })
+      await send1('before')
+      await take(hub, as('bob'), now)
+      const stop = new AbortController()
+      const waiters = Array.from({ length: 5 }, () =>
+        take(hub, as('bob'), { ...now, waitMs: 5000, signals: [stop.signal] }),
+      )
+      await settle(hub, 5)
+      const { groups, units } = stats()
+      await send1('one')
+      expect((await Promise.race(waiters))?.mail.body).toBe('one')
+      expect(stats()).toMatchObject({ groups: groups + 1, units: units + 2 })
+      await send1('two')
+      await send1('three')
+      await settle(hub, 2)
+      stop.abort()
+      const taken = (await Promise.all(waiters)).map((mail) => mail?.mail.body)
+      expect(taken.toSorted()).toEqual(['one', 'three', 'two', undefined, undefined])
+    })
 
   verifies('all.wait.other-process', 'is woken by what another connection commits', async () => {
     const database = await open()

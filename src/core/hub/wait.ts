@@ -20,18 +20,21 @@ export interface Answer<T> {
 
 /**
  * The query is the truth, a wake-up only its occasion: it may be lost or false. A waiter writes nothing while it waits.
+ * Asked early, a transaction begun at once sees what it was woken for, and is committed with it; a reader does not see it yet.
  * The deadline is no time of day: a clock that is set would end the wait at once, or not for hours (serve.wait.monotonic).
  */
 export async function wait<T>(
   hub: Hub,
   { channel, ms, limitMs = hub.limits.waitMs, signals }: Wait,
-  ask: () => Promise<Answer<T>>,
+  ask: (early: boolean) => Promise<Answer<T>>,
 ): Promise<T | undefined> {
   const deadline = hub.clock.monotonic() + Math.min(ms, limitMs)
   let woken = false
+  let early = false
   let rouse = () => {}
-  const wake = () => {
+  const wake = (soon = false) => {
     woken = true
+    early = soon
     rouse()
   }
   // Listen before asking: what is committed in between is then not missed.
@@ -39,7 +42,9 @@ export async function wait<T>(
   try {
     for (;;) {
       woken = false
-      const answer = await ask()
+      const soon = early
+      early = false
+      const answer = await ask(soon)
       if (answer.found !== undefined) return answer.found
       const left = deadline - hub.clock.monotonic()
       if (left <= 0 || signals.some((signal) => signal.aborted)) return undefined
@@ -58,11 +63,12 @@ export async function wait<T>(
   }
 }
 
-function hook(hub: Hub, channel: string, signals: readonly AbortSignal[], wake: () => void): () => void {
+function hook(hub: Hub, channel: string, signals: readonly AbortSignal[], wake: (early?: boolean) => void): () => void {
   const off = hub[inside].wakes.on(channel, wake)
-  for (const signal of signals) signal.addEventListener('abort', wake)
+  const abort = () => wake()
+  for (const signal of signals) signal.addEventListener('abort', abort)
   return () => {
     off()
-    for (const signal of signals) signal.removeEventListener('abort', wake)
+    for (const signal of signals) signal.removeEventListener('abort', abort)
   }
 }

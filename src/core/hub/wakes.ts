@@ -3,6 +3,9 @@
 /** The channel of changes that wake nobody else: those who follow the feed listen to every channel. */
 export const feedChannel = 'feed'
 
+/** `early`: what it waits for is written, and not committed yet. */
+type Sleeper = (early?: boolean) => void
+
 interface Watcher {
   readonly prefix: string
   readonly fn: (channel: string) => void
@@ -10,12 +13,12 @@ interface Watcher {
 }
 
 export class Wakes {
-  readonly #sleepers = new Map<string, Set<() => void>>()
+  readonly #sleepers = new Map<string, Set<Sleeper>>()
   readonly #watchers = new Set<Watcher>()
   #needed = () => {}
 
   /** Calls `fn` whenever `channel` may have changed, until the returned function is called. */
-  on(channel: string, fn: () => void): () => void {
+  on(channel: string, fn: Sleeper): () => void {
     this.#needed()
     const set = this.#sleepers.get(channel) ?? new Set()
     this.#sleepers.set(channel, set.add(fn))
@@ -37,6 +40,18 @@ export class Wakes {
     for (const channel of channels) {
       for (const fn of this.#sleepers.get(channel) ?? []) fn()
       for (const { prefix, fn } of this.#watchers) if (channel.startsWith(prefix)) fn(channel)
+    }
+  }
+
+  /**
+   * Before the commit of what they wait for: one sleeper of each channel may take it in the same transaction. All of them are
+   * woken afterwards, as ever.
+   */
+  beckon(channels: Iterable<string>): void {
+    if (this.#sleepers.size === 0) return
+    for (const channel of channels) {
+      const [first] = this.#sleepers.get(channel) ?? []
+      first?.(true)
     }
   }
 

@@ -63,11 +63,11 @@ export async function take(
   const agent = await actAs(hub, acting)
   if (after !== undefined)
     await settle(hub, acting.caller, { agent, clientId: after }, (row) => row.read_at === null && row.hold !== null)
-  return wait(hub, { channel: mailChannel(agent.id), ms: waitMs, signals }, async () => {
+  return wait(hub, { channel: mailChannel(agent.id), ms: waitMs, signals }, async (early) => {
     // A client that is gone takes nothing with it.
     if (signals.some((signal) => signal.aborted)) return {}
     // After mail more mail is likely. All others look first: an empty mailbox then costs no lock.
-    const likely = mailLikely(hub).has(agent.id)
+    const likely = early || mailLikely(hub).has(agent.id)
     if (likely || (await hasFreeDelivery(reader(hub), agent.id, hub.clock.now()))) {
       const taken = await takeNext(hub, acting.caller, agent, loanMs)
       if (taken !== undefined) {

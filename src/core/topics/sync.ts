@@ -129,16 +129,17 @@ async function receiveLater(
   const { signals, includeSelf } = request
   const { id, projectId, uid } = round.topic
   const unread = { threadId: id, agentId: round.agentId, includeSelf }
-  return wait<Round>(hub, { channel: threadChannel(id), ms: waitMs, signals }, async () => {
+  return wait<Round>(hub, { channel: threadChannel(id), ms: waitMs, signals }, async (early) => {
     // A client that is gone takes nothing with it.
     if (signals.some((signal) => signal.aborted)) return {}
-    if (await hasUnread(reader(hub), unread)) {
+    if (early || (await hasUnread(reader(hub), unread))) {
       const found = await commit(hub, holder.caller, async (tx) => {
+        if (early && !(await hasUnread(tx, unread))) return undefined
         const topic = await readTopic(tx, projectId, uid)
         const member = await needMember(tx, holder, topic)
         return receive(hub, tx, { topic, member, sent: [], request, waitMs: 0 })
       })
-      if (found.received.length > 0) return { found }
+      if (found !== undefined && found.received.length > 0) return { found }
     }
     const topic = await findTopic(reader(hub), projectId, uid)
     if (topic === undefined) throw topicNotFound(uid)

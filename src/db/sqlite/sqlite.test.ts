@@ -55,16 +55,37 @@ describe('Units of work that come in together', () => {
     expect(await roomNames()).toHaveLength(100)
   })
 
-  test('join the next group when one is running, in the order they came', async () => {
+  test('join the group that is running, in the order they came, and see what it has written', async () => {
     const before = db.stats.groups
     let late: Promise<unknown> | undefined
     await db.tx(async (tx) => {
       await addRoom(tx, 'first')
-      late ??= Promise.all([db.tx((tx) => addRoom(tx, 'second')), db.tx((tx) => addRoom(tx, 'third'))])
+      late ??= Promise.all([
+        db.tx((tx) => tx.all(sql`SELECT name FROM rooms`)),
+        db.tx((tx) => addRoom(tx, 'second')),
+        outcomesOf([db.tx((tx) => addRoom(tx, 'first'))]),
+        db.tx((tx) => addRoom(tx, 'third')),
+      ])
     })
-    await late
-    expect(db.stats.groups - before).toBe(2)
+    expect(await late).toEqual([[{ name: 'first' }], [], ['UNIQUE constraint failed: rooms.name'], []])
+    expect(db.stats.groups - before).toBe(1)
     expect(await roomNames()).toEqual(['first', 'second', 'third'])
+  })
+
+  test('join no group that is full', async () => {
+    const before = db.stats.groups
+    const units: Promise<unknown>[] = []
+    const chain = async (n: number): Promise<void> => {
+      await db.tx(async (tx) => {
+        await addRoom(tx, `room ${n}`)
+        if (n < 600) units.push(chain(n + 1))
+      })
+    }
+    await chain(1)
+    while (units.length < 599) await Promise.all(units)
+    await Promise.all(units)
+    expect(db.stats.groups - before).toBe(2)
+    expect(await roomNames()).toHaveLength(600)
   })
 
   test('are committed in groups that end', async () => {

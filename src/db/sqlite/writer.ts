@@ -109,7 +109,7 @@ export class SqliteWriter {
     })
   }
 
-  async #runGroup(group: readonly Unit[]): Promise<void> {
+  async #runGroup(group: Unit[]): Promise<void> {
     try {
       await this.#attempt(group)
     } catch (error) {
@@ -132,7 +132,7 @@ export class SqliteWriter {
     this.#queue.unshift(...group.filter((unit) => unit !== leftOut))
   }
 
-  async #attempt(group: readonly Unit[]): Promise<void> {
+  async #attempt(group: Unit[]): Promise<void> {
     const { begin, commit, rollback } = this.#statements
     const waited = performance.now() - (group[0]?.since ?? 0)
     await whileBusy(() => begin.run(), this.#patienceMs - waited)
@@ -147,8 +147,8 @@ export class SqliteWriter {
     }
   }
 
-  /** Whether one of them may have written. */
-  async #runUnits(group: readonly Unit[], alarm: Alarm): Promise<boolean> {
+  /** Whether one of them may have written. Units that come of the last one join the group: one fsync for both. */
+  async #runUnits(group: Unit[], alarm: Alarm): Promise<boolean> {
     const { savepoint, undo, release } = this.#statements
     let wrote = false
     const guarded = this.#guardedGroups > 0
@@ -172,6 +172,7 @@ export class SqliteWriter {
         throw new GroupLost()
       }
       wrote ||= tx.wrote
+      if (unit === group.at(-1)) group.push(...this.#queue.splice(0, unitsPerCommit - group.length))
     }
     return wrote
   }
