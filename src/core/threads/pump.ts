@@ -46,10 +46,13 @@ export class Pump {
     try {
       this.#begun ??= this.#begin()
       await this.#begun
-      await follower.look()
       // The feed may have gone on meanwhile; from the moment it has not, the follower is told with all others.
-      do await follower.catchUp(this.#place)
-      while (isBefore(follower.place, this.#place))
+      do {
+        const upTo = this.#place
+        // Who it is may be told in what it catches up with.
+        await follower.look()
+        await follower.catchUp(upTo)
+      } while (isBefore(follower.place, this.#place))
       this.#followers.add(follower)
       if (follower.broad) this.#broad.add(follower)
       for (const name of follower.threads)

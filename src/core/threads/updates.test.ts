@@ -1,0 +1,36 @@
+/** Being told of changes, on both engines: whoever begins to follow while something is committed. */
+import { expect } from 'vitest'
+import { eachEngine } from '../../../test/support/engines.ts'
+import { as, openTestHub } from '../../../test/support/hub.ts'
+import { verifies } from '../../../test/support/verifies.ts'
+import { local } from '../access/callers.ts'
+import { send } from '../messages/send.ts'
+import { beginWatching, followUpdates } from './updates.ts'
+
+eachEngine('A follower', (open) => {
+  verifies('hub.updates.mail', 'that is made while it begins to follow itself misses nothing', async () => {
+    const hub = await openTestHub(await (await open()).connect())
+    await send(hub, as('alice'), { to: [{ name: 'carol' }], body: 'for somebody else' })
+    // Somebody else follows already, and the feed goes on while these join.
+    await followUpdates(hub, { caller: local, name: 'carol' }, { watched: [], tell: () => {} })
+    const each = Array.from({ length: 40 }, async (_, moments) => {
+      const name = `bob-${moments}`
+      const [looker, target] = [{ caller: local, name }, { kind: 'agent', name } as const]
+      const told: string[] = []
+      const begin = await beginWatching(hub, looker, target)
+      // Something to catch up with, which takes a while.
+      await send(hub, as('alice'), { to: [{ name: 'carol' }], body: 'meanwhile' })
+      const joined = followUpdates(hub, looker, {
+        watched: [{ uri: name, target, ...begin }],
+        tell: ({ uri }) => told.push(uri),
+      })
+      for (let n = 0; n < moments; n++) await (n % 4 === 3 ? new Promise(setImmediate) : undefined)
+      await send(hub, as('alice'), { to: [{ name }], body: 'one' })
+      await joined
+      await send(hub, as('alice'), { to: [{ name }], body: 'two' })
+      await expect.poll(() => told).toEqual([name, name])
+    })
+    await Promise.all(each)
+    await hub.close()
+  })
+})
