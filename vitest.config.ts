@@ -22,6 +22,8 @@ export default defineConfig({
     maxWorkers: 3,
     testTimeout: 30_000,
     hookTimeout: 30_000,
+    // What is waited for comes at once, or on a busy machine after a while: a second said more of the machine than of Parley.
+    expect: { poll: { timeout: 10_000 } },
     restoreMocks: true,
     unstubEnvs: true,
   },
