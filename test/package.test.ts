@@ -72,4 +72,4 @@ test('the package holds the launcher and the built program, nothing of the sourc
     stdout: `${version}\n`,
     stderr: '',
   })
-}, 60_000)
+}, 120_000)

@@ -235,6 +235,7 @@ export const requirements = [
   { id: 'serve.nodes.unannounced', spec: 'DESIGN One wait', says: 'A node that is gone may have announced nothing of its last commits: the others look, within some ten seconds.' },
   { id: 'serve.nodes.database', spec: 'DESIGN Nothing lost', says: 'PostgreSQL killed under two nodes and started again: each acknowledged message arrives once, in order.' },
   { id: 'serve.wait.monotonic', spec: 'DESIGN One wait', says: 'A wait ends after its time, whatever becomes of the time of day meanwhile.' },
+  { id: 'serve.wait.database', spec: 'DESIGN One wait', says: 'A wait goes on though the database is away for a while; one that is away at the end is said so.' },
   { id: 'serve.stop.signals', spec: 'DESIGN Interface', says: 'SIGTERM and SIGINT end it in good order with exit code 0.' },
   { id: 'serve.stop.waiting', spec: 'DESIGN Interface', says: 'Those who wait when it stops are answered, and lose nothing.' },
   { id: 'serve.log.secrets', spec: 'DECISIONS post 2', says: 'No token, key or message body reaches the log.' },

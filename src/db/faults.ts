@@ -18,6 +18,20 @@ export function isFault(error: unknown, kind: FaultKind): boolean {
   return error instanceof Fault && error.kind === kind
 }
 
+/** Nobody knows whether the work is saved: it must not be run again. */
+export class Unsure extends HubError {
+  constructor(cause: unknown) {
+    super('DB_BUSY', 'The database was lost during the commit: the work may be saved or not.', {
+      hint: 'Look whether it is there before you try again.',
+      cause,
+    })
+  }
+}
+
+/** Whether the database is away or in the way for a while, and nothing was done: the same may be tried again. */
+export const isPassing = (error: unknown): boolean =>
+  error instanceof HubError && error.code === 'DB_BUSY' && !(error instanceof Unsure)
+
 /** By extended result code, then by its low byte (https://www.sqlite.org/rescode.html). */
 const sqliteKinds: Readonly<Record<number, FaultKind>> = {
   2067: 'unique', // CONSTRAINT_UNIQUE

@@ -80,12 +80,13 @@ eachEngine('Nodes', (open, dialect) => {
 
   if (dialect === 'postgres')
     verifies(
-      'serve.nodes.deaf',
+      ['serve.nodes.deaf', 'serve.wait.database'],
       'all of them look once the node hears again',
       async () => {
         const { line, here, there, alice, bob, topic, end } = await begin()
         const ears = await openEars(there, bob, topic)
         line?.cut()
+        await expect.poll(async () => (await fetch(`${there.url}/health/readiness`)).status).toBe(503)
         await agentWith(here, alice).send(bob, 'news', 'hello')
         await httpPeer(here, '?agent=ada').send(topic, 'good morning')
         line?.mend()

@@ -4,6 +4,8 @@ import { TestClock } from '../../../test/support/clock.ts'
 import { eachEngine } from '../../../test/support/engines.ts'
 import { as, now, openTestHub } from '../../../test/support/hub.ts'
 import { verifies } from '../../../test/support/verifies.ts'
+import { HubError } from '../../base/errors.ts'
+import { Unsure } from '../../db/faults.ts'
 import type { SqliteDb } from '../../db/sqlite/sqlite.ts'
 import { take } from '../mail/take.ts'
 import { send } from '../messages/send.ts'
@@ -70,6 +72,49 @@ eachEngine('A wait', (open, dialect) => {
       clock.advance(1)
       await answer
     }
+  })
+
+  verifies('serve.wait.database', 'outlasts a database that is away, and does nothing twice', async () => {
+    const { hub, clock } = await start()
+    const away = new HubError('DB_BUSY', 'The database cannot be reached.')
+    const begin = (answers: readonly (Error | string | undefined)[]) => {
+      let asked = 0
+      const answer = wait(hub, { channel: 't', ms: 5000, signals: [] }, async () => {
+        const found = answers[asked++] ?? undefined
+        if (found instanceof Error) throw found
+        return { found }
+      })
+      return { answer, asked: () => asked }
+    }
+    const lucky = begin([undefined, away, away, 'there'])
+    await settle(hub, 1)
+    hub[inside].wakes.wake(['t'])
+    await expect.poll(lucky.asked).toBe(2)
+    for (const count of [3, 4]) {
+      await expect.poll(() => clock.pending).toBe(1)
+      clock.advance(500)
+      await expect.poll(lucky.asked).toBe(count)
+    }
+    expect(await lucky.answer).toBe('there')
+    // Whoever comes while it is away is told so at once; and who waited, at the end.
+    await expect(begin([away]).answer).rejects.toBe(away)
+    const late = begin([undefined, ...Array(20).fill(away)])
+    const told = expect(late.answer).rejects.toBe(away)
+    await settle(hub, 1)
+    hub[inside].wakes.wake(['t'])
+    for (let asked = 2; asked <= 11; asked++) {
+      await expect.poll(late.asked).toBe(asked)
+      await expect.poll(() => clock.pending).toBe(1)
+      clock.advance(500)
+    }
+    await told
+    // Nobody knows whether the take was saved: it is not tried again.
+    const unsure = new Unsure(new Error('lost'))
+    const taking = begin([undefined, unsure])
+    const failed = expect(taking.answer).rejects.toBe(unsure)
+    await settle(hub, 1)
+    hub[inside].wakes.wake(['t'])
+    await failed
   })
 
   test('ends at its deadline, at the limit of the hub, and at once when it is told to', async () => {

@@ -1,4 +1,5 @@
 /** The only waiting in the product: ask; if there is nothing, sleep until a wake-up or the deadline; ask again. */
+import { isPassing } from '../../db/faults.ts'
 import { type Hub, inside } from './hub.ts'
 
 export interface Wait {
@@ -18,8 +19,12 @@ export interface Answer<T> {
   again?: number | undefined
 }
 
+/** From one question to a database that is away to the next. */
+const awayMs = 500
+
 /**
  * The query is the truth, a wake-up only its occasion: it may be lost or false. A waiter writes nothing while it waits.
+ * A database that goes away meanwhile ends no wait, unless it stays away until the deadline (serve.wait.database).
  * Asked early, a transaction begun at once sees what it was woken for, and is committed with it; a reader does not see it yet.
  * The deadline is no time of day: a clock that is set would end the wait at once, or not for hours (serve.wait.monotonic).
  */
@@ -31,6 +36,7 @@ export async function wait<T>(
   const deadline = hub.clock.monotonic() + Math.min(ms, limitMs)
   let woken = false
   let early = false
+  let trouble: unknown
   let rouse = () => {}
   const wake = (soon = false) => {
     woken = true
@@ -40,15 +46,22 @@ export async function wait<T>(
   // Listen before asking: what is committed in between is then not missed.
   const unhook = ms > 0 ? hook(hub, channel, signals, wake) : undefined
   try {
-    for (;;) {
+    for (let first = true; ; first = false) {
       woken = false
       const soon = early
       early = false
-      const answer = await ask(soon)
+      trouble = undefined
+      const answer: Answer<T> = await ask(soon).catch((error) => {
+        if (first || !isPassing(error)) throw error
+        trouble = error
+        return { again: hub.clock.now() + awayMs }
+      })
       if (answer.found !== undefined) return answer.found
       const left = deadline - hub.clock.monotonic()
-      if (left <= 0 || signals.some((signal) => signal.aborted)) return undefined
-      if (woken) continue
+      if (signals.some((signal) => signal.aborted)) return undefined
+      if (left <= 0 && trouble !== undefined) throw trouble
+      if (left <= 0) return undefined
+      if (woken && trouble === undefined) continue
       const pauseMs = answer.again === undefined ? left : Math.min(left, answer.again - hub.clock.now())
       await new Promise<void>((resolve) => {
         const cancel = hub.clock.after(Math.max(1, pauseMs), resolve)

@@ -1,7 +1,7 @@
 /** Units that would wait for one row: those that come while others of their lane run share a transaction, and one wait for the disk. */
 import sql from 'sql-template-tag'
+import { Unsure } from '../faults.ts'
 import type { Tx } from '../port.ts'
-import { Unsure } from './commit.ts'
 import type { PostgresTx } from './tx.ts'
 
 type Work<T> = (tx: Tx) => Promise<T>
