@@ -10,16 +10,22 @@ export function lettersApart(a: string, b: string, most = Math.max(a.length, b.l
   const width = b.length + 1
   let before = new Array<number>(width).fill(far)
   let last = Array.from({ length: width }, (_, n) => Math.min(n, far))
+  let nowhere = false
   for (let i = 1; i <= a.length; i++) {
     const row = new Array<number>(width).fill(far)
     row[0] = Math.min(i, far)
+    let least = row[0]
     // Further from the diagonal there are more slips than count.
     for (let j = Math.max(1, i - most); j <= Math.min(b.length, i + most); j++) {
       const same = a[i - 1] === b[j - 1] ? 0 : 1
       const swapped =
         i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1] ? (before[j - 2] ?? far) + 1 : far
       row[j] = Math.min((last[j] ?? far) + 1, (row[j - 1] ?? far) + 1, (last[j - 1] ?? far) + same, swapped, far)
+      least = Math.min(least, row[j] ?? far)
     }
+    // From two such rows no way leads back to fewer slips.
+    if (least === far && nowhere) return far
+    nowhere = least === far
     before = last
     last = row
   }
