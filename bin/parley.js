@@ -1,9 +1,8 @@
 #!/usr/bin/env node
 /** Starts Parley on a Node that can run it. Plain JavaScript, because it begins on one that perhaps cannot. */
-import { existsSync } from 'node:fs'
 import module from 'node:module'
 import { join } from 'node:path'
-import { pathToFileURL } from 'node:url'
+import { partOf } from './built.js'
 import { onNode24, root } from './runtime.js'
 
 // Not awaited: what fails in there ends the process with its trace, and a wait that nothing keeps alive is no failure.
@@ -12,7 +11,5 @@ void onNode24(() => {
   // that Parley starts find it by the variable: without it each loads a compiler, which takes 20 MB and 100 ms.
   process.env.NODE_COMPILE_CACHE ??= join(root, '.runtime', 'compile-cache')
   module.enableCompileCache(process.env.NODE_COMPILE_CACHE)
-  // A checkout runs its source; a published package has none, and carries what was built from it.
-  const source = join(root, 'src', 'main.ts')
-  return import(pathToFileURL(existsSync(source) ? source : join(root, 'dist', 'main.js')).href)
+  return import(partOf('main'))
 })

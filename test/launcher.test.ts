@@ -1,6 +1,6 @@
 /** The launcher in real processes: what it does on a new Node, on an old one, and where it can do nothing. */
 import { once } from 'node:events'
-import { cp, mkdir, readdir, rm, utimes, writeFile } from 'node:fs/promises'
+import { cp, mkdir, readdir, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { ended, type Installation, installation, pretendNode } from './support/installation.ts'
@@ -26,6 +26,22 @@ describe('On Node 24 or newer', () => {
     await writeFile(join(folder, 'dist', 'main.js'), "console.log('built')")
     await rm(join(folder, 'src'), { recursive: true })
     expect(await ended(start([]))).toMatchObject({ code: 0, stdout: 'built\n', stderr: '' })
+  })
+
+  verifies('all.build.fresh', 'what was built runs until a file that it was made of changes', async () => {
+    const { start, folder } = await installation()
+    const source = join(folder, 'src', 'main.ts')
+    await mkdir(join(folder, 'dist'))
+    await writeFile(join(folder, 'dist', 'main.js'), "console.log('built')")
+    const { size, mtimeMs } = await stat(source)
+    await writeFile(join(folder, 'dist', 'inputs.json'), JSON.stringify({ 'src/main.ts': `${size} ${mtimeMs}` }))
+    expect(await ended(start(['pid']))).toMatchObject({ code: 0, stdout: 'built\n' })
+
+    await utimes(source, 0, 0)
+    const changed = start(['pid'])
+    expect(await ended(changed)).toMatchObject({ code: 0, stdout: `${changed.pid}\n` })
+    await writeFile(join(folder, 'dist', 'inputs.json'), '{ "cut off')
+    expect(await ended(start(['exit', '3']))).toMatchObject({ code: 3, stdout: '' })
   })
 
   test('a folder that cannot be written costs the compile cache only', async () => {

@@ -61,9 +61,11 @@ test('the package holds the launcher and the built program, nothing of the sourc
   const files = (await readdir(home, { recursive: true, withFileTypes: true }))
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name).slice(home.length + 1))
-  expect(files).toEqual(expect.arrayContaining(['bin/parley.js', 'dist/main.js', 'LICENSE', 'package.json']))
+  expect(files).toEqual(
+    expect.arrayContaining(['bin/parley.js', 'dist/main.js', 'dist/licenses.txt', 'LICENSE', 'package.json']),
+  )
   const strange =
-    /^(?!(bin|dist)\/.*\.js$|dist\/doors\/web\/assets\/[a-z]+\.(css|svg)$|(LICENSE|README\.md|package\.json)$)|\.test\.js$/
+    /^(?!(bin|dist)\/.*\.js$|dist\/app\/assets\/[a-z]+\.(css|svg)$|(dist\/licenses\.txt|LICENSE|README\.md|package\.json)$)|\.test\.js$/
   expect(files.filter((file) => strange.test(file))).toEqual([])
 
   await symlink(join(root, 'node_modules'), join(home, 'node_modules'))

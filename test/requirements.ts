@@ -132,6 +132,7 @@ export const requirements = [
   { id: 'all.runtime.shared', spec: 'DECISIONS all 18', says: 'Processes that start at once share one download, which stays in the checkout or package.' },
   { id: 'all.runtime.hand-over', spec: 'DECISIONS all 18', says: 'The launcher passes on signals, stdin, stdout and exit codes.' },
   { id: 'all.runtime.explained', spec: 'DESIGN The stack', says: 'Where no Node can be fetched, one message says what to install, and the exit code is 1.' },
+  { id: 'all.build.fresh', spec: 'DECISIONS Packages', says: 'A checkout runs what was built from its source, or its source if that has changed since.' },
   { id: 'all.mcp.eras', spec: 'DESIGN The stack', says: 'Clients of the protocol with sessions and of the one without are served on one URL.' },
   { id: 'all.errors.internal', spec: 'DESIGN Errors', says: 'An unforeseen fault is INTERNAL: logged whole, shown without detail.' },
   { id: 'all.engines.alike', spec: 'DESIGN Two engines', says: 'SQLite and PostgreSQL behave alike.' },
