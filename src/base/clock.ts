@@ -37,11 +37,37 @@ export function afterTurns(turns: number, fn: () => void): void {
 export const pause = (ms: number, signal?: AbortSignal): Promise<void> =>
   sleep(ms, undefined, signal && { signal }).catch(() => {})
 
-/** Runs `fn` every `ms`, until the returned function is called. The timer does not keep a process alive. */
+interface Round {
+  readonly fns: Set<() => void>
+  readonly timer: NodeJS.Timeout
+}
+
+const rounds = new Map<number, Round>()
+
+/**
+ * Runs `fn` every `ms`, the first time within that, until the returned function is called; not twice with the same `fn`. The timer does
+ * not keep a process alive. All of one period run together: an idle process wakes up once for them, and waking up is what it costs.
+ */
 export function every(ms: number, fn: () => void): () => void {
-  const timer = setInterval(fn, ms)
+  const round = rounds.get(ms) ?? startRound(ms)
+  round.fns.add(fn)
+  return () => {
+    round.fns.delete(fn)
+    if (round.fns.size > 0 || rounds.get(ms) !== round) return
+    clearInterval(round.timer)
+    rounds.delete(ms)
+  }
+}
+
+function startRound(ms: number): Round {
+  const fns = new Set<() => void>()
+  const timer = setInterval(() => {
+    for (const fn of fns) fn()
+  }, ms)
   timer.unref()
-  return () => clearInterval(timer)
+  const round = { fns, timer }
+  rounds.set(ms, round)
+  return round
 }
 
 /** Runs `fn` once after `ms`, and keeps the process alive until then; returns its cancellation. */

@@ -1,6 +1,5 @@
 /** The place of a SQLite file: whether its path still names the file that is open, and what room is left there. */
-import { statSync } from 'node:fs'
-import { statfs } from 'node:fs/promises'
+import { statfsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { limits } from '../../base/limits.ts'
 import { Fault } from '../faults.ts'
@@ -20,8 +19,9 @@ const identityOf = (path: string): Identity | undefined => statSync(path, { thro
 
 export type FreeBytes = (folder: string) => Promise<number>
 
+/** As quick as the looks for the files. In the thread pool it would wake up an idle process twice more each second. */
 const freeBytes: FreeBytes = async (folder) => {
-  const { bavail, bsize } = await statfs(folder)
+  const { bavail, bsize } = statfsSync(folder)
   return bavail * bsize
 }
 
