@@ -38,6 +38,8 @@ if (!isFresh()) {
   if (existsSync(join(root, 'dist'))) renameSync(join(root, 'dist'), old)
   renameSync(folder, join(root, 'dist'))
   rmSync(old, { recursive: true, force: true })
+  // Of files that are no more.
+  rmSync(join(root, '.runtime', 'compile-cache'), { recursive: true, force: true })
 }
 
 /** All but the beginning lies in `app/`, as deep as those files of the source that find another by its place. */

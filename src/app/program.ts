@@ -1,6 +1,7 @@
 /** The command line: reads what is asked for, and turns failures into one message and an exit code. */
 import { Command, CommanderError } from 'commander'
 import { HubError } from '../base/errors.ts'
+import { holdNewSpace } from '../base/heap.ts'
 import type { Hub } from '../core/hub/hub.ts'
 import { Fault } from '../db/faults.ts'
 import type { Open } from '../doors/cli/commands.ts'
@@ -50,8 +51,10 @@ async function createProgram(args: readonly string[], around: Surroundings): Pro
     .option('--port <number>', 'the port to listen on, 0 for any free one (HTTP_PORT)')
     .action(async ({ host, port }: { host?: string; port?: string }) => {
       const flags = { ...(host !== undefined && { HTTP_HOST: host }), ...(port !== undefined && { HTTP_PORT: port }) }
+      const release = holdNewSpace()
       const { serve } = await import('./serve.ts')
       await serve(readSettings(env, { flags, workingFolder: true }), around)
+      release()
     })
 
   program
