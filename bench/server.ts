@@ -6,6 +6,8 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+// What is measured is what `npm ci` leaves: the build of this source.
+import '../scripts/build.ts'
 
 const file = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 
