@@ -1,14 +1,23 @@
 /** Search for messages by their words: the part that both engines share. */
 import sql, { empty, type Sql } from 'sql-template-tag'
 import type { Reader, Tx } from '../db/port.ts'
-import type { Query } from '../fulltext/query.ts'
+import { CallingSql } from '../db/sqlite/calling.ts'
+import type { Phrase, Query } from '../fulltext/query.ts'
+import { tally } from '../fulltext/relevance.ts'
 import { searchedLength } from '../fulltext/words.ts'
 import { listed } from './search-documents.ts'
+import type { CountedItem } from './search-functions.ts'
 import * as postgres from './search-postgres.ts'
 import * as sqlite from './search-sqlite.ts'
 import { forEyesOf, ofProject, type Sight, seen, shownSubject, subject, threadName } from './visibility.ts'
 import { type SearchFilter, searchWhere } from './watched-search.ts'
 import { type Eyes, inEyes } from './watching.ts'
+
+/** As source or compiled, the module lies beside this file. */
+const functions = new URL(
+  import.meta.url.endsWith('.ts') ? './search-functions.ts' : './search-functions.js',
+  import.meta.url,
+)
 
 /**
  * Where to look: in the topics of a project, in all that is in somebody's sight, in what somebody sees of the pages, or in one
@@ -31,21 +40,51 @@ export function listFound(db: Reader, { query, scope }: Search, limit: number): 
   return engine(db).listFound(db, { query, scope: scopeWord(scope), limit })
 }
 
-export interface TextRow {
-  id: number
-  subject: string
-  body: string
+/** How often each phrase stands in the beginning of a message. */
+export interface CountedText {
+  readonly id: number
+  readonly subject: readonly number[]
+  readonly body: readonly number[]
+  /** Of the body, in words. */
+  readonly length: number
 }
 
-/** The beginnings of messages, by which they are ranked; those out of scope are left out. */
-export async function listTexts(
-  db: Reader,
-  { ids, scope, length }: { ids: readonly number[]; scope: Scope; length: number },
-): Promise<TextRow[]> {
-  return db.all<TextRow>(sql`
-    SELECT m.id, ${subject} AS subject, substr(m.body, 1, ${length}) AS body
+export interface Counting {
+  readonly ids: readonly number[]
+  readonly scope: Scope
+  readonly phrases: readonly Phrase[]
+  /** How many characters of a body are looked through. */
+  readonly length: number
+}
+
+/** So many are read in one go: on PostgreSQL they are counted in one turn of the event loop, some 1 to 2 ms. */
+export const countedAtOnce = ({ dialect }: Reader): number => (dialect === 'sqlite' ? 1000 : 200)
+
+/** Messages out of scope are left out. On SQLite they are counted in the thread that reads them, on PostgreSQL here. */
+export async function countTexts(long: Reader, { ids, scope, phrases, length }: Counting): Promise<CountedText[]> {
+  const body = sql`substr(m.body, 1, ${length})`
+  const from = sql`
     FROM messages m JOIN threads t ON t.id = m.thread_id ${'sight' in scope || 'eyes' in scope ? sql`JOIN agents a ON a.id = m.sender_id` : empty}
-    WHERE m.id IN ${listed(db, ids)} AND ${inScope(scope)}`)
+    WHERE m.id IN ${listed(long, ids)} AND ${inScope(scope)}`
+  if (long.dialect === 'sqlite') {
+    const counted = sql`countPhrases(${JSON.stringify(phrases)}, m.id, ${subject}, ${body})`
+    const [row] = await long.all<{ items: string | null }>(
+      new CallingSql(sql`SELECT group_concat(${counted}, ',') AS items ${from}`, functions),
+    )
+    return (JSON.parse(`[${row?.items ?? ''}]`) as CountedItem[]).map(([id, length, subject, body]) => ({
+      id,
+      length,
+      subject,
+      body,
+    }))
+  }
+  const rows = await long.all<{ id: number; subject: string; body: string }>(
+    sql`SELECT m.id, ${subject} AS subject, ${body} AS body ${from}`,
+  )
+  return rows.map(({ id, ...row }) => {
+    const [inSubject, inBody] = [tally(row.subject, phrases), tally(row.body, phrases)]
+    return { id, subject: inSubject.counts, body: inBody.counts, length: inBody.length }
+  })
 }
 
 export interface HitRow {

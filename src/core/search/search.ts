@@ -3,8 +3,8 @@ import { nextTurn } from '../../base/clock.ts'
 import { HubError } from '../../base/errors.ts'
 import { type Excerpt, excerpt } from '../../fulltext/excerpt.ts'
 import { type Phrase, phrasesOf, type Query, readQuery } from '../../fulltext/query.ts'
-import { type Counted, type Ranked, rank, tally } from '../../fulltext/relevance.ts'
-import { type HitRow, listFound, listHits, listTexts, type Scope } from '../../store/search.ts'
+import { type Counted, type Ranked, rank } from '../../fulltext/relevance.ts'
+import { countedAtOnce, countTexts, type HitRow, listFound, listHits, type Scope } from '../../store/search.ts'
 import { type Hub, longReader, reader } from '../hub/hub.ts'
 import { firstLine } from '../mail/messages.ts'
 import { catchUp } from './projection.ts'
@@ -21,9 +21,8 @@ const mostRanked = 1000
 /** Where some of the matches are out of sight, so many are looked through. */
 const mostSifted = 10_000
 
-/** Ranked by their beginnings, a page in one turn: some 2 to 4 ms. To bring their texts out of a thread would cost half as much again. */
+/** Ranked by their beginnings. */
 const rankedCharacters = 2000
-const pageSize = 100
 
 export interface Searching {
   readonly query: string
@@ -141,16 +140,16 @@ async function countAll(
   { ids, scope, phrases, subjectWeight = 1 }: Omit<Counting, 'query'> & { ids: readonly number[] },
 ): Promise<Counted[]> {
   const counted: Counted[] = []
+  const pageSize = countedAtOnce(longReader(hub))
   for (let at = 0; at < ids.length && counted.length < mostRanked; at += pageSize) {
     if (at > 0) await nextTurn()
-    const part = { ids: ids.slice(at, at + pageSize), scope, length: rankedCharacters }
-    for (const { id, ...row } of await listTexts(reader(hub), part)) {
-      const [subject, body] = [tally(row.subject, phrases), tally(row.body, phrases)]
+    const part = { ids: ids.slice(at, at + pageSize), scope, phrases, length: rankedCharacters }
+    for (const { id, subject, body, length } of await countTexts(longReader(hub), part)) {
       const counts = phrases.map(({ field }, n) => {
-        const inSubject = field === undefined || field === 'subject' ? subjectWeight * (subject.counts[n] ?? 0) : 0
-        return inSubject + (field === undefined || field === 'body' ? (body.counts[n] ?? 0) : 0)
+        const inSubject = field === undefined || field === 'subject' ? subjectWeight * (subject[n] ?? 0) : 0
+        return inSubject + (field === undefined || field === 'body' ? (body[n] ?? 0) : 0)
       })
-      counted.push({ id, counts, length: body.length })
+      counted.push({ id, counts, length })
     }
   }
   return counted

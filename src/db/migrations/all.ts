@@ -13,6 +13,7 @@ import { post } from './0010-post.ts'
 import { hub } from './0011-hub.ts'
 import { pages } from './0012-pages.ts'
 import { bridge } from './0013-bridge.ts'
+import { scopes } from './0014-scopes.ts'
 
 export const migrations: readonly Migration[] = [
   mailbox,
@@ -28,4 +29,5 @@ export const migrations: readonly Migration[] = [
   hub,
   pages,
   bridge,
+  scopes,
 ]

@@ -1,10 +1,12 @@
 /** Reads in a thread of their own: they hold up nobody, fail as others do, and end with the database. */
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setImmediate as turn } from 'node:timers/promises'
+import { pathToFileURL } from 'node:url'
 import sql from 'sql-template-tag'
 import { expect, onTestFinished, test } from 'vitest'
+import { CallingSql } from './calling.ts'
 import { openSqlite } from './sqlite.ts'
 
 async function open() {
@@ -45,6 +47,37 @@ test('A long read that fails says what another would, and the next one is answer
   await expect(db.long.all(sql`INSERT INTO rooms (name) VALUES ('hall')`)).rejects.toMatchObject({ kind: 'readonly' })
   await expect(db.long.all(sql`SELECT cellar FROM rooms`)).rejects.toThrow('no such column')
   expect(await db.long.all(sql`SELECT COUNT(*) AS count FROM rooms`)).toEqual([{ count: 0 }])
+})
+
+test('Long reads of one turn are answered each for itself, also where some of them fail', async () => {
+  const db = await open()
+  const answers = await Promise.allSettled([
+    db.long.all(sql`SELECT 1 AS n`),
+    db.long.all(sql`SELECT cellar FROM rooms`),
+    db.long.all(countTo(300_000)),
+    db.long.all(sql`SELECT 2 AS n`),
+  ])
+  expect(answers.map((answer) => (answer.status === 'fulfilled' ? answer.value : 'failed'))).toEqual([
+    [{ n: 1 }],
+    'failed',
+    [{ count: 300_000 }],
+    [{ n: 2 }],
+  ])
+})
+
+test('A long read may call the functions of a module', async () => {
+  const db = await open()
+  const folder = mkdtempSync(join(tmpdir(), 'parley-functions-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  const file = join(folder, 'functions.mjs')
+  writeFileSync(file, `export const twice = (text, mark) => text + mark + text`)
+  await db.tx((tx) => tx.all(sql`INSERT INTO rooms (name) VALUES ('hall'), ('attic')`))
+  const doubled = () =>
+    db.long.all(new CallingSql(sql`SELECT twice(name, ${'+'}) AS name FROM rooms ORDER BY name`, pathToFileURL(file)))
+  expect(await Promise.all([doubled(), doubled()])).toEqual([
+    [{ name: 'attic+attic' }, { name: 'hall+hall' }],
+    [{ name: 'attic+attic' }, { name: 'hall+hall' }],
+  ])
 })
 
 test('A long read ends when the database is closed', async () => {

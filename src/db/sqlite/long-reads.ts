@@ -4,12 +4,15 @@ import type { Sql } from 'sql-template-tag'
 import { alarm } from '../../base/clock.ts'
 import { shuttingDown, sqliteFault } from '../faults.ts'
 import type { Reader } from '../port.ts'
+import { CallingSql } from './calling.ts'
 
 /** To the thread. */
 export interface Question {
   readonly id: number
   readonly strings: readonly string[]
   readonly values: readonly unknown[]
+  /** Of a query that calls functions. */
+  readonly module: string | undefined
 }
 
 /** From the thread. An error that crosses threads loses its code, unless that is sent as data. */
@@ -37,6 +40,8 @@ export class LongReads implements Reader {
   readonly #file: string
   readonly #waiting = new Map<number, Waiting>()
   #worker: Worker | undefined
+  /** What is asked in one turn goes in one message: a search asks many parts of the index, and each message costs 75 µs. */
+  #questions: Question[] = []
   #asked = 0
   #closed = false
 
@@ -51,7 +56,12 @@ export class LongReads implements Reader {
     return new Promise<Row[]>((resolve, reject) => {
       this.#waiting.set(id, { resolve: resolve as (rows: unknown[]) => void, reject })
       worker.ref()
-      worker.postMessage({ id, strings: query.strings, values: query.values } satisfies Question)
+      const module = query instanceof CallingSql ? query.module : undefined
+      if (this.#questions.push({ id, strings: query.strings, values: query.values, module }) > 1) return
+      queueMicrotask(() => {
+        this.#worker?.postMessage(this.#questions)
+        this.#questions = []
+      })
     })
   }
 
@@ -82,7 +92,9 @@ export class LongReads implements Reader {
   #start(): Worker {
     if (this.#worker !== undefined) return this.#worker
     const worker = new Worker(script, { workerData: this.#file })
-    worker.on('message', (answer: Answer) => this.#settle(answer))
+    worker.on('message', (answers: Answer[]) => {
+      for (const answer of answers) this.#settle(answer)
+    })
     // The next question starts another.
     worker.on('error', (error) => this.#fail(error))
     worker.on('exit', () => {
