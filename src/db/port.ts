@@ -32,6 +32,11 @@ export interface TxOptions {
    * other. SQLite does so with all units.
    */
   readonly lane?: string | undefined
+  /**
+   * The work is done again if the power goes, because its watermark goes with it: on SQLite its COMMIT does not wait for the
+   * disk. What is committed after it and waits for the disk takes it along.
+   */
+  readonly repeatable?: boolean
 }
 
 export interface Db extends Reader {

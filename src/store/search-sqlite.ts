@@ -11,12 +11,16 @@ import { type Document, listDocuments, listWithin } from './search-documents.ts'
  */
 const wordsInPart = 1_000_000
 
-/** One step of indexing takes some 3 ms; a single message may have more bytes. */
-const messagesPerStep = 64
-const bytesPerStep = 32_000
+/** One step of indexing takes some 2 ms; a single message may have more bytes. */
+const messagesPerStep = 32
+const bytesPerStep = 16_000
 
-/** One step of merging takes some 3 ms as well. */
-const pagesPerStep = 200
+/** A step writes some 15 pages, and merges what it finds of this many segments of a size: 32 pages keep up with that. */
+const segmentsToMerge = 8
+const mergedWithStep = 32
+
+/** One step of merging a full part takes some 3 ms. */
+const pagesPerStep = 64
 
 const tableOf = (part: number): Sql => raw(`search_${part}`)
 
@@ -112,6 +116,7 @@ export async function indexNext(tx: Tx): Promise<boolean> {
     scopes = words === 0 ? document.scopes : scopes.filter((scope) => document.scopes.includes(scope))
     words += await insertDocument(tx, open.part, document)
   }
+  await merge(tx, open.part, mergedWithStep)
   await tx.all(sql`
     UPDATE search_parts SET last_id = ${newest}, words = ${words}, scopes = ${scopes.join(' ')} WHERE part = ${open.part}`)
   return true
@@ -119,7 +124,8 @@ export async function indexNext(tx: Tx): Promise<boolean> {
 
 /**
  * The words come as fulltext/words.ts has cut them: `ascii` parts them at the spaces and leaves the letters as they are.
- * FTS5 merges by pages; with pages of a quarter of the usual size the longest commit takes 14 ms instead of 25.
+ * FTS5 merges by pages; with pages of a quarter of the usual size the longest commit takes 14 ms instead of 25. By itself it
+ * would merge as much as has gathered, inside of any insertion: each step merges a little instead.
  */
 async function insertPart(tx: Tx, last: Part | undefined): Promise<Part> {
   const made = { part: (last?.part ?? 0) + 1, last_id: last?.last_id ?? 0, words: 0, scopes: '' }
@@ -130,6 +136,10 @@ async function insertPart(tx: Tx, last: Part | undefined): Promise<Part> {
   // It may be there from an index that was given up.
   await tx.all(sql`INSERT INTO ${table} (${table}) VALUES ('delete-all')`)
   await tx.all(sql`INSERT INTO ${table} (${table}, rank) VALUES ('pgsz', 1000)`)
+  await tx.all(sql`INSERT INTO ${table} (${table}, rank) VALUES ('automerge', 0)`)
+  await tx.all(sql`INSERT INTO ${table} (${table}, rank) VALUES ('crisismerge', 1000)`)
+  // A number that is bound counts as a fraction, which FTS5 does not take here.
+  await tx.all(sql`INSERT INTO ${table} (${table}, rank) VALUES ('usermerge', ${raw(String(segmentsToMerge))})`)
   await tx.all(sql`INSERT INTO search_parts (part, last_id, words) VALUES (${made.part}, ${made.last_id}, 0)`)
   return made
 }
@@ -154,12 +164,17 @@ export async function findUnmerged(db: Reader): Promise<number | undefined> {
 export async function mergeNext(tx: Tx): Promise<boolean> {
   const part = await findUnmerged(tx)
   if (part === undefined) return false
-  const table = tableOf(part)
   const before = await countChanges(tx)
-  await tx.all(sql`INSERT INTO ${table} (${table}, rank) VALUES ('merge', ${-pagesPerStep})`)
+  await merge(tx, part, -pagesPerStep)
   // Fewer than two changes mean that nothing is left to merge: https://www.sqlite.org/fts5.html#the_merge_command
   if ((await countChanges(tx)) - before < 2) await tx.all(sql`UPDATE search_parts SET merged = 1 WHERE part = ${part}`)
   return true
+}
+
+/** Up to so many pages; a negative number merges all segments, a positive one those that are enough of a size. */
+async function merge(tx: Tx, part: number, pages: number): Promise<void> {
+  const table = tableOf(part)
+  await tx.all(sql`INSERT INTO ${table} (${table}, rank) VALUES ('merge', ${pages})`)
 }
 
 async function countChanges(tx: Tx): Promise<number> {

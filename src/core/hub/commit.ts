@@ -30,8 +30,8 @@ const attempts = 5
 /** Thrown by work that finds what it has read changed by another writer, which only PostgreSQL has: the work runs again. */
 export class LostRace extends Error {}
 
-/** `lane`: the name of the one row that work of this kind waits for. */
-export type CommitOptions = Pick<TxOptions, 'lane'>
+/** `lane`: the name of the one row that work of this kind waits for. `repeatable`: it is done again if the power goes. */
+export type CommitOptions = Pick<TxOptions, 'lane' | 'repeatable'>
 
 /** Runs `work` in a transaction. It runs again where another was first to write a unique row: then it finds that row. */
 export async function commit<T>(

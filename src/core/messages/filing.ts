@@ -43,7 +43,8 @@ export function fileAll(hub: Hub): void {
   })
 }
 
-const step = (hub: Hub): Promise<boolean> => commit(hub, itself, (tx) => fileNext(tx, rowsPerStep))
+const step = (hub: Hub): Promise<boolean> =>
+  commit(hub, itself, (tx) => fileNext(tx, rowsPerStep), { repeatable: true })
 
 /** On PostgreSQL nothing waits to be filed. */
 function start(hub: Hub, work: () => Promise<void>): void {

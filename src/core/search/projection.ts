@@ -10,7 +10,7 @@ const steps = memory((): { running?: Promise<boolean> | undefined } => ({}))
 /** Each step is a small commit of its own, and may be the last: the next process goes on from there. */
 function step(hub: Hub): Promise<boolean> {
   const kept = steps(hub)
-  kept.running ??= commit(hub, itself, indexNext).finally(() => {
+  kept.running ??= commit(hub, itself, indexNext, { repeatable: true }).finally(() => {
     kept.running = undefined
   })
   return kept.running
@@ -26,10 +26,10 @@ export async function catchUp(hub: Hub): Promise<void> {
 export async function rebuildSearch(hub: Hub): Promise<void> {
   for (let from: number | undefined = 0; from !== undefined; ) {
     const reached: number = from
-    from = await commit(hub, itself, (tx) => resetNext(tx, reached))
+    from = await commit(hub, itself, (tx) => resetNext(tx, reached), { repeatable: true })
   }
   await catchUp(hub)
-  while (await commit(hub, itself, mergeNext));
+  while (await commit(hub, itself, mergeNext, { repeatable: true }));
 }
 
 /** How long after a commit the index looks for work, and between two steps while others are at work. */
@@ -75,7 +75,7 @@ export function keepSearchable(hub: Hub): () => Promise<void> {
   /** One step of work, if there is any. Looking for it takes no lock. */
   async function work(): Promise<boolean> {
     if (!(await isIndexed(reader(hub), await findNewest(reader(hub))))) return step(hub)
-    return (await findUnmerged(reader(hub))) !== undefined && commit(hub, itself, mergeNext)
+    return (await findUnmerged(reader(hub))) !== undefined && commit(hub, itself, mergeNext, { repeatable: true })
   }
 
   const stir = () => {

@@ -61,7 +61,7 @@ export class SqliteConnection {
 }
 
 /** How long a read waits inside SQLite. In WAL mode that happens only while another process recovers or closes the file. */
-const readTimeoutMs = 5_000
+export const readTimeoutMs = 5_000
 
 export function openReading(file: string): SqliteConnection {
   const connection = new SqliteConnection(file, { timeout: readTimeoutMs })

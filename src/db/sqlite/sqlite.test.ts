@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import sql from 'sql-template-tag'
+import sql, { raw } from 'sql-template-tag'
 import { afterAll, afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { Tx } from '../port.ts'
 import { openSqlite, type SqliteDb } from './sqlite.ts'
@@ -40,6 +40,18 @@ describe('A SQLite file', () => {
     expect(await db.tx((tx) => tx.all(sql`PRAGMA synchronous`))).toEqual([{ synchronous: 2 }])
     expect(await db.all(sql`PRAGMA journal_mode`)).toEqual([{ journal_mode: 'wal' }])
     expect(await db.tx((tx) => tx.all(sql`PRAGMA foreign_keys`))).toEqual([{ foreign_keys: 1 }])
+  })
+
+  test('waits for the disk unless all that is committed can be done again', async () => {
+    const mode = async (tx: Tx) => (await tx.all<{ synchronous: number }>(sql`PRAGMA synchronous`))[0]?.synchronous
+    const [lasting, repeatable] = [() => db.tx(mode), () => db.tx(mode, { repeatable: true })]
+    expect(await Promise.all([repeatable(), repeatable()])).toEqual([1, 1])
+    expect(await Promise.all([repeatable(), lasting()])).toEqual([2, 2])
+    expect(await repeatable()).toBe(1)
+    expect(await lasting()).toBe(2)
+    const late: Promise<unknown>[] = []
+    await db.tx(async () => void late.push(repeatable(), lasting(), repeatable()), { repeatable: true })
+    expect(await Promise.all(late)).toEqual([1, 2, 2])
   })
 
   test('is not written outside of a transaction', async () => {
@@ -225,6 +237,32 @@ test('The WAL is moved into the file while the program runs, and the loss of the
   await write(300)
   expect(await roomNames()).toHaveLength(600)
 })
+
+test('A WAL that grew while somebody read for long is cut back little by little', async () => {
+  const size = () => statSync(`${file}-wal`).size
+  const [megabyte, body] = [1024 * 1024, 'x'.repeat(4000)]
+  let written = 0
+  // More than the thread waits for, however many pages it expects of a commit.
+  const write = async () => {
+    for (const until = written + 700; written < until; ) await db.tx((tx) => addRoom(tx, `${written++} ${body}`))
+    await db.long.all(sql`SELECT 1`)
+  }
+  await db.snapshot(async (reader) => {
+    await reader.all(sql`SELECT 1 FROM rooms`)
+    await db.tx((tx) => tx.all(sql`CREATE TABLE loads (load BLOB)`))
+    for (let n = 0; n < 24; n++)
+      await db.tx((tx) => tx.all(sql`INSERT INTO loads (load) VALUES (zeroblob(${raw(String(4 * megabyte))}))`))
+    await write()
+  })
+  // It grows on until the thread has moved it, and begins anew with the commit after that.
+  let longest = size()
+  expect(longest).toBeGreaterThan(90 * megabyte)
+  while (size() >= longest) {
+    longest = size()
+    await write()
+  }
+  expect(size()).toBeGreaterThan(longest - 20 * megabyte)
+}, 20_000)
 
 describe('A lock of another process', () => {
   test('is waited for, and the event loop stays free', async () => {

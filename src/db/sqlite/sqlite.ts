@@ -2,7 +2,7 @@
 import type { Sql } from 'sql-template-tag'
 import { HubError } from '../../base/errors.ts'
 import { shuttingDown, sqliteFault } from '../faults.ts'
-import type { Db, Reader, Tx, Wake } from '../port.ts'
+import type { Db, Reader, Tx, TxOptions, Wake } from '../port.ts'
 import { SqliteBell } from './bell.ts'
 import { defaultPatienceMs, whileBusy } from './busy.ts'
 import { Checkpoints } from './checkpoints.ts'
@@ -14,13 +14,10 @@ import { SqliteWatch } from './watch.ts'
 import { SqliteWriter } from './writer.ts'
 
 /**
- * Where the thread does not keep up. SQLite's own 1,000 pages are full after four groups of 64 sends, and a checkpoint has
- * two fsyncs more. A crash leaves at most 64 MB to be read at the next start.
+ * Where the thread of checkpoints.ts is not heard of at all: 512 MB. A WAL that grew while a backup read can be as long as
+ * 60,000 pages, and to move it here held up one commit for 110 to 500 ms.
  */
-const checkpointPages = 16_000
-
-/** A WAL that grew during a long read is cut back to this at the next checkpoint. */
-const walBytes = 64 * 1024 * 1024
+const checkpointPages = 128_000
 
 interface SqliteOptions {
   /** How long to wait for other processes that hold the file, in milliseconds, before DB_BUSY. */
@@ -58,7 +55,6 @@ function prepareFile(connection: SqliteConnection, file: string): void {
   // Savepoints copy the pages they change; kept in a temporary file, that doubles the cost of a send (34 → 60 µs).
   connection.pragma('temp_store = MEMORY')
   connection.pragma(`wal_autocheckpoint = ${checkpointPages}`)
-  connection.pragma(`journal_size_limit = ${walBytes}`)
 }
 
 interface Parts {
@@ -84,7 +80,7 @@ export class SqliteDb implements Db {
     this.#reading = reading
     this.long = new LongReads(file)
     this.#bell = new SqliteBell(file)
-    const checkpoints = new Checkpoints(this.long)
+    const checkpoints = new Checkpoints({ file, writing, thread: this.long })
     const committed = (units: number) => {
       place.checkFile()
       this.#bell.ring()
@@ -109,8 +105,8 @@ export class SqliteDb implements Db {
     }
   }
 
-  tx<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
-    return this.#writer.tx(work)
+  tx<T>(work: (tx: Tx) => Promise<T>, { repeatable = false }: TxOptions = {}): Promise<T> {
+    return this.#writer.tx(work, repeatable)
   }
 
   /** A connection of its own: in WAL mode it sees the file as of its first read, and holds up no writer. */

@@ -24,6 +24,8 @@ const unitLimitMs = 10_000
 
 interface Unit {
   readonly work: (tx: Tx) => Promise<unknown>
+  /** Whether its COMMIT need not wait for the disk. */
+  readonly repeatable: boolean
   readonly resolve: (value: unknown) => void
   readonly reject: (error: unknown) => void
   /** Told only after COMMIT: a failure, too, may rest on what a neighbour has not committed yet. */
@@ -51,6 +53,8 @@ export class SqliteWriter {
   #active = false
   #busy = false
   #closing = false
+  /** Whether a COMMIT waits for the disk, as it does but for groups of repeatable units. */
+  #waitsForDisk = true
   /** How many of the next groups have savepoints. */
   #guardedGroups = 0
 
@@ -68,12 +72,13 @@ export class SqliteWriter {
     }
   }
 
-  tx<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+  tx<T>(work: (tx: Tx) => Promise<T>, repeatable = false): Promise<T> {
     if (this.#closing) return Promise.reject(shuttingDown())
     return new Promise<T>((resolve, reject) => {
       // `resolve` is called with the value of `work`, and with nothing else.
       this.#queue.push({
         work,
+        repeatable,
         resolve: resolve as (value: unknown) => void,
         reject,
         failed: false,
@@ -135,6 +140,7 @@ export class SqliteWriter {
   async #attempt(group: Unit[]): Promise<void> {
     const { begin, commit, rollback } = this.#statements
     const waited = performance.now() - (group[0]?.since ?? 0)
+    this.#waitForDisk(!group.every(({ repeatable }) => repeatable))
     await whileBusy(() => begin.run(), this.#patienceMs - waited)
     const alarm = startAlarm()
     try {
@@ -145,6 +151,19 @@ export class SqliteWriter {
       alarm.stop()
       if (this.#connection.inTransaction) rollback.run()
     }
+  }
+
+  /** Set before BEGIN: inside of a transaction it has no effect. */
+  #waitForDisk(wanted: boolean): void {
+    if (this.#waitsForDisk === wanted) return
+    this.#connection.pragma(`synchronous = ${wanted ? 'FULL' : 'NORMAL'}`)
+    this.#waitsForDisk = wanted
+  }
+
+  /** The next that may join a group that runs: into one that does not wait for the disk, none that has to. */
+  #takeJoining(most: number): Unit[] {
+    const first = this.#waitsForDisk ? -1 : this.#queue.findIndex(({ repeatable }) => !repeatable)
+    return this.#queue.splice(0, first === -1 ? most : Math.min(first, most))
   }
 
   /** Whether one of them may have written. Units that come of the last one join the group: one fsync for both. */
@@ -172,7 +191,7 @@ export class SqliteWriter {
         throw new GroupLost()
       }
       wrote ||= tx.wrote
-      if (unit === group.at(-1)) group.push(...this.#queue.splice(0, unitsPerCommit - group.length))
+      if (unit === group.at(-1)) group.push(...this.#takeJoining(unitsPerCommit - group.length))
     }
     return wrote
   }
