@@ -8,13 +8,14 @@ import { type ChunkingContext, type CodeSplittingGroup, rolldown } from 'rolldow
 import { isFresh, stampOf } from '../bin/built.js'
 import { root } from '../bin/runtime.js'
 
-/** What Parley starts beside itself. Each is one file: what it shared with the server would hold more than it needs. */
+/** What Parley starts beside itself, or a thread of it loads by name. Each is one file: what it shared with the server would hold more than it needs. */
 const aside = [
   'app/archive-thread.ts',
   'app/guard.ts',
   'attachments/conversion.ts',
   'db/sqlite/long-reads-thread.ts',
   'doors/web/markdown/thread.ts',
+  'store/search-functions.ts',
 ]
 
 /** Not pure JavaScript, or looked for by name while the program runs. */

@@ -1,5 +1,6 @@
 /** The published package: what `npm pack` puts into it, and that it runs. */
 import { execFile } from 'node:child_process'
+import { globSync, readFileSync } from 'node:fs'
 import { mkdtemp, readdir, readFile, rm, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -67,6 +68,13 @@ test('the package holds the launcher and the built program, nothing of the sourc
   const strange =
     /^(?!(bin|dist)\/.*\.js$|dist\/app\/assets\/[a-z]+\.(css|svg)$|(dist\/licenses\.txt|LICENSE|README\.md|package\.json)$)|\.test\.js$/
   expect(files.filter((file) => strange.test(file))).toEqual([])
+  const named = globSync('src/**/*.ts', { cwd: root }).flatMap((file) =>
+    [...readFileSync(join(root, file), 'utf8').matchAll(/moduleBeside\(import\.meta\.url, '(.+?)'\)/g)].map(
+      ([, name]) => name,
+    ),
+  )
+  expect(named).not.toEqual([])
+  expect(files).toEqual(expect.arrayContaining(named.map((name) => `dist/app/${name}.js`)))
 
   await symlink(join(root, 'node_modules'), join(home, 'node_modules'))
   const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as { version: string }

@@ -1,7 +1,9 @@
 /** The archive of a server: a thread of its own, so that no request waits for it. */
+
 import { Worker } from 'node:worker_threads'
 import { pause, systemClock } from '../base/clock.ts'
 import type { LogLine } from '../base/log.ts'
+import { moduleBeside } from '../base/modules.ts'
 import { type Hub, onWake } from '../core/hub/hub.ts'
 import type { Config } from '../settings/all.ts'
 
@@ -11,8 +13,7 @@ const [againMs, longestMs] = [10_000, 600_000]
 /** What is left after this is done at the next start. */
 const stopMs = 2500
 
-// A build has no .ts.
-const program = new URL(`./archive-thread${import.meta.url.slice(-3)}`, import.meta.url)
+const program = moduleBeside(import.meta.url, 'archive-thread')
 
 /** Until the returned function is called. */
 export function startArchiving(hub: Hub, config: Config): () => Promise<void> {

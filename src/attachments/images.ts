@@ -1,15 +1,16 @@
 /** Pictures made into WebP, one at a time and in a process of their own: no request waits for it, and none dies with it. */
+
 import { type ChildProcess, fork } from 'node:child_process'
 import { systemClock } from '../base/clock.ts'
 import type { HubError } from '../base/errors.ts'
 import { limits } from '../base/limits.ts'
+import { moduleBeside } from '../base/modules.ts'
 import { programEnv } from '../base/processes.ts'
 import type { Answer, Question } from './conversion.ts'
 import { refused } from './folder.ts'
 import type { Raster } from './kinds.ts'
 
-// A build has no .ts.
-const program = new URL(`./conversion${import.meta.url.slice(-3)}`, import.meta.url)
+const program = moduleBeside(import.meta.url, 'conversion')
 
 /** The library gives up on a picture after 30 s. This is for a process that does not answer at all. */
 const answerMs = 40_000

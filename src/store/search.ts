@@ -1,5 +1,7 @@
 /** Search for messages by their words: the part that both engines share. */
+
 import sql, { empty, type Sql } from 'sql-template-tag'
+import { moduleBeside } from '../base/modules.ts'
 import type { Reader, Tx } from '../db/port.ts'
 import { CallingSql } from '../db/sqlite/calling.ts'
 import type { Phrase, Query } from '../fulltext/query.ts'
@@ -13,11 +15,7 @@ import { forEyesOf, ofProject, type Sight, seen, shownSubject, subject, threadNa
 import { type SearchFilter, searchWhere } from './watched-search.ts'
 import { type Eyes, inEyes } from './watching.ts'
 
-/** As source or compiled, the module lies beside this file. */
-const functions = new URL(
-  import.meta.url.endsWith('.ts') ? './search-functions.ts' : './search-functions.js',
-  import.meta.url,
-)
+const functions = moduleBeside(import.meta.url, 'search-functions')
 
 /**
  * Where to look: in the topics of a project, in all that is in somebody's sight, in what somebody sees of the pages, or in one

@@ -68,24 +68,25 @@ eachEngine('The search index', (open, dialect) => {
       await tx.all(sql`INSERT INTO search_parts (part, last_id, words) SELECT 1, MAX(id), 1050 FROM messages`)
     })
 
-  test.runIf(dialect === 'sqlite')('knows the scopes that all messages of a part are in', async () => {
-    const hub = await connectHub(await open())
-    const shared = async () => {
-      await catchUp(hub)
-      return (await hub[inside].db.all<{ scopes: string }>(sql`SELECT scopes FROM search_parts`))[0]?.scopes
-    }
-    await writeMessages(hub, notes(70))
-    expect(await shared()).toMatch(/^thread\d+ project(\d+) topics\1$/)
-    await writeMessages(hub, [{ body: 'elsewhere', topic: 'other' }])
-    expect(await shared()).toMatch(/^project(\d+) topics\1$/)
-    await writeMessages(hub, [{ body: 'note by mail', mail: {} }])
-    expect(await shared()).toMatch(/^project\d+$/)
-    expect(await find(hub, 'note')).toHaveLength(70)
-    await writeMessages(hub, [{ body: 'note', project: '/srv/beta' }])
-    expect(await shared()).toBe('')
-    expect(await find(hub, 'note')).toHaveLength(70)
-    await hub.close()
-  })
+  if (dialect === 'sqlite')
+    test('knows the scopes that all messages of a part are in', async () => {
+      const hub = await connectHub(await open())
+      const shared = async () => {
+        await catchUp(hub)
+        return (await hub[inside].db.all<{ scopes: string }>(sql`SELECT scopes FROM search_parts`))[0]?.scopes
+      }
+      await writeMessages(hub, notes(70))
+      expect(await shared()).toMatch(/^thread\d+ project(\d+) topics\1$/)
+      await writeMessages(hub, [{ body: 'elsewhere', topic: 'other' }])
+      expect(await shared()).toMatch(/^project(\d+) topics\1$/)
+      await writeMessages(hub, [{ body: 'note by mail', mail: {} }])
+      expect(await shared()).toMatch(/^project\d+$/)
+      expect(await find(hub, 'note')).toHaveLength(70)
+      await writeMessages(hub, [{ body: 'note', project: '/srv/beta' }])
+      expect(await shared()).toBe('')
+      expect(await find(hub, 'note')).toHaveLength(70)
+      await hub.close()
+    })
 
   test('has what another connection has just committed', async () => {
     const database = await open()

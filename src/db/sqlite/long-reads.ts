@@ -1,7 +1,9 @@
 /** Reads that take long, in a thread of their own: the event loop of the program stays free meanwhile. */
+
 import { Worker } from 'node:worker_threads'
 import type { Sql } from 'sql-template-tag'
 import { alarm } from '../../base/clock.ts'
+import { moduleBeside } from '../../base/modules.ts'
 import { shuttingDown, sqliteFault } from '../faults.ts'
 import type { Reader } from '../port.ts'
 import { CallingSql } from './calling.ts'
@@ -28,11 +30,7 @@ interface Waiting {
 /** How long the thread has to close its connection. */
 const patienceMs = 500
 
-/** As source or compiled, the script lies beside this file. */
-const script = new URL(
-  import.meta.url.endsWith('.ts') ? './long-reads-thread.ts' : './long-reads-thread.js',
-  import.meta.url,
-)
+const script = moduleBeside(import.meta.url, 'long-reads-thread')
 
 /** Twenty rows cost 220 µs by this way instead of 17: it is for reads that may take milliseconds. */
 export class LongReads implements Reader {

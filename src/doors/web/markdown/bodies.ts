@@ -1,7 +1,9 @@
 /** Bodies of messages as HTML: rendered in a thread, kept because they never change, shown as plain text where that takes too long. */
+
 import { Worker } from 'node:worker_threads'
 import { LRUCache } from 'lru-cache'
 import { systemClock } from '../../../base/clock.ts'
+import { moduleBeside } from '../../../base/modules.ts'
 import { cut } from '../../../base/text.ts'
 import { type Html, html, raw } from '../html.ts'
 import type { Job, Told } from './thread.ts'
@@ -25,8 +27,7 @@ const usualPatienceMs = 500
 const mostLooks = 20
 const keptBytes = 16 << 20
 
-/** As source or compiled, the script lies beside this file. */
-const script = new URL(import.meta.url.endsWith('.ts') ? './thread.ts' : './thread.js', import.meta.url)
+const script = moduleBeside(import.meta.url, 'thread')
 
 export class Bodies {
   readonly #kept = new LRUCache<string, string>({
