@@ -9,7 +9,7 @@ import type { Order } from './load.ts'
 import { type Row, share } from './rows.ts'
 import { cpu, memory, type Running, rested, startFloor, startParley, startWorker } from './server.ts'
 import { text } from './text.ts'
-import { type Contender, takeTurns } from './turns.ts'
+import { type Contender, type Cost, takeTurns } from './turns.ts'
 
 const connections = 64
 const seconds = 0.15
@@ -75,14 +75,17 @@ interface Sends {
   readonly rounds: number
   /** Per cent of the floor. */
   readonly target: number
-  /** Of Parley, of Parley again, of the floor; without them they are on SQLite. */
+  /** Of Parley, of Parley again, of the floor, of the older tree; without them they are on SQLite. */
   readonly databases?: readonly string[]
+  /** A checkout of an older tree, to be measured beside this one. */
+  readonly against?: string | undefined
 }
 
-export async function postSends(folder: () => string, { rounds, target, databases }: Sends): Promise<Row> {
-  const serve = (database: string | undefined) =>
-    startParley(folder(), database === undefined ? quiet : { ...quiet, DATABASE_URL: database })
+export async function postSends(folder: () => string, { rounds, target, databases, against }: Sends): Promise<Row> {
+  const serve = (database: string | undefined, checkout?: string) =>
+    startParley(folder(), database === undefined ? quiet : { ...quiet, DATABASE_URL: database }, checkout)
   const [parley, again, http] = [await serve(databases?.[0]), await serve(databases?.[1]), await startFloor()]
+  const older = against === undefined ? undefined : await serve(databases?.[3], against)
   const load = startWorker<Order, Load>('load.ts')
   const rows = databases
     ? startWorker<FloorOrder, { microseconds: number }>('floor-postgres.ts', databases[2] ?? '')
@@ -96,21 +99,32 @@ export async function postSends(folder: () => string, { rounds, target, database
       return { wall: microseconds, cpu: ((cpu(pid) - before) * 1000) / calls }
     },
   })
-  const [senders, others] = [await openSenders(parley), await openSenders(again)]
+  const [senders, others, olders] = [
+    await openSenders(parley),
+    await openSenders(again),
+    older && (await openSenders(older)),
+  ]
   const bare = () => load.ask({ port: http.port, call: 'send', era: 'plain', connections, seconds })
   const contenders = {
     http: served(http, bare),
     rows: { slice: async () => ({ wall: (await rows.ask({ unit: 'send', seconds })).microseconds }) },
     parley: served(parley, senders.run),
     again: served(again, others.run),
+    ...(older && olders && { older: served(older, olders.run) }),
   }
   // Until the code is compiled: a server runs for days.
   for (const contender of Object.values(contenders)) for (let n = 0; n < 8; n++) await contender.slice()
-  const seen = await takeTurns(contenders, rounds)
-  for (const { close } of [senders, others]) close()
+  const seen = await takeTurns<string>(contenders, rounds)
+  const of = (name: keyof typeof contenders): Cost[] => seen[name] ?? []
+  for (const { close } of [senders, others, ...(olders ? [olders] : [])]) close()
   await Promise.all([load.stop(), rows.stop()])
-  await Promise.all([parley, again, http].map((server) => server.stop()))
-  const slices = { floor: [seen.http, seen.rows], parley: seen.parley, again: seen.again }
+  await Promise.all([parley, again, http, ...(older ? [older] : [])].map((server) => server.stop()))
+  const slices = {
+    floor: [of('http'), of('rows')],
+    parley: of('parley'),
+    again: of('again'),
+    ...(older && { older: of('older') }),
+  }
   return share(databases ? `${posted} on PostgreSQL` : posted, slices, target)
 }
 
@@ -199,6 +213,7 @@ export interface PostSize {
   readonly rounds: number
   readonly samples: number
   readonly sockets: number
+  readonly against?: string | undefined
 }
 
 export async function postRows(folder: () => string, size: PostSize, say: (text: string) => void): Promise<Row[]> {
@@ -212,7 +227,7 @@ export async function postRows(folder: () => string, size: PostSize, say: (text:
   say(`${size.sockets} idle sockets`)
   const idle = await idleSockets(folder(), size.sockets)
   say('sends')
-  const sent = await postSends(folder, { rounds: size.rounds, target: 60 })
+  const sent = await postSends(folder, { rounds: size.rounds, target: 60, against: size.against })
   const latency = ({ p50, p99 }: { p50: number; p99: number }) => `p50 ${p50.toFixed(2)} ms, p99 ${p99.toFixed(2)} ms`
   return [
     sent,

@@ -52,7 +52,7 @@ const parts: Readonly<Record<string, () => Promise<Row[]>>> = {
   archive: () => archiveRows(folder, archiveSize, say),
   aside: () => asideRows(folder, asideSize, say),
   search: () => benchSearch(folder(), searchSize),
-  post: () => postRows(folder, { rounds, samples: quick ? 100 : 400, sockets: quick ? 1000 : 5000 }, say),
+  post: () => postRows(folder, { rounds, samples: quick ? 100 : 400, sockets: quick ? 1000 : 5000, against }, say),
   'sign-in': () => signInRows(folder, rounds, say),
   guard: () => guardRows(folder(), quick ? 5 : 20),
   bus: () => busRows(quick, say),
@@ -63,7 +63,7 @@ const parts: Readonly<Record<string, () => Promise<Row[]>>> = {
 const usage = `npm run bench [-- --quick] [-- --only <part>] [-- --against <checkout>] [-- --rounds <n>]
 
 Parts: ${Object.keys(parts).join(', ')}. --only may be given more than once.
---against runs another checkout of Parley (with its packages installed) beside this one in the parts throughput and postgres.
+--against runs another checkout of Parley (with its packages installed) beside this one in the parts throughput, postgres and post.
 --quick has fewer rounds and smaller stores. Only a whole run is kept in bench/results.json. bench/README.md says what is measured.`
 
 const wrong = only?.find((name) => !(name in parts))

@@ -98,9 +98,9 @@ export async function postgresRows(
     await field.close()
     say(`${posted} on PostgreSQL`)
     const places = await Promise.all(
-      ['posts', 'posts_again', 'posts_floor'].map((name) => makeDatabase(server.url, name)),
+      ['posts', 'posts_again', 'posts_floor', 'posts_older'].map((name) => makeDatabase(server.url, name)),
     )
-    rows.push(await postSends(folder, { rounds: options.rounds, databases: places, target: 70 }))
+    rows.push(await postSends(folder, { ...options, databases: places, target: 70 }))
     return rows
   } finally {
     await server.stop()

@@ -22,30 +22,35 @@ const pairOf = ({ senderId, otherId }: Pair): [number, number] => [
   Math.max(senderId, otherId),
 ]
 
-/** The thread of two agents about a subject, locked until the message is in it. */
-export async function findConversation(
-  tx: Tx,
-  { key, ...pair }: Pair & { key: string },
-): Promise<MailThreadRow | undefined> {
+export interface About extends Pair {
+  /** The subject without case. */
+  key: string
+}
+
+const conversation = ({ key, ...pair }: About): Sql => {
   const [low, high] = pairOf(pair)
-  const [row] = await tx.all<MailThreadRow>(sql`
+  return sql`
     SELECT ${threadColumns} FROM conversations c JOIN threads t ON t.id = c.thread_id
-    WHERE c.low_id = ${low} AND c.high_id = ${high} AND c.subject_key = ${key} ${forUpdate(tx, 't')}`)
+    WHERE c.low_id = ${low} AND c.high_id = ${high} AND c.subject_key = ${key}`
+}
+
+/** The thread of two agents about a subject. */
+export async function findConversation(db: Reader, about: About): Promise<MailThreadRow | undefined> {
+  const [row] = await db.all<MailThreadRow>(conversation(about))
+  return row
+}
+
+/** The same, locked until the message is in it. */
+export async function lockConversation(tx: Tx, about: About): Promise<MailThreadRow | undefined> {
+  const [row] = await tx.all<MailThreadRow>(sql`${conversation(about)} ${forUpdate(tx, 't')}`)
   return row
 }
 
 /** Of two that begin the same conversation at once, one fails here, and finds the other's the next time. */
-export function insertConversation(tx: Tx, { key, threadId, ...pair }: Pair & { key: string; threadId: number }): void {
+export function insertConversation(tx: Tx, { key, threadId, ...pair }: About & { threadId: number }): void {
   const [low, high] = pairOf(pair)
   tx.write(sql`
     INSERT INTO conversations (low_id, high_id, subject_key, thread_id) VALUES (${low}, ${high}, ${key}, ${threadId})`)
-}
-
-export async function hasConversation(db: Reader, { key, ...pair }: Pair & { key: string }): Promise<boolean> {
-  const [low, high] = pairOf(pair)
-  const rows = await db.all(sql`
-    SELECT 1 FROM conversations WHERE low_id = ${low} AND high_id = ${high} AND subject_key = ${key}`)
-  return rows.length > 0
 }
 
 /** How many messages of each inbox are looked through for a thread that was begun at another door. */

@@ -1,5 +1,5 @@
 /** The rows of a sent message: the counts of its recipients, its place in a thread, the message and its deliveries. */
-import sql, { join, type Sql } from 'sql-template-tag'
+import sql, { empty, join, type Sql } from 'sql-template-tag'
 import type { Tx } from '../db/port.ts'
 import { raising, type Terms } from './admission.ts'
 import { type DeliveryKind, insertDeliveries } from './deliveries.ts'
@@ -49,7 +49,8 @@ export async function insertMail(
   }
   const lines = to.map(({ id, kind }) => sql`(${id}::bigint, ${kind})`)
   const [row] = await tx.all<PlacedRow>(sql`
-    WITH raised AS (${raise} RETURNING 1),
+    WITH ${'threadId' in place ? locking(place.threadId) : empty}
+      raised AS (${raise} ${'threadId' in place ? sql`AND EXISTS (SELECT 1 FROM locked)` : empty} RETURNING 1),
       place AS (${placing(place, to.length === 1 ? sql`FROM raised` : ofAll(to.length))}),
       sent AS (${sending(mail)}),
       delivered AS (
@@ -69,6 +70,10 @@ async function insertInTurn(tx: Tx, place: ThreadPlace, mail: Mail): Promise<Pla
 }
 
 const ofAll = (count: number): Sql => sql`FROM (SELECT FROM raised HAVING COUNT(*) = ${count}) AS all_raised`
+
+/** Every send locks threads before agents. */
+const locking = (threadId: number): Sql =>
+  sql`locked AS (SELECT 1 FROM threads WHERE id = ${threadId} FOR NO KEY UPDATE),`
 
 /** `after`: a FROM that brings a row, or none where nothing is to be stored. */
 const placing = (place: ThreadPlace, after: Sql): Sql =>

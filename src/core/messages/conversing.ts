@@ -1,11 +1,11 @@
 /** Conversations of two agents: a message goes into their thread about a subject, or into one that is named. */
 import { HubError } from '../../base/errors.ts'
-import { findMailThreadOf, hasConversation, listBegun } from '../../store/conversations.ts'
+import { type About, findConversation, findMailThreadOf, listBegun } from '../../store/conversations.ts'
 import { type Acting, actAs } from '../agents/acting.ts'
 import type { Agent } from '../agents/agents.ts'
 import { type Hub, reader } from '../hub/hub.ts'
-import { memory } from '../hub/memory.ts'
-import type { Conversation } from './placing.ts'
+import { memory, remember } from '../hub/memory.ts'
+import type { Conversation, Joined } from './placing.ts'
 import { type Address, findRecipient } from './recipients.ts'
 import { dispatch } from './send.ts'
 
@@ -41,22 +41,19 @@ export async function converse(hub: Hub, acting: Acting, talk: Talk): Promise<Sa
       reason: 'oneself',
       hint: 'Name somebody else in "to".',
     })
-  const { subject, conversation, known } =
+  const { subject, conversation } =
     talk.thread === undefined
       ? await aboutSubject(hub, sender, other, talk.subject)
       : await inThread(hub, { sender, other, thread: talk.thread, subject: talk.subject })
   const { body, automatic, clientId } = talk
   const draft = { body, subject, automatic, clientId, conversation, handshake: false }
   const sent = await dispatch(hub, acting.caller, { sender, recipients: [{ agent: other, kind: 'to' }], draft })
-  if (known !== undefined) rememberFiled(hub, known)
   return { uid: sent.uid, threadUid: sent.threadUid, subject: sent.subject ?? subject, createdAt: sent.createdAt }
 }
 
 interface Found {
   readonly subject: string
   readonly conversation: Conversation
-  /** The pair and the subject: once the message is stored, the conversation has its entry. */
-  readonly known?: string
 }
 
 async function inThread(
@@ -77,28 +74,27 @@ async function inThread(
   return { subject: firstLine || (subject ?? ''), conversation: { threadId: found.id } }
 }
 
-/** Subjects of conversations that are known to have their entry: they are not looked for at other doors any more. */
-const filed = memory(() => new Set<string>())
-const mostFiled = 10_000
+/** Threads by their pair and subject, as they were found committed. An entry stays for ever, and so does its thread. */
+const filed = memory(() => new Map<string, Joined>())
 
 /** Subjects match without case. The thread may have been begun at another door: then it is found among the newest mail. */
 async function aboutSubject(hub: Hub, sender: Agent, other: Agent, subject: string | undefined): Promise<Found> {
   if (subject === undefined)
     throw new HubError('INVALID_ARGUMENT', 'A message needs a subject where no conversation is named.')
   const key = subjectKey(subject)
-  const about = { otherId: other.id, key }
   const pair = { senderId: sender.id, otherId: other.id }
   const known = `${Math.min(sender.id, other.id)} ${Math.max(sender.id, other.id)} ${key}`
-  if (filed(hub).has(known)) return { subject, conversation: { about } }
-  const begun = (await hasConversation(reader(hub), { ...pair, key }))
-    ? undefined
-    : (await listBegun(reader(hub), pair)).find((one) => one.subject !== null && subjectKey(one.subject) === key)
-  return { subject, conversation: { about, threadId: begun?.thread_id }, known }
+  const thread = filed(hub).get(known) ?? (await findFiled(hub, { ...pair, key }, known))
+  if (thread !== undefined) return { subject, conversation: { thread } }
+  const begun = (await listBegun(reader(hub), pair)).find(
+    (one) => one.subject !== null && subjectKey(one.subject) === key,
+  )
+  return { subject, conversation: { about: { otherId: other.id, key }, threadId: begun?.thread_id } }
 }
 
-function rememberFiled(hub: Hub, known: string): void {
-  if (filed(hub).size >= mostFiled) filed(hub).clear()
-  filed(hub).add(known)
+async function findFiled(hub: Hub, about: About, known: string): Promise<Joined | undefined> {
+  const thread = await findConversation(reader(hub), about)
+  return thread && remember(filed(hub), known, { ...thread, filed: true })
 }
 
 const subjectKey = (subject: string): string => subject.normalize('NFKC').toLowerCase().trim()

@@ -1,6 +1,6 @@
 /** The place of a message: the thread that it joins, the one that was stored if it is sent again, the queue that it waits in. */
 import type { Tx } from '../../db/port.ts'
-import { findConversation, insertConversation } from '../../store/conversations.ts'
+import { insertConversation, lockConversation } from '../../store/conversations.ts'
 import { findMailThread, findThreadOf, lockThread, type MailThreadRow } from '../../store/mail-threads.ts'
 import { type ClientId, findByClientId, findInThread } from '../../store/messages.ts'
 import { type Agent, isNewcomer, mailChannel, type Newcomer } from '../agents/agents.ts'
@@ -23,13 +23,15 @@ interface Placing {
 
 /** The conversation that a message belongs to: a thread that is known, or the one of two agents about a subject. */
 export interface Conversation {
+  /** The thread itself, where it is known to be filed. */
+  readonly thread?: Joined | undefined
   readonly threadId?: number | undefined
   /** Without case: of all messages between the two about the same subject it is the same. */
   readonly about?: { readonly otherId: number; readonly key: string } | undefined
 }
 
 /** The thread that a message joins. `filed`: it was found as the conversation about a subject. */
-type Joined = MailThreadRow & { readonly filed?: boolean }
+export type Joined = MailThreadRow & { readonly filed?: boolean }
 
 /**
  * The thread that a message joins, and the message that was stored before, if this is a retry. Both are asked for at once: on
@@ -86,9 +88,10 @@ export function laneOf({ recipients, draft, sender }: Sending): string | undefin
 async function findConversed(
   tx: Tx,
   { id: senderId }: Agent,
-  { threadId, about }: Conversation,
+  { thread, threadId, about }: Conversation,
 ): Promise<Joined | undefined> {
-  const filed = about && (await findConversation(tx, { senderId, ...about }))
+  if (thread !== undefined) return thread
+  const filed = about && (await lockConversation(tx, { senderId, ...about }))
   if (filed !== undefined) return { ...filed, filed: true }
   return threadId === undefined ? undefined : lockThread(tx, threadId)
 }
