@@ -62,26 +62,34 @@ export interface ConversationRow {
   /** How many messages it has, in sight of the agent or not. */
   messages: number
   subject: string
-  /** Whoever wrote last, apart from the agent; else the one to whom its newest message went. */
-  other: string | null
-  other_project: number | null
 }
+
+export const listConversationRows = (db: Reader, agentId: number, ids: readonly number[]): Promise<ConversationRow[]> =>
+  db.all<ConversationRow>(sql`
+    SELECT t.id, t.uid, t.next_seq - 1 AS messages, ${subjectFor(agentId)} AS subject
+    FROM threads t WHERE t.id IN ${listed(db, ids)}`)
 
 /** How far back in a thread the newest message of another is looked for. */
 const lookedBack = 100
 
-export function listConversationRows(db: Reader, agentId: number, ids: readonly number[]): Promise<ConversationRow[]> {
+export interface OtherRow {
+  thread_id: number
+  name: string
+  project_id: number
+}
+
+/** Whoever wrote last in each thread, apart from the agent; else the one to whom the agent's newest message went. */
+export function listOthers(db: Reader, agentId: number, threadIds: readonly number[]): Promise<OtherRow[]> {
   const other = sql`COALESCE(
     (SELECT m.sender_id FROM messages m
       WHERE m.thread_id = t.id AND m.seq >= t.next_seq - ${lookedBack} AND m.sender_id <> ${agentId} AND ${partOf(agentId)}
       ORDER BY m.seq DESC LIMIT 1),
     (SELECT d.recipient_id FROM messages m JOIN deliveries d ON d.message_id = m.id
       WHERE m.thread_id = t.id AND m.sender_id = ${agentId} ORDER BY m.seq DESC, d.id LIMIT 1))`
-  return db.all<ConversationRow>(sql`
-    SELECT found.id, found.uid, found.messages, found.subject, o.name AS other, o.project_id AS other_project
-    FROM (SELECT t.id, t.uid, t.next_seq - 1 AS messages, ${subjectFor(agentId)} AS subject, ${other} AS other_id
-      FROM threads t WHERE t.id IN ${listed(db, ids)}) AS found
-    LEFT JOIN agents o ON o.id = found.other_id`)
+  return db.all<OtherRow>(sql`
+    SELECT found.id AS thread_id, o.name, o.project_id
+    FROM (SELECT t.id, ${other} AS other_id FROM threads t WHERE t.id IN ${listed(db, threadIds)}) AS found
+    JOIN agents o ON o.id = found.other_id`)
 }
 
 /** The ids of the newest messages in sight of each thread, which may lie behind any number of others. */
@@ -97,10 +105,7 @@ export interface LetterRow {
   id: number
   thread_id: number
   uid: string
-  sender: string
-  sender_project: number
-  /** 1 if the agent itself has written it. */
-  own: number
+  sender_id: number
   automatic: number
   body: string
   created_at: number
@@ -114,17 +119,28 @@ export interface Reading {
   most?: number
 }
 
-const letter = ({ agentId, most }: Reading): Sql => sql`
-  m.id, m.thread_id, m.uid, s.name AS sender, s.project_id AS sender_project,
-  CASE WHEN m.sender_id = ${agentId} THEN 1 ELSE 0 END AS own,
-  CASE WHEN m.kind = ${automaticKind} THEN 1 ELSE 0 END AS automatic,
-  ${most === undefined ? sql`m.body` : sql`substr(m.body, 1, ${most + 1})`} AS body, m.created_at,
+/** No character is shorter than a byte: only bodies with more of those are counted through. */
+const body = (most: number | undefined): Sql =>
+  most === undefined
+    ? sql`m.body`
+    : sql`CASE WHEN octet_length(m.body) <= ${most} THEN m.body ELSE substr(m.body, 1, ${most + 1}) END`
+
+const letter = ({ most }: Reading): Sql => sql`
+  m.id, m.thread_id, m.uid, m.sender_id, CASE WHEN m.kind = ${automaticKind} THEN 1 ELSE 0 END AS automatic,
+  ${body(most)} AS body, m.created_at,
   CASE WHEN d.id IS NOT NULL THEN CASE WHEN d.read_at IS NULL THEN 0 ELSE 1 END
     WHEN EXISTS (SELECT 1 FROM deliveries o WHERE o.message_id = m.id AND o.kind <> 'bcc' AND o.read_at IS NULL) THEN 0
     ELSE 1 END AS is_read`
 
 const besides = ({ agentId }: Reading): Sql => sql`
-  JOIN agents s ON s.id = m.sender_id LEFT JOIN deliveries d ON d.message_id = m.id AND d.recipient_id = ${agentId}`
+  LEFT JOIN deliveries d ON d.message_id = m.id AND d.recipient_id = ${agentId}`
+
+/** Names of agents, which are few beside their letters. */
+export const listSenders = (
+  db: Reader,
+  ids: readonly number[],
+): Promise<{ id: number; name: string; project_id: number }[]> =>
+  db.all(sql`SELECT id, name, project_id FROM agents WHERE id IN ${listed(db, ids)}`)
 
 /** Messages as one of their parties sees them, in any order. */
 export const listLetters = (db: Reader, reading: Reading, ids: readonly number[]): Promise<LetterRow[]> =>

@@ -6,6 +6,7 @@ import {
   listLastLetters,
   listLetters,
   listNewest,
+  listSenders,
   type Reading,
 } from '../../store/conversation-lists.ts'
 import type { Agent } from '../agents/agents.ts'
@@ -30,8 +31,8 @@ export interface Letter {
 /** Whole messages by their ids. */
 export async function lettersOf(hub: Hub, agent: Agent, ids: readonly number[]): Promise<ReadonlyMap<number, Letter>> {
   const rows = ids.length === 0 ? [] : await listLetters(reader(hub), { agentId: agent.id }, ids)
-  const slugs = await slugsOfSenders(hub, agent, rows)
-  return new Map(rows.map((row) => [row.id, toLetter(slugs, row)]))
+  const from = await addressesOf(hub, agent, rows)
+  return new Map(rows.map((row) => [row.id, toLetter(from, agent, row)]))
 }
 
 /**
@@ -53,27 +54,37 @@ export async function recentLetters(
   const behind = hiding.length === 0 ? [] : await listNewest(db, agent.id, idsOf(hiding))
   const others = behind.length === 0 ? [] : await listLetters(db, reading, behind)
   for (const [thread, rows] of Map.groupBy(others, (row) => row.thread_id)) seen.set(thread, rows)
-  const slugs = await slugsOfSenders(hub, agent, [...found, ...others])
+  const from = await addressesOf(hub, agent, found, others)
   const newestFirst = (rows: readonly LetterRow[]) =>
-    rows.toSorted((a, b) => b.id - a.id).map((row) => toLetter(slugs, row, most))
+    rows.toSorted((a, b) => b.id - a.id).map((row) => toLetter(from, agent, row, most))
   return new Map([...seen].map(([thread, rows]) => [thread, newestFirst(rows)]))
 }
 
 const idsOf = (rows: readonly { id: number }[]): number[] => rows.map(({ id }) => id)
 
-const slugsOfSenders = (hub: Hub, { projectId }: Agent, rows: readonly LetterRow[]) =>
-  slugsOf(hub, projectId, new Set(rows.map((row) => row.sender_project)))
+/** The addresses of those who wrote the letters, by their ids. */
+async function addressesOf(
+  hub: Hub,
+  { projectId }: Agent,
+  ...lists: readonly (readonly LetterRow[])[]
+): Promise<ReadonlyMap<number, string>> {
+  const ids = new Set<number>()
+  for (const rows of lists) for (const { sender_id } of rows) ids.add(sender_id)
+  const senders = ids.size === 0 ? [] : await listSenders(reader(hub), [...ids])
+  const slugs = await slugsOf(hub, projectId, new Set(senders.map((sender) => sender.project_id)))
+  return new Map(senders.map(({ id, name, project_id }) => [id, addressWith(slugs, name, project_id)]))
+}
 
-function toLetter(slugs: ReadonlyMap<number, string>, row: LetterRow, most?: number): Letter {
+function toLetter(from: ReadonlyMap<number, string>, agent: Agent, row: LetterRow, most?: number): Letter {
   const long = most !== undefined && row.body.length > most && [...row.body].length > most
   return {
     id: row.id,
     uid: row.uid,
-    from: addressWith(slugs, row.sender, row.sender_project),
+    from: from.get(row.sender_id) ?? '',
     body: long ? `${[...row.body].slice(0, most - 1).join('')}…` : row.body,
     cut: long,
     createdAt: row.created_at,
-    own: row.own === 1,
+    own: row.sender_id === agent.id,
     read: row.is_read === 1,
     automatic: row.automatic === 1,
   }

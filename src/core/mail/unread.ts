@@ -1,6 +1,6 @@
 /** Mail for clients that take care of each message: what is unread, in its order, and whom a conversation is held with. */
 import { limits } from '../../base/limits.ts'
-import { listConversationRows } from '../../store/conversation-lists.ts'
+import { listOthers } from '../../store/conversation-lists.ts'
 import { findOwnMessage } from '../../store/conversations.ts'
 import { findReceipt } from '../../store/deliveries.ts'
 import { listUnreadLetters, type UnreadLetterRow } from '../../store/unread.ts'
@@ -68,7 +68,7 @@ export interface Counterpart {
 export async function needCounterpart(hub: Hub, acting: Acting, uid: string): Promise<Counterpart> {
   const agent = await actAs(hub, acting)
   const thread = await needPart(hub, agent, uid)
-  const [row] = await listConversationRows(reader(hub), agent.id, [thread.id])
-  const [name, projectId] = [row?.other ?? agent.name, row?.other_project ?? agent.projectId]
+  const [row] = await listOthers(reader(hub), agent.id, [thread.id])
+  const { name, project_id: projectId } = row ?? { name: agent.name, project_id: agent.projectId }
   return { uid, subject: firstLine(thread.subject), other: await addressFrom(hub, agent, { name, projectId }) }
 }
