@@ -18,6 +18,10 @@ export function echoing(db: Db, log: Log): Db {
     insert: (query) => tx.insert(echo(query)),
     change: (query) => tx.change(echo(query)),
     write: (query) => tx.write(echo(query)),
+    get only() {
+      const { only } = tx
+      return only && (<Row>(query: Sql) => only<Row>(echo(query)))
+    },
   })
   return {
     ...reading(db),

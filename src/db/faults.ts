@@ -96,6 +96,9 @@ export function postgresFault(error: unknown): unknown {
   return kind === undefined ? error : new Fault(kind, error)
 }
 
+/** Whether the server itself gave the statement up, after a time: nothing of it is left. */
+export const isPostgresSlow = (error: unknown): boolean => postgresSlow.has(postgresCode(error) ?? '')
+
 export function isPostgresRace(error: unknown): boolean {
   const code = postgresCode(error)
   return code !== undefined && postgresRaces.has(code)

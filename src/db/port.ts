@@ -22,6 +22,11 @@ export interface Tx extends Reader {
    * out with the next one or with the COMMIT, and costs no round trip.
    */
   write(query: Sql): void
+  /**
+   * Runs a statement that is the whole unit, and resolves once it is committed: on PostgreSQL one round trip instead of two.
+   * Absent where something ran before it, or others share the transaction, as they do on SQLite.
+   */
+  readonly only?: (<Row>(query: Sql) => Promise<Row[]>) | undefined
 }
 
 export interface TxOptions {

@@ -24,6 +24,15 @@ export interface Delivering {
   readonly urgent: boolean
 }
 
+/** How the feed tells of the message. */
+export interface Telling {
+  readonly actor: string
+  readonly projectId: number
+  /** The channels of its recipients, and how those of threads begin. */
+  readonly wakes: readonly string[]
+  readonly threads: string
+}
+
 /**
  * Counts the message as unread, takes the next place of the thread, puts the message there and delivers it; undefined where not
  * all of them met the terms. On PostgreSQL that is one statement, and so one round trip. The rows of the recipients are locked
@@ -31,24 +40,56 @@ export interface Delivering {
  */
 export async function insertMail(
   tx: Tx,
-  { to, terms, urgent }: Delivering,
+  delivering: Delivering,
   place: ThreadPlace,
   mail: Mail,
 ): Promise<Placed | undefined> {
+  if (tx.dialect === 'sqlite') {
+    const { to, terms, urgent } = delivering
+    const raise = raising(
+      tx,
+      to.map(({ id }) => id),
+      terms,
+    )
+    if ((await tx.change(raise)) < to.length) return undefined
+    const found = await insertInTurn(tx, place, mail)
+    const { ackRequired: ackWanted = false, now } = mail
+    insertDeliveries(tx, { messageId: found.messageId, to, urgent, ackWanted, now })
+    return found
+  }
+  const [row] = await tx.all<PlacedRow>(mailing(tx, delivering, place, mail, empty))
+  return row && toPlaced(row)
+}
+
+export interface MailAlone extends Delivering {
+  readonly place: ThreadPlace
+  readonly mail: Mail
+  readonly telling: Telling
+}
+
+/** The same as a unit of its own, with its row of the feed: no other statement belongs to it. */
+export async function insertMailAlone(
+  tx: Tx,
+  { mail, place, telling, ...delivering }: MailAlone,
+): Promise<Placed | undefined> {
+  const { actor, projectId, wakes, threads } = telling
+  const told = sql`, told AS (
+    INSERT INTO changes (at, actor, kind, project_id, agent_id, thread_id, message_id, wakes)
+    SELECT ${mail.now}, ${actor}, 'message.sent', ${projectId}, ${mail.senderId}, thread_id, id,
+      ${`${wakes.join(' ')} ${threads}`}::text || thread_id FROM sent)`
+  const [row] = (await tx.only?.<PlacedRow>(mailing(tx, delivering, place, mail, told))) ?? []
+  return row && toPlaced(row)
+}
+
+function mailing(tx: Tx, { to, terms, urgent }: Delivering, place: ThreadPlace, mail: Mail, told: Sql): Sql {
   const { ackRequired = false, now } = mail
   const raise = raising(
     tx,
     to.map(({ id }) => id),
     terms,
   )
-  if (tx.dialect === 'sqlite') {
-    if ((await tx.change(raise)) < to.length) return undefined
-    const found = await insertInTurn(tx, place, mail)
-    insertDeliveries(tx, { messageId: found.messageId, to, urgent, ackWanted: ackRequired, now })
-    return found
-  }
   const lines = to.map(({ id, kind }) => sql`(${id}::bigint, ${kind})`)
-  const [row] = await tx.all<PlacedRow>(sql`
+  return sql`
     WITH ${'threadId' in place ? locking(place.threadId) : empty}
       raised AS (${raise} ${'threadId' in place ? sql`AND EXISTS (SELECT 1 FROM locked)` : empty} RETURNING 1),
       place AS (${placing(place, to.length === 1 ? sql`FROM raised` : ofAll(to.length))}),
@@ -56,10 +97,11 @@ export async function insertMail(
       delivered AS (
         INSERT INTO deliveries (message_id, recipient_id, kind, sent_at, urgent, ack_wanted)
         SELECT sent.id, r.id, r.kind, ${now}, ${urgent ? 1 : 0}, ${ackRequired ? 1 : 0}
-        FROM sent, (VALUES ${join(lines)}) AS r (id, kind))
-    SELECT thread_id, seq, id AS message_id FROM sent`)
-  return row && { threadId: row.thread_id, seq: row.seq, messageId: row.message_id }
+        FROM sent, (VALUES ${join(lines)}) AS r (id, kind))${told}
+    SELECT thread_id, seq, id AS message_id FROM sent`
 }
+
+const toPlaced = (row: PlacedRow): Placed => ({ threadId: row.thread_id, seq: row.seq, messageId: row.message_id })
 
 async function insertInTurn(tx: Tx, place: ThreadPlace, mail: Mail): Promise<Placed> {
   const { threadId, seq } =

@@ -22,8 +22,8 @@ export const onlyReads = (): HubError =>
 /** Parley itself: housekeeping and projections. */
 export const itself: Actor = { key: 'hub' }
 
-/** Notes a change, with the channels that it wakes. */
-export type Note = (change: Change) => void
+/** Notes a change, with the channels that it wakes. `recorded`: a statement of the work has put it into the feed. */
+export type Note = (change: Change, recorded?: 'recorded') => void
 
 const attempts = 5
 
@@ -46,9 +46,13 @@ export async function commit<T>(
     try {
       const value = await hub[inside].db.tx(async (tx) => {
         changes = []
-        const value = await work(tx, (change) => changes.push(change))
-        if (changes.length === 0) return value
-        insertChanges(tx, changes, { actor: by.key, now: hub.clock.now() })
+        const due: Change[] = []
+        const value = await work(tx, (change, recorded) => {
+          changes.push(change)
+          if (recorded === undefined) due.push(change)
+        })
+        if (due.length === 0) return value
+        insertChanges(tx, due, { actor: by.key, now: hub.clock.now() })
         // On PostgreSQL the transaction of a waiter would not see it yet.
         if (tx.dialect === 'sqlite') hub[inside].wakes.beckon(channelsOf(changes))
         return value

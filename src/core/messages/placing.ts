@@ -6,8 +6,11 @@ import { type ClientId, findByClientId, findInThread } from '../../store/message
 import { type Agent, isNewcomer, mailChannel, type Newcomer } from '../agents/agents.ts'
 import type { Addressee, Recipient } from './recipients.ts'
 
+/** How the wake-up channels of threads begin. */
+export const threadChannels = 'thread:'
+
 /** The wake-up channel of a thread. */
-export const threadChannel = (threadId: number): string => `thread:${threadId}`
+export const threadChannel = (threadId: number): string => `${threadChannels}${threadId}`
 
 interface Placing {
   readonly sender: Agent
@@ -96,6 +99,10 @@ async function findConversed(
   return threadId === undefined ? undefined : lockThread(tx, threadId)
 }
 
+/** Whether nothing is to be done for a conversation to be found by its subject. */
+export const isFiled = ({ conversation }: Placing['draft'], thread: Joined | undefined): boolean =>
+  conversation?.about === undefined || thread?.filed === true
+
 /** A conversation about a subject is found by it from now on. */
 export function fileConversation(
   tx: Tx,
@@ -103,5 +110,6 @@ export function fileConversation(
   threadId: number,
 ): void {
   const about = draft.conversation?.about
-  if (about !== undefined && !thread?.filed) insertConversation(tx, { senderId: sender.id, ...about, threadId })
+  if (about !== undefined && !isFiled(draft, thread))
+    insertConversation(tx, { senderId: sender.id, ...about, threadId })
 }

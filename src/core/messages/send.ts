@@ -8,7 +8,7 @@ import { automaticKind } from '../../store/conversations.ts'
 import { insertGuests } from '../../store/guests.ts'
 import { insertClientIds } from '../../store/messages.ts'
 import { findSlug } from '../../store/projects.ts'
-import { insertMail } from '../../store/sending.ts'
+import { insertMail, insertMailAlone, type MailAlone, type Placed } from '../../store/sending.ts'
 import type { Caller } from '../access/callers.ts'
 import { type Acting, actIn, findActor } from '../agents/acting.ts'
 import { type Agent, isNewcomer, mailChannel, type Newcomer } from '../agents/agents.ts'
@@ -22,7 +22,15 @@ import type { Enclosed, Enclosing } from './attachments.ts'
 import { enclosedOrFault, filesOf, linksOf, listOf, storeEnclosed } from './attachments.ts'
 import { inReceipt } from './carried.ts'
 import { noteStored } from './filing.ts'
-import { type Conversation, fileConversation, findPlace, laneOf, threadChannel } from './placing.ts'
+import {
+  type Conversation,
+  fileConversation,
+  findPlace,
+  isFiled,
+  laneOf,
+  threadChannel,
+  threadChannels,
+} from './placing.ts'
 import { type Delivery, type Sent, type Stored, storedReceipt } from './receipt.ts'
 import {
   type Address,
@@ -95,6 +103,7 @@ export async function dispatch(hub: Hub, caller: Caller, what: Dispatch): Promis
   const { handshake: asks = hub.rules.contacts.handshake } = what.draft
   const makes = [what.sender, ...what.recipients.map(({ agent }) => agent)].some(isNewcomer)
   const lane = laneOf(what)
+  const alone = { by: caller, tried: false }
   const { sender, outcome } = await withStaged(hub, caller, filesOf(what.enclosed), (staged) =>
     commit(
       hub,
@@ -102,7 +111,7 @@ export async function dispatch(hub: Hub, caller: Caller, what: Dispatch): Promis
       async (tx, note) => {
         const sender = await actIn(hub, { tx, note, caller }, what.sender)
         const recipients = await makeRecipients(hub, { tx, note }, what.recipients)
-        const outcome = await append(hub, { tx, note, uid, staged, ...what, sender, recipients })
+        const outcome = await append(hub, { tx, note, uid, staged, alone, ...what, sender, recipients })
         if ('messageId' in outcome) return { sender, outcome }
         // Contact that judging made or asked for stays, with its agents, also where nothing is delivered.
         const settled = asks && outcome.blocked.some(({ code }) => code === 'CONTACT_REQUIRED')
@@ -158,11 +167,13 @@ export interface Appending extends Delivering {
   readonly note: Note
   readonly uid: string
   readonly staged?: Staged
+  /** Given where the message is all that the unit writes: then one statement may store it, which is tried once. */
+  readonly alone?: { readonly by: Caller; tried: boolean }
 }
 
 export async function append(
   hub: Hub,
-  { tx, note, uid, sender, recipients, draft, enclosed, staged = new Map(), request = false }: Appending,
+  { tx, note, uid, sender, recipients, draft, enclosed, staged = new Map(), request = false, alone }: Appending,
 ): Promise<Stored | { blocked: readonly Blocked[] }> {
   const { subject, importance = 'normal', ackRequired = false, clientId, replyTo } = draft
   const name = clientId === undefined ? undefined : { senderId: sender.id, recipientIds: idsOf(recipients), clientId }
@@ -203,10 +214,21 @@ export async function append(
   const urgent = importance === 'high' || importance === 'urgent'
   // The rows of recipients stay locked until the commit: the messages of one inbox become visible in the order of their ids, and
   // reading on from the last known id misses nothing (mail.inbox.reads-on).
-  const store = (to: readonly Recipient[], terms: Terms) =>
-    insertMail(tx, { to: to.map(({ agent, kind }) => ({ id: agent.id, kind })), terms, urgent }, place, mail)
+  const delivering = (to: readonly Recipient[], terms: Terms) => ({
+    to: to.map(({ agent, kind }) => ({ id: agent.id, kind })),
+    terms,
+    urgent,
+  })
+  const store = (to: readonly Recipient[], terms: Terms) => insertMail(tx, delivering(to, terms), place, mail)
+  const guestsAmong = (to: readonly Recipient[]) => guestsOf(sender, to, thread?.project_id ?? sender.projectId)
   const open = findOpen(hub, admission)
-  const stored = open && (await store(recipients, open))
+  const whole = () =>
+    name === undefined && attachments.length === 0 && guestsAmong(recipients).length === 0 && isFiled(draft, thread)
+  const once =
+    alone && open && tx.only && !alone.tried && whole()
+      ? await storeAlone(tx, alone, { ...delivering(recipients, open), place, mail, projectId: sender.projectId })
+      : undefined
+  const stored = once ?? (open && (await store(recipients, open)))
   const { passed, blocked, asked } = stored
     ? { passed: recipients, blocked: [], asked: [] }
     : await admit(hub, admission)
@@ -219,16 +241,19 @@ export async function append(
   fileConversation(tx, { sender, draft, thread }, threadId)
   if (enclosed !== undefined) await storeEnclosed(hub, { tx, sender, messageId, enclosed, staged })
   if (name) insertClientIds(tx, { ...name, recipientIds: idsOf(passed) }, messageId)
-  const guests = guestsOf(sender, passed, thread?.project_id ?? sender.projectId)
+  const guests = guestsAmong(passed)
   if (guests.length > 0) insertGuests(tx, messageId, guests)
-  note({
-    kind: 'message.sent',
-    projectId: sender.projectId,
-    agentId: sender.id,
-    threadId,
-    messageId,
-    wakes: [...passed.map(({ agent }) => mailChannel(agent.id)), threadChannel(threadId)],
-  })
+  note(
+    {
+      kind: 'message.sent',
+      projectId: sender.projectId,
+      agentId: sender.id,
+      threadId,
+      messageId,
+      wakes: [...passed.map(({ agent }) => mailChannel(agent.id)), threadChannel(threadId)],
+    },
+    once && 'recorded',
+  )
   return {
     clientId: clientId ?? uid,
     uid,
@@ -244,6 +269,20 @@ export async function append(
     attachments: inReceipt(attachments),
     duplicate: false,
   }
+}
+
+/** One statement, which commits itself. What it does not let through is asked again, the long way. */
+async function storeAlone(
+  tx: Tx,
+  alone: NonNullable<Appending['alone']>,
+  { projectId, ...sending }: Omit<MailAlone, 'telling'> & { projectId: number },
+): Promise<Placed> {
+  alone.tried = true
+  const wakes = sending.to.map(({ id }) => mailChannel(id))
+  const telling = { actor: alone.by.key, projectId, wakes, threads: threadChannels }
+  const placed = await insertMailAlone(tx, { ...sending, telling })
+  if (placed === undefined) throw new LostRace('The message is not let through at once.')
+  return placed
 }
 
 /** Tells those whom the message asked for contact about it. Where there is no room, the request stands without a message. */

@@ -93,6 +93,7 @@ export class Lanes {
 /** Runs the units; returns what each is to be told after the commit. */
 async function together(tx: PostgresTx, group: readonly Unit[]): Promise<(() => void)[]> {
   const tell: (() => void)[] = []
+  tx.begin()
   for (const { work, resolve, reject } of group) {
     const before = tx.writes
     try {

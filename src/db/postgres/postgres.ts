@@ -101,14 +101,14 @@ class PostgresDb implements Db {
 
   async #attempt<T>(work: (tx: PostgresTx) => Promise<T>, unhurried: boolean): Promise<T> {
     const client = await this.#connect()
-    const tx = new PostgresTx(client, this.#statements, unhurried)
+    const tx = new PostgresTx(client, this.#statements, { unhurried })
     let broken = false
     try {
-      // Not awaited: it goes out with the first statement, which fails if this does.
-      client.query('BEGIN').catch(() => {})
-      if (unhurried) client.query('SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0').catch(() => {})
       const value = await work(tx)
       tx.throwFailure()
+      if (tx.committed) return value
+      // Work without a statement asks all the same whether the server would commit something.
+      tx.begin()
       tx.end()
       await commit(client, tx)
       return value
@@ -131,7 +131,7 @@ class PostgresDb implements Db {
         await client.query(
           'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0',
         )
-        return await look(new PostgresTx(client, this.#statements, true))
+        return await look(new PostgresTx(client, this.#statements, { unhurried: true, begun: true }))
       } finally {
         // Not used again: whatever went wrong ends with it.
         client.release(true)

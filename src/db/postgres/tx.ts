@@ -4,6 +4,7 @@ import sql, { type Sql } from 'sql-template-tag'
 import { postgresFault } from '../faults.ts'
 import type { Tx } from '../port.ts'
 import { onlyReads } from '../statements.ts'
+import { commitFault } from './commit.ts'
 import type { PostgresStatements } from './statements.ts'
 
 /** The longest that a timer can take: 24 days. */
@@ -15,13 +16,46 @@ export class PostgresTx implements Tx {
   readonly #statements: PostgresStatements
   readonly #unhurried: boolean
   #failure: unknown
+  #state: 'untouched' | 'begun' | 'committed'
   #ended = false
   #writes = 0
 
-  constructor(client: PoolClient, statements: PostgresStatements, unhurried: boolean) {
+  constructor(client: PoolClient, statements: PostgresStatements, { unhurried = false, begun = false } = {}) {
     this.#client = client
     this.#statements = statements
     this.#unhurried = unhurried
+    this.#state = begun ? 'begun' : 'untouched'
+  }
+
+  /** Not awaited: it goes out with the first statement, which fails if this does. */
+  begin(): void {
+    if (this.#state !== 'untouched') return
+    this.#state = 'begun'
+    this.#client.query('BEGIN').catch(() => {})
+    if (this.#unhurried)
+      this.#client.query('SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0').catch(() => {})
+  }
+
+  get only() {
+    return this.#state === 'untouched' && !this.#unhurried ? this.#commitAlone : undefined
+  }
+
+  readonly #commitAlone = async <Row>(query: Sql): Promise<Row[]> => {
+    this.#open()
+    this.#state = 'committed'
+    this.#writes++
+    try {
+      const { rows } = await this.#client.query(this.#statements.bind(query))
+      return rows as Row[]
+    } catch (error) {
+      this.#failure = error
+      throw commitFault(error)
+    }
+  }
+
+  /** Whether its statement has committed itself. */
+  get committed(): boolean {
+    return this.#state === 'committed'
   }
 
   async all<Row>(query: Sql): Promise<Row[]> {
@@ -45,12 +79,14 @@ export class PostgresTx implements Tx {
   }
 
   #open(): void {
-    if (this.#ended) throw new Error('This unit of work has ended; its statements belong inside it.')
+    if (this.#ended || this.#state === 'committed')
+      throw new Error('This unit of work has ended; its statements belong inside it.')
   }
 
   async #run(query: Sql): Promise<QueryResult> {
     this.#open()
     if (this.#failure !== undefined) throw postgresFault(this.#failure)
+    this.begin()
     if (!onlyReads(query)) this.#writes++
     try {
       const bound: QueryConfig & Pick<ClientConfig, 'query_timeout'> = this.#statements.bind(query)
