@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { FastifyInstance } from 'fastify'
-import { type WebSocket, WebSocketServer } from 'ws'
+import { WebSocketServer } from 'ws'
 import { HubError } from '../../../base/errors.ts'
 import { limits } from '../../../base/limits.ts'
 import type { Caller } from '../../../core/access/callers.ts'
@@ -12,8 +12,8 @@ import type { Hub } from '../../../core/hub/hub.ts'
 import type { Addressed } from '../../http/guard.ts'
 import type { WrongKeys } from '../../http/wrong-keys.ts'
 import { toFailure } from '../failures.ts'
-import { authOk, closes, pong, readSaid } from './events.ts'
-import { type Link, Sockets, type SocketTimes } from './sockets.ts'
+import { authOk, closes, readSaid } from './events.ts'
+import { type Link, LinkedSocket, Sockets, type SocketTimes } from './sockets.ts'
 
 export interface SocketOptions extends SocketTimes {
   /** Throws for a request that was not meant for this server, or comes from a foreign web page. */
@@ -44,6 +44,7 @@ export function mountSockets(
     perMessageDeflate: false,
     maxPayload: limits.socketMessageBytes,
     clientTracking: false,
+    WebSocket: LinkedSocket,
   })
   const sockets = new Sockets(hub, times)
   let stopping = false
@@ -51,7 +52,7 @@ export function mountSockets(
   // Anything else that offers an upgrade (to HTTP/2, say) is answered as the plain request that it is as well.
   Object.assign(app.server, { shouldUpgradeCallback: isForSocket })
   app.server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-    socket.on('error', () => socket.destroy())
+    socket.on('error', destroy)
     admit(request, socket, head).catch((error: unknown) => refuse(hub, socket, error))
   })
   app.addHook('preClose', (done) => {
@@ -72,7 +73,7 @@ export function mountSockets(
     if (socket.destroyed) return link?.leave()
     handshakes.handleUpgrade(request, socket, head, (opened) => {
       sockets.greet(opened)
-      if (link !== undefined) welcome(link, opened)
+      if (link !== undefined) sockets.attach(link, opened)
       else if (key !== undefined) opened.close(...closes.badKey)
       else awaitKey(opened, address)
     })
@@ -91,17 +92,7 @@ export function mountSockets(
     return caller && sockets.open(await needSelf(hub, caller), hashKey(key))
   }
 
-  function welcome(link: Link, socket: WebSocket): void {
-    sockets.attach(link, socket)
-    socket.on('message', (data: Buffer) => hear(link, data))
-  }
-
-  function hear(link: Link, data: Buffer): void {
-    sockets.heard(link)
-    if (readSaid(data)?.type === 'ping') sockets.send(link, pong)
-  }
-
-  function awaitKey(socket: WebSocket, address: string | undefined): void {
+  function awaitKey(socket: LinkedSocket, address: string | undefined): void {
     const cancel = hub.clock.after(keyMs, () => socket.close(...closes.noKey))
     socket.once('close', cancel)
     socket.once('message', (data: Buffer) => {
@@ -116,7 +107,7 @@ export function mountSockets(
       )
       // What it says meanwhile is heard once it is known who it is; what comes later waits in the kernel.
       socket.pause()
-      const early = (more: Buffer) => void entered.then((link) => link && hear(link, more))
+      const early = (more: Buffer) => void entered.then((link) => link && sockets.hear(link, more))
       socket.on('message', early)
       void entered.then(() => {
         socket.off('message', early)
@@ -125,18 +116,22 @@ export function mountSockets(
     })
   }
 
-  function settle(link: Link | undefined, socket: WebSocket, address: string | undefined): Link | undefined {
+  function settle(link: Link | undefined, socket: LinkedSocket, address: string | undefined): Link | undefined {
     if (link === undefined) {
       const [code, reason] = wrongKey(address) === undefined ? closes.badKey : closes.badKeys
       socket.close(code, reason)
     } else if (socket.readyState !== socket.OPEN) link.leave()
     else {
       socket.send(authOk, { binary: false })
-      welcome(link, socket)
+      sockets.attach(link, socket)
       return link
     }
     return undefined
   }
+}
+
+function destroy(this: Duplex): void {
+  this.destroy()
 }
 
 const isForSocket = ({ url = '', headers }: IncomingMessage): boolean =>

@@ -1,12 +1,12 @@
 /** The open WebSockets of a process: who listens at each, what waits for it, and when it was last heard of. */
-import type { WebSocket } from 'ws'
+import { WebSocket } from 'ws'
 import { limits } from '../../../base/limits.ts'
 import type { Caller } from '../../../core/access/callers.ts'
 import { holdsKey } from '../../../core/access/keys.ts'
 import type { Acting } from '../../../core/agents/acting.ts'
 import type { Hub } from '../../../core/hub/hub.ts'
 import { type Watcher, watchAgent } from '../../../core/mail/watching.ts'
-import { type Close, closes, connectionApproved, connectionRequest, newMessage } from './events.ts'
+import { type Close, closes, connectionApproved, connectionRequest, newMessage, pong, readSaid } from './events.ts'
 
 export interface SocketTimes {
   /** Silence after which a socket is pinged, and after which it is closed. */
@@ -14,9 +14,14 @@ export interface SocketTimes {
   readonly timeoutMs: number
 }
 
+/** A socket that knows its link: listeners are then shared by all, instead of five closures for each. */
+export class LinkedSocket extends WebSocket {
+  link?: Link
+}
+
 /** One socket. Until its handshake is done, events wait here. */
 export interface Link {
-  socket: WebSocket | undefined
+  socket: LinkedSocket | undefined
   readonly early: Buffer[]
   /** When it was last heard of, and whether it was pinged since. */
   heardAt: number
@@ -39,7 +44,8 @@ export class Sockets {
   readonly #links = new Set<Link>()
   readonly #slow = new Set<Link>()
   /** Every socket whose handshake is done, known or not: a stop ends them all. */
-  readonly #sockets = new Set<WebSocket>()
+  readonly #sockets = new Set<LinkedSocket>()
+  readonly listeners = listenersOf(this)
   #cancel: (() => void) | undefined
   #emptied: (() => void) | undefined
 
@@ -58,48 +64,52 @@ export class Sockets {
       leave: () => {},
       closedAt: undefined,
     }
-    link.leave = await watchAgent(this.#hub, acting, this.#watcher(link, acting.caller, hash))
+    link.leave = await watchAgent(this.#hub, acting, new LinkWatcher(this, link, acting.caller, hash))
     return link
   }
 
-  #watcher(link: Link, caller: Caller, hash: string): Watcher {
-    return {
-      arrived: (mail) => this.send(link, once(mail, newMessage)),
-      asked: (request) => this.send(link, once(request, connectionRequest)),
-      approved: (connection) => this.send(link, once(connection, connectionApproved)),
-      keysChanged: () => {
-        holdsKey(this.#hub, caller, hash).then(
-          (good) => good || this.close(link, 'badKey'),
-          (error: unknown) => this.#hub.log.warn({ err: error }, 'whether a key is still good could not be read'),
-        )
-      },
-    }
+  /** Closes a link whose key is not good any more. */
+  checkKey(link: Link, caller: Caller, hash: string): void {
+    holdsKey(this.#hub, caller, hash).then(
+      (good) => good || this.close(link, 'badKey'),
+      (error: unknown) => this.#hub.log.warn({ err: error }, 'whether a key is still good could not be read'),
+    )
   }
 
   /** The handshake is done; who it is may be known later. */
-  greet(socket: WebSocket): void {
+  greet(socket: LinkedSocket): void {
     this.#sockets.add(socket)
-    socket.on('error', () => socket.terminate())
-    socket.on('close', () => {
-      this.#sockets.delete(socket)
-      if (this.#sockets.size === 0) this.#emptied?.()
-    })
+    socket.on('error', terminate)
+    socket.on('close', this.listeners.close)
+  }
+
+  /** It is closed. */
+  ended(socket: LinkedSocket): void {
+    this.#sockets.delete(socket)
+    if (socket.link !== undefined) this.#forget(socket.link)
+    if (this.#sockets.size === 0) this.#emptied?.()
   }
 
   /** It is known who it is. */
-  attach(link: Link, socket: WebSocket): void {
+  attach(link: Link, socket: LinkedSocket): void {
     link.socket = socket
+    socket.link = link
     this.#links.add(link)
     this.#hub.metrics.sockets.set(this.#links.size)
     this.#cancel ??= this.#hub.clock.after(this.#tickMs, () => this.#look())
     for (const event of link.early.splice(0)) this.send(link, event)
-    socket.on('pong', () => this.heard(link))
-    socket.on('close', () => this.#forget(link))
+    socket.on('pong', this.listeners.pong)
+    socket.on('message', this.listeners.message)
   }
 
   heard(link: Link): void {
     link.heardAt = this.#hub.clock.monotonic()
     link.pinged = false
+  }
+
+  hear(link: Link, data: Buffer): void {
+    this.heard(link)
+    if (readSaid(data)?.type === 'ping') this.send(link, pong)
   }
 
   /** A socket that does not read keeps its agent's mail where it is: in the inbox (post.socket.slow). */
@@ -188,6 +198,54 @@ export class Sockets {
     })
     await emptied
     cancel()
+  }
+}
+
+/** Of all sockets: each is called with the socket as `this`. */
+const listenersOf = (sockets: Sockets) => ({
+  close(this: LinkedSocket): void {
+    sockets.ended(this)
+  },
+  pong(this: LinkedSocket): void {
+    if (this.link !== undefined) sockets.heard(this.link)
+  },
+  message(this: LinkedSocket, data: Buffer): void {
+    if (this.link !== undefined) sockets.hear(this.link, data)
+  },
+})
+
+function terminate(this: WebSocket): void {
+  this.terminate()
+}
+
+/** Watches the agent of a link for it. */
+class LinkWatcher implements Watcher {
+  readonly #sockets: Sockets
+  readonly #link: Link
+  readonly #caller: Caller
+  readonly #hash: string
+
+  constructor(sockets: Sockets, link: Link, caller: Caller, hash: string) {
+    this.#sockets = sockets
+    this.#link = link
+    this.#caller = caller
+    this.#hash = hash
+  }
+
+  arrived(mail: Parameters<Watcher['arrived']>[0]): void {
+    this.#sockets.send(this.#link, once(mail, newMessage))
+  }
+
+  asked(request: Parameters<Watcher['asked']>[0]): void {
+    this.#sockets.send(this.#link, once(request, connectionRequest))
+  }
+
+  approved(connection: Parameters<Watcher['approved']>[0]): void {
+    this.#sockets.send(this.#link, once(connection, connectionApproved))
+  }
+
+  keysChanged(): void {
+    this.#sockets.checkKey(this.#link, this.#caller, this.#hash)
   }
 }
 
