@@ -7,7 +7,7 @@ import { type Later, type Served, serveHere } from './parley.ts'
 /** The tests of a file on both engines, each with one server for all of them. */
 export function eachPost(
   title: string,
-  tests: (parley: () => Served, dialect: Dialect) => void,
+  tests: (parley: () => Served, dialect: Dialect, url: () => string) => void,
   env: Record<string, string> = {},
 ): void {
   for (const engine of engines())
@@ -25,10 +25,11 @@ export function eachPost(
         await engine.remove([url])
         await engine.stop()
       })
-      tests(() => {
+      const parley = () => {
         if (served === undefined) throw new Error('Parley has not started yet')
         return served
-      }, engine.dialect)
+      }
+      tests(parley, engine.dialect, () => url)
     })
 }
 
