@@ -12,9 +12,8 @@ import type { Order } from './load.ts'
 import { machine, today, treeOf } from './machine.ts'
 import { wakeUps } from './mailbox.ts'
 import { type CallCost, costCells, lineCells, type Nodes, type NodesLine } from './nodes/table.ts'
-import { fillMailboxes } from './seed-postgres.ts'
+import { fillMailboxes, makeDatabase } from './seed-postgres.ts'
 import { cpu, type Running, rested, startParley, startWorker, type Worker } from './server.ts'
-import { makeDatabase } from './throughput.ts'
 import { spread, takeTurns, walls } from './turns.ts'
 
 const usage = `npm run bench:nodes [-- --rounds <n>]

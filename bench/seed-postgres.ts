@@ -3,6 +3,17 @@ import { Client } from 'pg'
 import { agentOf, benchAgents, benchProject } from './seed-mail.ts'
 import { text } from './text.ts'
 
+/** An empty database of its own; returns its URL. */
+export async function makeDatabase(server: string, name: string): Promise<string> {
+  const client = new Client(server)
+  await client.connect()
+  await client.query(`CREATE DATABASE bench_${name}`)
+  await client.end()
+  const url = new URL(server)
+  url.pathname = `bench_${name}`
+  return url.href
+}
+
 /** `each` messages for every agent called reader-<n>, from sender-0. Both have to be there. */
 export async function fillMailboxes(database: string, each: number): Promise<void> {
   const client = new Client(database)

@@ -1,6 +1,5 @@
 /** Calls a second of each door: Parley, Parley again, perhaps an older tree, and their floors take turns. */
 import { join } from 'node:path'
-import { Client } from 'pg'
 import { startPostgres } from '../test/support/postgres.ts'
 import { openClient } from './client.ts'
 import type { Load } from './drive.ts'
@@ -10,7 +9,7 @@ import type { Era } from './phrase.ts'
 import { posted, postSends } from './post.ts'
 import { type Row, share } from './rows.ts'
 import { benchProject, type seedMail } from './seed-mail.ts'
-import { fillMailboxes, makeAgents } from './seed-postgres.ts'
+import { fillMailboxes, makeAgents, makeDatabase } from './seed-postgres.ts'
 import {
   cpu,
   type Running,
@@ -105,16 +104,6 @@ export async function postgresRows(
   } finally {
     await server.stop()
   }
-}
-
-export async function makeDatabase(server: string, name: string): Promise<string> {
-  const client = new Client(server)
-  await client.connect()
-  await client.query(`CREATE DATABASE bench_${name}`)
-  await client.end()
-  const url = new URL(server)
-  url.pathname = `bench_${name}`
-  return url.href
 }
 
 /** On SQLite: the mailbox in an empty store, mail among 100,000 messages. */
