@@ -8,7 +8,7 @@ import { automaticKind } from '../../store/conversations.ts'
 import { insertGuests } from '../../store/guests.ts'
 import { insertClientIds } from '../../store/messages.ts'
 import { findSlug } from '../../store/projects.ts'
-import { insertMail, insertMailAlone, type MailAlone, type Placed } from '../../store/sending.ts'
+import { insertMail } from '../../store/sending.ts'
 import type { Caller } from '../access/callers.ts'
 import { type Acting, actIn, findActor } from '../agents/acting.ts'
 import { type Agent, isNewcomer, mailChannel, type Newcomer } from '../agents/agents.ts'
@@ -18,19 +18,12 @@ import { commit, LostRace, type Note } from '../hub/commit.ts'
 import type { Hub } from '../hub/hub.ts'
 import { slugOfProject } from '../projects/projects.ts'
 import { admit, type Blocked, findOpen } from './admission.ts'
+import { type Alone, storeAlone } from './alone.ts'
 import type { Enclosed, Enclosing } from './attachments.ts'
 import { enclosedOrFault, filesOf, linksOf, listOf, storeEnclosed } from './attachments.ts'
 import { inReceipt } from './carried.ts'
 import { noteStored } from './filing.ts'
-import {
-  type Conversation,
-  fileConversation,
-  findPlace,
-  isFiled,
-  laneOf,
-  threadChannel,
-  threadChannels,
-} from './placing.ts'
+import { type Conversation, fileConversation, findPlace, isFiled, laneOf, threadChannel } from './placing.ts'
 import { type Delivery, type Sent, type Stored, storedReceipt } from './receipt.ts'
 import {
   type Address,
@@ -167,8 +160,8 @@ export interface Appending extends Delivering {
   readonly note: Note
   readonly uid: string
   readonly staged?: Staged
-  /** Given where the message is all that the unit writes: then one statement may store it, which is tried once. */
-  readonly alone?: { readonly by: Caller; tried: boolean }
+  /** Given where the message is all that the unit writes. */
+  readonly alone?: Alone
 }
 
 export async function append(
@@ -269,20 +262,6 @@ export async function append(
     attachments: inReceipt(attachments),
     duplicate: false,
   }
-}
-
-/** One statement, which commits itself. What it does not let through is asked again, the long way. */
-async function storeAlone(
-  tx: Tx,
-  alone: NonNullable<Appending['alone']>,
-  { projectId, ...sending }: Omit<MailAlone, 'telling'> & { projectId: number },
-): Promise<Placed> {
-  alone.tried = true
-  const wakes = sending.to.map(({ id }) => mailChannel(id))
-  const telling = { actor: alone.by.key, projectId, wakes, threads: threadChannels }
-  const placed = await insertMailAlone(tx, { ...sending, telling })
-  if (placed === undefined) throw new LostRace('The message is not let through at once.')
-  return placed
 }
 
 /** Tells those whom the message asked for contact about it. Where there is no room, the request stands without a message. */
