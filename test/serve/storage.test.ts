@@ -1,6 +1,7 @@
 /** Trouble of a SQLite file, as callers, the log and readiness tell of it: deleted, replaced, damaged, no room left. */
 import { closeSync, copyFileSync, openSync, renameSync, rmSync, statSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import sql, { raw } from 'sql-template-tag'
 import { expect, inject, onTestFinished } from 'vitest'
 import { longReader } from '../../src/core/hub/hub.ts'
@@ -114,6 +115,9 @@ verifies('serve.store.damaged', 'whoever reads or writes a damaged file is told 
   await expect(longReader(hub).all(sql`SELECT body FROM messages`)).rejects.toMatchObject(refused('damaged'))
   await expect(hub.ready()).rejects.toMatchObject(refused('damaged'))
   await expect(send(hub, as('ann'), { to: [{ name: 'bob' }], body: 'x' })).rejects.toMatchObject(refused('damaged'))
+  // A look finds nothing wrong with the file, and that is no reason to tell it all again.
+  await sleep(1100)
+  await expect(listInbox(hub, as('bob'), { limit: 10 })).rejects.toMatchObject(refused('damaged'))
   expect(lines.filter(({ event }) => event === 'storage_failed')).toHaveLength(1)
 })
 

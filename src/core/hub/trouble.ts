@@ -5,6 +5,8 @@ import type { Log } from '../../base/log.ts'
 import { Fault, type FaultKind } from '../../db/faults.ts'
 import type { Db, Reader } from '../../db/port.ts'
 
+const damaged = 'The database is damaged.'
+
 const sentences: Readonly<Partial<Record<FaultKind, readonly [message: string, hint: string]>>> = {
   full: [
     'The disk is full: nothing can be stored.',
@@ -12,7 +14,7 @@ const sentences: Readonly<Partial<Record<FaultKind, readonly [message: string, h
   ],
   readonly: ['The database can only be read.', 'Whoever runs Parley must make its file writable.'],
   io: ['The database cannot be read or written.', 'The server log has the cause.'],
-  corrupt: ['The database is damaged.', 'Whoever runs Parley must bring back a copy of it.'],
+  corrupt: [damaged, 'Whoever runs Parley must bring back a copy of it.'],
   gone: [
     'The file of the database was deleted or replaced while Parley ran.',
     'Take it as not stored. Whoever runs Parley must put the file back, or start Parley anew.',
@@ -68,7 +70,8 @@ export class Trouble {
         await this.#db.tx(async () => {})
         this.over()
       }
-      this.#told = undefined
+      // A look sees no damage, and damage does not go away.
+      if (this.#told !== damaged) this.#told = undefined
     } catch (error) {
       const trouble = troubleOf(error)
       if (trouble !== undefined) this.#tell(trouble)
