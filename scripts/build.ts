@@ -2,7 +2,7 @@
  * `npm run build`: the program in a few files, in `dist/`. Half of a start was loading 700 files, and it took 15 MB. `npm ci`
  * builds too; where the source has changed since, it is the source that runs (bin/built.js).
  */
-import { cpSync, existsSync, globSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, globSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join, relative, sep } from 'node:path'
 import { type ChunkingContext, type CodeSplittingGroup, rolldown } from 'rolldown'
 import { isFresh, stampOf } from '../bin/built.js'
@@ -24,23 +24,29 @@ const external = /^(node:|sharp$|pino-pretty$|highlight\.js)/
 const source = (file: string) => join(root, 'src', file)
 const [program, serve, bus] = [source('app/program.ts'), source('app/serve.ts'), source('app/bus.ts')]
 
-if (!isFresh()) {
-  const folder = join(root, 'dist.partial')
-  rmSync(folder, { recursive: true, force: true })
+if (process.argv.includes('--force') || !isFresh()) {
+  // Before anything is read: a file that is saved meanwhile makes the build old.
+  const inputs = stamps()
+  // A folder of its own: another build may run.
+  const folder = join(root, `dist.partial-${process.pid}`)
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
+  mkdirSync(folder)
   const modules = await bundle(folder, 'main.ts', { split: true })
   for (const entry of aside) modules.push(...(await bundle(folder, entry, { split: false })))
   const assets = { recursive: true, filter: (from: string) => !/(\.ts|tsconfig\.json)$/.test(from) }
   cpSync(source('doors/web/assets'), join(folder, 'app', 'assets'), assets)
   writeFileSync(join(folder, 'licenses.txt'), licenses(modules))
-  writeFileSync(join(folder, 'inputs.json'), JSON.stringify(stamps(modules)))
+  writeFileSync(join(folder, 'inputs.json'), JSON.stringify(inputs))
   // A program that starts meanwhile finds the old build or this one, or runs the source.
-  const old = join(root, 'dist.old')
-  rmSync(old, { recursive: true, force: true })
+  const old = `${folder}.old`
   if (existsSync(join(root, 'dist'))) renameSync(join(root, 'dist'), old)
   renameSync(folder, join(root, 'dist'))
   rmSync(old, { recursive: true, force: true })
-  // Of files that are no more.
-  rmSync(join(root, '.runtime', 'compile-cache'), { recursive: true, force: true })
+  // Of files that are no more. Programs that run write there: what cannot be deleted stays.
+  const cache = join(root, '.runtime', 'compile-cache')
+  try {
+    rmSync(cache, { recursive: true, force: true, maxRetries: 5 })
+  } catch {}
 }
 
 /** All but the beginning lies in `app/`, as deep as those files of the source that find another by its place. */
@@ -113,10 +119,10 @@ function loaded(programs: (graph: ChunkingContext) => readonly string[]) {
   }
 }
 
-/** What the build was made of. Packages count as a whole: npm writes that file with whatever it installs. */
-function stamps(modules: readonly string[]): Record<string, string | undefined> {
-  const own = modules.filter((id) => id.startsWith(source(''))).map((id) => relative(root, id))
-  const files = [...new Set(own), 'scripts/build.ts', join('node_modules', '.package-lock.json')]
+/** What a build is made of. Packages count as a whole: npm writes that file with whatever it installs. */
+function stamps(): Record<string, string | undefined> {
+  const own = globSync('src/**/*.*', { cwd: root }).filter((file) => !file.endsWith('.test.ts'))
+  const files = [...own, 'scripts/build.ts', join('node_modules', '.package-lock.json')]
   return Object.fromEntries(files.map((file) => [file, stampOf(file)]))
 }
 
@@ -125,7 +131,15 @@ function licenses(modules: readonly string[]): string {
   const inside = modules.flatMap((id) => /^.*[\\/]node_modules[\\/](?:@[^\\/]+[\\/])?[^\\/]+/.exec(id)?.[0] ?? [])
   return [...new Set(inside)]
     .sort()
-    .flatMap((folder) => globSync('{LICENSE,LICENCE,license}*', { cwd: folder }).map((file) => join(folder, file)))
-    .map((file) => `${relative(root, file).split(sep).join('/')}\n\n${readFileSync(file, 'utf8').trim()}\n`)
+    .map((folder) => `${relative(root, folder).split(sep).join('/')}\n\n${licenseIn(folder)}\n`)
     .join('\n\n')
+}
+
+/** Some packages only name theirs. */
+function licenseIn(folder: string): string {
+  const [file] = globSync('{LICENSE,LICENCE,license}*', { cwd: folder })
+  if (file !== undefined) return readFileSync(join(folder, file), 'utf8').trim()
+  const { license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { license?: string }
+  if (license === undefined) throw new Error(`${folder} has no licence.`)
+  return license
 }

@@ -1,11 +1,13 @@
 /** The published package: what `npm pack` puts into it, and that it runs. */
-import { execFile } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { globSync, readFileSync } from 'node:fs'
 import { mkdtemp, readdir, readFile, rm, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, onTestFinished, test } from 'vitest'
+import { plainMail } from './support/mail.ts'
 import { root } from './support/sources.ts'
 
 const run = promisify(execFile)
@@ -54,7 +56,9 @@ test('the package holds the launcher and the built program, nothing of the sourc
   const folder = await mkdtemp(join(tmpdir(), 'parley-package-'))
   onTestFinished(() => rm(folder, { recursive: true, force: true }))
   const env = { ...process.env, npm_config_cache: join(folder, 'cache') }
-  await run('npm', ['pack', '--pack-destination', folder], { cwd: root, env })
+  // Not `prepack`, which builds in any case: other tests run what is there.
+  await run('npm', ['run', 'build'], { cwd: root, env })
+  await run('npm', ['pack', '--ignore-scripts', '--pack-destination', folder], { cwd: root, env })
   const [tarball = ''] = (await readdir(folder)).filter((name) => name.endsWith('.tgz'))
   await run('tar', ['xzf', tarball], { cwd: folder })
 
@@ -82,4 +86,41 @@ test('the package holds the launcher and the built program, nothing of the sourc
     stdout: `${version}\n`,
     stderr: '',
   })
+
+  const storage = join(folder, 'storage')
+  const serving = spawn(process.execPath, [join(home, 'bin', 'parley.js'), 'serve', '--port', '0'], {
+    env: { PATH: process.env.PATH, STORAGE_ROOT: storage, LOG_LEVEL: 'warn' },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const gone = once(serving, 'exit')
+  onTestFinished(async () => {
+    serving.kill()
+    await gone
+  })
+  let said = ''
+  serving.stdout.setEncoding('utf8').on('data', (text: string) => {
+    said += text
+  })
+  const urlIn = (text: string) => /ready at (http:\/\/[^\s]+)/.exec(text)?.[1]
+  await expect.poll(() => urlIn(said), { timeout: 30_000 }).toBeDefined()
+  const url = urlIn(said) ?? ''
+  const { call } = plainMail({ url })
+  const place = { project_key: '/srv/package' }
+  await call('register_agent', { ...place, program: 'npm', model: 'none', name: 'BlueLake' })
+  await call('send_message', {
+    ...place,
+    sender_name: 'BlueLake',
+    to: ['BlueLake'],
+    subject: 'Plan',
+    body_md: '`pineapple`',
+  })
+  expect(JSON.stringify(await call('search_messages', { ...place, query: 'pineapple' }))).toContain('Plan')
+  const page = await (await fetch(`${url}/mail`, { headers: { accept: 'text/html' } })).text()
+  const assets = [...page.matchAll(/(?:href|src)="(\/mail\/assets\/[^"#]+)/g)].map(([, path = '']) => path)
+  const beside = (name: string) => assets.find((path) => path.endsWith('page.js'))?.replace('page.js', name) ?? ''
+  for (const path of [...assets, beside('live.js'), beside('idiomorph.js'), beside('hotkey.js')])
+    expect([path, (await fetch(`${url}${path}`)).status]).toEqual([path, 200])
+  expect(assets.length).toBeGreaterThan(2)
+  for (const path of ['/mail/projects', '/mail/attention', '/mail/search?q=pineapple', '/docs', '/openapi.json'])
+    expect([path, (await fetch(`${url}${path}`)).status]).toEqual([path, 200])
 }, 120_000)

@@ -52,9 +52,12 @@ async function createProgram(args: readonly string[], around: Surroundings): Pro
     .action(async ({ host, port }: { host?: string; port?: string }) => {
       const flags = { ...(host !== undefined && { HTTP_HOST: host }), ...(port !== undefined && { HTTP_PORT: port }) }
       const release = holdNewSpace()
-      const { serve } = await import('./serve.ts')
-      await serve(readSettings(env, { flags, workingFolder: true }), around)
-      release()
+      try {
+        const { serve } = await import('./serve.ts')
+        await serve(readSettings(env, { flags, workingFolder: true }), around)
+      } finally {
+        release()
+      }
     })
 
   program

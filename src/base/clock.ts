@@ -62,7 +62,7 @@ export function every(ms: number, fn: () => void): () => void {
 function startRound(ms: number): Round {
   const fns = new Set<() => void>()
   const timer = setInterval(() => {
-    for (const fn of fns) fn()
+    for (const fn of [...fns]) fn()
   }, ms)
   timer.unref()
   const round = { fns, timer }

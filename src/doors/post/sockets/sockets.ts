@@ -92,6 +92,12 @@ export class Sockets {
 
   /** It is known who it is. */
   attach(link: Link, socket: LinkedSocket): void {
+    // Its key was revoked during the handshake.
+    if (link.closedAt !== undefined) {
+      link.leave()
+      socket.close(...closes.badKey)
+      return
+    }
     link.socket = socket
     socket.link = link
     this.#links.add(link)
