@@ -107,8 +107,9 @@ function placeIn(since: string | undefined): Place | undefined {
 class Watchers {
   readonly #hub: Hub
   readonly #all = new Set<Watcher>()
-  readonly #seen = new Set<number>()
+  #seen = new Set<number>()
   #last = 0
+  #begun: Promise<void> | undefined
   #unwatch: (() => void) | undefined
   #looking = false
   #again = false
@@ -120,29 +121,47 @@ class Watchers {
   }
 
   async add(watcher: Watcher, after: number | Place | undefined): Promise<() => void> {
-    if (this.#unwatch === undefined) {
-      const stir = () => this.#stir()
-      this.#unwatch = onWake(this.#hub, '', stir, () => this.#missed())
-      this.#last = await findLastChange(reader(this.#hub))
-      this.#seen.clear()
-    }
     this.#all.add(watcher)
-    if (after !== undefined) await this.#catchUp(watcher, after)
-    return () => {
-      this.#all.delete(watcher)
-      if (this.#all.size > 0) return
-      this.#unwatch?.()
-      this.#unwatch = undefined
-      this.#cancel?.()
-      this.#cancel = undefined
+    try {
+      this.#begun ??= this.#begin()
+      await this.#begun
+      if (after !== undefined) await this.#catchUp(watcher, after)
+    } catch (error) {
+      this.#remove(watcher)
+      throw error
     }
+    return () => this.#remove(watcher)
+  }
+
+  async #begin(): Promise<void> {
+    // Those before may have left with a look still to come.
+    this.#again = false
+    // Listen before asking: what is committed in between is then not missed.
+    const stir = () => this.#stir()
+    this.#unwatch = onWake(this.#hub, '', stir, () => this.#missed())
+    const db = reader(this.#hub)
+    this.#last = await findLastChange(db)
+    const rows = await listHints(db, this.#last - lookBack, lookBack)
+    this.#seen = new Set(rows.flatMap(({ id }) => (id <= this.#last ? [id] : [])))
+  }
+
+  #remove(watcher: Watcher): void {
+    this.#all.delete(watcher)
+    if (this.#all.size > 0) return
+    this.#unwatch?.()
+    this.#unwatch = undefined
+    this.#begun = undefined
+    this.#cancel?.()
+    this.#cancel = undefined
   }
 
   /** What came while it was away: the newest that fits, or, where that was too much to look through, the fact alone. */
   async #catchUp(watcher: Watcher, after: number | Place): Promise<void> {
     const db = reader(this.#hub)
+    // A lower id may have become visible after the one that was told.
+    const back = db.dialect === 'postgres' ? lookBack : 0
     const rows = await (typeof after === 'number'
-      ? listHints(db, after, pageSize)
+      ? listHints(db, after - back, pageSize)
       : listHintsSince(db, after, pageSize))
     const found = (await place(this.#hub, rows)).findLast(watcher.fits)
     if (rows.length === pageSize) watcher.tell({ ...nothing, id: await findLastChange(db) })
@@ -165,10 +184,9 @@ class Watchers {
     this.#looking = true
     this.#again = false
     try {
+      await this.#begun
       const rows = await listHints(reader(this.#hub), Math.max(0, this.#last - lookBack), pageSize)
-      const fresh = rows.filter(
-        ({ id }) => id > this.#last - lookBack && !this.#seen.has(id) && (id > this.#last || this.#seen.size > 0),
-      )
+      const fresh = rows.filter(({ id }) => !this.#seen.has(id))
       for (const { id } of rows) this.#seen.add(id)
       this.#last = Math.max(this.#last, rows.at(-1)?.id ?? 0)
       for (const id of this.#seen) if (id <= this.#last - 2 * lookBack) this.#seen.delete(id)

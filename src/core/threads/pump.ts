@@ -130,16 +130,19 @@ export class Pump {
 
   async #hand(change: NewsRow): Promise<void> {
     const { kind, agent_id: agentId, thread_id: threadId } = change
-    if (kind === 'agent.keyed' && agentId !== null) for (const follower of this.#followers) follower.lose(agentId)
-    if (kind === 'agent.created' && agentId !== null) await this.#welcome(agentId)
+    const created = kind === 'agent.created' && agentId !== null
+    if (created) await this.#welcome(agentId)
     const spoken = threadId !== null && kind.startsWith('message.')
     const { names = [] } = (spoken && this.#followers.size > 0 && (await namesOf(this.#hub, threadId))) || {}
     const interested = this.#interestedIn(names).size > 0
     const audience = interested ? await audienceOf(this.#hub, change) : undefined
     // Nothing is awaited from here on: who joins before has a place before this change, who joins after has one behind it.
+    if (kind === 'agent.keyed' && agentId !== null) for (const follower of this.#followers) follower.lose(agentId)
     for (const follower of this.#interestedIn(names))
       if (isBefore(follower.place, change)) follower.take(change, audience)
     this.#place = { tx: change.tx, id: change.id }
+    // Who joined meanwhile had looked before the agent was there.
+    if (created) await this.#welcome(agentId)
   }
 
   #interestedIn(names: readonly string[]): ReadonlySet<Follower> {

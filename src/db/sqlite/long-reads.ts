@@ -57,8 +57,9 @@ export class LongReads implements Reader {
       const module = query instanceof CallingSql ? query.module : undefined
       if (this.#questions.push({ id, strings: query.strings, values: query.values, module }) > 1) return
       queueMicrotask(() => {
-        this.#worker?.postMessage(this.#questions)
+        const questions = this.#questions
         this.#questions = []
+        this.#worker?.postMessage(questions)
       })
     })
   }

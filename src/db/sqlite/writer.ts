@@ -140,8 +140,10 @@ export class SqliteWriter {
   async #attempt(group: Unit[]): Promise<void> {
     const { begin, commit, rollback } = this.#statements
     const waited = performance.now() - (group[0]?.since ?? 0)
-    this.#waitForDisk(!group.every(({ repeatable }) => repeatable))
-    await whileBusy(() => begin.run(), this.#patienceMs - waited)
+    await whileBusy(() => {
+      this.#waitForDisk(!group.every(({ repeatable }) => repeatable))
+      begin.run()
+    }, this.#patienceMs - waited)
     const alarm = startAlarm()
     try {
       const wrote = await Promise.race([this.#runUnits(group, alarm), alarm.rings])
