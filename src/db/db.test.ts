@@ -128,13 +128,12 @@ eachEngine('A database', (open) => {
         { lane: 'hall' },
       )
     const outcomes = await Promise.allSettled(['a', 'b', 'fail', 'b', 'c'].map(unit))
-    expect(outcomes.map((outcome) => (outcome.status === 'fulfilled' ? outcome.value : outcome.reason))).toMatchObject([
-      'a',
-      'b',
-      { message: 'on purpose' },
-      { kind: 'unique' },
-      'c',
-    ])
+    const [a, b, failed, other, c] = outcomes.map((outcome) =>
+      outcome.status === 'fulfilled' ? outcome.value : outcome.reason,
+    )
+    expect([a, failed, c]).toMatchObject(['a', { message: 'on purpose' }, 'c'])
+    // Where a group fails its units run again beside each other: either of the two may be the first.
+    expect(b === 'b' ? [b, other] : [other, b]).toMatchObject(['b', { kind: 'unique' }])
     expect((await roomNames(db)).toSorted()).toEqual(['a', 'a2', 'b', 'b2', 'c', 'c2'])
   })
 
