@@ -8,7 +8,7 @@ import { promisify } from 'node:util'
 import sharp from 'sharp'
 import { type BenchClient, openClient, percentile } from './client.ts'
 import type { Row } from './rows.ts'
-import { agentOf, benchProject, seedMail } from './seed-mail.ts'
+import { agentOf, benchProject, leaveUnsearched, seedMail } from './seed-mail.ts'
 import { rested, startParley } from './server.ts'
 import { text } from './text.ts'
 
@@ -80,6 +80,7 @@ export async function asideRows(
   await (await startParley(storage)).stop()
   say(`a store of ${messages.toLocaleString('en')} messages`)
   seedMail(storage, [messages])
+  leaveUnsearched(storage)
   const parley = await startParley(storage)
   try {
     await rested(parley.pid)

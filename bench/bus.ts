@@ -88,7 +88,7 @@ async function wakeUps(storage: string, samples: number) {
     [bob, 'bob'],
   ])
   const times: number[] = []
-  for (let n = -20; n < samples; n++) {
+  for (let n = -300; n < samples; n++) {
     const answer = bob.call('sync', { topic_id, wait_seconds: 20 })
     await sleep(4)
     const began = performance.now()
@@ -149,7 +149,7 @@ async function parleyWriters(storage: string, { seconds, lanes }: { seconds: num
     await Promise.all(peers.flatMap((peer) => Array.from({ length: lanes }, () => lane(peer))))
     return count / ((performance.now() - began) / 1000)
   }
-  await drive(500)
+  await drive(3000)
   const rate = await drive(seconds * 1000)
   await stop()
   return rate

@@ -40,13 +40,13 @@ async function deepMailbox(storage: string, { many, few }: { many: number; few: 
 export async function wakeUps(sender: Running, receiver: Running, samples: number) {
   const [alice, bob] = [await openClient(sender.port, 'alice'), await openClient(receiver.port, 'bob')]
   const times: number[] = []
-  for (let n = 0; n < samples; n++) {
+  for (let n = -300; n < samples; n++) {
     const mail = bob.call('check_mail', { wait_seconds: 20 })
     await sleep(4)
     const began = performance.now()
     const sent = alice.call('send_to_agent', { name: 'bob', msg: `number ${n}` })
     const answer = await mail
-    times.push(performance.now() - began)
+    if (n >= 0) times.push(performance.now() - began)
     if (!answer.includes(`number ${n}`)) throw new Error(`expected number ${n}, got ${answer}`)
     await sent
   }

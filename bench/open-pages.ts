@@ -77,7 +77,7 @@ export async function openedPages(alone: Running, { folder, rounds }: Sends): Pr
   try {
     const open = await Promise.all(Array.from({ length: pages }, () => openPage(watched.port, agent)))
     const sends = ({ port, pid }: Running): Contender => ({
-      async slice() {
+      slice: async () => {
         const before = cpu(pid)
         const { calls, errors, microseconds } = await load.ask({
           port,

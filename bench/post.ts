@@ -11,7 +11,7 @@ import { type Row, share } from './rows.ts'
 import { makeDatabase } from './seed-postgres.ts'
 import { cpu, memory, type Running, rested, startFloor, startParley, startWorker } from './server.ts'
 import { text } from './text.ts'
-import { type Contender, type Cost, takeTurns } from './turns.ts'
+import { type Contender, type Cost, coldSeconds, takeTurns, warmUp } from './turns.ts'
 
 const connections = 64
 const seconds = 0.15
@@ -93,7 +93,7 @@ export async function postSends(folder: () => string, { rounds, target, database
     ? startWorker<FloorOrder, { microseconds: number }>('floor-postgres.ts', databases[2] ?? '')
     : startWorker<FloorOrder, { microseconds: number }>('floor-sqlite.ts', folder())
   const served = ({ pid }: Running, run: () => Promise<Load>): Contender => ({
-    async slice() {
+    slice: async () => {
       const before = cpu(pid)
       const { calls, errors, microseconds } = await run()
       if (errors > 0) throw new Error(`${errors} of ${calls} sends failed`)
@@ -107,15 +107,14 @@ export async function postSends(folder: () => string, { rounds, target, database
     older && (await openSenders(older)),
   ]
   const bare = () => load.ask({ port: http.port, call: 'send', era: 'plain', connections, seconds })
-  const contenders = {
+  const contenders: Record<string, Contender> = {
     http: served(http, bare),
     rows: { slice: async () => ({ wall: (await rows.ask({ unit: 'send', seconds })).microseconds }) },
-    parley: served(parley, senders.run),
-    again: served(again, others.run),
-    ...(older && olders && { older: served(older, olders.run) }),
+    parley: { ...served(parley, senders.run), warmSeconds: coldSeconds },
+    again: { ...served(again, others.run), warmSeconds: coldSeconds },
+    ...(older && olders && { older: { ...served(older, olders.run), warmSeconds: coldSeconds } }),
   }
-  // Until the code is compiled: a server runs for days.
-  for (const contender of Object.values(contenders)) for (let n = 0; n < 8; n++) await contender.slice()
+  await warmUp(contenders)
   const seen = await takeTurns<string>(contenders, rounds)
   const of = (name: keyof typeof contenders): Cost[] => seen[name] ?? []
   for (const { close } of [senders, others, ...(olders ? [olders] : [])]) close()

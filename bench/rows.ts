@@ -16,7 +16,7 @@ export interface Slices {
   /** The parts of the floor, which add up. */
   readonly floor: readonly (readonly Cost[])[]
   readonly parley: readonly Cost[]
-  readonly again: readonly Cost[]
+  readonly again?: readonly Cost[]
   readonly older?: readonly Cost[]
 }
 
@@ -41,7 +41,7 @@ export function share(what: string, { floor, parley, again, older }: Slices, tar
           target: `≥ ${target} %`,
           reached: 100 * reached.median >= target,
         }),
-    noise: both(again, parley),
+    ...(again && { noise: both(again, parley) }),
     ...(older && { against: both(parley, older) }),
   }
 }

@@ -8,7 +8,7 @@ import type { Load } from './drive.ts'
 import type { Order } from './load.ts'
 import type { Row } from './rows.ts'
 import { cpu, type Running, rested, startParley, startWorker } from './server.ts'
-import { type Contender, cpus, ratios, takeTurns, walls } from './turns.ts'
+import { type Contender, cpus, ratios, takeTurns, walls, warmUp } from './turns.ts'
 
 const connections = 64
 const seconds = 0.15
@@ -30,7 +30,8 @@ export async function signInRows(folder: () => string, rounds: number, say: (tex
     redis && (await startParley(folder(), { ...tokens, ...wide, HTTP_RATE_LIMIT_BACKEND: 'redis', ...redis.env }))
   const load = startWorker<Order, Load>('load.ts')
   const call = ({ port, pid }: Running, agent: string, headers: Record<string, string> = {}): Contender => ({
-    async slice() {
+    warmSeconds: 3,
+    slice: async () => {
       const before = cpu(pid)
       const order = { port, call: 'sendAsOne', era: 'plain', connections, seconds, agent, headers } as const
       const { calls, errors, microseconds } = await load.ask(order)
@@ -54,7 +55,7 @@ export async function signInRows(folder: () => string, rounds: number, say: (tex
       ...(shared && { redis: call(shared, 'local') }),
     }
     say('credentials and limits')
-    for (const contender of Object.values(contenders)) for (let n = 0; n < 8; n++) await contender.slice()
+    await warmUp(contenders)
     const seen = await takeTurns(contenders, rounds)
     const line = (name: string, what: string, target: number, against = 'local'): Row => {
       const [wall, used] = [walls, cpus].map((of) => ratios(of(seen[name] ?? []), of(seen[against] ?? [])))

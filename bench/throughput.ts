@@ -20,7 +20,7 @@ import {
   startWorker,
   type Worker,
 } from './server.ts'
-import { type Contender, takeTurns } from './turns.ts'
+import { type Contender, coldSeconds, takeTurns, warmUp } from './turns.ts'
 
 const connections = 64
 const seconds = 0.15
@@ -29,6 +29,8 @@ interface Line {
   readonly what: string
   readonly call: Order['call']
   readonly era?: Era
+  /** Seconds until its code is compiled, where another line has run most of it. */
+  readonly warm?: number
   /** Which rows the floor writes; `inbox` has a floor of its own. */
   readonly floor?: FloorOrder['unit'] | 'inbox'
   /** Another call that stands in for the floor: how much of its speed this one reaches. */
@@ -39,8 +41,8 @@ interface Line {
 
 const mailboxLines: readonly Line[] = [
   { what: '`send_to_agent`, plain JSON-RPC', call: 'send', floor: 'send', target: 80 },
-  { what: '`send_to_agent` on a session', call: 'send', era: 'session', floor: 'send', target: 75 },
-  { what: '`send_to_agent`, 2026-07-28', call: 'send', era: 'modern', floor: 'send', target: 75 },
+  { what: '`send_to_agent` on a session', call: 'send', era: 'session', warm: 2, floor: 'send', target: 75 },
+  { what: '`send_to_agent`, 2026-07-28', call: 'send', era: 'modern', warm: 2, floor: 'send', target: 75 },
   { what: '`check_mail`, full mailbox', call: 'check', floor: 'check', target: 65 },
 ]
 
@@ -56,6 +58,7 @@ const postgresLines: readonly Line[] = [
   {
     what: '64 senders to one mailbox on PostgreSQL, beside 64 mailboxes',
     call: 'sendToOne',
+    warm: 2,
     beside: 'send',
     target: 50,
   },
@@ -88,11 +91,11 @@ export async function postgresRows(
     const served = databases.slice(1, options.against === undefined ? 3 : 4)
     const rows: Row[] = []
     for (const database of served) await makeAgents(database)
-    for (const line of postgresLines) {
+    for (const [at, line] of postgresLines.entries()) {
       say(line.what)
       // The readers are there by now: sends have made them.
       if (line.call === 'check') for (const database of served) await fillMailboxes(database, filled)
-      rows.push(await measure(line, field, options.rounds))
+      rows.push(await measure(line, field, turnsOf(options, at)))
     }
     await field.close()
     say(`${posted} on PostgreSQL`)
@@ -118,14 +121,20 @@ export async function throughputRows(
     [mailLines, { prepare: fillWithMail }],
   ] as const) {
     const field = await openField(folder, options, place)
-    for (const line of lines) {
+    for (const [at, line] of lines.entries()) {
       say(line.what)
-      rows.push(await measure(line, field, options.rounds))
+      rows.push(await measure(line, field, turnsOf(options, at)))
     }
     await field.close()
   }
   return rows
 }
+
+/** Once a store, or where another tree is to be judged, Parley runs against itself: that is the noise. */
+const turnsOf = ({ rounds, against }: ThroughputOptions, line: number) => ({
+  rounds,
+  again: line === 0 || against !== undefined,
+})
 
 interface Field {
   readonly load: Worker<Order, Load>
@@ -182,12 +191,12 @@ async function openField(
 }
 
 async function measure(
-  { what, call, era = 'plain', floor, beside, target }: Line,
+  { what, call, era = 'plain', warm = coldSeconds, floor, beside, target }: Line,
   field: Field,
-  rounds: number,
+  { rounds, again }: { rounds: number; again: boolean },
 ): Promise<Row> {
   const server = ({ port, pid }: Running, as: Era = era, asked = call): Contender => ({
-    async slice() {
+    slice: async () => {
       const before = cpu(pid)
       const { calls, errors, microseconds } = await field.load.ask({ port, call: asked, era: as, connections, seconds })
       if (errors > 0) throw new Error(`${what}: ${errors} of ${calls} calls failed`)
@@ -206,19 +215,18 @@ async function measure(
         : { http: server(field.http, 'plain'), rows: written(floor) }
   const contenders: Record<string, Contender> = {
     ...floors,
-    parley: server(field.parley),
-    again: server(field.again),
-    ...(field.older && { older: server(field.older) }),
+    parley: { ...server(field.parley), warmSeconds: warm },
+    ...(again && { again: { ...server(field.again), warmSeconds: warm } }),
+    ...(field.older && { older: { ...server(field.older), warmSeconds: warm } }),
   }
-  // Until the code is compiled: a server runs for days.
-  for (const contender of Object.values(contenders)) for (let n = 0; n < 8; n++) await contender.slice()
+  await warmUp(contenders)
   const seen = await takeTurns(contenders, rounds)
   return share(
     what,
     {
       floor: Object.keys(floors ?? {}).map((name) => seen[name] ?? []),
       parley: seen.parley ?? [],
-      again: seen.again ?? [],
+      ...(seen.again && { again: seen.again }),
       ...(seen.older && { older: seen.older }),
     },
     target,
