@@ -12,6 +12,7 @@ import { percentile } from './client.ts'
 import type { Row } from './rows.ts'
 import { cpu } from './server.ts'
 import { text } from './text.ts'
+import { coldSeconds } from './turns.ts'
 
 const writers = 8
 const lanes = 16
@@ -149,7 +150,7 @@ async function parleyWriters(storage: string, { seconds, lanes }: { seconds: num
     await Promise.all(peers.flatMap((peer) => Array.from({ length: lanes }, () => lane(peer))))
     return count / ((performance.now() - began) / 1000)
   }
-  await drive(3000)
+  await drive(coldSeconds * 1000)
   const rate = await drive(seconds * 1000)
   await stop()
   return rate

@@ -8,7 +8,7 @@ export interface Contender {
   readonly warmSeconds?: number
 }
 
-/** Of a server of Parley, for a kind of call that it has not answered yet. */
+/** Of a process of Parley, for a kind of call that it has not answered yet. */
 export const coldSeconds = 6
 
 export interface Cost {
