@@ -1,7 +1,7 @@
 /** Deliveries that want attention: unread for long, urgent, unacknowledged; over all projects or in one. */
-import sql, { empty, type Sql } from 'sql-template-tag'
+import sql, { empty, join, type Sql } from 'sql-template-tag'
 import type { Reader, Tx } from '../db/port.ts'
-import { sentWithin } from './boxes.ts'
+import { type Half, sentWithin, unreadHalves } from './boxes.ts'
 import { listed } from './search-documents.ts'
 import { countUnreadIn, mostGathered } from './watched-lists.ts'
 import { type Eyes, openTo } from './watching.ts'
@@ -18,52 +18,68 @@ export interface LateQuery {
   readonly below?: number | undefined
 }
 
-/** Each has two indexes of its own: of all, in the order of the messages, which says COALESCE; and of each recipient. */
-const views: Readonly<Record<LateView, { readonly all: Sql; readonly own: Sql }>> = {
-  unread: { all: sql`COALESCE(d.read_at, 0) = 0`, own: sql`d.read_at IS NULL` },
-  urgent: { all: sql`d.urgent = 1 AND COALESCE(d.read_at, 0) = 0`, own: sql`d.urgent = 1 AND d.read_at IS NULL` },
-  'ack-required': {
-    all: sql`d.ack_wanted = 1 AND COALESCE(d.acked_at, 0) = 0`,
-    own: sql`d.ack_wanted = 1 AND d.acked_at IS NULL`,
-  },
-  'ack-overdue': {
-    all: sql`d.ack_wanted = 1 AND COALESCE(d.acked_at, 0) = 0`,
-    own: sql`d.ack_wanted = 1 AND d.acked_at IS NULL`,
-  },
+/**
+ * Each has two indexes of its own: of all, in the order of the messages, which says COALESCE; and of each recipient. Those of
+ * unread mail are filed, and so in halves.
+ */
+function viewOf(db: Reader, view: LateView): { readonly all: readonly Half[]; readonly own: readonly Half[] } {
+  if (view === 'unread') return { all: unreadHalves(db, { anywhere: true }), own: unreadHalves(db) }
+  const whole = (where: Sql): readonly Half[] => [{ from: sql`deliveries d`, where }]
+  return view === 'urgent'
+    ? {
+        all: whole(sql`d.urgent = 1 AND COALESCE(d.read_at, 0) = 0`),
+        own: whole(sql`d.urgent = 1 AND d.read_at IS NULL`),
+      }
+    : {
+        all: whole(sql`d.ack_wanted = 1 AND COALESCE(d.acked_at, 0) = 0`),
+        own: whole(sql`d.ack_wanted = 1 AND d.acked_at IS NULL`),
+      }
 }
 
+/** What comes after a SELECT, for each half. */
 async function late(
   db: Reader,
   { view, projectId, eyes, sentBefore, below }: LateQuery,
   { ordered }: { ordered: boolean },
-): Promise<Sql> {
-  const { all, own } = views[view]
+): Promise<readonly Sql[]> {
+  const { all, own } = viewOf(db, view)
   const where = sql`${sentWithin(sql`d.sent_at`, { until: sentBefore })}
     ${below === undefined ? empty : sql`AND d.message_id < ${below}`} ${eyes.blind ? empty : sql`AND ${openTo(eyes)}`}
     ${eyes.of === 'everybody' ? empty : sql`AND d.recipient_id = ${eyes.of.agentId}`}`
-  if (projectId === undefined) return sql`FROM deliveries d WHERE ${all} ${where}`
+  if (projectId === undefined) return all.map((half) => sql`FROM ${half.from} WHERE ${half.where} ${where}`)
   // In the order of the messages, where there are too many to sort.
   if (ordered && view === 'unread' && (await countUnreadIn(db, projectId)) > mostGathered)
-    return sql`FROM deliveries d WHERE ${all} ${where}
-      AND (SELECT r.project_id FROM agents r WHERE r.id = d.recipient_id) = ${projectId}`
+    return all.map(
+      (half) => sql`FROM ${half.from} WHERE ${half.where} ${where}
+        AND (SELECT r.project_id FROM agents r WHERE r.id = d.recipient_id) = ${projectId}`,
+    )
   if (db.dialect === 'sqlite')
-    return sql`FROM agents r JOIN deliveries d ON d.recipient_id = r.id WHERE r.project_id = ${projectId} AND ${own} ${where}`
+    return own.map(
+      (half) =>
+        sql`FROM agents r JOIN ${half.from} ON d.recipient_id = r.id WHERE r.project_id = ${projectId} AND ${half.where} ${where}`,
+    )
   // Agent by agent: PostgreSQL would rather look through the deliveries of all projects. It joins nothing with an OFFSET.
-  return sql`FROM agents r, LATERAL (SELECT d.* FROM deliveries d WHERE d.recipient_id = r.id AND ${own} ${where} OFFSET 0) AS d
-    WHERE r.project_id = ${projectId}`
+  return own.map(
+    (half) => sql`
+      FROM agents r, LATERAL (SELECT d.* FROM ${half.from} WHERE d.recipient_id = r.id AND ${half.where} ${where} OFFSET 0) AS d
+      WHERE r.project_id = ${projectId}`,
+  )
 }
 
 /** The ids of messages, newest first. */
 export async function listLate(db: Reader, query: LateQuery & { readonly limit: number }): Promise<number[]> {
-  const rows = await db.all<{ id: number }>(sql`
-    SELECT DISTINCT d.message_id AS id ${await late(db, query, { ordered: true })} ORDER BY id DESC LIMIT ${query.limit}`)
+  const halves = (await late(db, query, { ordered: true })).map(
+    (half) => sql`SELECT DISTINCT d.message_id AS id ${half}`,
+  )
+  const rows = await db.all<{ id: number }>(sql`${join(halves, ' UNION ')} ORDER BY id DESC LIMIT ${query.limit}`)
   return rows.map(({ id }) => id)
 }
 
 /** Deliveries, and no more than `most` of them: beyond that nobody counts. */
 export async function countLate(db: Reader, query: LateQuery & { readonly most: number }): Promise<number> {
+  const halves = (await late(db, query, { ordered: false })).map((half) => sql`SELECT d.id ${half}`)
   const [row] = await db.all<{ count: number }>(sql`
-    SELECT COUNT(*) AS count FROM (SELECT d.id ${await late(db, query, { ordered: false })} LIMIT ${query.most}) AS few`)
+    SELECT COUNT(*) AS count FROM (${join(halves, ' UNION ALL ')} LIMIT ${query.most}) AS few`)
   return row?.count ?? 0
 }
 

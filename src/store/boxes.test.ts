@@ -1,22 +1,30 @@
-/** Inboxes and outboxes are exact whatever part of them is filed. */
+/** Inboxes, unread mail and outboxes are exact whatever part of them is filed. */
 import fc from 'fast-check'
 import sql from 'sql-template-tag'
 import { expect, test } from 'vitest'
 import { eachEngine } from '../../test/support/engines.ts'
+import { updateUnread } from './agents.ts'
+import { countLate, listLate } from './attention.ts'
 import { fileNext } from './boxes.ts'
-import { insertDeliveries } from './deliveries.ts'
+import { listUnreadThreads } from './conversation-lists.ts'
+import { hasFreeDelivery, insertDeliveries, listUnreadIds, takeDelivery, updateReturned } from './deliveries.ts'
 import { listInbox, listOutbox } from './mail.ts'
 import { insertMessage } from './messages.ts'
 import { countInboxAfter, countSent, findInboxPlace } from './retention.ts'
 import { insertThread } from './threads.ts'
+import { listUnreadLetters } from './unread.ts'
+import { listBox, listMailIds } from './watched-lists.ts'
 
 const agents = [1, 2, 3]
 
-type Step = { file: number } | { from: number; to: number[]; mail: boolean }
+/** Who takes a message takes the oldest unread one. The last one that was taken may be put back. */
+type Step = { file: number } | { takes: number } | { putsBack: true } | { from: number; to: number[]; mail: boolean }
 
 const steps = fc.array(
   fc.oneof(
     fc.record({ file: fc.integer({ min: 1, max: 4 }) }),
+    fc.record({ takes: fc.constantFrom(...agents) }),
+    fc.record({ putsBack: fc.constant(true as const) }),
     fc.record({
       from: fc.constantFrom(...agents),
       to: fc.uniqueArray(fc.constantFrom(...agents), { minLength: 1 }),
@@ -38,10 +46,32 @@ eachEngine('Boxes', (open, dialect) => {
     })
     const inboxes = new Map<number, number[]>(agents.map((id) => [id, []]))
     const outboxes = new Map<number, number[]>(agents.map((id) => [id, []]))
+    const waiting = new Map<number, number[]>(agents.map((id) => [id, []]))
+    let taken: { agent: number; messageId: number; deliveryId: number } | undefined
 
     const take = (step: Step) =>
       db.tx(async (tx) => {
         if ('file' in step) return dialect === 'sqlite' ? void (await fileNext(tx, step.file)) : undefined
+        if ('takes' in step) {
+          const agent = step.takes
+          const row = await takeDelivery(tx, { recipientId: agent, now: 5, hold: 'hold', heldUntil: undefined })
+          expect(row?.message_id).toBe(waiting.get(agent)?.shift())
+          if (row === undefined) return
+          updateUnread(tx, agent, -1)
+          taken = { agent, messageId: row.message_id, deliveryId: row.delivery_id }
+          return
+        }
+        if ('putsBack' in step) {
+          if (taken === undefined) return
+          expect(await updateReturned(tx, { id: taken.deliveryId, hold: 'hold', readAt: 5 })).toBe(true)
+          updateUnread(tx, taken.agent, 1)
+          waiting.set(
+            taken.agent,
+            [taken.messageId, ...(waiting.get(taken.agent) ?? [])].sort((a, b) => a - b),
+          )
+          taken = undefined
+          return
+        }
         // Clocks go back now and then: the order does not hang on them.
         const [name, now] = [`uid-${++uid}`, 1000 - (uid % 7)]
         const threadId = await insertThread(tx, { uid: name, projectId: 1, nextSeq: 2, now })
@@ -50,12 +80,35 @@ eachEngine('Boxes', (open, dialect) => {
         if (!step.mail) return
         const to = step.to.map((id) => ({ id, kind: 'to' as const }))
         insertDeliveries(tx, { messageId, to, urgent: false, ackWanted: false, now })
-        for (const id of step.to) inboxes.get(id)?.push(messageId)
+        for (const id of step.to) {
+          updateUnread(tx, id, 1)
+          for (const box of [inboxes, waiting]) box.get(id)?.push(messageId)
+        }
         outboxes.get(step.from)?.push(messageId)
       })
 
+    const people = { of: 'everybody', blind: true, seals: true } as const
+
     const agree = async () => {
+      const unread = [...waiting.values()].flat()
+      const newest = [...new Set(unread)].sort((a, b) => b - a)
+      for (const projectId of [undefined, 1]) {
+        const late = { view: 'unread', eyes: people, projectId, sentBefore: 2000 } as const
+        expect(await listLate(db, { ...late, limit: 1000 })).toEqual(newest)
+        expect(await listLate(db, { ...late, below: newest[1] ?? 0, limit: 2 })).toEqual(newest.slice(2, 4))
+        expect(await countLate(db, { ...late, most: 1000 })).toBe(unread.length)
+        expect(await listMailIds(db, people, { projectId, unread: true, limit: 1000 })).toEqual(newest)
+      }
       for (const id of agents) {
+        const own = waiting.get(id) ?? []
+        expect(await listUnreadIds(db, id, 1000)).toEqual(own)
+        expect(await hasFreeDelivery(db, id, 5)).toBe(own.length > 0)
+        expect((await listUnreadLetters(db, { agentId: id, after: 0, limit: 3 })).map((row) => row.id)).toEqual(
+          own.slice(0, 3),
+        )
+        expect((await listUnreadThreads(db, id)).map((row) => row.top).sort((a, b) => a - b)).toEqual(own)
+        const page = { agentId: id, box: 'inbox', unread: true, eyes: people, offset: 1, limit: 2 } as const
+        expect((await listBox(db, page)).map((row) => row.id)).toEqual([...own].reverse().slice(1, 3))
         const [inbox, outbox] = [inboxes.get(id) ?? [], outboxes.get(id) ?? []]
         const middle = inbox[Math.floor(inbox.length / 2)] ?? 0
         const read = async (more: object) =>

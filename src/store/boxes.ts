@@ -1,5 +1,5 @@
-/** Inboxes and outboxes: the rows of each, and how those that are new are filed. Exact at every moment, filed or not. */
-import sql, { empty, type Sql } from 'sql-template-tag'
+/** Inboxes, unread mail and outboxes: the rows of each, and how those that are new are filed. Exact at every moment, filed or not. */
+import sql, { empty, join, raw, type Sql } from 'sql-template-tag'
 import type { Reader, Tx } from '../db/port.ts'
 import { fileInProjects } from './project-boxes.ts'
 
@@ -16,6 +16,37 @@ export interface InboxPart {
   readonly recipientId: number
   /** More conditions, which begin with AND. */
   readonly where?: Sql
+}
+
+/** Some deliveries (`d`): the table, with the index to take, and what is asked of its rows. */
+export interface Half {
+  readonly from: Sql
+  readonly where: Sql
+}
+
+/**
+ * On SQLite two halves, each by an index of its own; it would else choose that of all mail. Of one agent the filed are the older
+ * ones. `anywhere`: in the order of the messages, whoever the recipient is; those that are not filed are few.
+ */
+export function unreadHalves({ dialect }: Reader, { anywhere = false } = {}): readonly Half[] {
+  const unread = anywhere ? sql`COALESCE(d.read_at, 0) = 0` : sql`d.read_at IS NULL`
+  if (dialect === 'postgres') return [{ from: sql`deliveries d`, where: unread }]
+  const index = raw(anywhere ? 'deliveries_unread_anywhere' : 'deliveries_unread')
+  return [
+    { from: sql`deliveries d INDEXED BY ${index}`, where: sql`${unread} AND d.filed = 1` },
+    {
+      from: sql`deliveries d INDEXED BY deliveries_unread_unfiled`,
+      where: sql`d.read_at IS NULL AND d.filed IS NULL`,
+    },
+  ]
+}
+
+/** The unread deliveries (`d`) of an agent. ORDER BY and LIMIT may follow. */
+export function fromUnread(db: Reader, columns: Sql, { recipientId, where = empty }: InboxPart): Sql {
+  const halves = unreadHalves(db).map(
+    (half) => sql`SELECT ${columns} FROM ${half.from} WHERE d.recipient_id = ${recipientId} AND ${half.where} ${where}`,
+  )
+  return join(halves, ' UNION ALL ')
 }
 
 /** The bounds of a part of an outbox; `above` and `below` are ids, `since` is a time. */

@@ -1,7 +1,7 @@
 /** Lists of conversations: the threads of an agent by their newest message, what is unread in each, and their last messages. */
 import sql, { type Sql } from 'sql-template-tag'
 import type { Reader } from '../db/port.ts'
-import { fromInbox, fromOutbox } from './boxes.ts'
+import { fromInbox, fromOutbox, fromUnread } from './boxes.ts'
 import { automaticKind, partOf, subjectFor } from './conversations.ts'
 import { listed } from './search-documents.ts'
 
@@ -52,8 +52,8 @@ export interface UnreadRow extends TopRow {
 export async function listUnreadThreads(db: Reader, agentId: number): Promise<UnreadRow[]> {
   return db.all<UnreadRow>(sql`
     SELECT m.thread_id, MAX(m.id) AS top, COUNT(*) AS unread
-    FROM deliveries d JOIN messages m ON m.id = d.message_id
-    WHERE d.recipient_id = ${agentId} AND d.read_at IS NULL GROUP BY m.thread_id`)
+    FROM (${fromUnread(db, sql`d.message_id`, { recipientId: agentId })}) AS waiting JOIN messages m ON m.id = waiting.message_id
+    GROUP BY m.thread_id`)
 }
 
 export interface ConversationRow {

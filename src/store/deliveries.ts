@@ -1,7 +1,8 @@
 /** Rows of `deliveries`: one message for one recipient, waiting, lent or read. */
-import sql, { empty, join } from 'sql-template-tag'
+import sql, { empty, join, type Sql } from 'sql-template-tag'
 import { forUpdate, skipLocked } from '../db/dialect.ts'
 import type { Reader, Tx } from '../db/port.ts'
+import { fromUnread } from './boxes.ts'
 
 export type DeliveryKind = 'to' | 'cc' | 'bcc'
 
@@ -49,13 +50,9 @@ export async function takeDelivery(
   tx: Tx,
   { recipientId, now, hold, heldUntil }: Taking,
 ): Promise<MailRow | undefined> {
-  const [row] = await tx.all<MailRow>(sql`
-    SELECT d.id AS delivery_id, m.id AS message_id, m.uid, m.client_id, s.name AS sender, m.subject, m.importance,
-      m.ack_required, m.body, m.created_at, r.keyed
-    FROM deliveries d JOIN agents r ON r.id = d.recipient_id JOIN messages m ON m.id = d.message_id
-      JOIN agents s ON s.id = m.sender_id
-    WHERE d.recipient_id = ${recipientId} AND d.read_at IS NULL AND (d.held_until IS NULL OR d.held_until <= ${now})
-    ORDER BY d.id LIMIT 1 ${skipLocked(tx, 'd')}`)
+  const [row] = await tx.all<MailRow>(
+    tx.dialect === 'sqlite' ? oldestFiled(recipientId, now) : oldest(tx, recipientId, now),
+  )
   if (row === undefined) return undefined
   tx.write(sql`
     UPDATE deliveries
@@ -64,19 +61,37 @@ export async function takeDelivery(
   return row
 }
 
+const oldest = (tx: Tx, recipientId: number, now: number): Sql => sql`
+  SELECT d.id AS delivery_id, m.id AS message_id, m.uid, m.client_id, s.name AS sender, m.subject, m.importance,
+    m.ack_required, m.body, m.created_at, r.keyed
+  FROM deliveries d JOIN agents r ON r.id = d.recipient_id JOIN messages m ON m.id = d.message_id
+    JOIN agents s ON s.id = m.sender_id
+  WHERE d.recipient_id = ${recipientId} AND d.read_at IS NULL AND (d.held_until IS NULL OR d.held_until <= ${now})
+  ORDER BY d.id LIMIT 1 ${skipLocked(tx, 'd')}`
+
+/** Those that are filed are older: the others are asked for where none of them is free. Written out, as the statements of a send are. */
+const oldestFiled = (recipientId: number, now: number): Sql => sql`
+  SELECT d.id AS delivery_id, m.id AS message_id, m.uid, m.client_id, s.name AS sender, m.subject, m.importance,
+    m.ack_required, m.body, m.created_at, r.keyed
+  FROM deliveries d JOIN agents r ON r.id = d.recipient_id JOIN messages m ON m.id = d.message_id
+    JOIN agents s ON s.id = m.sender_id
+  WHERE d.id = COALESCE(
+    (SELECT f.id FROM deliveries f INDEXED BY deliveries_unread
+      WHERE f.recipient_id = ${recipientId} AND f.read_at IS NULL AND f.filed = 1 AND (f.held_until IS NULL OR f.held_until <= ${now}) ORDER BY f.id LIMIT 1),
+    (SELECT n.id FROM deliveries n INDEXED BY deliveries_unread_unfiled
+      WHERE n.recipient_id = ${recipientId} AND n.read_at IS NULL AND n.filed IS NULL AND (n.held_until IS NULL OR n.held_until <= ${now}) ORDER BY n.id LIMIT 1))`
+
 /** Whether `takeDelivery` would find something now. Asked first by a reader: an empty mailbox then costs no write lock. */
 export async function hasFreeDelivery(db: Reader, recipientId: number, now: number): Promise<boolean> {
-  const rows = await db.all(sql`
-    SELECT 1 FROM deliveries
-    WHERE recipient_id = ${recipientId} AND read_at IS NULL AND (held_until IS NULL OR held_until <= ${now})
-    ORDER BY id LIMIT 1`)
+  const where = sql`AND (d.held_until IS NULL OR d.held_until <= ${now})`
+  const rows = await db.all(sql`${fromUnread(db, sql`d.id`, { recipientId, where })} ORDER BY id LIMIT 1`)
   return rows.length > 0
 }
 
 /** When the first loan of an unread delivery ends, if there is one. */
 export async function findNextRelease(db: Reader, recipientId: number): Promise<number | undefined> {
   const [row] = await db.all<{ at: number | null }>(sql`
-    SELECT MIN(held_until) AS at FROM deliveries WHERE recipient_id = ${recipientId} AND read_at IS NULL`)
+    SELECT MIN(held_until) AS at FROM (${fromUnread(db, sql`d.held_until`, { recipientId })}) AS waiting`)
   return row?.at ?? undefined
 }
 
@@ -162,7 +177,7 @@ export async function updateReturned(
 /** The oldest unread messages of an agent, lent or not. */
 export async function listUnreadIds(db: Reader, recipientId: number, limit: number): Promise<number[]> {
   const rows = await db.all<{ message_id: number }>(sql`
-    SELECT message_id FROM deliveries WHERE recipient_id = ${recipientId} AND read_at IS NULL ORDER BY id LIMIT ${limit}`)
+    ${fromUnread(db, sql`d.id, d.message_id`, { recipientId })} ORDER BY id LIMIT ${limit}`)
   return rows.map(({ message_id }) => message_id)
 }
 

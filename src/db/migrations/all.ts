@@ -14,6 +14,7 @@ import { hub } from './0011-hub.ts'
 import { pages } from './0012-pages.ts'
 import { bridge } from './0013-bridge.ts'
 import { scopes } from './0014-scopes.ts'
+import { unread } from './0015-unread.ts'
 
 export const migrations: readonly Migration[] = [
   mailbox,
@@ -30,4 +31,5 @@ export const migrations: readonly Migration[] = [
   pages,
   bridge,
   scopes,
+  unread,
 ]
