@@ -21,31 +21,26 @@ export interface CountRow {
   count: number
 }
 
-export interface CountedRow {
-  id: number
-  project_id: number
-  sender_id: number
-  created_at: number
-}
-
-/** Each message once for every project that sees it. */
-export function listCounted(db: Reader, ids: readonly number[]): Promise<CountedRow[]> {
-  return db.all<CountedRow>(sql`
-    SELECT m.id, t.project_id, m.sender_id, m.created_at FROM messages m JOIN threads t ON t.id = m.thread_id
-    WHERE m.id IN ${listed(db, ids)}
+/**
+ * Messages by their senders in the shortest slots, and those from an agent to another, each message once for every project that
+ * sees it. Blind copies are not counted: a figure that grows would tell of one.
+ */
+export function listCounts(db: Reader, ids: readonly number[]): Promise<CountRow[]> {
+  const [grain, sender, pair] = [grains.minutes, kinds.sender, kinds.pair].map((number) => raw(String(number)))
+  return db.all<CountRow>(sql`
+    WITH counted AS (
+      SELECT m.id, t.project_id, m.sender_id, m.created_at - m.created_at % ${grain} AS slot
+      FROM messages m JOIN threads t ON t.id = m.thread_id WHERE m.id IN ${listed(db, ids)}
+      UNION ALL
+      SELECT m.id, g.project_id, m.sender_id, m.created_at - m.created_at % ${grain} AS slot
+      FROM messages m JOIN threads t ON t.id = m.thread_id JOIN message_guests g ON g.message_id = m.id
+      WHERE m.id IN ${listed(db, ids)} AND g.project_id <> t.project_id)
+    SELECT project_id, ${grain} AS grain, ${sender} AS kind, slot, sender_id AS from_id, 0 AS to_id, COUNT(*) AS count
+    FROM counted GROUP BY project_id, slot, sender_id
     UNION ALL
-    SELECT m.id, g.project_id, m.sender_id, m.created_at
-    FROM messages m JOIN threads t ON t.id = m.thread_id JOIN message_guests g ON g.message_id = m.id
-    WHERE m.id IN ${listed(db, ids)} AND g.project_id <> t.project_id`)
-}
-
-/** Blind copies are not counted: a figure that grows would tell of one. */
-export function listOpenPairs(
-  db: Reader,
-  ids: readonly number[],
-): Promise<{ message_id: number; recipient_id: number }[]> {
-  return db.all(sql`
-    SELECT message_id, recipient_id FROM deliveries WHERE message_id IN ${listed(db, ids)} AND kind <> 'bcc'`)
+    SELECT c.project_id, ${grain} AS grain, ${pair} AS kind, c.slot, c.sender_id AS from_id, d.recipient_id AS to_id, COUNT(*) AS count
+    FROM counted c JOIN deliveries d ON d.message_id = c.id AND d.kind <> 'bcc'
+    GROUP BY c.project_id, c.slot, c.sender_id, d.recipient_id`)
 }
 
 /** On SQLite a statement each: it is compiled once, and one with a line for each takes four times as long. */

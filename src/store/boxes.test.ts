@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { eachEngine } from '../../test/support/engines.ts'
 import { updateUnread } from './agents.ts'
 import { countLate, listLate } from './attention.ts'
-import { fileNext } from './boxes.ts'
+import { fileDeliveries, fileMessages } from './boxes.ts'
 import { listUnreadThreads } from './conversation-lists.ts'
 import { hasFreeDelivery, insertDeliveries, listUnreadIds, takeDelivery, updateReturned } from './deliveries.ts'
 import { listInbox, listOutbox } from './mail.ts'
@@ -18,11 +18,18 @@ import { listBox, listMailIds } from './watched-lists.ts'
 const agents = [1, 2, 3]
 
 /** Who takes a message takes the oldest unread one. The last one that was taken may be put back. */
-type Step = { file: number } | { takes: number } | { putsBack: true } | { from: number; to: number[]; mail: boolean }
+type Step =
+  | { file: number; of: 'deliveries' | 'messages' }
+  | { takes: number }
+  | { putsBack: true }
+  | { from: number; to: number[]; mail: boolean }
 
 const steps = fc.array(
   fc.oneof(
-    fc.record({ file: fc.integer({ min: 1, max: 4 }) }),
+    fc.record({
+      file: fc.integer({ min: 1, max: 4 }),
+      of: fc.constantFrom('deliveries' as const, 'messages' as const),
+    }),
     fc.record({ takes: fc.constantFrom(...agents) }),
     fc.record({ putsBack: fc.constant(true as const) }),
     fc.record({
@@ -51,7 +58,10 @@ eachEngine('Boxes', (open, dialect) => {
 
     const take = (step: Step) =>
       db.tx(async (tx) => {
-        if ('file' in step) return dialect === 'sqlite' ? void (await fileNext(tx, step.file)) : undefined
+        if ('file' in step) {
+          if (dialect === 'sqlite') await (step.of === 'messages' ? fileMessages : fileDeliveries)(tx, step.file)
+          return
+        }
         if ('takes' in step) {
           const agent = step.takes
           const row = await takeDelivery(tx, { recipientId: agent, now: 5, hold: 'hold', heldUntil: undefined })

@@ -82,23 +82,27 @@ export function fromOutbox({ dialect }: Reader, { senderId, above = lowest, belo
     UNION ALL ${sent(sql`MAX(${above}, (SELECT up_to FROM outbox_filed))`)}`
 }
 
-/** Files the next deliveries and messages, so many of each; false if none is left after them. */
-export async function fileNext(tx: Tx, most: number): Promise<boolean> {
+/** Files the next deliveries into inboxes and unread mail, so many of them; false if none is left after them. */
+export async function fileDeliveries(tx: Tx, most: number): Promise<boolean> {
   // One agent after the other: their rows lie together.
   const filed = await tx.change(sql`
     UPDATE deliveries SET filed = 1 WHERE id IN (
       SELECT id FROM deliveries WHERE filed IS NULL ORDER BY recipient_id, message_id LIMIT ${most})`)
+  return filed === most
+}
+
+/** The same for the next messages: into outboxes, projects and threads. */
+export async function fileMessages(tx: Tx, most: number): Promise<boolean> {
   const [place] = await tx.all<{ up_to: number; newest: number | null }>(sql`
     SELECT up_to, (SELECT MAX(id) FROM messages) AS newest FROM outbox_filed`)
   const { up_to: from, newest } = { up_to: 0, ...place, newest: place?.newest ?? 0 }
   const upTo = Math.min(newest, from + most)
-  if (upTo > from) {
-    await tx.change(sql`
-      INSERT INTO outbox (sender_id, message_id, sent_at)
-      SELECT sender_id, id, created_at FROM messages
-      WHERE id > ${from} AND id <= ${upTo} AND mail = 1 ORDER BY sender_id, id`)
-    await fileInProjects(tx, from, upTo)
-    await tx.change(sql`UPDATE outbox_filed SET up_to = ${upTo}`)
-  }
-  return filed === most || upTo < newest
+  if (upTo <= from) return false
+  await tx.change(sql`
+    INSERT INTO outbox (sender_id, message_id, sent_at)
+    SELECT sender_id, id, created_at FROM messages
+    WHERE id > ${from} AND id <= ${upTo} AND mail = 1 ORDER BY sender_id, id`)
+  await fileInProjects(tx, from, upTo)
+  await tx.change(sql`UPDATE outbox_filed SET up_to = ${upTo}`)
+  return upTo < newest
 }

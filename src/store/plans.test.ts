@@ -5,7 +5,7 @@ import { eachEngine } from '../../test/support/engines.ts'
 import { plansOf } from '../../test/support/plans.ts'
 import { verifies } from '../../test/support/verifies.ts'
 import type { Db, Reader } from '../db/port.ts'
-import { fileNext } from './boxes.ts'
+import { fileDeliveries, fileMessages } from './boxes.ts'
 import { listRecentPartners } from './contact-grounds.ts'
 import { listExpiring, listLeases, listNearby } from './leases.ts'
 import { type InboxPart, listInbox, listOutbox, listThread } from './mail.ts'
@@ -48,7 +48,7 @@ async function fill(db: Db): Promise<void> {
       SELECT 7, 1, 'f' || i, 'f' || i, 1, '', 0, i, CASE WHEN i % 100 = 0 THEN NULL ELSE i END FROM ${numbers}`)
   })
   if (db.dialect === 'postgres') await db.all(sql`ANALYZE`)
-  else await db.tx((tx) => fileNext(tx, many))
+  else for (const file of [fileDeliveries, fileMessages]) await db.tx((tx) => file(tx, many))
 }
 
 /** From a place on. Where all mail is one agent's, PostgreSQL takes the index that is unique. */

@@ -3,7 +3,7 @@ import sql, { empty, type Sql } from 'sql-template-tag'
 import type { Reader, Tx } from '../db/port.ts'
 import { type ThreadFilter, threadWhere } from './watched-threads.ts'
 
-/** Messages above an id are not filed yet: `fileNext` in boxes.ts moves it. PostgreSQL files at once. */
+/** Messages above an id are not filed yet: `fileMessages` in boxes.ts moves it. PostgreSQL files at once. */
 const filed = sql`(SELECT up_to FROM outbox_filed)`
 
 /** Bounds of ids, without themselves. */

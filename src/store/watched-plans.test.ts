@@ -7,7 +7,7 @@ import { verifies } from '../../test/support/verifies.ts'
 import type { Db, Reader } from '../db/port.ts'
 import { listEdges, listLanes, listSlots } from './activity.ts'
 import { countLate, type LateView, listLate } from './attention.ts'
-import { fileNext } from './boxes.ts'
+import { fileDeliveries, fileMessages } from './boxes.ts'
 import { findReach, listTops } from './conversation-lists.ts'
 import { listInbox, listOutbox } from './mail.ts'
 import { listLast } from './project-boxes.ts'
@@ -46,7 +46,7 @@ async function fill(db: Db): Promise<void> {
       SELECT 11, 3600000, i % 3, CAST(i AS BIGINT) * 3600000, i % 100, i % 99, 1 FROM ${numbers(many)}`)
   })
   if (db.dialect === 'postgres') await db.all(sql`ANALYZE`)
-  else await db.tx((tx) => fileNext(tx, many))
+  else for (const file of [fileDeliveries, fileMessages]) await db.tx((tx) => file(tx, many))
 }
 
 /** With this PostgreSQL reads a table whole only where it must. */

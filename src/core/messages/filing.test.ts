@@ -29,13 +29,21 @@ async function waiting(hub: Hub) {
   return row
 }
 
-test('After a thousand deliveries a step files them, and no more', async () => {
+test('After four thousand deliveries four steps file them, and no more', async () => {
   const { hub } = await start()
   const names = Array.from({ length: 100 }, (_, n) => `reader-${n}`)
-  for (let n = 0; n < 10; n++) await send(hub, as('ann'), to(...names))
-  expect(await waiting(hub)).toEqual({ deliveries: 1000, messages: 10 })
-  await send(hub, as('ann'), to(...names.slice(0, 40)))
-  await expect.poll(() => waiting(hub)).toEqual({ deliveries: 16, messages: 0 })
+  for (let n = 0; n < 40; n++) await send(hub, as('ann'), to(...names))
+  expect(await waiting(hub)).toEqual({ deliveries: 4000, messages: 40 })
+  await send(hub, as('ann'), to(...names))
+  await expect.poll(() => waiting(hub)).toEqual({ deliveries: 4, messages: 41 })
+})
+
+test('After a thousand messages a step files them', async () => {
+  const { hub } = await start()
+  for (let n = 0; n < 1023; n++) await send(hub, as('ann'), to('bob'))
+  expect(await waiting(hub)).toEqual({ deliveries: 1023, messages: 1023 })
+  await send(hub, as('ann'), to('bob'))
+  await expect.poll(() => waiting(hub)).toEqual({ deliveries: 1024, messages: 0 })
 })
 
 test('A server that starts files what is left, also where nobody wrote mail', async () => {

@@ -115,7 +115,7 @@ export async function dispatch(hub: Hub, caller: Caller, what: Dispatch): Promis
     ),
   )
   if ('messageId' in outcome) {
-    if (!outcome.duplicate) noteStored(hub, outcome.deliveries.length)
+    if (!outcome.duplicate) noteStored(hub, { messages: 1, deliveries: outcome.deliveries.length })
     return withProjects(hub, caller, sender, outcome)
   }
   throw refused(outcome.blocked)

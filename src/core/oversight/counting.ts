@@ -6,8 +6,7 @@ import {
   grains,
   keptShortMs,
   kinds,
-  listCounted,
-  listOpenPairs,
+  listCounts,
   raiseCounts,
   raiseTotals,
   recount,
@@ -56,17 +55,9 @@ async function take(hub: Hub, tx: Tx, changes: readonly Recorded[]): Promise<voi
     change.kind === 'message.sent' || change.kind === 'message.said' ? [change.messageId] : [],
   )
   if (ids.length === 0) return
-  const pairs = Map.groupBy(await listOpenPairs(tx, ids), ({ message_id }) => message_id)
-  const short = new Tally()
-  for (const { id, project_id, sender_id, created_at } of await listCounted(tx, ids)) {
-    const slot = { project_id, grain: grains.minutes, slot: created_at - (created_at % grains.minutes) }
-    short.raise({ ...slot, kind: kinds.sender, from_id: sender_id, to_id: 0 }, 1)
-    for (const { recipient_id } of pairs.get(id) ?? [])
-      short.raise({ ...slot, kind: kinds.pair, from_id: sender_id, to_id: recipient_id }, 1)
-  }
   const totals = new Map<number, number>()
   const all = new Tally()
-  for (const { count, ...row } of short.rows()) {
+  for (const { count, ...row } of await listCounts(tx, ids)) {
     const { project_id, kind, slot } = row
     if (kind === kinds.sender) totals.set(project_id, (totals.get(project_id) ?? 0) + count)
     for (const grain of Object.values(grains)) {
@@ -80,7 +71,7 @@ async function take(hub: Hub, tx: Tx, changes: readonly Recorded[]): Promise<voi
   await deleteShort(tx, [...totals.keys()], hub.clock.now() - keptShortMs)
 }
 
-/** Sums by their slots. Messages are added up in the shortest slots first: the longer ones are sums of few of these. */
+/** Sums by their slots. Messages were added up in the shortest slots: the longer ones are sums of few of these. */
 class Tally {
   readonly #rows = new Map<string, CountRow>()
 

@@ -59,7 +59,7 @@ export async function sync(hub: Hub, holder: Holder, uid: string, request: Synci
     const round = await receive(hub, tx, { topic, member, sent, request, waitMs })
     return { sent, round }
   })
-  if (sent.length > 0) noteStored(hub, sent.length)
+  if (sent.length > 0) noteStored(hub, { messages: sent.length, deliveries: 0 })
   const waits = round.received.length === 0 && round.topic.status === 'open' && waitMs > 0
   const later = waits ? await receiveLater(hub, { holder, round, request, waitMs }) : round
   const last = later ?? round
