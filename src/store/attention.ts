@@ -1,7 +1,7 @@
 /** Deliveries that want attention: unread for long, urgent, unacknowledged; over all projects or in one. */
 import sql, { empty, join, type Sql } from 'sql-template-tag'
 import type { Reader, Tx } from '../db/port.ts'
-import { type Half, sentWithin, unreadHalves } from './boxes.ts'
+import { type Half, messagesIn, sentWithin, unreadHalves } from './boxes.ts'
 import { listed } from './search-documents.ts'
 import { countUnreadIn, mostGathered } from './watched-lists.ts'
 import { type Eyes, openTo } from './watching.ts'
@@ -68,10 +68,8 @@ async function late(
 
 /** The ids of messages, newest first. */
 export async function listLate(db: Reader, query: LateQuery & { readonly limit: number }): Promise<number[]> {
-  const halves = (await late(db, query, { ordered: true })).map(
-    (half) => sql`SELECT DISTINCT d.message_id AS id ${half}`,
-  )
-  const rows = await db.all<{ id: number }>(sql`${join(halves, ' UNION ')} ORDER BY id DESC LIMIT ${query.limit}`)
+  const ids = messagesIn(await late(db, query, { ordered: true }))
+  const rows = await db.all<{ id: number }>(sql`${ids} ORDER BY id DESC LIMIT ${query.limit}`)
   return rows.map(({ id }) => id)
 }
 

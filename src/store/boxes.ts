@@ -41,6 +41,12 @@ export function unreadHalves({ dialect }: Reader, { anywhere = false } = {}): re
   ]
 }
 
+/** The messages (`id`) of deliveries (`d`) in halves, each once. ORDER BY and LIMIT may follow. */
+export function messagesIn(halves: readonly Sql[]): Sql {
+  const [only, ...others] = halves.map((half) => sql`d.message_id AS id ${half}`)
+  return others.length === 0 ? sql`SELECT DISTINCT ${only}` : sql`SELECT ${join([only, ...others], ' UNION SELECT ')}`
+}
+
 /** The unread deliveries (`d`) of an agent. ORDER BY and LIMIT may follow. */
 export function fromUnread(db: Reader, columns: Sql, { recipientId, where = empty }: InboxPart): Sql {
   const halves = unreadHalves(db).map(

@@ -1,7 +1,7 @@
 /** The ids of messages for the lists of the pages: newest first from a place, each list by an index of its own. */
 import sql, { empty, join, type Sql } from 'sql-template-tag'
 import type { Reader } from '../db/port.ts'
-import { fromInbox, fromOutbox, fromUnread, type Half, unreadHalves } from './boxes.ts'
+import { fromInbox, fromOutbox, fromUnread, messagesIn, unreadHalves } from './boxes.ts'
 import { type Bounds, fromProject, fromSenders } from './project-boxes.ts'
 import { type SearchFilter, searchWhere } from './watched-search.ts'
 import { allOf, type Eyes, openTo } from './watching.ts'
@@ -49,20 +49,21 @@ async function source(db: Reader, eyes: Eyes, filter: MailFilter & { end: Sql })
   if (senderIds !== undefined) return fromSenders(db, sql`(${join([...senderIds])})`, filter, all())
   if (attached) return sql`SELECT m.id FROM messages m WHERE m.attachments IS NOT NULL ${place} ${all('attached')}`
   if (unread && projectId === undefined)
-    return inHalves(
-      unreadHalves(db, { anywhere: true }),
-      (half) => sql`
-        SELECT DISTINCT d.message_id AS id FROM ${half.from} JOIN messages m ON m.id = d.message_id
+    return messagesIn(
+      unreadHalves(db, { anywhere: true }).map(
+        (half) => sql`
+        FROM ${half.from} JOIN messages m ON m.id = d.message_id
         WHERE ${half.where} ${between(sql`d.message_id`, filter)} AND ${openTo(eyes)} ${all('unread')}`,
+      ),
     )
   if (unread && projectId !== undefined && (await countUnreadIn(db, projectId)) <= mostGathered)
-    return inHalves(
-      unreadHalves(db),
-      (half) => sql`
-        SELECT DISTINCT d.message_id AS id
+    return messagesIn(
+      unreadHalves(db).map(
+        (half) => sql`
         FROM agents r JOIN ${half.from} ON d.recipient_id = r.id AND ${half.where} JOIN messages m ON m.id = d.message_id
         WHERE r.project_id = ${projectId} AND r.unread > 0 ${between(sql`d.message_id`, filter)} AND ${openTo(eyes)}
           ${all('unread', 'project')}`,
+      ),
     )
   if (importance !== undefined && importance !== 'normal' && projectId === undefined)
     return sql`
@@ -71,9 +72,6 @@ async function source(db: Reader, eyes: Eyes, filter: MailFilter & { end: Sql })
   if (projectId !== undefined) return fromProject(db, projectId, filter, all('project'))
   return sql`SELECT m.id FROM messages m WHERE TRUE ${place} ${all()}`
 }
-
-/** The ids of all halves, each once. */
-const inHalves = (halves: readonly Half[], ids: (half: Half) => Sql): Sql => join(halves.map(ids), ' UNION ')
 
 /** A value, not an EXISTS: SQLite would make a join of that, and begin with all threads of the project. */
 const inProject = (id: number): Sql => sql`((SELECT t.project_id FROM threads t WHERE t.id = m.thread_id) = ${id}
