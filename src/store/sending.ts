@@ -61,16 +61,10 @@ export async function insertMail(
   return row && toPlaced(row)
 }
 
-export interface MailAlone extends Delivering {
-  readonly place: ThreadPlace
-  readonly mail: Mail
-  readonly telling: Telling
-}
-
 /** The same as a unit of its own, with its row of the feed: no other statement belongs to it. */
 export async function insertMailAlone(
   tx: Tx,
-  { mail, place, telling, ...delivering }: MailAlone,
+  { mail, place, telling, ...delivering }: Delivering & { place: ThreadPlace; mail: Mail; telling: Telling },
 ): Promise<Placed | undefined> {
   const { actor, projectId, wakes, threads } = telling
   const told = sql`, told AS (
@@ -101,7 +95,11 @@ function mailing(tx: Tx, { to, terms, urgent }: Delivering, place: ThreadPlace, 
     SELECT thread_id, seq, id AS message_id FROM sent`
 }
 
-const toPlaced = (row: PlacedRow): Placed => ({ threadId: row.thread_id, seq: row.seq, messageId: row.message_id })
+export const toPlaced = (row: PlacedRow): Placed => ({
+  threadId: row.thread_id,
+  seq: row.seq,
+  messageId: row.message_id,
+})
 
 async function insertInTurn(tx: Tx, place: ThreadPlace, mail: Mail): Promise<Placed> {
   const { threadId, seq } =
@@ -138,7 +136,7 @@ function sending({ uid, senderId, clientId, kind = 'message', replyTo, body, met
     FROM place RETURNING id, thread_id, seq`
 }
 
-interface PlacedRow {
+export interface PlacedRow {
   thread_id: number
   seq: number
   message_id: number

@@ -40,18 +40,23 @@ interface Admitted {
  * What is enough to know of recipients: that they have room and are open to the sender. Then the statement that counts their
  * unread mail asks it, and does for all of this file. A contact that ends soon is not enough: a message makes it last longer.
  */
-export function findOpen(
+export function findTerms(
   hub: Hub,
-  { tx, sender, recipients, exempt }: Pick<Admission, 'tx' | 'sender' | 'recipients' | 'exempt'>,
+  { sender, recipients, exempt }: Pick<Admission, 'sender' | 'recipients' | 'exempt'>,
 ): Terms | undefined {
   const { contacts, inboxLeases, inboxQuota } = hub.rules
   if (recipients.length === 0 || inboxQuota !== undefined) return undefined
-  // Where others write at once, one of several may be filled after it was asked, and the others would be counted.
-  if (recipients.length > 1 && tx.dialect === 'postgres') return undefined
   const until = renewedBefore(hub.clock.now(), contacts.autoMs)
   const contact = exempt || !contacts.enforced ? undefined : { senderId: sender.id, until }
   return { limit: hub.limits.mailboxDepth, open: { leases: inboxLeases && !exempt, contact } }
 }
+
+/** Where others write at once, one of several may be filled after it was asked, and the others would be counted. */
+export const findOpen = (
+  hub: Hub,
+  admission: Pick<Admission, 'tx' | 'sender' | 'recipients' | 'exempt'>,
+): Terms | undefined =>
+  admission.recipients.length > 1 && admission.tx.dialect === 'postgres' ? undefined : findTerms(hub, admission)
 
 export async function admit(hub: Hub, admission: Admission): Promise<Admitted> {
   const { tx, recipients } = admission

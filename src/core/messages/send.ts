@@ -3,8 +3,6 @@ import { HubError } from '../../base/errors.ts'
 import { isReserved } from '../../base/names.ts'
 import type { Tx } from '../../db/port.ts'
 import type { Terms } from '../../store/admission.ts'
-import { requestKind } from '../../store/contact-grounds.ts'
-import { automaticKind } from '../../store/conversations.ts'
 import { insertGuests } from '../../store/guests.ts'
 import { insertClientIds } from '../../store/messages.ts'
 import { findSlug } from '../../store/projects.ts'
@@ -15,15 +13,15 @@ import { type Agent, isNewcomer, mailChannel, type Newcomer } from '../agents/ag
 import { introMessage, triedToWrite } from '../contacts/intro.ts'
 import type { Refusal } from '../contacts/judging.ts'
 import { commit, LostRace, type Note } from '../hub/commit.ts'
-import type { Hub } from '../hub/hub.ts'
+import { type Hub, reader } from '../hub/hub.ts'
 import { slugOfProject } from '../projects/projects.ts'
 import { admit, type Blocked, findOpen } from './admission.ts'
-import { type Alone, storeAlone } from './alone.ts'
+import { sendAlone } from './alone.ts'
 import type { Enclosed, Enclosing } from './attachments.ts'
-import { enclosedOrFault, filesOf, linksOf, listOf, storeEnclosed } from './attachments.ts'
-import { inReceipt } from './carried.ts'
+import { enclosedOrFault, filesOf, storeEnclosed } from './attachments.ts'
+import { compose, receiptOf } from './composing.ts'
 import { noteStored } from './filing.ts'
-import { type Conversation, fileConversation, findPlace, isFiled, laneOf, threadChannel } from './placing.ts'
+import { type Conversation, fileConversation, findPlace, laneOf, threadChannel } from './placing.ts'
 import { type Delivery, type Sent, type Stored, storedReceipt } from './receipt.ts'
 import {
   type Address,
@@ -96,24 +94,26 @@ export async function dispatch(hub: Hub, caller: Caller, what: Dispatch): Promis
   const { handshake: asks = hub.rules.contacts.handshake } = what.draft
   const makes = [what.sender, ...what.recipients.map(({ agent }) => agent)].some(isNewcomer)
   const lane = laneOf(what)
-  const alone = { by: caller, tried: false }
-  const { sender, outcome } = await withStaged(hub, caller, filesOf(what.enclosed), (staged) =>
-    commit(
-      hub,
-      caller,
-      async (tx, note) => {
-        const sender = await actIn(hub, { tx, note, caller }, what.sender)
-        const recipients = await makeRecipients(hub, { tx, note }, what.recipients)
-        const outcome = await append(hub, { tx, note, uid, staged, alone, ...what, sender, recipients })
-        if ('messageId' in outcome) return { sender, outcome }
-        // Contact that judging made or asked for stays, with its agents, also where nothing is delivered.
-        const settled = asks && outcome.blocked.some(({ code }) => code === 'CONTACT_REQUIRED')
-        if (makes && !settled) throw refused(outcome.blocked)
-        return { sender, outcome }
-      },
-      { lane },
-    ),
-  )
+  const alone = reader(hub).dialect === 'postgres' ? await sendAlone(hub, caller, uid, what) : undefined
+  const whole = async () =>
+    withStaged(hub, caller, filesOf(what.enclosed), (staged) =>
+      commit(
+        hub,
+        caller,
+        async (tx, note) => {
+          const sender = await actIn(hub, { tx, note, caller }, what.sender)
+          const recipients = await makeRecipients(hub, { tx, note }, what.recipients)
+          const outcome = await append(hub, { tx, note, uid, staged, ...what, sender, recipients })
+          if ('messageId' in outcome) return { sender, outcome }
+          // Contact that judging made or asked for stays, with its agents, also where nothing is delivered.
+          const settled = asks && outcome.blocked.some(({ code }) => code === 'CONTACT_REQUIRED')
+          if (makes && !settled) throw refused(outcome.blocked)
+          return { sender, outcome }
+        },
+        { lane },
+      ),
+    )
+  const { sender, outcome } = alone ?? (await whole())
   if ('messageId' in outcome) {
     if (!outcome.duplicate) noteStored(hub, { messages: 1, deliveries: outcome.deliveries.length })
     return withProjects(hub, caller, sender, outcome)
@@ -160,15 +160,13 @@ export interface Appending extends Delivering {
   readonly note: Note
   readonly uid: string
   readonly staged?: Staged
-  /** Given where the message is all that the unit writes. */
-  readonly alone?: Alone
 }
 
 export async function append(
   hub: Hub,
-  { tx, note, uid, sender, recipients, draft, enclosed, staged = new Map(), request = false, alone }: Appending,
+  { tx, note, uid, sender, recipients, draft, enclosed, staged = new Map(), request = false }: Appending,
 ): Promise<Stored | { blocked: readonly Blocked[] }> {
-  const { subject, importance = 'normal', ackRequired = false, clientId, replyTo } = draft
+  const { clientId } = draft
   const name = clientId === undefined ? undefined : { senderId: sender.id, recipientIds: idsOf(recipients), clientId }
   const { thread, before } = await findPlace(tx, { sender, recipients, draft }, name)
   if (before) return storedReceipt(tx, before.id)
@@ -186,42 +184,16 @@ export async function append(
     handshake: draft.handshake,
     exempt,
   }
-  const now = hub.clock.now()
-  const place = thread
-    ? { threadId: thread.id }
-    : { begins: { uid, projectId: sender.projectId, key: draft.thread, now } }
-  const attachments = [...(enclosed?.attachments ?? []), ...linksOf(draft.links)]
-  const mail = {
-    uid,
-    senderId: sender.id,
-    clientId,
-    ...(request ? { kind: requestKind } : draft.automatic && { kind: automaticKind }),
-    subject,
-    importance,
-    ackRequired,
-    replyTo,
-    body: enclosed?.body ?? draft.body,
-    attachments: listOf(attachments),
-    now,
-  }
-  const urgent = importance === 'high' || importance === 'urgent'
+  const composed = compose(hub, { uid, sender, draft, enclosed, thread, request })
   // The rows of recipients stay locked until the commit: the messages of one inbox become visible in the order of their ids, and
   // reading on from the last known id misses nothing (mail.inbox.reads-on).
-  const delivering = (to: readonly Recipient[], terms: Terms) => ({
-    to: to.map(({ agent, kind }) => ({ id: agent.id, kind })),
-    terms,
-    urgent,
-  })
-  const store = (to: readonly Recipient[], terms: Terms) => insertMail(tx, delivering(to, terms), place, mail)
-  const guestsAmong = (to: readonly Recipient[]) => guestsOf(sender, to, thread?.project_id ?? sender.projectId)
+  const store = (passed: readonly Recipient[], terms: Terms) => {
+    const { place, mail, urgent } = composed
+    const to = passed.map(({ agent, kind }) => ({ id: agent.id, kind }))
+    return insertMail(tx, { to, terms, urgent }, place, mail)
+  }
   const open = findOpen(hub, admission)
-  const whole = () =>
-    name === undefined && attachments.length === 0 && guestsAmong(recipients).length === 0 && isFiled(draft, thread)
-  const once =
-    alone && open && tx.only && !alone.tried && whole()
-      ? await storeAlone(tx, alone, { ...delivering(recipients, open), place, mail, projectId: sender.projectId })
-      : undefined
-  const stored = once ?? (open && (await store(recipients, open)))
+  const stored = open && (await store(recipients, open))
   const { passed, blocked, asked } = stored
     ? { passed: recipients, blocked: [], asked: [] }
     : await admit(hub, admission)
@@ -230,38 +202,21 @@ export async function append(
 
   const placed = stored ?? (await store(passed, { limit: hub.limits.mailboxDepth }))
   if (placed === undefined) throw new LostRace('A mailbox was filled meanwhile.')
-  const { threadId, seq, messageId } = placed
+  const { threadId, messageId } = placed
   fileConversation(tx, { sender, draft, thread }, threadId)
   if (enclosed !== undefined) await storeEnclosed(hub, { tx, sender, messageId, enclosed, staged })
   if (name) insertClientIds(tx, { ...name, recipientIds: idsOf(passed) }, messageId)
-  const guests = guestsAmong(passed)
+  const guests = guestsOf(sender, passed, thread?.project_id ?? sender.projectId)
   if (guests.length > 0) insertGuests(tx, messageId, guests)
-  note(
-    {
-      kind: 'message.sent',
-      projectId: sender.projectId,
-      agentId: sender.id,
-      threadId,
-      messageId,
-      wakes: [...passed.map(({ agent }) => mailChannel(agent.id)), threadChannel(threadId)],
-    },
-    once && 'recorded',
-  )
-  return {
-    clientId: clientId ?? uid,
-    uid,
-    threadUid: thread?.uid ?? uid,
-    messageId,
+  note({
+    kind: 'message.sent',
+    projectId: sender.projectId,
+    agentId: sender.id,
     threadId,
-    seq,
-    thread: thread ? thread.called : draft.thread,
-    subject,
-    createdAt: now,
-    deliveries: passed,
-    blocked,
-    attachments: inReceipt(attachments),
-    duplicate: false,
-  }
+    messageId,
+    wakes: [...passed.map(({ agent }) => mailChannel(agent.id)), threadChannel(threadId)],
+  })
+  return receiptOf(composed, placed, { passed, blocked })
 }
 
 /** Tells those whom the message asked for contact about it. Where there is no room, the request stands without a message. */
