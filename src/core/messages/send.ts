@@ -94,8 +94,7 @@ export async function dispatch(hub: Hub, caller: Caller, what: Dispatch): Promis
   const { handshake: asks = hub.rules.contacts.handshake } = what.draft
   const makes = [what.sender, ...what.recipients.map(({ agent }) => agent)].some(isNewcomer)
   const lane = laneOf(what)
-  const alone = reader(hub).dialect === 'postgres' ? await sendAlone(hub, caller, uid, what) : undefined
-  const whole = async () =>
+  const atLength = () =>
     withStaged(hub, caller, filesOf(what.enclosed), (staged) =>
       commit(
         hub,
@@ -113,7 +112,8 @@ export async function dispatch(hub: Hub, caller: Caller, what: Dispatch): Promis
         { lane },
       ),
     )
-  const { sender, outcome } = alone ?? (await whole())
+  const { sender, outcome } =
+    reader(hub).dialect === 'postgres' ? await sendAlone(hub, { caller, uid, what }, atLength) : await atLength()
   if ('messageId' in outcome) {
     if (!outcome.duplicate) noteStored(hub, { messages: 1, deliveries: outcome.deliveries.length })
     return withProjects(hub, caller, sender, outcome)

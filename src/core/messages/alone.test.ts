@@ -1,0 +1,153 @@
+/** Messages that are stored together: each has its own place and its own outcome, as if it had been sent alone. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import sql from 'sql-template-tag'
+import { expect, onTestFinished, test } from 'vitest'
+import { eachEngine } from '../../../test/support/engines.ts'
+import { as, now, openTestHub } from '../../../test/support/hub.ts'
+import { openLine } from '../../../test/support/line.ts'
+import { verifies } from '../../../test/support/verifies.ts'
+import { HubError } from '../../base/errors.ts'
+import { openDb } from '../../db/open.ts'
+import type { Db } from '../../db/port.ts'
+import { local } from '../access/callers.ts'
+import { ensureAgent } from '../agents/agents.ts'
+import type { Hub } from '../hub/hub.ts'
+import { take } from '../mail/take.ts'
+import { send } from './send.ts'
+
+const names = Array.from({ length: 6 }, (_, n) => `agent${n}`)
+
+const make = (hub: Hub, name: string) => ensureAgent(hub, local, { project: 'commons', name })
+
+const openTo = (db: Db, name: string, policy: string) =>
+  db.tx((tx) => tx.change(sql`UPDATE agents SET contact_policy = ${policy} WHERE name_key = ${name}`))
+
+const bodiesOf = async (db: Db) =>
+  (await db.all<{ body: string }>(sql`SELECT body FROM messages ORDER BY id`)).map(({ body }) => body)
+
+eachEngine('Messages that are stored together', (open, dialect) => {
+  verifies(
+    'serve.store.lanes',
+    'at two nodes, to one and to many, while mail is taken: all is counted once',
+    async () => {
+      const database = await open()
+      const hubs = [await openTestHub(await database.connect()), await openTestHub(await database.connect())] as const
+      for (const name of names) await make(hubs[0], name)
+      const db = await database.connect()
+      for (const name of names) await openTo(db, name, 'open')
+      const sends = Array.from({ length: 120 }, async (_, n) => {
+        const from = n % names.length
+        const to = names.filter((_, at) => at !== from && (n % 3 === 0 || at === (from + 1 + (n % 4)) % names.length))
+        const body = `number ${n}`
+        const sent = await send(hubs[n % 2 === 0 ? 0 : 1], as(names[from] ?? ''), {
+          to: to.map((name) => ({ name })),
+          body,
+        })
+        expect(sent.deliveries.map(({ agent }) => agent.name)).toEqual(to)
+        return { uid: sent.uid, body, id: sent.messageId, thread_id: sent.threadId, seq: sent.seq }
+      })
+      const takes = Array.from({ length: 40 }, (_, n) =>
+        take(hubs[n % 2 === 0 ? 0 : 1], as(names[n % names.length] ?? ''), now),
+      )
+      const [sent] = [await Promise.all(sends), await Promise.all(takes)]
+      const byId = (a: { id: number }, b: { id: number }) => a.id - b.id
+      expect(await db.all(sql`SELECT uid, body, id, thread_id, seq FROM messages ORDER BY id`)).toEqual(
+        sent.toSorted(byId),
+      )
+      expect(new Set(sent.map(({ thread_id }) => thread_id)).size).toBe(sent.length)
+      expect(
+        await db.all(sql`
+        SELECT name FROM agents a
+        WHERE unread <> (SELECT COUNT(*) FROM deliveries d WHERE d.recipient_id = a.id AND read_at IS NULL)`),
+      ).toEqual([])
+      const told = await db.all<{ message_id: number }>(
+        sql`SELECT message_id FROM changes WHERE kind = 'message.sent' ORDER BY message_id`,
+      )
+      expect(told.map(({ message_id }) => message_id)).toEqual(sent.map(({ id }) => id).toSorted((a, b) => a - b))
+    },
+  )
+
+  verifies('serve.store.lanes', 'one that is refused, or cannot be stored, is so alone', async () => {
+    const database = await open()
+    const hub = await openTestHub(await database.connect(), { mailboxDepth: 5 })
+    for (const name of names) await make(hub, name)
+    const db = await database.connect()
+    for (const name of names) await openTo(db, name, name === 'agent1' ? 'block_all' : 'open')
+    const write = (to: string, body: string) => send(hub, as('agent0'), { to: [{ name: to }], body, handshake: false })
+    const unstorable = dialect === 'postgres' ? 'not\0text' : 'text'
+    const outcomes = await Promise.allSettled([
+      write('agent2', 'one'),
+      write('agent1', 'blocked'),
+      write('agent3', unstorable),
+      ...Array.from({ length: 8 }, () => write('agent4', 'many')),
+      write('agent2', 'two'),
+    ])
+    const codes = outcomes.map((one) =>
+      one.status === 'fulfilled' ? 'stored' : one.reason instanceof HubError ? one.reason.code : 'failed',
+    )
+    expect(codes.slice(0, 2)).toEqual(['stored', 'CONTACT_BLOCKED'])
+    expect(codes[2]).toBe(dialect === 'postgres' ? 'failed' : 'stored')
+    expect(codes.slice(3, -1).toSorted()).toEqual([...Array(3).fill('MAILBOX_FULL'), ...Array(5).fill('stored')])
+    expect(codes.at(-1)).toBe('stored')
+    expect((await bodiesOf(db)).filter((body) => body !== unstorable).toSorted()).toEqual(
+      [...Array(5).fill('many'), 'one', 'two'].toSorted(),
+    )
+  })
+
+  if (dialect === 'postgres') {
+    verifies('serve.store.faults', 'an agent whose row others hold keeps up nobody else', async () => {
+      const database = await open()
+      const hub = await openTestHub(await database.connect())
+      for (const name of names) await make(hub, name)
+      const db = await database.connect()
+      for (const name of names) await openTo(db, name, 'open')
+      const gate = Promise.withResolvers<void>()
+      const locked = Promise.withResolvers<void>()
+      const holding = db.tx(async (tx) => {
+        await tx.all(sql`SELECT 1 FROM agents WHERE name_key = 'agent1' FOR UPDATE`)
+        locked.resolve()
+        await gate.promise
+      })
+      await locked.promise
+      const write = (to: string, body: string) => send(hub, as('agent0'), { to: [{ name: to }], body })
+      let through = false
+      const held = [write('agent1', 'held'), write('agent1', 'held')]
+      void Promise.all(held).then(() => {
+        through = true
+      })
+      for (let round = 0; round < 5; round++) {
+        await Promise.all([2, 3, 4, 5].map((n) => write(`agent${n}`, 'free')))
+        held.push(write('agent1', 'held'))
+        await sleep(20)
+      }
+      expect(through).toBe(false)
+      expect(await bodiesOf(db)).toEqual(Array(20).fill('free'))
+      gate.resolve()
+      await Promise.all([holding, ...held])
+      expect(await bodiesOf(db)).toEqual([...Array(20).fill('free'), ...Array(7).fill('held')])
+    })
+
+    test('those that are lost with their connection are told so, and are not sent again', async () => {
+      const database = await open()
+      const line = await openLine(database.url, (work) => onTestFinished(async () => void (await work())))
+      const through = await openDb(line.url)
+      const hub = await openTestHub(through)
+      for (const name of names) await make(hub, name)
+      const db = await database.connect()
+      for (const name of names) await openTo(db, name, 'open')
+      const write = (n: number) =>
+        send(hub, as('agent0'), { to: [{ name: `agent${1 + (n % 5)}` }], body: `number ${n}` })
+      await Promise.all(Array.from({ length: 10 }, (_, n) => write(n)))
+      const sends = Array.from({ length: 30 }, (_, n) => write(10 + n))
+      await sleep(3)
+      line.cut()
+      const outcomes = await Promise.allSettled(sends)
+      await through.close()
+      const stored = await bodiesOf(db)
+      expect(new Set(stored).size).toBe(stored.length)
+      for (const [n, outcome] of outcomes.entries())
+        if (outcome.status === 'fulfilled') expect(stored).toContain(`number ${10 + n}`)
+        else expect(outcome.reason).toMatchObject({ code: 'DB_BUSY' })
+    })
+  }
+})
