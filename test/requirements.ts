@@ -223,7 +223,7 @@ export const requirements = [
   { id: 'serve.store.silent', spec: 'DESIGN Nothing lost', says: 'A PostgreSQL that falls silent is given up; after a failover calls and wake-ups are back within 15 s.' },
   { id: 'serve.store.faults', spec: 'DESIGN Nothing lost', says: 'PostgreSQL killed, silent, terminated, locked or cut: nothing acknowledged is lost, and it recovers itself.' },
   { id: 'serve.store.exhausted', spec: 'DESIGN Errors', says: 'Callers wait for a connection to PostgreSQL, then come back later: DB_BUSY with a hint, 503 with Retry-After.' },
-  { id: 'serve.store.trips', spec: 'DESIGN Two engines, one SQL', says: 'On PostgreSQL a send to an open agent, and a pop, wait for two answers each; a send to others waits for four.' },
+  { id: 'serve.store.trips', spec: 'DESIGN Two engines, one SQL', says: 'On PostgreSQL a send to agents that are open to its sender, and a pop, wait for one answer each.' },
   { id: 'serve.store.lanes', spec: 'DESIGN Two engines, one SQL', says: 'On PostgreSQL sends that wait for one mailbox share a commit; one that fails fails alone.' },
   { id: 'serve.store.unhurried', spec: 'DESIGN Two engines, one SQL', says: 'Migrations may take as long as they need, and wait for those of another node.' },
   { id: 'serve.store.gone', spec: 'DESIGN Nothing lost', says: 'A SQLite file deleted or replaced: no write is acknowledged, it is not ready, and the log has one line.' },

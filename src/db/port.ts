@@ -29,6 +29,12 @@ export interface Tx extends Reader {
   readonly only?: (<Row>(query: Sql) => Promise<Row[]>) | undefined
 }
 
+/** For units that cannot be anything else. */
+export function onlyOf({ only }: Tx): NonNullable<Tx['only']> {
+  if (only === undefined) throw new Error('A statement that is a whole unit needs a transaction of its own.')
+  return only
+}
+
 export interface TxOptions {
   /** A statement may take minutes: that of a migration, where it fills an index. Otherwise one that takes seconds fails. */
   readonly unhurried?: boolean

@@ -21,7 +21,7 @@ export function countRows(storage: string): Record<string, number> {
   return Object.fromEntries(tables.map((table) => [table, counted(table)]))
 }
 
-/** How often units of work have waited for a statement from here on. Their COMMIT comes on top. */
+/** How often units of work have waited for a statement from here on. The COMMIT comes on top, unless the statement is the unit. */
 export function countWaits(db: Db): () => number {
   let count = 0
   const run = db.tx.bind(db)
@@ -40,6 +40,7 @@ export function countWaits(db: Db): () => number {
           insert: waited((query) => tx.insert(query)),
           change: waited((query) => tx.change(query)),
           write: (query) => tx.write(query),
+          only: tx.only && (waited(tx.only) as typeof tx.only),
         }),
       options,
     )

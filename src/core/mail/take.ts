@@ -3,6 +3,7 @@
 import { HubError } from '../../base/errors.ts'
 import { updateUnread } from '../../store/agents.ts'
 import {
+  type Taking as DeliveryTaking,
   findNextRelease,
   type HoldRow,
   hasFreeDelivery,
@@ -12,11 +13,13 @@ import {
   updateRead,
   updateReturned,
 } from '../../store/deliveries.ts'
+import { type TakenAlone, type TakingAlone, takeDeliveriesAlone } from '../../store/takings.ts'
 import type { Caller } from '../access/callers.ts'
 import { mayActAs, needWriting } from '../access/rules.ts'
 import { type Acting, actAs, findActor, notYours } from '../agents/acting.ts'
 import { type Agent, isNewcomer, mailChannel } from '../agents/agents.ts'
 import { commit } from '../hub/commit.ts'
+import { type Kind, type Locking, together } from '../hub/gathering.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import { memory } from '../hub/memory.ts'
 import { wait } from '../hub/wait.ts'
@@ -85,28 +88,14 @@ export async function take(
 const lookAgainMs = 50
 
 async function takeNext(hub: Hub, caller: Caller, agent: Agent, loanMs: number): Promise<Taken | undefined> {
-  const hold = hub.ids.token()
   const now = hub.clock.now()
   const lent = loanMs > 0
-  const row = await commit(hub, caller, async (tx, note) => {
-    const row = await takeDelivery(tx, {
-      recipientId: agent.id,
-      now,
-      hold,
-      heldUntil: lent ? now + loanMs : undefined,
-    })
-    if (row === undefined) return undefined
-    // Asked in the transaction: the agent may have been given a key while its mail was waited for.
-    if (!mayActAs(caller, { ...agent, keyed: row.keyed === 1 })) throw notYours(caller, agent)
-    if (!lent) updateUnread(tx, agent.id, -1)
-    note({
-      kind: lent ? 'mail.lent' : 'mail.taken',
-      projectId: agent.projectId,
-      agentId: agent.id,
-      messageId: row.message_id,
-    })
-    return row
-  })
+  const taking = { recipientId: agent.id, now, hold: hub.ids.token(), heldUntil: lent ? now + loanMs : undefined }
+  const { hold } = taking
+  const row =
+    reader(hub).dialect === 'postgres'
+      ? await takeTogether(hub, caller, agent, taking)
+      : await takeByItself(hub, caller, agent, taking)
   if (row === undefined) return undefined
   hub.metrics.mailLatency.observe(Math.max(0, now - row.created_at) / 1000)
   return {
@@ -122,6 +111,56 @@ async function takeNext(hub: Hub, caller: Caller, agent: Agent, loanMs: number):
     },
     putBack: () => putBack(hub, caller, { agent, row, hold, readAt: lent ? undefined : now }),
   }
+}
+
+function takeByItself(hub: Hub, caller: Caller, agent: Agent, taking: DeliveryTaking): Promise<MailRow | undefined> {
+  return commit(hub, caller, async (tx, note) => {
+    const row = await takeDelivery(tx, taking)
+    if (row === undefined) return undefined
+    // Asked in the transaction: the agent may have been given a key while its mail was waited for.
+    if (!mayActAs(caller, { ...agent, keyed: row.keyed === 1 })) throw notYours(caller, agent)
+    if (taking.heldUntil === undefined) updateUnread(tx, agent.id, -1)
+    note(changeOf(agent, taking, row))
+    return row
+  })
+}
+
+const changeOf = ({ projectId, id }: Pick<Agent, 'projectId' | 'id'>, { heldUntil }: DeliveryTaking, row: MailRow) =>
+  ({
+    kind: heldUntil === undefined ? 'mail.taken' : 'mail.lent',
+    projectId,
+    agentId: id,
+    messageId: row.message_id,
+  }) as const
+
+type Popping = TakingAlone & Locking
+
+const poppings: Kind<Popping, TakenAlone | undefined> = {
+  sharing: false,
+  async run(tx, note, units) {
+    const all = await takeDeliveriesAlone(tx, units)
+    for (const [n, taking] of units.entries()) {
+      const row = all[n]?.row
+      const agent = { id: taking.recipientId, projectId: taking.projectId }
+      if (row !== undefined) note(changeOf(agent, taking, row), 'recorded')
+    }
+    return all
+  },
+}
+
+async function takeTogether(
+  hub: Hub,
+  caller: Caller,
+  agent: Agent,
+  taking: DeliveryTaking,
+): Promise<MailRow | undefined> {
+  const byItself = async () => ({ keyed: false, row: await takeByItself(hub, caller, agent, taking) })
+  const ofKeyed = mayActAs(caller, { ...agent, keyed: true })
+  const { id, projectId } = agent
+  const unit = { ...taking, ofKeyed, actor: caller.key, projectId, rows: [mailChannel(id)] }
+  const taken = caller.readOnly ? await byItself() : await together(hub, poppings, unit, byItself)
+  if (taken?.keyed && !ofKeyed) throw notYours(caller, agent)
+  return taken?.row
 }
 
 async function putBack(

@@ -49,7 +49,13 @@ eachEngine('Messages that are stored together', (open, dialect) => {
       const takes = Array.from({ length: 40 }, (_, n) =>
         take(hubs[n % 2 === 0 ? 0 : 1], as(names[n % names.length] ?? ''), now),
       )
-      const [sent] = [await Promise.all(sends), await Promise.all(takes)]
+      const [sent, taken] = [await Promise.all(sends), await Promise.all(takes)]
+      const mail = taken.flatMap((one) => (one === undefined ? [] : [`${one.mail.clientId} ${one.mail.body}`]))
+      expect(mail.length).toBeGreaterThan(0)
+      const popped = await db.all<{ uid: string; body: string }>(
+        sql`SELECT uid, body FROM deliveries d JOIN messages m ON m.id = d.message_id WHERE read_at IS NOT NULL`,
+      )
+      expect(popped.map(({ uid, body }) => `${uid} ${body}`).toSorted()).toEqual(mail.toSorted())
       const byId = (a: { id: number }, b: { id: number }) => a.id - b.id
       expect(await db.all(sql`SELECT uid, body, id, thread_id, seq FROM messages ORDER BY id`)).toEqual(
         sent.toSorted(byId),

@@ -121,7 +121,7 @@ eachEngine('Sending', (open, dialect) => {
     for (const hub of hubs) await hub.close()
   })
 
-  verifies('serve.store.trips', 'a send waits for its rows and the commit, as a pop does', async () => {
+  verifies('serve.store.trips', 'a send is one statement, as a pop is', async () => {
     const db = await (await open()).connect()
     const hub = await openTestHub(db)
     const draft = { to: [{ name: 'bob' }], body: 'x' }
@@ -135,27 +135,23 @@ eachEngine('Sending', (open, dialect) => {
     expect(waits()).toBe(dialect === 'postgres' ? 2 : 4)
   })
 
-  verifies(
-    'serve.store.trips',
-    'towards known contacts too; several are asked for first where others write at once',
-    async () => {
-      const db = await (await open()).connect()
-      const hub = await openTestHub(db)
-      const others = ['bob', 'carol', 'dora']
-      for (const name of others) {
-        await send(hub, as('alice'), { to: [{ name }], body: 'x' })
-        await setContactPolicy(hub, as(name), 'auto')
-      }
-      const drafts = [others.slice(0, 1), others].map((names) => ({ to: names.map((name) => ({ name })), body: 'x' }))
-      // The first finds the ground, and stores it as contact.
-      for (const draft of drafts) await send(hub, as('alice'), draft)
-      for (const draft of drafts) {
-        const waits = countWaits(db)
-        await send(hub, as('alice'), draft)
-        expect(waits()).toBe(dialect === 'sqlite' ? 3 : draft.to.length === 1 ? 1 : 3)
-      }
-    },
-  )
+  verifies('serve.store.trips', 'towards known contacts too, be it several', async () => {
+    const db = await (await open()).connect()
+    const hub = await openTestHub(db)
+    const others = ['bob', 'carol', 'dora']
+    for (const name of others) {
+      await send(hub, as('alice'), { to: [{ name }], body: 'x' })
+      await setContactPolicy(hub, as(name), 'auto')
+    }
+    const drafts = [others.slice(0, 1), others].map((names) => ({ to: names.map((name) => ({ name })), body: 'x' }))
+    // The first finds the ground, and stores it as contact.
+    for (const draft of drafts) await send(hub, as('alice'), draft)
+    for (const draft of drafts) {
+      const waits = countWaits(db)
+      await send(hub, as('alice'), draft)
+      expect(waits()).toBe(dialect === 'sqlite' ? 3 : 1)
+    }
+  })
 
   test('every change is in the feed, in order, with the topics it wakes', async () => {
     const { hub } = await start()
