@@ -46,9 +46,10 @@ eachEngine('Messages that are stored together', (open, dialect) => {
         expect(sent.deliveries.map(({ agent }) => agent.name)).toEqual(to)
         return { uid: sent.uid, body, id: sent.messageId, thread_id: sent.threadId, seq: sent.seq }
       })
-      const takes = Array.from({ length: 40 }, (_, n) =>
-        take(hubs[n % 2 === 0 ? 0 : 1], as(names[n % names.length] ?? ''), now),
-      )
+      const takes = sends.slice(0, 40).map(async (sending, n) => {
+        await sending
+        return take(hubs[n % 2 === 0 ? 0 : 1], as(names[n % names.length] ?? ''), now)
+      })
       const [sent, taken] = [await Promise.all(sends), await Promise.all(takes)]
       const mail = taken.flatMap((one) => (one === undefined ? [] : [`${one.mail.clientId} ${one.mail.body}`]))
       expect(mail.length).toBeGreaterThan(0)
