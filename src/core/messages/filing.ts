@@ -5,7 +5,7 @@ import { commit, itself } from '../hub/commit.ts'
 import { type Hub, onClose, reader } from '../hub/hub.ts'
 import { memory } from '../hub/memory.ts'
 
-/** One step takes some 5 ms, which everybody waits. */
+/** One step takes 5 to 7 ms, which everybody waits. */
 const rowsPerStep = 1024
 
 /**
