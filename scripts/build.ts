@@ -13,7 +13,9 @@ const aside = [
   'app/archive-thread.ts',
   'app/guard.ts',
   'attachments/conversion.ts',
+  'core/mail/conversations-look.ts',
   'db/sqlite/long-reads-thread.ts',
+  'doors/post/routes/inbox-phrases.ts',
   'doors/web/markdown/thread.ts',
   'store/search-functions.ts',
 ]

@@ -45,3 +45,6 @@ export const echo = (text: string): string => cut(text, limits.echoLength)
 /** At most `most` characters, the last of which says that there were more. */
 export const cut = (text: string, most: number): string =>
   text.length <= most ? text : `${text.slice(0, most - 1).replace(/[\ud800-\udbff]$/, '')}…`
+
+/** A message without a subject goes by its first line. */
+export const firstLine = (text: string): string => (text.includes('\n') ? (text.trim().split('\n', 1)[0] ?? '') : text)

@@ -8,6 +8,17 @@ export interface Reader {
   all<Row>(query: Sql): Promise<Row[]>
 }
 
+/** Several reads that end in one answer, as a module exports it under the name `look`. */
+export type Look<Wish = never, Answer = unknown> = (db: Reader, wish: Wish) => Promise<Answer>
+
+export interface LongReader extends Reader {
+  /**
+   * Runs the `look` of a module in the thread of long reads. All that it reads is of one moment, and its answer alone crosses:
+   * many rows cost as much to send as to read. Absent where there is no such thread.
+   */
+  readonly look?: <Answer>(module: URL, wish: unknown) => Promise<Answer>
+}
+
 /** Told after another process may have committed: the channels it announced, or undefined when only the fact is known. */
 export type Wake = (channels: readonly string[] | undefined) => void
 
@@ -52,7 +63,7 @@ export interface TxOptions {
 
 export interface Db extends Reader {
   /** For reads that may take milliseconds: they hold up nobody else. */
-  readonly long: Reader
+  readonly long: LongReader
   /**
    * Runs `work` in a write transaction and resolves after COMMIT. On SQLite, work that is asked for while other work ends is
    * committed with it, and sees what it has written. Work may run more than once (deadlock, lost race),

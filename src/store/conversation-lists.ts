@@ -72,10 +72,15 @@ export const listConversationRows = (db: Reader, agentId: number, ids: readonly 
 /** How far back in a thread the newest message of another is looked for. */
 const lookedBack = 100
 
-export interface OtherRow {
-  thread_id: number
+/** An agent and its project. */
+export interface PartyRow {
   name: string
   project_id: number
+  slug: string
+}
+
+export interface OtherRow extends PartyRow {
+  thread_id: number
 }
 
 /** Whoever wrote last in each thread, apart from the agent; else the one to whom the agent's newest message went. */
@@ -87,9 +92,9 @@ export function listOthers(db: Reader, agentId: number, threadIds: readonly numb
     (SELECT d.recipient_id FROM messages m JOIN deliveries d ON d.message_id = m.id
       WHERE m.thread_id = t.id AND m.sender_id = ${agentId} ORDER BY m.seq DESC, d.id LIMIT 1))`
   return db.all<OtherRow>(sql`
-    SELECT found.id AS thread_id, o.name, o.project_id
+    SELECT found.id AS thread_id, o.name, o.project_id, p.slug
     FROM (SELECT t.id, ${other} AS other_id FROM threads t WHERE t.id IN ${listed(db, threadIds)}) AS found
-    JOIN agents o ON o.id = found.other_id`)
+    JOIN agents o ON o.id = found.other_id JOIN projects p ON p.id = o.project_id`)
 }
 
 /** The ids of the newest messages in sight of each thread, which may lie behind any number of others. */
@@ -136,11 +141,10 @@ const besides = ({ agentId }: Reading): Sql => sql`
   LEFT JOIN deliveries d ON d.message_id = m.id AND d.recipient_id = ${agentId}`
 
 /** Names of agents, which are few beside their letters. */
-export const listSenders = (
-  db: Reader,
-  ids: readonly number[],
-): Promise<{ id: number; name: string; project_id: number }[]> =>
-  db.all(sql`SELECT id, name, project_id FROM agents WHERE id IN ${listed(db, ids)}`)
+export const listSenders = (db: Reader, ids: readonly number[]): Promise<(PartyRow & { id: number })[]> =>
+  db.all(sql`
+    SELECT a.id, a.name, a.project_id, p.slug FROM agents a JOIN projects p ON p.id = a.project_id
+    WHERE a.id IN ${listed(db, ids)}`)
 
 /** Messages as one of their parties sees them, in any order. */
 export const listLetters = (db: Reader, reading: Reading, ids: readonly number[]): Promise<LetterRow[]> =>

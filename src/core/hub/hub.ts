@@ -5,7 +5,7 @@ import type { Ids } from '../../base/ids.ts'
 import type { Log } from '../../base/log.ts'
 import type { Metrics } from '../../base/metrics.ts'
 import type { Bridge } from '../../bridge/bridge.ts'
-import type { Db, Reader } from '../../db/port.ts'
+import type { Db, Look, Reader } from '../../db/port.ts'
 import type { Llm } from '../../llm/llm.ts'
 import { findLastChange } from '../../store/changes.ts'
 import { followWakes } from './follow-wakes.ts'
@@ -130,6 +130,24 @@ export const reader = (hub: Hub): Reader => hub[inside].reading
 
 /** The same for reads that may take milliseconds. */
 export const longReader = (hub: Hub): Reader => hub[inside].readingLong
+
+/** What the `look` of a module finds: its answer is all that comes back from the thread that reads, where there is one. */
+export async function lookLong<L extends Look>(
+  hub: Hub,
+  module: URL,
+  wish: Parameters<L>[1],
+): Promise<Awaited<ReturnType<L>>> {
+  const { db, readingLong, trouble } = hub[inside]
+  if (db.long.look === undefined) {
+    const { look } = (await import(module.href)) as { look: Look<unknown, Awaited<ReturnType<L>>> }
+    return look(readingLong, wish)
+  }
+  try {
+    return await db.long.look(module, wish)
+  } catch (error) {
+    throw trouble.explain(error)
+  }
+}
 
 /** For verbs that read for long: everything is of one moment, and nobody waits for them. */
 export const snapshot = <T>(hub: Hub, look: (reader: Reader) => Promise<T>): Promise<T> => hub[inside].db.snapshot(look)

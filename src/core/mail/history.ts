@@ -1,6 +1,7 @@
 /** The history of a conversation, as one of its agents reads it. */
 import { HubError } from '../../base/errors.ts'
 import { limits } from '../../base/limits.ts'
+import { firstLine } from '../../base/text.ts'
 import { updateUnread } from '../../store/agents.ts'
 import { countAutomatic, findMailThreadOf, findOwnMessage, listHistory } from '../../store/conversations.ts'
 import { updateAllRead } from '../../store/deliveries.ts'
@@ -9,7 +10,6 @@ import type { Agent } from '../agents/agents.ts'
 import { commit } from '../hub/commit.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import { type Letter, lettersOf } from './letters.ts'
-import { firstLine } from './messages.ts'
 
 export interface History {
   readonly uid: string
@@ -37,7 +37,7 @@ export async function readConversation(
   const query = { threadId: thread.id, agentId: agent.id, before: bound?.seq, limit: limit + 1 }
   const found = await listHistory(reader(hub), query)
   const ids = within(found.slice(0, limit))
-  const letters = await lettersOf(hub, agent, ids)
+  const letters = await lettersOf(reader(hub), agent, ids)
   const shown = ids.flatMap((id) => letters.get(id) ?? [])
   const marks = !acting.caller.readOnly
   const unread = ids.filter((id) => letters.get(id)?.read === false && letters.get(id)?.own === false)

@@ -1,5 +1,6 @@
 /** Letters: messages as one of their parties sees them. */
 import { limits } from '../../base/limits.ts'
+import type { Reader } from '../../db/port.ts'
 import {
   type ConversationRow,
   type LetterRow,
@@ -7,11 +8,10 @@ import {
   listLetters,
   listNewest,
   listSenders,
+  type PartyRow,
   type Reading,
 } from '../../store/conversation-lists.ts'
 import type { Agent } from '../agents/agents.ts'
-import { type Hub, reader } from '../hub/hub.ts'
-import { addressWith, slugsOf } from '../messages/addresses.ts'
 
 export interface Letter {
   readonly id: number
@@ -28,11 +28,18 @@ export interface Letter {
   readonly automatic: boolean
 }
 
+/** The agent whose eyes see them. */
+export type Looker = Pick<Agent, 'id' | 'projectId'>
+
 /** Whole messages by their ids. */
-export async function lettersOf(hub: Hub, agent: Agent, ids: readonly number[]): Promise<ReadonlyMap<number, Letter>> {
-  const rows = ids.length === 0 ? [] : await listLetters(reader(hub), { agentId: agent.id }, ids)
-  const from = await addressesOf(hub, agent, rows)
-  return new Map(rows.map((row) => [row.id, toLetter(from, agent, row)]))
+export async function lettersOf(
+  db: Reader,
+  looker: Looker,
+  ids: readonly number[],
+): Promise<ReadonlyMap<number, Letter>> {
+  const rows = ids.length === 0 ? [] : await listLetters(db, { agentId: looker.id }, ids)
+  const from = await addressesOf(db, looker, rows)
+  return new Map(rows.map((row) => [row.id, toLetter(from, looker, row)]))
 }
 
 /**
@@ -40,42 +47,44 @@ export async function lettersOf(hub: Hub, agent: Agent, ids: readonly number[]):
  * They are the last of the thread, unless it hides some of those from the agent: then they are looked for behind them.
  */
 export async function recentLetters(
-  hub: Hub,
-  agent: Agent,
+  db: Reader,
+  looker: Looker,
   conversations: readonly ConversationRow[],
 ): Promise<ReadonlyMap<number, readonly Letter[]>> {
   if (conversations.length === 0) return new Map()
-  const db = reader(hub)
   const [last, most] = [limits.recentMessages, limits.postBodyLength]
-  const reading: Reading = { agentId: agent.id, most }
+  const reading: Reading = { agentId: looker.id, most }
   const found = await listLastLetters(db, reading, { threadIds: idsOf(conversations), last })
   const seen = Map.groupBy(found, (row) => row.thread_id)
   const hiding = conversations.filter(({ id, messages }) => (seen.get(id)?.length ?? 0) < Math.min(last, messages))
-  const behind = hiding.length === 0 ? [] : await listNewest(db, agent.id, idsOf(hiding))
+  const behind = hiding.length === 0 ? [] : await listNewest(db, looker.id, idsOf(hiding))
   const others = behind.length === 0 ? [] : await listLetters(db, reading, behind)
   for (const [thread, rows] of Map.groupBy(others, (row) => row.thread_id)) seen.set(thread, rows)
-  const from = await addressesOf(hub, agent, found, others)
+  const from = await addressesOf(db, looker, found, others)
   const newestFirst = (rows: readonly LetterRow[]) =>
-    rows.toSorted((a, b) => b.id - a.id).map((row) => toLetter(from, agent, row, most))
+    rows.toSorted((a, b) => b.id - a.id).map((row) => toLetter(from, looker, row, most))
   return new Map([...seen].map(([thread, rows]) => [thread, newestFirst(rows)]))
 }
 
 const idsOf = (rows: readonly { id: number }[]): number[] => rows.map(({ id }) => id)
 
+/** `addressFrom` of an agent whose project is known. */
+export const addressOf = ({ projectId }: Looker, { name, project_id, slug }: PartyRow): string =>
+  project_id === projectId ? name : `${name}@${slug}`
+
 /** The addresses of those who wrote the letters, by their ids. */
 async function addressesOf(
-  hub: Hub,
-  { projectId }: Agent,
+  db: Reader,
+  looker: Looker,
   ...lists: readonly (readonly LetterRow[])[]
 ): Promise<ReadonlyMap<number, string>> {
   const ids = new Set<number>()
   for (const rows of lists) for (const { sender_id } of rows) ids.add(sender_id)
-  const senders = ids.size === 0 ? [] : await listSenders(reader(hub), [...ids])
-  const slugs = await slugsOf(hub, projectId, new Set(senders.map((sender) => sender.project_id)))
-  return new Map(senders.map(({ id, name, project_id }) => [id, addressWith(slugs, name, project_id)]))
+  const senders = ids.size === 0 ? [] : await listSenders(db, [...ids])
+  return new Map(senders.map((sender) => [sender.id, addressOf(looker, sender)]))
 }
 
-function toLetter(from: ReadonlyMap<number, string>, agent: Agent, row: LetterRow, most?: number): Letter {
+function toLetter(from: ReadonlyMap<number, string>, looker: Looker, row: LetterRow, most?: number): Letter {
   const long = most !== undefined && row.body.length > most && [...row.body].length > most
   return {
     id: row.id,
@@ -84,7 +93,7 @@ function toLetter(from: ReadonlyMap<number, string>, agent: Agent, row: LetterRo
     body: long ? `${[...row.body].slice(0, most - 1).join('')}…` : row.body,
     cut: long,
     createdAt: row.created_at,
-    own: row.sender_id === agent.id,
+    own: row.sender_id === looker.id,
     read: row.is_read === 1,
     automatic: row.automatic === 1,
   }

@@ -1,5 +1,6 @@
 /** A message as mail shows it: sender, recipients, subject; blind copies only where they may be seen. */
 import { limits } from '../../base/limits.ts'
+import { firstLine } from '../../base/text.ts'
 import type { Reader } from '../../db/port.ts'
 import type { DeliveryKind } from '../../store/deliveries.ts'
 import { listRecipientsOf, type MailRow, type RecipientOfRow } from '../../store/mail.ts'
@@ -88,6 +89,3 @@ const toParty = (
   readAt: read_at ?? undefined,
   ackedAt: acked_at ?? undefined,
 })
-
-/** A message without a subject goes by its first line. */
-export const firstLine = (text: string): string => (text.includes('\n') ? (text.trim().split('\n', 1)[0] ?? '') : text)

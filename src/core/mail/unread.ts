@@ -1,5 +1,6 @@
 /** Mail for clients that take care of each message: what is unread, in its order, and whom a conversation is held with. */
 import { limits } from '../../base/limits.ts'
+import { firstLine } from '../../base/text.ts'
 import { listOthers } from '../../store/conversation-lists.ts'
 import { findOwnMessage } from '../../store/conversations.ts'
 import { findReceipt } from '../../store/deliveries.ts'
@@ -9,7 +10,6 @@ import { type Hub, reader } from '../hub/hub.ts'
 import { addressFrom } from '../messages/addresses.ts'
 import { needPart, noMessage } from './history.ts'
 import { type Letter, lettersOf } from './letters.ts'
-import { firstLine } from './messages.ts'
 
 export interface UnreadLetter extends Letter {
   /** The uid of its thread. */
@@ -36,7 +36,7 @@ export async function listUnread(
   const found = await listUnreadLetters(db, { agentId: agent.id, after: place?.id ?? 0, limit: limit + 1 })
   const shown = within(found.slice(0, limit))
   const byId = await lettersOf(
-    hub,
+    db,
     agent,
     shown.map(({ id }) => id),
   )

@@ -1,5 +1,6 @@
 /** Watching an agent: each message, request and approval that comes for it is told, whichever process committed it. */
 import { limits } from '../../base/limits.ts'
+import { firstLine } from '../../base/text.ts'
 import { findNewestOf, listArrivals } from '../../store/arrivals.ts'
 import { listAskedBy, listPendingTo } from '../../store/connections.ts'
 import { type Acting, actAs } from '../agents/acting.ts'
@@ -9,7 +10,6 @@ import { memory } from '../hub/memory.ts'
 import { publicIds } from '../hub/public-ids.ts'
 import { addressFrom } from '../messages/addresses.ts'
 import type { Connection, PendingConnection } from '../requests/connecting.ts'
-import { firstLine } from './messages.ts'
 
 export interface Arrival {
   readonly uid: string

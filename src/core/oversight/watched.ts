@@ -1,5 +1,6 @@
 /** A message as the pages show it: with everybody it went to, and without its content where the reader may not have it. */
 import { isReserved } from '../../base/names.ts'
+import { firstLine } from '../../base/text.ts'
 import {
   type Eyes,
   listWatched,
@@ -8,7 +9,6 @@ import {
   type WatchedRow,
 } from '../../store/watching.ts'
 import { type Hub, reader } from '../hub/hub.ts'
-import { firstLine } from '../mail/messages.ts'
 import { type Attachment, listAttachments } from '../messages/carried.ts'
 import type { Importance } from '../messages/send.ts'
 import { slugOfProject } from '../projects/projects.ts'

@@ -1,12 +1,12 @@
 /** Search: messages by their words, the best first. The language is that of fulltext/query.ts. */
 import { nextTurn } from '../../base/clock.ts'
 import { HubError } from '../../base/errors.ts'
+import { firstLine } from '../../base/text.ts'
 import { type Excerpt, excerpt } from '../../fulltext/excerpt.ts'
 import { type Phrase, phrasesOf, type Query, readQuery } from '../../fulltext/query.ts'
 import { type Counted, type Ranked, rank } from '../../fulltext/relevance.ts'
 import { countedAtOnce, countTexts, type HitRow, listFound, listHits, type Scope } from '../../store/search.ts'
 import { type Hub, longReader, reader } from '../hub/hub.ts'
-import { firstLine } from '../mail/messages.ts'
 import { catchUp } from './projection.ts'
 
 export type { Scope } from '../../store/search.ts'

@@ -1,6 +1,7 @@
 /** Reads a thread for its summary: the first message and the newest, once for each state of the thread. */
 
 import { nextTurn } from '../../base/clock.ts'
+import { firstLine } from '../../base/text.ts'
 import { cut, readLength } from '../../digest/lines.ts'
 import { startExcerpts } from '../../digest/prompt.ts'
 import { type Summary, startDigest, type Told } from '../../digest/summary.ts'
@@ -16,7 +17,6 @@ import type { Caller } from '../access/callers.ts'
 import { sightOf } from '../access/rules.ts'
 import { type Hub, longReader, reader } from '../hub/hub.ts'
 import { memory } from '../hub/memory.ts'
-import { firstLine } from '../mail/messages.ts'
 import { needProject, slugOfProject } from '../projects/projects.ts'
 import { noThread } from './threads.ts'
 

@@ -1,5 +1,6 @@
 /** Threads as their readers at the hub see them: messages by `seq`, a page at a time, and the threads of one agent. */
 import { limits } from '../../base/limits.ts'
+import { firstLine } from '../../base/text.ts'
 import {
   countUnseen,
   findLastSeen,
@@ -18,7 +19,6 @@ import type { Eyes } from '../../store/visibility.ts'
 import { commit } from '../hub/commit.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import { wait } from '../hub/wait.ts'
-import { firstLine } from '../mail/messages.ts'
 import { type Attachment, listAttachments } from '../messages/carried.ts'
 import { threadChannel } from '../messages/placing.ts'
 import { slugOfProject } from '../projects/projects.ts'

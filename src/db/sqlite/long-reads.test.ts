@@ -88,3 +88,44 @@ test('A long read ends when the database is closed', async () => {
   await refused
   await expect(db.long.all(sql`SELECT 1`)).rejects.toMatchObject({ code: 'SHUTTING_DOWN' })
 })
+
+/** A module with this text, in a folder of the test. */
+function moduleOf(text: string): URL {
+  const folder = mkdtempSync(join(tmpdir(), 'parley-look-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  writeFileSync(join(folder, 'look.mjs'), text)
+  return pathToFileURL(join(folder, 'look.mjs'))
+}
+
+const looking = `
+  const query = (text) => ({ strings: [text], values: [], get sql() { return text } })
+  export async function look(db, { wait }) {
+    const count = async () => (await db.all(query('SELECT COUNT(*) AS count FROM rooms')))[0].count
+    const before = await count()
+    if (wait !== undefined) {
+      Atomics.store(wait, 0, 1)
+      Atomics.wait(wait, 1, 0)
+    }
+    return { before, after: await count(), bytes: new TextEncoder().encode('möbel') }
+  }`
+
+test('A look reads as of one moment, and its bytes are handed over', async () => {
+  const db = await open()
+  const wait = new Int32Array(new SharedArrayBuffer(8))
+  const found = db.long.look<{ before: number; after: number; bytes: Uint8Array }>(moduleOf(looking), { wait })
+  while (Atomics.load(wait, 0) === 0) await turn()
+  await db.tx((tx) => tx.all(sql`INSERT INTO rooms (name) VALUES ('hall')`))
+  Atomics.store(wait, 1, 1)
+  Atomics.notify(wait, 1)
+  expect(await found).toMatchObject({ before: 0, after: 0 })
+  expect(new TextDecoder().decode((await found).bytes)).toBe('möbel')
+  expect(await db.long.look(moduleOf(looking), {})).toMatchObject({ before: 1, after: 1 })
+})
+
+test('A look that fails says why, and leaves no transaction behind', async () => {
+  const db = await open()
+  const failing = moduleOf(`export const look = async (db) => { throw new Error('no such room') }`)
+  await expect(db.long.look(failing, {})).rejects.toThrow('no such room')
+  await db.tx((tx) => tx.all(sql`INSERT INTO rooms (name) VALUES ('hall')`))
+  expect(await db.long.look(moduleOf(looking), {})).toMatchObject({ before: 1, after: 1 })
+})

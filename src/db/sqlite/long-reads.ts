@@ -5,25 +5,25 @@ import type { Sql } from 'sql-template-tag'
 import { alarm } from '../../base/clock.ts'
 import { moduleBeside } from '../../base/modules.ts'
 import { shuttingDown, sqliteFault } from '../faults.ts'
-import type { Reader } from '../port.ts'
+import type { LongReader } from '../port.ts'
 import { CallingSql } from './calling.ts'
 
-/** To the thread. */
-export interface Question {
-  readonly id: number
+/** To the thread: a query, with the module of one that calls functions, or a module that looks for itself. */
+export type Question = { readonly id: number } & (Query | { readonly module: string; readonly wish: unknown })
+
+export interface Query {
   readonly strings: readonly string[]
   readonly values: readonly unknown[]
-  /** Of a query that calls functions. */
   readonly module: string | undefined
 }
 
 /** From the thread. An error that crosses threads loses its code, unless that is sent as data. */
 export type Answer =
-  | { readonly id: number; readonly rows: unknown[] }
+  | { readonly id: number; readonly found: unknown }
   | { readonly id: number; readonly failed: { readonly message: string; readonly errcode: number | undefined } }
 
 interface Waiting {
-  readonly resolve: (rows: unknown[]) => void
+  readonly resolve: (found: unknown) => void
   readonly reject: (error: unknown) => void
 }
 
@@ -33,7 +33,7 @@ const patienceMs = 500
 const script = moduleBeside(import.meta.url, 'long-reads-thread')
 
 /** Twenty rows cost 220 µs by this way instead of 17: it is for reads that may take milliseconds. */
-export class LongReads implements Reader {
+export class LongReads implements LongReader {
   readonly dialect = 'sqlite'
   readonly #file: string
   readonly #waiting = new Map<number, Waiting>()
@@ -47,15 +47,23 @@ export class LongReads implements Reader {
     this.#file = file
   }
 
-  async all<Row>(query: Sql): Promise<Row[]> {
+  all<Row>(query: Sql): Promise<Row[]> {
+    const module = query instanceof CallingSql ? query.module : undefined
+    return this.#ask((id) => ({ id, strings: query.strings, values: query.values, module }))
+  }
+
+  look<Answer>(module: URL, wish: unknown): Promise<Answer> {
+    return this.#ask((id) => ({ id, module: module.href, wish }))
+  }
+
+  async #ask<Found>(question: (id: number) => Question): Promise<Found> {
     if (this.#closed) throw shuttingDown()
     const worker = this.#start()
     const id = ++this.#asked
-    return new Promise<Row[]>((resolve, reject) => {
-      this.#waiting.set(id, { resolve: resolve as (rows: unknown[]) => void, reject })
+    return new Promise<Found>((resolve, reject) => {
+      this.#waiting.set(id, { resolve: resolve as (found: unknown) => void, reject })
       worker.ref()
-      const module = query instanceof CallingSql ? query.module : undefined
-      if (this.#questions.push({ id, strings: query.strings, values: query.values, module }) > 1) return
+      if (this.#questions.push(question(id)) > 1) return
       queueMicrotask(() => {
         const questions = this.#questions
         this.#questions = []
@@ -109,7 +117,7 @@ export class LongReads implements Reader {
     this.#waiting.delete(answer.id)
     // An idle thread does not keep the program alive.
     if (this.#waiting.size === 0) this.#worker?.unref()
-    if ('rows' in answer) waiting?.resolve(answer.rows)
+    if ('found' in answer) waiting?.resolve(answer.found)
     else {
       const { message, errcode } = answer.failed
       waiting?.reject(sqliteFault(Object.assign(new Error(message), errcode !== undefined && { errcode })))

@@ -1,0 +1,146 @@
+/** How a page of conversations is read and phrased, in the thread that reads where there is one (`Looks` in db/port.ts). */
+import { limits } from '../../base/limits.ts'
+import { firstLine } from '../../base/text.ts'
+import type { Reader } from '../../db/port.ts'
+import {
+  type ConversationRow,
+  findReach,
+  listConversationRows,
+  listOthers,
+  listTops,
+  listUnreadThreads,
+  type TopRow,
+} from '../../store/conversation-lists.ts'
+import { findUid } from '../../store/conversations.ts'
+import { addressOf, type Letter, type Looker, recentLetters } from './letters.ts'
+
+export interface Listed {
+  readonly uid: string
+  readonly subject: string
+  readonly other: string
+  readonly unread: number
+  readonly lastAt: number
+  /** Newest first. */
+  readonly recent: readonly Letter[]
+}
+
+export interface ConversationPage {
+  readonly conversations: readonly Listed[]
+  /** The message from which the next page goes on. */
+  readonly next: string | undefined
+}
+
+/** How a door phrases a page: `phrase` of a module at this place makes the answer of it, and of what else belongs there. */
+export interface Phrasing {
+  readonly module: string
+  readonly beside: unknown
+}
+
+export type Phrase<Beside = never> = (page: ConversationPage, beside: Beside) => string
+
+interface Wish {
+  readonly looker: Looker
+  readonly unreadOnly: boolean
+  readonly limit: number
+  /** Only messages with a lower id. */
+  readonly below: number
+  readonly phrasing: Phrasing
+}
+
+export async function look(db: Reader, { phrasing, ...wish }: Wish): Promise<{ bytes: Uint8Array<ArrayBuffer> }> {
+  const { phrase } = (await import(phrasing.module)) as { phrase: Phrase<unknown> }
+  // Not by `Buffer.from`: short ones would share their memory with others, and could not be handed over.
+  return { bytes: new TextEncoder().encode(phrase(await readPage(db, wish), phrasing.beside)) }
+}
+
+async function readPage(
+  db: Reader,
+  { looker, below, limit, unreadOnly }: Omit<Wish, 'phrasing'>,
+): Promise<ConversationPage> {
+  // As long as the unread mail of the agent, which nobody bounds.
+  const counted = await listUnreadThreads(db, looker.id)
+  const bounds = { below, limit, unread: unreadOnly ? counted : undefined }
+  const { shown, tops, page, from } = await find(db, looker, bounds)
+  const unread = new Map(counted.map((row) => [row.thread_id, row.unread]))
+  const chosen = fitting(shown)
+  const others = await otherNames(db, looker, chosen)
+  const conversations = chosen
+    .toSorted((a, b) => newestOf(b) - newestOf(a))
+    .map(({ row, letters }) => toListed(row, letters, others.get(row.id) ?? '', unread.get(row.id) ?? 0))
+  const last = chosen.length < shown.length ? chosen : tops.length > page.length ? page : undefined
+  const goesOn = last === undefined ? from : (last.at(-1)?.top ?? 0)
+  return { conversations, next: goesOn > 0 ? await findUid(db, goesOn) : undefined }
+}
+
+interface Shown {
+  readonly row: ConversationRow
+  /** The message by which it has its place in the list. */
+  readonly top: number
+  readonly letters: readonly Letter[]
+}
+
+interface Bounds {
+  readonly below: number
+  readonly limit: number
+  /** The threads with unread mail, where only those are wanted. */
+  readonly unread: readonly TopRow[] | undefined
+}
+
+async function find(db: Reader, looker: Looker, { below, limit, unread }: Bounds) {
+  const agentId = looker.id
+  const from = unread ? 0 : await findReach(db, { agentId, below })
+  const tops = unread
+    ? unread.filter(({ top }) => top < below).toSorted((a, b) => b.top - a.top)
+    : await listTops(db, { agentId, below, from, limit: limit + 1 })
+  const page = tops.slice(0, limit)
+  const rows = page.length === 0 ? [] : await listConversationRows(db, agentId, idsOf(page))
+  const recent = await recentLetters(db, looker, rows)
+  const topOf = new Map(page.map(({ thread_id, top }) => [thread_id, top]))
+  const shown = rows
+    .map((row): Shown => ({ row, top: topOf.get(row.id) ?? 0, letters: recent.get(row.id) ?? [] }))
+    // A thread with a message past the bound was on an earlier page.
+    .filter((one) => unread || newestOf(one) < below)
+    .sort((a, b) => b.top - a.top)
+  return { shown, tops, page, from }
+}
+
+/** The other side of each conversation, by the id of its thread: nearly always the last letter of another tells. */
+async function otherNames(db: Reader, looker: Looker, chosen: readonly Shown[]): Promise<ReadonlyMap<number, string>> {
+  const names = new Map<number, string>()
+  const silent: number[] = []
+  for (const { row, letters } of chosen) {
+    const other = letters.find(({ own }) => !own)
+    if (other === undefined) silent.push(row.id)
+    else names.set(row.id, other.from)
+  }
+  const rows = silent.length === 0 ? [] : await listOthers(db, looker.id, silent)
+  for (const row of rows) names.set(row.thread_id, addressOf(looker, row))
+  return names
+}
+
+/** The first of them, as many as fit into an answer, and one at least. */
+function fitting<One extends { readonly letters: readonly Letter[] }>(found: readonly One[]): One[] {
+  let bytes = 0
+  return found.filter(({ letters }, index) => {
+    for (const { body } of letters) bytes += Buffer.byteLength(body)
+    return index === 0 || bytes <= limits.conversationsBytes
+  })
+}
+
+const idsOf = (rows: readonly { thread_id: number }[]): number[] => rows.map(({ thread_id }) => thread_id)
+
+const newestOf = ({ letters }: { readonly letters: readonly Letter[] }): number => letters[0]?.id ?? 0
+
+const toListed = (
+  { uid, subject }: ConversationRow,
+  letters: readonly Letter[],
+  other: string,
+  unread: number,
+): Listed => ({
+  uid,
+  subject: firstLine(subject),
+  other,
+  unread: Number(unread),
+  lastAt: letters[0]?.createdAt ?? 0,
+  recent: letters,
+})
