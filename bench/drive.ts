@@ -28,17 +28,22 @@ const lengthHeader = /\r\ncontent-length: (\d+)\r\n/i
 /** Calls `done` with each whole answer on the socket. Only what Parley and the floors send: a Content-Length, no chunks. */
 export function readAnswers(socket: Socket, done: (head: string, body: string) => void): void {
   let pending = ''
+  /** How much must be there before it is worth a look: a text that grows is copied with each. */
+  let wanted = 0
   socket.setEncoding('latin1')
   socket.on('data', (chunk) => {
     pending += chunk
+    if (pending.length < wanted) return
     for (;;) {
       const end = pending.indexOf('\r\n\r\n')
       if (end < 0) return
       const head = pending.slice(0, end + 2)
       const length = Number(lengthHeader.exec(head)?.[1] ?? 0)
-      if (pending.length < end + 4 + length) return
-      const body = pending.slice(end + 4, end + 4 + length)
-      pending = pending.slice(end + 4 + length)
+      wanted = end + 4 + length
+      if (pending.length < wanted) return
+      const body = pending.slice(end + 4, wanted)
+      pending = pending.slice(wanted)
+      wanted = 0
       done(head, body)
     }
   })
