@@ -1,5 +1,6 @@
 /** The open WebSockets of a process: who listens at each, what waits for it, and when it was last heard of. */
 import { WebSocket } from 'ws'
+import { Crowd } from '../../../base/heap.ts'
 import { limits } from '../../../base/limits.ts'
 import type { Caller } from '../../../core/access/callers.ts'
 import { holdsKey } from '../../../core/access/keys.ts'
@@ -45,12 +46,14 @@ export class Sockets {
   readonly #slow = new Set<Link>()
   /** Every socket whose handshake is done, known or not: a stop ends them all. */
   readonly #sockets = new Set<LinkedSocket>()
+  readonly #crowd: Crowd
   readonly listeners = listenersOf(this)
   #cancel: (() => void) | undefined
   #emptied: (() => void) | undefined
 
   constructor(hub: Hub, times: SocketTimes) {
     this.#hub = hub
+    this.#crowd = new Crowd(hub.clock)
     this.#times = { pingMs: Math.min(times.pingMs, times.timeoutMs / 2), timeoutMs: times.timeoutMs }
   }
 
@@ -79,6 +82,7 @@ export class Sockets {
   /** The handshake is done; who it is may be known later. */
   greet(socket: LinkedSocket): void {
     this.#sockets.add(socket)
+    this.#crowd.note(this.#sockets.size)
     socket.on('error', terminate)
     socket.on('close', this.listeners.close)
   }
