@@ -156,7 +156,7 @@ export async function startServer(config: Config, log: Log) {
     await listen(app, { host: config.HTTP_HOST, port: config.HTTP_PORT }).catch(explainListen(config))
     // Deletions that were cut off go on; nobody waits for them.
     finishRemovals(hub).catch((error: unknown) => log.warn({ err: error }, 'a deleted topic is not gone yet'))
-    fileAll(hub)
+    void fileAll(hub)
     const restSearch = keepSearchable(hub)
     const restCounting = keepCounting(hub)
     const restRelating = keepRelating(hub)

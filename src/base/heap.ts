@@ -27,7 +27,7 @@ const leastCounted = 100
 const calmMs = 1000
 
 /**
- * Holds the new space while there are more and more of something that stays: with 5,000 sockets a server has 138 to 149 MB
+ * Holds the new space while there are more and more of something that stays: with 5,000 sockets a server has 144 MB
  * instead of 180 to 185. Those that come and go as ever hold nothing.
  */
 export class Crowd {

@@ -25,8 +25,8 @@ export interface Half {
 }
 
 /**
- * On SQLite two halves, each by an index of its own; it would else choose that of all mail. Of one agent the filed are the older
- * ones. `anywhere`: in the order of the messages, whoever the recipient is; those that are not filed are few.
+ * On SQLite two halves, each by an index of its own; it would else choose that of all mail. `anywhere`: in the order of the messages,
+ * whoever the recipient is; those that are not filed are few.
  */
 export function unreadHalves({ dialect }: Reader, { anywhere = false } = {}): readonly Half[] {
   const unread = anywhere ? sql`COALESCE(d.read_at, 0) = 0` : sql`d.read_at IS NULL`

@@ -8,6 +8,8 @@ import {
   type Mail,
   type Placed,
   type PlacedRow,
+  patience,
+  patient,
   type Telling,
   type ThreadPlace,
   toPlaced,
@@ -36,8 +38,7 @@ const mailings = (all: readonly MailAlone[]) => {
   const addressed = all.flatMap(({ to }, n) => to.map(({ id, kind }) => ({ n, id, kind })))
   return sql`
   WITH
-    -- Others may have locked a row for long: then each of these messages had better wait for its own.
-    patience AS MATERIALIZED (SELECT set_config('lock_timeout', '50ms', true)),
+    ${patience}
     letters AS MATERIALIZED (
       SELECT * FROM json_to_recordset(${JSON.stringify(all.map(toLetter))}::json) AS letter (
         n INTEGER, uid TEXT, thread_id BIGINT, project_id BIGINT, sender_id BIGINT, kind TEXT, subject TEXT, importance TEXT,
@@ -47,11 +48,11 @@ const mailings = (all: readonly MailAlone[]) => {
       SELECT * FROM json_to_recordset(${JSON.stringify(addressed)}::json) AS address (n INTEGER, id BIGINT, kind TEXT)),
     -- Threads before agents, each in the order of their ids, as every send locks them.
     joined AS MATERIALIZED (
-      SELECT id, next_seq FROM threads WHERE id = ANY (${[...threads]}::bigint[]) AND EXISTS (SELECT 1 FROM patience)
+      SELECT id, next_seq FROM threads WHERE id = ANY (${[...threads]}::bigint[]) ${patient}
       ORDER BY id FOR NO KEY UPDATE),
     held AS MATERIALIZED (
       SELECT id, unread, contact_policy, project_id FROM agents
-      WHERE id = ANY (${[...agents]}::bigint[]) AND (SELECT COUNT(*) FROM joined) >= 0 AND EXISTS (SELECT 1 FROM patience)
+      WHERE id = ANY (${[...agents]}::bigint[]) AND (SELECT COUNT(*) FROM joined) >= 0 ${patient}
       ORDER BY id FOR NO KEY UPDATE),
     passed AS MATERIALIZED (
       SELECT letter.*, joined.next_seq FROM letters letter LEFT JOIN joined ON joined.id = letter.thread_id

@@ -57,7 +57,7 @@ export async function insertMail(
     insertDeliveries(tx, { messageId: found.messageId, to, urgent, ackWanted, now })
     return found
   }
-  const [row] = await tx.all<PlacedRow>(mailing(tx, delivering, place, mail, empty))
+  const [row] = await tx.all<PlacedRow>(mailing(tx, delivering, place, mail))
   return row && toPlaced(row)
 }
 
@@ -71,11 +71,30 @@ export async function insertMailAlone(
     INSERT INTO changes (at, actor, kind, project_id, agent_id, thread_id, message_id, wakes)
     SELECT ${mail.now}, ${actor}, 'message.sent', ${projectId}, ${mail.senderId}, thread_id, id,
       ${`${wakes.join(' ')} ${threads}`}::text || thread_id FROM sent)`
-  const [row] = await onlyOf(tx)<PlacedRow>(mailing(tx, delivering, place, mail, told))
+  const [row] = await onlyOf(tx)<PlacedRow>(mailing(tx, delivering, place, mail, { patience, patient, told }))
   return row && toPlaced(row)
 }
 
-function mailing(tx: Tx, { to, terms, urgent }: Delivering, place: ThreadPlace, mail: Mail, told: Sql): Sql {
+/** Others may have locked a row for long: a statement that keeps others waiting gives up soon. `patient` belongs to whatever locks rows. */
+export const patience = sql`patience AS MATERIALIZED (SELECT set_config('lock_timeout', '50ms', true)),`
+export const patient = sql`AND EXISTS (SELECT 1 FROM patience)`
+
+/** What a statement has besides where it is its whole unit. */
+interface Alone {
+  readonly patience: Sql
+  readonly patient: Sql
+  readonly told: Sql
+}
+
+const amongOthers: Alone = { patience: empty, patient: empty, told: empty }
+
+function mailing(
+  tx: Tx,
+  { to, terms, urgent }: Delivering,
+  place: ThreadPlace,
+  mail: Mail,
+  { patience, patient, told }: Alone = amongOthers,
+): Sql {
   const { ackRequired = false, now } = mail
   const raise = raising(
     tx,
@@ -84,8 +103,8 @@ function mailing(tx: Tx, { to, terms, urgent }: Delivering, place: ThreadPlace, 
   )
   const lines = to.map(({ id, kind }) => sql`(${id}::bigint, ${kind})`)
   return sql`
-    WITH ${'threadId' in place ? locking(place.threadId) : empty}
-      raised AS (${raise} ${'threadId' in place ? sql`AND EXISTS (SELECT 1 FROM locked)` : empty} RETURNING 1),
+    WITH ${patience} ${'threadId' in place ? locking(place.threadId, patient) : empty}
+      raised AS (${raise} ${'threadId' in place ? sql`AND EXISTS (SELECT 1 FROM locked)` : patient} RETURNING 1),
       place AS (${placing(place, to.length === 1 ? sql`FROM raised` : ofAll(to.length))}),
       sent AS (${sending(mail)}),
       delivered AS (
@@ -112,8 +131,8 @@ async function insertInTurn(tx: Tx, place: ThreadPlace, mail: Mail): Promise<Pla
 const ofAll = (count: number): Sql => sql`FROM (SELECT FROM raised HAVING COUNT(*) = ${count}) AS all_raised`
 
 /** Every send locks threads before agents. */
-const locking = (threadId: number): Sql =>
-  sql`locked AS (SELECT 1 FROM threads WHERE id = ${threadId} FOR NO KEY UPDATE),`
+const locking = (threadId: number, patient: Sql): Sql =>
+  sql`locked AS (SELECT 1 FROM threads WHERE id = ${threadId} ${patient} FOR NO KEY UPDATE),`
 
 /** `after`: a FROM that brings a row, or none where nothing is to be stored. */
 const placing = (place: ThreadPlace, after: Sql): Sql =>

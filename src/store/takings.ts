@@ -2,6 +2,7 @@
 import sql from 'sql-template-tag'
 import { onlyOf, type Tx } from '../db/port.ts'
 import type { MailRow, Taking } from './deliveries.ts'
+import { patience, patient } from './sending.ts'
 
 export interface TakingAlone extends Taking {
   /** Whether the caller may act as the agent also if that has a key by now. */
@@ -16,7 +17,7 @@ export interface TakenAlone {
   readonly row: MailRow | undefined
 }
 
-type TakenRow = { n: number; agent_keyed: number } & (MailRow | { delivery_id: null })
+type TakenRow = { n: number; keyed: number } & (MailRow | { delivery_id: null })
 
 /** Each agent is asked for once: a second delivery of the same one would be the first again. */
 export async function takeDeliveriesAlone(tx: Tx, all: readonly TakingAlone[]): Promise<(TakenAlone | undefined)[]> {
@@ -32,14 +33,14 @@ export async function takeDeliveriesAlone(tx: Tx, all: readonly TakingAlone[]): 
   }))
   const rows = await onlyOf(tx)<TakenRow>(sql`
   WITH
-    patience AS MATERIALIZED (SELECT set_config('lock_timeout', '50ms', true)),
+    ${patience}
     asked AS MATERIALIZED (
       SELECT * FROM json_to_recordset(${JSON.stringify(asked)}::json) AS one (
         n INTEGER, recipient_id BIGINT, now BIGINT, hold TEXT, held_until BIGINT, of_keyed INTEGER, actor TEXT, project_id BIGINT)),
     -- Before deliveries, in the order of their ids, as sends lock them.
     held AS MATERIALIZED (
       SELECT id, keyed FROM agents
-      WHERE id = ANY (${all.map(({ recipientId }) => recipientId)}::bigint[]) AND EXISTS (SELECT 1 FROM patience)
+      WHERE id = ANY (${all.map(({ recipientId }) => recipientId)}::bigint[]) ${patient}
       ORDER BY id FOR NO KEY UPDATE),
     found AS MATERIALIZED (
       SELECT asked.*, delivery.id AS delivery_id, delivery.message_id
@@ -58,12 +59,12 @@ export async function takeDeliveriesAlone(tx: Tx, all: readonly TakingAlone[]): 
       INSERT INTO changes (at, actor, kind, project_id, agent_id, message_id, wakes)
       SELECT now, actor, CASE WHEN held_until IS NULL THEN 'mail.taken' ELSE 'mail.lent' END, project_id, recipient_id, message_id, ''
       FROM found)
-  SELECT asked.n, held.keyed AS agent_keyed, found.delivery_id, m.id AS message_id, m.uid, m.client_id, s.name AS sender, m.subject,
+  SELECT asked.n, found.delivery_id, m.id AS message_id, m.uid, m.client_id, s.name AS sender, m.subject,
     m.importance, m.ack_required, m.body, m.created_at, held.keyed
   FROM asked JOIN held ON held.id = asked.recipient_id LEFT JOIN found USING (n)
     LEFT JOIN messages m ON m.id = found.message_id LEFT JOIN agents s ON s.id = m.sender_id`)
   const taken: (TakenAlone | undefined)[] = all.map(() => undefined)
-  for (const { n, agent_keyed, ...row } of rows)
-    taken[n] = { keyed: agent_keyed === 1, row: row.delivery_id === null ? undefined : row }
+  for (const { n, ...row } of rows)
+    taken[n] = { keyed: row.keyed === 1, row: row.delivery_id === null ? undefined : row }
   return taken
 }

@@ -19,7 +19,7 @@ export interface Locking {
 export interface Kind<Unit extends Locking, Done> {
   /** Does all of them in one statement that commits itself; an answer for each. */
   run(tx: Tx, note: Note, units: readonly Unit[]): Promise<readonly Done[]>
-  /** Whether several units of one statement may want the same row. */
+  /** Whether several units of one statement may want the same row. If not, whoever comes for a row that another waits for goes by itself. */
   readonly sharing: boolean
 }
 
@@ -40,6 +40,8 @@ class Gathering {
   #groups = 0
   /** The rows of groups on their way: another group would wait for their commit, with all that it has locked itself. */
   readonly #locked = new Set<string>()
+  /** The rows of units of a kind that does not share, until they are done. */
+  readonly #taken = new Set<string>()
   /** Units of groups that failed, until they have come to their end by themselves. */
   readonly #stuck = new Set<Locking>()
 
@@ -52,7 +54,9 @@ class Gathering {
     unit: Unit,
     byItself: () => Promise<Other>,
   ): Promise<Done | Other> {
-    if (this.#isStuck(unit)) return byItself()
+    const own = kind.sharing ? [] : unit.rows
+    if (this.#isStuck(unit) || own.some((row) => this.#taken.has(row))) return byItself()
+    for (const row of own) this.#taken.add(row)
     try {
       return await new Promise<Done>((resolve, reject) => {
         // `resolve` is called with an answer of this kind, and with nothing else.
@@ -61,6 +65,8 @@ class Gathering {
       })
     } catch (error) {
       if (!(error instanceof GroupFailed)) throw error
+    } finally {
+      for (const row of own) this.#taken.delete(row)
     }
     this.#stuck.add(unit)
     try {
@@ -77,6 +83,7 @@ class Gathering {
   }
 
   #start(): void {
+    if (this.#stuck.size > 0) this.#part()
     while (this.#groups < groupsAtOnce) {
       const group = this.#next()
       const [first] = group
@@ -88,6 +95,14 @@ class Gathering {
         this.#start()
       })
     }
+  }
+
+  /** Sends those away who wait for a row that is stuck: each is done by itself. */
+  #part(): void {
+    const stuck = this.#waiting.filter(({ unit }) => this.#isStuck(unit))
+    if (stuck.length === 0) return
+    this.#waiting = this.#waiting.filter((one) => !stuck.includes(one))
+    for (const { reject } of stuck) reject(new GroupFailed())
   }
 
   /** Those of a kind that came first. One whose rows are locked waits, and so do all who came later for the same rows. */
@@ -121,7 +136,7 @@ class Gathering {
     } catch (error) {
       const told = started && !(error instanceof Unsure) ? new GroupFailed('', { cause: error }) : error
       for (const { reject } of group) reject(told)
-      // They have waited for a connection as long: nobody waits for one twice.
+      // No connection was to be had: nor would those behind them get one.
       if (!started) for (const { reject } of this.#waiting.splice(0)) reject(error)
     }
   }

@@ -102,7 +102,7 @@ eachEngine('Messages that are stored together', (open, dialect) => {
   })
 
   if (dialect === 'postgres') {
-    verifies('serve.store.faults', 'an agent whose row others hold keeps up nobody else', async () => {
+    verifies('serve.store.faults', 'agents whose rows others hold keep up nobody else', async () => {
       const database = await open()
       const hub = await openTestHub(await database.connect())
       for (const name of names) await make(hub, name)
@@ -111,27 +111,66 @@ eachEngine('Messages that are stored together', (open, dialect) => {
       const gate = Promise.withResolvers<void>()
       const locked = Promise.withResolvers<void>()
       const holding = db.tx(async (tx) => {
-        await tx.all(sql`SELECT 1 FROM agents WHERE name_key = 'agent1' FOR UPDATE`)
+        await tx.all(sql`SELECT 1 FROM agents WHERE name_key IN ('agent1', 'agent2') ORDER BY id FOR UPDATE`)
         locked.resolve()
         await gate.promise
       })
       await locked.promise
       const write = (to: string, body: string) => send(hub, as('agent0'), { to: [{ name: to }], body })
       let through = false
-      const held = [write('agent1', 'held'), write('agent1', 'held')]
-      void Promise.all(held).then(() => {
+      // Each alone, and both of the statements that may be under way.
+      const held = [write('agent1', 'held'), write('agent2', 'held')]
+      void Promise.race(held).then(() => {
         through = true
       })
+      const takes: Promise<unknown>[] = []
       for (let round = 0; round < 5; round++) {
-        await Promise.all([2, 3, 4, 5].map((n) => write(`agent${n}`, 'free')))
-        held.push(write('agent1', 'held'))
+        await Promise.all([3, 4, 5].map((n) => write(`agent${n}`, 'free')))
+        held.push(write('agent1', 'held'), write('agent2', 'held'))
+        takes.push(take(hub, as('agent3'), now))
+        await Promise.all(takes)
         await sleep(20)
       }
       expect(through).toBe(false)
-      expect(await bodiesOf(db)).toEqual(Array(20).fill('free'))
+      expect(await bodiesOf(db)).toEqual(Array(15).fill('free'))
       gate.resolve()
       await Promise.all([holding, ...held])
-      expect(await bodiesOf(db)).toEqual([...Array(20).fill('free'), ...Array(7).fill('held')])
+      expect(await bodiesOf(db)).toEqual([...Array(15).fill('free'), ...Array(12).fill('held')])
+    })
+
+    test('a long text goes by itself, and those behind it do not wait for it', async () => {
+      const database = await open()
+      const hub = await openTestHub(await database.connect())
+      for (const name of names) await make(hub, name)
+      const db = await database.connect()
+      for (const name of names) await openTo(db, name, 'open')
+      const long = '\u0001'.repeat(1 << 20)
+      const done: string[] = []
+      const write = async (to: string, body: string) => {
+        await send(hub, as('agent0'), { to: [{ name: to }], body })
+        done.push(body === long ? 'long' : body)
+      }
+      const longs = Array.from({ length: 12 }, (_, n) => write(`agent${1 + (n % 4)}`, long))
+      await write('agent5', 'short')
+      expect(done).not.toHaveLength(13)
+      await Promise.all(longs)
+      expect(done.toSorted()).toEqual([...Array(12).fill('long'), 'short'])
+      expect(await bodiesOf(db)).toHaveLength(13)
+    })
+
+    test('many who take from one mailbox get each message once', async () => {
+      const database = await open()
+      const hub = await openTestHub(await database.connect())
+      for (const name of names) await make(hub, name)
+      const sending = Array.from({ length: 30 }, (_, n) =>
+        send(hub, as('agent0'), { to: [{ name: 'agent1' }], body: `number ${n}` }),
+      )
+      await Promise.all(sending)
+      const taken = await Promise.all(
+        Array.from({ length: 40 }, () => take(hub, as('agent1'), { ...now, waitMs: 200 })),
+      )
+      const bodies = taken.flatMap((one) => (one === undefined ? [] : [one.mail.body]))
+      expect(bodies.toSorted()).toEqual(Array.from({ length: 30 }, (_, n) => `number ${n}`).toSorted())
     })
 
     test('those that are lost with their connection are told so, and are not sent again', async () => {

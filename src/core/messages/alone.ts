@@ -10,13 +10,14 @@ import { type Kind, type Locking, together } from '../hub/gathering.ts'
 import type { Hub } from '../hub/hub.ts'
 import { findTerms } from './admission.ts'
 import { compose, receiptOf } from './composing.ts'
-import { threadChannel, threadChannels } from './placing.ts'
+import { isFiled, threadChannel, threadChannels } from './placing.ts'
 import type { Stored } from './receipt.ts'
 import { type Addressee, guestsOf, type Recipient } from './recipients.ts'
 import type { Dispatch } from './send.ts'
 
-/** More of them are asked one by one. */
+/** With more recipients, or a longer text, a message goes the long way: those of its group would wait for it. */
 const mostRecipients = 64
+const mostCharacters = 8192
 
 interface Letter extends MailAlone, Locking {}
 
@@ -42,7 +43,9 @@ function write(hub: Hub, caller: Caller, uid: string, { sender, recipients, draf
   if ((clientId ?? key ?? threadId ?? replyTo) !== undefined || links.length > 0) return undefined
   if (enclosed instanceof Error || (enclosed?.attachments.length ?? 0) > 0) return undefined
   if (conversation !== undefined && conversation.thread === undefined) return undefined
+  if (!isFiled(draft, conversation?.thread)) return undefined
   if (recipients.length > mostRecipients || !recipients.every(isKnown)) return undefined
+  if ((enclosed?.body ?? draft.body).length > mostCharacters) return undefined
   const thread = conversation?.thread
   if (guestsOf(sender, recipients, thread?.project_id ?? sender.projectId).length > 0) return undefined
   const terms = findTerms(hub, { sender, recipients, exempt: isReserved(sender.name) })

@@ -57,7 +57,7 @@ eachEngine('Oversight', (open) => {
 
     // The same whether it was filed or not.
     for (const filed of [false, true]) {
-      if (filed) fileAll(hub)
+      if (filed) void fileAll(hub)
       expect(await list({ project: front })).toEqual([foreign, across])
       expect(await list({ project: back })).toEqual([last, said, across, first])
       expect(await list({ from: 'Bob' })).toEqual([last])
@@ -90,7 +90,7 @@ eachEngine('Oversight', (open) => {
       (await listAllThreads(hub, operator, { limit: 50, ...more })).items.map(({ id, count }) => [id, count])
     const [[said] = []] = await list()
     for (const filed of [false, true]) {
-      if (filed) fileAll(hub)
+      if (filed) void fileAll(hub)
       expect(await list()).toEqual([
         [said, 2],
         [second, 1],

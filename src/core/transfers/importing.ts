@@ -21,6 +21,7 @@ import { mailChannel } from '../agents/agents.ts'
 import { commit, type Note } from '../hub/commit.ts'
 import type { Hub } from '../hub/hub.ts'
 import { listOf } from '../messages/attachments.ts'
+import { fileAll } from '../messages/filing.ts'
 import { freeSlug } from '../projects/projects.ts'
 import { broken } from './faults.ts'
 import { type Checked, checkFiles, FileIntake } from './files.ts'
@@ -57,7 +58,7 @@ export interface Imported {
 export async function importProject(hub: Hub, caller: Caller, wish: Importing): Promise<Imported> {
   needSteering(caller)
   const checked = await checkFiles(wish.records())
-  return commit(hub, caller, async (tx, note) => {
+  const imported = await commit(hub, caller, async (tx, note) => {
     let intake: Intake | undefined
     for (const record of wish.records()) {
       if (record.type === 'begin') intake = await Intake.begin({ hub, tx, note, wish, checked }, record)
@@ -67,6 +68,8 @@ export async function importProject(hub: Hub, caller: Caller, wish: Importing): 
     }
     throw broken('it was cut off')
   })
+  await fileAll(hub)
+  return imported
 }
 
 interface Place {
