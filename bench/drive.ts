@@ -52,20 +52,21 @@ export function readAnswers(socket: Socket, done: (head: string, body: string) =
 /** A connection that stays open from one slice to the next. */
 interface Lane {
   readonly socket: Socket
-  answered: (head: string, body: string) => void
+  /** Absent while nothing is asked: a server may close it then. */
+  answered: ((head: string, body: string) => void) | undefined
 }
 
 function openLane(port: number): Promise<Lane> {
   return new Promise((resolve, reject) => {
     const socket = connect(port, '127.0.0.1')
-    const lane: Lane = { socket, answered: () => {} }
-    readAnswers(socket, (head, body) => lane.answered(head, body))
+    const lane: Lane = { socket, answered: undefined }
+    readAnswers(socket, (head, body) => lane.answered?.(head, body))
     socket
       .setNoDelay(true)
       .once('connect', () => resolve(lane))
       .once('error', reject)
       .once('close', () => {
-        throw new Error('a connection of the load was closed')
+        if (lane.answered !== undefined) throw new Error('a connection of the load was closed')
       })
   })
 }
@@ -95,7 +96,10 @@ export async function openDriver(port: number, connections: number): Promise<Dri
             calls++
             if (!/^HTTP\/1\.1 20[01] /.test(head) || answer.includes('"isError":true')) errors++
             if (process.hrtime.bigint() < until && stop?.(answer) !== true) next()
-            else resolve()
+            else {
+              lane.answered = undefined
+              resolve()
+            }
           }
           next()
         })
