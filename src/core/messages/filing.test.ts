@@ -6,6 +6,7 @@ import sql from 'sql-template-tag'
 import { expect, inject, onTestFinished, test } from 'vitest'
 import { as, openTestHub } from '../../../test/support/hub.ts'
 import { temporaryFolder } from '../../../test/support/parley.ts'
+import type { Db } from '../../db/port.ts'
 import { openSqlite } from '../../db/sqlite/sqlite.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import { fileAll } from './filing.ts'
@@ -29,6 +30,15 @@ async function waiting(hub: Hub) {
   return row
 }
 
+/** Messages that no send of this process has made. */
+const say = (db: Db, count: number) =>
+  db.tx((tx) =>
+    tx.change(sql`
+      INSERT INTO messages (uid, thread_id, seq, sender_id, mail, body, created_at)
+      WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${count})
+      SELECT 'said-' || i, 1, i + 1, 1, 0, 'text', 0 FROM n`),
+  )
+
 test('After four thousand deliveries all that wait are filed', async () => {
   const { hub } = await start()
   const names = Array.from({ length: 100 }, (_, n) => `reader-${n}`)
@@ -41,12 +51,7 @@ test('After four thousand deliveries all that wait are filed', async () => {
 test('After a thousand messages all that wait are filed, also those of other processes', async () => {
   const { db, hub } = await start()
   for (let n = 0; n < 1023; n++) await send(hub, as('ann'), to('bob'))
-  await db.tx((tx) =>
-    tx.change(sql`
-      INSERT INTO messages (uid, thread_id, seq, sender_id, mail, body, created_at)
-      WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3000)
-      SELECT 'theirs-' || i, 1, i + 1, 1, 0, 'text', 0 FROM n`),
-  )
+  await say(db, 3000)
   expect(await waiting(hub)).toEqual({ deliveries: 1023, messages: 4023 })
   await send(hub, as('ann'), to('bob'))
   await expect.poll(() => waiting(hub)).toEqual({ deliveries: 1024, messages: 0 })
@@ -55,12 +60,7 @@ test('After a thousand messages all that wait are filed, also those of other pro
 test('A server that starts files what is left, also where nobody wrote mail', async () => {
   const { db, hub } = await start()
   await send(hub, as('ann'), to('bob'))
-  await db.tx((tx) =>
-    tx.change(sql`
-      INSERT INTO messages (uid, thread_id, seq, sender_id, mail, body, created_at)
-      WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000)
-      SELECT 'said-' || i, 1, i + 1, 1, 0, 'text', 0 FROM n`),
-  )
+  await say(db, 5000)
   expect(await waiting(hub)).toEqual({ deliveries: 1, messages: 5001 })
   void fileAll(hub)
   await expect.poll(() => waiting(hub)).toEqual({ deliveries: 0, messages: 0 })
