@@ -144,7 +144,7 @@ class Gathering {
 
 const gathering = memory((hub) => new Gathering(hub))
 
-/** `byItself`: the way of a unit whose group failed. */
+/** `byItself`: the way of a unit whose group failed, or whose rows others wait for. */
 export const together = <Unit extends Locking, Done, Other>(
   hub: Hub,
   kind: Kind<Unit, Done>,
