@@ -77,7 +77,7 @@ export async function seedPages(storage: string, { messages, longThreads }: Page
   db.exec(`
     INSERT INTO outbox (sender_id, message_id, sent_at) SELECT sender_id, id, created_at FROM messages ORDER BY sender_id, id;
     ${fileSeeded}
-    UPDATE agents SET unread = (SELECT COUNT(*) FROM deliveries d WHERE d.recipient_id = agents.id AND d.read_at IS NULL);
+    UPDATE agents SET unread = (SELECT COUNT(*) FROM deliveries d WHERE d.recipient_id = agents.id AND d.read_at IS NULL AND d.filed = 1);
     DELETE FROM followers WHERE name = 'activity';
     COMMIT; PRAGMA wal_checkpoint(TRUNCATE)`)
   db.close()

@@ -53,7 +53,7 @@ export function seedCrowd(storage: string, { messages, agents }: Crowd): void {
   db.exec(`
     INSERT INTO outbox (sender_id, message_id, sent_at) SELECT sender_id, id, created_at FROM messages ORDER BY sender_id, id;
     ${fileSeeded}
-    UPDATE agents SET unread = (SELECT COUNT(*) FROM deliveries d WHERE d.recipient_id = agents.id AND d.read_at IS NULL);
+    UPDATE agents SET unread = (SELECT COUNT(*) FROM deliveries d WHERE d.recipient_id = agents.id AND d.read_at IS NULL AND d.filed = 1);
     COMMIT;
     PRAGMA wal_checkpoint(TRUNCATE);`)
   db.close()
