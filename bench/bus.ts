@@ -1,8 +1,7 @@
-/** What the bus door is measured by, with real processes: `node bench/bus.ts [--quick]` prints it alone. */
+/** What the bus door is measured by, with real processes. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync, statSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -10,64 +9,70 @@ import { fileURLToPath } from 'node:url'
 import { type BusProcess, meet, startBus } from './bus-process.ts'
 import { percentile } from './client.ts'
 import type { Row } from './rows.ts'
-import { cpu } from './server.ts'
+import { cpu, own } from './server.ts'
 import { text } from './text.ts'
 import { coldSeconds } from './turns.ts'
 
 const writers = 8
 const lanes = 16
-export async function busRows(quick: boolean, say: (text: string) => void = () => {}): Promise<Row[]> {
-  const base = mkdtempSync(join(tmpdir(), 'parley-bench-bus-'))
-  const folder = () => mkdtempSync(join(base, 'run-'))
-  try {
-    say('start to first answer')
-    const started = await starts(folder(), quick ? 7 : 15)
-    say('wake-ups')
-    const woken = await wakeUps(folder(), quick ? 150 : 500)
-    say(`${writers} processes writing`)
-    const wrote = await throughput(folder, quick ? { rounds: 1, seconds: 2 } : { rounds: 2, seconds: 2 })
-    const share = (what: string, rate: number, floor: number, target: number): Row => ({
-      what: `bus: \`sync\` with one message, ${writers} processes, ${what}`,
-      measured: `${Math.round(rate)}/s in all, ${((100 * rate) / floor).toFixed(0)} % of the floor (${Math.round(floor)}/s)`,
-      target: `≥ ${target} %`,
-      reached: 100 * rate >= target * floor,
-    })
-    const many = quick ? 100_000 : 1_000_000
-    say(`a topic of ${many.toLocaleString('en')}`)
-    const { deep, shallow } = await longTopic(folder(), { many, few: 1000, samples: quick ? 300 : 500 })
-    say('50 processes waiting')
-    const idle = await waiters(folder(), 50, quick ? 4 : 8)
-    return [
-      {
-        what: 'bus: send → waiting `sync` in another process',
-        measured: `p50 ${woken.p50.toFixed(2)} ms, p99 ${woken.p99.toFixed(2)} ms`,
-        target: 'p50 ≤ 5 ms, p99 ≤ 25 ms',
-        reached: woken.p50 <= 5 && woken.p99 <= 25,
-      },
-      {
-        what: 'bus: 50 waiting processes: CPU',
-        measured: `${idle.toFixed(2)} % of a core in all`,
-        target: '< 2 %',
-        reached: idle < 2,
-      },
-      share('one call at a time each', wrote.single, wrote.askedFloor, 50),
-      share(`${lanes} at a time`, wrote.many, wrote.busyFloor, 70),
-      {
-        what: `bus: \`sync\` on a topic of ${many.toLocaleString('en')}`,
-        measured: `${(deep / shallow).toFixed(2)} × (${deep.toFixed(2)} ms, with 1,000: ${shallow.toFixed(2)} ms)`,
-        target: '≤ 1.3 ×',
-        reached: deep / shallow <= 1.3,
-      },
-      {
-        what: 'bus: process start to first answer',
-        measured: `${started.toFixed(0)} ms`,
-        target: '≤ 250 ms',
-        reached: started <= 250,
-      },
-    ]
-  } finally {
-    rmSync(base, { recursive: true, force: true })
-  }
+
+export interface BusOptions {
+  readonly folder: () => string
+  /** How many messages the long topic holds. */
+  readonly many: number
+  readonly quick: boolean
+}
+
+/** `storage` is that of makeTopicStore. */
+export async function busRows(
+  storage: string,
+  { folder, many, quick }: BusOptions,
+  say: (text: string) => void,
+): Promise<Row[]> {
+  say('start to first answer')
+  const started = await starts(folder(), quick ? 7 : 15)
+  say('wake-ups')
+  const woken = await wakeUps(folder(), quick ? 150 : 500)
+  say(`${writers} processes writing`)
+  const wrote = await throughput(folder, quick ? { rounds: 1, seconds: 2 } : { rounds: 2, seconds: 2 })
+  const share = (what: string, rate: number, floor: number, target: number): Row => ({
+    what: `bus: \`sync\` with one message, ${writers} processes, ${what}`,
+    measured: `${Math.round(rate)}/s in all, ${((100 * rate) / floor).toFixed(0)} % of the floor (${Math.round(floor)}/s)`,
+    target: `≥ ${target} %`,
+    reached: 100 * rate >= target * floor,
+  })
+  say(`a topic of ${many.toLocaleString('en')}`)
+  const { deep, shallow } = await longTopic(storage, quick ? 300 : 500)
+  say('50 processes waiting')
+  const idle = await waiters(folder(), 50, quick ? 4 : 6)
+  return [
+    {
+      what: 'bus: send → waiting `sync` in another process',
+      measured: `p50 ${woken.p50.toFixed(2)} ms, p99 ${woken.p99.toFixed(2)} ms`,
+      target: 'p50 ≤ 5 ms, p99 ≤ 25 ms',
+      reached: woken.p50 <= 5 && woken.p99 <= 25,
+    },
+    {
+      what: 'bus: 50 waiting processes: CPU',
+      measured: `${idle.toFixed(2)} % of a core in all`,
+      target: '< 2 %',
+      reached: idle < 2,
+    },
+    share('one call at a time each', wrote.single, wrote.askedFloor, 50),
+    share(`${lanes} at a time`, wrote.many, wrote.busyFloor, 70),
+    {
+      what: `bus: \`sync\` on a topic of ${many.toLocaleString('en')}`,
+      measured: `${(deep / shallow).toFixed(2)} × (${deep.toFixed(2)} ms, with 1,000: ${shallow.toFixed(2)} ms)`,
+      target: '≤ 1.3 ×',
+      reached: deep / shallow <= 1.3,
+    },
+    {
+      what: 'bus: process start to first answer',
+      measured: `${started.toFixed(0)} ms`,
+      target: '≤ 250 ms',
+      reached: started <= 250,
+    },
+  ]
 }
 
 /** The median of several starts, each on a file that is there, as all but the first find it. */
@@ -113,12 +118,16 @@ async function throughput(folder: () => string, { rounds, seconds }: { rounds: n
     askedFloor: [],
     busyFloor: [],
   }
+  const [parley, floor] = [await startWriters(folder()), await startBareWriters(folder())]
+  await parley.drive({ seconds: coldSeconds, lanes })
+  await parley.drive({ seconds, lanes: 1 })
   for (let round = 0; round < rounds; round++) {
-    seen.single.push(await parleyWriters(folder(), { seconds, lanes: 1 }))
-    seen.askedFloor.push(await bareWriters(folder(), { seconds, asked: true }))
-    seen.many.push(await parleyWriters(folder(), { seconds, lanes }))
-    seen.busyFloor.push(await bareWriters(folder(), { seconds, asked: false }))
+    seen.single.push(await parley.drive({ seconds, lanes: 1 }))
+    seen.askedFloor.push(await floor.drive({ seconds, asked: true }))
+    seen.many.push(await parley.drive({ seconds, lanes }))
+    seen.busyFloor.push(await floor.drive({ seconds, asked: false }))
   }
+  await Promise.all([parley.stop(), floor.stop()])
   const median = (rates: readonly number[]) => percentile(rates, 50)
   return {
     single: median(seen.single),
@@ -136,61 +145,69 @@ async function startWriters(storage: string) {
   )
   const call = (peer: BusProcess) =>
     peer.call('sync', { topic_id, wait_seconds: 0, outbox: [{ content_markdown: text }] })
-  return { peers, call, stop: () => Promise.all(peers.map((peer) => peer.stop())) }
-}
-
-async function parleyWriters(storage: string, { seconds, lanes }: { seconds: number; lanes: number }): Promise<number> {
-  const { peers, call, stop } = await startWriters(storage)
-  const drive = async (ms: number) => {
-    const began = performance.now()
-    let count = 0
-    const lane = async (peer: BusProcess) => {
-      for (; performance.now() - began < ms; count++) await call(peer)
-    }
-    await Promise.all(peers.flatMap((peer) => Array.from({ length: lanes }, () => lane(peer))))
-    return count / ((performance.now() - began) / 1000)
+  return {
+    async drive({ seconds, lanes }: { seconds: number; lanes: number }): Promise<number> {
+      const began = performance.now()
+      let count = 0
+      const lane = async (peer: BusProcess) => {
+        for (; performance.now() - began < seconds * 1000; count++) await call(peer)
+      }
+      await Promise.all(peers.flatMap((peer) => Array.from({ length: lanes }, () => lane(peer))))
+      return count / ((performance.now() - began) / 1000)
+    },
+    stop: () => Promise.all(peers.map((peer) => peer.stop())),
   }
-  await drive(coldSeconds * 1000)
-  const rate = await drive(seconds * 1000)
-  await stop()
-  return rate
 }
 
-async function bareWriters(storage: string, { seconds, asked }: { seconds: number; asked: boolean }): Promise<number> {
+async function startBareWriters(storage: string) {
   // Parley makes the file, the topic and the agents; then nobody but the floor has it open.
   await (await startWriters(storage)).stop()
   const floor = fileURLToPath(new URL('floor-bus.ts', import.meta.url))
   const file = join(storage, 'parley.sqlite3')
   const children = Array.from({ length: writers }, (_, n) =>
-    spawn(process.execPath, [floor, file, String(n + 1), text], { stdio: ['pipe', 'pipe', 'inherit'] }),
+    own(spawn(process.execPath, [floor, file, String(n + 1), text], { stdio: ['pipe', 'pipe', 'inherit'] })),
   )
   await Promise.all(children.map((child) => once(child.stdout, 'data')))
-  const began = performance.now()
-  let count = 0
-  const drive = async ({ stdin, stdout }: (typeof children)[number]) => {
-    do {
-      stdin.write(asked ? '\n' : `${seconds * 1000}\n`)
-      const [written] = await once(stdout, 'data')
-      count += Number(String(written))
-    } while (asked && performance.now() - began < seconds * 1000)
+  return {
+    async drive({ seconds, asked }: { seconds: number; asked: boolean }): Promise<number> {
+      const began = performance.now()
+      let count = 0
+      const ask = async ({ stdin, stdout }: (typeof children)[number]) => {
+        do {
+          stdin.write(asked ? '\n' : `${seconds * 1000}\n`)
+          const [written] = await once(stdout, 'data')
+          count += Number(String(written))
+        } while (asked && performance.now() - began < seconds * 1000)
+      }
+      await Promise.all(children.map(ask))
+      return count / ((performance.now() - began) / 1000)
+    },
+    async stop() {
+      for (const child of children) child.stdin.end()
+      await Promise.all(children.map((child) => once(child, 'close')))
+    },
   }
-  await Promise.all(children.map(drive))
-  const rate = count / ((performance.now() - began) / 1000)
-  for (const child of children) child.stdin.end()
-  await Promise.all(children.map((child) => once(child, 'close')))
-  return rate
 }
 
-/** The time of a `sync` that sends one message and receives one, on a long and on a short topic, in turn. */
-async function longTopic(storage: string, { many, few, samples }: { many: number; few: number; samples: number }) {
+const few = 1000
+
+/** A store with a long topic and a short one. */
+export async function makeTopicStore(storage: string, many: number): Promise<void> {
   const first = await startBus(storage)
   const topics = { deep: await meet('deep', [[first, 'reader']]), shallow: await meet('shallow', [[first, 'reader']]) }
   await first.call('topic_create', { name: 'makes the feed' })
   await first.stop()
   seedTopic(storage, topics.deep, many)
   seedTopic(storage, topics.shallow, few)
+}
+
+/** The time of a `sync` that sends one message and receives one, on a long and on a short topic, in turn. */
+async function longTopic(storage: string, samples: number) {
   const reader = await startBus(storage)
-  for (const topic_id of Object.values(topics)) await reader.call('topic_join', { agent_name: 'reader', topic_id })
+  const topics = {
+    deep: await meet('deep', [[reader, 'reader']]),
+    shallow: await meet('shallow', [[reader, 'reader']]),
+  }
   const times = { deep: [] as number[], shallow: [] as number[] }
   for (let n = -20; n < samples; n++) {
     for (const which of ['deep', 'shallow'] as const) {
@@ -243,14 +260,4 @@ async function waiters(storage: string, count: number, seconds: number): Promise
   await Promise.all(peers.map((peer) => peer.stop()))
   void Promise.allSettled(answers)
   return percent
-}
-
-if (import.meta.main) {
-  const began = performance.now()
-  const say = (what: string) =>
-    process.stderr.write(`${((performance.now() - began) / 1000).toFixed(0).padStart(4)} s  ${what}\n`)
-  const rows = await busRows(process.argv.includes('--quick'), say)
-  console.log(`\n| | measured | target | |\n|---|---|---|---|`)
-  for (const { what, measured, target, reached } of rows)
-    console.log(`| ${what} | ${measured} | ${target} | ${reached ? '✓' : '✗'} |`)
 }

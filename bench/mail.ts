@@ -10,24 +10,22 @@ export interface MailOptions {
   readonly samples: number
 }
 
-/** A store that Parley has made, filled behind its back. */
-async function prepare(storage: string, counts: readonly number[]): Promise<string> {
+/** A store that Parley has made, filled behind its back: an inbox of so many messages, one of 10,000, and 10,000 leases. */
+export async function makeMailStore(storage: string, many: number): Promise<void> {
   await (await startParley(storage)).stop()
-  seedMail(storage, counts)
+  seedMail(storage, [many, 10_000])
   leaveUnsearched(storage)
-  return storage
+  seedLeases(storage, 10_000)
 }
 
 export async function mailRows(
-  folder: () => string,
+  storage: string,
   { many, samples }: MailOptions,
   say: (text: string) => void,
 ): Promise<Row[]> {
   const rows: Row[] = []
   const deep = many.toLocaleString('en')
   say(`inboxes of ${deep} and 10,000`)
-  const storage = await prepare(folder(), [many, 10_000])
-  seedLeases(storage, 10_000)
   const parley = await startParley(storage)
   const client = await openClient(parley.port, '', '/mcp')
   const times = { deep: [] as number[], shallow: [] as number[], lease: [] as number[] }

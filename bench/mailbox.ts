@@ -7,8 +7,10 @@ import type { Row } from './rows.ts'
 import { seed } from './seed.ts'
 import { cpu, memory, type Running, startParley } from './server.ts'
 
-/** The time of a pop with many unread messages behind it and with few, taken in turn on one server. */
-async function deepMailbox(storage: string, { many, few }: { many: number; few: number }) {
+const few = 1000
+
+/** A store with a deep mailbox and a shallow one. */
+export async function makeMailboxStore(storage: string, many: number): Promise<void> {
   const first = await startParley(storage)
   const maker = await openClient(first.port, 'maker')
   await maker.call('send_to_agent', { name: 'maker', msg: 'makes the project' })
@@ -16,6 +18,10 @@ async function deepMailbox(storage: string, { many, few }: { many: number; few: 
   await first.stop()
   seed(storage, 'deep', many)
   seed(storage, 'shallow', few)
+}
+
+/** The time of a pop with many unread messages behind it and with few, taken in turn on one server. */
+async function deepMailbox(storage: string) {
   const parley = await startParley(storage)
   const [deep, shallow] = [await openClient(parley.port, 'deep'), await openClient(parley.port, 'shallow')]
   const times = { deep: [] as number[], shallow: [] as number[] }
@@ -94,11 +100,21 @@ async function waiters(storage: string, count: number, seconds: number) {
   return { idle, more: waiting - idle, cpuPercent: used * 100, startedIn: parley.startedIn }
 }
 
-export async function mailboxRows(folder: () => string, quick: boolean, say: (text: string) => void): Promise<Row[]> {
+export interface MailboxOptions {
+  readonly folder: () => string
+  /** How many messages the deep mailbox holds. */
+  readonly many: number
+  readonly quick: boolean
+}
+
+export async function mailboxRows(
+  deepStorage: string,
+  { folder, many, quick }: MailboxOptions,
+  say: (text: string) => void,
+): Promise<Row[]> {
   const rows: Row[] = []
-  const many = quick ? 100_000 : 1_000_000
   say(`a mailbox of ${many.toLocaleString('en')}`)
-  const { deep, shallow } = await deepMailbox(folder(), { many, few: 1000 })
+  const { deep, shallow } = await deepMailbox(deepStorage)
   rows.push({
     what: `a pop with ${many.toLocaleString('en')} unread behind it`,
     measured: `${(deep / shallow).toFixed(2)} × (${deep.toFixed(2)} ms, with 1,000: ${shallow.toFixed(2)} ms)`,
@@ -130,7 +146,7 @@ export async function mailboxRows(folder: () => string, quick: boolean, say: (te
   )
 
   say('1,000 waiting calls')
-  const w = await waiters(folder(), 1000, quick ? 3 : 10)
+  const w = await waiters(folder(), 1000, quick ? 3 : 5)
   rows.push(
     {
       what: '1,000 waiting `check_mail`: memory',

@@ -5,11 +5,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { openClient, percentile } from './client.ts'
 import { openedPages, openStream } from './open-pages.ts'
 import type { Row } from './rows.ts'
-import { busyAgent, longThread, type PagesStore, projectKey, seedPages, slowThread } from './seed-pages.ts'
+import { busyAgent, indexAll, longThread, projectKey, seedPages, slowThread } from './seed-pages.ts'
 import { cpu, memory, type Running, rested, startParley } from './server.ts'
 import { text } from './text.ts'
 
 export interface PagesOptions {
+  readonly folder: () => string
   readonly messages: number
   readonly samples: number
 }
@@ -17,23 +18,32 @@ export interface PagesOptions {
 const few = 10_000
 const streams = 500
 
+const longThreads = 20
+
+/** The store of many messages, with its search index. */
+export async function makePagesStore(storage: string, messages: number): Promise<void> {
+  await seedPages(storage, { messages, longThreads })
+  await indexAll(storage)
+  await (await startWarm(storage)).stop()
+}
+
+/** `storage` is that of makePagesStore, with as many messages. */
 export async function pagesRows(
-  folder: () => string,
-  { messages, samples }: PagesOptions,
+  storage: string,
+  { folder, messages, samples }: PagesOptions,
   say: (text: string) => void,
 ): Promise<Row[]> {
   const many = messages.toLocaleString('en')
-  const longThreads = Math.max(10, samples / 10)
-  say(`pages: stores of ${many} and ${few.toLocaleString('en')} messages`)
+  say(`pages: beside ${few.toLocaleString('en')} messages`)
   const [far, near] = [
-    await startWarm(folder(), { messages, longThreads }),
-    await startWarm(folder(), { messages: few, longThreads: 0 }),
+    await startWarm(storage),
+    await startWarm(await seedPages(folder(), { messages: few, longThreads: 0 })),
   ]
   try {
     const rows: Row[] = []
     say('pages: warm, one by one')
     rows.push(...(await listRows({ far, near, many, samples })))
-    rows.push(...(await deepRows(far, many, longThreads, samples)))
+    rows.push(...(await deepRows(far, many, samples)))
     say('pages: what they hold up')
     rows.push(await heldUp(far, samples))
     say('pages: streams')
@@ -48,8 +58,8 @@ export async function pagesRows(
 }
 
 /** Its search index and its sums are filled behind the answers; a page of each waits until they are. */
-async function startWarm(storage: string, store: PagesStore): Promise<Running> {
-  const parley = await startParley(await seedPages(storage, store))
+async function startWarm(storage: string): Promise<Running> {
+  const parley = await startParley(storage)
   for (let found = ''; !found.includes('"snippet"'); ) found = (await ask(parley, '/mail/search?q=build', 'json')).text
   for (let counted = ''; !/"count":[1-9]/.test(counted); await sleep(100))
     counted = (await ask(parley, '/mail/bench/activity?window=30d', 'json')).text
@@ -118,7 +128,7 @@ async function listRows(stores: { far: Running; near: Running; many: string; sam
   return rows
 }
 
-async function deepRows(far: Running, many: string, longThreads: number, samples: number): Promise<Row[]> {
+async function deepRows(far: Running, many: string, samples: number): Promise<Row[]> {
   const threads = Array.from({ length: longThreads }, (_, n) => `/mail/bench/thread/${longThread(n)}`)
   const times = async (paths: readonly string[]): Promise<number[]> => {
     const seen: number[] = []

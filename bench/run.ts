@@ -17,6 +17,7 @@ import { postRows } from './post.ts'
 import type { Row } from './rows.ts'
 import { benchSearch } from './search.ts'
 import { signInRows } from './sign-in.ts'
+import { makeStores, type StoreName } from './stores.ts'
 import { postgresRows, throughputRows } from './throughput.ts'
 
 const { values: options } = parseArgs({
@@ -35,29 +36,36 @@ const began = performance.now()
 const seconds = () => ((performance.now() - began) / 1000).toFixed(0)
 const say = (text: string) => process.stderr.write(`${seconds().padStart(4)} s  ${text}\n`)
 const base = mkdtempSync(join(tmpdir(), 'parley-bench-'))
+process.once('exit', () => rmSync(base, { recursive: true, force: true, maxRetries: 3 }))
 const folder = () => mkdtempSync(join(base, 'run-'))
 
 const rounds = Number(options.rounds ?? (quick ? 8 : 20))
-const mailSize = quick ? { many: 100_000, samples: 300 } : { many: 1_000_000, samples: 1000 }
+/** Of every large store. */
+const messages = quick ? 100_000 : 1_000_000
 const archiveSize = quick ? { rounds: 1, seconds: 1.5, burst: 3000 } : { rounds: 3, seconds: 2, burst: 10_000 }
-const asideSize = { messages: quick ? 100_000 : 1_000_000 }
-const searchSize = quick ? { messages: 100_000, samples: 100 } : { messages: 1_000_000, samples: 200 }
-const pagesSize = quick ? { messages: 100_000, samples: 100 } : { messages: 1_000_000, samples: 200 }
+const postSize = quick ? { rounds, samples: 100, sockets: 1000 } : { rounds, samples: 400, sockets: 5000 }
+const samples = quick ? 100 : 200
 
-const parts: Readonly<Record<string, () => Promise<Row[]>>> = {
-  throughput: () => throughputRows(folder, { rounds, against }, say),
-  postgres: () => postgresRows(folder, { rounds, against }, say),
-  mailbox: () => mailboxRows(folder, quick, say),
-  mail: () => mailRows(folder, mailSize, say),
-  archive: () => archiveRows(folder, archiveSize, say),
-  aside: () => asideRows(folder, asideSize, say),
-  search: () => benchSearch(folder(), searchSize),
-  post: () => postRows(folder, { rounds, samples: quick ? 100 : 400, sockets: quick ? 1000 : 5000, against }, say),
-  'sign-in': () => signInRows(folder, rounds, say),
-  guard: () => guardRows(folder(), quick ? 5 : 20),
-  bus: () => busRows(quick, say),
-  hub: () => hubRows(folder, quick, say),
-  pages: () => pagesRows(folder, pagesSize, say),
+/** A part that names a store gets the folder of it. */
+interface Part {
+  readonly store?: StoreName
+  readonly measure: (storage: string) => Promise<Row[]>
+}
+
+const parts: Readonly<Record<string, Part>> = {
+  throughput: { store: 'mailed', measure: (mailed) => throughputRows(folder, { rounds, mailed, against }, say) },
+  postgres: { measure: () => postgresRows(folder, { rounds, against }, say) },
+  mailbox: { store: 'mailbox', measure: (storage) => mailboxRows(storage, { folder, many: messages, quick }, say) },
+  mail: { store: 'mail', measure: (storage) => mailRows(storage, { many: messages, samples: 5 * samples }, say) },
+  archive: { measure: () => archiveRows(folder, archiveSize, say) },
+  aside: { store: 'mail', measure: (storage) => asideRows(storage, { folder, messages }, say) },
+  search: { store: 'search', measure: (storage) => benchSearch(storage, { messages, samples }, say) },
+  post: { measure: () => postRows(folder, { ...postSize, against }, say) },
+  'sign-in': { measure: () => signInRows(folder, rounds, say) },
+  guard: { measure: () => guardRows(folder(), quick ? 5 : 20) },
+  bus: { store: 'topic', measure: (storage) => busRows(storage, { folder, many: messages, quick }, say) },
+  hub: { measure: () => hubRows(folder, quick, say) },
+  pages: { store: 'pages', measure: (storage) => pagesRows(storage, { folder, messages, samples }, say) },
 }
 
 const usage = `npm run bench [-- --quick] [-- --only <part>] [-- --against <checkout>] [-- --rounds <n>]
@@ -75,15 +83,14 @@ if (options.help || wrong !== undefined || noCheckout) {
   process.exit(options.help ? 0 : 1)
 }
 
+const chosen = Object.entries(parts).filter(([name]) => only === undefined || only.includes(name))
+const needed = chosen.flatMap(([, { store }]) => store ?? [])
+if (needed.length > 0) say(`— stores of ${messages.toLocaleString('en')} messages`)
+const stores = await makeStores(needed, { folder, messages, say })
 const rows: Row[] = []
-try {
-  for (const [name, measure] of Object.entries(parts)) {
-    if (only !== undefined && !only.includes(name)) continue
-    say(`— ${name}`)
-    rows.push(...(await measure()))
-  }
-} finally {
-  rmSync(base, { recursive: true, force: true })
+for (const [name, { store, measure }] of chosen) {
+  say(`— ${name}`)
+  rows.push(...(await measure((store && stores.get(store)) ?? '')))
 }
 
 const older = against === undefined ? '' : ' against the other tree |'

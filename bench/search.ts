@@ -1,6 +1,5 @@
 /** What search is measured by: rare and common words among very many messages, and how long it holds up everybody else. */
-import { closeSync, fsyncSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { closeSync, fsyncSync, openSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -34,21 +33,30 @@ const kinds = [
   { what: 'what a sixteenth of all words begin with', queries: ['con*', 'pre*', 'sub*'], target: 50 },
 ] as const
 
+const fileIn = (storage: string): string => join(storage, 'search.sqlite3')
+
+export async function makeSearchStore(storage: string, messages: number): Promise<void> {
+  await (await openBenchHub(fileIn(storage))).close()
+  seedMessages(fileIn(storage), messages)
+}
+
+/** `storage` is that of makeSearchStore, with as many messages. */
 export async function benchSearch(
-  folder: string,
+  storage: string,
   { messages, samples }: { messages: number; samples: number },
+  say: (text: string) => void,
 ): Promise<Row[]> {
-  const file = join(folder, 'search.sqlite3')
-  await (await openBenchHub(file)).close()
-  seedMessages(file, messages)
+  const file = fileIn(storage)
   const hub = await openBenchHub(file)
   try {
     const idle = await holdUp(() => sleep(3000))
     const many = messages.toLocaleString('en')
+    say(`indexing ${many} messages`)
     const began = performance.now()
     const indexing = await holdUp(() => rebuildSearch(hub))
     const rate = Math.round((messages / (performance.now() - began)) * 1000).toLocaleString('en')
     const rows: Row[] = [heldUp(`indexing ${many} messages (${rate}/s)`, indexing, idle)]
+    say('searches')
     const searching: HoldUp = { cpu: 0, clock: 0, queued: 0 }
     for (const { what, queries, target } of kinds) {
       await time(hub, queries, samples / 10)
@@ -161,16 +169,4 @@ async function time(hub: Hub, queries: readonly string[], samples: number): Prom
     if (hits.length === 0) throw new Error(`nothing was found for ${query}`)
   }
   return times
-}
-
-if (import.meta.main) {
-  const quick = process.argv.includes('--quick')
-  const folder = mkdtempSync(join(tmpdir(), 'parley-bench-search-'))
-  try {
-    const size = quick ? { messages: 100_000, samples: 100 } : { messages: 1_000_000, samples: 200 }
-    for (const { what, measured, target, reached } of await benchSearch(folder, size))
-      console.log(`| ${what} | ${measured} | ${target} | ${reached ? '✓' : '✗'} |`)
-  } finally {
-    rmSync(folder, { recursive: true, force: true })
-  }
 }

@@ -46,7 +46,7 @@ export function seedMail(storage: string, counts: readonly number[]): void {
 export function leaveUnsearched(storage: string): void {
   const db = new DatabaseSync(join(storage, 'parley.sqlite3'))
   // A part that is full: the next message begins another.
-  db.exec('INSERT INTO search_parts (part, last_id, words, merged) SELECT 1, MAX(id), 1 << 60, 1 FROM messages')
+  db.exec('INSERT INTO search_parts (part, last_id, words, merged) SELECT 1, MAX(id), 1000000000, 1 FROM messages')
   db.close()
 }
 

@@ -2,6 +2,11 @@
 import { closeSync, fsyncSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { openDatabase, openLog, openOn } from '../src/app/open.ts'
+import { commit, itself } from '../src/core/hub/commit.ts'
+import type { Tx } from '../src/db/port.ts'
+import { loadConfig } from '../src/settings/read.ts'
+import { indexNext, mergeNext } from '../src/store/search.ts'
 import { bodies } from './growth/seed.ts'
 import { fileSeeded } from './seed.ts'
 import { benchProject, seedLeases } from './seed-mail.ts'
@@ -87,6 +92,20 @@ export async function seedPages(storage: string, { messages, longThreads }: Page
   fsyncSync(written)
   closeSync(written)
   return storage
+}
+
+/** Indexes all of a store as Parley does, but a hundred steps a commit: in two thirds of the time. */
+export async function indexAll(storage: string): Promise<void> {
+  const config = loadConfig({ STORAGE_ROOT: storage, LOG_LEVEL: 'silent' })
+  const hub = await openOn(await openDatabase(config), config, openLog(config))
+  for (const step of [indexNext, mergeNext]) {
+    const steps = async (tx: Tx) => {
+      for (let n = 0; n < 100; n++) if (!(await step(tx))) return false
+      return true
+    }
+    while (await commit(hub, itself, steps, { repeatable: true }));
+  }
+  await hub.close()
 }
 
 const numbers = (table: string, count: number): string => `

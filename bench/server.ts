@@ -11,6 +11,19 @@ import '../scripts/build.ts'
 
 const file = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 
+const started = new Set<ChildProcess>()
+
+/** A part that fails stops nothing: what was started ends with this process at the latest. */
+export function own<Child extends ChildProcess>(child: Child): Child {
+  started.add(child)
+  return child.once('exit', () => started.delete(child))
+}
+process.once('exit', () => {
+  for (const child of started) child.kill('SIGTERM')
+})
+// Or that would be left out.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1))
+
 export interface Running {
   readonly port: number
   readonly pid: number
@@ -21,6 +34,7 @@ export interface Running {
 
 export async function start(child: ChildProcess, port: RegExp): Promise<Running> {
   const began = performance.now()
+  own(child)
   let output = ''
   const found = await new Promise<string>((resolve, reject) => {
     child.stdout?.setEncoding('utf8').on('data', (text: string) => {
@@ -83,7 +97,7 @@ export interface Worker<Order, Answer> {
 }
 
 export function startWorker<Order, Answer>(script: string, ...args: string[]): Worker<Order, Answer> {
-  const child = spawn(process.execPath, [file(script), ...args], { stdio: ['pipe', 'pipe', 'inherit'] })
+  const child = own(spawn(process.execPath, [file(script), ...args], { stdio: ['pipe', 'pipe', 'inherit'] }))
   const gone = once(child, 'close')
   const answers = createInterface(child.stdout)[Symbol.asyncIterator]()
   return {

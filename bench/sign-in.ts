@@ -30,7 +30,7 @@ export async function signInRows(folder: () => string, rounds: number, say: (tex
     redis && (await startParley(folder(), { ...tokens, ...wide, HTTP_RATE_LIMIT_BACKEND: 'redis', ...redis.env }))
   const load = startWorker<Order, Load>('load.ts')
   const call = ({ port, pid }: Running, agent: string, headers: Record<string, string> = {}): Contender => ({
-    warmSeconds: 3,
+    warmSeconds: 4,
     slice: async () => {
       const before = cpu(pid)
       const order = { port, call: 'sendAsOne', era: 'plain', connections, seconds, agent, headers } as const
@@ -55,7 +55,9 @@ export async function signInRows(folder: () => string, rounds: number, say: (tex
       ...(shared && { redis: call(shared, 'local') }),
     }
     say('credentials and limits')
-    await warmUp(contenders)
+    // Two servers at once; `again` is warm with `local`.
+    for (const pair of ['local bare', 'key memory', 'token redis'])
+      await warmUp(Object.fromEntries(Object.entries(contenders).filter(([name]) => pair.split(' ').includes(name))))
     const seen = await takeTurns(contenders, rounds)
     const line = (name: string, what: string, target: number, against = 'local'): Row => {
       const [wall, used] = [walls, cpus].map((of) => ratios(of(seen[name] ?? []), of(seen[against] ?? [])))

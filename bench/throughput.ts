@@ -1,4 +1,5 @@
 /** Calls a second of each door: Parley, Parley again, perhaps an older tree, and their floors take turns. */
+import { cpSync } from 'node:fs'
 import { join } from 'node:path'
 import { startPostgres } from '../test/support/postgres.ts'
 import { openClient } from './client.ts'
@@ -72,6 +73,8 @@ const filled = 400
 
 export interface ThroughputOptions {
   readonly rounds: number
+  /** That of makeMailedStore. */
+  readonly mailed?: string
   /** Another checkout of Parley, which runs beside this one. */
   readonly against?: string | undefined
 }
@@ -94,7 +97,7 @@ export async function postgresRows(
     for (const [at, line] of postgresLines.entries()) {
       say(line.what)
       // The readers are there by now: sends have made them.
-      if (line.call === 'check') for (const database of served) await fillMailboxes(database, filled)
+      if (line.call === 'check') await Promise.all(served.map((database) => fillMailboxes(database, filled)))
       rows.push(await measure(line, field, turnsOf(options, at)))
     }
     await field.close()
@@ -118,7 +121,7 @@ export async function throughputRows(
   const rows: Row[] = []
   for (const [lines, place] of [
     [mailboxLines, {}],
-    [mailLines, { prepare: fillWithMail }],
+    [mailLines, { prepare: mailIn(options.mailed ?? '') }],
   ] as const) {
     const field = await openField(folder, options, place)
     for (const [at, line] of lines.entries()) {
@@ -233,8 +236,12 @@ async function measure(
   )
 }
 
+/** A copy; another tree fills a store of its own. */
+const mailIn = (mailed: string) => async (storage: string, checkout: string | undefined) =>
+  checkout === undefined ? cpSync(mailed, storage, { recursive: true }) : makeMailedStore(storage, checkout)
+
 /** A store of that tree, filled behind its back, and searched once: then nothing is left to index beside the load. */
-async function fillWithMail(storage: string, checkout: string | undefined): Promise<void> {
+export async function makeMailedStore(storage: string, checkout?: string): Promise<void> {
   await (await startParley(storage, {}, checkout)).stop()
   const seeds = (await import(checkout === undefined ? './seed-mail.ts' : join(checkout, 'bench/seed-mail.ts'))) as {
     seedMail: typeof seedMail
