@@ -39,9 +39,9 @@ export async function findNewest(db: Reader): Promise<number> {
   return row?.id ?? 0
 }
 
-export async function isIndexed(db: Reader, id: number): Promise<boolean> {
+export async function countUnindexed(db: Reader, id: number): Promise<number> {
   const pending = await db.all(sql`SELECT 1 FROM search_pending WHERE message_id <= ${id} LIMIT 1`)
-  return pending.length === 0
+  return pending.length
 }
 
 /** One step takes some 20 ms of the server, 5 ms of this process. A single message may have more bytes. */

@@ -83,9 +83,9 @@ export async function findNewest(db: Reader): Promise<number> {
   return row?.id ?? 0
 }
 
-export async function isIndexed(db: Reader, id: number): Promise<boolean> {
+export async function countUnindexed(db: Reader, id: number): Promise<number> {
   const [row] = await db.all<{ last_id: number }>(sql`SELECT last_id FROM search_parts ORDER BY part DESC LIMIT 1`)
-  return (row?.last_id ?? 0) >= id
+  return Math.max(id - (row?.last_id ?? 0), 0)
 }
 
 const wordsIn = (scopes: string): readonly string[] => scopes.split(' ')

@@ -17,6 +17,9 @@ import { type Eyes, inEyes } from './watching.ts'
 
 const functions = moduleBeside(import.meta.url, 'search-functions')
 
+/** Where search-steps.ts is. */
+export const searchSteps = moduleBeside(import.meta.url, 'search-steps')
+
 /**
  * Where to look: in the topics of a project, in all that is in somebody's sight, in what somebody sees of the pages, or in one
  * thread. Another reason to see a
@@ -119,9 +122,9 @@ export function findNewest(db: Reader): Promise<number> {
   return engine(db).findNewest(db)
 }
 
-/** Whether this message and all before it can be found. */
-export function isIndexed(db: Reader, id: number): Promise<boolean> {
-  return engine(db).isIndexed(db, id)
+/** About how many messages up to this one cannot be found yet; 0 if all can. On PostgreSQL there are some, or none. */
+export function countUnindexed(db: Reader, id: number): Promise<number> {
+  return engine(db).countUnindexed(db, id)
 }
 
 /** Indexes the next few messages, as many as take some milliseconds; false if there were none. */

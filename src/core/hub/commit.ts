@@ -1,7 +1,7 @@
 /** The one place that opens a write transaction: store calls, their changes, COMMIT, and only then the wake-ups. */
 import { HubError } from '../../base/errors.ts'
 import { isFault } from '../../db/faults.ts'
-import type { Tx, TxOptions } from '../../db/port.ts'
+import type { Tx, TxOptions, Work } from '../../db/port.ts'
 import { type Change, insertChanges } from '../../store/changes.ts'
 import { type Hub, inside } from './hub.ts'
 import { feedChannel } from './wakes.ts'
@@ -65,6 +65,24 @@ export async function commit<T>(
       if (attempt === attempts || !(error instanceof LostRace || isFault(error, 'unique')))
         throw hub[inside].trouble.explain(error)
     }
+  }
+}
+
+/**
+ * A repeatable unit of the hub itself that the feed is not told of: the `work` of a module. `long`: one of a series, or one that may take
+ * long; it runs in another thread, where there is one.
+ */
+export async function commitStep<Wish, Done>(
+  hub: Hub,
+  { module, work, long }: { module: URL; work: Work<Wish, Done>; long: boolean },
+  wish: Wish,
+): Promise<Done> {
+  const { db, trouble } = hub[inside]
+  if (!long || db.apart === undefined) return commit(hub, itself, (tx) => work(tx, wish), { repeatable: true })
+  try {
+    return await db.apart<Done>(module, wish)
+  } catch (error) {
+    throw trouble.explain(error)
   }
 }
 

@@ -1,35 +1,47 @@
 /** Keeps the search index up to date with the messages: before each search, and quietly in between. */
-import { findNewest, findUnmerged, indexNext, isIndexed, mergeNext, resetNext } from '../../store/search.ts'
-import { commit, itself } from '../hub/commit.ts'
+import { countUnindexed, findNewest, findUnmerged, searchSteps } from '../../store/search.ts'
+import { type Step, work } from '../../store/search-steps.ts'
+import { commitStep } from '../hub/commit.ts'
 import { countCommits, type Hub, onWake, reader } from '../hub/hub.ts'
 import { memory } from '../hub/memory.ts'
+
+/**
+ * With as many messages to go, a step is one of a long series, which would hold up everybody again and again. A few are indexed
+ * sooner than a thread is started.
+ */
+const longSeries = 1000
+
+/** Each step is a small commit of its own, and may be the last: the next process goes on from there. */
+const take = (hub: Hub, step: Step, long = true) => commitStep(hub, { module: searchSteps, work, long }, step)
 
 /** All waiters for the index of a hub share the step that runs, lest one commit hold many of them. */
 const steps = memory((): { running?: Promise<boolean> | undefined } => ({}))
 
-/** Each step is a small commit of its own, and may be the last: the next process goes on from there. */
-function step(hub: Hub): Promise<boolean> {
+function indexNext(hub: Hub, unindexed: number): Promise<boolean> {
   const kept = steps(hub)
-  kept.running ??= commit(hub, itself, indexNext, { repeatable: true }).finally(() => {
-    kept.running = undefined
-  })
+  kept.running ??= take(hub, 'index', unindexed >= longSeries)
+    .then((found) => found === true)
+    .finally(() => {
+      kept.running = undefined
+    })
   return kept.running
 }
 
 /** Returns when all that was committed before the call can be found. */
 export async function catchUp(hub: Hub): Promise<void> {
   const newest = await findNewest(reader(hub))
-  while (!(await isIndexed(reader(hub), newest)) && (await step(hub)));
+  for (;;) {
+    const unindexed = await countUnindexed(reader(hub), newest)
+    if (unindexed === 0 || !(await indexNext(hub, unindexed))) return
+  }
 }
 
 /** Makes the index anew, from the messages alone. Searches that come meanwhile wait until it is whole. */
 export async function rebuildSearch(hub: Hub): Promise<void> {
-  for (let from: number | undefined = 0; from !== undefined; ) {
-    const reached: number = from
-    from = await commit(hub, itself, (tx) => resetNext(tx, reached), { repeatable: true })
-  }
+  for (let reached: boolean | number | undefined = 0; typeof reached === 'number'; )
+    reached = await take(hub, { resetFrom: reached })
   await catchUp(hub)
-  while (await commit(hub, itself, mergeNext, { repeatable: true }));
+  while (await take(hub, 'merge'));
 }
 
 /** How long after a commit the index looks for work, and between two steps while others are at work. */
@@ -65,7 +77,7 @@ export function keepSearchable(hub: Hub): () => Promise<void> {
     seen = countCommits(hub)
     busy = false
     try {
-      const more = await work()
+      const more = await workOn()
       if (more || busy) lookIn(more ? (busy || others ? whileBusyMs : 0) : afterCommitMs)
     } catch (error) {
       hub.log.warn({ err: error }, 'the search index could not be brought up to date; the next search tries again')
@@ -73,9 +85,10 @@ export function keepSearchable(hub: Hub): () => Promise<void> {
   }
 
   /** One step of work, if there is any. Looking for it takes no lock. */
-  async function work(): Promise<boolean> {
-    if (!(await isIndexed(reader(hub), await findNewest(reader(hub))))) return step(hub)
-    return (await findUnmerged(reader(hub))) !== undefined && commit(hub, itself, mergeNext, { repeatable: true })
+  async function workOn(): Promise<boolean> {
+    const unindexed = await countUnindexed(reader(hub), await findNewest(reader(hub)))
+    if (unindexed > 0) return indexNext(hub, unindexed)
+    return (await findUnmerged(reader(hub))) !== undefined && (await take(hub, 'merge')) === true
   }
 
   const stir = () => {

@@ -15,6 +15,9 @@ interface Known {
   was: Identity | undefined
 }
 
+/** Those of the database file and of its WAL. */
+export type Identities = readonly (Identity | undefined)[]
+
 const identityOf = (path: string): Identity | undefined => statSync(path, { throwIfNoEntry: false })
 
 export type FreeBytes = (folder: string) => Promise<number>
@@ -25,6 +28,12 @@ const freeBytes: FreeBytes = async (folder) => {
   return bavail * bsize
 }
 
+interface PlaceOptions {
+  readonly free?: FreeBytes | undefined
+  /** The files that another connection of this process has open. */
+  readonly known?: Identities
+}
+
 /** SQLite writes on into a file that was deleted or replaced, and reports success. */
 export class SqlitePlace {
   readonly #folder: string
@@ -32,10 +41,15 @@ export class SqlitePlace {
   readonly #files: readonly Known[]
 
   /** While a connection is open. It keeps the WAL, too, from being removed by others. */
-  constructor(file: string, free: FreeBytes = freeBytes) {
+  constructor(file: string, { free = freeBytes, known = [] }: PlaceOptions = {}) {
     this.#folder = dirname(file)
     this.#free = free
-    this.#files = [file, `${file}-wal`].map((path) => ({ path, was: identityOf(path) }))
+    this.#files = [file, `${file}-wal`].map((path, n) => ({ path, was: known[n] ?? identityOf(path) }))
+  }
+
+  /** As data, for another thread of this process. */
+  get identities(): Identities {
+    return this.#files.map(({ was }) => was && { dev: was.dev, ino: was.ino })
   }
 
   /** Throws if the database file or its WAL is not there any more. Two stats, once for all units of a commit. */

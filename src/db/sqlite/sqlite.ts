@@ -1,23 +1,25 @@
 /** The database port on one SQLite file: a writing and a reading connection, and a look-out for other processes. */
 import type { Sql } from 'sql-template-tag'
 import { HubError } from '../../base/errors.ts'
+import { moduleBeside } from '../../base/modules.ts'
 import { shuttingDown, sqliteFault } from '../faults.ts'
 import type { Db, Reader, Tx, TxOptions, Wake } from '../port.ts'
+import type { ApartQuestion, ApartTold } from './apart-thread.ts'
+import { AskedThread } from './asked-thread.ts'
 import { SqliteBell } from './bell.ts'
 import { defaultPatienceMs, whileBusy } from './busy.ts'
 import { Checkpoints } from './checkpoints.ts'
-import { openReading, SqliteConnection } from './connection.ts'
+import { openReading, prepareWriting, SqliteConnection } from './connection.ts'
 import { LongReads } from './long-reads.ts'
 import { applicationId, refuseForeign } from './owner.ts'
 import { type FreeBytes, SqlitePlace } from './place.ts'
 import { SqliteWatch } from './watch.ts'
 import { SqliteWriter } from './writer.ts'
 
-/**
- * Where the thread of checkpoints.ts is not heard of at all: 512 MB. A WAL that grew while a backup read can be as long as
- * 60,000 pages, and to move it here held up one commit for 110 to 500 ms.
- */
-const checkpointPages = 128_000
+/** A thread takes some 10 MB. That of units that run apart ends when nothing is left to do. */
+const apartRestMs = 2_000
+
+const apartScript = moduleBeside(import.meta.url, 'apart-thread')
 
 interface SqliteOptions {
   /** How long to wait for other processes that hold the file, in milliseconds, before DB_BUSY. */
@@ -35,7 +37,7 @@ export async function openSqlite(
   try {
     await whileBusy(() => prepareFile(writing, file), patienceMs)
     const reading = await whileBusy(() => openReading(file), patienceMs)
-    return new SqliteDb({ file, writing, reading, patienceMs, place: new SqlitePlace(file, freeBytes) })
+    return new SqliteDb({ file, writing, reading, patienceMs, place: new SqlitePlace(file, { free: freeBytes }) })
   } catch (error) {
     writing.close()
     throw error
@@ -51,10 +53,7 @@ function prepareFile(connection: SqliteConnection, file: string): void {
       hint: 'Put it on a local disk: set STORAGE_ROOT or DATABASE_URL.',
     })
   }
-  connection.pragma('synchronous = FULL')
-  // Savepoints copy the pages they change; kept in a temporary file, that doubles the cost of a send (34 → 60 µs).
-  connection.pragma('temp_store = MEMORY')
-  connection.pragma(`wal_autocheckpoint = ${checkpointPages}`)
+  prepareWriting(connection)
 }
 
 interface Parts {
@@ -72,6 +71,8 @@ export class SqliteDb implements Db {
   readonly long: LongReads
   readonly #bell: SqliteBell
   readonly #watch: SqliteWatch
+  readonly #apart: AskedThread<ApartQuestion>
+  readonly #checkpoints: Checkpoints
   readonly #place: SqlitePlace
   readonly #file: string
   #closing: Promise<void> | undefined
@@ -81,12 +82,15 @@ export class SqliteDb implements Db {
     this.long = new LongReads(file)
     this.#bell = new SqliteBell(file)
     const checkpoints = new Checkpoints({ file, writing, thread: this.long })
+    this.#checkpoints = checkpoints
     const committed = (units: number) => {
       place.checkFile()
       this.#bell.ring()
       checkpoints.noteCommit(units)
     }
     this.#writer = new SqliteWriter(writing, { patienceMs, committed })
+    const told = (): ApartTold => ({ file, identities: place.identities, patienceMs })
+    this.#apart = new AskedThread(apartScript, { told, restMs: apartRestMs })
     this.#watch = new SqliteWatch(this.#bell, writing)
     this.#place = place
     this.#file = file
@@ -107,6 +111,17 @@ export class SqliteDb implements Db {
 
   tx<T>(work: (tx: Tx) => Promise<T>, { repeatable = false }: TxOptions = {}): Promise<T> {
     return this.#writer.tx(work, repeatable)
+  }
+
+  /** No bell is rung: nobody waits for what is done again if the power goes. */
+  async apart<Done>(module: URL, wish: unknown): Promise<Done> {
+    if (this.#closing !== undefined) throw shuttingDown()
+    try {
+      return await this.#writer.lend(() => this.#apart.ask<Done>({ module: module.href, wish }))
+    } finally {
+      this.#place.checkFile()
+      this.#checkpoints.noteCommit(1)
+    }
   }
 
   /** A connection of its own: in WAL mode it sees the file as of its first read, and holds up no writer. */
@@ -153,7 +168,10 @@ export class SqliteDb implements Db {
   async #close(): Promise<void> {
     this.#watch.close()
     this.#reading.close()
-    await this.#writer.close(() => this.long.close())
+    await this.#writer.close(async () => {
+      await this.#apart.close()
+      await this.long.close()
+    })
     this.#bell.close()
   }
 }

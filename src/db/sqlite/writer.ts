@@ -23,7 +23,9 @@ const groupsGuarded = 16
 const unitLimitMs = 10_000
 
 interface Unit {
+  /** In a transaction, which others may share; or, while this connection leaves the file alone, somewhere else. */
   readonly work: (tx: Tx) => Promise<unknown>
+  readonly elsewhere: boolean
   /** Whether its COMMIT need not wait for the disk. */
   readonly repeatable: boolean
   readonly resolve: (value: unknown) => void
@@ -73,12 +75,23 @@ export class SqliteWriter {
   }
 
   tx<T>(work: (tx: Tx) => Promise<T>, repeatable = false): Promise<T> {
+    return this.#wait({ work, repeatable, elsewhere: false })
+  }
+
+  /**
+   * Runs work that another connection does: this one begins nothing until it is done. They take turns so; of two that only try
+   * again and again, one that writes all the time would leave the other little.
+   */
+  lend<T>(work: () => Promise<T>): Promise<T> {
+    return this.#wait({ work, repeatable: true, elsewhere: true })
+  }
+
+  #wait<T>(unit: Pick<Unit, 'repeatable' | 'elsewhere'> & { work: (tx: Tx) => Promise<T> }): Promise<T> {
     if (this.#closing) return Promise.reject(shuttingDown())
     return new Promise<T>((resolve, reject) => {
       // `resolve` is called with the value of `work`, and with nothing else.
       this.#queue.push({
-        work,
-        repeatable,
+        ...unit,
         resolve: resolve as (value: unknown) => void,
         reject,
         failed: false,
@@ -105,13 +118,20 @@ export class SqliteWriter {
   #schedule(): void {
     this.#active = true
     afterTurns(this.#busy ? 3 : 1, () => {
-      const group = this.#queue.splice(0, unitsPerCommit)
+      const group = this.#takeGroup()
+      const [first] = group
       this.#busy = group.length >= busyUnits
-      void this.#runGroup(group).then(() => {
+      void (first?.elsewhere ? runElsewhere(first) : this.#runGroup(group)).then(() => {
         if (this.#queue.length > 0) this.#schedule()
         else this.#active = false
       })
     })
+  }
+
+  /** Those that came first and can run together. */
+  #takeGroup(): Unit[] {
+    const lent = this.#queue.findIndex(({ elsewhere }) => elsewhere)
+    return this.#queue.splice(0, lent === -1 ? unitsPerCommit : Math.min(Math.max(lent, 1), unitsPerCommit))
   }
 
   async #runGroup(group: Unit[]): Promise<void> {
@@ -164,7 +184,8 @@ export class SqliteWriter {
 
   /** The next that may join a group that runs: into one that does not wait for the disk, none that has to. */
   #takeJoining(most: number): Unit[] {
-    const first = this.#waitsForDisk ? -1 : this.#queue.findIndex(({ repeatable }) => !repeatable)
+    const waitsForDisk = this.#waitsForDisk
+    const first = this.#queue.findIndex(({ repeatable, elsewhere }) => elsewhere || !(waitsForDisk || repeatable))
     return this.#queue.splice(0, first === -1 ? most : Math.min(first, most))
   }
 
@@ -198,6 +219,10 @@ export class SqliteWriter {
     return wrote
   }
 }
+
+/** Its work asks for no transaction. */
+const runElsewhere = ({ work, resolve, reject }: Unit): Promise<void> =>
+  (work as () => Promise<unknown>)().then(resolve, reject)
 
 async function run(unit: Unit, tx: SqliteTx): Promise<void> {
   unit.failed = false

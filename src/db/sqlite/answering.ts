@@ -1,0 +1,67 @@
+/** The other side of asked-thread.ts: what runs in the thread. */
+import { parentPort } from 'node:worker_threads'
+import type { Answer, Asked } from './asked-thread.ts'
+
+/** Short answers go back together, and none waits longer than this for another. */
+const heldBackMs = 2
+
+/** Answers questions until it is told to close; whatever `answer` throws is the answer too. */
+export function answerQuestions<Question>(
+  answer: (question: Asked<Question>) => Promise<unknown>,
+  close: () => void | Promise<void>,
+): void {
+  let last = Promise.resolve()
+  parentPort?.on('message', (questions: Asked<Question>[] | 'close') => {
+    if (questions !== 'close') {
+      last = last.then(() => answerAll(questions, answer))
+      return
+    }
+    void last.then(close).then(() => parentPort?.close())
+  })
+}
+
+async function answerAll<Question>(
+  questions: readonly Asked<Question>[],
+  answer: (question: Asked<Question>) => Promise<unknown>,
+): Promise<void> {
+  let answers: Answer[] = []
+  let since = performance.now()
+  for (const question of questions) {
+    answers.push(await settled(question, answer))
+    if (performance.now() - since < heldBackMs) continue
+    send(answers)
+    answers = []
+    since = performance.now()
+  }
+  if (answers.length > 0) send(answers)
+}
+
+async function settled<Question>(
+  question: Asked<Question>,
+  answer: (question: Asked<Question>) => Promise<unknown>,
+): Promise<Answer> {
+  const { id } = question
+  try {
+    return { id, found: await answer(question) }
+  } catch (error) {
+    return { id, failed: { message: String((error as Error).message), errcode: errcodeOf(error) } }
+  }
+}
+
+/** The code of SQLite, also of an error that was made into another. */
+function errcodeOf(error: unknown): number | undefined {
+  if (!(error instanceof Error)) return undefined
+  return 'errcode' in error && typeof error.errcode === 'number' ? error.errcode : errcodeOf(error.cause)
+}
+
+/** The bytes of a look are handed over, not copied. */
+function send(answers: Answer[]): void {
+  const found = answers.map((one) => ('found' in one ? one.found : undefined))
+  parentPort?.postMessage(
+    answers,
+    found.flatMap((one) => (isBytes(one) ? one.bytes.buffer : [])),
+  )
+}
+
+const isBytes = (found: unknown): found is { bytes: Uint8Array<ArrayBuffer> } =>
+  typeof found === 'object' && found !== null && 'bytes' in found && found.bytes instanceof Uint8Array

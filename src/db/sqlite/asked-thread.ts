@@ -1,0 +1,136 @@
+/** A thread with a connection of its own that is asked questions and answers them, one after the other. */
+import { Worker } from 'node:worker_threads'
+import { alarm, systemClock } from '../../base/clock.ts'
+import { shuttingDown, sqliteFault } from '../faults.ts'
+
+/** From the thread. An error that crosses threads loses its code, unless that is sent as data. */
+export type Answer =
+  | { readonly id: number; readonly found: unknown }
+  | { readonly id: number; readonly failed: { readonly message: string; readonly errcode: number | undefined } }
+
+export type Asked<Question> = Question & { readonly id: number }
+
+interface Waiting {
+  readonly resolve: (found: unknown) => void
+  readonly reject: (error: unknown) => void
+}
+
+/** How long the thread has to close its connection. */
+const patienceMs = 500
+
+interface ThreadOptions {
+  /** What the thread is told when it starts. */
+  readonly told: () => unknown
+  /** So long after its last answer it ends, to be started anew; without it, it stays. */
+  readonly restMs?: number
+}
+
+export class AskedThread<Question extends object> {
+  readonly #script: URL
+  readonly #options: ThreadOptions
+  readonly #waiting = new Map<number, Waiting>()
+  #worker: Worker | undefined
+  /** What is asked in one turn goes in one message: a search asks many parts of the index, and each message costs 75 µs. */
+  #questions: Asked<Question>[] = []
+  #asked = 0
+  #closed = false
+  #stay = () => {}
+  #ending: Promise<void> = Promise.resolve()
+
+  constructor(script: URL, options: ThreadOptions) {
+    this.#script = script
+    this.#options = options
+  }
+
+  async ask<Found>(question: Question): Promise<Found> {
+    if (this.#closed) throw shuttingDown()
+    const worker = this.#start()
+    const id = ++this.#asked
+    return new Promise<Found>((resolve, reject) => {
+      this.#waiting.set(id, { resolve: resolve as (found: unknown) => void, reject })
+      worker.ref()
+      if (this.#questions.push({ ...question, id }) > 1) return
+      queueMicrotask(() => {
+        const questions = this.#questions
+        this.#questions = []
+        this.#worker?.postMessage(questions)
+      })
+    })
+  }
+
+  /**
+   * Questions that are open come to their end as errors: nobody waits for a search that takes long when the program stops. The
+   * thread itself closes its connection, if it can be heard: then the one that is closed after it is the last, and removes the WAL.
+   */
+  async close(): Promise<void> {
+    this.#closed = true
+    this.#fail(shuttingDown())
+    this.#end()
+    await this.#ending
+  }
+
+  #end(): void {
+    this.#stay()
+    const worker = this.#worker
+    if (worker === undefined) return
+    this.#worker = undefined
+    this.#ending = endOf(worker)
+  }
+
+  /** Started by the first question: many programs never ask one. */
+  #start(): Worker {
+    this.#stay()
+    if (this.#worker !== undefined) return this.#worker
+    const worker = new Worker(this.#script, { workerData: this.#options.told() })
+    worker.on('message', (answers: Answer[]) => {
+      for (const answer of answers) this.#settle(answer)
+    })
+    // The next question starts another.
+    worker.on('error', (error) => this.#fail(error))
+    worker.on('exit', () => {
+      if (this.#worker !== worker) return
+      this.#worker = undefined
+      this.#fail(shuttingDown())
+    })
+    this.#worker = worker
+    return worker
+  }
+
+  #settle(answer: Answer): void {
+    const waiting = this.#waiting.get(answer.id)
+    this.#waiting.delete(answer.id)
+    if (this.#waiting.size === 0) this.#rest()
+    if ('found' in answer) waiting?.resolve(answer.found)
+    else {
+      const { message, errcode } = answer.failed
+      waiting?.reject(sqliteFault(Object.assign(new Error(message), errcode !== undefined && { errcode })))
+    }
+  }
+
+  /** An idle thread does not keep the program alive. */
+  #rest(): void {
+    this.#worker?.unref()
+    const { restMs } = this.#options
+    if (restMs !== undefined) this.#stay = systemClock.after(restMs, () => this.#end())
+  }
+
+  #fail(error: unknown): void {
+    for (const { reject } of this.#waiting.values()) reject(error)
+    this.#waiting.clear()
+  }
+}
+
+async function endOf(worker: Worker): Promise<void> {
+  const { promise: gone, resolve } = Promise.withResolvers<void>()
+  worker.once('exit', () => resolve())
+  worker.ref()
+  worker.postMessage('close')
+  // A query that runs cannot be interrupted; the thread ends with it.
+  const cancel = alarm(patienceMs, () => {
+    worker.unref()
+    void worker.terminate()
+    resolve()
+  })
+  await gone
+  cancel()
+}
