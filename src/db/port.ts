@@ -86,6 +86,8 @@ export interface Db extends Reader {
    * listening.
    */
   listen(wake: Wake): Promise<() => Promise<void>>
+  /** Whether nobody but this process has committed since those who listen were told last; where the engine can tell. */
+  readonly isUndisturbed?: () => boolean
   /** Tells other processes of a commit, where the engine cannot do so itself (PostgreSQL). Never waits. */
   announce(channels: readonly string[]): void
   /** Rejects with a fault while what is written would not last, or finds no room. Looks at the file, not into it. */

@@ -116,6 +116,19 @@ eachEngine('The search index', (open, dialect) => {
     for (const hub of hubs.slice(1)) await hub.close()
   })
 
+  test('is filled by several at once where there is much to do, while others write', async () => {
+    const database = await open()
+    const hubs = [await connectHub(database), await connectHub(database)] as const
+    await writeMessages(hubs[0], notes(1500))
+    await Promise.all([
+      writeMessages(hubs[0], notes(60, 1500)),
+      ...hubs.flatMap((hub) => [catchUp(hub), find(hub, 'number1234')]),
+    ])
+    expect(await find(hubs[1], 'number1559')).toEqual(['note number1559'])
+    expect(await contents(hubs[1])).toEqual({ messages: 1560, notes: 1560 })
+    await hubs[1].close()
+  })
+
   test('goes on where somebody left off, or was stopped in the middle of a step', async () => {
     const database = await open()
     const gone = await connectHub(database)

@@ -8,7 +8,7 @@ const heldBackMs = 2
 /** Answers questions until it is told to close; whatever `answer` throws is the answer too. */
 export function answerQuestions<Question>(
   answer: (question: Asked<Question>) => Promise<unknown>,
-  close: () => void | Promise<void>,
+  close: () => void | Promise<void> | undefined,
 ): void {
   let last = Promise.resolve()
   parentPort?.on('message', (questions: Asked<Question>[] | 'close') => {

@@ -2,6 +2,7 @@
 import { workerData } from 'node:worker_threads'
 import type { Work } from '../port.ts'
 import { answerQuestions } from './answering.ts'
+import { whileBusy } from './busy.ts'
 import { prepareWriting, SqliteConnection } from './connection.ts'
 import { type Identities, SqlitePlace } from './place.ts'
 import { SqliteWriter } from './writer.ts'
@@ -13,23 +14,29 @@ export interface ApartTold {
   readonly patienceMs: number
 }
 
-/** To the thread: the module whose `work` is the unit, and what that is told. */
+/** To the thread: the module whose `work` is the unit, and what that is told; without that it only gets ready. */
 export interface ApartQuestion {
   readonly module: string
-  readonly wish: unknown
+  readonly wish?: unknown
 }
 
 const { file, identities, patienceMs } = workerData as ApartTold
-const place = new SqlitePlace(file, { known: identities })
-place.checkFile()
-const connection = new SqliteConnection(file, { timeout: 0 })
-prepareWriting(connection)
-const writer = new SqliteWriter(connection, { patienceMs, committed: () => place.checkFile() })
+let writer: SqliteWriter | undefined
+
+async function open(): Promise<SqliteWriter> {
+  const place = new SqlitePlace(file, { known: identities })
+  place.checkFile()
+  const connection = new SqliteConnection(file, { timeout: 0 })
+  await whileBusy(() => prepareWriting(connection), patienceMs)
+  place.checkFile()
+  return new SqliteWriter(connection, { patienceMs, committed: () => place.checkFile() })
+}
 
 answerQuestions<ApartQuestion>(
-  async ({ module, wish }) => {
-    const { work } = (await import(module)) as { work: Work<unknown> }
-    return writer.tx((tx) => work(tx, wish), true)
+  async (question) => {
+    const { work } = (await import(question.module)) as { work: Work<unknown> }
+    writer ??= await open()
+    if ('wish' in question) return writer.tx((tx) => work(tx, question.wish), true)
   },
-  () => writer.close(async () => {}),
+  () => writer?.close(async () => {}),
 )

@@ -1,5 +1,5 @@
 /** Units of work in a thread: they hold up nobody who does not write, fail alone, and take turns with those of this thread. */
-import { existsSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setImmediate as turn } from 'node:timers/promises'
@@ -81,6 +81,7 @@ test('Units here get in between those of a long series in a thread, and none is 
 
 test('A database that is closed finishes the unit in its thread, and leaves no log beside the file', async () => {
   const { db, module, file } = await open()
+  await db.apart(module, { name: 'cellar' })
   const working = db.apart(module, { name: 'attic', count: 300_000 })
   await db.close()
   expect(await working).toMatchObject({ name: 'attic' })
@@ -93,24 +94,54 @@ test('A thread does not write into a file that was put in the place of the one t
   renameSync(file, `${file}.away`)
   writeFileSync(file, '')
   await expect(db.apart(module, { name: 'attic' })).rejects.toMatchObject({ kind: 'gone' })
+  expect(statSync(file).size).toBe(0)
   renameSync(`${file}.away`, file)
 })
 
-test('A thread that rests ends, and the next question starts another', async () => {
+/** A thread that runs `body` for each list of questions. */
+function startThread(body: string, restMs?: number) {
   const folder = mkdtempSync(join(tmpdir(), 'parley-asked-'))
   const script = pathToFileURL(join(folder, 'thread.mjs'))
   writeFileSync(
     script,
     `import { parentPort, threadId } from 'node:worker_threads'
-    parentPort.on('message', (asked) => asked === 'close' ? parentPort.close() : parentPort.postMessage(asked.map(({ id }) => ({ id, found: threadId }))))`,
+    const answer = (asked) => parentPort.postMessage(asked.map(({ id }) => ({ id, found: threadId })))
+    parentPort.on('message', (asked) => {
+      if (asked === 'close') return parentPort.close()
+      ${body}
+    })`,
   )
-  const thread = new AskedThread<{ ask: string }>(script, { told: () => undefined, restMs: 20 })
+  const thread = new AskedThread<{ ask: string }>(script, { told: () => undefined, ...(restMs && { restMs }) })
   onTestFinished(async () => {
     await thread.close()
     rmSync(folder, { recursive: true, force: true })
   })
-  const ask = () => thread.ask<number>({ ask: 'who' })
+  return { thread, ask: (what = 'who') => thread.ask<number>({ ask: what }) }
+}
+
+test('A thread that rests ends, and the next question starts another', async () => {
+  const { ask } = startThread('answer(asked)', 20)
   const [first, same] = [await ask(), await ask()]
   expect(same).toBe(first)
-  await expect.poll(ask, { interval: 60, timeout: 10_000 }).not.toBe(first)
+  await expect.poll(() => ask(), { interval: 60, timeout: 10_000 }).not.toBe(first)
+})
+
+test.for([
+  ['dies of an error', "throw new Error('too much')", 'too much'],
+  ['ends', 'process.exit()', 'The thread has ended.'],
+])('Who asks a thread that %s is told so, and the next question is answered by another', async ([, body, told]) => {
+  const { ask } = startThread(`if (asked[0].ask !== 'fall') return answer(asked); ${body}`)
+  const first = await ask()
+  const falling = [ask('fall'), ask('fall')]
+  for (const asked of falling) await expect(asked).rejects.toThrow(told)
+  expect(await ask()).not.toBe(first)
+})
+
+test('A thread that does not answer is given up, and another answers', async () => {
+  const { thread, ask } = startThread("if (asked[0].ask === 'stay') for (;;); answer(asked)")
+  const first = await ask()
+  const staying = ask('stay')
+  setTimeout(() => thread.giveUp(), 50)
+  await expect(staying).rejects.toThrow('did not answer in time')
+  expect(await ask()).not.toBe(first)
 })

@@ -69,6 +69,19 @@ export class AskedThread<Question extends object> {
     await this.#ending
   }
 
+  /** Whether a question would be answered without a start. */
+  get running(): boolean {
+    return this.#worker !== undefined
+  }
+
+  /** Ends a thread that does not answer; those who have asked are told so. */
+  giveUp(): void {
+    const worker = this.#worker
+    this.#worker = undefined
+    void worker?.terminate()
+    this.#fail(new Error('The thread did not answer in time.'))
+  }
+
   #end(): void {
     this.#stay()
     const worker = this.#worker
@@ -83,15 +96,16 @@ export class AskedThread<Question extends object> {
     if (this.#worker !== undefined) return this.#worker
     const worker = new Worker(this.#script, { workerData: this.#options.told() })
     worker.on('message', (answers: Answer[]) => {
-      for (const answer of answers) this.#settle(answer)
+      if (this.#worker === worker) for (const answer of answers) this.#settle(answer)
     })
-    // The next question starts another.
-    worker.on('error', (error) => this.#fail(error))
-    worker.on('exit', () => {
+    // The next question starts another. One that was told to end has no question left.
+    const lost = (error: unknown) => {
       if (this.#worker !== worker) return
       this.#worker = undefined
-      this.#fail(shuttingDown())
-    })
+      this.#fail(error)
+    }
+    worker.on('error', lost)
+    worker.on('exit', () => lost(new Error('The thread has ended.')))
     this.#worker = worker
     return worker
   }

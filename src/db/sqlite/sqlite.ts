@@ -1,5 +1,6 @@
 /** The database port on one SQLite file: a writing and a reading connection, and a look-out for other processes. */
 import type { Sql } from 'sql-template-tag'
+import { alarm } from '../../base/clock.ts'
 import { HubError } from '../../base/errors.ts'
 import { moduleBeside } from '../../base/modules.ts'
 import { shuttingDown, sqliteFault } from '../faults.ts'
@@ -18,6 +19,9 @@ import { SqliteWriter } from './writer.ts'
 
 /** A thread takes some 10 MB. That of units that run apart ends when nothing is left to do. */
 const apartRestMs = 2_000
+
+/** Everybody who writes waits for a unit that runs apart. It fails by itself before this, unless the thread is stuck. */
+const apartLimitMs = 30_000
 
 const apartScript = moduleBeside(import.meta.url, 'apart-thread')
 
@@ -113,14 +117,29 @@ export class SqliteDb implements Db {
     return this.#writer.tx(work, repeatable)
   }
 
-  /** No bell is rung: nobody waits for what is done again if the power goes. */
+  /** Other processes hear no bell of it: nobody waits for what is done again if the power goes. */
   async apart<Done>(module: URL, wish: unknown): Promise<Done> {
     if (this.#closing !== undefined) throw shuttingDown()
+    const { href } = module
     try {
-      return await this.#writer.lend(() => this.#apart.ask<Done>({ module: module.href, wish }))
-    } finally {
-      this.#place.checkFile()
+      // Those who write do not wait for its start.
+      if (!this.#apart.running) await this.#apart.ask({ module: href })
+      const done = await this.#writer.lend(() => this.#askApart<Done>({ module: href, wish }))
       this.#checkpoints.noteCommit(1)
+      return done
+    } catch (error) {
+      // What the thread found wrong with the file crosses as a sentence only.
+      if (!(error instanceof HubError)) this.#place.checkFile()
+      throw error
+    }
+  }
+
+  async #askApart<Done>(question: ApartQuestion): Promise<Done> {
+    const cancel = alarm(apartLimitMs, () => this.#apart.giveUp())
+    try {
+      return await this.#apart.ask<Done>(question)
+    } finally {
+      cancel()
     }
   }
 
@@ -150,6 +169,10 @@ export class SqliteDb implements Db {
     if (this.#closing !== undefined) throw shuttingDown()
     const stop = this.#watch.add(wake)
     return async () => stop()
+  }
+
+  isUndisturbed(): boolean {
+    return this.#watch.isUndisturbed()
   }
 
   /** Others see a commit in the file itself. */
