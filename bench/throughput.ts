@@ -75,8 +75,9 @@ const groups = (lines: readonly Line[]): Line[][] => {
   return sends.length > 0 ? [sends, ...others] : others
 }
 
-/** In each mailbox before they are emptied: more than the rounds of a whole run take. */
-const filled = 400
+/** In each mailbox before they are emptied, and how long the floor fills its own: more than warming up and the rounds of a whole run take. */
+const filled = 800
+const floorFills = 4
 
 export interface ThroughputOptions {
   readonly rounds: number
@@ -211,12 +212,17 @@ async function measure(
       const before = cpu(pid)
       const { calls, errors, microseconds } = await field.load.ask({ port, call, era, connections, seconds })
       if (errors > 0) throw new Error(`${call}, ${era}: ${errors} of ${calls} calls failed`)
+      if (calls === 0) throw new Error(`${call}, ${era}: there was nothing left to take`)
       await rested(pid)
       return { wall: microseconds, cpu: ((cpu(pid) - before) * 1000) / calls }
     },
   })
   const written = (unit: FloorOrder['unit']): Contender => ({
-    slice: async () => ({ wall: (await field.rows.ask({ unit, seconds })).microseconds }),
+    slice: async () => {
+      const { calls, microseconds } = await field.rows.ask({ unit, seconds })
+      if (calls === 0) throw new Error(`the floor of ${unit}: there was nothing left to take`)
+      return { wall: microseconds }
+    },
   })
   const floorsOf = ({ call, era = 'plain', floor, beside }: Line): Record<string, Contender> => {
     if (beside !== undefined) return { [`parley ${beside} ${era}`]: server(field.parley, beside, era) }
@@ -236,6 +242,7 @@ async function measure(
   }
   let contenders: Record<string, Contender> = {}
   for (const [at, line] of lines.entries()) {
+    if (line.floor === 'check') await field.rows.ask({ unit: 'send', seconds: floorFills })
     const more = { ...floorsOf(line), ...serversOf(line, again && (at === 0 || field.older !== undefined)) }
     await warmUp(Object.fromEntries(Object.entries(more).filter(([name]) => !(name in contenders))))
     contenders = { ...more, ...contenders }
