@@ -68,13 +68,6 @@ const postgresLines: readonly Line[] = [
   { what: '`send_message` to ten on PostgreSQL', call: 'mailTen', floor: 'sendTen', target: 75 },
 ]
 
-/** Lines that send, each to its mailbox or all to one, are one group; every other line is one by itself. */
-const groups = (lines: readonly Line[]): Line[][] => {
-  const sends = lines.filter(({ call }) => call === 'send' || call === 'sendToOne')
-  const others = lines.filter((line) => !sends.includes(line)).map((line) => [line])
-  return sends.length > 0 ? [sends, ...others] : others
-}
-
 /** In each mailbox before they are emptied, and how long the floor fills its own: more than warming up and the rounds of a whole run take. */
 const filled = 800
 const floorFills = 4
@@ -102,11 +95,11 @@ export async function postgresRows(
     const served = databases.slice(1, options.against === undefined ? 3 : 4)
     const rows: Row[] = []
     for (const database of served) await makeAgents(database)
-    for (const [at, lines] of groups(postgresLines).entries()) {
-      for (const { what } of lines) say(what)
+    for (const [at, line] of postgresLines.entries()) {
+      say(line.what)
       // The readers are there by now: sends have made them.
-      if (lines[0]?.call === 'check') await Promise.all(served.map((database) => fillMailboxes(database, filled)))
-      rows.push(...(await measure(lines, field, turnsOf(options, at))))
+      if (line.call === 'check') await Promise.all(served.map((database) => fillMailboxes(database, filled)))
+      rows.push(await measure(line, field, turnsOf(options, at)))
     }
     await field.close()
     say(`${posted} on PostgreSQL`)
@@ -132,9 +125,9 @@ export async function throughputRows(
     [mailLines, { prepare: mailIn(options.mailed ?? '') }],
   ] as const) {
     const field = await openField(folder, options, place)
-    for (const [at, together] of groups(lines).entries()) {
-      for (const { what } of together) say(what)
-      rows.push(...(await measure(together, field, turnsOf(options, at))))
+    for (const [at, line] of lines.entries()) {
+      say(line.what)
+      rows.push(await measure(line, field, turnsOf(options, at)))
     }
     await field.close()
   }
@@ -201,18 +194,17 @@ async function openField(
   }
 }
 
-/** Lines of the same rows take turns together: what they have in common, as their floor, runs once for all of them. */
 async function measure(
-  lines: readonly Line[],
+  { what, call, era = 'plain', warm = coldSeconds, floor, beside, target }: Line,
   field: Field,
   { rounds, again }: { rounds: number; again: boolean },
-): Promise<Row[]> {
-  const server = ({ port, pid }: Running, call: Order['call'], era: Era): Contender => ({
+): Promise<Row> {
+  const server = ({ port, pid }: Running, as: Era = era, asked = call): Contender => ({
     slice: async () => {
       const before = cpu(pid)
-      const { calls, errors, microseconds } = await field.load.ask({ port, call, era, connections, seconds })
-      if (errors > 0) throw new Error(`${call}, ${era}: ${errors} of ${calls} calls failed`)
-      if (calls === 0) throw new Error(`${call}, ${era}: there was nothing left to take`)
+      const { calls, errors, microseconds } = await field.load.ask({ port, call: asked, era: as, connections, seconds })
+      if (errors > 0) throw new Error(`${what}: ${errors} of ${calls} calls failed`)
+      if (calls === 0) throw new Error(`${what}: there was nothing left to take`)
       await rested(pid)
       return { wall: microseconds, cpu: ((cpu(pid) - before) * 1000) / calls }
     },
@@ -224,37 +216,31 @@ async function measure(
       return { wall: microseconds }
     },
   })
-  const floorsOf = ({ call, era = 'plain', floor, beside }: Line): Record<string, Contender> => {
-    if (beside !== undefined) return { [`parley ${beside} ${era}`]: server(field.parley, beside, era) }
-    if (floor === undefined) return {}
-    if (floor === 'inbox') return field.inbox ? { inbox: server(field.inbox, call, 'plain') } : {}
-    return { [`http ${call}`]: server(field.http, call, 'plain'), [`rows ${floor}`]: written(floor) }
+  const floors: Readonly<Record<string, Contender>> | undefined =
+    floor === undefined
+      ? beside && { beside: server(field.parley, era, beside) }
+      : floor === 'inbox'
+        ? field.inbox && { inbox: server(field.inbox, 'plain') }
+        : { http: server(field.http, 'plain'), rows: written(floor) }
+  const contenders: Record<string, Contender> = {
+    ...floors,
+    parley: { ...server(field.parley), warmSeconds: warm },
+    ...(again && { again: { ...server(field.again), warmSeconds: warm } }),
+    ...(field.older && { older: { ...server(field.older), warmSeconds: warm } }),
   }
-  const serversOf = ({ call, era = 'plain', warm: warmSeconds = coldSeconds }: Line, again: boolean) => {
-    const { parley, older } = field
-    const running = { parley, ...(again && { again: field.again }), ...(older && { older }) }
-    return Object.fromEntries(
-      Object.entries(running).map(([name, one]) => [
-        `${name} ${call} ${era}`,
-        { ...server(one, call, era), warmSeconds },
-      ]),
-    )
-  }
-  let contenders: Record<string, Contender> = {}
-  for (const [at, line] of lines.entries()) {
-    if (line.floor === 'check') await field.rows.ask({ unit: 'send', seconds: floorFills })
-    const more = { ...floorsOf(line), ...serversOf(line, again && (at === 0 || field.older !== undefined)) }
-    await warmUp(Object.fromEntries(Object.entries(more).filter(([name]) => !(name in contenders))))
-    contenders = { ...more, ...contenders }
-  }
+  if (floor === 'check') await field.rows.ask({ unit: 'send', seconds: floorFills })
+  await warmUp(contenders)
   const seen = await takeTurns(contenders, rounds)
-  return lines.map((line) => {
-    const { what, call, era = 'plain', target } = line
-    const of = (name: string) => seen[`${name} ${call} ${era}`]
-    const [parley = [], again, older] = [of('parley'), of('again'), of('older')]
-    const floor = Object.keys(floorsOf(line)).map((name) => seen[name] ?? [])
-    return share(what, { floor, parley, ...(again && { again }), ...(older && { older }) }, target)
-  })
+  return share(
+    what,
+    {
+      floor: Object.keys(floors ?? {}).map((name) => seen[name] ?? []),
+      parley: seen.parley ?? [],
+      ...(seen.again && { again: seen.again }),
+      ...(seen.older && { older: seen.older }),
+    },
+    target,
+  )
 }
 
 /** A copy; another tree fills a store of its own. */

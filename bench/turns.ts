@@ -20,17 +20,12 @@ export interface Cost {
 
 /**
  * Runs each contender for a while before it is measured, until its code is compiled, and compiled anew for what it meets: a
- * server runs for days. Parley's takes some 20,000 calls to be as fast as it stays; a floor is there at once. Two servers
- * of Parley run at once, for one alone and its load leave half a core idle; a third makes it longer for all.
+ * server runs for days. Parley's takes some 20,000 calls to be as fast as it stays; a floor is there at once. One after the
+ * other: two at once come to half of that.
  */
 export async function warmUp(contenders: Readonly<Record<string, Contender>>): Promise<void> {
-  const run = async ({ slice }: Contender, seconds: number) => {
-    for (const until = performance.now() + seconds * 1000; performance.now() < until; ) await slice()
-  }
-  const servers = Object.values(contenders).filter(({ warmSeconds }) => warmSeconds !== undefined)
-  for (const contender of Object.values(contenders)) if (!servers.includes(contender)) await run(contender, 0.5)
-  const longer = Math.max(1, servers.length / 2)
-  await Promise.all(servers.map((server) => run(server, longer * (server.warmSeconds ?? 0))))
+  for (const { slice, warmSeconds = 0.5 } of Object.values(contenders))
+    for (const until = performance.now() + warmSeconds * 1000; performance.now() < until; ) await slice()
 }
 
 /** One slice of each contender a round; the first of one round is the last of the next. */
