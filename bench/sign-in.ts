@@ -55,9 +55,8 @@ export async function signInRows(folder: () => string, rounds: number, say: (tex
       ...(shared && { redis: call(shared, 'local') }),
     }
     say('credentials and limits')
-    // Two servers at once; `again` is warm with `local`.
-    for (const pair of ['local bare', 'key memory', 'token redis'])
-      await warmUp(Object.fromEntries(Object.entries(contenders).filter(([name]) => pair.split(' ').includes(name))))
+    // `again` is warm with `local`.
+    await warmUp(Object.fromEntries(Object.entries(contenders).filter(([name]) => name !== 'again')))
     const seen = await takeTurns(contenders, rounds)
     const line = (name: string, what: string, target: number, against = 'local'): Row => {
       const [wall, used] = [walls, cpus].map((of) => ratios(of(seen[name] ?? []), of(seen[against] ?? [])))
