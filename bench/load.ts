@@ -108,11 +108,6 @@ async function carryOut(order: Order): Promise<Load> {
   })
 }
 
-// Orders for different servers may overlap; they are answered in their order.
-let answered = Promise.resolve()
-for await (const line of createInterface(process.stdin)) {
-  const load = carryOut(JSON.parse(line) as Order)
-  answered = answered.then(async () => console.log(JSON.stringify(await load)))
-}
-await answered
+for await (const line of createInterface(process.stdin))
+  console.log(JSON.stringify(await carryOut(JSON.parse(line) as Order)))
 process.exit(0)
