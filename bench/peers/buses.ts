@@ -9,7 +9,9 @@ export const parleyBus = (folder: () => string): System => ({
   name: 'Parley, `parley bus`',
   version,
   licence: 'MIT',
-  notes: ['SQLite, WAL, `synchronous=FULL`. A commit rings a bell beside the file, and those who wait look then.'],
+  notes: [
+    'SQLite, WAL; a message is on the disk before its answer. A commit rings a bell beside the file, and those who wait look then.',
+  ],
   open: async () => {
     const storage = folder()
     return openBus(() => startBus(storage))

@@ -17,7 +17,9 @@ export const parleyMailbox = (folder: () => string): System => ({
   name: 'Parley, the mailbox door',
   version,
   licence: 'MIT',
-  notes: ['SQLite, WAL, `synchronous=FULL`. Sends that arrive together share a commit. Those who wait are woken.'],
+  notes: [
+    'SQLite, WAL; a message is on the disk before its answer. Sends that arrive together share a commit. Those who wait are woken.',
+  ],
   open: async () =>
     openMailbox(await startParley(folder()), {
       path: (agent) => `/agents/${agent}/mcp`,

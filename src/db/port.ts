@@ -58,8 +58,8 @@ export interface TxOptions {
    */
   readonly lane?: string | undefined
   /**
-   * The work is done again if the power goes, because its watermark goes with it: on SQLite its COMMIT does not wait for the
-   * disk. What is committed after it and waits for the disk takes it along.
+   * The work is done again if the power goes, because its watermark goes with it: on SQLite it does not wait for the disk.
+   * What comes after it and waits for the disk takes it along.
    */
   readonly repeatable?: boolean
 }
@@ -68,7 +68,7 @@ export interface Db extends Reader {
   /** For reads that may take milliseconds: they hold up nobody else. */
   readonly long: LongReader
   /**
-   * Runs `work` in a write transaction and resolves after COMMIT. On SQLite, work that is asked for while other work ends is
+   * Runs `work` in a write transaction and resolves when it is on the disk. On SQLite, work that is asked for while other work ends is
    * committed with it, and sees what it has written. Work may run more than once (deadlock, lost race),
    * so it has no effects but its statements. An error thrown by `work` rolls back that work alone. After a statement
    * failed, the unit fails too, even if `work` catches the error: use ON CONFLICT where a conflict is expected.

@@ -15,6 +15,10 @@ const sentences: Readonly<Partial<Record<FaultKind, readonly [message: string, h
   readonly: ['The database can only be read.', 'Whoever runs Parley must make its file writable.'],
   io: ['The database cannot be read or written.', 'The server log has the cause.'],
   corrupt: [damaged, 'Whoever runs Parley must bring back a copy of it.'],
+  unkept: [
+    'The disk failed after the commit: the work may be saved or not.',
+    'Look whether it is there before you try again. The server log has the cause.',
+  ],
   gone: [
     'The file of the database was deleted or replaced while Parley ran.',
     'Take it as not stored. Whoever runs Parley must put the file back, or start Parley anew.',

@@ -1,5 +1,5 @@
 /** One SQLite file: what is committed together, what is lost together, and who may look. */
-import { mkdtempSync, rmSync, statSync } from 'node:fs'
+import { copyFileSync, mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -36,26 +36,103 @@ const outcomesOf = async (units: readonly Promise<unknown>[]) => {
 }
 
 describe('A SQLite file', () => {
-  test('is safe against a power cut and checks its references', async () => {
-    expect(await db.tx((tx) => tx.all(sql`PRAGMA synchronous`))).toEqual([{ synchronous: 2 }])
+  test('checks its references', async () => {
     expect(await db.all(sql`PRAGMA journal_mode`)).toEqual([{ journal_mode: 'wal' }])
     expect(await db.tx((tx) => tx.all(sql`PRAGMA foreign_keys`))).toEqual([{ foreign_keys: 1 }])
   })
 
-  test('waits for the disk unless all that is committed can be done again', async () => {
-    const mode = async (tx: Tx) => (await tx.all<{ synchronous: number }>(sql`PRAGMA synchronous`))[0]?.synchronous
-    const [lasting, repeatable] = [() => db.tx(mode), () => db.tx(mode, { repeatable: true })]
-    expect(await Promise.all([repeatable(), repeatable()])).toEqual([1, 1])
-    expect(await Promise.all([repeatable(), lasting()])).toEqual([2, 2])
-    expect(await repeatable()).toBe(1)
-    expect(await lasting()).toBe(2)
-    const late: Promise<unknown>[] = []
-    await db.tx(async () => void late.push(repeatable(), lasting(), repeatable()), { repeatable: true })
-    expect(await Promise.all(late)).toEqual([1, 2, 2])
-  })
-
   test('is not written outside of a transaction', async () => {
     await expect(db.all(sql`INSERT INTO rooms (name) VALUES ('hall')`)).rejects.toMatchObject({ kind: 'readonly' })
+  })
+})
+
+/** The same file once more, as another process has it, and how often it was flushed to the disk. */
+async function openFlushed(flush: () => void = () => {}) {
+  const seen = { flushes: 0 }
+  const flushed = await openSqlite(file, {
+    flush: () => {
+      seen.flushes++
+      flush()
+    },
+  })
+  onTestFinished(() => flushed.close())
+  return { flushed, seen }
+}
+
+describe('What is committed', () => {
+  test('is on the disk before anybody is told, unless all of it can be done again', async () => {
+    const { flushed, seen } = await openFlushed()
+    const add = (name: string, repeatable: boolean) =>
+      flushed.tx(
+        async (tx) => {
+          await addRoom(tx, name)
+          return seen.flushes
+        },
+        { repeatable },
+      )
+    await Promise.all([add('a', true), add('b', true)])
+    expect(seen.flushes).toBe(0)
+    expect(await Promise.all([add('c', true), add('d', false)])).toEqual([0, 0])
+    expect(seen.flushes).toBe(1)
+    const late: Promise<unknown>[] = []
+    await flushed.tx(
+      async (tx) => {
+        await addRoom(tx, 'e')
+        late.push(add('f', true), add('g', false))
+      },
+      { repeatable: true },
+    )
+    expect(await Promise.all(late)).toEqual([1, 1])
+    expect(seen.flushes).toBe(2)
+    await flushed.tx((tx) => tx.all(sql`SELECT 1`))
+    expect(seen.flushes).toBe(2)
+  })
+
+  test('is flushed while others may write already', async () => {
+    const outcomes: unknown[] = []
+    const { flushed } = await openFlushed(() => {
+      const other = new DatabaseSync(file, { timeout: 0 })
+      outcomes.push(other.prepare('SELECT name FROM rooms').get()?.name)
+      other.exec("INSERT INTO rooms (name) VALUES ('kitchen')")
+      other.close()
+    })
+    await flushed.tx((tx) => addRoom(tx, 'hall'))
+    expect(outcomes).toEqual(['hall'])
+    expect(await roomNames()).toEqual(['hall', 'kitchen'])
+  })
+
+  test('goes into the database file itself, once the log could not be flushed', async () => {
+    let broken = true
+    const { flushed, seen } = await openFlushed(() => {
+      if (broken) throw new Error('EIO: i/o error, fdatasync')
+    })
+    await expect(flushed.tx((tx) => addRoom(tx, 'hall'))).rejects.toMatchObject({ kind: 'unkept' })
+    broken = false
+    await flushed.tx((tx) => addRoom(tx, 'kitchen'))
+    expect(seen.flushes).toBe(1)
+    await flushed.tx((tx) => addRoom(tx, 'cellar'))
+    expect(seen.flushes).toBe(2)
+    // Without its log: what only that has is not in the copy.
+    const copy = `${file}-copy`
+    copyFileSync(file, copy)
+    const alone = new DatabaseSync(copy)
+    onTestFinished(() => alone.close())
+    expect(alone.prepare('SELECT name FROM rooms').all()).toMatchObject([{ name: 'hall' }, { name: 'kitchen' }])
+  })
+
+  test('is not taken for kept while somebody reads from a log that could not be flushed', async () => {
+    const { flushed } = await openFlushed(() => {
+      throw new Error('EIO: i/o error, fdatasync')
+    })
+    await flushed.tx((tx) => addRoom(tx, 'attic'), { repeatable: true })
+    const reader = new DatabaseSync(file)
+    reader.exec('BEGIN')
+    reader.prepare('SELECT * FROM rooms').all()
+    for (const name of ['hall', 'kitchen'])
+      await expect(flushed.tx((tx) => addRoom(tx, name))).rejects.toMatchObject({ kind: 'unkept' })
+    reader.close()
+    await flushed.tx((tx) => addRoom(tx, 'cellar'))
+    expect(await roomNames()).toEqual(['attic', 'hall', 'kitchen', 'cellar'])
   })
 })
 

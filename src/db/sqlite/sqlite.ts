@@ -11,11 +11,12 @@ import { SqliteBell } from './bell.ts'
 import { defaultPatienceMs, whileBusy } from './busy.ts'
 import { Checkpoints } from './checkpoints.ts'
 import { openReading, prepareWriting, SqliteConnection } from './connection.ts'
+import { type Flush, SqliteDisk } from './disk.ts'
 import { LongReads } from './long-reads.ts'
 import { applicationId, refuseForeign } from './owner.ts'
 import { type FreeBytes, SqlitePlace } from './place.ts'
 import { SqliteWatch } from './watch.ts'
-import { SqliteWriter } from './writer.ts'
+import { type Committed, SqliteWriter } from './writer.ts'
 
 /** A thread takes some 10 MB. That of units that run apart ends when nothing is left to do. */
 const apartRestMs = 2_000
@@ -30,18 +31,21 @@ interface SqliteOptions {
   patienceMs?: number
   /** The room left in a folder, if not by asking the system. */
   freeBytes?: FreeBytes
+  /** How a commit gets to the disk, if not by the system. */
+  flush?: Flush
 }
 
 export async function openSqlite(
   file: string,
-  { patienceMs = defaultPatienceMs, freeBytes }: SqliteOptions = {},
+  { patienceMs = defaultPatienceMs, freeBytes, flush }: SqliteOptions = {},
 ): Promise<SqliteDb> {
   refuseForeign(file)
   const writing = new SqliteConnection(file, { timeout: 0 })
   try {
     await whileBusy(() => prepareFile(writing, file), patienceMs)
     const reading = await whileBusy(() => openReading(file), patienceMs)
-    return new SqliteDb({ file, writing, reading, patienceMs, place: new SqlitePlace(file, { free: freeBytes }) })
+    const place = new SqlitePlace(file, { free: freeBytes })
+    return new SqliteDb({ file, writing, reading, patienceMs, place, disk: new SqliteDisk(writing, file, flush) })
   } catch (error) {
     writing.close()
     throw error
@@ -66,6 +70,7 @@ interface Parts {
   readonly reading: SqliteConnection
   readonly patienceMs: number
   readonly place: SqlitePlace
+  readonly disk: SqliteDisk
 }
 
 export class SqliteDb implements Db {
@@ -78,17 +83,19 @@ export class SqliteDb implements Db {
   readonly #apart: AskedThread<ApartQuestion>
   readonly #checkpoints: Checkpoints
   readonly #place: SqlitePlace
+  readonly #disk: SqliteDisk
   readonly #file: string
   #closing: Promise<void> | undefined
 
-  constructor({ file, writing, reading, patienceMs, place }: Parts) {
+  constructor({ file, writing, reading, patienceMs, place, disk }: Parts) {
     this.#reading = reading
     this.long = new LongReads(file)
     this.#bell = new SqliteBell(file)
     const checkpoints = new Checkpoints({ file, writing, thread: this.long })
     this.#checkpoints = checkpoints
-    const committed = (units: number) => {
+    const committed = ({ units, lasting }: Committed) => {
       place.checkFile()
+      if (lasting) disk.keep()
       this.#bell.ring()
       checkpoints.noteCommit(units)
     }
@@ -97,6 +104,7 @@ export class SqliteDb implements Db {
     this.#apart = new AskedThread(apartScript, { told, restMs: apartRestMs })
     this.#watch = new SqliteWatch(this.#bell, writing)
     this.#place = place
+    this.#disk = disk
     this.#file = file
   }
 
@@ -194,6 +202,7 @@ export class SqliteDb implements Db {
     await this.#writer.close(async () => {
       await this.#apart.close()
       await this.long.close()
+      this.#disk.close()
     })
     this.#bell.close()
   }

@@ -1,4 +1,4 @@
-/** The one writing connection of a process: whatever waits is committed at once, with one fsync. */
+/** The one writing connection of a process: whatever waits is committed at once, with one flush to the disk. */
 
 import { afterTurns, alarm } from '../../base/clock.ts'
 import { shuttingDown, sqliteFault } from '../faults.ts'
@@ -26,7 +26,7 @@ interface Unit {
   /** In a transaction, which others may share; or, while this connection leaves the file alone, somewhere else. */
   readonly work: (tx: Tx) => Promise<unknown>
   readonly elsewhere: boolean
-  /** Whether its COMMIT need not wait for the disk. */
+  /** Whether nobody need wait for the disk. */
   readonly repeatable: boolean
   readonly resolve: (value: unknown) => void
   readonly reject: (error: unknown) => void
@@ -37,11 +37,18 @@ interface Unit {
   readonly since: number
 }
 
+export interface Committed {
+  /** How many units shared it. */
+  readonly units: number
+  /** Whether one of them cannot be done again. */
+  readonly lasting: boolean
+}
+
 export interface WriterOptions {
   /** How long a group waits for other processes. */
   readonly patienceMs: number
-  /** Called after each COMMIT of something, with the number of its units. Throws if it went into a file that is not there any more: then nobody is told that it was kept. */
-  readonly committed: (units: number) => void
+  /** Called after each COMMIT of something. Throws if that was not kept: then nobody is told that it was. */
+  readonly committed: (commit: Committed) => void
 }
 
 export class SqliteWriter {
@@ -55,8 +62,6 @@ export class SqliteWriter {
   #active = false
   #busy = false
   #closing = false
-  /** Whether a COMMIT waits for the disk, as it does but for groups of repeatable units. */
-  #waitsForDisk = true
   /** How many of the next groups have savepoints. */
   #guardedGroups = 0
 
@@ -128,10 +133,15 @@ export class SqliteWriter {
     })
   }
 
-  /** Those that came first and can run together. */
   #takeGroup(): Unit[] {
+    const group = this.#takeTogether(unitsPerCommit)
+    return group.length > 0 ? group : this.#queue.splice(0, 1)
+  }
+
+  /** Those that came first and share a transaction: none if it is the turn of one that runs elsewhere. */
+  #takeTogether(most: number): Unit[] {
     const lent = this.#queue.findIndex(({ elsewhere }) => elsewhere)
-    return this.#queue.splice(0, lent === -1 ? unitsPerCommit : Math.min(Math.max(lent, 1), unitsPerCommit))
+    return this.#queue.splice(0, lent === -1 ? most : Math.min(lent, most))
   }
 
   async #runGroup(group: Unit[]): Promise<void> {
@@ -160,36 +170,19 @@ export class SqliteWriter {
   async #attempt(group: Unit[]): Promise<void> {
     const { begin, commit, rollback } = this.#statements
     const waited = performance.now() - (group[0]?.since ?? 0)
-    await whileBusy(() => {
-      this.#waitForDisk(!group.every(({ repeatable }) => repeatable))
-      begin.run()
-    }, this.#patienceMs - waited)
+    await whileBusy(() => begin.run(), this.#patienceMs - waited)
     const alarm = startAlarm()
     try {
       const wrote = await Promise.race([this.#runUnits(group, alarm), alarm.rings])
       commit.run()
-      if (wrote) this.#committed(group.length)
+      if (wrote) this.#committed({ units: group.length, lasting: group.some(({ repeatable }) => !repeatable) })
     } finally {
       alarm.stop()
       if (this.#connection.inTransaction) rollback.run()
     }
   }
 
-  /** Set before BEGIN: inside of a transaction it has no effect. */
-  #waitForDisk(wanted: boolean): void {
-    if (this.#waitsForDisk === wanted) return
-    this.#connection.pragma(`synchronous = ${wanted ? 'FULL' : 'NORMAL'}`)
-    this.#waitsForDisk = wanted
-  }
-
-  /** The next that may join a group that runs: into one that does not wait for the disk, none that has to. */
-  #takeJoining(most: number): Unit[] {
-    const waitsForDisk = this.#waitsForDisk
-    const first = this.#queue.findIndex(({ repeatable, elsewhere }) => elsewhere || !(waitsForDisk || repeatable))
-    return this.#queue.splice(0, first === -1 ? most : Math.min(first, most))
-  }
-
-  /** Whether one of them may have written. Units that come of the last one join the group: one fsync for both. */
+  /** Whether one of them may have written. Units that come of the last one join the group: one flush for both. */
   async #runUnits(group: Unit[], alarm: Alarm): Promise<boolean> {
     const { savepoint, undo, release } = this.#statements
     let wrote = false
@@ -214,7 +207,7 @@ export class SqliteWriter {
         throw new GroupLost()
       }
       wrote ||= tx.wrote
-      if (unit === group.at(-1)) group.push(...this.#takeJoining(unitsPerCommit - group.length))
+      if (unit === group.at(-1)) group.push(...this.#takeTogether(unitsPerCommit - group.length))
     }
     return wrote
   }
