@@ -16,7 +16,7 @@ const sentences: Readonly<Partial<Record<FaultKind, readonly [message: string, h
   io: ['The database cannot be read or written.', 'The server log has the cause.'],
   corrupt: [damaged, 'Whoever runs Parley must bring back a copy of it.'],
   unkept: [
-    'The disk failed after the commit: the work may be saved or not.',
+    'The disk failed after the commit: the work is there, but may be lost if the power goes.',
     'Look whether it is there before you try again. The server log has the cause.',
   ],
   gone: [

@@ -29,7 +29,8 @@ async function open(): Promise<SqliteWriter> {
   const connection = new SqliteConnection(file, { timeout: 0 })
   await whileBusy(() => prepareWriting(connection), patienceMs)
   place.checkFile()
-  return new SqliteWriter(connection, { patienceMs, committed: () => place.checkFile() })
+  // All that runs here is repeatable: nobody waits for the disk.
+  return new SqliteWriter(connection, { patienceMs, keep: () => {}, committed: () => place.checkFile() })
 }
 
 answerQuestions<ApartQuestion>(

@@ -3,6 +3,7 @@ import { DatabaseSync, type SQLInputValue, type StatementResultingChanges, type 
 import type { Sql } from 'sql-template-tag'
 import { Statements } from '../statements.ts'
 import type { Functions } from './calling.ts'
+import { synchronous } from './disk.ts'
 
 /**
  * SQLite looks at the value of a parameter that stands alone behind LIMIT, and compiles the statement anew each time that it
@@ -102,8 +103,7 @@ const checkpointPages = 128_000
 
 /** What every connection that writes keeps to. */
 export function prepareWriting(connection: SqliteConnection): void {
-  // A COMMIT is in the hands of the system then, and outlives the process. For the disk disk.ts waits, where one has to.
-  connection.pragma('synchronous = NORMAL')
+  connection.pragma(`synchronous = ${synchronous}`)
   // Savepoints copy the pages they change; kept in a temporary file, that doubles the cost of a send (34 → 60 µs).
   connection.pragma('temp_store = MEMORY')
   connection.pragma(`wal_autocheckpoint = ${checkpointPages}`)

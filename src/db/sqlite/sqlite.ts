@@ -16,7 +16,7 @@ import { LongReads } from './long-reads.ts'
 import { applicationId, refuseForeign } from './owner.ts'
 import { type FreeBytes, SqlitePlace } from './place.ts'
 import { SqliteWatch } from './watch.ts'
-import { type Committed, SqliteWriter } from './writer.ts'
+import { SqliteWriter } from './writer.ts'
 
 /** A thread takes some 10 MB. That of units that run apart ends when nothing is left to do. */
 const apartRestMs = 2_000
@@ -62,6 +62,8 @@ function prepareFile(connection: SqliteConnection, file: string): void {
     })
   }
   prepareWriting(connection)
+  // Makes the log, which disk.ts wants to have open.
+  connection.pragma('schema_version')
 }
 
 interface Parts {
@@ -93,13 +95,12 @@ export class SqliteDb implements Db {
     this.#bell = new SqliteBell(file)
     const checkpoints = new Checkpoints({ file, writing, thread: this.long })
     this.#checkpoints = checkpoints
-    const committed = ({ units, lasting }: Committed) => {
+    const committed = (units: number) => {
       place.checkFile()
-      if (lasting) disk.keep()
       this.#bell.ring()
       checkpoints.noteCommit(units)
     }
-    this.#writer = new SqliteWriter(writing, { patienceMs, committed })
+    this.#writer = new SqliteWriter(writing, { patienceMs, keep: () => disk.keep(), committed })
     const told = (): ApartTold => ({ file, identities: place.identities, patienceMs })
     this.#apart = new AskedThread(apartScript, { told, restMs: apartRestMs })
     this.#watch = new SqliteWatch(this.#bell, writing)

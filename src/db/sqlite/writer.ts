@@ -37,18 +37,13 @@ interface Unit {
   readonly since: number
 }
 
-export interface Committed {
-  /** How many units shared it. */
-  readonly units: number
-  /** Whether one of them cannot be done again. */
-  readonly lasting: boolean
-}
-
 export interface WriterOptions {
   /** How long a group waits for other processes. */
   readonly patienceMs: number
-  /** Called after each COMMIT of something. Throws if that was not kept: then nobody is told that it was. */
-  readonly committed: (commit: Committed) => void
+  /** Called after each COMMIT, unless all units are repeatable. Throws if it may be lost: then nobody is told that it is kept. */
+  readonly keep: () => void
+  /** Called after that, kept or not, if something was written, with the number of units. Throws if the file is not there any more. */
+  readonly committed: (units: number) => void
 }
 
 export class SqliteWriter {
@@ -56,6 +51,7 @@ export class SqliteWriter {
   readonly stats = { groups: 0, units: 0, reruns: 0 }
   readonly #connection: SqliteConnection
   readonly #patienceMs: number
+  readonly #keep: WriterOptions['keep']
   readonly #committed: WriterOptions['committed']
   readonly #statements
   #queue: Unit[] = []
@@ -65,9 +61,10 @@ export class SqliteWriter {
   /** How many of the next groups have savepoints. */
   #guardedGroups = 0
 
-  constructor(connection: SqliteConnection, { patienceMs, committed }: WriterOptions) {
+  constructor(connection: SqliteConnection, { patienceMs, keep, committed }: WriterOptions) {
     this.#connection = connection
     this.#patienceMs = patienceMs
+    this.#keep = keep
     this.#committed = committed
     this.#statements = {
       begin: connection.prepare('BEGIN IMMEDIATE'),
@@ -175,7 +172,12 @@ export class SqliteWriter {
     try {
       const wrote = await Promise.race([this.#runUnits(group, alarm), alarm.rings])
       commit.run()
-      if (wrote) this.#committed({ units: group.length, lasting: group.some(({ repeatable }) => !repeatable) })
+      try {
+        // A unit that has only read, too: it may answer for what another process has not kept yet.
+        if (group.some(({ repeatable }) => !repeatable)) this.#keep()
+      } finally {
+        if (wrote) this.#committed(group.length)
+      }
     } finally {
       alarm.stop()
       if (this.#connection.inTransaction) rollback.run()
