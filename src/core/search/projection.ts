@@ -40,6 +40,11 @@ export async function catchUp(hub: Hub): Promise<void> {
 export async function rebuildSearch(hub: Hub): Promise<void> {
   for (let reached: boolean | number | undefined = 0; typeof reached === 'number'; )
     reached = await take(hub, { resetFrom: reached })
+  await fillSearch(hub)
+}
+
+/** Brings the index up to date, in as few pieces as it can be. */
+export async function fillSearch(hub: Hub): Promise<void> {
   await catchUp(hub)
   while (await take(hub, 'merge'));
 }
