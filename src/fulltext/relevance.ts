@@ -41,16 +41,16 @@ export interface Tally {
   readonly length: number
 }
 
-const ascii = /^[\0-\x7f]*$/
-
 /**
- * Looks for the phrases in a text as fulltext/words.ts cuts it. Nearly all texts are ASCII, and to look through one takes
- * three quarters of the time of cutting it into words, and leaves no words behind to be cleared away.
+ * Looks for the phrases in a text as fulltext/words.ts cuts it. Nearly all texts are ASCII, and to look through one takes a
+ * third of the time of cutting it into words, and leaves no words behind to be cleared away.
  */
 export function tally(text: string, phrases: readonly Phrase[]): Tally {
-  if (ascii.test(text) && !phrases.some(isCut)) {
+  const { written } = encoder.encodeInto(text, bytes)
+  // Other characters take more bytes than places in the text.
+  if (written === text.length && !phrases.some(isCut)) {
     const folded = text.toLowerCase()
-    return { counts: phrases.map((phrase) => countIn(folded, phrase)), length: countWords(folded) }
+    return { counts: phrases.map((phrase) => countIn(folded, phrase)), length: countWords(written) }
   }
   const words = wordsOf(text)
   return { counts: phrases.map((phrase) => countAmong(words, phrase)), length: words.length }
@@ -65,35 +65,40 @@ function countAmong(words: readonly string[], phrase: Phrase): number {
 /** Of a longer word only the beginning counts. */
 const isCut = ({ words }: Phrase): boolean => words.some((word) => word.length >= wordLength)
 
-const isLetter = (code: number): boolean => (code >= 97 && code <= 122) || (code >= 48 && code <= 57)
+const encoder = new TextEncoder()
+/** The text at hand: a loop over bytes takes a third of the time of one over the characters of a string. A longer text is cut into words. */
+const bytes = new Uint8Array(8192)
 
-function countWords(text: string): number {
+/** 1 for the bytes that words are made of. */
+const letters = Uint8Array.from({ length: 256 }, (_, byte) => (/[a-z0-9]/i.test(String.fromCharCode(byte)) ? 1 : 0))
+
+/** How many words begin in the bytes at hand; without a branch, which would be guessed wrong at every word. */
+function countWords(length: number): number {
   let count = 0
-  let inside = false
-  for (let at = 0; at < text.length; at++) {
-    const letter = isLetter(text.charCodeAt(at))
-    if (letter && !inside) count++
-    inside = letter
+  let before = 0
+  for (let at = 0; at < length; at++) {
+    const letter = letters[bytes[at] ?? 0] ?? 0
+    count += letter & ~before
+    before = letter
   }
   return count
 }
+
+const patterns = new WeakMap<Phrase, RegExp>()
 
 function countIn(text: string, phrase: Phrase): number {
-  const first = phrase.words[0] ?? ''
+  const pattern = patterns.get(phrase) ?? patternOf(phrase)
   let count = 0
-  for (let at = text.indexOf(first); at !== -1; at = text.indexOf(first, at + 1))
-    if (!isLetter(text.charCodeAt(at - 1)) && followsFrom(text, at, phrase)) count++
+  pattern.lastIndex = 0
+  while (pattern.test(text)) count++
   return count
 }
 
-/** Whether the words stand here, with nothing between them that is one. */
-function followsFrom(text: string, from: number, { words, prefix }: Phrase): boolean {
-  let at = from
-  for (const [n, word] of words.entries()) {
-    while (n > 0 && at < text.length && !isLetter(text.charCodeAt(at))) at++
-    if (!text.startsWith(word, at)) return false
-    at += word.length
-    if (isLetter(text.charCodeAt(at)) && !(prefix && n === words.length - 1)) return false
-  }
-  return true
+/** Where the phrase begins, with nothing between its words that is one. Only the first is passed over: `a a` stands twice in `a a a`. */
+function patternOf(phrase: Phrase): RegExp {
+  const [first = '', ...others] = phrase.words
+  const rest = others.map((word) => `[^a-z0-9]+${word}`).join('')
+  const pattern = new RegExp(`(?<![a-z0-9])${first}(?=${rest}${phrase.prefix ? '' : '(?![a-z0-9])'})`, 'g')
+  patterns.set(phrase, pattern)
+  return pattern
 }

@@ -16,6 +16,7 @@ const alone =
 const word = new RegExp(`${alone.source}|[[\\p{L}\\p{N}\\p{M}]--${alone.source}]+`, 'gv')
 const ascii = /^[\0-\x7f]*$/
 const asciiWord = /[a-z0-9]+/g
+const asciiPiece = /[a-zA-Z0-9]+/g
 
 /** `Café, auth-service` → `cafe`, `auth`, `service`. */
 export function wordsOf(text: string): readonly string[] {
@@ -41,8 +42,14 @@ export interface Span {
   readonly end: number
 }
 
-/** Where the words of a text stand in it, one after the other. */
+/** Where the words of a text stand in it, one after the other. In ASCII each piece is one word: to cut it again took half of the time of an excerpt. */
 export function* spansOf(text: string): Generator<Span> {
-  for (const { 0: piece, index } of text.slice(0, searchedLength).matchAll(word))
-    yield { words: wordsOf(piece), start: index, end: index + piece.length }
+  const begin = text.slice(0, searchedLength)
+  const plain = ascii.test(begin)
+  for (const { 0: piece, index } of begin.matchAll(plain ? asciiPiece : word))
+    yield {
+      words: plain ? [cut(piece.toLowerCase())] : wordsOf(piece),
+      start: index,
+      end: index + piece.length,
+    }
 }

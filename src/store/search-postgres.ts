@@ -2,6 +2,7 @@
 import sql from 'sql-template-tag'
 import type { Reader, Tx } from '../db/port.ts'
 import type { Field, Phrase, Query } from '../fulltext/query.ts'
+import type { Finder, Finding } from './search.ts'
 import { type Document, listDocuments, listed, listWithin } from './search-documents.ts'
 
 /** The weight of a word tells the field it stands in. */
@@ -9,11 +10,12 @@ const weights: Readonly<Record<Field, string>> = { subject: 'A', body: 'B', from
 
 export async function listFound(
   db: Reader,
-  { query, scope, limit }: { query: Query; scope: string | undefined; limit: number },
-): Promise<number[]> {
+  { query, scope }: { query: Query; scope: string | undefined },
+  { limit }: Finder,
+): Promise<Finding> {
   const rows = await db.all<{ id: number }>(sql`
     SELECT id FROM search_find(${`${expression(query)}${scope === undefined ? '' : ` & '#${scope}'`}`}::tsquery, ${limit}) AS found (id)`)
-  return rows.map(({ id }) => id)
+  return { ids: rows.map(({ id }) => id), rest: undefined }
 }
 
 /** Words are letters and digits (fulltext/words.ts): nothing in them could end the quotes. */

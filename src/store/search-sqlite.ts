@@ -1,7 +1,9 @@
 /** The search index on SQLite: a row of FTS5 tables that a projection fills, each small enough to be searched in one go. */
 import sql, { raw, type Sql } from 'sql-template-tag'
+import { systemClock } from '../base/clock.ts'
 import type { Reader, Tx } from '../db/port.ts'
 import type { Field, Phrase, Query } from '../fulltext/query.ts'
+import type { Finder, Finding } from './search.ts'
 import { type Document, listDocuments, listWithin } from './search-documents.ts'
 
 /**
@@ -24,33 +26,32 @@ const pagesPerStep = 64
 
 const tableOf = (part: number): Sql => raw(`search_${part}`)
 
-/** So many parts are asked at once: a word that is rare is looked for in all of them, and each answer comes out of a thread. */
-const mostAtOnce = 16
+/** Words that never meet take some 10 ms of each part. Others wait for the thread that looks for them. */
+const sliceMs = 20
 
-/** The newest part first, and not much further than needed. */
+/** The newest part first, and no further than needed. The rest is the number of a part. */
 export async function listFound(
   db: Reader,
-  { query, scope, limit }: { query: Query; scope: string | undefined; limit: number },
-): Promise<number[]> {
+  { query, scope }: { query: Query; scope: string | undefined },
+  { limit, ids = [], rest = Number.MAX_SAFE_INTEGER, ms = sliceMs }: Finder,
+): Promise<Finding> {
   const matchAnywhere = expression(query)
   const matchInScope = `(${matchAnywhere} OR "${noWord}") AND scope : "${scope}"`
   const parts = await db.all<{ part: number; scopes: string }>(
-    sql`SELECT part, scopes FROM search_parts ORDER BY part DESC`,
+    sql`SELECT part, scopes FROM search_parts WHERE part <= ${rest} ORDER BY part DESC`,
   )
-  const found: number[] = []
-  for (let at = 0, count = 1; at < parts.length && found.length < limit; ) {
-    const answers = parts.slice(at, at + count).map(({ part, scopes }) => {
-      const table = tableOf(part)
-      const match = scope === undefined || wordsIn(scopes).includes(scope) ? matchAnywhere : matchInScope
-      return db.all<{ id: number }>(sql`
-        SELECT rowid AS id FROM ${table} WHERE ${table} MATCH ${match} ORDER BY rowid DESC LIMIT ${limit - found.length}`)
-    })
-    for (const rows of await Promise.all(answers)) for (const { id } of rows) found.push(id)
-    at += count
-    // As many as are likely to hold the rest; where nothing was found yet, as many as may be asked at once.
-    count = Math.min(Math.ceil((at * (limit - found.length)) / found.length), mostAtOnce)
+  const found = [...ids]
+  const until = systemClock.monotonic() + ms
+  for (const [at, { part, scopes }] of parts.entries()) {
+    const table = tableOf(part)
+    const match = scope === undefined || wordsIn(scopes).includes(scope) ? matchAnywhere : matchInScope
+    const rows = await db.all<{ id: number }>(sql`
+      SELECT rowid AS id FROM ${table} WHERE ${table} MATCH ${match} ORDER BY rowid DESC LIMIT ${limit - found.length}`)
+    for (const { id } of rows) found.push(id)
+    if (found.length === limit) break
+    if (systemClock.monotonic() >= until) return { ids: found, rest: parts[at + 1]?.part }
   }
-  return found.slice(0, limit)
+  return { ids: found, rest: undefined }
 }
 
 /**

@@ -3,19 +3,15 @@
 import sql, { empty, type Sql } from 'sql-template-tag'
 import { moduleBeside } from '../base/modules.ts'
 import type { Reader, Tx } from '../db/port.ts'
-import { CallingSql } from '../db/sqlite/calling.ts'
 import type { Phrase, Query } from '../fulltext/query.ts'
 import { tally } from '../fulltext/relevance.ts'
 import { searchedLength } from '../fulltext/words.ts'
 import { listed } from './search-documents.ts'
-import type { CountedItem } from './search-functions.ts'
 import * as postgres from './search-postgres.ts'
 import * as sqlite from './search-sqlite.ts'
 import { forEyesOf, ofProject, type Sight, seen, shownSubject, subject, threadName } from './visibility.ts'
 import { type SearchFilter, searchWhere } from './watched-search.ts'
 import { type Eyes, inEyes } from './watching.ts'
-
-const functions = moduleBeside(import.meta.url, 'search-functions')
 
 /** Where search-steps.ts is. */
 export const searchSteps = moduleBeside(import.meta.url, 'search-steps')
@@ -36,9 +32,22 @@ export interface Search {
   readonly scope: Scope
 }
 
-/** The newest messages that fit, newest first. */
-export function listFound(db: Reader, { query, scope }: Search, limit: number): Promise<number[]> {
-  return engine(db).listFound(db, { query, scope: scopeWord(scope), limit })
+/** What was found so far, newest first. */
+export interface Finding {
+  readonly ids: readonly number[]
+  /** Where to go on; undefined if all was found that is wanted. */
+  readonly rest: number | undefined
+}
+
+export interface Finder extends Partial<Finding> {
+  readonly limit: number
+  /** After so long it leaves a rest. */
+  readonly ms?: number
+}
+
+/** The newest messages that fit. It may take long, and then goes on from the rest that it has left. */
+export function listFound(db: Reader, { query, scope }: Search, finder: Finder): Promise<Finding> {
+  return engine(db).listFound(db, { query, scope: scopeWord(scope) }, finder)
 }
 
 /** How often each phrase stands in the beginning of a message. */
@@ -58,32 +67,19 @@ export interface Counting {
   readonly length: number
 }
 
-/** So many are read in one go: on PostgreSQL they are counted in one turn of the event loop, some 1 to 2 ms. */
+/** So many are read in one go: on PostgreSQL they are counted in a turn of the program's event loop, some 1 to 2 ms. */
 export const countedAtOnce = ({ dialect }: Reader): number => (dialect === 'sqlite' ? 1000 : 200)
 
-/** Messages out of scope are left out. On SQLite they are counted in the thread that reads them, on PostgreSQL here. */
+/** Messages out of scope are left out. */
 export async function countTexts(long: Reader, { ids, scope, phrases, length }: Counting): Promise<CountedText[]> {
-  const body = sql`substr(m.body, 1, ${length})`
-  const from = sql`
+  // `substr` would walk through all the letters of a text that is short enough.
+  const body = sql`CASE WHEN octet_length(m.body) <= ${length} THEN m.body ELSE substr(m.body, 1, ${length}) END`
+  const rows = await long.all<{ id: number; subject: string; body: string }>(sql`
+    SELECT m.id, ${subject} AS subject, ${body} AS body
     FROM messages m JOIN threads t ON t.id = m.thread_id ${'sight' in scope || 'eyes' in scope ? sql`JOIN agents a ON a.id = m.sender_id` : empty}
-    WHERE m.id IN ${listed(long, ids)} AND ${inScope(scope)}`
-  if (long.dialect === 'sqlite') {
-    const counted = sql`countPhrases(${JSON.stringify(phrases)}, m.id, ${subject}, ${body})`
-    const [row] = await long.all<{ items: string | null }>(
-      new CallingSql(sql`SELECT group_concat(${counted}, ',') AS items ${from}`, functions),
-    )
-    return (JSON.parse(`[${row?.items ?? ''}]`) as CountedItem[]).map(([id, length, subject, body]) => ({
-      id,
-      length,
-      subject,
-      body,
-    }))
-  }
-  const rows = await long.all<{ id: number; subject: string; body: string }>(
-    sql`SELECT m.id, ${subject} AS subject, ${body} AS body ${from}`,
-  )
-  return rows.map(({ id, ...row }) => {
-    const [inSubject, inBody] = [tally(row.subject, phrases), tally(row.body, phrases)]
+    WHERE m.id IN ${listed(long, ids)} AND ${inScope(scope)}`)
+  return rows.map(({ id, subject, body }) => {
+    const [inSubject, inBody] = [tally(subject, phrases), tally(body, phrases)]
     return { id, subject: inSubject.counts, body: inBody.counts, length: inBody.length }
   })
 }

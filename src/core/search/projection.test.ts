@@ -16,10 +16,13 @@ import { verifies } from '../../../test/support/verifies.ts'
 import { migrate } from '../../db/migrate.ts'
 import { migrations } from '../../db/migrations/all.ts'
 import type { Db } from '../../db/port.ts'
-import { countUnindexed, findNewest, indexNext } from '../../store/search.ts'
+import type { Phrase } from '../../fulltext/query.ts'
+import { countUnindexed, type Finding, findNewest, indexNext, listFound } from '../../store/search.ts'
 import { type Hub, inside } from '../hub/hub.ts'
 import { send } from '../messages/send.ts'
 import { catchUp, keepSearchable, rebuildSearch } from './projection.ts'
+
+const phrase = (...words: string[]): Phrase => ({ kind: 'phrase', words, prefix: false, field: undefined })
 
 const notes = (count: number, from = 0) => Array.from({ length: count }, (_, n) => ({ body: `note number${from + n}` }))
 
@@ -209,6 +212,15 @@ eachEngine('The search index', (open, dialect) => {
     expect((await find(hub, 'note'))[0]).toMatch(/^note number99 /)
     if (dialect === 'sqlite')
       expect(await hub[inside].db.all(sql`SELECT COUNT(*) AS n FROM search_parts`)).toEqual([{ n: 2 }])
+    const asked = { query: phrase('note'), scope: await inTopics(hub) }
+    const pieces: Finding[] = [await listFound(hub[inside].db, asked, { limit: 200, ms: 0 })]
+    for (let last = pieces[0]; last?.rest !== undefined; last = pieces.at(-1))
+      pieces.push(await listFound(hub[inside].db, asked, { limit: 200, ms: 0, ...last }))
+    expect(pieces).toHaveLength(dialect === 'sqlite' ? 2 : 1)
+    const whole = await listFound(hub[inside].db, asked, { limit: 200, ms: 60_000 })
+    expect(pieces.at(-1)).toEqual(whole)
+    expect(whole.ids).toHaveLength(100)
+    expect(whole.ids).toEqual(whole.ids.toSorted((a, b) => b - a))
     await rebuildSearch(hub)
     expect(await find(hub, 'number0 OR number99')).toHaveLength(2)
     expect(await contents(hub)).toEqual({ messages: 100, notes: 100 })

@@ -15,11 +15,15 @@ const longSeries = 1000
 const take = (hub: Hub, step: Step, long = true) => commitStep(hub, { module: searchSteps, work, long }, step)
 
 /** All waiters for the index of a hub share the step that runs, lest one commit hold many of them. */
-const steps = memory((): { running?: Promise<boolean> | undefined } => ({}))
+const steps = memory((): { running?: Promise<boolean> | undefined; long: boolean } => ({ long: false }))
 
-function indexNext(hub: Hub, unindexed: number): Promise<boolean> {
+/** Takes the next step, if messages up to this one cannot be found yet. A series ends where it began: in this thread its last steps would be code that is not compiled. */
+async function indexNext(hub: Hub, newest: number): Promise<boolean> {
+  const unindexed = await countUnindexed(reader(hub), newest)
   const kept = steps(hub)
-  kept.running ??= take(hub, 'index', unindexed >= longSeries)
+  kept.long = unindexed >= longSeries || (kept.long && unindexed > 0)
+  if (unindexed === 0) return false
+  kept.running ??= take(hub, 'index', kept.long)
     .then((found) => found === true)
     .finally(() => {
       kept.running = undefined
@@ -30,16 +34,18 @@ function indexNext(hub: Hub, unindexed: number): Promise<boolean> {
 /** Returns when all that was committed before the call can be found. */
 export async function catchUp(hub: Hub): Promise<void> {
   const newest = await findNewest(reader(hub))
-  for (;;) {
-    const unindexed = await countUnindexed(reader(hub), newest)
-    if (unindexed === 0 || !(await indexNext(hub, unindexed))) return
-  }
+  while (await indexNext(hub, newest));
 }
 
 /** Makes the index anew, from the messages alone. Searches that come meanwhile wait until it is whole. */
 export async function rebuildSearch(hub: Hub): Promise<void> {
   for (let reached: boolean | number | undefined = 0; typeof reached === 'number'; )
     reached = await take(hub, { resetFrom: reached })
+  await fillSearch(hub)
+}
+
+/** Brings the index up to date, in as few pieces as it can be. */
+export async function fillSearch(hub: Hub): Promise<void> {
   await catchUp(hub)
   while (await take(hub, 'merge'));
 }
@@ -86,8 +92,7 @@ export function keepSearchable(hub: Hub): () => Promise<void> {
 
   /** One step of work, if there is any. Looking for it takes no lock. */
   async function workOn(): Promise<boolean> {
-    const unindexed = await countUnindexed(reader(hub), await findNewest(reader(hub)))
-    if (unindexed > 0) return indexNext(hub, unindexed)
+    if (await indexNext(hub, await findNewest(reader(hub)))) return true
     return (await findUnmerged(reader(hub))) !== undefined && (await take(hub, 'merge')) === true
   }
 

@@ -1,28 +1,24 @@
 /** Search: messages by their words, the best first. The language is that of fulltext/query.ts. */
 import { nextTurn } from '../../base/clock.ts'
 import { HubError } from '../../base/errors.ts'
+import { moduleBeside } from '../../base/modules.ts'
 import { firstLine } from '../../base/text.ts'
 import { type Excerpt, excerpt } from '../../fulltext/excerpt.ts'
-import { type Phrase, phrasesOf, type Query, readQuery } from '../../fulltext/query.ts'
-import { type Counted, type Ranked, rank } from '../../fulltext/relevance.ts'
-import { countedAtOnce, countTexts, type HitRow, listFound, listHits, type Scope } from '../../store/search.ts'
-import { type Hub, longReader, reader } from '../hub/hub.ts'
+import { type Phrase, phrasesOf, readQuery } from '../../fulltext/query.ts'
+import type { Ranked } from '../../fulltext/relevance.ts'
+import { type HitRow, listHits, type Scope } from '../../store/search.ts'
+import { type Hub, lookLong, reader } from '../hub/hub.ts'
 import { catchUp } from './projection.ts'
+import type { Counting, look } from './search-look.ts'
 
 export type { Scope } from '../../store/search.ts'
 
 export const searchLimits = { least: 1, most: 100, usual: 20 } as const
 
-/**
- * Of all matches only the newest are ranked: the commonest word must not cost more than others. With 2,000, two
- * words of middling frequency among a million messages took 30 to 40 ms of CPU; with 1,000 it is half of that.
- */
-const mostRanked = 1000
-/** Where some of the matches are out of sight, so many are looked through. */
-const mostSifted = 10_000
+const looking = moduleBeside(import.meta.url, 'search-look')
 
-/** Ranked by their beginnings. */
-const rankedCharacters = 2000
+/** A longer text takes a few milliseconds to look through. */
+const longText = 2000
 
 export interface Searching {
   readonly query: string
@@ -81,7 +77,7 @@ export async function search(
   const { query, note } = readQuery(text)
   if (query !== undefined) await catchUp(hub)
   const phrases = query === undefined ? [] : phrasesOf(query)
-  const ranked = query === undefined ? [] : rank(await countFound(hub, { query, scope, phrases }))
+  const { ranked } = query === undefined ? { ranked: [] } : await findRanked(hub, { query, scope, phrases })
   const found = before(first, ranked)
   const best = found.slice(0, limit)
   const rows = await listHits(
@@ -95,8 +91,7 @@ export async function search(
     const row = byId.get(id)
     if (row === undefined) continue
     hits.push(toHit(row, phrases, score))
-    // A long text takes a few milliseconds to look through.
-    if (row.body.length > rankedCharacters) await nextTurn()
+    if (row.body.length > longText) await nextTurn()
   }
   return { hits, more: found.length > limit, note: found.length > 0 && query === undefined ? undefined : note }
 }
@@ -109,50 +104,17 @@ function before(first: readonly number[], ranked: readonly Ranked[]): readonly R
   return [...first.map((id) => ({ id, score: top + 1 })), ...ranked.filter(({ id }) => !ids.has(id))]
 }
 
-interface Counting {
-  readonly query: Query
-  readonly scope: Scope
-  readonly phrases: readonly Phrase[]
-  /** How often a word in the subject counts. */
-  readonly subjectWeight?: number
-}
-
-/** Nearly always all that is found is in sight, and the newest thousand are enough. */
-async function countFound(hub: Hub, { query, ...counting }: Counting): Promise<Counted[]> {
-  const { scope } = counting
-  const found = await listFound(longReader(hub), { query, scope }, mostRanked)
-  const counted = await countAll(hub, { ids: found, ...counting })
-  if (found.length < mostRanked || counted.length === found.length) return counted
-  const more = await listFound(longReader(hub), { query, scope }, mostSifted)
-  return countAll(hub, { ids: more, ...counting })
-}
-
 /** The best first. `capped`: there may be more matches, older than these. */
 export async function rankFound(hub: Hub, counting: Counting): Promise<{ ranked: Ranked[]; capped: boolean }> {
   await catchUp(hub)
-  const counted = await countFound(hub, counting)
-  return { ranked: rank(counted), capped: counted.length >= mostRanked }
+  return findRanked(hub, counting)
 }
 
-/** Others have their turn after each page. */
-async function countAll(
-  hub: Hub,
-  { ids, scope, phrases, subjectWeight = 1 }: Omit<Counting, 'query'> & { ids: readonly number[] },
-): Promise<Counted[]> {
-  const counted: Counted[] = []
-  const pageSize = countedAtOnce(longReader(hub))
-  for (let at = 0; at < ids.length && counted.length < mostRanked; at += pageSize) {
-    if (at > 0) await nextTurn()
-    const part = { ids: ids.slice(at, at + pageSize), scope, phrases, length: rankedCharacters }
-    for (const { id, subject, body, length } of await countTexts(longReader(hub), part)) {
-      const counts = phrases.map(({ field }, n) => {
-        const inSubject = field === undefined || field === 'subject' ? subjectWeight * (subject[n] ?? 0) : 0
-        return inSubject + (field === undefined || field === 'body' ? (body[n] ?? 0) : 0)
-      })
-      counted.push({ id, counts, length })
-    }
-  }
-  return counted
+async function findRanked(hub: Hub, counting: Counting): Promise<{ ranked: Ranked[]; capped: boolean }> {
+  let answer = await lookLong<typeof look>(hub, looking, { ...counting, goesOn: undefined })
+  while ('goesOn' in answer) answer = await lookLong<typeof look>(hub, looking, { ...counting, goesOn: answer.goesOn })
+  const { ids, scores, capped } = answer
+  return { ranked: ids.map((id, at) => ({ id, score: scores[at] ?? 0 })), capped }
 }
 
 const inBody = ({ field }: Phrase): boolean => field === undefined || field === 'body'

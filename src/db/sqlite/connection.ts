@@ -2,7 +2,6 @@
 import { DatabaseSync, type SQLInputValue, type StatementResultingChanges, type StatementSync } from 'node:sqlite'
 import type { Sql } from 'sql-template-tag'
 import { Statements } from '../statements.ts'
-import type { Functions } from './calling.ts'
 import { synchronous } from './disk.ts'
 
 /**
@@ -58,16 +57,6 @@ export class SqliteConnection {
 
   prepare(text: string): StatementSync {
     return this.#db.prepare(text)
-  }
-
-  /** Functions that queries may call: the same values must give the same answer. */
-  define(functions: Functions): void {
-    for (const [name, answer] of Object.entries(functions))
-      this.#db.function(
-        name,
-        { deterministic: true, varargs: true },
-        answer as (...values: SQLInputValue[]) => SQLInputValue,
-      )
   }
 
   /** Runs a pragma and returns its one value, if it has one. */

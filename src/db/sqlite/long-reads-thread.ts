@@ -3,28 +3,18 @@ import { workerData } from 'node:worker_threads'
 import { Sql } from 'sql-template-tag'
 import type { Look } from '../port.ts'
 import { answerQuestions } from './answering.ts'
-import type { Functions } from './calling.ts'
 import { openReading, type SqliteConnection } from './connection.ts'
-import type { Query, Question } from './long-reads.ts'
+import type { Question } from './long-reads.ts'
 
 /** In KB. With SQLite's own 2 MB a rare word among a million messages takes half as long again: it is looked for everywhere. */
 const cacheSize = 8000
 
 let connection: SqliteConnection | undefined
-const modules = new Set<string>()
 
 function open(): SqliteConnection {
   const reading = openReading(workerData as string)
   reading.pragma(`cache_size = -${cacheSize}`)
   return reading
-}
-
-async function ask(reading: SqliteConnection, { strings, values, module }: Query): Promise<unknown[]> {
-  if (module !== undefined && !modules.has(module)) {
-    reading.define((await import(module)) as Functions)
-    modules.add(module)
-  }
-  return reading.all(new Sql(strings, values))
 }
 
 async function look(reading: SqliteConnection, { module, wish }: { module: string; wish: unknown }): Promise<unknown> {
@@ -40,7 +30,7 @@ async function look(reading: SqliteConnection, { module, wish }: { module: strin
 answerQuestions<Question>(
   async (question) => {
     connection ??= open()
-    return 'wish' in question ? look(connection, question) : ask(connection, question)
+    return 'wish' in question ? look(connection, question) : connection.all(new Sql(question.strings, question.values))
   },
   () => connection?.close(),
 )

@@ -6,7 +6,6 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
 import sql from 'sql-template-tag'
 import { expect, onTestFinished, test } from 'vitest'
-import { CallingSql } from './calling.ts'
 import { openSqlite } from './sqlite.ts'
 
 async function open() {
@@ -62,21 +61,6 @@ test('Long reads of one turn are answered each for itself, also where some of th
     'failed',
     [{ count: 300_000 }],
     [{ n: 2 }],
-  ])
-})
-
-test('A long read may call the functions of a module', async () => {
-  const db = await open()
-  const folder = mkdtempSync(join(tmpdir(), 'parley-functions-'))
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
-  const file = join(folder, 'functions.mjs')
-  writeFileSync(file, `export const twice = (text, mark) => text + mark + text`)
-  await db.tx((tx) => tx.all(sql`INSERT INTO rooms (name) VALUES ('hall'), ('attic')`))
-  const doubled = () =>
-    db.long.all(new CallingSql(sql`SELECT twice(name, ${'+'}) AS name FROM rooms ORDER BY name`, pathToFileURL(file)))
-  expect(await Promise.all([doubled(), doubled()])).toEqual([
-    [{ name: 'attic+attic' }, { name: 'hall+hall' }],
-    [{ name: 'attic+attic' }, { name: 'hall+hall' }],
   ])
 })
 

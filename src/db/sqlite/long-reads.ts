@@ -3,15 +3,13 @@ import type { Sql } from 'sql-template-tag'
 import { moduleBeside } from '../../base/modules.ts'
 import type { LongReader } from '../port.ts'
 import { AskedThread } from './asked-thread.ts'
-import { CallingSql } from './calling.ts'
 
-/** To the thread: a query, with the module of one that calls functions, or a module that looks for itself. */
+/** To the thread: a query, or a module that looks for itself. */
 export type Question = Query | { readonly module: string; readonly wish: unknown }
 
 export interface Query {
   readonly strings: readonly string[]
   readonly values: readonly unknown[]
-  readonly module: string | undefined
 }
 
 const script = moduleBeside(import.meta.url, 'long-reads-thread')
@@ -26,8 +24,7 @@ export class LongReads implements LongReader {
   }
 
   all<Row>(query: Sql): Promise<Row[]> {
-    const module = query instanceof CallingSql ? query.module : undefined
-    return this.#thread.ask({ strings: query.strings, values: query.values, module })
+    return this.#thread.ask({ strings: query.strings, values: query.values })
   }
 
   look<Answer>(module: URL, wish: unknown): Promise<Answer> {
