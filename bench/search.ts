@@ -50,7 +50,7 @@ export async function makeSearchStore(storage: string, messages: number): Promis
   const seed = seedMessages(file)
   const indexed = messages - filledOf(messages)
   seed(1, indexed)
-  // Not in a thread, as a hub does it: nobody waits, and it takes two thirds of the time.
+  // Not in a thread, as a hub does it: nobody waits, and it takes nine tenths of the time.
   const db = await openDatabase(configFor(file))
   while (await db.tx(indexNext, { repeatable: true }));
   while (await db.tx(mergeNext, { repeatable: true }));
