@@ -1,11 +1,13 @@
 /** What the pages are measured by: their time among many messages, what they hold up, and what keeping them open costs. */
 import { once } from 'node:events'
 import { Agent, get, type IncomingMessage } from 'node:http'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openClient, percentile } from './client.ts'
 import { openedPages, openStream } from './open-pages.ts'
 import type { Row } from './rows.ts'
-import { busyAgent, indexAll, longThread, projectKey, seedPages, slowThread } from './seed-pages.ts'
+import { seedIndex } from './seed-index.ts'
+import { busyAgent, longThread, projectKey, seedPages, slowThread } from './seed-pages.ts'
 import { cpu, memory, type Running, rested, startParley } from './server.ts'
 import { text } from './text.ts'
 
@@ -23,7 +25,7 @@ const longThreads = 20
 /** The store of many messages, with its search index. */
 export async function makePagesStore(storage: string, messages: number): Promise<void> {
   await seedPages(storage, { messages, longThreads })
-  await indexAll(storage)
+  await seedIndex(join(storage, 'parley.sqlite3'))
   await (await startWarm(storage)).stop()
 }
 

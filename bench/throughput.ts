@@ -9,6 +9,7 @@ import type { Order } from './load.ts'
 import type { Era } from './phrase.ts'
 import { posted, postSends } from './post.ts'
 import { type Row, share } from './rows.ts'
+import { seedIndex } from './seed-index.ts'
 import { benchProject, type seedMail } from './seed-mail.ts'
 import { fillMailboxes, makeAgents, makeDatabase } from './seed-postgres.ts'
 import {
@@ -254,6 +255,7 @@ export async function makeMailedStore(storage: string, checkout?: string): Promi
     seedMail: typeof seedMail
   }
   seeds.seedMail(storage, Array(64).fill(1563))
+  if (checkout === undefined) await seedIndex(join(storage, 'parley.sqlite3'))
   const parley = await startParley(storage, {}, checkout)
   const client = await openClient(parley.port, '', '/mcp')
   const answer = await client.call('search_messages', { project_key: benchProject, query: 'green', limit: 1 })
