@@ -6,7 +6,6 @@ import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { percentile } from './client.ts'
 import type { Load } from './drive.ts'
 import type { Order } from './load.ts'
 import type { Row } from './rows.ts'
@@ -137,11 +136,11 @@ export async function archiveRows(
   }
   say('sends with and without the archive')
   const times = { on: [] as number[], off: [] as number[] }
-  for (let round = 0; round < rounds; round++) {
-    times.off.push(await rate(await prepare(), off, seconds))
-    times.on.push(await rate(await prepare(), on, seconds))
-  }
-  const [with_, without] = [percentile(times.on, 50), percentile(times.off, 50)]
+  for (let round = 0; round < rounds; round++)
+    for (const which of round % 2 === 0 ? (['off', 'on'] as const) : (['on', 'off'] as const))
+      times[which].push(await rate(await prepare(), which === 'on' ? on : off, seconds))
+  const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length
+  const [with_, without] = [mean(times.on), mean(times.off)]
 
   say(`the backlog of ${burst} messages`)
   const storage = await prepare()

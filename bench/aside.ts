@@ -16,9 +16,9 @@ const program = fileURLToPath(new URL('../bin/parley.js', import.meta.url))
 const run = promisify(execFile)
 
 /** Sends for so long before any is timed, until the server is warm. */
-const warmMs = 4000
+const warmMs = 3000
 /** As long are sends timed before, at rest: what the machine itself holds up. */
-const restMs = 4000
+const restMs = 3000
 
 const mail = (more: Record<string, unknown> = {}) => ({
   project_key: benchProject,

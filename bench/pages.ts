@@ -47,12 +47,12 @@ export async function pagesRows(
     rows.push(...(await listRows({ far, near, many, samples })))
     rows.push(...(await deepRows(far, many, samples)))
     say('pages: what they hold up')
-    rows.push(await heldUp(far, samples))
+    rows.push(await heldUp(far, 2 * samples))
     say('pages: streams')
     rows.push(await hintRow(near, samples / 2), ...(await streamRows(near)))
     rows.push(...(await weightRows(far)))
     say('pages: sends with 50 of them open')
-    rows.push(await openedPages(near, { folder, rounds: samples / 25 }))
+    rows.push(await openedPages(near, { folder, rounds: Math.ceil(samples / 17) }))
     return rows
   } finally {
     await Promise.all([far.stop(), near.stop()])
@@ -236,8 +236,8 @@ async function hintRow(parley: Running, samples: number): Promise<Row> {
 async function streamRows(parley: Running): Promise<Row[]> {
   const used = async () => {
     const before = cpu(parley.pid)
-    await sleep(3000)
-    return (cpu(parley.pid) - before) / 30
+    await sleep(2000)
+    return (cpu(parley.pid) - before) / 20
   }
   await rested(parley.pid)
   const [idle, alone] = [memory(parley.pid), await used()]
