@@ -11,10 +11,11 @@ import { percentile } from './client.ts'
 import type { Row } from './rows.ts'
 import { cpu, own } from './server.ts'
 import { text } from './text.ts'
-import { coldSeconds } from './turns.ts'
 
 const writers = 8
 const lanes = 16
+/** Until the code of all of them is compiled. */
+const warmSeconds = 5
 
 export interface BusOptions {
   readonly folder: () => string
@@ -34,7 +35,7 @@ export async function busRows(
   say('wake-ups')
   const woken = await wakeUps(folder(), quick ? 150 : 400)
   say(`${writers} processes writing`)
-  const wrote = await throughput(folder, quick ? { rounds: 1, seconds: 2 } : { rounds: 3, seconds: 1 })
+  const wrote = await throughput(folder, quick ? { rounds: 1, seconds: 2 } : { rounds: 2, seconds: 1.25 })
   const share = (what: string, rate: number, floor: number, target: number): Row => ({
     what: `bus: \`sync\` with one message, ${writers} processes, ${what}`,
     measured: `${Math.round(rate)}/s in all, ${((100 * rate) / floor).toFixed(0)} % of the floor (${Math.round(floor)}/s)`,
@@ -94,7 +95,7 @@ async function wakeUps(storage: string, samples: number) {
     [bob, 'bob'],
   ])
   const times: number[] = []
-  for (let n = -300; n < samples; n++) {
+  for (let n = -200; n < samples; n++) {
     const answer = bob.call('sync', { topic_id, wait_seconds: 20 })
     await sleep(4)
     const began = performance.now()
@@ -119,7 +120,7 @@ async function throughput(folder: () => string, { rounds, seconds }: { rounds: n
     busyFloor: [],
   }
   const [parley, floor] = await Promise.all([startWriters(folder()), startBareWriters(folder())])
-  await parley.drive({ seconds: coldSeconds, lanes })
+  await parley.drive({ seconds: warmSeconds, lanes })
   await parley.drive({ seconds, lanes: 1 })
   for (let round = 0; round < rounds; round++) {
     seen.single.push(await parley.drive({ seconds, lanes: 1 }))
@@ -252,7 +253,7 @@ async function waiters(storage: string, count: number, seconds: number): Promise
   const answers = peers.map((peer) => peer.call('sync', { topic_id, wait_seconds: 45 }))
   // The last look after the last write comes about three seconds later.
   const written = () => statSync(join(storage, 'parley.sqlite3-wal')).mtimeMs
-  while (Date.now() - written() < 4000) await sleep(200)
+  while (Date.now() - written() < 3500) await sleep(200)
   const used = () => peers.reduce((sum, { pid }) => sum + cpu(pid), 0)
   const before = used()
   await sleep(seconds * 1000)

@@ -25,7 +25,7 @@ async function deepMailbox(storage: string) {
   const parley = await startParley(storage)
   const [deep, shallow] = [await openClient(parley.port, 'deep'), await openClient(parley.port, 'shallow')]
   const times = { deep: [] as number[], shallow: [] as number[] }
-  for (let n = 0; n < few - 100; n++) {
+  for (let n = 0; n < few - 400; n++) {
     for (const [client, list] of [
       [deep, times.deep],
       [shallow, times.shallow],
@@ -46,7 +46,7 @@ async function deepMailbox(storage: string) {
 export async function wakeUps(sender: Running, receiver: Running, samples: number) {
   const [alice, bob] = [await openClient(sender.port, 'alice'), await openClient(receiver.port, 'bob')]
   const times: number[] = []
-  for (let n = -300; n < samples; n++) {
+  for (let n = -200; n < samples; n++) {
     const mail = bob.call('check_mail', { wait_seconds: 20 })
     await sleep(4)
     const began = performance.now()
@@ -125,7 +125,7 @@ export async function mailboxRows(
   say('wake-ups')
   const storage = folder()
   const [one, other] = [await startParley(storage), await startParley(storage)]
-  const samples = quick ? 150 : 400
+  const samples = quick ? 150 : 300
   const here = await wakeUps(one, one, samples)
   const there = await wakeUps(one, other, samples)
   const disk = `two bare fsyncs here: ${(await bareSyncs(storage, samples)).toFixed(2)} ms`

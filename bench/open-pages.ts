@@ -7,7 +7,7 @@ import type { Order } from './load.ts'
 import type { Row } from './rows.ts'
 import { seedPages } from './seed-pages.ts'
 import { type Running, startParley, startWorker } from './server.ts'
-import { type Contender, coldSeconds, cpus, ratios, served, takeTurns, walls, warmUp } from './turns.ts'
+import { type Contender, cpus, ratios, served, takeTurns, walls, warmUp } from './turns.ts'
 
 export interface Stream {
   /** Resolves with the next change. */
@@ -81,7 +81,7 @@ export async function openedPages(alone: Running, { folder, rounds }: Sends): Pr
       served(
         server,
         (seconds) => load.ask({ port: server.port, call: 'mail', era: 'plain', connections: 64, seconds }),
-        { what: 'send_message', warm: coldSeconds, slice },
+        { what: 'send_message', warm: 15_000, slice },
       )
     const contenders = { alone: sends(alone), watched: sends(watched) }
     await warmUp(contenders)

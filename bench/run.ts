@@ -42,8 +42,8 @@ const folder = () => mkdtempSync(join(base, 'run-'))
 const rounds = Number(options.rounds ?? (quick ? 8 : 20))
 /** Of every large store. */
 const messages = quick ? 100_000 : 1_000_000
-const archiveSize = quick ? { rounds: 1, seconds: 1.5, burst: 3000 } : { rounds: 2, seconds: 2.5, burst: 10_000 }
-const postSize = quick ? { samples: 100, sockets: 1000 } : { samples: 400, sockets: 5000 }
+const archiveSize = quick ? { rounds: 1, seconds: 1.5, burst: 3000 } : { rounds: 2, seconds: 1.5, burst: 10_000 }
+const postSize = quick ? { samples: 100, sockets: 1000 } : { samples: 300, sockets: 5000 }
 const samples = quick ? 100 : 200
 
 /** A part that names a store gets the folder of it. */
@@ -61,8 +61,8 @@ const parts: Readonly<Record<string, Part>> = {
   aside: { store: 'mail', measure: (storage) => asideRows(storage, { folder, messages }, say) },
   search: { store: 'search', measure: (storage) => benchSearch(storage, { messages, samples }, say) },
   post: { measure: () => postRows(folder, postSize, say) },
-  'sign-in': { measure: () => signInRows(folder, rounds, say) },
-  guard: { measure: () => guardRows(folder(), quick ? 5 : 20) },
+  'sign-in': { measure: () => signInRows(folder, quick ? rounds : 15, say) },
+  guard: { measure: () => guardRows(folder(), quick ? 5 : 15) },
   bus: { store: 'topic', measure: (storage) => busRows(storage, { folder, many: messages, quick }, say) },
   hub: { measure: () => hubRows(folder, quick, say) },
   pages: { store: 'pages', measure: (storage) => pagesRows(storage, { folder, messages, samples: samples / 2 }, say) },

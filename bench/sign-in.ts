@@ -8,7 +8,7 @@ import type { Load } from './drive.ts'
 import type { Order } from './load.ts'
 import type { Row } from './rows.ts'
 import { type Running, startParley, startWorker } from './server.ts'
-import { type Contender, coldSeconds, cpus, ratios, served, takeTurns, walls, warmUp } from './turns.ts'
+import { type Contender, coldCalls, cpus, ratios, served, takeTurns, walls, warmUp } from './turns.ts'
 
 const connections = 64
 const secret = 'a secret of more than thirty-two bytes'
@@ -24,7 +24,7 @@ interface Calling {
 }
 
 /** In a server that is warm but for reading it. */
-const withToken = (token: string): Calling => ({ warm: 1, headers: { Authorization: `Bearer ${token}` } })
+const withToken = (token: string): Calling => ({ warm: 4000, headers: { Authorization: `Bearer ${token}` } })
 
 export async function signInRows(folder: () => string, rounds: number, say: (text: string) => void): Promise<Row[]> {
   const redis = await realRedis()
@@ -36,7 +36,7 @@ export async function signInRows(folder: () => string, rounds: number, say: (tex
   const shared =
     redis && (await startParley(folder(), { ...tokens, ...wide, HTTP_RATE_LIMIT_BACKEND: 'redis', ...redis.env }))
   const load = startWorker<Order, Load>('load.ts')
-  const call = (server: Running, agent: string, { warm = coldSeconds, headers = {} }: Calling = {}): Contender =>
+  const call = (server: Running, agent: string, { warm = coldCalls, headers = {} }: Calling = {}): Contender =>
     served(
       server,
       (seconds) => {

@@ -8,12 +8,12 @@ import type { FloorOrder } from './floor-sqlite.ts'
 import type { Order } from './load.ts'
 import type { Era } from './phrase.ts'
 import { openPosting, type Posting, quiet } from './post.ts'
-import { type Row, share } from './rows.ts'
+import { beside, type Row, share } from './rows.ts'
 import { seedIndex } from './seed-index.ts'
 import { benchProject, type seedMail } from './seed-mail.ts'
 import { fillMailboxes, makeAgents, makeDatabase } from './seed-postgres.ts'
 import { type Running, startFloor, startInboxFloor, startParley, startWorker, type Worker } from './server.ts'
-import { type Contender, coldSeconds, served, sliceSeconds, takeTurns, warmUp } from './turns.ts'
+import { type Contender, coldCalls, served, sharedCalls, sliceSeconds, takeTurns, warmUp } from './turns.ts'
 
 const connections = 64
 const posted = '`POST /messages/send`'
@@ -22,7 +22,7 @@ interface Line {
   readonly what: string
   readonly call: Order['call'] | 'post'
   readonly era?: Era
-  /** Seconds that a server answers before it is measured. */
+  /** Calls that a server answers before it is measured. */
   readonly warm: number
   /** Which rows the floor writes; `inbox` has a floor of its own. */
   readonly floor?: FloorOrder['unit'] | 'inbox'
@@ -32,45 +32,36 @@ interface Line {
   readonly target?: number
 }
 
-/** Lines that take turns together: those of one group that have the same floor share its slices. */
-type Group = readonly Line[]
-
-/** Parley runs against itself in the first group: only there have both servers answered the same. */
-const sqliteGroups: readonly Group[] = [
-  [{ what: '`send_to_agent`, plain JSON-RPC', call: 'send', warm: coldSeconds, floor: 'send', target: 80 }],
-  [
-    { what: '`send_to_agent` on a session', call: 'send', era: 'session', warm: 2, floor: 'send', target: 75 },
-    { what: '`send_to_agent`, 2026-07-28', call: 'send', era: 'modern', warm: 2, floor: 'send', target: 75 },
-    { what: '`send_message` to one', call: 'mail', warm: 3, floor: 'send', target: 65 },
-    { what: posted, call: 'post', warm: 3, floor: 'send', target: 60 },
-  ],
-  [{ what: '`send_message` to ten', call: 'mailTen', warm: 2.5, floor: 'sendTen', target: 65 }],
-  [{ what: '`check_mail`, full mailbox', call: 'check', warm: 2, floor: 'check', target: 65 }],
+/** In a server that is warm by the calls of `twin`. */
+const sqliteLines: readonly Line[] = [
+  { what: '`send_to_agent`, plain JSON-RPC', call: 'send', warm: 0, floor: 'send', target: 80 },
+  { what: '`send_to_agent` on a session', call: 'send', era: 'session', warm: sharedCalls, floor: 'send', target: 75 },
+  { what: '`send_to_agent`, 2026-07-28', call: 'send', era: 'modern', warm: sharedCalls, floor: 'send', target: 75 },
+  { what: '`send_message` to one', call: 'mail', warm: sharedCalls, floor: 'send', target: 65 },
+  { what: '`send_message` to ten', call: 'mailTen', warm: sharedCalls / 2, floor: 'sendTen', target: 65 },
+  { what: posted, call: 'post', warm: sharedCalls, floor: 'send', target: 60 },
+  { what: '`check_mail`, full mailbox', call: 'check', warm: sharedCalls, floor: 'check', target: 65 },
 ]
 
-/** In a server that has written nothing: what follows a hundred thousand sends would run beside them. */
-const readingGroups: readonly Group[] = [
-  [{ what: '`fetch_inbox`, 20 with bodies', call: 'inbox', warm: coldSeconds, floor: 'inbox', target: 60 }],
-  [{ what: '`search_messages` among 100,000', call: 'search', warm: 2 }],
+/** Each by itself in a server that has written nothing: what a hundred thousand sends leave to be done would run beside it. */
+const readingLines: readonly Line[] = [
+  { what: '`fetch_inbox`, 20 with bodies', call: 'inbox', warm: sharedCalls, floor: 'inbox', target: 60 },
+  { what: '`search_messages` among 100,000', call: 'search', warm: 300 },
 ]
 
-const postgresGroups: readonly Group[] = [
-  [
-    { what: '`send_to_agent` on PostgreSQL', call: 'send', warm: coldSeconds, floor: 'send', target: 75 },
-    {
-      what: '64 senders to one mailbox on PostgreSQL, beside 64 mailboxes',
-      call: 'sendToOne',
-      warm: 1,
-      beside: 'send',
-      target: 50,
-    },
-  ],
-  [
-    { what: '`send_message` to one on PostgreSQL', call: 'mail', warm: 3, floor: 'send', target: 75 },
-    { what: `${posted} on PostgreSQL`, call: 'post', warm: 3, floor: 'send', target: 70 },
-  ],
-  [{ what: '`send_message` to ten on PostgreSQL', call: 'mailTen', warm: 2.5, floor: 'sendTen', target: 75 }],
-  [{ what: '`check_mail` on PostgreSQL', call: 'check', warm: 2, floor: 'check', target: 75 }],
+const postgresLines: readonly Line[] = [
+  { what: '`send_to_agent` on PostgreSQL', call: 'send', warm: 0, floor: 'send', target: 75 },
+  {
+    what: '64 senders to one mailbox on PostgreSQL, beside 64 mailboxes',
+    call: 'sendToOne',
+    warm: sharedCalls / 4,
+    beside: 'send',
+    target: 50,
+  },
+  { what: '`send_message` to one on PostgreSQL', call: 'mail', warm: sharedCalls, floor: 'send', target: 75 },
+  { what: '`send_message` to ten on PostgreSQL', call: 'mailTen', warm: sharedCalls / 2, floor: 'sendTen', target: 75 },
+  { what: `${posted} on PostgreSQL`, call: 'post', warm: sharedCalls, floor: 'send', target: 70 },
+  { what: '`check_mail` on PostgreSQL', call: 'check', warm: sharedCalls, floor: 'check', target: 75 },
 ]
 
 /** In each mailbox on PostgreSQL before they are emptied: more than warming up and the rounds of a whole run take. */
@@ -96,18 +87,14 @@ export async function postgresRows(
       ['floor', 'parley', 'again', 'older'].map((name) => makeDatabase(server.url, name)),
     )
     const field = await openField(folder, options, { databases })
-    const [, parley = '', again = '', older = ''] = databases
-    const judged = options.against !== undefined
-    const rows: Row[] = []
-    for (const database of [parley, again, ...(judged ? [older] : [])]) await makeAgents(database)
-    for (const [at, group] of postgresGroups.entries()) {
-      // The readers are there by now: sends have made them.
-      if (group.some(({ call }) => call === 'check'))
-        for (const database of judged ? [parley, again, older] : [parley]) await fillMailboxes(database, filled)
-      rows.push(...(await measure(group, field, { rounds: options.rounds, again: at === 0 || judged, say })))
-    }
+    const served = databases.slice(1, options.against === undefined ? 3 : 4)
+    for (const database of served) await makeAgents(database)
+    const noise = await twins(field, options, say)
+    // The readers are there by now: sends have made them.
+    await Promise.all(served.map((database) => fillMailboxes(database, filled)))
+    const rows = await measure(postgresLines, field, options, say)
     await field.close()
-    return rows
+    return withNoise(rows, noise)
   } finally {
     await server.stop()
   }
@@ -116,19 +103,17 @@ export async function postgresRows(
 /** On SQLite, among 100,000 messages. */
 export async function throughputRows(
   folder: () => string,
-  { rounds, mailed = '', against }: ThroughputOptions,
+  options: ThroughputOptions,
   say: (text: string) => void,
 ): Promise<Row[]> {
-  const rows: Row[] = []
-  for (const groups of [sqliteGroups, readingGroups]) {
-    const field = await openField(folder, { rounds, against }, { prepare: mailIn(mailed) })
-    // Where another tree is to be judged, Parley runs against itself in every line: that is the noise.
-    for (const [at, group] of groups.entries()) {
-      const again = against !== undefined || (groups === sqliteGroups && at === 0)
-      rows.push(...(await measure(group, field, { rounds, again, say })))
-    }
-    await field.close()
-  }
+  const place = { prepare: mailIn(options.mailed ?? '') }
+  const writing = await openField(folder, options, place)
+  const noise = await twins(writing, options, say)
+  const rows = withNoise(await measure(sqliteLines, writing, options, say), noise)
+  await writing.close()
+  const reading = await openField(folder, options, place)
+  for (const line of readingLines) rows.push(...(await measure([line], reading, options, say)))
+  await reading.close()
   return rows
 }
 
@@ -197,48 +182,55 @@ async function openField(
   }
 }
 
-interface Turns {
-  readonly rounds: number
-  readonly again: boolean
-  readonly say: (text: string) => void
+/** Parley against itself, before either server has answered anything else: that is the noise. */
+async function twins(field: Field, { rounds }: ThroughputOptions, say: (text: string) => void): Promise<string> {
+  say('Parley against itself')
+  const line: Line = { what: 'send_to_agent', call: 'send', warm: coldCalls }
+  const contenders = { parley: server(field, field.parley, line), again: server(field, field.again, line) }
+  await warmUp(contenders)
+  const { parley, again } = await takeTurns(contenders, rounds)
+  return beside(again, parley)
 }
 
-/** All lines of a group in one series of rounds. */
-async function measure(group: Group, field: Field, { rounds, again, say }: Turns): Promise<Row[]> {
+/** In the first line, unless each has its own. */
+const withNoise = ([first, ...others]: Row[], noise: string): Row[] =>
+  first === undefined ? [] : [{ noise, ...first }, ...others]
+
+/** All of these lines in one series of rounds. Those that have the same floor share its slices. */
+async function measure(
+  lines: readonly Line[],
+  field: Field,
+  { rounds, against }: ThroughputOptions,
+  say: (text: string) => void,
+): Promise<Row[]> {
   const contenders: Record<string, Contender> = {}
-  const plans = group.map((line) => {
-    const { what, floor, beside } = line
-    const add = (name: string, contender: Contender): string => {
-      contenders[name] ??= contender
-      return name
-    }
-    const floors =
-      beside !== undefined
-        ? [`parley ${beside}`]
-        : floor === undefined
-          ? []
-          : floor === 'inbox'
-            ? [add('inbox', bareServer(field, field.inbox, 'inbox'))]
-            : [
-                // The floor of a post is that of a send: it reads as much.
-                add(`http ${callAt(line)}`, bareServer(field, field.http, callAt(line))),
-                add(`rows ${floor}`, bareRows(field, floor)),
-              ]
-    const name = line.era === undefined ? line.call : what
-    const server = (running: Running) => served(running, (seconds) => ask(field, running, line, seconds), line)
+  const add = (name: string, contender: Contender): string => {
+    contenders[name] ??= contender
+    return name
+  }
+  const floorsOf = ({ floor, beside }: Line): string[] => {
+    if (beside !== undefined) return [`parley ${beside}`]
+    if (floor === undefined) return []
+    if (floor === 'inbox') return [add('inbox', bareServer(field, field.inbox, 'inbox'))]
+    return [add('http', bareServer(field, field.http, 'send')), add(`rows ${floor}`, bareRows(field, floor))]
+  }
+  const plans = lines.map((line) => {
+    const name = line.era === undefined ? line.call : line.what
+    // Where another tree is to be judged, each server answers the same.
+    const judged = against !== undefined
     return {
       line,
-      floors,
-      parley: add(`parley ${name}`, server(field.parley)),
-      again: again && beside === undefined ? add(`again ${name}`, server(field.again)) : '',
-      older: field.older && add(`older ${name}`, server(field.older)),
+      floors: floorsOf(line),
+      parley: add(`parley ${name}`, server(field, field.parley, line)),
+      again: judged && add(`again ${name}`, server(field, field.again, line)),
+      older: judged && field.older && add(`older ${name}`, server(field, field.older, line)),
     }
   })
-  for (const { what } of group) say(what)
+  for (const { what } of lines) say(what)
   await warmUp(contenders)
   // Without a floor nobody takes turns.
   const seen = await takeTurns(contenders, Object.keys(contenders).length > 1 ? rounds : Math.ceil(rounds / 2))
-  const of = (name: string | undefined) => (name ? seen[name] : undefined)
+  const of = (name: string | false | undefined) => (name ? seen[name] : undefined)
   return plans.map(({ line: { what, target }, floors, parley, again, older }) => {
     const [twin, other] = [of(again), of(older)]
     const slices = {
@@ -251,7 +243,8 @@ async function measure(group: Group, field: Field, { rounds, again, say }: Turns
   })
 }
 
-const callAt = ({ call }: Line): Order['call'] => (call === 'post' ? 'send' : call)
+const server = (field: Field, running: Running, line: Line): Contender =>
+  served(running, (seconds) => ask(field, running, line, seconds), line)
 
 async function ask(field: Field, server: Running, { call, era = 'plain' }: Line, seconds: number): Promise<Load> {
   if (call === 'post') return (await field.posting(server)).send(seconds)

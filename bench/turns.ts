@@ -13,8 +13,12 @@ export interface Contender {
   readonly warm?: () => Promise<void>
 }
 
-/** Of a process of Parley that has answered nothing yet: some 25,000 calls. Other kinds of call share most of the code, and take less. */
-export const coldSeconds = 4.5
+/**
+ * Calls that a process of Parley answers before it is measured, if it has answered none yet. Other kinds of call share most of
+ * the code, and take fewer.
+ */
+export const coldCalls = 15_000
+export const sharedCalls = 6000
 
 export interface Cost {
   /** Microseconds of wall time a call. */
@@ -25,7 +29,7 @@ export interface Cost {
 
 export interface Serving {
   readonly what: string
-  /** Seconds that it answers without a pause before it is measured. */
+  /** Calls that it answers without a pause before it is measured. */
   readonly warm: number
   readonly slice?: number
 }
@@ -36,18 +40,22 @@ export function served(
   run: (seconds: number) => Promise<Load>,
   { what, warm, slice = sliceSeconds }: Serving,
 ): Contender {
-  const answer = async (seconds: number): Promise<Cost> => {
-    const before = cpu(pid)
-    const { calls, errors, microseconds } = await run(seconds)
-    if (errors > 0) throw new Error(`${what}: ${errors} of ${calls} calls failed`)
-    if (calls === 0) throw new Error(`${what}: there was nothing left to take`)
-    await rested(pid)
-    return { wall: microseconds, cpu: ((cpu(pid) - before) * 1000) / calls }
+  const answer = async (seconds: number): Promise<Load> => {
+    const load = await run(seconds)
+    if (load.errors > 0) throw new Error(`${what}: ${load.errors} of ${load.calls} calls failed`)
+    if (load.calls === 0) throw new Error(`${what}: there was nothing left to take`)
+    return load
   }
   return {
-    slice: () => answer(slice),
+    slice: async () => {
+      const before = cpu(pid)
+      const { calls, microseconds } = await answer(slice)
+      await rested(pid)
+      return { wall: microseconds, cpu: ((cpu(pid) - before) * 1000) / calls }
+    },
     warm: async () => {
-      if (warm > 0) await answer(warm)
+      for (let calls = 0; calls < warm; ) calls += (await answer(0.4)).calls
+      await rested(pid)
     },
   }
 }
