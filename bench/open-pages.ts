@@ -62,8 +62,8 @@ async function openPage(port: number, agent: Agent): Promise<Stream> {
 }
 
 const pages = 50
-/** Seconds: in each a page is asked for twice. */
-const slice = 1
+/** Seconds: in each a page is asked for once. */
+const slice = 0.5
 
 interface Sends {
   readonly folder: () => string

@@ -49,10 +49,10 @@ export async function pagesRows(
     say('pages: what they hold up')
     rows.push(await heldUp(far, 2 * samples))
     say('pages: streams')
-    rows.push(await hintRow(near, samples / 2), ...(await streamRows(near)))
+    rows.push(await hintRow(near, Math.ceil(samples / 2.5)), ...(await streamRows(near)))
     rows.push(...(await weightRows(far)))
     say('pages: sends with 50 of them open')
-    rows.push(await openedPages(near, { folder, rounds: Math.ceil(samples / 17) }))
+    rows.push(await openedPages(near, { folder, rounds: Math.ceil(samples / 12) }))
     return rows
   } finally {
     await Promise.all([far.stop(), near.stop()])
@@ -108,7 +108,7 @@ const lists = {
 async function listRows(stores: { far: Running; near: Running; many: string; samples: number }): Promise<Row[]> {
   const { far, near, many, samples } = stores
   const rows: Row[] = []
-  for (let n = 0; n < 40; n++)
+  for (let n = 0; n < 30; n++)
     for (const path of Object.values(lists)) for (const store of [far, near]) await ask(store, path(n), 'html')
   for (const [what, path] of Object.entries(lists)) {
     const times = { far: [] as number[], near: [] as number[] }

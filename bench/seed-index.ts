@@ -11,17 +11,17 @@ const readAtOnce = 1000
 
 /**
  * The same tables with the same rows as by store/search-sqlite.ts, each part in one piece. A step there is a commit of 32 messages
- * that merges some pages; here a part is one commit, merged once. All messages up to `last` are indexed.
+ * that merges some pages; here a part is one commit, merged once.
  */
-export async function seedIndex(file: string, last = Number.MAX_SAFE_INTEGER): Promise<void> {
+export async function seedIndex(file: string): Promise<void> {
   const db = new DatabaseSync(file)
   db.exec('PRAGMA synchronous = OFF; PRAGMA cache_size = -200000')
   const reader = {
     dialect: 'sqlite',
     all: async ({ sql, values }: Sql) => db.prepare(sql).all(...(values as string[])),
   } as unknown as Reader
-  const next = db.prepare('SELECT id FROM messages WHERE id > ? AND id <= ? ORDER BY id LIMIT ?')
-  const idsAfter = (id: number) => next.all(id, last, readAtOnce).map((row) => Number(row.id))
+  const next = db.prepare('SELECT id FROM messages WHERE id > ? ORDER BY id LIMIT ?')
+  const idsAfter = (id: number) => next.all(id, readAtOnce).map((row) => Number(row.id))
   let ids = idsAfter(0)
   for (let part = 1; ids.length > 0; part++) {
     const table = `search_${part}`

@@ -8,7 +8,7 @@ import type { Load } from './drive.ts'
 import type { Order } from './load.ts'
 import type { Row } from './rows.ts'
 import { type Running, startParley, startWorker } from './server.ts'
-import { type Contender, coldCalls, cpus, ratios, served, takeTurns, walls, warmUp } from './turns.ts'
+import { type Contender, coldCalls, cpus, ratios, served, sharedCalls, takeTurns, walls, warmUp } from './turns.ts'
 
 const connections = 64
 const secret = 'a secret of more than thirty-two bytes'
@@ -24,7 +24,7 @@ interface Calling {
 }
 
 /** In a server that is warm but for reading it. */
-const withToken = (token: string): Calling => ({ warm: 4000, headers: { Authorization: `Bearer ${token}` } })
+const withToken = (token: string): Calling => ({ warm: sharedCalls, headers: { Authorization: `Bearer ${token}` } })
 
 export async function signInRows(folder: () => string, rounds: number, say: (text: string) => void): Promise<Row[]> {
   const redis = await realRedis()
