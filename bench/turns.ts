@@ -17,7 +17,7 @@ export interface Contender {
  * Calls that a process of Parley answers before it is measured, if it has answered none yet. Other kinds of call share most of
  * the code, and take fewer.
  */
-export const coldCalls = 15_000
+export const coldCalls = 20_000
 export const sharedCalls = 6000
 
 export interface Cost {
