@@ -11,10 +11,11 @@ import { percentile } from './client.ts'
 import type { Row } from './rows.ts'
 import { cpu, own } from './server.ts'
 import { text } from './text.ts'
-import { coldSeconds } from './turns.ts'
 
 const writers = 8
 const lanes = 16
+/** Until the code of all of them is compiled. */
+const warmSeconds = 5
 
 export interface BusOptions {
   readonly folder: () => string
@@ -30,11 +31,11 @@ export async function busRows(
   say: (text: string) => void,
 ): Promise<Row[]> {
   say('start to first answer')
-  const started = await starts(folder(), quick ? 7 : 15)
+  const started = await starts(folder(), quick ? 7 : 11)
   say('wake-ups')
-  const woken = await wakeUps(folder(), quick ? 150 : 500)
+  const woken = await wakeUps(folder(), quick ? 150 : 400)
   say(`${writers} processes writing`)
-  const wrote = await throughput(folder, quick ? { rounds: 1, seconds: 2 } : { rounds: 2, seconds: 2 })
+  const wrote = await throughput(folder, quick ? { rounds: 1, seconds: 2 } : { rounds: 2, seconds: 1.25 })
   const share = (what: string, rate: number, floor: number, target: number): Row => ({
     what: `bus: \`sync\` with one message, ${writers} processes, ${what}`,
     measured: `${Math.round(rate)}/s in all, ${((100 * rate) / floor).toFixed(0)} % of the floor (${Math.round(floor)}/s)`,
@@ -44,7 +45,7 @@ export async function busRows(
   say(`a topic of ${many.toLocaleString('en')}`)
   const { deep, shallow } = await longTopic(storage, quick ? 300 : 500)
   say('50 processes waiting')
-  const idle = await waiters(folder(), 50, quick ? 4 : 6)
+  const idle = await waiters(folder(), 50, quick ? 4 : 5)
   return [
     {
       what: 'bus: send → waiting `sync` in another process',
@@ -94,7 +95,7 @@ async function wakeUps(storage: string, samples: number) {
     [bob, 'bob'],
   ])
   const times: number[] = []
-  for (let n = -300; n < samples; n++) {
+  for (let n = -200; n < samples; n++) {
     const answer = bob.call('sync', { topic_id, wait_seconds: 20 })
     await sleep(4)
     const began = performance.now()
@@ -118,8 +119,8 @@ async function throughput(folder: () => string, { rounds, seconds }: { rounds: n
     askedFloor: [],
     busyFloor: [],
   }
-  const [parley, floor] = [await startWriters(folder()), await startBareWriters(folder())]
-  await parley.drive({ seconds: coldSeconds, lanes })
+  const [parley, floor] = await Promise.all([startWriters(folder()), startBareWriters(folder())])
+  await parley.drive({ seconds: warmSeconds, lanes })
   await parley.drive({ seconds, lanes: 1 })
   for (let round = 0; round < rounds; round++) {
     seen.single.push(await parley.drive({ seconds, lanes: 1 }))
@@ -244,7 +245,7 @@ export function seedTopic(storage: string, topic: string, count: number): void {
 async function waiters(storage: string, count: number, seconds: number): Promise<number> {
   const peers: BusProcess[] = []
   // A few at a time: starting is what costs.
-  while (peers.length < count) peers.push(...(await Promise.all(Array.from({ length: 5 }, () => startBus(storage)))))
+  while (peers.length < count) peers.push(...(await Promise.all(Array.from({ length: 10 }, () => startBus(storage)))))
   const topic_id = await meet(
     'quiet',
     peers.map((peer, n) => [peer, `peer-${n}`] as const),
@@ -252,7 +253,7 @@ async function waiters(storage: string, count: number, seconds: number): Promise
   const answers = peers.map((peer) => peer.call('sync', { topic_id, wait_seconds: 45 }))
   // The last look after the last write comes about three seconds later.
   const written = () => statSync(join(storage, 'parley.sqlite3-wal')).mtimeMs
-  while (Date.now() - written() < 5000) await sleep(200)
+  while (Date.now() - written() < 3500) await sleep(200)
   const used = () => peers.reduce((sum, { pid }) => sum + cpu(pid), 0)
   const before = used()
   await sleep(seconds * 1000)

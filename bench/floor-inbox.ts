@@ -25,12 +25,13 @@ const db = new DatabaseSync(join(process.argv[2] ?? '', 'parley.sqlite3'), { rea
 const agent = db.prepare(
   'SELECT a.id FROM agents a JOIN projects p ON p.id = a.project_id WHERE p.human_key = ? AND a.name_key = ?',
 )
+// All of it is filed: nothing is sent in this store. Without that no index is in the order of an inbox.
 const inbox = db.prepare(`
   SELECT m.id, t.key AS thread_id, m.subject, a.name AS "from", d.kind, m.importance, m.ack_required, m.created_at,
     d.read_at, d.acked_at, m.body
   FROM deliveries d JOIN messages m ON m.id = d.message_id JOIN threads t ON t.id = m.thread_id
     JOIN agents a ON a.id = m.sender_id
-  WHERE d.recipient_id = ? ORDER BY d.message_id DESC LIMIT ?`)
+  WHERE d.recipient_id = ? AND d.filed = 1 ORDER BY d.message_id DESC LIMIT ?`)
 const recipients = db.prepare(`
   SELECT d.message_id, a.name, d.kind FROM deliveries d JOIN agents a ON a.id = d.recipient_id
   WHERE d.message_id IN (SELECT value FROM json_each(?))`)

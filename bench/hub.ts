@@ -21,7 +21,7 @@ export async function hubRows(folder: () => string, quick: boolean, say: (text: 
       say(`hub: send to update, ${era}`)
       const followed = await open(`${url}bob`, `apm2://threads/${thread}`)
       const times: number[] = []
-      for (let n = 0; n < (quick ? 200 : 1000); n++) {
+      for (let n = 0; n < (quick ? 200 : 600); n++) {
         const began = performance.now()
         const told = followed.next()
         await send()

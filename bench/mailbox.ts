@@ -25,7 +25,7 @@ async function deepMailbox(storage: string) {
   const parley = await startParley(storage)
   const [deep, shallow] = [await openClient(parley.port, 'deep'), await openClient(parley.port, 'shallow')]
   const times = { deep: [] as number[], shallow: [] as number[] }
-  for (let n = 0; n < few - 100; n++) {
+  for (let n = 0; n < few - 400; n++) {
     for (const [client, list] of [
       [deep, times.deep],
       [shallow, times.shallow],
@@ -46,7 +46,7 @@ async function deepMailbox(storage: string) {
 export async function wakeUps(sender: Running, receiver: Running, samples: number) {
   const [alice, bob] = [await openClient(sender.port, 'alice'), await openClient(receiver.port, 'bob')]
   const times: number[] = []
-  for (let n = -300; n < samples; n++) {
+  for (let n = -200; n < samples; n++) {
     const mail = bob.call('check_mail', { wait_seconds: 20 })
     await sleep(4)
     const began = performance.now()
@@ -88,7 +88,7 @@ async function waiters(storage: string, count: number, seconds: number) {
   const idle = memory(parley.pid)
   const clients = await Promise.all(Array.from({ length: count }, (_, n) => openClient(parley.port, `waiter-${n}`)))
   const answers = clients.map((client) => client.call('check_mail', { wait_seconds: 49 }))
-  await sleep(2000)
+  await sleep(1500)
   const waiting = memory(parley.pid)
   const before = cpu(parley.pid)
   await sleep(seconds * 1000)
@@ -125,7 +125,7 @@ export async function mailboxRows(
   say('wake-ups')
   const storage = folder()
   const [one, other] = [await startParley(storage), await startParley(storage)]
-  const samples = quick ? 150 : 500
+  const samples = quick ? 150 : 300
   const here = await wakeUps(one, one, samples)
   const there = await wakeUps(one, other, samples)
   const disk = `two bare fsyncs here: ${(await bareSyncs(storage, samples)).toFixed(2)} ms`
@@ -146,7 +146,7 @@ export async function mailboxRows(
   )
 
   say('1,000 waiting calls')
-  const w = await waiters(folder(), 1000, quick ? 3 : 5)
+  const w = await waiters(folder(), 1000, quick ? 3 : 4)
   rows.push(
     {
       what: '1,000 waiting `check_mail`: memory',

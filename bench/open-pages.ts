@@ -6,8 +6,8 @@ import type { Load } from './drive.ts'
 import type { Order } from './load.ts'
 import type { Row } from './rows.ts'
 import { seedPages } from './seed-pages.ts'
-import { cpu, type Running, rested, startParley, startWorker } from './server.ts'
-import { type Contender, cpus, ratios, takeTurns, walls } from './turns.ts'
+import { type Running, startParley, startWorker } from './server.ts'
+import { type Contender, cpus, ratios, served, takeTurns, walls, warmUp } from './turns.ts'
 
 export interface Stream {
   /** Resolves with the next change. */
@@ -62,7 +62,8 @@ async function openPage(port: number, agent: Agent): Promise<Stream> {
 }
 
 const pages = 50
-const seconds = 1
+/** Seconds: in each a page is asked for once. */
+const slice = 0.5
 
 interface Sends {
   readonly folder: () => string
@@ -76,24 +77,14 @@ export async function openedPages(alone: Running, { folder, rounds }: Sends): Pr
   const agent = new Agent({ keepAlive: true })
   try {
     const open = await Promise.all(Array.from({ length: pages }, () => openPage(watched.port, agent)))
-    const sends = ({ port, pid }: Running): Contender => ({
-      slice: async () => {
-        const before = cpu(pid)
-        const { calls, errors, microseconds } = await load.ask({
-          port,
-          call: 'mail',
-          era: 'plain',
-          connections: 64,
-          seconds,
-        })
-        if (errors > 0) throw new Error(`${errors} sends failed`)
-        const used = cpu(pid) - before
-        await rested(pid)
-        return { wall: microseconds, cpu: (used * 1000) / calls }
-      },
-    })
+    const sends = (server: Running): Contender =>
+      served(
+        server,
+        (seconds) => load.ask({ port: server.port, call: 'mail', era: 'plain', connections: 64, seconds }),
+        { what: 'send_message', warm: 15_000, slice },
+      )
     const contenders = { alone: sends(alone), watched: sends(watched) }
-    await takeTurns(contenders, 1)
+    await warmUp(contenders)
     const seen = await takeTurns(contenders, rounds)
     for (const page of open) page.close()
     const share = 100 * ratios(walls(seen.alone), walls(seen.watched)).median

@@ -1,11 +1,13 @@
 /** What the pages are measured by: their time among many messages, what they hold up, and what keeping them open costs. */
 import { once } from 'node:events'
 import { Agent, get, type IncomingMessage } from 'node:http'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openClient, percentile } from './client.ts'
 import { openedPages, openStream } from './open-pages.ts'
 import type { Row } from './rows.ts'
-import { busyAgent, indexAll, longThread, projectKey, seedPages, slowThread } from './seed-pages.ts'
+import { seedIndex } from './seed-index.ts'
+import { busyAgent, longThread, projectKey, seedPages, slowThread } from './seed-pages.ts'
 import { cpu, memory, type Running, rested, startParley } from './server.ts'
 import { text } from './text.ts'
 
@@ -23,7 +25,7 @@ const longThreads = 20
 /** The store of many messages, with its search index. */
 export async function makePagesStore(storage: string, messages: number): Promise<void> {
   await seedPages(storage, { messages, longThreads })
-  await indexAll(storage)
+  await seedIndex(join(storage, 'parley.sqlite3'))
   await (await startWarm(storage)).stop()
 }
 
@@ -45,12 +47,12 @@ export async function pagesRows(
     rows.push(...(await listRows({ far, near, many, samples })))
     rows.push(...(await deepRows(far, many, samples)))
     say('pages: what they hold up')
-    rows.push(await heldUp(far, samples))
+    rows.push(await heldUp(far, 2 * samples))
     say('pages: streams')
-    rows.push(await hintRow(near, samples / 2), ...(await streamRows(near)))
+    rows.push(await hintRow(near, Math.ceil(samples / 2.5)), ...(await streamRows(near)))
     rows.push(...(await weightRows(far)))
     say('pages: sends with 50 of them open')
-    rows.push(await openedPages(near, { folder, rounds: samples / 25 }))
+    rows.push(await openedPages(near, { folder, rounds: Math.ceil(samples / 12) }))
     return rows
   } finally {
     await Promise.all([far.stop(), near.stop()])
@@ -106,7 +108,7 @@ const lists = {
 async function listRows(stores: { far: Running; near: Running; many: string; samples: number }): Promise<Row[]> {
   const { far, near, many, samples } = stores
   const rows: Row[] = []
-  for (let n = 0; n < 40; n++)
+  for (let n = 0; n < 30; n++)
     for (const path of Object.values(lists)) for (const store of [far, near]) await ask(store, path(n), 'html')
   for (const [what, path] of Object.entries(lists)) {
     const times = { far: [] as number[], near: [] as number[] }
@@ -234,8 +236,8 @@ async function hintRow(parley: Running, samples: number): Promise<Row> {
 async function streamRows(parley: Running): Promise<Row[]> {
   const used = async () => {
     const before = cpu(parley.pid)
-    await sleep(3000)
-    return (cpu(parley.pid) - before) / 30
+    await sleep(2000)
+    return (cpu(parley.pid) - before) / 20
   }
   await rested(parley.pid)
   const [idle, alone] = [memory(parley.pid), await used()]

@@ -1,21 +1,18 @@
-/** What the post door is measured by: sends beside their floor, events, idle sockets, and an inbox of many sessions. */
+/** What the post door is measured by: beside its throughput: events, idle sockets, and an inbox of many sessions. */
 import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { WebSocket } from 'ws'
 import { startPostgres } from '../test/support/postgres.ts'
 import { percentile } from './client.ts'
 import { type Load, openDriver, readAnswers } from './drive.ts'
-import type { FloorOrder } from './floor-sqlite.ts'
-import type { Order } from './load.ts'
-import { type Row, share } from './rows.ts'
+import type { Row } from './rows.ts'
 import { makeDatabase } from './seed-postgres.ts'
-import { cpu, memory, type Running, rested, startFloor, startParley, startWorker } from './server.ts'
+import { cpu, memory, type Running, startParley } from './server.ts'
 import { text } from './text.ts'
-import { type Contender, type Cost, coldSeconds, takeTurns, warmUp } from './turns.ts'
 
 const connections = 64
-const seconds = 0.15
-const quiet = { HTTP_WRONG_KEYS_PER_MINUTE: '0' }
+/** One address registers them all. */
+export const quiet = { HTTP_WRONG_KEYS_PER_MINUTE: '0' }
 
 type Fields = Record<string, string>
 
@@ -55,78 +52,31 @@ async function connectPair({ port }: Running, from: string, to: { key: string; n
 
 const named = (what: string, count: number) => Array.from({ length: count }, (_, n) => `${what}-${n}`)
 
+export interface Posting {
+  send(seconds: number): Promise<Load>
+  close(): void
+}
+
 /** 64 pairs of connected agents, each with one session. */
-async function openSenders(parley: Running) {
-  const readers = named('reader', connections)
-  const [senders, readerKeys] = [await register(parley, named('sender', connections)), await register(parley, readers)]
+export async function openPosting(parley: Running): Promise<Posting> {
+  const readers = named('post-reader', connections)
+  const [senders, readerKeys] = [
+    await register(parley, named('post-sender', connections)),
+    await register(parley, readers),
+  ]
   for (const [n, key] of senders.entries())
     await connectPair(parley, key, { key: readerKeys[n] ?? '', name: readers[n] ?? '' })
   const driver = await openDriver(parley.port, connections)
-  const job = {
-    path: () => '/messages/send',
-    headers: (connection: number) => ({ 'X-API-Key': senders[connection] ?? '' }),
-    body: (connection: number) => JSON.stringify({ to: readers[connection], subject: 'The build', content: text }),
-    seconds,
+  return {
+    send: (seconds: number) =>
+      driver.run({
+        path: () => '/messages/send',
+        headers: (connection) => ({ 'X-API-Key': senders[connection] ?? '' }),
+        body: (connection) => JSON.stringify({ to: readers[connection], subject: 'The build', content: text }),
+        seconds,
+      }),
+    close: () => driver.close(),
   }
-  return { run: () => driver.run(job), close: () => driver.close() }
-}
-
-export const posted = '`POST /messages/send`'
-
-interface Sends {
-  readonly rounds: number
-  /** Per cent of the floor. */
-  readonly target: number
-  /** Of Parley, of Parley again, of the floor, of the older tree; without them they are on SQLite. */
-  readonly databases?: readonly string[]
-  /** A checkout of an older tree, to be measured beside this one. */
-  readonly against?: string | undefined
-}
-
-export async function postSends(folder: () => string, { rounds, target, databases, against }: Sends): Promise<Row> {
-  const serve = (database: string | undefined, checkout?: string) =>
-    startParley(folder(), database === undefined ? quiet : { ...quiet, DATABASE_URL: database }, checkout)
-  const [parley, again, http] = [await serve(databases?.[0]), await serve(databases?.[1]), await startFloor()]
-  const older = against === undefined ? undefined : await serve(databases?.[3], against)
-  const load = startWorker<Order, Load>('load.ts')
-  const rows = databases
-    ? startWorker<FloorOrder, { microseconds: number }>('floor-postgres.ts', databases[2] ?? '')
-    : startWorker<FloorOrder, { microseconds: number }>('floor-sqlite.ts', folder())
-  const served = ({ pid }: Running, run: () => Promise<Load>): Contender => ({
-    slice: async () => {
-      const before = cpu(pid)
-      const { calls, errors, microseconds } = await run()
-      if (errors > 0) throw new Error(`${errors} of ${calls} sends failed`)
-      await rested(pid)
-      return { wall: microseconds, cpu: ((cpu(pid) - before) * 1000) / calls }
-    },
-  })
-  const [senders, others, olders] = [
-    await openSenders(parley),
-    await openSenders(again),
-    older && (await openSenders(older)),
-  ]
-  const bare = () => load.ask({ port: http.port, call: 'send', era: 'plain', connections, seconds })
-  const contenders: Record<string, Contender> = {
-    http: served(http, bare),
-    rows: { slice: async () => ({ wall: (await rows.ask({ unit: 'send', seconds })).microseconds }) },
-    parley: { ...served(parley, senders.run), warmSeconds: coldSeconds },
-    again: { ...served(again, others.run), warmSeconds: coldSeconds },
-    ...(older && olders && { older: { ...served(older, olders.run), warmSeconds: coldSeconds } }),
-  }
-  await warmUp(contenders)
-  const seen = await takeTurns<string>(contenders, rounds)
-  const of = (name: keyof typeof contenders): Cost[] => seen[name] ?? []
-  for (const { close } of [senders, others, ...(olders ? [olders] : [])]) close()
-  await Promise.all([load.stop(), rows.stop()])
-  await Promise.all([parley, again, http, ...(older ? [older] : [])].map((server) => server.stop()))
-  const slices = {
-    floor: [of('http'), of('rows')],
-    parley: of('parley'),
-    again: of('again'),
-    ...(older && { older: of('older') }),
-  }
-  return share(databases ? `${posted} on PostgreSQL` : posted, slices, target)
 }
 
 const openSocket = (port: number, key: string): Promise<WebSocket> =>
@@ -140,9 +90,10 @@ const openSocket = (port: number, key: string): Promise<WebSocket> =>
 
 /** Sends before events are measured, until the code is compiled: a server runs for days. */
 const warming = 1000
+const halfWarm = 400
 
 /** From the start of a send to its event; the socket is at the same server, or at another on the same database. */
-async function events(here: Running, there: Running, samples: number) {
+async function events(here: Running, there: Running, { warming, samples }: { warming: number; samples: number }) {
   const [alice = '', bob = ''] = await register(here, [`alice-${there.pid}`, `bob-${there.pid}`])
   const to = { key: bob, name: `bob-${there.pid}` }
   await connectPair(here, alice, to)
@@ -168,7 +119,7 @@ async function eventsAcross(folder: () => string, samples: number) {
   try {
     const env = { ...quiet, DATABASE_URL: await makeDatabase(server.url, 'events') }
     const [one, other] = [await startParley(folder(), env), await startParley(folder(), env)]
-    const across = await events(one, other, samples)
+    const across = await events(one, other, { warming: warming / 2, samples })
     await Promise.all([one.stop(), other.stop()])
     return across
   } finally {
@@ -184,12 +135,12 @@ async function idleSockets(storage: string, count: number) {
   const parley = await startParley(storage, quiet)
   const warm = await openAgent(parley.port, keys[0])
   for (let n = 0; n < 500; n++) await warm.get('/inbox')
-  await sleep(2000)
+  await sleep(1000)
   const before = memory(parley.pid)
   const sockets: WebSocket[] = []
   for (let at = 0; at < count; at += 250)
     sockets.push(...(await Promise.all(keys.slice(at, at + 250).map((key) => openSocket(parley.port, key)))))
-  await sleep(3000)
+  await sleep(2000)
   const all = memory(parley.pid)
   for (const socket of sockets) socket.terminate()
   warm.close()
@@ -228,28 +179,25 @@ async function inbox(storage: string, sessions: number, samples: number) {
 }
 
 export interface PostSize {
-  readonly rounds: number
   readonly samples: number
   readonly sockets: number
-  readonly against?: string | undefined
 }
 
 export async function postRows(folder: () => string, size: PostSize, say: (text: string) => void): Promise<Row[]> {
   say('an inbox of 500 sessions')
-  const listed = await inbox(folder(), 500, size.samples)
+  const listed = await inbox(folder(), 500, size.samples / 2)
   say('events')
   const storage = folder()
   const [one, other] = [await startParley(storage, quiet), await startParley(storage, quiet)]
-  const [here, there] = [await events(one, one, size.samples), await events(one, other, size.samples)]
+  const here = await events(one, one, { warming, samples: size.samples })
+  // The one that sends is warm by now.
+  const there = await events(one, other, { warming: halfWarm, samples: size.samples })
   await Promise.all([one.stop(), other.stop()])
   const across = await eventsAcross(folder, size.samples)
   say(`${size.sockets} idle sockets`)
   const idle = await idleSockets(folder(), size.sockets)
-  say('sends')
-  const sent = await postSends(folder, { rounds: size.rounds, target: 60, against: size.against })
   const latency = ({ p50, p99 }: { p50: number; p99: number }) => `p50 ${p50.toFixed(2)} ms, p99 ${p99.toFixed(2)} ms`
   return [
-    sent,
     { what: 'send → event of a WebSocket', measured: latency(here), target: 'p50 ≤ 3 ms', reached: here.p50 <= 3 },
     {
       what: 'the same, other process on the same file',

@@ -22,7 +22,8 @@ export interface Slices {
 
 const times = ({ median, low, high }: Spread): string => `${median.toFixed(2)} × (${low.toFixed(2)}–${high.toFixed(2)})`
 
-const both = (a: readonly Cost[], b: readonly Cost[]): string =>
+/** `a` against `b`. */
+export const beside = (a: readonly Cost[], b: readonly Cost[]): string =>
   `${times(ratios(walls(a), walls(b)))}, CPU ${ratios(cpus(a), cpus(b)).median.toFixed(2)} ×`
 
 /** How much of its floor a call reaches, by the rounds in which both ran. */
@@ -41,7 +42,7 @@ export function share(what: string, { floor, parley, again, older }: Slices, tar
           target: `≥ ${target} %`,
           reached: 100 * reached.median >= target,
         }),
-    ...(again && { noise: both(again, parley) }),
-    ...(older && { against: both(parley, older) }),
+    ...(again && { noise: beside(again, parley) }),
+    ...(older && { against: beside(parley, older) }),
   }
 }

@@ -42,8 +42,8 @@ const folder = () => mkdtempSync(join(base, 'run-'))
 const rounds = Number(options.rounds ?? (quick ? 8 : 20))
 /** Of every large store. */
 const messages = quick ? 100_000 : 1_000_000
-const archiveSize = quick ? { rounds: 1, seconds: 1.5, burst: 3000 } : { rounds: 3, seconds: 2, burst: 10_000 }
-const postSize = quick ? { rounds, samples: 100, sockets: 1000 } : { rounds, samples: 400, sockets: 5000 }
+const archiveSize = quick ? { rounds: 1, seconds: 1.5, burst: 3000 } : { rounds: 2, seconds: 1.5, burst: 10_000 }
+const postSize = quick ? { samples: 100, sockets: 1000 } : { samples: 300, sockets: 5000 }
 const samples = quick ? 100 : 200
 
 /** A part that names a store gets the folder of it. */
@@ -60,18 +60,18 @@ const parts: Readonly<Record<string, Part>> = {
   archive: { measure: () => archiveRows(folder, archiveSize, say) },
   aside: { store: 'mail', measure: (storage) => asideRows(storage, { folder, messages }, say) },
   search: { store: 'search', measure: (storage) => benchSearch(storage, { messages, samples }, say) },
-  post: { measure: () => postRows(folder, { ...postSize, against }, say) },
+  post: { measure: () => postRows(folder, postSize, say) },
   'sign-in': { measure: () => signInRows(folder, rounds, say) },
-  guard: { measure: () => guardRows(folder(), quick ? 5 : 20) },
+  guard: { measure: () => guardRows(folder(), quick ? 5 : 15) },
   bus: { store: 'topic', measure: (storage) => busRows(storage, { folder, many: messages, quick }, say) },
   hub: { measure: () => hubRows(folder, quick, say) },
-  pages: { store: 'pages', measure: (storage) => pagesRows(storage, { folder, messages, samples }, say) },
+  pages: { store: 'pages', measure: (storage) => pagesRows(storage, { folder, messages, samples: samples / 2 }, say) },
 }
 
 const usage = `npm run bench [-- --quick] [-- --only <part>] [-- --against <checkout>] [-- --rounds <n>]
 
 Parts: ${Object.keys(parts).join(', ')}. --only may be given more than once.
---against runs another checkout of Parley (with its packages installed) beside this one in the parts throughput, postgres and post.
+--against runs another checkout of Parley (with its packages installed) beside this one in the parts throughput and postgres.
 --quick has fewer rounds and smaller stores. Only a whole run is kept in bench/results.json. bench/README.md says what is measured.`
 
 const wrong = only?.find((name) => !(name in parts))

@@ -1,7 +1,7 @@
 /** Fills a project with agents and their mail behind Parley's back: a million messages by calls would take minutes. */
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { fileSeeded } from './seed.ts'
+import { fileSeeded, fillStore } from './seed.ts'
 import { text } from './text.ts'
 
 export const benchProject = '/srv/bench'
@@ -11,35 +11,31 @@ export const agentOf = (number: number): string => `Agent${number % benchAgents}
 
 /** `counts` says how many messages each agent has in its inbox: the first agent's, the second's …; those not named have none. */
 export function seedMail(storage: string, counts: readonly number[]): void {
-  const db = new DatabaseSync(join(storage, 'parley.sqlite3'))
-  db.exec(`
-    PRAGMA synchronous = OFF;
-    BEGIN;
-    INSERT INTO projects (slug, human_key, created_at) VALUES ('bench', '${benchProject}', 0);`)
-  for (let n = 0; n < benchAgents; n++)
-    db.exec(`INSERT INTO agents (project_id, name, name_key, contact_policy, unread, active_at, created_at)
-      SELECT id, 'Agent${n}', 'agent${n}', 'auto', ${counts[n] ?? 0}, 0, 0 FROM projects WHERE slug = 'bench'`)
-  for (const [n, count] of counts.entries())
+  fillStore(storage, (db) => {
+    db.exec(`INSERT INTO projects (slug, human_key, created_at) VALUES ('bench', '${benchProject}', 0)`)
+    for (let n = 0; n < benchAgents; n++)
+      db.exec(`INSERT INTO agents (project_id, name, name_key, contact_policy, unread, active_at, created_at)
+        SELECT id, 'Agent${n}', 'agent${n}', 'auto', ${counts[n] ?? 0}, 0, 0 FROM projects WHERE slug = 'bench'`)
+    for (const [n, count] of counts.entries())
+      db.exec(`
+        CREATE TEMP TABLE run AS SELECT COALESCE((SELECT MAX(id) FROM messages), 0) AS m, p.id AS p,
+          (SELECT id FROM agents WHERE project_id = p.id AND name = 'Agent${n}') AS a,
+          (SELECT MIN(id) FROM agents WHERE project_id = p.id) AS first
+          FROM projects p WHERE slug = 'bench';
+        CREATE TEMP TABLE numbers AS
+          WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${count}) SELECT i FROM n;
+        INSERT INTO threads (id, uid, project_id, next_seq, created_at)
+          SELECT m + i + 1000, printf('seed-%08d', m + i), p, 2, 1750000000000 + i FROM numbers, run;
+        INSERT INTO messages (id, uid, thread_id, seq, sender_id, subject, body, created_at)
+          SELECT m + i, printf('seed-%08d', m + i), m + i + 1000, 1, first + (i % ${benchAgents}), 'Message ' || i, '${text}', 1750000000000 + i
+          FROM numbers, run;
+        INSERT INTO deliveries (message_id, recipient_id, kind, sent_at, filed)
+          SELECT m + i, a, 'to', 1750000000000 + i, 1 FROM numbers, run;
+        DROP TABLE numbers; DROP TABLE run;`)
     db.exec(`
-      CREATE TEMP TABLE run AS SELECT COALESCE((SELECT MAX(id) FROM messages), 0) AS m, p.id AS p,
-        (SELECT id FROM agents WHERE project_id = p.id AND name = 'Agent${n}') AS a,
-        (SELECT MIN(id) FROM agents WHERE project_id = p.id) AS first
-        FROM projects p WHERE slug = 'bench';
-      CREATE TEMP TABLE numbers AS
-        WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${count}) SELECT i FROM n;
-      INSERT INTO threads (id, uid, project_id, next_seq, created_at)
-        SELECT m + i + 1000, 'seed-${n}-' || i, p, 2, 1750000000000 + i FROM numbers, run;
-      INSERT INTO messages (id, uid, thread_id, seq, sender_id, subject, body, created_at)
-        SELECT m + i, 'seed-${n}-' || i, m + i + 1000, 1, first + (i % ${benchAgents}), 'Message ' || i, '${text}', 1750000000000 + i
-        FROM numbers, run;
-      INSERT INTO deliveries (message_id, recipient_id, kind, sent_at, filed)
-        SELECT m + i, a, 'to', 1750000000000 + i, 1 FROM numbers, run;
-      DROP TABLE numbers; DROP TABLE run;`)
-  db.exec(`
-    INSERT INTO outbox (sender_id, message_id, sent_at) SELECT sender_id, id, created_at FROM messages ORDER BY sender_id, id;
-    ${fileSeeded}`)
-  db.exec('COMMIT; PRAGMA wal_checkpoint(TRUNCATE)')
-  db.close()
+      INSERT INTO outbox (sender_id, message_id, sent_at) SELECT sender_id, id, created_at FROM messages ORDER BY sender_id, id;
+      ${fileSeeded}`)
+  })
 }
 
 /** What is there counts as indexed, for stores in which nobody searches: a million messages take a minute and a half, beside what is measured. */

@@ -1,14 +1,9 @@
 /** Fills a store for the pages behind Parley's back: mail of many projects, long threads, leases, bodies made to be slow. */
 import { closeSync, fsyncSync, openSync } from 'node:fs'
 import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
-import { openDatabase, openLog, openOn } from '../src/app/open.ts'
-import { commit, itself } from '../src/core/hub/commit.ts'
-import type { Tx } from '../src/db/port.ts'
-import { loadConfig } from '../src/settings/read.ts'
-import { indexNext, mergeNext } from '../src/store/search.ts'
+import type { DatabaseSync } from 'node:sqlite'
 import { bodies } from './growth/seed.ts'
-import { fileSeeded } from './seed.ts'
+import { fileSeeded, fillStore } from './seed.ts'
 import { benchProject, seedLeases } from './seed-mail.ts'
 import { startParley } from './server.ts'
 
@@ -44,68 +39,52 @@ export interface PagesStore {
 /** A store that Parley has made, then filled; the last message is of now, the first of a month ago. */
 export async function seedPages(storage: string, { messages, longThreads }: PagesStore): Promise<string> {
   await (await startParley(storage)).stop()
-  const file = join(storage, 'parley.sqlite3')
-  const db = new DatabaseSync(file)
-  db.exec(`
-    PRAGMA synchronous = OFF; PRAGMA cache_size = -200000; PRAGMA temp_store = MEMORY;
-    CREATE TEMP TABLE texts (n INTEGER PRIMARY KEY, body TEXT);
-    BEGIN;
-    ${numbers('projects_n', projects)}
-    INSERT INTO projects (slug, human_key, created_at)
-      SELECT CASE i WHEN 0 THEN 'bench' ELSE 'bench-' || i END, CASE i WHEN 0 THEN '${benchProject}' ELSE '${benchProject}-' || i END, 0
-      FROM projects_n;
-    ${numbers('agents_n', agentsEach)}
-    INSERT INTO agents (project_id, name, name_key, contact_policy, active_at, created_at)
-      SELECT p.id, 'Agent' || i, 'agent' || i, 'auto', 0, 0 FROM projects p, agents_n WHERE p.slug LIKE 'bench%' ORDER BY p.id, i;
-    CREATE TEMP TABLE place AS SELECT MIN(p.id) AS p, MIN(a.id) AS a FROM projects p JOIN agents a ON a.project_id = p.id;`)
-  const text = db.prepare('INSERT INTO texts (body) VALUES (?)')
-  for (const body of bodies(70)) text.run(body)
-  const { count } = db.prepare('SELECT COUNT(*) AS count FROM texts').get() as { count: number }
-  const first = Date.now() - days * 86_400_000
-  const sentAt = `CAST(${first} + i * ${(days * 86_400_000) / messages} AS INTEGER)`
-  const [project, line] = [`(i % ${projects})`, `(i / ${projects})`]
-  // Of each hundred messages in a row every project has five, which are a thread.
-  const thread = `(i / ${5 * projects} * ${projects} + ${project} + 1)`
-  db.exec(`
-    ${numbers('numbers', messages)}
-    INSERT INTO threads (id, uid, project_id, next_seq, created_at)
-      SELECT ${thread}, 'seed-' || ${thread}, p + ${project}, 6, MIN(${sentAt}) FROM numbers, place GROUP BY 1;
-    INSERT INTO messages (id, uid, thread_id, seq, sender_id, subject, importance, ack_required, body, created_at)
-      SELECT i + 1, 'seed-' || i, ${thread}, ${line} % 5 + 1, a + ${project} * ${agentsEach} + ${line} * 7 % ${agentsEach}, 'Message ' || i,
-        CASE WHEN i % 997 = 0 THEN 'urgent' ELSE 'normal' END, i % 499 = 0, body, ${sentAt}
-      FROM numbers, place JOIN texts ON texts.n = 1 + i * 31 % ${count};
-    INSERT INTO deliveries (message_id, recipient_id, kind, sent_at, read_at, urgent, ack_wanted, filed)
-      SELECT i + 1, a + ${project} * ${agentsEach}
-        + CASE WHEN ${line} % 8 = 0 THEN 0 ELSE (${line} * 7 + 1 + i % 5) % ${agentsEach} END, 'to', ${sentAt},
-        CASE WHEN i % 10 = 0 THEN NULL ELSE ${sentAt} END, i % 997 = 0, i % 499 = 0, 1 FROM numbers, place;`)
-  seedThreads(db, longThreads)
-  db.exec(`
-    INSERT INTO outbox (sender_id, message_id, sent_at) SELECT sender_id, id, created_at FROM messages ORDER BY sender_id, id;
-    ${fileSeeded}
-    UPDATE agents SET unread = (SELECT COUNT(*) FROM deliveries d WHERE d.recipient_id = agents.id AND d.read_at IS NULL AND d.filed = 1);
-    DELETE FROM followers WHERE name = 'activity';
-    COMMIT; PRAGMA wal_checkpoint(TRUNCATE)`)
-  db.close()
+  fillStore(storage, (db) => {
+    db.exec(`
+      CREATE TEMP TABLE texts (n INTEGER PRIMARY KEY, body TEXT);
+      ${numbers('projects_n', projects)}
+      INSERT INTO projects (slug, human_key, created_at)
+        SELECT CASE i WHEN 0 THEN 'bench' ELSE 'bench-' || i END, CASE i WHEN 0 THEN '${benchProject}' ELSE '${benchProject}-' || i END, 0
+        FROM projects_n;
+      ${numbers('agents_n', agentsEach)}
+      INSERT INTO agents (project_id, name, name_key, contact_policy, active_at, created_at)
+        SELECT p.id, 'Agent' || i, 'agent' || i, 'auto', 0, 0 FROM projects p, agents_n WHERE p.slug LIKE 'bench%' ORDER BY p.id, i;
+      CREATE TEMP TABLE place AS SELECT MIN(p.id) AS p, MIN(a.id) AS a FROM projects p JOIN agents a ON a.project_id = p.id;`)
+    const text = db.prepare('INSERT INTO texts (body) VALUES (?)')
+    for (const body of bodies(70)) text.run(body)
+    const { count } = db.prepare('SELECT COUNT(*) AS count FROM texts').get() as { count: number }
+    const first = Date.now() - days * 86_400_000
+    const sentAt = `CAST(${first} + i * ${(days * 86_400_000) / messages} AS INTEGER)`
+    const [project, line] = [`(i % ${projects})`, `(i / ${projects})`]
+    // Of each hundred messages in a row every project has five, which are a thread.
+    const thread = `(i / ${5 * projects} * ${projects} + ${project} + 1)`
+    db.exec(`
+      ${numbers('numbers', messages)}
+      INSERT INTO threads (id, uid, project_id, next_seq, created_at)
+        SELECT ${thread}, printf('seed-%08d', ${thread}), p + ${project}, 6, MIN(${sentAt}) FROM numbers, place GROUP BY 1;
+      INSERT INTO messages (id, uid, thread_id, seq, sender_id, subject, importance, ack_required, body, created_at)
+        SELECT i + 1, printf('seed-%08d', i), ${thread}, ${line} % 5 + 1, a + ${project} * ${agentsEach} + ${line} * 7 % ${agentsEach}, 'Message ' || i,
+          CASE WHEN i % 997 = 0 THEN 'urgent' ELSE 'normal' END, i % 499 = 0, body, ${sentAt}
+        FROM numbers, place JOIN texts ON texts.n = 1 + i * 31 % ${count};
+      INSERT INTO deliveries (message_id, recipient_id, kind, sent_at, read_at, urgent, ack_wanted, filed)
+        SELECT i + 1, a + ${project} * ${agentsEach}
+          + CASE WHEN ${line} % 8 = 0 THEN 0 ELSE (${line} * 7 + 1 + i % 5) % ${agentsEach} END, 'to', ${sentAt},
+          CASE WHEN i % 10 = 0 THEN NULL ELSE ${sentAt} END, i % 997 = 0, i % 499 = 0, 1 FROM numbers, place;`)
+    seedThreads(db, longThreads)
+    db.exec(`
+      INSERT INTO outbox (sender_id, message_id, sent_at) SELECT sender_id, id, created_at FROM messages ORDER BY sender_id, id;
+      ${fileSeeded}
+      UPDATE agents SET unread = unseen.count
+        FROM (SELECT recipient_id, COUNT(*) AS count FROM deliveries WHERE read_at IS NULL GROUP BY 1) AS unseen
+        WHERE agents.id = unseen.recipient_id;
+      DELETE FROM followers WHERE name = 'activity'`)
+  })
   seedLeases(storage, leasesEach)
   // Or the first commit that is measured waits until the disk has all of this.
-  const written = openSync(file, 'r+')
+  const written = openSync(join(storage, 'parley.sqlite3'), 'r+')
   fsyncSync(written)
   closeSync(written)
   return storage
-}
-
-/** Indexes all of a store as Parley does, but a hundred steps a commit: in two thirds of the time. */
-export async function indexAll(storage: string): Promise<void> {
-  const config = loadConfig({ STORAGE_ROOT: storage, LOG_LEVEL: 'silent' })
-  const hub = await openOn(await openDatabase(config), config, openLog(config))
-  for (const step of [indexNext, mergeNext]) {
-    const steps = async (tx: Tx) => {
-      for (let n = 0; n < 100; n++) if (!(await step(tx))) return false
-      return true
-    }
-    while (await commit(hub, itself, steps, { repeatable: true }));
-  }
-  await hub.close()
 }
 
 const numbers = (table: string, count: number): string => `

@@ -139,10 +139,10 @@ export function cpu(pid: number): number {
 
 /** Waits until a process rests, at most a second: what it does behind its answers must not fall into the slice of another. */
 export async function rested(pid: number): Promise<void> {
-  for (let tries = 0, before = cpu(pid); tries < 50; tries++) {
-    await sleep(20)
+  for (let tries = 0, before = cpu(pid); tries < 100; tries++) {
+    await sleep(10)
     const now = cpu(pid)
-    if (now - before < 1) return
+    if (now - before < 0.5) return
     before = now
   }
 }

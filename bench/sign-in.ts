@@ -7,11 +7,10 @@ import { openClient } from './client.ts'
 import type { Load } from './drive.ts'
 import type { Order } from './load.ts'
 import type { Row } from './rows.ts'
-import { cpu, type Running, rested, startParley, startWorker } from './server.ts'
-import { type Contender, cpus, ratios, takeTurns, walls, warmUp } from './turns.ts'
+import { type Running, startParley, startWorker } from './server.ts'
+import { type Contender, coldCalls, cpus, ratios, served, sharedCalls, takeTurns, walls, warmUp } from './turns.ts'
 
 const connections = 64
-const seconds = 0.15
 const secret = 'a secret of more than thirty-two bytes'
 const program = fileURLToPath(new URL('../bin/parley.js', import.meta.url))
 
@@ -19,27 +18,33 @@ const program = fileURLToPath(new URL('../bin/parley.js', import.meta.url))
 const wide = { HTTP_RATE_LIMIT_ENABLED: 'true', HTTP_RATE_LIMIT_TOOLS_PER_MINUTE: '1000000' }
 const tokens = { HTTP_JWT_ENABLED: 'true', HTTP_JWT_SECRET: secret }
 
+interface Calling {
+  readonly warm?: number
+  readonly headers?: Record<string, string>
+}
+
+/** In a server that is warm but for reading it. */
+const withToken = (token: string): Calling => ({ warm: sharedCalls, headers: { Authorization: `Bearer ${token}` } })
+
 export async function signInRows(folder: () => string, rounds: number, say: (text: string) => void): Promise<Row[]> {
   const redis = await realRedis()
   const storage = folder()
   const parley = await startParley(storage, tokens)
-  // Limits are measured against a server that has served as much as theirs: one that serves more is warmer.
+  // Limits are measured against a server that serves as much as theirs: one that serves more takes some 0.9 of the time.
   const bare = await startParley(folder(), tokens)
   const limited = await startParley(folder(), { ...tokens, ...wide })
   const shared =
     redis && (await startParley(folder(), { ...tokens, ...wide, HTTP_RATE_LIMIT_BACKEND: 'redis', ...redis.env }))
   const load = startWorker<Order, Load>('load.ts')
-  const call = ({ port, pid }: Running, agent: string, headers: Record<string, string> = {}): Contender => ({
-    warmSeconds: 4,
-    slice: async () => {
-      const before = cpu(pid)
-      const order = { port, call: 'sendAsOne', era: 'plain', connections, seconds, agent, headers } as const
-      const { calls, errors, microseconds } = await load.ask(order)
-      if (errors > 0) throw new Error(`${errors} of ${calls} calls of ${agent} failed`)
-      await rested(pid)
-      return { wall: microseconds, cpu: ((cpu(pid) - before) * 1000) / calls }
-    },
-  })
+  const call = (server: Running, agent: string, { warm = coldCalls, headers = {} }: Calling = {}): Contender =>
+    served(
+      server,
+      (seconds) => {
+        const { port } = server
+        return load.ask({ port, call: 'sendAsOne', era: 'plain', connections, seconds, agent, headers })
+      },
+      { what: `send_to_agent of ${agent}`, warm },
+    )
   try {
     const token = await new SignJWT({ agent: 'signed', role: 'writer' })
       .setProtectedHeader({ alg: 'HS256' })
@@ -47,16 +52,15 @@ export async function signInRows(folder: () => string, rounds: number, say: (tex
       .sign(new TextEncoder().encode(secret))
     const contenders: Record<string, Contender> = {
       local: call(parley, 'local'),
-      again: call(parley, 'local'),
-      key: call(parley, 'keyed', { Authorization: `Bearer ${await keyOf(parley, storage, 'keyed')}` }),
-      token: call(parley, 'signed', { Authorization: `Bearer ${token}` }),
+      again: call(parley, 'local', { warm: 0 }),
+      key: call(parley, 'keyed', withToken(await keyOf(parley, storage, 'keyed'))),
+      token: call(parley, 'signed', withToken(token)),
       bare: call(bare, 'local'),
       memory: call(limited, 'local'),
       ...(shared && { redis: call(shared, 'local') }),
     }
     say('credentials and limits')
-    // `again` is warm with `local`.
-    await warmUp(Object.fromEntries(Object.entries(contenders).filter(([name]) => name !== 'again')))
+    await warmUp(contenders)
     const seen = await takeTurns(contenders, rounds)
     const line = (name: string, what: string, target: number, against = 'local'): Row => {
       const [wall, used] = [walls, cpus].map((of) => ratios(of(seen[name] ?? []), of(seen[against] ?? [])))

@@ -7,31 +7,23 @@ import type { Load } from './drive.ts'
 import type { FloorOrder } from './floor-sqlite.ts'
 import type { Order } from './load.ts'
 import type { Era } from './phrase.ts'
-import { posted, postSends } from './post.ts'
-import { type Row, share } from './rows.ts'
+import { openPosting, type Posting, quiet } from './post.ts'
+import { beside, type Row, share } from './rows.ts'
+import { seedIndex } from './seed-index.ts'
 import { benchProject, type seedMail } from './seed-mail.ts'
 import { fillMailboxes, makeAgents, makeDatabase } from './seed-postgres.ts'
-import {
-  cpu,
-  type Running,
-  rested,
-  startFloor,
-  startInboxFloor,
-  startParley,
-  startWorker,
-  type Worker,
-} from './server.ts'
-import { type Contender, coldSeconds, takeTurns, warmUp } from './turns.ts'
+import { type Running, startFloor, startInboxFloor, startParley, startWorker, type Worker } from './server.ts'
+import { type Contender, coldCalls, served, sharedCalls, sliceSeconds, takeTurns, warmUp } from './turns.ts'
 
 const connections = 64
-const seconds = 0.15
+const posted = '`POST /messages/send`'
 
 interface Line {
   readonly what: string
-  readonly call: Order['call']
+  readonly call: Order['call'] | 'post'
   readonly era?: Era
-  /** Seconds until its code is compiled, where another line has run most of it. */
-  readonly warm?: number
+  /** Calls that a server answers before it is measured. */
+  readonly warm: number
   /** Which rows the floor writes; `inbox` has a floor of its own. */
   readonly floor?: FloorOrder['unit'] | 'inbox'
   /** Another call that stands in for the floor: how much of its speed this one reaches. */
@@ -40,37 +32,40 @@ interface Line {
   readonly target?: number
 }
 
-const mailboxLines: readonly Line[] = [
-  { what: '`send_to_agent`, plain JSON-RPC', call: 'send', floor: 'send', target: 80 },
-  { what: '`send_to_agent` on a session', call: 'send', era: 'session', warm: 2, floor: 'send', target: 75 },
-  { what: '`send_to_agent`, 2026-07-28', call: 'send', era: 'modern', warm: 2, floor: 'send', target: 75 },
-  { what: '`check_mail`, full mailbox', call: 'check', floor: 'check', target: 65 },
+/** Of servers that have run against each other before: a plain send is warm by then. */
+const sqliteLines: readonly Line[] = [
+  { what: '`send_to_agent`, plain JSON-RPC', call: 'send', warm: 0, floor: 'send', target: 80 },
+  { what: '`send_to_agent` on a session', call: 'send', era: 'session', warm: sharedCalls, floor: 'send', target: 75 },
+  { what: '`send_to_agent`, 2026-07-28', call: 'send', era: 'modern', warm: sharedCalls, floor: 'send', target: 75 },
+  { what: '`send_message` to one', call: 'mail', warm: sharedCalls, floor: 'send', target: 65 },
+  { what: '`send_message` to ten', call: 'mailTen', warm: sharedCalls / 2, floor: 'sendTen', target: 65 },
+  { what: posted, call: 'post', warm: sharedCalls, floor: 'send', target: 60 },
+  { what: '`check_mail`, full mailbox', call: 'check', warm: sharedCalls, floor: 'check', target: 65 },
 ]
 
-const mailLines: readonly Line[] = [
-  { what: '`send_message` to one', call: 'mail', floor: 'send', target: 65 },
-  { what: '`send_message` to ten', call: 'mailTen', floor: 'sendTen', target: 65 },
-  { what: '`fetch_inbox`, 20 with bodies', call: 'inbox', floor: 'inbox', target: 60 },
-  { what: '`search_messages` among 100,000', call: 'search' },
+/** Each by itself in a server that has written nothing: what a hundred thousand sends leave to be done would run beside it. */
+const readingLines: readonly Line[] = [
+  { what: '`fetch_inbox`, 20 with bodies', call: 'inbox', warm: sharedCalls, floor: 'inbox', target: 60 },
+  { what: '`search_messages` among 100,000', call: 'search', warm: 300 },
 ]
 
 const postgresLines: readonly Line[] = [
-  { what: '`send_to_agent` on PostgreSQL', call: 'send', floor: 'send', target: 75 },
+  { what: '`send_to_agent` on PostgreSQL', call: 'send', warm: 0, floor: 'send', target: 75 },
   {
     what: '64 senders to one mailbox on PostgreSQL, beside 64 mailboxes',
     call: 'sendToOne',
-    warm: 2,
+    warm: sharedCalls / 4,
     beside: 'send',
     target: 50,
   },
-  { what: '`check_mail` on PostgreSQL', call: 'check', floor: 'check', target: 75 },
-  { what: '`send_message` to one on PostgreSQL', call: 'mail', floor: 'send', target: 75 },
-  { what: '`send_message` to ten on PostgreSQL', call: 'mailTen', floor: 'sendTen', target: 75 },
+  { what: '`send_message` to one on PostgreSQL', call: 'mail', warm: sharedCalls, floor: 'send', target: 75 },
+  { what: '`send_message` to ten on PostgreSQL', call: 'mailTen', warm: sharedCalls / 2, floor: 'sendTen', target: 75 },
+  { what: `${posted} on PostgreSQL`, call: 'post', warm: sharedCalls, floor: 'send', target: 70 },
+  { what: '`check_mail` on PostgreSQL', call: 'check', warm: sharedCalls, floor: 'check', target: 75 },
 ]
 
-/** In each mailbox before they are emptied, and how long the floor fills its own: more than warming up and the rounds of a whole run take. */
+/** In each mailbox on PostgreSQL before they are emptied: more than warming up and the rounds of a whole run take. */
 const filled = 800
-const floorFills = 4
 
 export interface ThroughputOptions {
   readonly rounds: number
@@ -93,52 +88,34 @@ export async function postgresRows(
     )
     const field = await openField(folder, options, { databases })
     const served = databases.slice(1, options.against === undefined ? 3 : 4)
-    const rows: Row[] = []
     for (const database of served) await makeAgents(database)
-    for (const [at, line] of postgresLines.entries()) {
-      say(line.what)
-      // The readers are there by now: sends have made them.
-      if (line.call === 'check') await Promise.all(served.map((database) => fillMailboxes(database, filled)))
-      rows.push(await measure(line, field, turnsOf(options, at)))
-    }
+    const noise = await twins(field, options, say)
+    // The readers are there by now: sends have made them.
+    await Promise.all(served.map((database) => fillMailboxes(database, filled)))
+    const rows = await measure(postgresLines, field, options, say)
     await field.close()
-    say(`${posted} on PostgreSQL`)
-    const places = await Promise.all(
-      ['posts', 'posts_again', 'posts_floor', 'posts_older'].map((name) => makeDatabase(server.url, name)),
-    )
-    rows.push(await postSends(folder, { ...options, databases: places, target: 70 }))
-    return rows
+    return withNoise(rows, noise)
   } finally {
     await server.stop()
   }
 }
 
-/** On SQLite: the mailbox in an empty store, mail among 100,000 messages. */
+/** On SQLite, among 100,000 messages. */
 export async function throughputRows(
   folder: () => string,
   options: ThroughputOptions,
   say: (text: string) => void,
 ): Promise<Row[]> {
-  const rows: Row[] = []
-  for (const [lines, place] of [
-    [mailboxLines, {}],
-    [mailLines, { prepare: mailIn(options.mailed ?? '') }],
-  ] as const) {
-    const field = await openField(folder, options, place)
-    for (const [at, line] of lines.entries()) {
-      say(line.what)
-      rows.push(await measure(line, field, turnsOf(options, at)))
-    }
-    await field.close()
-  }
+  const place = { prepare: mailIn(options.mailed ?? '') }
+  const writing = await openField(folder, options, place)
+  const noise = await twins(writing, options, say)
+  const rows = withNoise(await measure(sqliteLines, writing, options, say), noise)
+  await writing.close()
+  const reading = await openField(folder, options, place)
+  for (const line of readingLines) rows.push(...(await measure([line], reading, options, say)))
+  await reading.close()
   return rows
 }
-
-/** Once a store, or where another tree is to be judged, Parley runs against itself: that is the noise. */
-const turnsOf = ({ rounds, against }: ThroughputOptions, line: number) => ({
-  rounds,
-  again: line === 0 || against !== undefined,
-})
 
 interface Field {
   readonly load: Worker<Order, Load>
@@ -149,6 +126,8 @@ interface Field {
   readonly parley: Running
   readonly again: Running
   readonly older: Running | undefined
+  /** The senders of a server, who stay connected. */
+  posting(server: Running): Promise<Posting>
   close(): Promise<void>
 }
 
@@ -166,19 +145,22 @@ async function openField(
 ): Promise<Field> {
   const serve = async (storage: string, database: string | undefined, checkout?: string): Promise<Running> => {
     await prepare(storage, checkout)
-    return startParley(storage, database === undefined ? {} : { DATABASE_URL: database }, checkout)
+    return startParley(storage, database === undefined ? quiet : { ...quiet, DATABASE_URL: database }, checkout)
   }
   const storage = folder()
-  const parley = await serve(storage, databases?.[1])
-  const again = await serve(folder(), databases?.[2])
+  const [parley, again, http] = await Promise.all([
+    serve(storage, databases?.[1]),
+    serve(folder(), databases?.[2]),
+    startFloor(),
+  ])
   const older = against === undefined ? undefined : await serve(folder(), databases?.[3], against)
-  const http = await startFloor()
   const inbox = databases === undefined ? await startInboxFloor(storage) : undefined
   const load: Field['load'] = startWorker('load.ts')
   const rows: Field['rows'] = databases
     ? startWorker('floor-postgres.ts', databases[0] ?? '')
     : startWorker('floor-sqlite.ts', folder())
   const servers = [parley, again, older, http, inbox].filter((server) => server !== undefined)
+  const postings = new Map<Running, Promise<Posting>>()
   return {
     load,
     rows,
@@ -187,61 +169,111 @@ async function openField(
     parley,
     again,
     older,
+    posting(server) {
+      const open = postings.get(server) ?? openPosting(server)
+      postings.set(server, open)
+      return open
+    },
     close: async () => {
+      for (const posting of postings.values()) (await posting).close()
       await Promise.all([load.stop(), rows.stop()])
       await Promise.all(servers.map((server) => server.stop()))
     },
   }
 }
 
-async function measure(
-  { what, call, era = 'plain', warm = coldSeconds, floor, beside, target }: Line,
-  field: Field,
-  { rounds, again }: { rounds: number; again: boolean },
-): Promise<Row> {
-  const server = ({ port, pid }: Running, as: Era = era, asked = call): Contender => ({
-    slice: async () => {
-      const before = cpu(pid)
-      const { calls, errors, microseconds } = await field.load.ask({ port, call: asked, era: as, connections, seconds })
-      if (errors > 0) throw new Error(`${what}: ${errors} of ${calls} calls failed`)
-      if (calls === 0) throw new Error(`${what}: there was nothing left to take`)
-      await rested(pid)
-      return { wall: microseconds, cpu: ((cpu(pid) - before) * 1000) / calls }
-    },
-  })
-  const written = (unit: FloorOrder['unit']): Contender => ({
-    slice: async () => {
-      const { calls, microseconds } = await field.rows.ask({ unit, seconds })
-      if (calls === 0) throw new Error(`the floor of ${unit}: there was nothing left to take`)
-      return { wall: microseconds }
-    },
-  })
-  const floors: Readonly<Record<string, Contender>> | undefined =
-    floor === undefined
-      ? beside && { beside: server(field.parley, era, beside) }
-      : floor === 'inbox'
-        ? field.inbox && { inbox: server(field.inbox, 'plain') }
-        : { http: server(field.http, 'plain'), rows: written(floor) }
+/** Parley against itself, before either server has answered anything else: that is the noise. */
+async function twins(field: Field, { rounds }: ThroughputOptions, say: (text: string) => void): Promise<string> {
+  say('Parley against itself')
+  const line: Line = { what: 'send_to_agent', call: 'send', warm: coldCalls }
   const contenders: Record<string, Contender> = {
-    ...floors,
-    parley: { ...server(field.parley), warmSeconds: warm },
-    ...(again && { again: { ...server(field.again), warmSeconds: warm } }),
-    ...(field.older && { older: { ...server(field.older), warmSeconds: warm } }),
+    parley: server(field, field.parley, line),
+    again: server(field, field.again, line),
+    ...(field.older && { older: server(field, field.older, line) }),
   }
-  if (floor === 'check') await field.rows.ask({ unit: 'send', seconds: floorFills })
   await warmUp(contenders)
-  const seen = await takeTurns(contenders, rounds)
-  return share(
-    what,
-    {
-      floor: Object.keys(floors ?? {}).map((name) => seen[name] ?? []),
-      parley: seen.parley ?? [],
-      ...(seen.again && { again: seen.again }),
-      ...(seen.older && { older: seen.older }),
-    },
-    target,
-  )
+  const { parley = [], again = [] } = await takeTurns(contenders, rounds)
+  return beside(again, parley)
 }
+
+/** In the first line, unless each has its own. */
+const withNoise = ([first, ...others]: Row[], noise: string): Row[] =>
+  first === undefined ? [] : [{ noise, ...first }, ...others]
+
+/** All of these lines in one series of rounds. Those that have the same floor share its slices. */
+async function measure(
+  lines: readonly Line[],
+  field: Field,
+  { rounds, against }: ThroughputOptions,
+  say: (text: string) => void,
+): Promise<Row[]> {
+  const contenders: Record<string, Contender> = {}
+  const add = (name: string, contender: Contender): string => {
+    contenders[name] ??= contender
+    return name
+  }
+  const floorsOf = ({ floor, beside }: Line): string[] => {
+    if (beside !== undefined) return [`parley ${beside}`]
+    if (floor === undefined) return []
+    if (floor === 'inbox') return [add('inbox', bareServer(field, field.inbox, 'inbox'))]
+    // As much as a send asks for; a check asks for less, and takes 0.9 of the time.
+    const asked = floor === 'check' ? 'check' : 'send'
+    return [add(`http ${asked}`, bareServer(field, field.http, asked)), add(`rows ${floor}`, bareRows(field, floor))]
+  }
+  const plans = lines.map((line) => {
+    const name = line.era === undefined ? line.call : line.what
+    // Where another tree is to be judged, each server answers the same.
+    const judged = against !== undefined
+    return {
+      line,
+      floors: floorsOf(line),
+      parley: add(`parley ${name}`, server(field, field.parley, line)),
+      again: judged && add(`again ${name}`, server(field, field.again, line)),
+      older: judged && field.older && add(`older ${name}`, server(field, field.older, line)),
+    }
+  })
+  for (const { what } of lines) say(what)
+  await warmUp(contenders)
+  // Without a floor nobody takes turns.
+  const seen = await takeTurns(contenders, Object.keys(contenders).length > 1 ? rounds : Math.ceil(rounds / 2))
+  const of = (name: string | false | undefined) => (name ? seen[name] : undefined)
+  return plans.map(({ line: { what, target }, floors, parley, again, older }) => {
+    const [twin, other] = [of(again), of(older)]
+    const slices = {
+      floor: floors.map((name) => of(name) ?? []),
+      parley: of(parley) ?? [],
+      ...(twin && { again: twin }),
+      ...(other && { older: other }),
+    }
+    return share(what, slices, target)
+  })
+}
+
+const server = (field: Field, running: Running, line: Line): Contender =>
+  served(running, (seconds) => ask(field, running, line, seconds), line)
+
+async function ask(field: Field, server: Running, { call, era = 'plain' }: Line, seconds: number): Promise<Load> {
+  if (call === 'post') return (await field.posting(server)).send(seconds)
+  return field.load.ask({ port: server.port, call, era, connections, seconds })
+}
+
+/** It does nothing behind its answers. */
+const bareServer = ({ load }: Field, server: Running | undefined, call: Order['call']): Contender => ({
+  slice: async () => {
+    const order: Order = { port: server?.port ?? 0, call, era: 'plain', connections, seconds: sliceSeconds }
+    const { calls, errors, microseconds } = await load.ask(order)
+    if (errors > 0) throw new Error(`the floor of ${call}: ${errors} of ${calls} calls failed`)
+    return { wall: microseconds }
+  },
+})
+
+const bareRows = ({ rows }: Field, unit: FloorOrder['unit']): Contender => ({
+  slice: async () => {
+    const { calls, microseconds } = await rows.ask({ unit, seconds: sliceSeconds })
+    if (calls === 0) throw new Error(`the floor of ${unit}: there was nothing left to take`)
+    return { wall: microseconds }
+  },
+})
 
 /** A copy; another tree fills a store of its own. */
 const mailIn = (mailed: string) => async (storage: string, checkout: string | undefined) =>
@@ -254,6 +286,7 @@ export async function makeMailedStore(storage: string, checkout?: string): Promi
     seedMail: typeof seedMail
   }
   seeds.seedMail(storage, Array(64).fill(1563))
+  if (checkout === undefined) await seedIndex(join(storage, 'parley.sqlite3'))
   const parley = await startParley(storage, {}, checkout)
   const client = await openClient(parley.port, '', '/mcp')
   const answer = await client.call('search_messages', { project_key: benchProject, query: 'green', limit: 1 })

@@ -1,15 +1,24 @@
 /** Contenders take turns in short slices, so that the machine's mood of a second falls on all of them alike. */
 import { percentile } from './client.ts'
+import type { Load } from './drive.ts'
+import { cpu, type Running, rested } from './server.ts'
+
+/** Of a slice. */
+export const sliceSeconds = 0.15
 
 /** Runs for about a slice and says what a call cost. */
 export interface Contender {
   readonly slice: () => Promise<Cost>
-  /** A server of Parley: how long it runs before it is measured. A floor runs for half a second. */
-  readonly warmSeconds?: number
+  /** Of a server of Parley, before it is measured. A floor runs slices for half a second. */
+  readonly warm?: () => Promise<void>
 }
 
-/** Of a process of Parley, for a kind of call that it has not answered yet. */
-export const coldSeconds = 6
+/**
+ * Calls that a process of Parley answers before it is measured, if it has answered none yet. Other kinds of call share most of
+ * the code, and take fewer.
+ */
+export const coldCalls = 20_000
+export const sharedCalls = 6000
 
 export interface Cost {
   /** Microseconds of wall time a call. */
@@ -18,14 +27,48 @@ export interface Cost {
   readonly cpu?: number
 }
 
+export interface Serving {
+  readonly what: string
+  /** Calls that it answers without a pause before it is measured. */
+  readonly warm: number
+  readonly slice?: number
+}
+
+/** A server of Parley; `run` lets it answer for so many seconds. What it does behind its answers counts, too, and is over before another has its turn. */
+export function served(
+  { pid }: Running,
+  run: (seconds: number) => Promise<Load>,
+  { what, warm, slice = sliceSeconds }: Serving,
+): Contender {
+  const answer = async (seconds: number): Promise<Load> => {
+    const load = await run(seconds)
+    if (load.errors > 0) throw new Error(`${what}: ${load.errors} of ${load.calls} calls failed`)
+    if (load.calls === 0) throw new Error(`${what}: there was nothing left to take`)
+    return load
+  }
+  return {
+    slice: async () => {
+      const before = cpu(pid)
+      const { calls, microseconds } = await answer(slice)
+      await rested(pid)
+      return { wall: microseconds, cpu: ((cpu(pid) - before) * 1000) / calls }
+    },
+    warm: async () => {
+      for (let calls = 0; calls < warm; ) calls += (await answer(0.4)).calls
+      await rested(pid)
+    },
+  }
+}
+
 /**
  * Runs each contender for a while before it is measured, until its code is compiled, and compiled anew for what it meets: a
  * server runs for days. Parley's takes some 20,000 calls to be as fast as it stays; a floor is there at once. One after the
  * other: two at once come to half of that.
  */
 export async function warmUp(contenders: Readonly<Record<string, Contender>>): Promise<void> {
-  for (const { slice, warmSeconds = 0.5 } of Object.values(contenders))
-    for (const until = performance.now() + warmSeconds * 1000; performance.now() < until; ) await slice()
+  for (const { slice, warm } of Object.values(contenders))
+    if (warm) await warm()
+    else for (const until = performance.now() + 500; performance.now() < until; ) await slice()
 }
 
 /** One slice of each contender a round; the first of one round is the last of the next. */
