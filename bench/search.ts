@@ -7,11 +7,10 @@ import { openDatabase, openLog, openOn } from '../src/app/open.ts'
 import type { Hub } from '../src/core/hub/hub.ts'
 import { fillSearch } from '../src/core/search/projection.ts'
 import { type Scope, search } from '../src/core/search/search.ts'
-import type { Config } from '../src/settings/all.ts'
 import { loadConfig } from '../src/settings/read.ts'
-import { indexNext, mergeNext } from '../src/store/search.ts'
 import { percentile } from './client.ts'
 import type { Row } from './rows.ts'
+import { seedIndex } from './seed-index.ts'
 
 const topics = 200
 const agents = 50
@@ -41,7 +40,7 @@ const fileIn = (storage: string): string => join(storage, 'search.sqlite3')
 const filledOf = (messages: number): number => Math.min(150_000, messages / 2)
 
 /** How many seconds an idle process is looked at, before the index is filled and after it. */
-const idleSeconds = 8
+const idleSeconds = 5
 
 /** All messages, and the index of most of them. */
 export async function makeSearchStore(storage: string, messages: number): Promise<void> {
@@ -50,11 +49,7 @@ export async function makeSearchStore(storage: string, messages: number): Promis
   const seed = seedMessages(file)
   const indexed = messages - filledOf(messages)
   seed(1, indexed)
-  // Not in a thread, as a hub does it: nobody waits, and it takes nine tenths of the time.
-  const db = await openDatabase(configFor(file))
-  while (await db.tx(indexNext, { repeatable: true }));
-  while (await db.tx(mergeNext, { repeatable: true }));
-  await db.close()
+  await seedIndex(file)
   seed(indexed + 1, messages)
 }
 
@@ -141,10 +136,8 @@ function seedMessages(file: string): (from: number, to: number) => void {
   }
 }
 
-const configFor = (file: string): Config => loadConfig({ DATABASE_URL: `sqlite:${file}`, LOG_LEVEL: 'silent' })
-
 async function openBenchHub(file: string): Promise<Hub> {
-  const config = configFor(file)
+  const config = loadConfig({ DATABASE_URL: `sqlite:${file}`, LOG_LEVEL: 'silent' })
   return openOn(await openDatabase(config), config, openLog(config))
 }
 

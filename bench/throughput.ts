@@ -50,7 +50,7 @@ const readingLines: readonly Line[] = [
 ]
 
 const postgresLines: readonly Line[] = [
-  { what: '`send_to_agent` on PostgreSQL', call: 'send', warm: 0, floor: 'send', target: 75 },
+  { what: '`send_to_agent` on PostgreSQL', call: 'send', warm: coldCalls, floor: 'send', target: 75 },
   {
     what: '64 senders to one mailbox on PostgreSQL, beside 64 mailboxes',
     call: 'sendToOne',
@@ -89,12 +89,13 @@ export async function postgresRows(
     const field = await openField(folder, options, { databases })
     const served = databases.slice(1, options.against === undefined ? 3 : 4)
     for (const database of served) await makeAgents(database)
-    const noise = await twins(field, options, say)
-    // The readers are there by now: sends have made them.
+    // Sends make the readers.
+    for (const { port } of [field.parley, field.again, ...(field.older ? [field.older] : [])])
+      await field.load.ask({ port, call: 'send', era: 'plain', connections, seconds: 1 })
     await Promise.all(served.map((database) => fillMailboxes(database, filled)))
     const rows = await measure(postgresLines, field, options, say)
     await field.close()
-    return withNoise(rows, noise)
+    return rows
   } finally {
     await server.stop()
   }
