@@ -1,8 +1,9 @@
 /** Reads a tool's arguments, and words their faults so that a model can put them right. */
 import type { z } from 'zod'
 import { HubError } from '../../base/errors.ts'
-import { readJsonText } from '../../base/json.ts'
+import { nearest } from '../../base/nearest.ts'
 import { echo } from '../../base/text.ts'
+import { withLists, withoutTexts } from './lenient.ts'
 import { isRecord, type Json } from './protocol/json.ts'
 import { inputSchema } from './schema.ts'
 import type { Tool } from './table.ts'
@@ -15,53 +16,20 @@ export function readArguments(tool: AnyTool, args: unknown): unknown {
     throw new HubError('INVALID_ARGUMENT', `The arguments must be an object; got ${show(args)}.`, { hint: usage(tool) })
   const given = withoutNulls(args ?? {})
   const accepted = tool.accept === undefined ? given : tool.accept(given)
-  const read = tool.input.safeParse(withLists(tool.input, accepted), { error: say })
-  if (read.success) return read.data
-  throw new HubError('INVALID_ARGUMENT', read.error.issues.slice(0, 5).map(sentence).join(' '), { hint: usage(tool) })
+  const listed = withLists(tool.input, accepted)
+  const first = tool.input.safeParse(listed, { error: say })
+  if (first.success) return first.data
+  const read = withoutTexts(listed, first.error.issues)
+  const second = read === undefined ? first : tool.input.safeParse(read, { error: say })
+  if (second.success) return second.data
+  const issues = second.error.issues.slice(0, 5)
+  throw new HubError('INVALID_ARGUMENT', issues.map(sentence).join(' '), { hint: correction(tool, issues) })
 }
 
 function withoutNulls(args: Json): Json {
   for (const key in args)
     if (args[key] === null) return Object.fromEntries(Object.entries(args).filter(([, value]) => value !== null))
   return args
-}
-
-/** Models write a list of one as its only item, and a list as JSON in a text (all.lists.forms). */
-function withLists(input: z.ZodObject, args: Json): Json {
-  const written = listsOf(input).filter((name) => typeof args[name] === 'string' || typeof args[name] === 'number')
-  if (written.length === 0) return args
-  return { ...args, ...Object.fromEntries(written.map((name) => [name, toList(args[name])])) }
-}
-
-function toList(value: unknown): unknown[] {
-  if (typeof value !== 'string' || !value.trimStart().startsWith('[')) return [value]
-  try {
-    const list = readJsonText(value)
-    return Array.isArray(list) ? list : [value]
-  } catch (error) {
-    if (error instanceof HubError) throw error
-    // A pattern may begin with a bracket.
-    return [value]
-  }
-}
-
-const knownLists = new WeakMap<z.ZodObject, readonly string[]>()
-
-/** The arguments of a tool that are lists of names, patterns or ids. */
-export function listsOf(input: z.ZodObject): readonly string[] {
-  const known = knownLists.get(input)
-  if (known !== undefined) return known
-  const found = Object.entries(input.shape)
-    .filter(([, schema]) => isPlainList(schema))
-    .map(([name]) => name)
-  knownLists.set(input, found)
-  return found
-}
-
-function isPlainList(schema: z.core.$ZodType): boolean {
-  const { def } = schema._zod
-  if ('innerType' in def) return isPlainList(def.innerType as z.core.$ZodType)
-  return def.type === 'array' && (def as z.core.$ZodArrayDef).element._zod.def.type !== 'object'
 }
 
 function sentence({ path, code, message }: z.core.$ZodIssue): string {
@@ -103,6 +71,7 @@ export function say(issue: z.core.$ZodRawIssue): string {
     case 'unrecognized_keys':
       return `has no field ${echo(issue.keys.map((key) => show(key)).join(', '))}`
     case 'invalid_union':
+      if (input === undefined) return issue.errors[0]?.[0]?.message ?? 'is missing'
       return (
         [...new Set(issue.errors.flatMap(([first]) => (first === undefined ? [] : [first.message])))].join(', or ') ||
         'is of no allowed form'
@@ -141,11 +110,33 @@ function show(value: unknown, fallback = 'something else'): string {
   return text.length <= 60 ? text : `${text.slice(0, 57)}…"`
 }
 
+/** The arguments that are wrong, each as the tool takes it: a model corrects these, and has the whole list already. */
+function correction(tool: AnyTool, issues: readonly z.core.$ZodIssue[]): string {
+  const schema = inputSchema(tool)
+  const properties = (schema.properties ?? {}) as Record<string, Json>
+  const wrong = new Set(issues.flatMap(({ path }) => (typeof path[0] === 'string' ? [path[0]] : [])))
+  const unknown = issues.flatMap((issue) =>
+    issue.code === 'unrecognized_keys' && issue.path.length === 0 ? issue.keys : [],
+  )
+  const known = [...wrong].filter((name) => Object.hasOwn(properties, name))
+  const sentences = known.map(
+    (name) => `${tool.name} takes ${described(name, properties[name] ?? {}, schema.required)}.`,
+  )
+  const near = new Set(unknown.flatMap((name) => nearest(name, Object.keys(properties), 1)))
+  if (near.size > 0) sentences.push(`Did you mean ${[...near].join(', ')}?`)
+  return sentences.length > 0 ? sentences.join(' ') : usage(tool)
+}
+
 function usage(tool: AnyTool): string {
   const { properties, required } = inputSchema(tool)
-  const names = Object.entries((properties ?? {}) as Record<string, Json>).map(([name, schema]) => {
-    const optional = Array.isArray(required) && required.includes(name) ? '' : ', optional'
-    return `${name} (${String(schema.type ?? 'any')}${optional})`
-  })
+  const names = Object.entries((properties ?? {}) as Record<string, Json>).map(([name, schema]) =>
+    described(name, { type: schema.type }, required),
+  )
   return names.length === 0 ? `${tool.name} takes no arguments.` : `Arguments of ${tool.name}: ${names.join(', ')}.`
+}
+
+function described(name: string, { type = 'any', description }: Json, required: unknown): string {
+  const optional = Array.isArray(required) && required.includes(name) ? '' : ', optional'
+  const meaning = typeof description === 'string' ? `: ${description.replace(/\.$/, '')}` : ''
+  return `${name} (${String(type)}${optional})${meaning}`
 }

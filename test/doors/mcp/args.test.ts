@@ -3,6 +3,8 @@ import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { HubError } from '../../../src/base/errors.ts'
 import { readArguments } from '../../../src/doors/mcp/args.ts'
+import { threadKey } from '../../../src/doors/words/fields.ts'
+import { verifies } from '../../support/verifies.ts'
 
 const item = z.strictObject({ text: z.string(), tags: z.array(z.string()).optional() })
 const input = z.strictObject({
@@ -50,7 +52,8 @@ describe('a fault is said in one sentence', () => {
     [{ mail: 'nobody' }, 'Argument "mail" must be an email; got "nobody".'],
     [{ seconds: -1 }, 'Argument "seconds" must be at least 0; got -1.'],
     [{ seconds: 61 }, 'Argument "seconds" must be at most 60; got 61.'],
-    [{ seconds: '5' }, 'Argument "seconds" must be a number; got "5".'],
+    [{ seconds: 'five' }, 'Argument "seconds" must be a number; got "five".'],
+    [{ seconds: '61' }, 'Argument "seconds" must be at most 60; got 61.'],
     [{ above: 0 }, 'Argument "above" must be more than 0; got 0.'],
     [{ above: 10 }, 'Argument "above" must be less than 10; got 10.'],
     [{ step: 7 }, 'Argument "step" must be a multiple of 5; got 7.'],
@@ -83,13 +86,60 @@ test('what was given is cut short', () => {
   expect(fault({ id: 'X'.repeat(10_000) }).message.length).toBeLessThan(120)
 })
 
-test('the hint lists what the tool takes', () => {
-  const schema = z.strictObject({ name: z.string(), seconds: z.number().optional(), count: z.int().default(1) })
+verifies('all.arguments.hint', 'the hint is about the argument that is wrong', () => {
+  const schema = z.strictObject({
+    name: z.string().describe('Your name.'),
+    seconds: z.number().optional(),
+    count: z.int().default(1),
+  })
   expect(fault({}, schema)).toMatchObject({
     message: 'Argument "name" is missing; it must be a string.',
-    hint: 'Arguments of tool: name (string), seconds (number, optional), count (integer, optional).',
+    hint: 'tool takes name (string): Your name.',
   })
+  expect(fault({ name: 'a', seconds: 'x', count: [] }, schema).hint).toBe(
+    'tool takes seconds (number, optional). tool takes count (integer, optional).',
+  )
+  expect(fault({ name: 'a', second: 1 }, schema).hint).toBe('Did you mean seconds?')
+  expect(fault({ name: 'a', zzz: 1 }, schema).hint).toBe(
+    'Arguments of tool: name (string), seconds (number, optional), count (integer, optional).',
+  )
   expect(fault({ x: 1 }, z.strictObject({})).hint).toBe('tool takes no arguments.')
+})
+
+verifies('all.arguments.text', 'numbers, booleans and choices are taken as text', () => {
+  const schema = z.strictObject({
+    count: z.int().default(1),
+    seconds: z.number().optional(),
+    flag: z.boolean().default(false),
+    importance: z.enum(['normal', 'high']).default('normal'),
+    outbox: z.array(z.strictObject({ ack: z.boolean(), text: z.string() })).optional(),
+  })
+  const read = (args: Record<string, unknown>) => readArguments({ name: 'tool', input: schema }, args)
+  const given = {
+    count: '3',
+    seconds: ' 1.5 ',
+    flag: 'True',
+    importance: 'High',
+    outbox: [{ ack: 'false', text: '7' }],
+  }
+  const before = structuredClone(given)
+  expect(read(given)).toEqual({
+    count: 3,
+    seconds: 1.5,
+    flag: true,
+    importance: 'high',
+    outbox: [{ ack: false, text: '7' }],
+  })
+  expect(given).toEqual(before)
+  expect(fault({ count: '1.5' }, schema).message).toBe('Argument "count" must be a whole number; got 1.5.')
+  expect(fault({ flag: 'yes' }, schema).message).toBe('Argument "flag" must be true or false; got "yes".')
+  expect(fault({ importance: 'higher' }, schema).message).toContain('must be one of "normal", "high"')
+})
+
+test('a missing argument of several forms is asked for in one', () => {
+  expect(fault({ thread_id: null }, z.strictObject({ thread_id: threadKey })).message).toBe(
+    'Argument "thread_id" is missing; it must be a string.',
+  )
 })
 
 test('a missing choice is told what it may be', () => {

@@ -127,7 +127,7 @@ export function clientSuite(era: EraName, connect: () => Promise<Client>): void 
           code: 'INVALID_ARGUMENT',
           message:
             'Argument "text" is missing; it must be a string. Argument "times" must be at most 3; got 9. There is no argument "volume".',
-          hint: 'Arguments of echo: text (string), times (integer, optional), tone (string, optional).',
+          hint: 'echo takes text (string): What to say. echo takes times (integer, optional): How often.',
         },
       },
     })
