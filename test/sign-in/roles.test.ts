@@ -168,6 +168,17 @@ describe('HTTP_RBAC_READONLY_TOOLS', () => {
     serveHere({ env: { ...env, HTTP_RBAC_READONLY_TOOLS: 'fetch_inbox, mark_message_read' }, later }),
   )
 
+  verifies('all.roles.refused-tool', 'is named to a reader who is refused a tool', async () => {
+    const answer = await fetch(`${listed().url}/mcp`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', ...(await reader()) },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'health_check' } }),
+    })
+    expect(await answer.json()).toMatchObject({
+      error: { message: expect.stringMatching(/may not call health_check\..*HTTP_RBAC_READONLY_TOOLS/) },
+    })
+  })
+
   verifies('all.roles.listed', 'is the list of tools that readers may call, at every door', async () => {
     await mailbox(listed(), 'alice').send('bob', 'hello')
     const headers = await reader()

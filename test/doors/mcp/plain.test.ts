@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { verifies } from '../../support/verifies.ts'
 import { both, call, http, rpc, useFixture } from './use.ts'
 
-test('a request with a content type and nothing else is answered with plain JSON', async () => {
+verifies('all.plain.fields', 'a request with a content type and nothing else is answered with plain JSON', async () => {
   const { url } = await useFixture()
   const answer = await http(url, { body: call('echo', { text: 'hi' }) })
   expect(answer).toMatchObject({ status: 200, headers: { 'content-type': 'application/json' } })
@@ -14,8 +14,19 @@ test('a request with a content type and nothing else is answered with plain JSON
     result: {
       content: [{ type: 'text', text: '{"text":"hi","agent":"alice","client":"unknown"}' }],
       structuredContent: { text: 'hi', agent: 'alice', client: 'unknown' },
+      text: 'hi',
+      agent: 'alice',
+      client: 'unknown',
     },
   })
+})
+
+verifies('all.plain.fields', 'clients of the protocol get the fields of a result once', async () => {
+  const { url } = await useFixture()
+  const answer = await http(url, { headers: { accept: both }, body: call('echo', { text: 'hi' }) })
+  expect(Object.keys(answer.json.result)).toEqual(['content', 'structuredContent'])
+  const failed = await http(url, { body: call('fail') })
+  expect(failed.json.result).toMatchObject({ isError: true, error: { code: 'MAILBOX_FULL' } })
 })
 
 test.each(['tools/list', 'resources/list', 'resources/templates/list', 'prompts/list', 'ping'])(

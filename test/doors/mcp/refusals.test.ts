@@ -55,7 +55,7 @@ test('a path that names nothing is refused in the words of the door', async () =
   expect(answer.status).toBe(400)
   expect(answer.json.error).toEqual({
     code: -32602,
-    message: 'The path names no agent.',
+    message: 'The path names no agent. Use letters.',
     data: { code: 'INVALID_ARGUMENT', hint: 'Use letters.' },
   })
 })

@@ -153,7 +153,7 @@ verifies(
     // Text and structure: an answer is twice its mail.
     for (let n = 0; n < 5; n++) {
       world.mail.push(megabytes(8))
-      const { served } = await ask(fixture, [pop()])
+      const { served } = await ask(fixture, [pop()], { accept: both })
       await expect.poll(() => waits(served) || served.destroyed, soon).toBe(true)
       clients.push(served)
     }

@@ -135,14 +135,14 @@ for (const era of eras)
   })
 
 verifies(
-  'mail.resources.errors',
+  ['mail.resources.errors', 'mail.hints.message'],
   'An error of a resource has code and hint, and the URI of what is missing',
   async () => {
     const { all } = await useDoor()
     const read = async (uri: string) => (await http(all, { body: rpc('resources/read', { uri }) })).json.error
     expect(await read('test://refused/MESSAGE_NOT_FOUND')).toEqual({
       code: -32602,
-      message: 'Refused.',
+      message: 'Refused. Refused. As core says it. Call echo.',
       data: {
         uri: 'test://refused/MESSAGE_NOT_FOUND',
         code: 'MESSAGE_NOT_FOUND',
@@ -151,7 +151,7 @@ verifies(
     })
     expect(await read('test://refused/INVALID_ARGUMENT')).toEqual({
       code: -32602,
-      message: 'Refused.',
+      message: 'Refused. As core says it.',
       data: { code: 'INVALID_ARGUMENT', hint: 'As core says it.' },
     })
     // By the URI alone the SDK's clients tell that there is no such resource.

@@ -1,7 +1,7 @@
 /** Admits the messages of a request one by one: each counts, and a reader calls no tool that writes. */
 import { HubError } from '../../../base/errors.ts'
 import type { Caller } from '../../../core/access/callers.ts'
-import { asWriter, needWriting } from '../../../core/access/rules.ts'
+import { asWriter } from '../../../core/access/rules.ts'
 import { spend } from '../../http/admission.ts'
 import type { Counted } from '../../http/limits/limiter.ts'
 import type { Service } from '../protocol/service.ts'
@@ -43,12 +43,18 @@ function callerOfTool<Scope>(
   if (tool === undefined) return caller.readOnly && readerTools?.has(String(name)) ? asWriter(caller) : caller
   if (caller.readOnly) {
     if (readerTools?.has(tool.name)) return tool.effect === 'write' ? asWriter(caller) : caller
-    if (readerTools !== undefined || tool.effect === 'write') needWriting(caller)
+    if (readerTools !== undefined || tool.effect === 'write') throw notForReaders(tool.name)
     return caller
   }
   const unmade = caller.kind === 'agent' && caller.unmade !== undefined
   return unmade && tool.effect === 'write' && settle !== undefined ? settle(caller, door.name) : caller
 }
+
+const notForReaders = (tool: string): HubError =>
+  new HubError('FORBIDDEN', `Your token is for reading: it may not call ${tool}.`, {
+    reason: 'only_reads',
+    hint: 'Ask whoever issued it for one with the role of a writer (the scope parley:write), or ask the operator to name the tool in HTTP_RBAC_READONLY_TOOLS.',
+  })
 
 /** The same for several messages: the caller of each, or the reason that it is refused. */
 export const admitAll = <Scope>(

@@ -18,6 +18,7 @@ export interface HttpOptions<Scope> {
 }
 
 export class HttpExchange<Scope> extends Exchange<Scope> {
+  override readonly plain: boolean
   readonly #reply: FastifyReply
   readonly #response: ServerResponse
   readonly #socket: Socket
@@ -31,6 +32,8 @@ export class HttpExchange<Scope> extends Exchange<Scope> {
     this.#response = reply.raw
     this.#socket = reply.request.raw.socket
     this.#issue = issue
+    const { accept, 'mcp-protocol-version': version } = reply.request.headers
+    this.plain = peer.session === undefined && version === undefined && !acceptsEvents(accept)
     reply.hijack()
     this.#response.on('close', () => {
       if (this.#streaming) engine.streams.delete(this.#response)

@@ -38,6 +38,8 @@ export abstract class Exchange<Scope> implements CallContext<Scope> {
   /** Answered, cancelled or gone: nothing is written after it. */
   over = false
   dialogue: Dialogue | undefined
+  /** Whether the client speaks JSON-RPC and no more of the protocol: it opened no session and takes no events. */
+  readonly plain: boolean = false
   readonly id: RequestId | null
   protected readonly engine: Engine
   readonly #peer: Peer<Scope>

@@ -37,10 +37,13 @@ export const wrongType = (): Refusal =>
     message: 'Unsupported Media Type: Content-Type must be application/json',
   })
 
-/** A JSON-RPC error keeps the hub's code and hint in its data: agents read them there. */
+/** A JSON-RPC error has the hint in its message, since many clients show a model nothing else, and in its data with the code. */
 export function rpcError(error: HubError): { code: number; message: string; data: object } {
   const { code, message, hint } = error
-  return { code: kinds[error.kind].rpc, message, data: hint === undefined ? { code } : { code, hint } }
+  const rpc = kinds[error.kind].rpc
+  return hint === undefined
+    ? { code: rpc, message, data: { code } }
+    : { code: rpc, message: `${message} ${hint}`, data: { code, hint } }
 }
 
 export function errorText(

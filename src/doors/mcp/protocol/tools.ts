@@ -38,7 +38,21 @@ export async function callTool<Scope>(service: Service<Scope>, incoming: Incomin
   // Text and structure are one string: equal by construction, and a third cheaper than stringifying twice.
   return `{"content":[{"type":"text","text":${JSON.stringify(text)}}]${structured ? `,"structuredContent":${text}` : ''}${
     result.ok ? '' : ',"isError":true'
-  }${era.tail}`
+  }${structured && exchange.plain ? fieldsOf(text) : ''}${era.tail}`
+}
+
+/** Scripts that know nothing of the protocol look for the fields of a result beside its content (all.plain.fields). */
+function fieldsOf(text: string): string {
+  const members = (mayClash.test(text) ? withoutOwn(text) : text).slice(1, -1)
+  return members === '' ? '' : `,${members}`
+}
+
+/** The protocol's own names in a result. Looking for them costs a tenth of reading the text. */
+const mayClash = /"(?:content|structuredContent|isError|_meta|resultType)":/
+
+function withoutOwn(text: string): string {
+  const fields = Object.entries(JSON.parse(text) as Json).filter(([name]) => !mayClash.test(`"${name}":`))
+  return JSON.stringify(Object.fromEntries(fields))
 }
 
 /** The tools of the table, and those that this caller is offered besides. */
