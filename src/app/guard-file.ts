@@ -22,5 +22,11 @@ export async function heldInDatabase(db: Reader, project: string): Promise<Held[
   const found = await findProject(db, project)
   if (found === undefined) throw new Error(`The store of Parley has no project ${project}.`)
   const rows = await listExclusive(db, found.id, systemClock.now())
-  return rows.map(({ agent, pattern, reason, expires_at }) => ({ agent, pattern, reason, expiresAt: expires_at }))
+  return rows.map(({ id, agent, pattern, reason, expires_at }) => ({
+    id,
+    agent,
+    pattern,
+    reason,
+    expiresAt: expires_at,
+  }))
 }

@@ -42,8 +42,8 @@ async function askServer(
   do {
     const uri = `resource://file_reservations/${encodeURIComponent(project)}?active_only=true&limit=${limits.listed}${before}`
     page = await readResource(server, uri, token)
-    for (const { agent, path_pattern: pattern, exclusive, reason, expires_ts } of page)
-      if (exclusive) held.push({ agent, pattern, reason, expiresAt: Date.parse(expires_ts) })
+    for (const { id, agent, path_pattern: pattern, exclusive, reason, expires_ts } of page)
+      if (exclusive) held.push({ id, agent, pattern, reason, expiresAt: Date.parse(expires_ts) })
     before = `&before=${page.at(-1)?.id}`
   } while (page.length === limits.listed)
   return held.reverse()

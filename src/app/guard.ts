@@ -37,12 +37,25 @@ export async function guard(carried: Carried, { env, cwd, say }: Commit): Promis
   }
 }
 
-/** Without a name a commit is a person's, and every lease is somebody else's. `Name@project` is taken too. */
+/**
+ * Without a name a commit is a person's, and every lease is somebody else's. `Name@project` is taken too. Where two exclusive
+ * leases are on one file, the older one counts: else neither holder could commit it (mail.guard.older-first).
+ */
 async function ofOthers(touched: readonly Collision[], committer: string, { project, key }: Carried) {
   const [name = '', ...where] = committer.trim().split('@')
   if (name === '' || !['', project, key].includes(where.join('@'))) return touched
   const { nameKey } = await import('../base/names.ts')
-  return touched.filter(({ lease }) => nameKey(lease.agent) !== nameKey(name))
+  const isOwn = ({ lease }: Collision) => nameKey(lease.agent) === nameKey(name)
+  const own = touched.filter(isOwn)
+  const isOlder = (mine: Collision, { lease }: Collision, path: string) =>
+    mine.lease.id < lease.id && mine.paths.includes(path)
+  return touched
+    .filter((other) => !isOwn(other))
+    .map((other) => ({
+      ...other,
+      paths: other.paths.filter((path) => !own.some((mine) => isOlder(mine, other, path))),
+    }))
+    .filter(({ paths }) => paths.length > 0)
 }
 
 /**

@@ -32,6 +32,20 @@ verifies('mail.guard.stops', 'an agent commits what it holds itself, however its
   expect(await commit('GreenCastle@/srv/elsewhere')).toEqual(stopped)
 })
 
+verifies('mail.guard.older-first', 'of two who hold a file, the one who held it first commits it', async () => {
+  const { write, commit, reserve } = await open()
+  await reserve('GreenCastle', ['src/api.ts'])
+  await reserve('BlueLake', ['src/**', 'docs/**'])
+  await reserve('GreenCastle', ['docs/**'])
+  await write({ 'src/api.ts': '1' })
+  expect(await commit('BlueLake')).toEqual(stopped)
+  expect(await commit('GreenCastle')).toEqual(made)
+  // Its lease on another file is no older one of this file.
+  await write({ 'src/api.ts': '2', 'docs/a.md': '1' })
+  const { code, said } = await commit('GreenCastle')
+  expect([code, said.includes('    docs/a.md\n'), said.includes('    src/api.ts\n')]).toEqual([1, true, false])
+})
+
 verifies('mail.guard.stops', 'shared and expired leases stop nobody', async () => {
   const { write, commit, reserve } = await open()
   await reserve('GreenCastle', ['src/shared.ts'], { exclusive: false })

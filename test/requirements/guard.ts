@@ -6,6 +6,7 @@ export const guard = [
   { id: 'mail.guard.tools', spec: 'mail API install_precommit_guard', says: 'install_precommit_guard and uninstall_precommit_guard put the guard into a repository and take it away.' },
   { id: 'mail.guard.callers', spec: 'DECISIONS mail 11', says: 'Guards are installed and removed for local callers and the operator only.' },
   { id: 'mail.guard.stops', spec: 'mail File Reservations', says: "A commit of files under another agent's active exclusive lease is stopped, any other is made." },
+  { id: 'mail.guard.older-first', spec: 'DECISIONS mail 7', says: 'Where exclusive leases of two agents are on one file, the holder of the older one may commit it.' },
   { id: 'mail.guard.tells', spec: 'mail File Reservations', says: 'The guard says who holds which pattern until when and why, and how to go on.' },
   { id: 'mail.guard.person', spec: 'mail File Reservations', says: 'Without AGENT_NAME every lease stops a commit, unless PARLEY_GUARD=warn; PARLEY_GUARD=off skips with a line.' },
   { id: 'mail.guard.places', spec: 'mail File Reservations', says: 'The guard works in worktrees, submodules, with core.hooksPath, and where a project is a part of a repository.' },

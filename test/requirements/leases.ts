@@ -10,6 +10,8 @@ export const leases = [
   { id: 'mail.lease.reasons', spec: 'DECISIONS mail 23', says: 'Holders in conflicts come with their reason.' },
   { id: 'mail.lease.empty-list', spec: 'DECISIONS mail 22', says: 'An empty list of paths or ids to release or renew is INVALID_ARGUMENT: left out, it means all.' },
   { id: 'mail.lease.nothing-freed', spec: 'DECISIONS mail 22', says: 'A release that frees nothing says what the agent holds.' },
+  { id: 'mail.lease.conflict-seen', spec: 'DECISIONS mail 7', says: 'A reservation in conflict answers with the conflicts first, and a sentence that says who holds what until when.' },
+  { id: 'mail.lease.renewed-nothing', spec: 'mail API renew_file_reservations', says: 'A renewal that renews nothing says why.' },
   { id: 'mail.lease.longest', spec: 'DECISIONS mail 22', says: 'A lease is for 30 days at most, however often it is renewed.' },
   { id: 'cli.leases.release', spec: 'DECISIONS mail 22', says: 'file_reservations release frees any lease, and its holder gets a message that names the pattern.' },
   { id: 'mail.lease.refuse', spec: 'DECISIONS mail 7', says: 'With on_conflict "refuse" only what is free is granted, and of two who ask at once one gets it.' },

@@ -7,6 +7,7 @@ import type { Place } from './repository.ts'
 
 /** An active exclusive lease. */
 export interface Held {
+  readonly id: number
   readonly agent: string
   readonly pattern: string
   readonly reason: string

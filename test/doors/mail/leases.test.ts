@@ -181,6 +181,29 @@ describe('A reservation', () => {
     expect(await listed(desk)).toMatchObject([{ path_pattern: 'a' }])
   })
 
+  verifies('mail.lease.conflict-seen', 'that others hold too is answered with them first, in a sentence', async () => {
+    const [green, blue] = [calls(desk, 'GreenCastle'), calls(desk, 'BlueLake')]
+    await green.reserve(['src/**', 'docs'])
+    const granted = await blue.reserve(['src/a.ts', 'docs/b.md', 'lib'])
+    expect(Object.keys(granted)).toEqual(['conflicts', 'note', 'granted'])
+    expect(granted).toHaveProperty(
+      'note',
+      expect.stringMatching(
+        /^2 of 3 paths are held by GreenCastle until \d{4}-\S+Z: src\/a.ts, docs\/b.md\. You were granted them all the same/,
+      ),
+    )
+    const refused = await blue.reserve(['src/c.ts'], { on_conflict: 'refuse' })
+    expect(refused).toHaveProperty('note', expect.stringMatching(/^1 of 1 path is held by .* They were not granted/))
+    expect(await blue.reserve(['free'])).not.toHaveProperty('note')
+  })
+
+  verifies('mail.lease.renewed-nothing', 'that is not held is not renewed, and the answer says why', async () => {
+    const { reserve, renew } = calls(desk, 'GreenCastle')
+    expect(await renew({ paths: ['src/**'] })).toMatchObject({ renewed: 0, note: expect.stringContaining('reserve') })
+    await reserve(['src/**'])
+    expect(await renew({ paths: ['src/**'] })).not.toHaveProperty('note')
+  })
+
   verifies('mail.lease.nothing-freed', 'that is not there is answered with those that are', async () => {
     const { reserve, release } = calls(desk, 'GreenCastle')
     expect(await release()).toEqual({ released: 0, released_at: iso, note: expect.stringContaining('you hold no') })

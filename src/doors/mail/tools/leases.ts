@@ -6,9 +6,8 @@ import type { Hub } from '../../../core/hub/hub.ts'
 import { type Choice, release, renew, reserve } from '../../../core/leases/leases.ts'
 import { defineTool } from '../../mcp/table.ts'
 import { check, id } from '../../words/fields.ts'
-import { toGranted } from '../../words/leases.ts'
 import { acting, name, projectKey } from '../fields.ts'
-import { reservations, toConflict, toReleased } from '../lease-shapes.ts'
+import { reservations, toReleased, toRenewed, toReserved } from '../lease-shapes.ts'
 import type { MailScope } from '../scope.ts'
 
 const tool = defineTool<MailScope>()
@@ -50,17 +49,17 @@ export function leaseTools(hub: Hub) {
       reason: leaseReason.default(''),
       on_conflict: z.enum(['grant', 'refuse']).default('grant').describe('refuse: grant free paths only.'),
     }),
-    output: z.object({ granted: reservations, conflicts: reservations }),
+    output: z.object({ conflicts: reservations, note: z.string().optional(), granted: reservations }),
     effect: 'write',
     async run({ project_key, agent_name, paths, ttl_seconds, exclusive, reason, on_conflict }, context) {
-      const { granted, conflicts } = await reserve(hub, acting(context, project_key, agent_name), {
+      const reserved = await reserve(hub, acting(context, project_key, agent_name), {
         patterns: paths,
         exclusive,
         reason,
         ttlMs: ttl_seconds * 1000,
         onConflict: on_conflict,
       })
-      return { granted: granted.map(toGranted), conflicts: conflicts.map(toConflict) }
+      return toReserved(reserved)
     },
   })
 
@@ -96,12 +95,12 @@ export function leaseTools(hub: Hub) {
       extend_seconds: ttlSeconds.default(1800),
       ...chosen,
     }),
-    output: z.object({ renewed: z.int(), file_reservations: reservations }),
+    output: z.object({ renewed: z.int(), file_reservations: reservations, note: z.string().optional() }),
     effect: 'write',
     async run({ project_key, agent_name, extend_seconds, paths, file_reservation_ids }, context) {
       const choosing = { ...choice(paths, file_reservation_ids), byMs: extend_seconds * 1000 }
       const leases = await renew(hub, acting(context, project_key, agent_name), choosing)
-      return { renewed: leases.length, file_reservations: leases.map(toGranted) }
+      return toRenewed(leases)
     },
   })
 

@@ -1,20 +1,19 @@
 /** The macros: whole steps of work in one call. */
 import { z } from 'zod'
 import type { Hub } from '../../../core/hub/hub.ts'
-import { type Reserved, reserve } from '../../../core/leases/leases.ts'
+import { reserve } from '../../../core/leases/leases.ts'
 import { lookForConflicts, prepareForThread, shakeHands, startWork } from '../../../core/macros/work.ts'
 import type { MailPage, Received } from '../../../core/mail/inbox.ts'
 import { modelPattern } from '../../../llm/llm.ts'
 import { defineTool } from '../../mcp/table.ts'
 import { body, reason, threadKey, title } from '../../words/fields.ts'
-import { toGranted } from '../../words/leases.ts'
 import { toProject } from '../../words/profiles.ts'
 import { iso } from '../../words/times.ts'
 import { reachIn } from '../calls.ts'
 import { aliases } from '../clusters.ts'
 import { linkShape, toLink } from '../contact-shapes.ts'
 import { acting, humanKey, name, otherAgent, projectKey } from '../fields.ts'
-import { toConflict } from '../lease-shapes.ts'
+import { toReserved } from '../lease-shapes.ts'
 import {
   introduction,
   model,
@@ -37,13 +36,8 @@ const cluster = 'macros'
 const usualInbox = 10
 const list = z.array(z.unknown())
 const record = z.looseObject({})
-const reserved = z.object({ granted: list, conflicts: list })
+const reserved = z.object({ conflicts: list, note: z.string().optional(), granted: list })
 const inboxShape = { inbox: list, inbox_has_more: z.boolean(), note: z.string().optional() }
-
-const toReserved = ({ granted, conflicts }: Reserved) => ({
-  granted: granted.map(toGranted),
-  conflicts: conflicts.map(toConflict),
-})
 
 const toInbox = ({ messages, more }: MailPage<Received>) => ({
   inbox: messages.map(toReceived),
