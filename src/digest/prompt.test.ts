@@ -34,10 +34,15 @@ test('A long thread is cut to the first message and the newest', () => {
   expect(prompt).toMatch(/^A thread, oldest message first; \d+ after the first are left out:\n/)
 })
 
-test('An answer is taken with or without a fence of its own', () => {
+verifies('mail.llm.wrapped', 'An answer is taken with prose, a fence or thoughts around it', () => {
   const refined = { overview: 'All is well.', keyPoints: ['a: b'] }
   const json = '{"overview": "All is well.", "key_points": ["a: b"]}'
-  for (const text of [json, ` ${json}\n`, `\`\`\`json\n${json}\n\`\`\``]) expect(parseRefined(text)).toEqual(refined)
+  const fenced = `\`\`\`json\n${json}\n\`\`\``
+  const around = [
+    `Sure, here {it} is:\n${fenced}\nAnything else?`,
+    `<think>Is {"overview": "x"} enough?</think>\n${json}`,
+  ]
+  for (const text of [json, ` ${json}\n`, fenced, ...around]) expect(parseRefined(text), text).toEqual(refined)
 })
 
 test('An answer is cut to what it may say', () => {

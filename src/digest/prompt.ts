@@ -103,15 +103,11 @@ const answer = z.object({
   open_questions: texts.optional(),
 })
 
-/** Undefined if the answer does not have the form that was asked for. */
+/** Undefined if nothing in the answer has the form that was asked for. */
 export function parseRefined(text: string): Refined | undefined {
-  const json = text
-    .trim()
-    .replace(/^```(?:json)?/, '')
-    .replace(/```$/, '')
-  try {
-    const { data } = answer.safeParse(JSON.parse(json))
-    if (data === undefined || data.overview === '') return undefined
+  for (const json of objectsIn(text)) {
+    const { data } = answer.safeParse(json)
+    if (data === undefined || data.overview === '') continue
     const { overview, key_points, decisions, action_items, open_questions } = data
     return {
       overview,
@@ -120,6 +116,29 @@ export function parseRefined(text: string): Refined | undefined {
       ...(action_items && { actionItems: action_items }),
       ...(open_questions && { openQuestions: open_questions }),
     }
+  }
+  return undefined
+}
+
+/** Braces in the prose before the JSON that are tried as its beginning. */
+const mostBeginnings = 20
+
+/** Models put their thoughts, prose or a fence around the JSON that they were asked for (mail.llm.wrapped). */
+function* objectsIn(text: string): Generator<unknown> {
+  const said = text.split('</think>').at(-1) ?? ''
+  const whole = readJson(said)
+  if (whole !== undefined) return yield whole
+  const end = said.lastIndexOf('}') + 1
+  let begin = said.indexOf('{')
+  for (let tried = 0; begin >= 0 && begin < end && tried < mostBeginnings; tried++) {
+    yield readJson(said.slice(begin, end))
+    begin = said.indexOf('{', begin + 1)
+  }
+}
+
+function readJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
   } catch {
     return undefined
   }

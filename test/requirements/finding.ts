@@ -20,6 +20,8 @@ export const finding = [
   { id: 'mail.summary.falls-back', spec: 'DECISIONS mail 10', says: 'If the language model fails, the summary without it is returned and says so.' },
   { id: 'mail.summary.fenced', spec: 'DECISIONS all 9', says: 'Messages are put before a language model as data, fenced, with the names of their senders.' },
   { id: 'mail.llm.cached', spec: 'mail.md Configuration', says: 'The same question is put to a language model once; each call is logged with its tokens.' },
+  { id: 'mail.llm.wrapped', spec: 'DECISIONS mail 10', says: 'Prose, a fence or thoughts around the JSON of the model do not keep it from being read.' },
+  { id: 'mail.llm.absent', spec: 'DECISIONS mail 10', says: 'llm_mode: true where no model is set up says so in the summary.' },
   { id: 'mail.llm.redis', spec: 'DECISIONS mail 29', says: 'With LLM_CACHE_BACKEND=redis processes share the answers of the model.' },
   { id: 'mail.llm.redis-away', spec: 'DECISIONS mail 29', says: 'A Redis that is away, slow or wrong costs one warning and half a second, and no caller an error.' },
   { id: 'mail.llm.unusable', spec: 'DECISIONS mail 29', says: 'An answer of the model that cannot be used is not remembered.' },

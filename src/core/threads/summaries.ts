@@ -26,8 +26,8 @@ export interface ThreadSummary extends Summary, Told {
 }
 
 export interface Refining {
-  /** Whether to ask the language model, if there is one. */
-  readonly refine: boolean
+  /** Whether to ask the language model: `asked` wants to know if there is none. */
+  readonly refine: boolean | 'asked'
   readonly model?: string | undefined
   /** When nobody waits for the model any more. */
   readonly signal?: AbortSignal | undefined
@@ -121,13 +121,19 @@ function aggregate(threads: readonly Digested[]): Aggregate {
   }
 }
 
+const noModel: Refinement = {
+  used: false,
+  reason: 'No language model is set up: the operator names one in LLM_BASE_URL and LLM_DEFAULT_MODEL.',
+}
+
 /** A model that fails costs nothing but its part; the summary says why in a few words. */
 async function refine(
   hub: Hub,
   prompt: string,
   { refine, model, signal }: Refining,
 ): Promise<{ refined?: Refined; llm?: Refinement }> {
-  if (!refine || hub.llm === undefined) return {}
+  if (!refine) return {}
+  if (hub.llm === undefined) return refine === 'asked' ? { llm: noModel } : {}
   try {
     const usable = (text: string) => parseRefined(text) !== undefined
     const refined = parseRefined(await hub.llm.complete({ system: instructions, prompt, model, signal, usable }))

@@ -75,6 +75,14 @@ describe('summarize_thread', () => {
     expect(examples[0]).toMatchObject({ id: expect.any(Number), from: 'GreenCastle', subject: 'Plan' })
   })
 
+  verifies('mail.llm.absent', 'says that there is no language model to whoever asks for it', async () => {
+    await desk.send({ thread_id: 'T', body_md: plan })
+    const llm = { used: false, reason: expect.stringContaining('LLM_BASE_URL') }
+    expect((await summarize(desk, 'T', { llm_mode: true })).summary).toMatchObject({ llm })
+    for (const wish of [{}, { llm_mode: false }])
+      expect((await summarize(desk, 'T', wish)).summary).not.toHaveProperty('llm')
+  })
+
   verifies('mail.summary.bcc', 'names nobody who got a blind copy', async () => {
     await desk.send({ thread_id: 'T', body_md: plan, bcc: ['RedStone'] })
     expect(JSON.stringify(await summarize(desk, 'T', { include_examples: true }))).not.toContain('RedStone')

@@ -10,14 +10,18 @@ import { projectKey } from '../fields.ts'
 import type { MailScope } from '../scope.ts'
 import { manyShape, summaryShape, toMany, toSummary } from '../summary-shapes.ts'
 
-const llmMode = z.boolean().default(true).describe('Refine by a language model, where one is set up.')
+const llmMode = z.boolean().optional().describe('Refine by a language model; default: where one is set up.')
 const llmModel = z.string().regex(modelPattern, 'must be the name of a model')
 
 /** Nobody waits for a model when the client is gone or the server stops: the rest of the answer is ready by then. */
 const refining = (
-  { llm_mode, llm_model }: { llm_mode: boolean; llm_model?: string | undefined },
+  { llm_mode, llm_model }: { llm_mode?: boolean | undefined; llm_model?: string | undefined },
   { signal, stopping }: Pick<CallContext<MailScope>, 'signal' | 'stopping'>,
-) => ({ refine: llm_mode, model: llm_model, signal: AbortSignal.any([signal, stopping]) })
+) => ({
+  refine: llm_mode === true ? ('asked' as const) : llm_mode !== false,
+  model: llm_model,
+  signal: AbortSignal.any([signal, stopping]),
+})
 
 export function summaryTools(hub: Hub) {
   const one = defineTool<MailScope>()({
@@ -35,7 +39,7 @@ export function summaryTools(hub: Hub) {
     }),
     output: summaryShape,
     effect: 'read',
-    task: ({ llm_mode }) => llm_mode && hub.llm !== undefined,
+    task: ({ llm_mode }) => llm_mode !== false && hub.llm !== undefined,
     async run({ project_key, thread_id, include_examples, ...llm }, context) {
       const wish = { project: project_key, key: thread_id, ...refining(llm, context) }
       return toSummary(await summarizeThread(hub, context.caller, wish), include_examples)
@@ -60,7 +64,7 @@ export function summaryTools(hub: Hub) {
     }),
     output: manyShape,
     effect: 'read',
-    task: ({ llm_mode }) => llm_mode && hub.llm !== undefined,
+    task: ({ llm_mode }) => llm_mode !== false && hub.llm !== undefined,
     async run({ project_key, thread_ids, per_thread_limit, ...llm }, context) {
       const wish = { project: project_key, keys: thread_ids, limit: per_thread_limit, ...refining(llm, context) }
       return toMany(await summarizeThreads(hub, context.caller, wish))
