@@ -17,6 +17,12 @@ export async function findAgent(db: Reader, projectId: number, nameKey: string):
   return rows[0]
 }
 
+/** When it last did something; 0 if it never did. */
+export async function findActiveAt(db: Reader, id: number): Promise<number> {
+  const [row] = await db.all<{ active_at: number }>(sql`SELECT active_at FROM agents WHERE id = ${id}`)
+  return row?.active_at ?? 0
+}
+
 export interface OwnedRow extends AgentRow {
   owner_contact: string | null
   created_at: number

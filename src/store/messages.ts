@@ -131,3 +131,8 @@ export async function findUid(db: Reader, id: number): Promise<string | undefine
   const [row] = await db.all<{ uid: string }>(sql`SELECT uid FROM messages WHERE id = ${id}`)
   return row?.uid
 }
+
+export async function findSender(db: Reader, id: number): Promise<number | undefined> {
+  const [row] = await db.all<{ sender_id: number }>(sql`SELECT sender_id FROM messages WHERE id = ${id}`)
+  return row?.sender_id
+}

@@ -1,5 +1,5 @@
 /** Rows of `projects`. */
-import sql, { empty } from 'sql-template-tag'
+import sql, { empty, join } from 'sql-template-tag'
 import { forUpdate } from '../db/dialect.ts'
 import type { Reader, Tx } from '../db/port.ts'
 
@@ -53,13 +53,26 @@ export function listProjectsNamed(
 }
 
 /** The newest first. */
-export async function listSlugs(
+export function listNewest(
   db: Reader,
   { only, limit }: { only: number | undefined; limit: number },
-): Promise<string[]> {
-  const rows = await db.all<{ slug: string }>(sql`
-    SELECT slug FROM projects WHERE ${only === undefined ? sql`1 = 1` : sql`id = ${only}`} ORDER BY id DESC LIMIT ${limit}`)
-  return rows.map(({ slug }) => slug)
+): Promise<ProjectRow[]> {
+  return db.all<ProjectRow>(sql`
+    SELECT id, slug, human_key, created_at FROM projects
+    WHERE ${only === undefined ? sql`1 = 1` : sql`id = ${only}`} ORDER BY id DESC LIMIT ${limit}`)
+}
+
+/** The project with the longest of these keys. */
+export async function findLongestKey(
+  db: Reader,
+  { only, keys }: { only: number | undefined; keys: readonly string[] },
+): Promise<ProjectRow | undefined> {
+  if (keys.length === 0) return undefined
+  const [row] = await db.all<ProjectRow>(sql`
+    SELECT id, slug, human_key, created_at FROM projects
+    WHERE human_key IN (${join([...keys])}) ${only === undefined ? empty : sql`AND id = ${only}`}
+    ORDER BY LENGTH(human_key) DESC LIMIT 1`)
+  return row
 }
 
 /** Lets one transaction at a time make something in a project. */

@@ -8,6 +8,7 @@ export const identities = [
   { id: 'mail.project.key', spec: 'DECISIONS mail 2', says: 'A project is named by its key or its slug, and a slash at the end of a path makes no other project.' },
   { id: 'mail.project.named', spec: 'DECISIONS mail 21', says: 'A project also goes by its slug without the hash, while one only has that name.' },
   { id: 'mail.project.human-key', spec: 'DECISIONS mail 21', says: 'human_key is an absolute path or commons; anything else is INVALID_ARGUMENT with a hint.' },
+  { id: 'mail.agent.nearest', spec: 'DESIGN Errors', says: 'An agent that is not there is answered with near names, and with the projects that have one of this name.' },
   { id: 'mail.project.nearest', spec: 'DECISIONS mail 21', says: 'A project_key that is neither known nor a path is PROJECT_NOT_FOUND with the nearest slugs.' },
   { id: 'mail.project.list', spec: 'mail.md API', says: 'resource://projects lists the projects, a page at a time where there are many.' },
   { id: 'mail.project.detail', spec: 'mail.md API', says: 'resource://project/{slug} shows a project and its agents, by slug or by key.' },

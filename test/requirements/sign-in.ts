@@ -20,6 +20,7 @@ export const signIn = [
   { id: 'all.roles.order', spec: 'DECISIONS hub 11', says: 'The role claim decides (writer wins), else the scope while OAuth is on, else the default role.' },
   { id: 'all.roles.tools', spec: 'DECISIONS hub 11', says: 'At every door a reader calls the tools that change nothing, and reads resources; others are 403.' },
   { id: 'all.roles.routes', spec: 'DECISIONS hub 11', says: 'A reader makes no request that writes: at plain routes everything but GET is 403.' },
+  { id: 'all.roles.refused-tool', spec: 'DECISIONS hub 10', says: 'A reader who is refused a tool is told which setting lists the tools of readers.' },
   { id: 'all.roles.listed', spec: 'DECISIONS hub 10', says: 'HTTP_RBAC_READONLY_TOOLS, where it is set, is the list of what readers may call.' },
   { id: 'all.roles.scope', spec: 'DECISIONS hub 11', says: 'A token with a scope but without parley:write never writes.' },
   { id: 'all.roles.keyless', spec: 'DECISIONS hub 11', says: 'Without the claim agent, a token reads and writes for agents that hold no key, and for no others.' },

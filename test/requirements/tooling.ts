@@ -12,6 +12,7 @@ export const tooling = [
   { id: 'mail.offers.refuses', spec: 'clients.md §4', says: 'A tool that is not offered is unknown, and the error says how to be offered it.' },
   { id: 'mail.offers.unknown', spec: 'clients.md §4', says: 'An offer that does not exist is refused with those that do.' },
   { id: 'mail.hints.own', spec: 'DESIGN Errors', says: 'The hint of an error names calls of the door that shows it.' },
+  { id: 'mail.hints.message', spec: 'DESIGN Errors', says: 'Errors of resources and refusals carry the hint in the message too, for clients that show nothing else.' },
   { id: 'mail.hints.offered', spec: 'DECISIONS mail 26', says: 'A hint names only tools that this list offers, and arguments that they or the called tool take.' },
   { id: 'mail.resources.errors', spec: 'DESIGN Errors', says: 'An error of resources/read carries code and hint in its data, and the URI of what is not there.' },
   { id: 'mail.health.check', spec: 'mail.md API', says: 'health_check tells whether the database answers, where the server listens and what it is called.' },

@@ -9,6 +9,7 @@ import { commit, type Note } from '../hub/commit.ts'
 import { type Hub, longReader, reader } from '../hub/hub.ts'
 import { memory, remember } from '../hub/memory.ts'
 import { findPlace, isNew, makeProject, type NewProject, needProject, type Project } from '../projects/projects.ts'
+import { findNear } from './near.ts'
 
 export interface Agent {
   readonly id: number
@@ -136,15 +137,24 @@ export function noteKeyed(hub: Hub, { id, projectId, name }: Agent): void {
 
 /** For agents that are only looked at, or have to exist first: none is made. */
 export async function needAgent(hub: Hub, caller: Caller, project: string, name: string): Promise<Known> {
-  const { id, slug } = await needProject(hub, caller, project)
-  const agent = await findIn(hub, id, name)
+  const home = await needProject(hub, caller, project)
+  const agent = await findIn(hub, home.id, name)
   if (agent !== undefined) return agent
-  throw noAgent(name, slug)
+  throw await noAgent(hub, caller, { home, name })
 }
 
 /** The reason is there if the agent is only looked at: who wants to act as it has to register. */
-export const noAgent = (name: string, slug: string, reason?: 'no_agent'): HubError =>
-  new HubError('AGENT_NOT_FOUND', `There is no agent ${JSON.stringify(name)} in the project ${slug}.`, { reason })
+export async function noAgent(
+  hub: Hub,
+  caller: Caller,
+  { home: { id: projectId, slug }, name, reason }: { home: Project; name: string; reason?: 'no_agent' },
+): Promise<HubError> {
+  const near = await findNear(hub, caller, { projectId, name })
+  return new HubError('AGENT_NOT_FOUND', `There is no agent ${JSON.stringify(name)} in the project ${slug}.`, {
+    reason,
+    ...(near.length > 0 && { hint: `Did you mean ${near.join(' or ')}?` }),
+  })
+}
 
 /** The only project with an agent of this name: for callers that name no project. */
 export async function needHome(hub: Hub, caller: Caller, name: string): Promise<string> {

@@ -50,7 +50,7 @@ export async function whois(hub: Hub, caller: Caller, slugOrKey: string, name: s
   const project = await needProject(hub, caller, slugOrKey)
   const row = await findProfile(reader(hub), project.id, nameKey(name))
   if (row !== undefined) return toProfile(hub, project, row)
-  throw noAgent(name, project.slug, 'no_agent')
+  throw await noAgent(hub, caller, { home: project, name, reason: 'no_agent' })
 }
 
 export interface Listing {

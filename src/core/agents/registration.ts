@@ -116,7 +116,7 @@ async function renewOwn(hub: Hub, caller: Caller, intro: Introduction, name: str
   const agent = await actAs(hub, { caller, project: intro.project, name })
   const project = await needProject(hub, caller, intro.project)
   const row = await findProfile(reader(hub), project.id, nameKey(agent.name))
-  if (row === undefined) throw noAgent(name, project.slug)
+  if (row === undefined) throw await noAgent(hub, caller, { home: project, name })
   return renew(hub, caller, { project, row, intro })
 }
 

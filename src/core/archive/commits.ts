@@ -49,9 +49,10 @@ export async function listRecentCommits(
   project: string,
   { name, limit }: { name: string; limit: number },
 ): Promise<Committed[]> {
-  const { id: projectId, slug } = await needProject(hub, caller, project)
+  const home = await needProject(hub, caller, project)
+  const { id: projectId, slug } = home
   const agent = await findProfile(reader(hub), projectId, nameKey(name))
-  if (agent === undefined) throw noAgent(name, slug)
+  if (agent === undefined) throw await noAgent(hub, caller, { home, name })
   if (hub.archive === undefined) return []
   const mail = await listSeenMail(reader(hub), { agentId: agent.id, sight: sightOf(caller, projectId), limit })
   const leases = await listAgentLeases(reader(hub), agent.id, limit)

@@ -2,6 +2,7 @@
 import { HubError } from '../../base/errors.ts'
 import { updateUnread } from '../../store/agents.ts'
 import { findReceipt, updateReceipt } from '../../store/deliveries.ts'
+import { findSender } from '../../store/messages.ts'
 import { type Acting, actAs } from '../agents/acting.ts'
 import type { Agent } from '../agents/agents.ts'
 import { commit } from '../hub/commit.ts'
@@ -28,13 +29,13 @@ interface Signing {
 async function sign(hub: Hub, acting: Acting, { messageId, ack }: Signing): Promise<Receipt> {
   const agent = await actAs(hub, acting)
   const before = await findReceipt(reader(hub), messageId, agent.id)
-  if (before === undefined) throw notAddressed(agent, messageId)
+  if (before === undefined) throw await notAddressed(hub, agent, messageId)
   // Repeating costs no write.
   if (before.read_at !== null && (before.acked_at !== null || !ack)) return toReceipt(before.read_at, before.acked_at)
   return commit(hub, acting.caller, async (tx, note) => {
     const now = hub.clock.now()
     const found = await findReceipt(tx, messageId, agent.id, { lock: true })
-    if (found === undefined) throw notAddressed(agent, messageId)
+    if (found === undefined) throw await notAddressed(hub, agent, messageId)
     const readAt = found.read_at ?? now
     const ackedAt = found.acked_at ?? (ack ? now : null)
     updateReceipt(tx, { id: found.id, readAt, ackedAt })
@@ -51,5 +52,10 @@ async function sign(hub: Hub, acting: Acting, { messageId, ack }: Signing): Prom
 
 const toReceipt = (readAt: number, ackedAt: number | null): Receipt => ({ readAt, ackedAt: ackedAt ?? undefined })
 
-export const notAddressed = ({ name }: Agent, messageId: number): HubError =>
-  new HubError('MESSAGE_NOT_FOUND', `${name} has no message ${messageId}.`)
+async function notAddressed(hub: Hub, { id, name }: Agent, messageId: number): Promise<HubError> {
+  if ((await findSender(reader(hub), messageId)) !== id)
+    return new HubError('MESSAGE_NOT_FOUND', `${name} has no message ${messageId}.`)
+  return new HubError('MESSAGE_NOT_FOUND', `${name} wrote message ${messageId}, and did not receive it.`, {
+    hint: 'Only its recipients read and acknowledge a message: you need not.',
+  })
+}

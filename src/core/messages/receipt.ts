@@ -27,7 +27,7 @@ export interface Sent {
   readonly duplicate: boolean
 }
 
-/** `near` has the names most like the one of an agent that was made for this message; of a few of them only. */
+/** `near` has the names most like the one of an agent that nobody has acted as; of a few of them only. */
 export type Delivery = Recipient & AtHome & { readonly near?: readonly string[] }
 
 /** With the slug of the recipient's project. */

@@ -1,20 +1,17 @@
 /** The recipients of a message: names and addresses made into agents. */
 import { HubError } from '../../base/errors.ts'
 import { nameKey } from '../../base/names.ts'
-import { nearest } from '../../base/nearest.ts'
 import type { Tx } from '../../db/port.ts'
-import { listHomes } from '../../store/agents.ts'
 import type { DeliveryKind } from '../../store/deliveries.ts'
-import { listNames } from '../../store/profiles.ts'
-import type { Caller } from '../access/callers.ts'
-import { mayRoam } from '../access/rules.ts'
 import type { Acting } from '../agents/acting.ts'
 import { type Agent, findIn, isNewcomer, makeAgent, type Newcomer } from '../agents/agents.ts'
+import { findNear } from '../agents/near.ts'
 import { listActiveOthers } from '../agents/profiles.ts'
+import { isUnseen } from '../agents/seen.ts'
 import { findContactElsewhere } from '../contacts/judging.ts'
 import type { Note } from '../hub/commit.ts'
-import { type Hub, reader } from '../hub/hub.ts'
-import { findProjectElsewhere, isNew, needProject, slugOfProject } from '../projects/projects.ts'
+import type { Hub } from '../hub/hub.ts'
+import { findProjectElsewhere, isNew, needProject } from '../projects/projects.ts'
 
 export interface Address {
   readonly name: string
@@ -28,10 +25,12 @@ export interface Recipient {
   readonly kind: DeliveryKind
   /** Nobody had the name: the agent was made for this message. */
   readonly made?: true
+  /** Somebody made it by writing to it, and nobody has acted under its name since (mail.recipient.unseen). */
+  readonly unseen?: true
 }
 
 /** A recipient that exists, or one that the send makes. */
-export interface Addressee extends Pick<Recipient, 'kind' | 'made'> {
+export interface Addressee extends Pick<Recipient, 'kind' | 'made' | 'unseen'> {
   readonly agent: Agent | Newcomer
 }
 
@@ -53,7 +52,7 @@ export async function resolve(hub: Hub, { acting, sender, addresses }: Resolving
     const near = new Set<string>()
     for (const { address } of unknown.filter(({ address }) => address.project === undefined).slice(0, mostGuessed))
       if (!isNewcomer(sender))
-        for (const name of await findNear(hub, acting.caller, sender, address.name)) near.add(name)
+        for (const name of await findNear(hub, acting.caller, { ...sender, name: address.name })) near.add(name)
     throw new HubError('AGENT_NOT_FOUND', `Nothing was sent: nobody is called ${told}.`, {
       reason: 'no_recipient',
       hint: `${near.size > 0 ? `Did you mean ${[...near].join(', ')}? ` : ''}Send to agents that exist.`,
@@ -65,7 +64,11 @@ export async function resolve(hub: Hub, { acting, sender, addresses }: Resolving
     const key = agent === undefined ? nameKey(address.name) : agent.id
     if (once.has(key)) continue
     const made = acting.registered && { made: true as const }
-    once.set(key, agent ? { agent, kind } : { agent: await newcomer(hub, { acting, sender }, address), kind, ...made })
+    const unseen = acting.registered && agent && (await isUnseen(hub, agent)) && { unseen: true as const }
+    once.set(
+      key,
+      agent ? { agent, kind, ...unseen } : { agent: await newcomer(hub, { acting, sender }, address), kind, ...made },
+    )
   }
   return [...once.values()]
 }
@@ -137,29 +140,6 @@ async function refuseBroadcast(
     },
   )
 }
-
-/**
- * The names most like one that nobody has here, or had until now: those of the project, and the same name elsewhere as
- * far as the caller may look there.
- */
-export async function findNear(hub: Hub, caller: Caller, { id, projectId }: Agent, name: string): Promise<string[]> {
-  const key = nameKey(name)
-  const names = await listNames(reader(hub), projectId, { notId: id, limit: mostCompared })
-  const near = nearest(
-    name,
-    names.filter((other) => nameKey(other) !== key),
-  )
-  if (!mayRoam(caller)) return near
-  const home = await slugOfProject(hub, projectId)
-  const homes = await listHomes(reader(hub), { nameKey: key, seen: true, limit: mostElsewhere + 1 })
-  return [...near, ...homes.filter((slug) => slug !== home).map((slug) => `${name}@${slug}`)].slice(0, mostNear)
-}
-
-const mostElsewhere = 2
-const mostNear = 3
-
-/** Those active last. Others wait meanwhile. */
-const mostCompared = 200
 
 /** For how many wrong names of one message the nearest are looked for. */
 export const mostGuessed = 3

@@ -10,6 +10,7 @@ import { insertMail } from '../../store/sending.ts'
 import type { Caller } from '../access/callers.ts'
 import { type Acting, actIn, findActor } from '../agents/acting.ts'
 import { type Agent, isNewcomer, mailChannel, type Newcomer } from '../agents/agents.ts'
+import { findNear } from '../agents/near.ts'
 import { introMessage, triedToWrite } from '../contacts/intro.ts'
 import type { Refusal } from '../contacts/judging.ts'
 import { commit, LostRace, type Note } from '../hub/commit.ts'
@@ -26,7 +27,6 @@ import { type Delivery, type Sent, type Stored, storedReceipt } from './receipt.
 import {
   type Address,
   type Addressee,
-  findNear,
   guestsOf,
   makeRecipients,
   mostGuessed,
@@ -140,9 +140,9 @@ async function withProjects(hub: Hub, caller: Caller, sender: Agent, stored: Sto
     if (!slugs.has(projectId)) slugs.set(projectId, await slugOfProject(hub, projectId))
   const slugOf = ({ projectId }: Agent) => slugs.get(projectId) ?? ''
   const deliveries: Delivery[] = []
-  const guessed = new Set(stored.deliveries.filter(({ made }) => made).slice(0, mostGuessed))
+  const guessed = new Set(stored.deliveries.filter(({ made, unseen }) => made || unseen).slice(0, mostGuessed))
   for (const one of stored.deliveries) {
-    const near = guessed.has(one) && { near: await findNear(hub, caller, sender, one.agent.name) }
+    const near = guessed.has(one) && { near: await findNear(hub, caller, { ...sender, name: one.agent.name }) }
     deliveries.push({ ...one, project: slugOf(one.agent), ...near })
   }
   return {

@@ -38,7 +38,8 @@ export async function listBox(
 ): Promise<Box> {
   const home = await needProject(hub, caller, project)
   const agent = await whois(hub, caller, project, name)
-  if (caller.kind === 'agent' && caller.agentId !== agent.id) throw noAgent(name, home.slug, 'no_agent')
+  if (caller.kind === 'agent' && caller.agentId !== agent.id)
+    throw await noAgent(hub, caller, { home, name, reason: 'no_agent' })
   const eyes = eyesOf(caller)
   const query = { agentId: agent.id, box, unread, eyes, offset: (page - 1) * limit, limit: limit + 1 }
   const rows = await listRows(reader(hub), { ...query, below: before, above: after })

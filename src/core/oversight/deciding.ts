@@ -67,17 +67,18 @@ export async function decideContact(
 ): Promise<Contact> {
   needPerson(caller)
   const home = await needProject(hub, caller, project)
-  const [other, me] = [await called(hub, home, from), await called(hub, home, to)]
+  const [other, me] = [await called(hub, caller, home, from), await called(hub, caller, home, to)]
   // One of the two is of this project.
-  if (other.projectId !== home.id && me.projectId !== home.id) throw noAgent(to, home.slug, 'no_agent')
+  if (other.projectId !== home.id && me.projectId !== home.id)
+    throw await noAgent(hub, caller, { home, name: to, reason: 'no_agent' })
   return answerRequest(hub, caller, { me, other, from: { name: other.name }, accept })
 }
 
-async function called(hub: Hub, home: Project, name: string): Promise<Agent> {
+async function called(hub: Hub, caller: Caller, home: Project, name: string): Promise<Agent> {
   const at = name.lastIndexOf('@')
   const project = at > 0 ? await findProjectCalled(hub, name.slice(at + 1)) : home
   const agent = project && (await findIn(hub, project.id, at > 0 ? name.slice(0, at) : name))
-  if (agent === undefined) throw noAgent(name, home.slug, 'no_agent')
+  if (agent === undefined) throw await noAgent(hub, caller, { home, name, reason: 'no_agent' })
   return agent
 }
 

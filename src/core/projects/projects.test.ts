@@ -63,14 +63,22 @@ eachEngine('Projects', (open) => {
       for (const find of [needProject, ensureProject])
         await expect(find(hub, local, name)).rejects.toMatchObject({
           code: 'PROJECT_NOT_FOUND',
-          hint: expect.stringMatching(new RegExp(`^The nearest: ${backend.slug}\\.`)),
+          hint: expect.stringMatching(new RegExp(`^The nearest: ${backend.slug} \\(/srv/backend\\)\\.`)),
         })
     // Where nothing is near, some are named all the same.
     await expect(needProject(hub, local, 'xyz')).rejects.toMatchObject({
-      hint: expect.stringMatching(/^There are: mobile-\w+, infrastructure-\w+, docs-\w+\./),
+      hint: expect.stringMatching(/^There are: mobile-\w+ \(\S+\), infrastructure-\w+ \(\S+\), docs-\w+ \(\S+\)\./),
     })
     await expect(needProject(hub, local, '/opt/bakend')).rejects.toMatchObject({
       hint: expect.stringContaining(`nearest: ${backend.slug}`),
+    })
+    // A path inside a project means that project, and then those beside it are near.
+    await expect(needProject(hub, local, '/srv/backend/src/api')).rejects.toMatchObject({
+      hint: expect.stringMatching(new RegExp(`^It lies in the project ${backend.slug} \\(/srv/backend\\): name that`)),
+    })
+    const deep = await ensureProject(hub, local, '/data/ann/code/shop')
+    await expect(needProject(hub, local, '/data/ann/code/zzz')).rejects.toMatchObject({
+      hint: expect.stringContaining(`The nearest: ${deep.slug} (/data/ann/code/shop).`),
     })
     await hub.close()
   })

@@ -1,8 +1,7 @@
 /** Projects: the namespaces of agents and threads. */
 
 import { HubError } from '../../base/errors.ts'
-import { commons, isAbsolutePath, slugName, slugOf, slugWord, tidyKey } from '../../base/names.ts'
-import { nearest } from '../../base/nearest.ts'
+import { commons, isAbsolutePath, slugName, slugOf, tidyKey } from '../../base/names.ts'
 import type { Reader, Tx } from '../../db/port.ts'
 import {
   findProject,
@@ -10,7 +9,6 @@ import {
   insertProject,
   listProjectsNamed,
   listProjects as listRows,
-  listSlugs,
   type ProjectRow,
 } from '../../store/projects.ts'
 import type { Caller } from '../access/callers.ts'
@@ -18,6 +16,7 @@ import { mayEnter, mayRoam, needWriting } from '../access/rules.ts'
 import { commit, type Note } from '../hub/commit.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import { memory, remember } from '../hub/memory.ts'
+import { suggestProjects } from './suggestions.ts'
 
 export interface Project {
   readonly id: number
@@ -134,21 +133,10 @@ export async function findProjectElsewhere(hub: Hub, caller: Caller, slugOrKey: 
   return found
 }
 
-/** So many slugs are suggested, of as many of the newest. */
-const suggested = { shown: 3, compared: 1000 } as const
-
 async function missing(hub: Hub, caller: Caller, slugOrKey: string, reason?: 'elsewhere'): Promise<HubError> {
-  const slugs = await listSlugs(reader(hub), { only: onlyOf(caller), limit: suggested.compared })
-  const byName = Map.groupBy(slugs, slugName)
-  const near = nearest(slugName(slugWord(slugOrKey)), [...byName.keys()], suggested.shown).flatMap(
-    (name) => byName.get(name) ?? [],
-  )
-  const [are, some] = near.length > 0 ? ['The nearest', near] : ['There are', slugs]
   const shown = JSON.stringify(slugOrKey.length > 200 ? `${slugOrKey.slice(0, 200)}…` : slugOrKey)
-  return new HubError('PROJECT_NOT_FOUND', `There is no project ${shown}.`, {
-    reason,
-    hint: `${are}: ${some.slice(0, suggested.shown).join(', ')}. A project goes by its absolute path or its slug.`,
-  })
+  const hint = await suggestProjects(reader(hub), slugOrKey, onlyOf(caller))
+  return new HubError('PROJECT_NOT_FOUND', `There is no project ${shown}.`, { reason, hint })
 }
 
 /** In the order in which they were made, those after the project with the id `after`. */

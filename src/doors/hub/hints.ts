@@ -6,7 +6,7 @@ export const hints: Hints = {
   nameless: 'Put your name on the URL, /hub/mcp?agent=<name>, or call with the key of an agent.',
   keyed: and(overHttp),
   read_only: and('Its participants grant with apm2.grant.create.'),
-  no_agent: 'apm2.agents.list shows the agents there are.',
+  no_agent: and('apm2.agents.list shows the agents there are.'),
   THREAD_NOT_FOUND:
     'apm2://agents/<your name> lists your threads. Pass thread "new" to begin one; others are read with a grant of a participant (apm2.grant.create).',
   MESSAGE_NOT_FOUND: 'Pass a message_id as apm2.message.send or apm2.thread.read returned it.',

@@ -32,19 +32,20 @@ export const hints: Hints = {
       hint,
       'resource://projects lists them.',
     ),
-  AGENT_NOT_FOUND: otherwise((reach) =>
+  AGENT_NOT_FOUND: and((reach) =>
     say(
       `Call ${oneOf(reach, 'macro_start_session', 'register_agent')} first: you are nobody in this project yet.`,
       agentsListed(reach),
       ifTaken(reach, 'project_key', "Check that project_key is the agent's own project."),
     ),
   ),
-  no_agent: (_, reach) =>
+  no_agent: and((reach) =>
     say(
       ifTaken(reach, 'register_if_missing', 'Leave register_if_missing out to be registered.'),
       agentsListed(reach),
       ifTaken(reach, 'project_key', "Check that project_key is the agent's own project."),
     ),
+  ),
   no_recipient: and(agentsListed),
   no_broadcast: and(agentsListed),
   no_target: and((reach) =>

@@ -4,6 +4,7 @@ import { limits, sizeInWords } from '../../base/limits.ts'
 import type { Committed } from '../../core/archive/commits.ts'
 import type { Received } from '../../core/mail/inbox.ts'
 import type { MailMessage, Party } from '../../core/mail/messages.ts'
+import type { Delivery } from '../../core/messages/receipt.ts'
 import type { Sent } from '../../core/messages/send.ts'
 import type { Reach } from '../mcp/table.ts'
 import { toAttachment } from '../words/attachments.ts'
@@ -88,11 +89,13 @@ export const receiptShape = z.object({
   note: z.string().optional(),
 })
 
-/** A mistyped name makes an agent that nobody reads the mail of: the sender must notice. */
-const toldOfNew = (name: string, near: readonly string[]): string =>
-  `Nobody was called ${name}: the message waits for an agent that registers under this name.${
-    near.length > 0 ? ` If you meant ${near.join(' or ')}, send it again to that name.` : ''
-  }`
+/** A mistyped name makes an agent that nobody reads the mail of: the sender must notice, each time (mail.recipient.unseen). */
+function toldOfUnread({ agent: { name }, made, unseen, near = [] }: Delivery): string[] {
+  if (!made && !unseen) return []
+  const state = made ? `Nobody was called ${name}` : `Nobody has answered to the name ${name} yet`
+  const meant = near.length > 0 ? ` If you meant ${near.join(' or ')}, send it again to that name.` : ''
+  return [`${state}: the message waits for an agent that registers under this name.${meant}`]
+}
 
 /** What a send answers: never the body. */
 export function toReceipt(sent: Sent, reach: Reach): z.output<typeof receiptShape> {
@@ -102,7 +105,7 @@ export function toReceipt(sent: Sent, reach: Reach): z.output<typeof receiptShap
     kind,
     ...(made && { created: true as const }),
   }))
-  const note = sent.deliveries.flatMap(({ made, agent, near = [] }) => (made ? [toldOfNew(agent.name, near)] : []))
+  const note = sent.deliveries.flatMap(toldOfUnread)
   const blocked = sent.blocked.map(({ project, ...refusal }) => ({
     recipient: address({ name: refusal.recipient.agent.name, project: project === sent.home ? undefined : project }),
     code: refusal.code,

@@ -18,6 +18,7 @@ export const toProfile = (profile: Profile) => ({
   task_description: profile.task,
   inception_ts: iso(profile.createdAt),
   last_active_ts: isoOrNull(profile.activeAt || undefined),
+  ...(profile.activeAt === 0 && { never_active: true as const }),
   contact_policy: profile.contactPolicy,
   attachments_policy: profile.attachmentsPolicy,
   unread_count: profile.unread,

@@ -117,6 +117,26 @@ describe.each(eras)('In %s', (era) => {
     },
   )
 
+  verifies('mail.agent.nearest', 'a name that nobody has is answered with near ones, here and elsewhere', async () => {
+    const client = await connect(era)
+    const [here, there] = [`${root}/near-${era}`, `${root}/far-${era}`]
+    const far = era === '2026-07-28' ? 'VioletHill' : 'AmberHill'
+    await call(client, 'ensure_project', { human_key: here })
+    const { slug } = await call<{ slug: string }>(client, 'ensure_project', { human_key: there })
+    await call(client, 'register_agent', { project_key: here, name: 'GreenCastle' })
+    await call(client, 'register_agent', { project_key: there, name: far })
+    const hint = (agent_name: string, start: string) =>
+      expect(call(client, 'whois', { project_key: here, agent_name })).rejects.toMatchObject({
+        code: 'AGENT_NOT_FOUND',
+        hint: expect.stringContaining(start),
+      })
+    await hint('GreenCastel', 'Did you mean GreenCastle?')
+    await hint(far, `${far}@${slug}`)
+    await expect(call(client, 'fetch_inbox', { project_key: here, agent_name: far })).rejects.toMatchObject({
+      hint: expect.stringMatching(new RegExp(`^Did you mean ${far}@${slug}\\? Call `)),
+    })
+  })
+
   verifies('mail.agent.client', 'program is what the client calls itself if it is left out', async () => {
     const client = await connect(era)
     const args = { project_key: `${root}/clients` }

@@ -159,6 +159,15 @@ describe('Receipts', () => {
     expect(read_at).toBe(acknowledged_at)
   })
 
+  verifies('mail.ack.own', 'who wrote a message is told that only its recipients sign for it', async () => {
+    const { message_id } = await desk.send()
+    await expect(desk.sign('acknowledge_message', 'GreenCastle', message_id)).rejects.toMatchObject({
+      code: 'MESSAGE_NOT_FOUND',
+      message: `GreenCastle wrote message ${message_id}, and did not receive it.`,
+      hint: expect.stringContaining('Only its recipients'),
+    })
+  })
+
   verifies('mail.errors.receipt', 'nobody can sign for a message that was not sent to it', async () => {
     const { message_id } = await desk.send()
     for (const tool of ['mark_message_read', 'acknowledge_message']) {

@@ -37,16 +37,33 @@ describe.each(eras)('In %s', (era) => {
       'note',
       'Nobody was called BlueLak: the message waits for an agent that registers under this name. If you meant BlueLake, send it again to that name. Nobody was called WhiteOwl: the message waits for an agent that registers under this name.',
     )
-    // Once it is there, it is an agent like others; a name that nobody answers to is offered to nobody.
+    // A name that nobody answers to is offered to nobody.
     const again = await desk.send({ to: ['BlueLak'] })
     expect(again.deliveries).toEqual([{ recipient: 'BlueLak', project: expect.any(String), kind: 'to' }])
-    expect(again).not.toHaveProperty('note')
     expect(await desk.send({ to: ['BlueLaky'] })).toHaveProperty(
       'note',
       expect.stringMatching(/If you meant BlueLake, send/),
     )
     const reply = await desk.reply(again.message_id, 'BlueLak', { to: ['GreenCastl'] })
     expect(reply).toMatchObject({ deliveries: [{ created: true }], note: expect.stringContaining('GreenCastle') })
+  })
+
+  verifies('mail.recipient.unseen', 'a name that nobody answers to is told with each send, and marked', async () => {
+    const desk = await newDesk(parley(), await connectMail(parley(), era))
+    await desk.send({ to: ['BlueLak'] })
+    const note =
+      'Nobody has answered to the name BlueLak yet: the message waits for an agent that registers under this name. If you meant BlueLake, send it again to that name.'
+    for (let n = 0; n < 2; n++) expect(await desk.send({ to: ['RedStone', 'BlueLak'] })).toHaveProperty('note', note)
+    const listed = async () => {
+      const agents = await desk.door.call<{ name: string; never_active?: boolean }[]>('list_agents', {
+        project_key: desk.project,
+      })
+      return agents.filter(({ never_active }) => never_active).map(({ name }) => name)
+    }
+    expect(await listed()).toEqual(['BlueLak'])
+    await desk.inbox('BlueLak')
+    expect(await desk.send({ to: ['BlueLak'] })).not.toHaveProperty('note')
+    expect(await listed()).toEqual([])
   })
 
   verifies('mail.recipient.told', 'so is the agent of that name in another project', async () => {

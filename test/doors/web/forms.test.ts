@@ -26,6 +26,15 @@ const leadsTo = async (sent: Promise<{ status: number; headers: Headers }>): Pro
 const composed = { recipients: ['BlueLake', 'RedStone'], subject: 'Stop', body_md: 'Wait **here**.' }
 
 describe('Forms', () => {
+  verifies('mail.recipient.unseen', 'the composer marks names that nobody has answered to', async () => {
+    const { desk, ann, slug } = await begin()
+    await desk.send({ to: ['BlueLak', 'RedStone'] })
+    const { text } = await ann.get(`/mail/${slug}/overseer/compose`)
+    expect(text.match(/<span>\w+<\/span><span class="badge"[^>]*>never active/g)).toEqual([
+      expect.stringContaining('<span>BlueLak</span>'),
+    ])
+  })
+
   verifies(
     'web.forms.compose',
     'a message of the overseer: shown first, then sent, and again if something is wrong',

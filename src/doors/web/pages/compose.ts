@@ -76,10 +76,10 @@ function recipients(visit: Visit, slug: string | undefined, groups: Groups): Htm
 ${groups.map(
   ({ project, agents }) =>
     html`${slug === undefined && agents.length > 0 && html`<h2>${slugName(project)}</h2>`}<div class="grid">${agents.map(
-      ({ name, task }) => {
+      ({ name, task, activeAt }) => {
         const value = project === slug ? name : `${name}@${project}`
         const on = all || chosen.has(value) || (project === slug && chosen.has(`${name}@${project}`))
-        return html`<label><input type="checkbox" name="recipients" value="${value}"${on && html` checked`}>${disc(name)}<span>${name}</span><span class="task" title="${task}">${task}</span></label>`
+        return html`<label><input type="checkbox" name="recipients" value="${value}"${on && html` checked`}>${disc(name)}<span>${name}</span>${activeAt === 0 && html`<span class="badge" title="Nobody has answered to this name yet">never active</span>`}<span class="task" title="${task}">${task}</span></label>`
       },
     )}</div>`,
 )}</fieldset>`

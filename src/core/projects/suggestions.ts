@@ -1,0 +1,58 @@
+/** The projects that somebody may have meant who named one that is not there. */
+import { isAbsolutePath, slugName, slugWord, tidyKey } from '../../base/names.ts'
+import { nearest } from '../../base/nearest.ts'
+import type { Reader } from '../../db/port.ts'
+import { findLongestKey, listNewest, type ProjectRow } from '../../store/projects.ts'
+
+/** So many are suggested, of as many of the newest. */
+const suggested = { shown: 3, compared: 1000 } as const
+
+/** The project around a path comes first; then those of a similar name; then those in folders nearby. `only`: among this one. */
+export async function suggestProjects(db: Reader, slugOrKey: string, only: number | undefined): Promise<string> {
+  const path = isAbsolutePath(slugOrKey) ? tidyKey(slugOrKey) : undefined
+  const around = await findLongestKey(db, { only, keys: path === undefined ? [] : foldersOf(path) })
+  const newest = await listNewest(db, { only, limit: suggested.compared })
+  const byName = Map.groupBy(newest, ({ slug }) => slugName(slug))
+  const alike = nearest(slugName(slugWord(slugOrKey)), [...byName.keys()], suggested.shown).flatMap(
+    (name) => byName.get(name) ?? [],
+  )
+  const near = [...new Set([...alike, ...(path === undefined ? [] : nearbyOf(path, newest))])].filter(
+    ({ id }) => id !== around?.id,
+  )
+  const sentences = around === undefined ? [] : [`It lies in the project ${shown(around)}: name that to work there.`]
+  const some = near.length > 0 || around !== undefined ? near : newest
+  if (some.length > 0)
+    sentences.push(
+      `${near.length > 0 ? 'The nearest' : 'There are'}: ${some.slice(0, suggested.shown).map(shown).join(', ')}.`,
+    )
+  return [...sentences, 'A project goes by its absolute path or its slug.'].join(' ')
+}
+
+const shown = ({ slug, human_key: key }: ProjectRow): string => (key === slug ? slug : `${slug} (${key})`)
+
+const partsOf = (path: string): string[] => path.split(/[\\/]+/).filter((part) => part !== '')
+
+/** The folders that a path is in, the outermost last. */
+function foldersOf(path: string): string[] {
+  const folders: string[] = []
+  for (let end = lastSeparator(path); end > 0; end = lastSeparator(folders.at(-1) ?? ''))
+    folders.push(path.slice(0, end))
+  return folders
+}
+
+const lastSeparator = (path: string): number => Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\'))
+
+/** Those that share at least two folders with the path, the most first. */
+function nearbyOf(path: string, projects: readonly ProjectRow[]): ProjectRow[] {
+  const parts = partsOf(path)
+  const shared = (key: string) => {
+    const others = partsOf(key)
+    const differs = parts.findIndex((part, at) => part !== others[at])
+    return differs < 0 ? parts.length : differs
+  }
+  return projects
+    .map((project) => ({ project, count: shared(project.human_key) }))
+    .filter(({ count }) => count >= 2)
+    .sort((one, other) => other.count - one.count)
+    .map(({ project }) => project)
+}
