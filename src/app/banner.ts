@@ -27,6 +27,7 @@ export function banner({ version, url, mailPath, storage, tokenNeeded, unguarded
     `  pages     ${url}/mail`,
     `  mail      ${mail}`,
     `  mailbox   ${url}/agents/{agent}/mcp`,
+    `  hub       ${url}/hub/mcp?agent={agent}`,
     `  bus       ${url}/bus/mcp?agent={agent}`,
     `  post      ${url}/docs`,
     `  health    ${url}/health/readiness`,

@@ -1,6 +1,7 @@
 /** `parley hub`: the hub door over stdin and stdout, for one agent of this machine. It ends when stdin does. */
+import { HubError } from '../base/errors.ts'
 import { hubDoor } from '../doors/hub/door.ts'
-import { hubScope } from '../doors/hub/scope.ts'
+import { commandScope } from '../doors/hub/scope.ts'
 import { createEngine } from '../doors/mcp/protocol/engine.ts'
 import { serveStdio } from '../doors/mcp/stdio/serve.ts'
 import { Usage } from '../doors/mcp/usage.ts'
@@ -18,7 +19,11 @@ export interface HubOptions {
 
 export async function hub({ config, warnings }: Settings, options: HubOptions): Promise<void> {
   // Read first: a wrong name is told before anything is opened.
-  const { scope } = hubScope({}, { ...options })
+  const scope = commandScope(options)
+  if (options.agent === undefined && config.PARLEY_API_KEY === undefined)
+    throw new HubError('INVALID_ARGUMENT', '`parley hub` needs to know which agent its client is.', {
+      hint: 'Add --agent <name>, or set PARLEY_API_KEY to the key of an agent.',
+    })
   const log = openLog(config)
   for (const warning of warnings) log.warn(warning)
   const bridge = await openBridgeOf(config, log)

@@ -72,7 +72,7 @@ async function createProgram(args: readonly string[], around: Surroundings): Pro
   program
     .command('hub')
     .description('speak MCP over stdin and stdout, for a client that starts it: threads and messages of one agent')
-    .option('--agent <name>', 'the agent that the client is')
+    .option('--agent <name>', 'the agent that the client is (needed, unless PARLEY_API_KEY names it)')
     .option('--project <slug or key>', 'its project (default: commons)')
     .action(async (options: { agent?: string; project?: string }) => {
       const { hub } = await import('./hub.ts')

@@ -12,24 +12,39 @@ export interface HubScope {
 
 export const hubPath = '/hub/mcp'
 
-export function hubScope(_params: Record<string, string>, query: Record<string, unknown>) {
-  const { agent } = query
-  const [name, home] = agent === undefined ? [] : nameOf(agent)
-  const project = query.project === undefined ? home : projectParameter(query)
+/** How the place is called where the names stand, for errors about them. */
+interface Wording {
+  called(name: 'agent' | 'project'): string
+  readonly use: string
+}
+
+const onUrl: Wording = { called: (name) => `The query parameter "${name}"`, use: '/hub/mcp?agent=<your name>' }
+const onCommandLine: Wording = { called: (name) => `--${name}`, use: 'parley hub --agent <your name>' }
+
+export const hubScope = (_params: Record<string, string>, query: Record<string, unknown>) => scopeOf(query, onUrl)
+
+/** The same for `parley hub`, by its options. */
+export const commandScope = (options: { readonly agent?: string; readonly project?: string }): HubScope =>
+  scopeOf({ ...options }, onCommandLine).scope
+
+function scopeOf(given: Record<string, unknown>, wording: Wording) {
+  const { agent } = given
+  const [name, home] = agent === undefined ? [] : nameOf(agent, wording)
+  const project = given.project === undefined ? home : projectParameter(given, wording.called('project'))
   if (home !== undefined && project !== home)
-    throw new HubError('INVALID_ARGUMENT', 'The parameters "agent" and "project" name two projects.', {
-      hint: 'Leave ?project= out, or the "@" and what follows it in the name.',
-    })
+    throw new HubError(
+      'INVALID_ARGUMENT',
+      `${wording.called('agent')} and ${wording.called('project')} name two projects.`,
+      { hint: 'Leave the project out, or the "@" and what follows it in the name.' },
+    )
   const scope = { ...(project !== undefined && { project }), ...(name !== undefined && { name }) }
   return { scope, key: JSON.stringify([project, name === undefined ? undefined : nameKey(name)]) }
 }
 
-function nameOf(agent: unknown): [name: string, home?: string] {
+function nameOf(agent: unknown, { called, use }: Wording): [name: string, home?: string] {
   const [name = '', home] = typeof agent === 'string' ? parseAddress(agent) : []
   if (agentNamePattern.test(name) && home !== '') return home === undefined ? [name] : [name, home]
-  throw new HubError('INVALID_ARGUMENT', `The query parameter "agent" must be ${agentNameRule}.`, {
-    hint: 'Use /hub/mcp?agent=<your name>.',
-  })
+  throw new HubError('INVALID_ARGUMENT', `${called('agent')} must be ${agentNameRule}.`, { hint: `Use ${use}.` })
 }
 
 export const lookerOf = ({ caller, scope }: Pick<CallContext<HubScope>, 'caller' | 'scope'>): Looker => ({

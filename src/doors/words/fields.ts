@@ -105,12 +105,15 @@ export function projectKeyFault(key: string): string | undefined {
   return /\p{Cc}/u.test(key) ? 'must not contain control characters' : textFault(key)
 }
 
-/** The project that `?project=` names: a slug or a key. */
-export function projectParameter({ project = commons }: Record<string, unknown>): string {
+/** The project that `?project=` names, or what else stands for it: a slug or a key. */
+export function projectParameter(
+  { project = commons }: Record<string, unknown>,
+  called = 'The query parameter "project"',
+): string {
   const fault = typeof project === 'string' ? projectKeyFault(project) : 'must be given once'
   if (fault === undefined && typeof project === 'string') return project
-  throw new HubError('INVALID_ARGUMENT', `The query parameter "project" ${fault}.`, {
-    hint: 'Name one slug or key, or leave ?project= out to use the common project.',
+  throw new HubError('INVALID_ARGUMENT', `${called} ${fault}.`, {
+    hint: 'Name one slug or key, or leave the project out to use the common one.',
   })
 }
 

@@ -37,7 +37,11 @@ export function mountDoor<Scope>(app: FastifyInstance, { engine, path, door, sco
   app.route({ ...route, method: 'POST', handler: (request, reply) => receive(mount, request, reply) })
   app.route({ ...route, method: 'GET', handler: (request, reply) => openStream(mount, request, reply) })
   app.route({ ...route, method: 'DELETE', handler: (request, reply) => endSession(mount, request, reply) })
-  app.route({ ...route, method: ['PUT', 'PATCH', 'OPTIONS', 'HEAD'], handler: () => Promise.reject(notAllowed()) })
+  app.route({
+    ...route,
+    method: ['PUT', 'PATCH', 'OPTIONS', 'HEAD'],
+    handler: () => Promise.reject(new NotAllowed('GET, POST, DELETE')),
+  })
   // Before the server stops listening: waiting calls get their answers, streams end.
   app.addHook('preClose', () => engine.close())
 }
@@ -93,11 +97,20 @@ async function endSession<Scope>(mount: Mount<Scope>, request: FastifyRequest, r
 function requestSession<Scope>(mount: Mount<Scope>, request: FastifyRequest) {
   const place = placeOf(mount, request)
   const token = request.headers['mcp-session-id'] as string | undefined
-  if (token === undefined) throw notAllowed()
+  // There is a stream for those who have a session, and for nobody else.
+  if (token === undefined) throw new NotAllowed('POST')
   return sessionOf(mount, place, token)
 }
 
-const notAllowed = (): Refusal => new Refusal(405, { code: rpcCodes.transport, message: 'Method not allowed.' })
+/** `allowed`: the methods that this client can use here. */
+class NotAllowed extends Refusal {
+  readonly allowed: string
+
+  constructor(allowed: string) {
+    super(405, { code: rpcCodes.transport, message: 'Method not allowed.' })
+    this.allowed = allowed
+  }
+}
 
 /** A client of MCP reads every refusal as a JSON-RPC error. */
 async function refuse(
@@ -109,7 +122,7 @@ async function refuse(
   const refusal = error instanceof Refusal ? error : (unreadable(error) ?? fromFastify(error))
   if (refusal?.status === 413) await drain(request.raw)
   if (refusal !== undefined) {
-    if (refusal.status === 405) reply.header('allow', 'GET, POST, DELETE')
+    if (refusal instanceof NotAllowed) reply.header('allow', refusal.allowed)
     return send(reply, refusal.status, errorText(idOf(request), refusal))
   }
   const hubError = asHubError(error)
