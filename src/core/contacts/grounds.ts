@@ -29,7 +29,7 @@ export async function findGrounds(hub: Hub, { tx, sender, recipients, threads }:
     for (const id of ids) found.add(id)
   }
   const now = hub.clock.now()
-  for (const threadId of threads) if (left().length > 0) add(await listThreadMates(tx, { ...pairs(), threadId }))
+  for (const threadId of threads) if (left().length > 0) add(await listThreadMates(tx, { ...pairs(), threadId, now }))
   const neighbours = left().filter(({ projectId }) => projectId === sender.projectId)
   // A sender without a lease shares none with anybody: one look instead of one for each recipient.
   if (neighbours.length > 0 && (await listHeld(tx, sender.id, now)).length > 0)

@@ -78,7 +78,7 @@ export async function judge(hub: Hub, judging: Judging): Promise<Judgement> {
   const threads = await findThreads(judging, unknown)
   const answerable: number[] = []
   for (const threadId of threads)
-    answerable.push(...(await listAnswerable(tx, { senderId: sender.id, ids: idsOf(unknown), threadId })))
+    answerable.push(...(await listAnswerable(tx, { senderId: sender.id, ids: idsOf(unknown), threadId, now })))
   const strangers: Agent[] = []
   const reserved: Agent[] = []
   for (const agent of unknown) {

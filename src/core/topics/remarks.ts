@@ -1,6 +1,12 @@
 /** Remarks: messages to a topic from somebody who takes no part in it. */
+import type { Tx } from '../../db/port.ts'
+import { listGranters } from '../../store/grants.ts'
+import { insertGuests } from '../../store/guests.ts'
+import { findMessageId } from '../../store/messages.ts'
+import type { TopicRow } from '../../store/threads.ts'
 import { lockTopic } from '../../store/topic-care.ts'
 import { type Acting, actIn, findActor } from '../agents/acting.ts'
+import type { Agent } from '../agents/agents.ts'
 import { commit } from '../hub/commit.ts'
 import type { Hub } from '../hub/hub.ts'
 import { type Outgoing, type Said, say } from './saying.ts'
@@ -10,15 +16,26 @@ import { type Topic, topicNotFound } from './topics.ts'
 export async function remark(
   hub: Hub,
   acting: Acting,
-  { topic: { uid }, outgoing }: { topic: Topic; outgoing: Outgoing },
+  { topic: { uid, projectId }, outgoing }: { topic: Pick<Topic, 'uid' | 'projectId'>; outgoing: Outgoing },
 ): Promise<Said> {
   const { caller } = acting
   const actor = await findActor(hub, acting)
   return commit(hub, caller, async (tx, note) => {
     const sender = await actIn(hub, { tx, note, caller }, actor)
-    const topic = await lockTopic(tx, sender.projectId, uid)
-    if (topic === undefined) throw topicNotFound(uid)
+    const topic = await lockTopic(tx, projectId, uid)
+    if (topic === undefined || !(await mayRemark(hub, tx, sender, topic))) throw topicNotFound(uid)
     const [said] = await say(hub, tx, { topic, sender, outbox: [outgoing], note })
+    if (said !== undefined && !said.duplicate && sender.projectId !== topic.project_id) {
+      const messageId = await findMessageId(tx, topic.id, said.message.uid)
+      if (messageId !== undefined) insertGuests(tx, messageId, [sender.projectId])
+    }
     return said as Said
   })
+}
+
+/** In the topics of another project only those who were granted to write (hub.grant.write). */
+async function mayRemark(hub: Hub, tx: Tx, sender: Agent, { id: threadId, project_id }: TopicRow): Promise<boolean> {
+  if (sender.projectId === project_id) return true
+  const grants = await listGranters(tx, { threadId, agentId: sender.id, now: hub.clock.now() })
+  return grants.some(({ can }) => can === 'write')
 }
