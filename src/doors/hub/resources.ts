@@ -16,16 +16,28 @@ const place = numberParameter(0, Number.MAX_SAFE_INTEGER)
 const page = { cursor: place.optional(), limit: limitParameter(pageLimits.usual, pageLimits.most) }
 const parts = z.object({ ...page, offset: place.optional() })
 
-export const hubResources = (hub: Hub): Resource<HubScope>[] => [
-  {
-    uri: 'apm2://agents',
-    name: 'agents',
-    description: 'The agents by name, up to 200: status, reachability, last activity.',
-    async read(_, context) {
-      const { agents, next } = await listDirectory(hub, lookerOf(context), { limit: pageLimits.most })
-      return { agents: agents.map(toAgent), next_cursor: next ?? null, has_more: next !== undefined }
-    },
+/** The agents begin behind a name, not at a number. */
+const directory = z.object({
+  cursor: z.string().optional(),
+  limit: limitParameter(pageLimits.most, pageLimits.most),
+})
+
+const agentsUri = 'apm2://agents'
+
+const agents = (hub: Hub): Omit<Resource<HubScope>, 'uri'> => ({
+  name: 'agents',
+  description: 'The agents by name, up to 200 at a time: status, reachability, last activity. next_cursor goes on.',
+  async read(params, context) {
+    const { cursor: after, limit } = readParameters(directory, params)
+    const { agents, next } = await listDirectory(hub, lookerOf(context), { after, limit })
+    return { agents: agents.map(toAgent), next_cursor: next ?? null, has_more: next !== undefined }
   },
+})
+
+export const hubResources = (hub: Hub): Resource<HubScope>[] => [
+  // A template for the pages behind the first; and without its parameters it stands in the list.
+  { uri: `${agentsUri}{?cursor,limit}`, ...agents(hub) },
+  { uri: agentsUri, ...agents(hub) },
   {
     uri: 'apm2://agents/{agentId}{?cursor,limit}',
     name: 'agent',

@@ -12,11 +12,12 @@ import type { Followed, Updates } from '../mcp/table.ts'
 import { parseTemplate } from '../mcp/uri.ts'
 import { type HubScope, lookerOf } from './scope.ts'
 
+const agents = parseTemplate('apm2://agents{?cursor,limit}')
 const thread = parseTemplate('apm2://threads/{threadId}{?cursor,limit,offset}')
 const agent = parseTemplate('apm2://agents/{agentId}{?cursor,limit}')
 
 function targetOf(uri: string): Target | undefined {
-  if (uri === 'apm2://agents') return { kind: 'agents' }
+  if (agents.match(uri) !== undefined) return { kind: 'agents' }
   const [ofThread, ofAgent] = [thread.match(uri), agent.match(uri)]
   if (ofThread?.threadId !== undefined) return { kind: 'thread', thread: ofThread.threadId }
   return ofAgent?.agentId === undefined ? undefined : { kind: 'agent', name: ofAgent.agentId }

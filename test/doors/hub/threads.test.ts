@@ -355,6 +355,7 @@ describe.each(eras)('With the official client of %s', (era) => {
     expect(resources.map(({ uri }) => uri)).toEqual(['apm2://agents', threadUri(thread)])
     const { resourceTemplates } = await client.listResourceTemplates()
     expect(resourceTemplates.map(({ uriTemplate }) => uriTemplate)).toEqual([
+      'apm2://agents{?cursor,limit}',
       'apm2://agents/{agentId}{?cursor,limit}',
       'apm2://threads/{threadId}{?cursor,limit,offset}',
       'apm2://threads/{threadId}/attachments/{attachmentId}{?offset}',
