@@ -75,7 +75,13 @@ function nameDatabase(error: unknown, config: Config): unknown {
 
 export async function openOn(database: Db, config: Config, log: Log, bridge?: Bridge): Promise<Hub> {
   const clock = systemClock
-  const limits = { mailboxDepth: config.MAILBOX_MAX_DEPTH, waitMs: Math.round(config.MAX_WAIT_SECONDS * 1000) }
+  const limits = {
+    mailboxDepth: config.MAILBOX_MAX_DEPTH,
+    waitMs: Math.round(config.MAX_WAIT_SECONDS * 1000),
+    waitsPerAgent: config.WAITS_PER_AGENT,
+    waitsTotal: config.WAITS_TOTAL,
+    tasksPerAgent: config.TASKS_PER_AGENT,
+  }
   try {
     const db = config.DATABASE_ECHO ? echoing(database, log) : database
     const rules = rulesOf(config)

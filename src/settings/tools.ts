@@ -1,4 +1,4 @@
-/** Settings of tool calls: how long one may wait, and how they are counted. */
+/** Settings of tool calls: how long and how many may wait, and how they are counted. */
 import { flag, number, seconds, setting } from './kinds.ts'
 
 export const toolSettings = {
@@ -6,6 +6,21 @@ export const toolSettings = {
     default: '50',
     says: 'Most seconds that a tool call waits for something to happen; a longer wait is shortened. Many clients give up after 60 s.',
     parse: number({ min: 0, max: 86400, whole: false }),
+  }),
+  WAITS_PER_AGENT: setting({
+    default: '1000',
+    says: 'Most calls of one agent that may wait at once in a process; the next one that would wait is refused with RATE_LIMITED.',
+    parse: number({ min: 1, max: 1_000_000 }),
+  }),
+  WAITS_TOTAL: setting({
+    default: '20000',
+    says: 'Most calls of all agents that may wait at once in a process; the next one that would wait is refused with RATE_LIMITED.',
+    parse: number({ min: 1, max: 1_000_000 }),
+  }),
+  TASKS_PER_AGENT: setting({
+    default: '200',
+    says: 'Most tasks of one agent that may go on at once; the next one is refused with RATE_LIMITED.',
+    parse: number({ min: 1, max: 1_000_000 }),
   }),
   TOOLS_LOG_ENABLED: setting({
     default: 'true',

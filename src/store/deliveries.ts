@@ -201,6 +201,18 @@ export async function updateAllRead(
   return rows.map(({ message_id }) => message_id).sort((a, b) => a - b)
 }
 
+/** Takes back what `updateAllRead` did at that time, unless a message was acknowledged since; returns the ids. */
+export async function updateAllUnread(
+  tx: Tx,
+  { recipientId, messageIds, readAt }: { recipientId: number; messageIds: readonly number[]; readAt: number },
+): Promise<number[]> {
+  const rows = await tx.all<{ message_id: number }>(sql`
+    UPDATE deliveries SET read_at = NULL
+    WHERE recipient_id = ${recipientId} AND message_id IN (${join([...messageIds])}) AND read_at = ${readAt} AND acked_at IS NULL
+    RETURNING message_id`)
+  return rows.map(({ message_id }) => message_id).sort((a, b) => a - b)
+}
+
 /** Lends an unread delivery that nobody else holds to `hold`, or longer to the one who has it; false if it cannot. */
 export async function claimDelivery(
   tx: Tx,

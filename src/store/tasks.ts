@@ -7,6 +7,7 @@ export type TaskStatus = 'working' | 'completed' | 'failed' | 'cancelled'
 export interface TaskRow {
   id: string
   owner: string
+  waiter: string
   door: string
   tool: string
   args: string
@@ -21,16 +22,24 @@ export interface TaskRow {
   holder: string
 }
 
-const columns = sql`id, owner, door, tool, args, caller, scope, status, result, created_at, updated_at, ttl_ms, expires_at,
+const columns = sql`id, owner, waiter, door, tool, args, caller, scope, status, result, created_at, updated_at, ttl_ms, expires_at,
   holder`
 
 export async function insertTask(tx: Tx, task: Omit<TaskRow, 'result'> & { held_until: number }): Promise<void> {
   await tx.all(sql`
-    INSERT INTO tasks (id, owner, door, tool, args, caller, scope, status, created_at, updated_at, ttl_ms, expires_at,
+    INSERT INTO tasks (id, owner, waiter, door, tool, args, caller, scope, status, created_at, updated_at, ttl_ms, expires_at,
       holder, held_until)
-    VALUES (${task.id}, ${task.owner}, ${task.door}, ${task.tool}, ${task.args}, ${task.caller}, ${task.scope},
+    VALUES (${task.id}, ${task.owner}, ${task.waiter}, ${task.door}, ${task.tool}, ${task.args}, ${task.caller}, ${task.scope},
       ${task.status}, ${task.created_at}, ${task.updated_at}, ${task.ttl_ms}, ${task.expires_at}, ${task.holder},
       ${task.held_until})`)
+}
+
+/** How many of a waiter's tasks go on. */
+export async function countWorking(tx: Tx, waiter: string): Promise<number> {
+  const [row] = await tx.all<{ count: number }>(
+    sql`SELECT COUNT(*) AS count FROM tasks WHERE waiter = ${waiter} AND status = 'working'`,
+  )
+  return Number(row?.count ?? 0)
 }
 
 /** One whose time is up is gone, deleted or not. */

@@ -1,7 +1,7 @@
 /** Threads as the hub door shows them: found by name for somebody's eyes, read by `seq`, with how far an agent was shown each. */
 import sql, { empty, type Sql } from 'sql-template-tag'
 import type { Reader, Tx } from '../db/port.ts'
-import { fromInbox, fromOutbox } from './boxes.ts'
+import { fromInbox, fromOutbox, fromUnread } from './boxes.ts'
 import { threadsCalled } from './mail-threads.ts'
 import { listed } from './search-documents.ts'
 import { type Eyes, seenBy, seenThread, shownSubject } from './visibility.ts'
@@ -28,7 +28,7 @@ const mostThreads = 20
 export interface Wanted {
   key: string
   projectId: number
-  /** An agent that may have been granted threads of other projects. */
+  /** An agent that may have been granted threads of other projects, or got blind copies there. */
   agentId: number | undefined
   now: number
 }
@@ -37,8 +37,10 @@ export interface Wanted {
 export function listThreadsNamed(db: Reader, { key, projectId, agentId = 0, now }: Wanted): Promise<ThreadRow[]> {
   return db.all<ThreadRow>(sql`
     SELECT ${columns} FROM threads t WHERE t.id IN (${threadsCalled(key)})
-      AND (${seenThread({ projectId, of: 'everybody' })} OR (t.status <> 'deleted' AND EXISTS (
-        SELECT 1 FROM grants g WHERE g.thread_id = t.id AND g.agent_id = ${agentId} AND g.expires_at > ${now})))
+      AND (${seenThread({ projectId, of: 'everybody' })} OR (t.status <> 'deleted' AND (EXISTS (
+          SELECT 1 FROM grants g WHERE g.thread_id = t.id AND g.agent_id = ${agentId} AND g.expires_at > ${now})
+        OR EXISTS (SELECT 1 FROM messages m JOIN deliveries d ON d.message_id = m.id
+          WHERE m.thread_id = t.id AND d.recipient_id = ${agentId} AND d.kind = 'bcc'))))
     ORDER BY CASE WHEN t.project_id = ${projectId} THEN 0 ELSE 1 END, t.id LIMIT ${mostThreads}`)
 }
 
@@ -51,7 +53,7 @@ export async function isSeen(db: Reader, threadId: number, eyes: Eyes): Promise<
   const rows = await db.all(sql`
     SELECT 1 FROM threads t WHERE t.id = ${threadId} AND (
       (t.name IS NOT NULL AND EXISTS (
-        SELECT 1 FROM cursors c WHERE c.thread_id = t.id AND c.agent_id IN ${listed(db, eyes)}))
+        SELECT 1 FROM cursors c WHERE c.thread_id = t.id AND c.agent_id IN ${listed(db, [eyes.own, ...eyes.lent])}))
       OR EXISTS (SELECT 1 FROM messages m WHERE m.thread_id = t.id AND ${seenBy(eyes)}))`)
   return rows.length > 0
 }
@@ -66,7 +68,15 @@ export interface ViewRow {
   created_at: number
   attachments: string | null
   bytes: number
+  /** Whether it came to the one who looks, who has not read it yet. */
+  unread: number
 }
+
+/** A message as `ViewRow` has it, for an agent that looks, if there is one. */
+const viewColumns = (agentId = 0): Sql => sql`
+  m.id, m.seq, m.sender_id, a.name AS sender, a.project_id AS sender_project, m.reply_to, m.created_at, m.attachments,
+  octet_length(m.body) AS bytes, (SELECT COUNT(*) FROM deliveries u
+    WHERE u.message_id = m.id AND u.recipient_id = ${agentId} AND u.read_at IS NULL) AS unread`
 
 interface Part {
   threadId: number
@@ -76,10 +86,13 @@ interface Part {
 }
 
 /** The next messages of a thread that somebody sees, in its order and without their texts. */
-export function listSeen(db: Reader, { threadId, eyes, after }: Part, limit: number): Promise<ViewRow[]> {
+export function listSeen(
+  db: Reader,
+  { threadId, eyes, after }: Part,
+  { agentId, limit }: { agentId: number | undefined; limit: number },
+): Promise<ViewRow[]> {
   return db.all<ViewRow>(sql`
-    SELECT m.id, m.seq, m.sender_id, a.name AS sender, a.project_id AS sender_project, m.reply_to, m.created_at,
-      m.attachments, octet_length(m.body) AS bytes
+    SELECT ${viewColumns(agentId)}
     FROM messages m JOIN threads t ON t.id = m.thread_id JOIN agents a ON a.id = m.sender_id
     WHERE m.thread_id = ${threadId} AND m.seq > ${after} AND ${seenBy(eyes)} ORDER BY m.seq LIMIT ${limit}`)
 }
@@ -125,7 +138,7 @@ export const listMembers = (db: Reader, threadId: number, limit: number): Promis
     SELECT a.id, a.name, a.project_id FROM cursors c JOIN agents a ON a.id = c.agent_id
     WHERE c.thread_id = ${threadId} ORDER BY c.joined_at, a.id LIMIT ${limit}`)
 
-/** How far an agent was shown a thread; only ever further. Returns where it was before. */
+/** How far an agent was shown a topic; only ever further. */
 export async function raiseReadMark(
   tx: Tx,
   { agentId, threadId, seq }: { agentId: number; threadId: number; seq: number },
@@ -144,11 +157,22 @@ export async function lowerReadMark(
     UPDATE read_marks SET seq = ${to} WHERE agent_id = ${agentId} AND thread_id = ${threadId} AND seq = ${from}`)
 }
 
+/** How far an agent was given a topic: here, or by a sync. */
 export async function findReadMark(db: Reader, agentId: number, threadId: number): Promise<number> {
-  const [row] = await db.all<{ seq: number }>(
-    sql`SELECT seq FROM read_marks WHERE agent_id = ${agentId} AND thread_id = ${threadId}`,
-  )
+  const [row] = await db.all<{ seq: number | null }>(sql`
+    SELECT MAX(seq) AS seq FROM (
+      SELECT seq FROM read_marks WHERE agent_id = ${agentId} AND thread_id = ${threadId}
+      UNION ALL SELECT last_seq FROM cursors WHERE agent_id = ${agentId} AND thread_id = ${threadId}) AS given`)
   return row?.seq ?? 0
+}
+
+/** How much unread mail an agent has in each of its threads. */
+export async function countUnreadMail(db: Reader, agentId: number): Promise<Map<number, number>> {
+  const rows = await db.all<{ thread_id: number; count: number }>(sql`
+    SELECT m.thread_id, COUNT(*) AS count
+    FROM (${fromUnread(db, sql`d.message_id`, { recipientId: agentId })}) AS waiting
+    JOIN messages m ON m.id = waiting.message_id GROUP BY m.thread_id`)
+  return new Map(rows.map(({ thread_id, count }) => [thread_id, Number(count)]))
 }
 
 /** The threads of the newest messages that an agent sent, got or has in its topics, before the message with the id `before`. */
@@ -158,7 +182,7 @@ export async function listThreadsOfAgent(
 ): Promise<number[]> {
   const got = fromInbox(db, sql`d.message_id AS id`, {
     recipientId: agentId,
-    where: sql`AND d.kind <> 'bcc' AND d.message_id < ${before}`,
+    where: sql`AND d.message_id < ${before}`,
   })
   const newest = (from: Sql) => sql`SELECT id FROM (${from} ORDER BY id DESC LIMIT ${limit}) AS part`
   const rows = await db.all<{ thread_id: number }>(sql`
@@ -184,7 +208,7 @@ export async function findLastSeen(db: Reader, threadId: number, eyes: Eyes): Pr
   return row
 }
 
-/** How many messages of others an agent sees behind a place; no further than `most`. */
+/** How many messages of others an agent sees in a topic behind a place; no further than `most`. */
 export async function countUnseen(
   db: Reader,
   { threadId, eyes, after }: Part,
@@ -243,8 +267,7 @@ export function listReplies(db: Reader, query: ReplyQuery): Promise<ViewRow[]> {
   const { threadId, messageId, after, from, notBy, eyes } = query
   const next = from.length === 0 ? empty : sql`OR (m.reply_to IS NULL AND m.sender_id IN ${listed(db, from)})`
   return db.all<ViewRow>(sql`
-    SELECT m.id, m.seq, m.sender_id, a.name AS sender, a.project_id AS sender_project, m.reply_to, m.created_at,
-      m.attachments, octet_length(m.body) AS bytes
+    SELECT ${viewColumns(notBy)}
     FROM messages m JOIN threads t ON t.id = m.thread_id JOIN agents a ON a.id = m.sender_id
     WHERE m.thread_id = ${threadId} AND m.seq > ${after} AND m.sender_id <> ${notBy}
       AND (m.reply_to = ${messageId} ${next}) AND ${seenBy(eyes)} ORDER BY m.seq`)

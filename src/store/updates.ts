@@ -1,6 +1,7 @@
 /** What the feed says about threads and agents: for those who are told of changes, now or after they were away. */
 import sql, { type Sql } from 'sql-template-tag'
 import type { Reader } from '../db/port.ts'
+import type { DeliveryKind } from './deliveries.ts'
 import { threadsCalled } from './mail-threads.ts'
 import { feedOrder, type Place } from './places.ts'
 import { listed } from './search-documents.ts'
@@ -86,11 +87,8 @@ export async function findSpoken(db: Reader, messageId: number): Promise<Parties
   return row
 }
 
-export async function listOpenRecipientIds(db: Reader, messageId: number): Promise<number[]> {
-  const rows = await db.all<{ id: number }>(sql`
-    SELECT recipient_id AS id FROM deliveries WHERE message_id = ${messageId} AND kind <> 'bcc'`)
-  return rows.map(({ id }) => id)
-}
+export const listRecipientIds = (db: Reader, messageId: number): Promise<{ id: number; kind: DeliveryKind }[]> =>
+  db.all(sql`SELECT recipient_id AS id, kind FROM deliveries WHERE message_id = ${messageId}`)
 
 export async function listMemberIds(db: Reader, threadId: number): Promise<number[]> {
   const rows = await db.all<{ id: number }>(sql`SELECT agent_id AS id FROM cursors WHERE thread_id = ${threadId}`)

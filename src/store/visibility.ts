@@ -38,17 +38,21 @@ export const seen = ({ projectId, of }: Sight): Sql =>
 export const seenInside = ({ of }: Sight): Sql => (of === 'everybody' ? empty : sql`AND ${forEyesOf(of)}`)
 
 /** Whose eyes look into a thread at the hub: an agent's own, with those of the agents that granted it theirs. */
-export type Eyes = 'everybody' | readonly number[]
+export type Eyes = 'everybody' | { readonly own: number; readonly lent: readonly number[] }
+
+export const ownEyes = (agentId: number): Eyes => ({ own: agentId, lent: [] })
 
 /**
- * An agent sees what it wrote and what openly came to it; in a topic that it has joined, everything. Writing into a thread
- * opens nothing else of it, for mail in one thread may be between others (hub.thread.own).
+ * An agent sees what it wrote and what came to it; in a topic that it has joined, everything. Writing into a thread
+ * opens nothing else of it, for mail in one thread may be between others (hub.thread.own). A blind copy is for its recipient
+ * alone: it is in nobody's grant (hub.thread.blind).
  */
 export function seenBy(eyes: Eyes): Sql {
   if (eyes === 'everybody') return sql`TRUE`
-  const ids = join([...eyes])
+  const ids = join([eyes.own, ...eyes.lent])
   return sql`(m.sender_id IN (${ids}) OR EXISTS (
-      SELECT 1 FROM deliveries d WHERE d.message_id = m.id AND d.recipient_id IN (${ids}) AND d.kind <> 'bcc' ${oneByOne})
+      SELECT 1 FROM deliveries d WHERE d.message_id = m.id AND d.recipient_id IN (${ids})
+        AND (d.kind <> 'bcc' OR d.recipient_id = ${eyes.own}) ${oneByOne})
     OR (t.name IS NOT NULL AND EXISTS (
       SELECT 1 FROM cursors c WHERE c.thread_id = t.id AND c.agent_id IN (${ids}) ${oneByOne})))`
 }

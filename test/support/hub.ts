@@ -15,6 +15,9 @@ export interface TestHubOptions {
   clock?: Clock
   mailboxDepth?: number
   waitMs?: number
+  waitsPerAgent?: number
+  waitsTotal?: number
+  tasksPerAgent?: number
   /** Other rules than the usual ones. */
   rules?: Partial<Rules>
   llm?: HubParts['llm']
@@ -40,6 +43,9 @@ export function openTestHub(
     clock = new TestClock(),
     mailboxDepth = 10_000,
     waitMs = 50_000,
+    waitsPerAgent = 1000,
+    waitsTotal = 20_000,
+    tasksPerAgent = 200,
     rules,
     llm,
     archive,
@@ -53,7 +59,7 @@ export function openTestHub(
     ids: createIds(clock),
     log,
     metrics: createMetrics(),
-    limits: { mailboxDepth, waitMs },
+    limits: { mailboxDepth, waitMs, waitsPerAgent, waitsTotal, tasksPerAgent },
     rules: { ...usualRules, ...rules },
     llm,
     archive,

@@ -189,7 +189,16 @@ eachEngine('The feed', (open) => {
       expect(await changesOf(() => addFollowed(hub, operator, followed))).toEqual([
         { kind: 'session.followed', actor: 'operator' },
       ])
-      const task = { id: 'task', owner: 'operator', door: 'hub', tool: 'x', args: '{}', scope: '{}', ttlMs: 1000 }
+      const task = {
+        id: 'task',
+        waiter: 'local',
+        owner: 'operator',
+        door: 'hub',
+        tool: 'x',
+        args: '{}',
+        scope: '{}',
+        ttlMs: 1000,
+      }
       expect(await changesOf(() => createTask(hub, operator, { ...task, holder: 'me' }))).toEqual([
         { kind: 'task.created', actor: 'operator' },
       ])

@@ -58,7 +58,15 @@ interface Shown {
   readonly ids: Ids
   readonly log: Log
   readonly metrics: Metrics
-  readonly limits: { readonly mailboxDepth: number; readonly waitMs: number }
+  readonly limits: {
+    readonly mailboxDepth: number
+    readonly waitMs: number
+    /** Calls that may wait at once in this process. */
+    readonly waitsPerAgent: number
+    readonly waitsTotal: number
+    /** Tasks of one agent that may go on at once, in all processes. */
+    readonly tasksPerAgent: number
+  }
   readonly rules: Rules
   /** Refines summaries, where there is one. */
   readonly llm?: Llm | undefined

@@ -1,6 +1,7 @@
 /** The only waiting in the product: ask; if there is nothing, sleep until a wake-up or the deadline; ask again. */
 import { isPassing } from '../../db/faults.ts'
 import { type Hub, inside } from './hub.ts'
+import { beginWait } from './waits.ts'
 
 export interface Wait {
   /** The wake-up channel. */
@@ -11,6 +12,9 @@ export interface Wait {
   limitMs?: number
   /** Any of them aborted ends the wait with nothing. */
   signals: readonly AbortSignal[]
+  /** Whose wait it is; left out for those that are never refused. `counted`: the caller has begun it with `beginWait`. */
+  waiter?: string | undefined
+  counted?: boolean
 }
 
 export interface Answer<T> {
@@ -30,7 +34,7 @@ const awayMs = 500
  */
 export async function wait<T>(
   hub: Hub,
-  { channel, ms, limitMs = hub.limits.waitMs, signals }: Wait,
+  { channel, ms, limitMs = hub.limits.waitMs, signals, waiter, counted = false }: Wait,
   ask: (early: boolean) => Promise<Answer<T>>,
 ): Promise<T | undefined> {
   const deadline = hub.clock.monotonic() + Math.min(ms, limitMs)
@@ -38,6 +42,7 @@ export async function wait<T>(
   let early = false
   let trouble: unknown
   let rouse = () => {}
+  let leave: (() => void) | undefined
   const wake = (soon = false) => {
     woken = true
     early = soon
@@ -62,6 +67,8 @@ export async function wait<T>(
       if (left <= 0 && trouble !== undefined) throw trouble
       if (left <= 0) return undefined
       if (woken && trouble === undefined) continue
+      // Counted once it sleeps: what is there at once is given in any case.
+      if (!counted) leave ??= beginWait(hub, waiter)
       const pauseMs = answer.again === undefined ? left : Math.min(left, answer.again - hub.clock.now())
       await new Promise<void>((resolve) => {
         const cancel = hub.clock.after(Math.max(1, pauseMs), resolve)
@@ -72,6 +79,7 @@ export async function wait<T>(
       })
     }
   } finally {
+    leave?.()
     unhook?.()
   }
 }

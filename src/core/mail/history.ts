@@ -2,14 +2,12 @@
 import { HubError } from '../../base/errors.ts'
 import { limits } from '../../base/limits.ts'
 import { firstLine } from '../../base/text.ts'
-import { updateUnread } from '../../store/agents.ts'
 import { countAutomatic, findMailThreadOf, findOwnMessage, listHistory } from '../../store/conversations.ts'
-import { updateAllRead } from '../../store/deliveries.ts'
 import { type Acting, actAs } from '../agents/acting.ts'
 import type { Agent } from '../agents/agents.ts'
-import { commit } from '../hub/commit.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import { type Letter, lettersOf } from './letters.ts'
+import { markShown } from './shown.ts'
 
 export interface History {
   readonly uid: string
@@ -41,7 +39,7 @@ export async function readConversation(
   const shown = ids.flatMap((id) => letters.get(id) ?? [])
   const marks = !acting.caller.readOnly
   const unread = ids.filter((id) => letters.get(id)?.read === false && letters.get(id)?.own === false)
-  if (marks) await markAllRead(hub, acting, agent, unread)
+  await markShown(hub, acting.caller, agent, unread)
   return {
     uid: thread.uid,
     subject: firstLine(thread.subject),
@@ -59,15 +57,6 @@ function within(found: readonly { id: number; bytes: number }[]): number[] {
     return index === 0 || bytes <= limits.answerBodyBytes
   })
   return fits.map(({ id }) => id)
-}
-
-async function markAllRead(hub: Hub, acting: Acting, agent: Agent, messageIds: readonly number[]): Promise<void> {
-  if (messageIds.length === 0) return
-  await commit(hub, acting.caller, async (tx, note) => {
-    const read = await updateAllRead(tx, { recipientId: agent.id, messageIds, now: hub.clock.now() })
-    if (read.length > 0) updateUnread(tx, agent.id, -read.length)
-    for (const messageId of read) note({ kind: 'mail.read', projectId: agent.projectId, agentId: agent.id, messageId })
-  })
 }
 
 /** A thread of mail that the agent has part in. */

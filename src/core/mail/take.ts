@@ -23,6 +23,7 @@ import { type Kind, type Locking, together } from '../hub/gathering.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import { memory } from '../hub/memory.ts'
 import { wait } from '../hub/wait.ts'
+import { agentWaiter } from '../hub/waits.ts'
 
 export interface Mail {
   /** The sender's own id; the uid of the message where it gave none. */
@@ -66,7 +67,8 @@ export async function take(
   const agent = await actAs(hub, acting)
   if (after !== undefined)
     await settle(hub, acting.caller, { agent, clientId: after }, (row) => row.read_at === null && row.hold !== null)
-  return wait(hub, { channel: mailChannel(agent.id), ms: waitMs, signals }, async (early) => {
+  const waiting = { channel: mailChannel(agent.id), ms: waitMs, signals, waiter: agentWaiter(agent.id) }
+  return wait(hub, waiting, async (early) => {
     // A client that is gone takes nothing with it.
     if (signals.some((signal) => signal.aborted)) return {}
     // After mail more mail is likely. All others look first: an empty mailbox then costs no lock.

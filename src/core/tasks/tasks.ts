@@ -1,6 +1,9 @@
 /** Tasks: calls that go on without their client. They are in the store before anybody is told of them, and survive their process. */
+import { HubError } from '../../base/errors.ts'
 import { isRunning } from '../../base/processes.ts'
+import type { Tx } from '../../db/port.ts'
 import {
+  countWorking,
   deleteExpiredTasks,
   findTask as findRow,
   insertTask,
@@ -13,9 +16,10 @@ import {
   updateTasksHeld,
 } from '../../store/tasks.ts'
 import type { Caller } from '../access/callers.ts'
-import { commit, itself } from '../hub/commit.ts'
+import { commit, itself, type Note } from '../hub/commit.ts'
 import { type Hub, onWake, reader } from '../hub/hub.ts'
 import { wait } from '../hub/wait.ts'
+import { needWaitRoom } from '../hub/waits.ts'
 
 export type { TaskStatus } from '../../store/tasks.ts'
 
@@ -23,6 +27,8 @@ export interface Task {
   readonly id: string
   /** Whose it is: nobody else is told of it. */
   readonly owner: string
+  /** By whom it is counted: the agent, wherever it calls from. */
+  readonly waiter: string
   readonly door: string
   readonly tool: string
   /** JSON, as are scope and result. */
@@ -39,6 +45,7 @@ export interface Task {
 const toTask = (row: TaskRow): Task => ({
   id: row.id,
   owner: row.owner,
+  waiter: row.waiter,
   door: row.door,
   tool: row.tool,
   args: row.args,
@@ -51,7 +58,7 @@ const toTask = (row: TaskRow): Task => ({
   ttlMs: Number(row.ttl_ms),
 })
 
-export interface NewTask extends Pick<Task, 'id' | 'owner' | 'door' | 'tool' | 'args' | 'scope' | 'ttlMs'> {
+export interface NewTask extends Pick<Task, 'id' | 'owner' | 'waiter' | 'door' | 'tool' | 'args' | 'scope' | 'ttlMs'> {
   /** The process that runs it. */
   readonly holder: string
 }
@@ -73,13 +80,24 @@ export async function createTask(hub: Hub, caller: Caller, { ttlMs, ...task }: N
     expires_at: now + ttlMs,
     held_until: now + heldMs,
   }
-  await commit(hub, caller, async (tx, note) => {
+  needWaitRoom(hub)
+  const { waiter } = task
+  const count = async (tx: Tx, note: Note) => {
     await deleteExpiredTasks(tx, now)
+    if ((await countWorking(tx, waiter)) >= hub.limits.tasksPerAgent) throw tooManyTasks(hub)
     await insertTask(tx, row)
     note({ kind: 'task.created' })
-  })
+  }
+  // One after the other, so that many at once are not all counted before any is there.
+  await commit(hub, caller, count, { lane: prefix + waiter })
   return toTask({ ...row, result: null })
 }
+
+const tooManyTasks = ({ limits: { tasksPerAgent } }: Hub): HubError =>
+  new HubError('RATE_LIMITED', `${tasksPerAgent} tasks of this agent go on already. Nothing was done.`, {
+    hint: 'Cancel some with tasks/cancel, or call again once some have ended. TASKS_PER_AGENT is the limit; the operator can raise it.',
+    retryAfter: 1,
+  })
 
 export async function findTask(hub: Hub, _caller: Caller, id: string, owner: string): Promise<Task | undefined> {
   const row = await findRow(reader(hub), { id, owner, now: hub.clock.now() })
@@ -115,7 +133,8 @@ export async function awaitTask(
 ): Promise<Task | undefined> {
   let task: Task | undefined
   const longest = Number.MAX_SAFE_INTEGER
-  const waiting = { channel: prefix + id, ms: 7 * 86_400_000, limitMs: longest, signals }
+  const before = await findTask(hub, caller, id, owner)
+  const waiting = { channel: prefix + id, ms: 7 * 86_400_000, limitMs: longest, signals, waiter: before?.waiter ?? '' }
   await wait(hub, waiting, async () => {
     task = await findTask(hub, caller, id, owner)
     if (task?.status === 'working') return { again: task.createdAt + task.ttlMs }

@@ -6,7 +6,7 @@ import {
   findSpoken,
   listGrantsOn,
   listMemberIds,
-  listOpenRecipientIds,
+  listRecipientIds,
   type NewsRow,
 } from '../../store/updates.ts'
 import { type Hub, reader } from '../hub/hub.ts'
@@ -61,16 +61,19 @@ export async function audienceOf(hub: Hub, change: NewsRow): Promise<Audience | 
   if (threadId === null || messageId === null) return undefined
   const [thread, spoken] = [await namesOf(hub, threadId), await findSpoken(reader(hub), messageId)]
   if (thread === undefined || spoken === undefined) return undefined
-  const told = new Set(
-    await (thread.topic ? listMemberIds(reader(hub), threadId) : listOpenRecipientIds(reader(hub), messageId)),
-  )
-  const parties = new Set(told).add(spoken.sender_id)
+  const recipients = thread.topic ? [] : await listRecipientIds(reader(hub), messageId)
+  const members = thread.topic ? await listMemberIds(reader(hub), threadId) : []
+  // A blind copy is told to its recipient, and shared with nobody (hub.thread.blind).
+  const told = new Set([...members, ...recipients.map(({ id }) => id)])
+  const open = recipients.filter(({ kind }) => kind !== 'bcc').map(({ id }) => id)
+  const parties = new Set([...members, ...open, spoken.sender_id])
   const grants = await listGrantsOn(reader(hub), threadId, hub.clock.now())
   const guests = new Set(
     grants.filter(({ granter_id }) => granter_id === null || parties.has(granter_id)).map(({ agent_id }) => agent_id),
   )
   const sees = ({ agent, all, project }: View): boolean =>
-    (all && project.id === thread.projectId) || (agent !== undefined && (parties.has(agent.id) || guests.has(agent.id)))
+    (all && project.id === thread.projectId) ||
+    (agent !== undefined && (told.has(agent.id) || parties.has(agent.id) || guests.has(agent.id)))
   return {
     names: thread.names,
     concerns(target, view, mark) {

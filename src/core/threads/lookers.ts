@@ -4,12 +4,13 @@ import { commons, nameKey } from '../../base/names.ts'
 import { findOwned } from '../../store/agents.ts'
 import { listGranters } from '../../store/grants.ts'
 import { isSeen, listThreadsById, listThreadsNamed, type ThreadRow } from '../../store/thread-views.ts'
-import type { Eyes } from '../../store/visibility.ts'
+import { type Eyes, ownEyes } from '../../store/visibility.ts'
 import type { Caller } from '../access/callers.ts'
 import { type Acting, findActor, notYours } from '../agents/acting.ts'
 import { type Agent, findIn, isNewcomer } from '../agents/agents.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import { memory, remember } from '../hub/memory.ts'
+import { agentWaiter } from '../hub/waits.ts'
 import { needProject, type Project, slugOfProject } from '../projects/projects.ts'
 
 /** The caller of the hub's verbs, with what its URL says: an agent by its key needs neither name nor project. */
@@ -71,6 +72,20 @@ export async function viewOf(hub: Hub, looker: Looker): Promise<View> {
   return { project, agent: isNewcomer(agent) ? undefined : agent, all }
 }
 
+/** Nobody, where the caller may not look, or there is no such project as yet. */
+export async function findView(hub: Hub, looker: Looker): Promise<View | undefined> {
+  try {
+    return await viewOf(hub, looker)
+  } catch (error) {
+    if (error instanceof HubError) return undefined
+    throw error
+  }
+}
+
+/** By whom waits at the hub are counted: the agent, once there is one. */
+export const waiterOf = ({ caller, project, name = '' }: Looker, view: View | undefined): string =>
+  view?.agent === undefined ? `${caller.key} ${project ?? ''} ${nameKey(name)}` : agentWaiter(view.agent.id)
+
 /** A thread, and through whose eyes it is seen. */
 export interface Seen {
   readonly thread: ThreadRow
@@ -110,7 +125,7 @@ async function seenThrough(
   if (all) return { thread, eyes: 'everybody', own: true, mayWrite: true }
   if (agent === undefined) return undefined
   const grants = await listGranters(reader(hub), { threadId: thread.id, agentId: agent.id, now: hub.clock.now() })
-  const own = await isSeen(reader(hub), thread.id, [agent.id])
+  const own = await isSeen(reader(hub), thread.id, ownEyes(agent.id))
   if (!own && grants.length === 0) return undefined
   return { thread, eyes: eyesOf(agent.id, grants), own, mayWrite: own || grants.some(({ can }) => can === 'write') }
 }
@@ -118,5 +133,5 @@ async function seenThrough(
 /** An agent's own eyes, and those of whoever granted it theirs. */
 export const eyesOf = (agentId: number, grants: readonly { readonly granter_id: number | null }[]): Eyes => {
   const lent = grants.map(({ granter_id }) => granter_id)
-  return lent.includes(null) ? 'everybody' : [agentId, ...lent.filter((id) => id !== null)]
+  return lent.includes(null) ? 'everybody' : { own: agentId, lent: lent.filter((id) => id !== null) }
 }

@@ -33,7 +33,7 @@ const members = async (hub: Hub, { id }: ThreadRow) =>
   (await listMembers(longReader(hub), id, limits.listed)).map((row) => ({ name: row.name, projectId: row.project_id }))
 
 async function gather(hub: Hub, { id, next_seq }: ThreadRow, eyes: Eyes) {
-  const key = `${id}/${eyes === 'everybody' ? '' : eyes.join(',')}`
+  const key = `${id}/${eyes === 'everybody' ? '' : [eyes.own, ...eyes.lent].join(',')}`
   const known = gathered(hub).get(key) ?? remember(gathered(hub), key, { upTo: 0, parties: new Map() })
   const last = next_seq - 1
   for (let after = known.upTo; after < last; after += seqsPerLook) {

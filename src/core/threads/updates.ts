@@ -1,5 +1,4 @@
 /** Being told of changes: each message of a followed thread once, in the order of the feed, and only after its commit. */
-import { HubError } from '../../base/errors.ts'
 import { limits } from '../../base/limits.ts'
 import { nameKey } from '../../base/names.ts'
 import { findEnd } from '../../store/changes.ts'
@@ -9,7 +8,7 @@ import { isUnnamed } from '../access/rules.ts'
 import { type Hub, longReader, reader } from '../hub/hub.ts'
 import { memory } from '../hub/memory.ts'
 import { type Audience, audienceOf, type Mark, type Target } from './audience.ts'
-import { type Looker, type View, viewOf } from './lookers.ts'
+import { findView, type Looker, type View } from './lookers.ts'
 import { Pump } from './pump.ts'
 
 export type { Mark, Target } from './audience.ts'
@@ -68,16 +67,6 @@ async function markOf(hub: Hub, looker: Looker, target: Target): Promise<Mark> {
   return own === undefined ? { at: 0 } : { threadId: own.id, at: Number(own.last) }
 }
 
-/** Nobody, where the caller may not look, or there is no such project as yet: it is told nothing (hub.updates.silent). */
-async function findView(hub: Hub, looker: Looker): Promise<View | undefined> {
-  try {
-    return await viewOf(hub, looker)
-  } catch (error) {
-    if (error instanceof HubError) return undefined
-    throw error
-  }
-}
-
 /** Somebody who follows resources. */
 export class Follower {
   readonly #hub: Hub
@@ -123,6 +112,7 @@ export class Follower {
     if (isUnnamed(this.#looker.caller) && this.#view?.agent?.id === agentId) this.#view = undefined
   }
 
+  /** Who looks; nobody is told nothing (hub.updates.silent). */
   async look(): Promise<void> {
     this.#view = await findView(this.#hub, this.#looker)
   }

@@ -2,6 +2,7 @@
 import { limits } from '../../base/limits.ts'
 import { firstLine } from '../../base/text.ts'
 import {
+  countUnreadMail,
   countUnseen,
   findLastSeen,
   findReadMark,
@@ -15,14 +16,15 @@ import {
   type ThreadRow,
   type ViewRow,
 } from '../../store/thread-views.ts'
-import type { Eyes } from '../../store/visibility.ts'
+import { type Eyes, ownEyes } from '../../store/visibility.ts'
 import { commit } from '../hub/commit.ts'
-import { type Hub, reader } from '../hub/hub.ts'
+import { type Hub, longReader, reader } from '../hub/hub.ts'
 import { wait } from '../hub/wait.ts'
+import { markShown } from '../mail/shown.ts'
 import { type Attachment, listAttachments } from '../messages/carried.ts'
 import { threadChannel } from '../messages/placing.ts'
 import { slugOfProject } from '../projects/projects.ts'
-import { type Looker, needSeen, type View, viewOf } from './lookers.ts'
+import { type Looker, needSeen, type View, viewOf, waiterOf } from './lookers.ts'
 import { listParticipants } from './participants.ts'
 
 export interface SeenMessage {
@@ -68,10 +70,12 @@ export async function viewThread(hub: Hub, looker: Looker, wish: PageWish): Prom
   let seen = await needSeen(hub, view, wish.thread)
   const { thread } = seen
   let rows: ViewRow[] | undefined
-  await wait(hub, { channel: threadChannel(thread.id), ms: waitMs, signals }, async () => {
+  const waiting = { channel: threadChannel(thread.id), ms: waitMs, signals, waiter: waiterOf(looker, view) }
+  await wait(hub, waiting, async () => {
     // A grant may end while its holder waits.
     if (rows !== undefined) seen = await needSeen(hub, view, wish.thread)
-    rows = await listSeen(reader(hub), { threadId: thread.id, eyes: seen.eyes, after }, limit + 1)
+    const part = { threadId: thread.id, eyes: seen.eyes, after }
+    rows = await listSeen(reader(hub), part, { agentId: view.agent?.id, limit: limit + 1 })
     return rows.length > 0 ? { found: true } : {}
   })
   const found = rows ?? []
@@ -87,7 +91,7 @@ export async function viewThread(hub: Hub, looker: Looker, wish: PageWish): Prom
     messages,
     next,
     more: found.length > page.length,
-    putBack: await markRead(hub, looker, { view, threadId: thread.id, seq: next }),
+    putBack: await markGiven(hub, looker, { view, thread, page }),
   }
 }
 
@@ -147,26 +151,30 @@ export function partOf(text: string, offset: number): { text: string; nextOffset
   return { text: text.slice(start, end), nextOffset: end < text.length ? end : undefined }
 }
 
-/** Reading moves how far the agent was shown the thread, and writes only where that grows; never for one who may only read. */
-async function markRead(
+/** What came to the agent is read now, and of a topic it is known how far it was given (hub.unread.one). */
+async function markGiven(
   hub: Hub,
   { caller }: Looker,
-  { view, threadId, seq }: { view: View; threadId: number; seq: number },
+  { view: { agent }, thread, page }: { view: View; thread: ThreadRow; page: readonly ViewRow[] },
 ): Promise<() => Promise<void>> {
-  const { agent } = view
-  if (agent === undefined || seq === 0 || caller.readOnly) return async () => {}
-  const to = await findReadMark(reader(hub), agent.id, threadId)
+  const seq = page.at(-1)?.seq
+  if (agent === undefined || seq === undefined || caller.readOnly) return async () => {}
+  if (thread.topic === null) return markShown(hub, caller, agent, unreadOf(page))
+  const to = await findReadMark(reader(hub), agent.id, thread.id)
   if (to >= seq) return async () => {}
-  const mark = { agentId: agent.id, threadId }
+  const mark = { agentId: agent.id, threadId: thread.id }
   await commit(hub, caller, (tx) => raiseReadMark(tx, { ...mark, seq }))
   return () => commit(hub, caller, (tx) => lowerReadMark(tx, { ...mark, from: seq, to }))
 }
+
+export const unreadOf = (rows: readonly ViewRow[]): number[] =>
+  rows.filter(({ unread }) => Number(unread) > 0).map(({ id }) => id)
 
 export interface OwnThread {
   readonly thread: string
   readonly subject: string
   readonly lastSeq: number
-  /** Messages of others that the agent was not shown yet. */
+  /** Mail that the agent has not read at any door; in a topic, messages of others that it was not given. */
   readonly unread: number
 }
 
@@ -176,7 +184,7 @@ export interface OwnThreads {
   readonly next: number | undefined
 }
 
-/** Past this many a number of unread messages says no more. */
+/** Past this many a number of messages that were not given says no more. */
 const mostCounted = 1000
 
 /** The threads of the agent that looks, those with the newest messages first. */
@@ -187,22 +195,27 @@ export async function listOwnThreads(
 ): Promise<OwnThreads> {
   const { agent } = await viewOf(hub, looker)
   if (agent === undefined) return { threads: [], next: undefined }
-  const eyes = [agent.id]
+  const eyes = ownEyes(agent.id)
   // Some of them may have newer messages, and stand on a page before this one.
   const ids = [...new Set(await listThreadsOfAgent(reader(hub), { agentId: agent.id, before, limit: limit * 4 }))]
   const rows = new Map((await listThreadsById(reader(hub), ids)).map((row) => [row.id, row]))
+  const unread = await countUnreadMail(longReader(hub), agent.id)
+  const unreadIn = async ({ id, topic }: ThreadRow): Promise<number> => {
+    if (topic === null) return unread.get(id) ?? 0
+    const after = await findReadMark(reader(hub), agent.id, id)
+    return countUnseen(reader(hub), { threadId: id, eyes, after }, { notBy: agent.id, most: mostCounted })
+  }
   const threads: OwnThread[] = []
   let next: number | undefined
   for (const id of ids) {
     const [thread, last] = [rows.get(id), await findLastSeen(reader(hub), id, eyes)]
     if (thread === undefined || (last?.last_id ?? 0) >= before) continue
     if (threads.length === limit) return { threads, next }
-    const after = await findReadMark(reader(hub), agent.id, id)
     threads.push({
       thread: thread.called,
       subject: await subjectOf(hub, thread, eyes),
       lastSeq: last?.last_seq ?? 0,
-      unread: await countUnseen(reader(hub), { threadId: id, eyes, after }, { notBy: agent.id, most: mostCounted }),
+      unread: await unreadIn(thread),
     })
     next = last?.last_id
   }

@@ -1,20 +1,36 @@
 /** Writing at the hub: into a thread that the sender sees, or a new one; and waiting for the answers. */
 import { HubError } from '../../base/errors.ts'
+import { nameKey } from '../../base/names.ts'
 import { listRecipientsOf } from '../../store/mail.ts'
 import { findMessageId, findUid } from '../../store/messages.ts'
 import { findPlaceOf, listReplies, listThreadsById, type ViewRow } from '../../store/thread-views.ts'
 import type { Acting } from '../agents/acting.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import { wait } from '../hub/wait.ts'
+import { beginWait } from '../hub/waits.ts'
+import { markShown } from '../mail/shown.ts'
 import { threadChannel } from '../messages/placing.ts'
 import { type Address, type Sent, send } from '../messages/send.ts'
+import { findProjectElsewhere } from '../projects/projects.ts'
 import { remark } from '../topics/remarks.ts'
-import type { Topic } from '../topics/topics.ts'
-import { actingOf, findSeen, type Looker, needSeen, noThread, type Seen, type View, viewOf } from './lookers.ts'
-import { addressOf, type SeenMessage, seenMessages } from './views.ts'
+import {
+  actingOf,
+  findSeen,
+  findView,
+  type Looker,
+  needSeen,
+  noThread,
+  type Seen,
+  type View,
+  viewOf,
+  waiterOf,
+} from './lookers.ts'
+import { addressOf, type SeenMessage, seenMessages, unreadOf } from './views.ts'
 
 export interface Letter {
   readonly to: readonly Address[]
+  /** Whether the sender is left out where it stands among the recipients. */
+  readonly toOthers?: boolean
   readonly text: string
   /** A thread that the sender sees; without one the message begins a new one. */
   readonly thread?: string | undefined
@@ -42,10 +58,25 @@ export async function write(hub: Hub, looker: Looker, letter: Letter): Promise<W
     })
   if (seen !== undefined && seen.thread.topic !== null) return say(hub, acting, seen, letter)
   // Under a name of its own even a mailbox, which knows no threads, answers in the thread (mailbox.send.reply).
-  const { to, text: body, replyTo, clientId = hub.ids.uuid(), links } = letter
+  const { text: body, replyTo, clientId = hub.ids.uuid(), links } = letter
+  const to = letter.toOthers ? await othersOf(hub, acting, letter.to) : letter.to
   const sent = await send(hub, acting, { to, body, threadId: seen?.thread.id, replyTo, clientId, links })
   const { messageId, seq, createdAt } = sent
   return { messageId, thread: await nameOf(hub, sent, seen), seq, createdAt, sent }
+}
+
+async function othersOf(hub: Hub, { caller, project, name }: Acting, to: readonly Address[]): Promise<Address[]> {
+  const others: Address[] = []
+  for (const address of to) {
+    const named = nameKey(address.name) === nameKey(name)
+    const slugs = named && address.project !== undefined ? [address.project, project] : []
+    const [there, here] = await Promise.all(slugs.map((slug) => findProjectElsewhere(hub, caller, slug)))
+    if (!named || there?.id !== here?.id) others.push(address)
+  }
+  if (others.length > 0) return others
+  throw new HubError('INVALID_ARGUMENT', 'A message to several agents is not sent to its sender alone.', {
+    hint: 'Nothing was sent. Name at least one other agent in "to".',
+  })
 }
 
 /** A retry is in the thread of the first send. */
@@ -90,7 +121,7 @@ async function say(hub: Hub, acting: Acting, { thread }: Seen, letter: Letter): 
   const { text: body, replyTo, clientId } = letter
   const replyToUid = replyTo === undefined ? undefined : await findUid(reader(hub), replyTo)
   const { message } = await remark(hub, acting, {
-    topic: { uid: thread.uid } as Topic,
+    topic: { uid: thread.uid, projectId: thread.project_id },
     outgoing: { body, kind: 'message', replyToUid, clientId },
   })
   const messageId = (await findMessageId(reader(hub), thread.id, message.uid)) ?? 0
@@ -103,6 +134,26 @@ export interface Patience {
   /** For waits that no client's call waits for; the hub's own limit, if left out. */
   readonly limitMs?: number | undefined
   readonly signals: readonly AbortSignal[]
+  /** Whether the wait is among those of its agent already. */
+  readonly counted?: boolean
+}
+
+/** Sends, and waits for the answers. What is refused its wait is not sent. */
+export async function writeAndAwait(
+  hub: Hub,
+  looker: Looker,
+  letter: Letter,
+  patience: Patience,
+): Promise<{ written: Written; answers: Answers }> {
+  const waits = patience.waitMs > 0 && patience.limitMs === undefined
+  const endWait = waits ? beginWait(hub, waiterOf(looker, await findView(hub, looker))) : () => {}
+  try {
+    const written = await write(hub, looker, letter)
+    const answers = await awaitReplies(hub, looker, written.messageId, { ...patience, counted: waits })
+    return { written, answers }
+  } finally {
+    endWait()
+  }
 }
 
 export interface Answers {
@@ -112,6 +163,8 @@ export interface Answers {
   readonly replies: readonly SeenMessage[]
   /** The agents that did not, as their sender addresses them. */
   readonly missing: readonly string[]
+  /** For an answer that never reached its client: the replies count as unread again. */
+  putBack(): Promise<void>
 }
 
 /**
@@ -135,9 +188,11 @@ export async function awaitReplies(hub: Hub, looker: Looker, messageId: number, 
     eyes: seen.eyes,
   }
   let rows: ViewRow[] = []
-  const { waitMs: ms, limitMs, signals } = patience
-  const waiting = { channel: threadChannel(seen.thread.id), ms, signals, ...(limitMs !== undefined && { limitMs }) }
-  await wait(hub, waiting, async () => {
+  const { waitMs: ms, limitMs = hub.limits.waitMs, signals, counted = false } = patience
+  // That of a task is never refused: the task was let in.
+  const waiter = patience.limitMs === undefined ? waiterOf(looker, view) : undefined
+  const channel = threadChannel(seen.thread.id)
+  await wait(hub, { channel, ms, limitMs, signals, waiter, counted }, async () => {
     rows = firstOfEach(await listReplies(reader(hub), query), asked)
     return rows.length >= Math.max(1, asked.length) ? { found: true } : {}
   })
@@ -145,7 +200,13 @@ export async function awaitReplies(hub: Hub, looker: Looker, messageId: number, 
   const missing: string[] = []
   for (const { id, name, project_id } of asked)
     if (!answered.has(id)) missing.push(await addressOf(hub, view.project.id, name, project_id))
-  return { messageId, thread: seen.thread.called, replies: await seenMessages(hub, view, rows), missing }
+  return {
+    messageId,
+    thread: seen.thread.called,
+    replies: await seenMessages(hub, view, rows),
+    missing,
+    putBack: await markShown(hub, looker.caller, agent, unreadOf(rows)),
+  }
 }
 
 /** Of one that was asked alone, anybody's answer counts that names the message. */

@@ -9,6 +9,7 @@ import type { Caller } from '../access/callers.ts'
 import { commit } from '../hub/commit.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import { wait } from '../hub/wait.ts'
+import { agentWaiter, beginWait } from '../hub/waits.ts'
 import { noteStored } from '../messages/filing.ts'
 import { threadChannel } from '../messages/placing.ts'
 import { needProject } from '../projects/projects.ts'
@@ -51,19 +52,27 @@ export interface Synced extends Round {
 export async function sync(hub: Hub, holder: Holder, uid: string, request: Syncing): Promise<Synced> {
   const { id: projectId } = await needProject(hub, holder.caller, holder.project)
   const waitMs = Math.min(request.waitMs, hub.limits.waitMs)
-  const { sent, round } = await commit(hub, holder.caller, async (tx, note) => {
-    const topic = await readTopic(tx, projectId, uid)
-    const member = await needMember(tx, holder, topic)
-    const sender = { id: member.agent_id, name: member.name }
-    const sent = await say(hub, tx, { topic, sender, outbox: request.outbox, note })
-    const round = await receive(hub, tx, { topic, member, sent, request, waitMs })
-    return { sent, round }
-  })
-  if (sent.length > 0) noteStored(hub, { messages: sent.length, deliveries: 0 })
-  const waits = round.received.length === 0 && round.topic.status === 'open' && waitMs > 0
-  const later = waits ? await receiveLater(hub, { holder, round, request, waitMs }) : round
-  const last = later ?? round
-  return { ...last, sent, timedOut: later === undefined, undo: () => moveBack(hub, holder.caller, last) }
+  let endWait: (() => void) | undefined
+  try {
+    const { sent, round } = await commit(hub, holder.caller, async (tx, note) => {
+      const topic = await readTopic(tx, projectId, uid)
+      const member = await needMember(tx, holder, topic)
+      const sender = { id: member.agent_id, name: member.name }
+      const sent = await say(hub, tx, { topic, sender, outbox: request.outbox, note })
+      const round = await receive(hub, tx, { topic, member, sent, request, waitMs })
+      const waits = round.received.length === 0 && round.topic.status === 'open' && waitMs > 0
+      // Within the transaction, which may run twice: a call that is refused its wait sends nothing.
+      endWait?.()
+      endWait = waits ? beginWait(hub, agentWaiter(round.agentId)) : undefined
+      return { sent, round }
+    })
+    if (sent.length > 0) noteStored(hub, { messages: sent.length, deliveries: 0 })
+    const later = endWait === undefined ? round : await receiveLater(hub, { holder, round, request, waitMs })
+    const last = later ?? round
+    return { ...last, sent, timedOut: later === undefined, undo: () => moveBack(hub, holder.caller, last) }
+  } finally {
+    endWait?.()
+  }
 }
 
 interface Receiving {
@@ -129,7 +138,8 @@ async function receiveLater(
   const { signals, includeSelf } = request
   const { id, projectId, uid } = round.topic
   const unread = { threadId: id, agentId: round.agentId, includeSelf }
-  return wait<Round>(hub, { channel: threadChannel(id), ms: waitMs, signals }, async (early) => {
+  const waiting = { channel: threadChannel(id), ms: waitMs, signals, counted: true }
+  return wait<Round>(hub, waiting, async (early) => {
     // A client that is gone takes nothing with it.
     if (signals.some((signal) => signal.aborted)) return {}
     if (early || (await hasUnread(reader(hub), unread))) {

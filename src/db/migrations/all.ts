@@ -15,6 +15,7 @@ import { pages } from './0012-pages.ts'
 import { bridge } from './0013-bridge.ts'
 import { scopes } from './0014-scopes.ts'
 import { unread } from './0015-unread.ts'
+import { waitingTasks } from './0017-waiting-tasks.ts'
 
 export const migrations: readonly Migration[] = [
   mailbox,
@@ -32,4 +33,5 @@ export const migrations: readonly Migration[] = [
   bridge,
   scopes,
   unread,
+  waitingTasks,
 ]

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { HubError } from '../../../base/errors.ts'
 import { limits, sizeInWords } from '../../../base/limits.ts'
 import type { Hub } from '../../../core/hub/hub.ts'
-import { awaitReplies, write } from '../../../core/threads/writing.ts'
+import { awaitReplies, write, writeAndAwait } from '../../../core/threads/writing.ts'
 import { type CallContext, defineTool } from '../../mcp/table.ts'
 import { agentAddress, body, clientId, id, threadKey, waitSeconds } from '../../words/fields.ts'
 import { addressOf, links, patienceOf, withLinks } from '../fields.ts'
@@ -43,19 +43,21 @@ export const messageTools = (hub: Hub) => [
     task: ({ await_reply_seconds }) => await_reply_seconds !== undefined,
     async run(input, context) {
       const looker = lookerOf(context)
-      const written = await write(hub, looker, {
+      const letter = {
         to: [addressOf(input.to)],
         text: input.text,
         thread: existing(input.thread),
         replyTo: input.reply_to,
         links: input.attachments,
         clientId: input.client_message_id ?? onceOf(context),
-      })
+      }
       const { await_reply_seconds: seconds } = input
-      if (seconds === undefined) return toSent(written)
+      if (seconds === undefined) return toSent(await write(hub, looker, letter))
       const patience = patienceOf(hub, context, seconds * 1000)
-      const { replies } = await awaitReplies(hub, looker, written.messageId, patience)
-      return { ...toSent(written), reply: replies[0] === undefined ? null : toReply(replies[0]) }
+      const { written, answers } = await writeAndAwait(hub, looker, letter, patience)
+      context.ifLost(answers.putBack)
+      const [reply] = answers.replies
+      return { ...toSent(written), reply: reply === undefined ? null : toReply(reply) }
     },
   }),
   tool({
@@ -78,36 +80,40 @@ export const messageTools = (hub: Hub) => [
     async run({ to, text, thread, message_id, wait_seconds }, context) {
       const looker = lookerOf(context)
       const patience = patienceOf(hub, context, wait_seconds === undefined ? hub.limits.waitMs : wait_seconds * 1000)
-      if (message_id !== undefined && to === undefined && text === undefined && thread === undefined)
-        return toAnswer(await awaitReplies(hub, looker, message_id, patience))
+      if (message_id !== undefined && to === undefined && text === undefined && thread === undefined) {
+        const answers = await awaitReplies(hub, looker, message_id, patience)
+        context.ifLost(answers.putBack)
+        return toAnswer(answers)
+      }
       if (message_id !== undefined || to === undefined || text === undefined)
         throw new HubError('INVALID_ARGUMENT', 'A question needs "to" and "text", or a "message_id" alone.', {
           hint: 'Pass to and text to ask; pass the message_id of a question you asked before to wait on.',
         })
       const letter = { to: [addressOf(to)], text, thread: existing(thread), clientId: onceOf(context) }
-      const { messageId } = await write(hub, looker, letter)
-      return toAnswer(await awaitReplies(hub, looker, messageId, patience))
+      const { answers } = await writeAndAwait(hub, looker, letter, patience)
+      context.ifLost(answers.putBack)
+      return toAnswer(answers)
     },
   }),
   tool({
     name: 'apm2.message.broadcast',
     title: 'Send a message to several agents',
     description:
-      'Send one message to several agents, in a new thread, and gather the first reply of each. With wait_seconds the call waits until all have answered or time is up; missing names those who have not.',
+      'Send one message to several agents, in a new thread, and gather the first reply of each. With wait_seconds the call waits until all have answered or time is up, without it it answers at once; missing names those who have not. You yourself are left out.',
     cluster: 'messaging',
     input: z.strictObject({
       to: z.array(agentAddress).min(1).max(limits.inboxListed).describe('The agents.'),
       text,
-      wait_seconds: waitSeconds.optional().describe('How long to wait for replies; the server may cut it.'),
+      wait_seconds: waitSeconds.default(0).describe('How long to wait for replies; the server may cut it.'),
     }),
     output: broadcastShape,
     effect: 'write',
-    task: () => true,
+    task: ({ wait_seconds }) => wait_seconds > 0,
     async run({ to, text, wait_seconds }, context) {
-      const looker = lookerOf(context)
-      const written = await write(hub, looker, { to: to.map(addressOf), text, clientId: onceOf(context) })
-      const waitMs = wait_seconds === undefined ? hub.limits.waitMs : wait_seconds * 1000
-      const answers = await awaitReplies(hub, looker, written.messageId, patienceOf(hub, context, waitMs))
+      const letter = { to: to.map(addressOf), toOthers: true, text, clientId: onceOf(context) }
+      const patience = patienceOf(hub, context, wait_seconds * 1000)
+      const { written, answers } = await writeAndAwait(hub, lookerOf(context), letter, patience)
+      context.ifLost(answers.putBack)
       const { deliveries = [], blocked = [], home = '' } = written.sent ?? {}
       const called = (name: string, project: string) => (project === home ? name : `${name}@${project}`)
       return {

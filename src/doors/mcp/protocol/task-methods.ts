@@ -1,5 +1,7 @@
 /** `tasks/*` on the wire: the methods of 2025-11-25, and those of the extension of 2026-07-28. */
 import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server'
+import { errorShape, HubError } from '../../../base/errors.ts'
+import { nameKey } from '../../../base/names.ts'
 import type { Task } from '../../../core/tasks/tasks.ts'
 import { readArguments } from '../args.ts'
 import type { Exchange } from './exchange.ts'
@@ -20,6 +22,10 @@ const page = 50
 /** Tasks are their caller's at one place of a door, whatever session it has now. */
 const ownerOf = <Scope>({ door }: Service<Scope>, { caller, scope }: Exchange<Scope>): string =>
   JSON.stringify([door.name, caller.key, scope])
+
+/** An agent with a key is counted wherever it calls from; others by what their URL says, in one spelling. */
+const waiterOf = <Scope>({ caller, scope }: Exchange<Scope>): string =>
+  caller.kind === 'agent' ? caller.key : `${caller.key} ${nameKey(JSON.stringify(scope))}`
 
 const iso = (ms: number): string => new Date(ms).toISOString()
 
@@ -46,6 +52,11 @@ const modernShape = ({ id, status, createdAt, updatedAt, ttlMs }: Task): Json =>
 function resultOf({ status, result = '{}' }: Task): Json {
   const error = status === 'failed' ? { isError: true } : {}
   return { content: [{ type: 'text', text: result }], structuredContent: JSON.parse(result), ...error }
+}
+
+const errorOf = (error: HubError): Json => {
+  const shape = errorShape(error)
+  return { content: [{ type: 'text', text: JSON.stringify(shape) }], structuredContent: shape, isError: true }
 }
 
 const declares = (params: Json): boolean => {
@@ -78,10 +89,11 @@ export async function startTask<Scope>(
   // Wrong arguments are answered at once; so is a call that does not wait, in the era in which the server decides.
   if (input === undefined || (!legacy && !tool.task(input))) return undefined
   const { conversation } = exchange
-  const task = await tasks.start(
+  const starting = tasks.start(
     exchange.caller,
     {
       owner: ownerOf(service, exchange),
+      waiter: waiterOf(exchange),
       door: service.door.name,
       tool: tool.name,
       args: JSON.stringify(params.arguments ?? {}),
@@ -95,6 +107,12 @@ export async function startTask<Scope>(
           )
       : undefined,
   )
+  const task = await starting.catch((thrown: unknown) => {
+    if (thrown instanceof HubError) return service.word(thrown, exchange.scope)
+    throw thrown
+  })
+  // An error of the tool like any other: the model reads it.
+  if (task instanceof HubError) return era.encode(message.method, errorOf(task))
   const said = `${tool.title}: this goes on as task ${task.id}. Its result comes later; go on with other work meanwhile.`
   const _meta = { [immediateKey]: said }
   return era.encode(

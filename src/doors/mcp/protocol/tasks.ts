@@ -10,7 +10,10 @@ import type { Service, ToolRow } from './service.ts'
 
 /** Where tasks are kept, for every process. */
 export interface TaskStore {
-  create(caller: Caller, task: Pick<Task, 'owner' | 'door' | 'tool' | 'args' | 'scope' | 'ttlMs'>): Promise<Task>
+  create(
+    caller: Caller,
+    task: Pick<Task, 'owner' | 'waiter' | 'door' | 'tool' | 'args' | 'scope' | 'ttlMs'>,
+  ): Promise<Task>
   find(caller: Caller, id: string, owner: string): Promise<Task | undefined>
   list(caller: Caller, owner: string, before: string | undefined, limit: number): Promise<Task[]>
   end(
