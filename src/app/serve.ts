@@ -7,7 +7,7 @@ import { HubError } from '../base/errors.ts'
 import type { Log } from '../base/log.ts'
 import { collectProcessMetrics } from '../base/process-metrics.ts'
 import { openFileLimit } from '../base/processes.ts'
-import { callerOfKey } from '../core/access/keys.ts'
+import { callerOfKey, onKeyLost } from '../core/access/keys.ts'
 import {
   addFollowed,
   endSession,
@@ -129,6 +129,7 @@ export async function startServer(config: Config, log: Log) {
       bearerToken: config.HTTP_BEARER_TOKEN,
       allowLocalUnauthenticated: config.HTTP_ALLOW_LOCALHOST_UNAUTHENTICATED,
       callerOfKey: (key) => callerOfKey(hub, key),
+      onKeyLost: (caller, key, lost) => onKeyLost(hub, caller, key, lost),
       clock,
       log,
       requestsShown: config.HTTP_REQUEST_LOG_ENABLED,

@@ -31,6 +31,7 @@ describe('The banner', () => {
     const mine = `${url}/agents/alice/mcp`
     expect(output.stdout).toContain(`Parley ${version} is ready at ${url}\n`)
     expect(output.stdout).toContain(`  storage   ${join(storage, 'parley.sqlite3')}\n`)
+    expect(output.stdout).toContain(`  hub       ${url}/hub/mcp?agent={agent}\n`)
     expect(output.stdout).toContain(`claude mcp add --transport http parley ${mine}\n`)
     expect(output.stdout).toContain(`codex mcp add parley --url ${mine}\n`)
     expect(output.stdout).toContain(`gemini mcp add --scope user --transport http parley ${mine}\n`)

@@ -14,6 +14,8 @@ export interface Event {
 
 export interface EventStream {
   readonly status: number
+  /** Whether the server has ended it, or it broke. */
+  ended(): boolean
   /** All so far, those that only name a place too. */
   readonly events: Event[]
   /** The URIs of the updates so far. */
@@ -36,7 +38,12 @@ export async function openEvents(
   sent.on('error', () => {})
   sent.end(body && JSON.stringify(body))
   const [response] = (await once(sent, 'response')) as [IncomingMessage]
-  response.on('error', () => {})
+  let ended = false
+  response
+    .on('error', () => {})
+    .on('close', () => {
+      ended = true
+    })
   const events: Event[] = []
   let rest = ''
   let wake = () => {}
@@ -55,6 +62,7 @@ export async function openEvents(
     events.flatMap(({ message }) => (message?.method === 'notifications/resources/updated' ? [message.params.uri] : []))
   return {
     status: response.statusCode ?? 0,
+    ended: () => ended,
     events,
     uris,
     async until(count) {

@@ -3,7 +3,7 @@ import { hash } from 'node:crypto'
 import { findKeyHolder } from '../../store/keys.ts'
 import { type Hub, onWake, reader } from '../hub/hub.ts'
 import { memory, remember } from '../hub/memory.ts'
-import { agentCaller, type Caller } from './callers.ts'
+import { type AgentCaller, agentCaller, type Caller } from './callers.ts'
 
 const pattern = /^amb_[0-9a-f]{64}$/
 
@@ -44,6 +44,46 @@ async function lookUp(hub: Hub, hashed: string): Promise<Caller | undefined> {
   if (row === undefined) return undefined
   const caller = agentCaller({ id: row.id, projectId: row.project_id })
   return remember(goodKeys(hub), hashed, { caller, at }).caller
+}
+
+interface Holding {
+  readonly caller: AgentCaller & Caller
+  readonly hash: string
+  readonly lost: () => void
+}
+
+/** Those that stay only as long as a key is good. Every process hears of a change; one that may have missed some asks for all. */
+const holdings = memory((hub) => {
+  const all = new Set<Holding>()
+  const check = (changed: (holding: Holding) => boolean) => {
+    for (const holding of all) if (changed(holding)) void checkHolding(hub, holding)
+  }
+  onWake(
+    hub,
+    keyChannels,
+    (channel) => check(({ caller }) => channel === `${keyChannels}${caller.agentId}`),
+    () => check(() => true),
+  )
+  return all
+})
+
+async function checkHolding(hub: Hub, holding: Holding): Promise<void> {
+  try {
+    if (await holdsKey(hub, holding.caller, holding.hash)) return
+    if (holdings(hub).delete(holding)) holding.lost()
+  } catch (error) {
+    hub.log.warn({ err: error }, 'whether a key is still good could not be read')
+  }
+}
+
+/** Calls `lost` once the key by which a caller came is no longer good, unless the returned function was called before. */
+export function onKeyLost(hub: Hub, caller: Caller, key: string, lost: () => void): () => void {
+  if (caller.kind !== 'agent' || !pattern.test(key)) return () => {}
+  const holding = { caller, hash: hashKey(key), lost }
+  holdings(hub).add(holding)
+  // It may have been revoked since the caller was let in.
+  void checkHolding(hub, holding)
+  return () => void holdings(hub).delete(holding)
 }
 
 /** Whether a key that was good is so still; by its hash, because nobody has to keep the key itself. */

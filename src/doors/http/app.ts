@@ -17,7 +17,7 @@ import type { Caller } from '../../core/access/callers.ts'
 import { type Admission, admitRoutes } from './admission.ts'
 import { dropUnusedConnections } from './connections.ts'
 import { type CorsOptions, createCors } from './cors.ts'
-import { type CredentialOptions, createReadCaller } from './credentials.ts'
+import { type CredentialOptions, createReadCaller, givenIn } from './credentials.ts'
 import { createGuard, type GuardOptions } from './guard.ts'
 import { addHealth, type HealthOptions } from './health.ts'
 import { checkForm, comeBack, isCutOff, statusOf } from './refusal.ts'
@@ -31,6 +31,8 @@ export interface AppOptions extends GuardOptions, CredentialOptions, HealthOptio
   readonly admission?: Admission | undefined
   readonly cors?: CorsOptions | undefined
   readonly wrongKeys?: WrongKeys | undefined
+  /** Calls `lost` once the key by which a caller came is no longer good, unless the returned function was called before. */
+  onKeyLost?(caller: Caller, key: string, lost: () => void): () => void
   /** What clients are told about signing in. */
   readonly resource?: ResourceOptions
   /** Whether requests are logged at level info; else they are at level debug. */
@@ -41,6 +43,8 @@ declare module 'fastify' {
   interface FastifyInstance {
     /** Who calls, for the pages: they admit their visitors themselves. Throws as other routes do. */
     callerOf(raw: IncomingMessage): Caller | Promise<Caller>
+    /** Ends a stream when the key by which it was opened is no longer good; the returned function forgets it (all.keys.streams). */
+    endWithKey(raw: IncomingMessage, caller: Caller, end: () => void): () => void
   }
 }
 
@@ -77,6 +81,10 @@ export function createApp(options: AppOptions): FastifyInstance {
   const readCaller = createReadCaller(options)
   const cors = options.cors && createCors(options.cors)
   app.decorate('callerOf', (raw) => readCaller(raw, guard(raw)))
+  app.decorate('endWithKey', ({ headers }, caller, end) => {
+    const key = givenIn(headers)
+    return (typeof key === 'string' && options.onKeyLost?.(caller, key, end)) || (() => {})
+  })
   app.addHook('onRequest', (request, reply, done) => {
     const toLoopback = guard(request.raw)
     const page = isPage(request.raw)

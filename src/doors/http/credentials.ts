@@ -55,7 +55,7 @@ export function createReadCaller({
         hint: 'Send "Authorization: Bearer" with the operator\'s token or the key of an agent.',
       })
     }
-    const given = authorization === undefined ? apiKey : /^bearer +(\S+) *$/i.exec(authorization)?.[1]
+    const given = givenIn(headers)
     const both = authorization !== undefined && apiKey !== undefined
     if (typeof given !== 'string' || both) throw notValid()
     if (expected !== undefined && timingSafeEqual(Buffer.from(digest(given)), expected)) return operator
@@ -67,6 +67,10 @@ export function createReadCaller({
     return caller instanceof Promise ? caller.then((found) => found ?? Promise.reject(notValid())) : caller
   }
 }
+
+/** The key or token that a request brings. */
+export const givenIn = ({ authorization, 'x-api-key': apiKey }: IncomingMessage['headers']) =>
+  authorization === undefined ? apiKey : /^bearer +(\S+) *$/i.exec(authorization)?.[1]
 
 const notValid = (): HubError =>
   new HubError('UNAUTHENTICATED', 'The credentials are not valid here.', {

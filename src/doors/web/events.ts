@@ -77,10 +77,17 @@ export function addEvents(scope: FastifyInstance, { hub, visits, route }: Parts)
     raw.write(': connected\n\n')
     open = true
     streams.set(raw, stop)
-    raw.on('close', () => {
+    const leave = () => {
+      forget()
       stop()
       streams.delete(raw)
+    }
+    const forget = reply.server.endWithKey(request.raw, caller, () => {
+      // First: nothing may be written to a stream that has ended.
+      leave()
+      raw.end()
     })
+    raw.on('close', leave)
     for (const hint of waiting.splice(0)) tell(hint)
     cancel ??= hub.clock.after(commentEveryMs, comment)
     return reply

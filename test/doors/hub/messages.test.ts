@@ -163,6 +163,19 @@ describe('A question', () => {
   })
 })
 
+verifies('hub.broadcast.at-once', 'a broadcast without a wait answers at once, and leaves out its sender', async () => {
+  const [alice = '', bob = ''] = names('alice', 'bob')
+  const to = [alice.toUpperCase(), bob, `${alice}@commons`]
+  const { sent, missing } = await as(alice).call<Broadcast>('apm2.message.broadcast', { to, text: 'ready?' })
+  expect({ sent, missing }).toEqual({ sent: 1, missing: [bob] })
+  expect(await waitingCalls(parley())).toBe(0)
+  expect(await mailbox(parley(), alice).check()).toBe(null)
+  await expect(as(alice).call('apm2.message.broadcast', { to: [alice], text: 'me?' })).rejects.toMatchObject({
+    code: 'INVALID_ARGUMENT',
+    hint: expect.stringContaining('other agent'),
+  })
+})
+
 verifies('hub.broadcast.gathered', 'a broadcast gathers replies in one thread, and names the rest', async () => {
   const [alice = '', bob = '', carol = '', dan = '', eve = ''] = names('alice', 'bob', 'carol', 'dan', 'eve')
   await fetch(`${parley().url}/mcp`, {

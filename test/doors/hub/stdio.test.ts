@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { expect, onTestFinished } from 'vitest'
-import { bareEnv, eras, temporaryFolder } from '../../support/parley.ts'
+import { bareEnv, eras, runParley, temporaryFolder } from '../../support/parley.ts'
 import { verifies } from '../../support/verifies.ts'
 
 const program = fileURLToPath(new URL('../../../bin/parley.js', import.meta.url))
@@ -27,4 +27,17 @@ verifies('hub.stdio.agent', 'two agents of one machine talk, one in each era', a
   expect(await bob('apm2.thread.read', { thread })).toMatchObject({ messages: [{ text: 'hello', from: 'alice' }] })
   await bob('apm2.message.send', { to: 'alice', text: 'hi', thread })
   expect(await waiting).toMatchObject({ messages: [{ text: 'hi', from: 'bob' }] })
+})
+
+verifies('hub.stdio.named', 'without an agent, or with a wrong name, it says what to add', async () => {
+  const env = bareEnv(await temporaryFolder())
+  const nameless = await runParley(['hub'], env)
+  expect([nameless.code, nameless.stdout]).toEqual([1, ''])
+  expect(nameless.stderr).toMatch(/needs to know which agent.*\n.*--agent <name>/)
+  const wrong = await runParley(['hub', '--agent', 'a b'], env)
+  expect(wrong.code).toBe(1)
+  expect(wrong.stderr).toMatch(/^--agent must be/)
+  const elsewhere = await runParley(['hub', '--agent', 'alice@one', '--project', 'two'], env)
+  expect(elsewhere.stderr).toMatch(/^--agent and --project name two projects/)
+  for (const { stderr } of [nameless, wrong, elsewhere]) expect(stderr).not.toMatch(/query parameter|\?agent=/)
 })

@@ -235,6 +235,24 @@ describe('Agents', () => {
     await expect(door.read('apm2://agents/nobody')).rejects.toMatchObject({ code: 'AGENT_NOT_FOUND' })
   })
 
+  verifies('hub.agents.paged', 'are read on from the cursor that the resource gave', async () => {
+    const project = '/srv/paged'
+    const door = hubDoorOf(parley(), 'anna', { project })
+    for (const name of ['bert', 'carla']) await door.send(name, 'hello')
+    const all: string[] = []
+    for (let cursor: string | null = ''; cursor !== null; ) {
+      const at: string = cursor === '' ? '' : `&cursor=${encodeURIComponent(cursor)}`
+      const page = await door.read<{ agents: { name: string }[]; next_cursor: string | null }>(
+        `apm2://agents?limit=1${at}`,
+      )
+      all.push(...page.agents.map(({ name }) => name))
+      cursor = page.next_cursor
+    }
+    expect(all).toEqual(['anna', 'bert', 'carla'])
+    await expect(door.read('apm2://agents?limit=0')).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' })
+    await expect(door.read('apm2://agents?page=2')).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' })
+  })
+
   verifies('hub.agents.self', 'see their own threads, and how much is unread', async () => {
     const [alice = '', bob = ''] = names('alice', 'bob')
     const { thread } = await as(alice).send(bob, 'one')

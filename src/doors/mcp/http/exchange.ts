@@ -25,6 +25,7 @@ export class HttpExchange<Scope> extends Exchange<Scope> {
   readonly #issue: HttpOptions<Scope>['issue']
   #token: string | undefined
   #streaming = false
+  #forgetKey = () => {}
 
   constructor({ id, peer, engine, reply, issue }: HttpOptions<Scope>) {
     super(id, peer, engine)
@@ -37,6 +38,7 @@ export class HttpExchange<Scope> extends Exchange<Scope> {
     reply.hijack()
     this.#response.on('close', () => {
       if (this.#streaming) engine.streams.delete(this.#response)
+      this.#forgetKey()
       this.closed(isWritten(this.#response, this.#socket))
     })
     // Its session was looked up meanwhile, and nobody says `close` twice.
@@ -54,6 +56,8 @@ export class HttpExchange<Scope> extends Exchange<Scope> {
     this.#streaming = true
     this.#response.writeHead(200, this.#headers(streamHeaders))
     this.engine.streams.add(this.#response)
+    const { server, request } = this.#reply
+    this.#forgetKey = server.endWithKey(request.raw, this.caller, () => void this.lose())
   }
 
   override welcome(client: ClientInfo): void {

@@ -67,7 +67,9 @@ async function openStream<Scope>(mount: Mount<Scope>, request: FastifyRequest, r
   if (last !== undefined) session.streams.clear()
   session.streams.add(stream)
   const updates = updatesOf(mount, placeOf(mount, request), session)
+  const forget = reply.server.endWithKey(request.raw, request.caller, () => stream.end())
   stream.once('close', () => {
+    forget()
     engine.streams.delete(stream)
     session.streams.delete(stream)
     if (session.streams.size === 0) updates?.close()
