@@ -200,6 +200,7 @@ export const matrix = {
     listOwnThreads: orNobody(readsAsAgent, 'nothing'),
     readEnclosure: orNobody(readsAsAgent, 'THREAD_NOT_FOUND'),
     write: orNobody(writesAsAgent, 'FORBIDDEN'),
+    writeAndAwait: orNobody(writesAsAgent, 'FORBIDDEN'),
     awaitReplies: orNobody(readsAsAgent, 'MESSAGE_NOT_FOUND'),
     beginWatching: anybody,
     goOnAfter: anybody,

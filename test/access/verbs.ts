@@ -40,7 +40,7 @@ import { summarizeThread, summarizeThreads } from '../../src/core/threads/summar
 import { needMessage, readThread } from '../../src/core/threads/threads.ts'
 import { beginWatching, followUpdates, goOnAfter } from '../../src/core/threads/updates.ts'
 import { listOwnThreads, viewThread } from '../../src/core/threads/views.ts'
-import { awaitReplies, write } from '../../src/core/threads/writing.ts'
+import { awaitReplies, write, writeAndAwait } from '../../src/core/threads/writing.ts'
 import { needTopicCalled, renameTopic, summarizeTopics } from '../../src/core/topics/care.ts'
 import { join, listPresent, resetCursor } from '../../src/core/topics/members.ts'
 import { remark } from '../../src/core/topics/remarks.ts'
@@ -218,6 +218,10 @@ export const calls: Readonly<Record<Verb, Call>> = {
     readEnclosure(hub, looking(target), { thread: target.thread, messageId: target.messageId, position: 0 }),
   write: (hub, target) =>
     write(hub, looking(target), { to: [{ name: target.other }], text: 'hello', thread: target.thread }),
+  writeAndAwait: (hub, target) => {
+    const letter = { to: [{ name: target.other }], text: 'hello', thread: target.thread }
+    return writeAndAwait(hub, looking(target), letter, { waitMs: 0, signals: [] })
+  },
   awaitReplies: (hub, { caller, project, name, askedId }) =>
     awaitReplies(hub, { caller, project, name }, askedId, { waitMs: 0, signals: [] }),
   beginWatching: (hub, target) => beginWatching(hub, looking(target), { kind: 'thread', thread: target.thread }),

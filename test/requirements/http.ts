@@ -3,8 +3,8 @@
 // biome-ignore format: a table, one promise a line
 export const http = [
   { id: 'all.http.no-session', spec: 'DECISIONS all 10', says: 'GET without a session is 405 with Allow: POST, at every MCP path.' },
-  { id: 'all.keys.streams', spec: 'DESIGN Callers', says: 'Streams that were opened with a key end when that key is rotated or revoked: MCP events, subscriptions, WebSockets, pages.' },
-  { id: 'all.waits.limited', spec: 'DECISIONS all 4', says: 'Past WAITS_PER_AGENT or WAITS_TOTAL a call that would wait is refused with RATE_LIMITED, and does nothing; one that need not wait is answered.' },
+  { id: 'all.keys.streams', spec: 'DESIGN Callers', says: 'Streams that were opened with a key end with it: MCP events, subscriptions, WebSockets, pages.' },
+  { id: 'all.waits.limited', spec: 'DECISIONS all 4', says: 'Past WAITS_PER_AGENT or WAITS_TOTAL a call that would wait is RATE_LIMITED, and does nothing.' },
   { id: 'all.credentials.proxied', spec: 'DECISIONS all 23', says: 'Local is from loopback, to a loopback name in Host, and without any header that a proxy sets.' },
   { id: 'all.http.same-origin', spec: 'DECISIONS all 23', says: 'An Origin has host and port of Host (loopback names are one), or is in HTTP_ALLOWED_ORIGINS; else 403.' },
   { id: 'all.sessions.delete', spec: 'DECISIONS all 15', says: 'DELETE ends a session, also with a JSON content type and no body, and frees its names.' },
