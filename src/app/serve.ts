@@ -7,6 +7,7 @@ import { HubError } from '../base/errors.ts'
 import type { Log } from '../base/log.ts'
 import { collectProcessMetrics } from '../base/process-metrics.ts'
 import { openFileLimit } from '../base/processes.ts'
+import { guess } from '../core/access/guessing.ts'
 import { callerOfKey, onKeyLost } from '../core/access/keys.ts'
 import {
   addFollowed,
@@ -19,6 +20,7 @@ import {
 } from '../core/access/sessions.ts'
 import { countUnread } from '../core/agents/agents.ts'
 import { keepChores } from '../core/hub/chores.ts'
+import { itself } from '../core/hub/commit.ts'
 import { countWaiters, onClose } from '../core/hub/hub.ts'
 import { fileAll } from '../core/messages/filing.ts'
 import { keepCounting } from '../core/oversight/counting.ts'
@@ -31,7 +33,7 @@ import type { Streams } from '../doors/cli/screen.ts'
 import { createApp, listen } from '../doors/http/app.ts'
 import { boundConnections } from '../doors/http/connections.ts'
 import { createGuard } from '../doors/http/guard.ts'
-import { WrongKeys } from '../doors/http/wrong-keys.ts'
+import { createWrongKeys } from '../doors/http/wrong-keys.ts'
 import { hubDoor } from '../doors/hub/door.ts'
 import { hubPath, hubScope } from '../doors/hub/scope.ts'
 import type { About } from '../doors/mail/about.ts'
@@ -121,7 +123,9 @@ export async function startServer(config: Config, log: Log) {
         },
       },
     })
-    const wrongKeys = new WrongKeys(config.HTTP_WRONG_KEYS_PER_MINUTE, clock)
+    const wrongKeys = createWrongKeys(config.HTTP_WRONG_KEYS_PER_MINUTE, (guessing, wrong) =>
+      guess(hub, itself, guessing, async () => ({ wrong })),
+    )
     const app = createApp({
       wrongKeys,
       host: config.HTTP_HOST,

@@ -44,6 +44,8 @@ export const limits = {
   /** Connection requests of an agent that wait for their answer, and wrong codes that it may try in a minute. */
   pendingContacts: 10,
   wrongCodes: 10,
+  /** Wrong tokens and codes that an address may try in a minute to log in at the pages. */
+  wrongLogins: 10,
   /** Conversations in one answer, and messages of each of them; bytes of all of them together. */
   conversationsListed: 500,
   recentMessages: 3,

@@ -60,6 +60,21 @@ export function listPendingTo(
     ORDER BY c.updated_at, c.id LIMIT ${limit}`)
 }
 
+export interface AskerRow {
+  /** Of the request. */
+  id: number
+  agent_id: number
+  name: string
+  project_id: number
+}
+
+/** Everybody who waits for the answer of an agent. */
+export function listAskersOf(db: Reader, toId: number, now: number): Promise<AskerRow[]> {
+  return db.all<AskerRow>(sql`
+    SELECT c.id, a.id AS agent_id, a.name, a.project_id FROM contacts c JOIN agents a ON a.id = c.from_id
+    WHERE c.to_id = ${toId} AND c.status = 'pending' AND (c.expires_at IS NULL OR c.expires_at > ${now})`)
+}
+
 export interface AskedRow {
   id: number
   status: ContactRow['status']

@@ -2,9 +2,11 @@
 import sql from 'sql-template-tag'
 import type { Reader, Tx } from '../db/port.ts'
 
-export async function insertEndedSession(tx: Tx, nonce: string, expiresAt: number): Promise<void> {
-  await tx.all(sql`
+/** False if it was ended already. */
+export async function insertEndedSession(tx: Tx, nonce: string, expiresAt: number): Promise<boolean> {
+  const written = await tx.change(sql`
     INSERT INTO ended_sessions (nonce, expires_at) VALUES (${nonce}, ${expiresAt}) ON CONFLICT (nonce) DO NOTHING`)
+  return written > 0
 }
 
 export async function findEndedSession(db: Reader, nonce: string): Promise<boolean> {

@@ -49,9 +49,9 @@ export const keptTables: readonly Table[] = [
 /** The feed of changes and the places in it: an engine counts them in its own way. */
 export const feedTables: ReadonlySet<string> = new Set(['changes', 'followers'])
 
-/** Neither kept nor missed: who works at what just now, the steps of the schema, and what fills itself from the rest. */
+/** Neither kept nor missed: who works or guesses at what just now, the steps of the schema, and what fills itself from the rest. */
 export const leftOut = (name: string): boolean =>
-  /^(chores|parley_migrations|outbox|outbox_filed|project_box|thread_box|activity|activity_totals|search_(parts|words|pending)|search_\d+(_\w+)?)$/.test(
+  /^(chores|guesses|parley_migrations|outbox|outbox_filed|project_box|thread_box|activity|activity_totals|search_(parts|words|pending)|search_\d+(_\w+)?)$/.test(
     name,
   )
 

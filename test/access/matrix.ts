@@ -26,6 +26,7 @@ export type Outcome =
   | 'NOT_FOUND'
   | 'PROJECT_NOT_FOUND'
   | 'AGENT_NOT_FOUND'
+  | 'CONTACT_NOT_FOUND'
   | 'MESSAGE_NOT_FOUND'
   | 'THREAD_NOT_FOUND'
   | 'TOPIC_NOT_FOUND'
@@ -104,6 +105,7 @@ const onPages = (all: Outcome, another: Outcome, elsewhere: Outcome): Row =>
 export const matrix = {
   access: {
     listHeldChores: oversight,
+    logIn: anybody,
     holdsKey: reads('nothing', 'nothing', 'nothing', 'yes', 'nothing', 'nothing'),
   },
   projects: {
@@ -148,6 +150,7 @@ export const matrix = {
     requestConnection: writesAsAgent,
     listPendingConnections: readsAsAgent,
     approveConnection: writesAsAgent,
+    answerConnection: writesAsAgent,
   },
   mail: {
     claimMessage: writesAsAgent,

@@ -34,6 +34,15 @@ export const postCalls: DoorCall[] = [
     another: 'FORBIDDEN',
     elsewhere: 'FORBIDDEN',
   }),
+  ...(['deny', 'approve'] as const).map((answer) =>
+    route(
+      `/connections/{connection_id}/${answer}`,
+      'POST',
+      // Once it is denied, nothing waits to be approved.
+      ({ connection, denied }) => ({ path: `/connections/${answer === 'deny' ? denied : connection}/${answer}` }),
+      { another: 'CONTACT_NOT_FOUND', elsewhere: 'CONTACT_NOT_FOUND' },
+    ),
+  ),
   // Before the history, which counts as read.
   route(
     '/messages/{message_id}/claim',

@@ -1,5 +1,6 @@
 /** One call of each verb that doors can reach, as a door makes it, on what a case reaches for. */
 import { holdsKey } from '../../src/core/access/keys.ts'
+import { logIn } from '../../src/core/access/logins.ts'
 import { listHeldChores } from '../../src/core/access/oversight.ts'
 import { canActAs } from '../../src/core/agents/acting.ts'
 import { needAgent, needHome } from '../../src/core/agents/agents.ts'
@@ -29,7 +30,9 @@ import { converse } from '../../src/core/messages/conversing.ts'
 import { reply } from '../../src/core/messages/reply.ts'
 import { send } from '../../src/core/messages/send.ts'
 import { ensureProject, listProjects, needProject } from '../../src/core/projects/projects.ts'
-import { approveConnection, listPendingConnections, requestConnection } from '../../src/core/requests/connecting.ts'
+import { approveConnection } from '../../src/core/requests/codes.ts'
+import { answerConnection, requestConnection } from '../../src/core/requests/connecting.ts'
+import { listPendingConnections } from '../../src/core/requests/pending.ts'
 import { requestContact, respondContact } from '../../src/core/requests/requests.ts'
 import { searchProject } from '../../src/core/search/project.ts'
 import { searchTopics } from '../../src/core/search/topics.ts'
@@ -88,6 +91,7 @@ type Call = (hub: Hub, target: Target) => Promise<unknown>
 export const calls: Readonly<Record<Verb, Call>> = {
   listHeldChores: async (hub, { caller }) => void (await listHeldChores(hub, caller)),
 
+  logIn: (hub, { caller }) => logIn(hub, caller, { address: '::1', token: true, code: undefined }),
   holdsKey: async (hub, { caller, keyHash }) => ((await holdsKey(hub, caller, keyHash)) ? true : []),
 
   ensureProject: (hub, { caller, project }) => ensureProject(hub, caller, project),
@@ -136,6 +140,7 @@ export const calls: Readonly<Record<Verb, Call>> = {
   converse: (hub, target) => converse(hub, acting(target), { to: { name: target.other }, subject: 'a', body: 'b' }),
   requestConnection: (hub, target) => requestConnection(hub, acting(target), { to: { name: target.stranger } }),
   approveConnection: (hub, target) => approveConnection(hub, acting(target), target.code),
+  answerConnection: (hub, target) => answerConnection(hub, acting(target), { id: target.connection, accept: true }),
   listPendingConnections: (hub, target) => listPendingConnections(hub, acting(target)),
   claimMessage: (hub, target) => claimMessage(hub, acting(target), { uid: target.messageUid }),
   keepSessionKey: (hub, target) => keepSessionKey(hub, acting(target), { uid: target.threadUid, sessionKey: 'main' }),

@@ -6,6 +6,7 @@ import { type Agent, ensureAgent } from '../../src/core/agents/agents.ts'
 import { createKey } from '../../src/core/agents/keys.ts'
 import { grantServer } from '../../src/core/bridge/grants.ts'
 import type { Hub } from '../../src/core/hub/hub.ts'
+import { publicIds } from '../../src/core/hub/public-ids.ts'
 import { reserve } from '../../src/core/leases/leases.ts'
 import { take } from '../../src/core/mail/take.ts'
 import { send } from '../../src/core/messages/send.ts'
@@ -32,6 +33,10 @@ export interface Target {
   readonly threadUid: string
   /** Of a request for contact that waits for its answer. */
   readonly code: string
+  /** The public id of a connection request to this agent that has no code. */
+  readonly connection: string
+  /** Another one, to be denied. */
+  readonly denied: string
   /** Of the key of the agent that has one. */
   readonly keyHash: string
   /** A message to `other`, which was not answered. */
@@ -103,8 +108,13 @@ async function furnish(
   await requestContact(hub, as(other), { to: { name }, reason: 'to try it' })
   const word = `word${name.toLowerCase()}`
   const [asker, stranger] = [`${name}Asker`, `${name}Stranger`]
-  for (const one of [asker, stranger]) await ensureAgent(hub, local, { project, name: one, policy: 'auto' })
-  const { code } = await requestConnection(hub, as(asker), { to: { name } })
+  const [suitor, unwanted] = [`${name}Suitor`, `${name}Unwanted`]
+  for (const one of [asker, stranger, suitor, unwanted])
+    await ensureAgent(hub, local, { project, name: one, policy: 'auto' })
+  const { code = '' } = await requestConnection(hub, as(asker), { to: { name } })
+  const idOf = await publicIds(hub)
+  const askedBy = async (from: string) => idOf('contact', (await requestContact(hub, as(from), { to: { name } })).id)
+  const [connection, denied] = [await askedBy(suitor), await askedBy(unwanted)]
   const thread = `T-${name}`
   const draft = { to: [{ name }], subject: 'plan', thread, ackRequired: true }
   const lent = await take(hub, as(name), { ...now, loanMs: 600_000 })
@@ -133,6 +143,8 @@ async function furnish(
     other,
     stranger,
     code,
+    connection,
+    denied,
     messageId,
     messageUid: uid,
     threadUid,

@@ -4,6 +4,8 @@
 export const client = [
   { id: 'client.tools.all', spec: 'post.md §5', says: 'The five tools of the spec, mailbox_wait and mailbox_reply are there in both eras and answer text.' },
   { id: 'client.tools.connect', spec: 'post.md §5', says: 'mailbox_connect gives the code, mailbox_approve takes it, and both may write.' },
+  { id: 'client.tools.answer', spec: 'DECISIONS post 4', says: 'mailbox_check shows a request without a code as one to answer, and mailbox_approve answers it by its id.' },
+  { id: 'client.tools.own', spec: 'post.md §5', says: 'mailbox_check and mailbox_read do not call messages of the agent itself unread.' },
   { id: 'client.tools.talk', spec: 'post.md §5', says: 'mailbox_send, check, read and reply hold a conversation; reading marks as read, checking does not.' },
   { id: 'client.errors.worded', spec: 'DECISIONS all 10', says: 'What the server refuses is a tool error with its reason and the next step.' },
   { id: 'client.key.missing', spec: 'post.md §9', says: 'Without a key, or with a wrong one, every tool says what has to be set.' },
@@ -15,7 +17,7 @@ export const client = [
   { id: 'client.wait.arrives', spec: 'DECISIONS all 4', says: 'mailbox_wait ends with the message as soon as it is sent, marks it as read, and is cut to MAX_WAIT_SECONDS.' },
   { id: 'client.wait.once', spec: 'DECISIONS post 6', says: 'Of several clients with one key, one is given a message by mailbox_wait.' },
   { id: 'client.wait.lost', spec: 'DESIGN One wait', says: 'A message whose answer did not reach the model stays unread, and comes again.' },
-  { id: 'client.wait.connections', spec: 'post.md §4.3', says: 'mailbox_wait tells of connection requests and approvals, each once.' },
+  { id: 'client.wait.connections', spec: 'post.md §4.3', says: 'mailbox_wait tells of connection requests and approvals, each once, and of no request that was answered.' },
   { id: 'client.socket.reconnect', spec: 'post.md §6.3', says: 'The WebSocket comes back after 1, 2, 4 … 30 s, less up to a fifth by chance, and begins anew once open.' },
   { id: 'client.socket.missed', spec: 'post.md §6.3', says: 'What was sent while the socket was closed is there after the reconnect.' },
   { id: 'client.socket.heartbeat', spec: 'post.md §6.4', says: 'It pings every 25 s; a server that is silent for a minute is given up, and tried anew.' },

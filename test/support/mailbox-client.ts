@@ -49,7 +49,7 @@ export const ownerAt = ({ url }: { url: string }, { name, key }: Pick<Owner, 'na
 export async function pair(parley: { url: string }): Promise<[alice: Owner, bob: Owner]> {
   const [alice, bob] = [await register(parley, 'alice'), await register(parley, 'bob')]
   const { verification_code } = await alice.rest.connect(bob.name, undefined)
-  await bob.rest.approve(verification_code)
+  await bob.rest.approve(verification_code ?? '')
   return [alice, bob]
 }
 

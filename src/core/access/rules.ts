@@ -33,6 +33,10 @@ export function mayActAs(caller: Caller, agent: Owned): boolean {
   }
 }
 
+/** Whether an agent calls for itself: by its own key, or by a signed token that names it. */
+export const isItself = (caller: Caller, { id }: Pick<Owned, 'id'>): boolean =>
+  caller.kind === 'agent' && caller.agentId === id
+
 /** For verbs that change something: they refuse a reader before they look for anything. */
 export function needWriting(caller: Caller): void {
   if (caller.readOnly) throw onlyReads()

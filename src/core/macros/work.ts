@@ -151,6 +151,8 @@ export async function shakeHands(
  * wants contact first would be worth nothing (mail.macro.answers).
  */
 async function mayAnswerFor(hub: Hub, asker: Acting, other: Other): Promise<boolean> {
+  // Where codes are hidden, an approval is the other's own to give (post.code.hidden).
+  if (!hub.rules.contacts.codesShown) return false
   if (asker.caller.kind === 'operator') return true
   const me = await actAs(hub, asker)
   const target = await needOther(hub, asker, other, 'no_target')

@@ -9,7 +9,8 @@ import { type Hub, onWake, reader } from '../hub/hub.ts'
 import { memory } from '../hub/memory.ts'
 import { publicIds } from '../hub/public-ids.ts'
 import { addressFrom } from '../messages/addresses.ts'
-import type { Connection, PendingConnection } from '../requests/connecting.ts'
+import type { Connection } from '../requests/codes.ts'
+import { type PendingConnection, toPending } from '../requests/pending.ts'
 
 export interface Arrival {
   readonly uid: string
@@ -24,7 +25,7 @@ export interface Arrival {
 /** One who watches an agent. It must not throw. */
 export interface Watcher {
   arrived(mail: Arrival): void
-  asked(request: Omit<PendingConnection, 'createdAt'>): void
+  asked(request: PendingConnection): void
   approved(connection: Connection): void
   /** The keys of the agent have changed: it may have to be asked again whether this one is still good. */
   keysChanged(): void
@@ -178,11 +179,9 @@ async function tellMail(hub: Hub, one: Watched): Promise<void> {
 async function tellContacts(hub: Hub, one: Watched): Promise<void> {
   const idOf = await publicIds(hub)
   const { pending, asked } = await listConnections(hub, one.agent)
-  for (const { id, from_name: name, from_project: projectId, reason, code, updated_at } of pending) {
-    if (one.pending.get(id) === updated_at) continue
-    const from = await addressFrom(hub, one.agent, { name, projectId })
-    const shown = (hub.rules.contacts.codesShown && code) || undefined
-    const request = { id: idOf('contact', id), from, message: reason === '' ? undefined : reason, code: shown }
+  for (const row of pending) {
+    if (one.pending.get(row.id) === row.updated_at) continue
+    const request = await toPending(hub, one.agent, row, idOf('contact', row.id))
     for (const watcher of one.watchers) watcher.asked(request)
   }
   for (const { id, to_name: name, to_project: projectId } of asked.filter(isApproved)) {

@@ -1,45 +1,49 @@
-/** Contact by verification code: one agent asks, the code travels between people, the other approves with it. */
+/** Connections of agents with different owners: asking for one, and answering a request by its id. */
 import { HubError } from '../../base/errors.ts'
 import { limits } from '../../base/limits.ts'
 import type { Tx } from '../../db/port.ts'
-import { findOwned, listRecipients } from '../../store/agents.ts'
-import {
-  type CodeRow,
-  countWithCode,
-  listPendingTo,
-  lockAgents,
-  lockCode,
-  updateCode,
-} from '../../store/connections.ts'
-import { insertContact, lockContacts, updateContact } from '../../store/contacts.ts'
+import { listRecipients } from '../../store/agents.ts'
+import { countWithCode, listAskersOf, lockAgents, updateCode } from '../../store/connections.ts'
+import { type ContactRow, insertContact, lockContacts, updateContact } from '../../store/contacts.ts'
 import { type Acting, actAs } from '../agents/acting.ts'
 import { type Agent, contactChannel } from '../agents/agents.ts'
 import { needOther, type Other } from '../contacts/links.ts'
 import { blocksAll, declined } from '../contacts/refusals.ts'
 import { endAfter, linkBetween, standingOf } from '../contacts/standing.ts'
-import { commit } from '../hub/commit.ts'
+import { commit, type Note } from '../hub/commit.ts'
 import { type Hub, reader } from '../hub/hub.ts'
-import { memory, remember } from '../hub/memory.ts'
 import { publicIds } from '../hub/public-ids.ts'
 import { addressFrom } from '../messages/addresses.ts'
 import { refusalError } from '../messages/send.ts'
-import { confirmRequests } from './requests.ts'
+import { type Connection, freeCode } from './codes.ts'
+import { answerRequest, confirmRequests, hasCode, needApprovable, settleBack } from './requests.ts'
 
-export interface Connection {
-  readonly id: string
-  /** The other agent, as the caller may address it. */
-  readonly other: string
+export interface Requested extends Connection {
+  /** Undefined where the other had asked too, without a code: the two are connected. */
+  readonly code: string | undefined
+}
+
+interface Pair {
+  readonly sender: Agent
+  readonly target: Agent
+}
+
+/** What the two have asked each other so far. */
+interface Asked {
+  readonly own: ContactRow | undefined
+  readonly back: ContactRow | undefined
 }
 
 /**
- * Asks for contact that the code approves. No message is put into the other's inbox (post.connect.quiet). Contact that
- * exists, or was asked for by either side, is a conflict.
+ * Asks for contact that a code approves. No message is put into the other's inbox (post.connect.quiet). A request of the
+ * caller that waits without a code is given one; where the other has asked without a code, both have asked, and that is
+ * contact (post.connect.filed). Contact that exists, or waits for a code, is a conflict.
  */
 export async function requestConnection(
   hub: Hub,
   acting: Acting,
   { to, message = '' }: { to: Other; message?: string | undefined },
-): Promise<Connection & { code: string }> {
+): Promise<Requested> {
   const sender = await actAs(hub, acting)
   const target = await needOther(hub, acting, to, 'no_target')
   if (target.id === sender.id)
@@ -48,159 +52,123 @@ export async function requestConnection(
       hint: 'Name somebody else.',
     })
   const idOf = await publicIds(hub)
+  const pair = { sender, target }
   const { contactId, code } = await commit(hub, acting.caller, async (tx, note) => {
     await lockAgents(tx, [sender.id, target.id])
-    const now = hub.clock.now()
-    const { own, back } = await lockAskable(hub, tx, { sender, target })
-    // To ask is to take one's own denial back.
-    if (back?.status === 'denied') await updateContact(tx, back.id, { ...back, now, expiresAt: now })
-    const expiresAt = endAfter(now, hub.rules.contacts.codeMs)
-    const change = { status: 'pending', origin: 'asked', reason: message, now, expiresAt } as const
-    const { id } = own ?? (await insertContact(tx, { fromId: sender.id, toId: target.id, ...change }))
-    if (own !== undefined) await updateContact(tx, id, change)
-    const code = await freeCode(hub, tx)
-    await updateCode(tx, id, { code, expiresAt })
-    const wakes = [contactChannel(target.id)]
-    note({ kind: 'contact.requested', projectId: target.projectId, agentId: target.id, contactId: id, wakes })
-    return { contactId: id, code }
+    const asked = await lockAskable(hub, tx, pair)
+    if (asked.back === undefined || standingOf(asked.back, hub.clock.now()) !== 'pending')
+      return giveCode(hub, { tx, note, pair, asked, message })
+    needApprovable(hub, acting.caller, { me: sender, other: target, asked: asked.back })
+    return { contactId: await connectBoth(hub, { tx, note, pair, asked, back: asked.back }), code: undefined }
   })
   return { id: idOf('contact', contactId), other: await addressFrom(hub, sender, target), code }
 }
 
-/** The contacts of the two, if the one may ask the other now. */
-async function lockAskable(hub: Hub, tx: Tx, { sender, target }: { sender: Agent; target: Agent }) {
+interface Step {
+  readonly tx: Tx
+  readonly note: Note
+  readonly pair: Pair
+  readonly asked: Asked
+}
+
+async function giveCode(
+  hub: Hub,
+  { tx, note, pair: { sender, target }, asked: { own, back }, message }: Step & { message: string },
+): Promise<{ contactId: number; code: string }> {
   const now = hub.clock.now()
-  const [recipient] = await listRecipients(tx, [target.id])
-  if (hub.rules.contacts.enforced && recipient?.contact_policy === 'block_all') throw refusalError(blocksAll(target))
-  const { own, back } = await lockContacts(tx, sender.id, target.id)
-  const link = linkBetween(sender, [own, back], now)
-  if (link?.standing === 'approved')
-    throw new HubError('CONTACT_EXISTS', `${sender.name} and ${target.name} are connected already.`, {
-      hint: `Write to ${target.name}: nothing has to be approved.`,
-    })
-  if (link?.standing === 'denied') throw refusalError(declined(target, sender))
-  if (own !== undefined && standingOf(own, now) === 'pending')
-    throw new HubError(
-      'CONTACT_EXISTS',
-      `A request of ${sender.name} to ${target.name} waits for its answer already.`,
-      {
-        hint: 'Wait until it is approved, or until its code has expired.',
-      },
-    )
-  if (back !== undefined && standingOf(back, now) === 'pending')
-    throw new HubError('CONTACT_EXISTS', `${target.name} has asked ${sender.name} for a connection already.`, {
-      hint: 'Approve that request with its verification code.',
-    })
   if ((await countWithCode(tx, sender.id, now)) >= limits.pendingContacts)
     throw new HubError('RATE_LIMITED', `${limits.pendingContacts} requests of ${sender.name} wait for their answers.`, {
       hint: 'Ask again once some of them are approved, or have expired.',
       retryAfter: Math.ceil(hub.rules.contacts.codeMs / 1000),
     })
+  // To ask is to take one's own denial back.
+  if (back?.status === 'denied') await updateContact(tx, back.id, { ...back, now, expiresAt: now })
+  const codeEnd = endAfter(now, hub.rules.contacts.codeMs)
+  // A request that waits already goes on to wait as long as it would have, with its reason.
+  const waiting = own !== undefined && standingOf(own, now) === 'pending' ? own : undefined
+  const change = {
+    status: 'pending',
+    origin: 'asked',
+    reason: message || (waiting?.reason ?? ''),
+    now,
+    expiresAt: waiting?.expires_at === null ? undefined : Math.max(waiting?.expires_at ?? 0, codeEnd),
+  } as const
+  const { id } = own ?? (await insertContact(tx, { fromId: sender.id, toId: target.id, ...change }))
+  if (own !== undefined) await updateContact(tx, id, change)
+  const code = await freeCode(hub, tx)
+  await updateCode(tx, id, { code, expiresAt: codeEnd })
+  const wakes = [contactChannel(target.id)]
+  note({ kind: 'contact.requested', projectId: target.projectId, agentId: target.id, contactId: id, wakes })
+  return { contactId: id, code }
+}
+
+/** Approves the other's request, for good. */
+async function connectBoth(
+  hub: Hub,
+  { tx, note, pair: { sender, target }, asked: { own }, back }: Step & { back: ContactRow },
+): Promise<number> {
+  const now = hub.clock.now()
+  const { id, reason } = back
+  await updateContact(tx, id, { status: 'approved', origin: 'asked', reason, now, expiresAt: undefined })
+  await settleBack(tx, own, now)
+  const wakes = [contactChannel(target.id)]
+  note({ kind: 'contact.approved', projectId: sender.projectId, agentId: sender.id, contactId: id, wakes })
+  await confirmRequests(hub, { tx, note, me: sender, other: target })
+  return id
+}
+
+/** The requests of the two, if the one may ask the other now. */
+async function lockAskable(hub: Hub, tx: Tx, { sender, target }: Pair): Promise<Asked> {
+  const now = hub.clock.now()
+  const [recipient] = await listRecipients(tx, [target.id])
+  const policy = recipient?.contact_policy
+  if (hub.rules.contacts.enforced && policy === 'block_all') throw refusalError(blocksAll(target))
+  const { own, back } = await lockContacts(tx, sender.id, target.id)
+  const link = linkBetween(sender, [own, back], now)
+  // Automatic contact does not let anybody in where only contacts are: it can still be asked for.
+  const counts = link?.row.origin === 'asked' || policy !== 'contacts_only'
+  if (link?.standing === 'approved' && counts)
+    throw new HubError('CONTACT_EXISTS', `${sender.name} and ${target.name} are connected already.`, {
+      hint: `Write to ${target.name}: nothing has to be approved.`,
+    })
+  if (link?.standing === 'denied') throw refusalError(declined(target, sender))
+  if (back !== undefined && standingOf(back, now) === 'pending') {
+    if (!hasCode(back, now)) return { own, back }
+    throw new HubError('CONTACT_EXISTS', `${target.name} has asked ${sender.name} for a connection already.`, {
+      hint: 'Approve that request with its verification code.',
+    })
+  }
+  if (own !== undefined && standingOf(own, now) === 'pending' && hasCode(own, now))
+    throw new HubError(
+      'CONTACT_EXISTS',
+      `A request of ${sender.name} to ${target.name} waits for its answer already.`,
+      { hint: 'Wait until it is approved, or until its code has expired.' },
+    )
   return { own, back }
 }
 
-const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ'
-const codePattern = /^[A-Z]{2}-\d{3}$/
-const attempts = 100
-
-/** There are 676,000 of them. One that has expired, or has done its work, can be given again. */
-async function freeCode(hub: Hub, tx: Tx): Promise<string> {
-  const letter = () => letters[hub.ids.below(letters.length)]
-  for (let attempt = 0; attempt < attempts; attempt++) {
-    const code = `${letter()}${letter()}-${String(hub.ids.below(1000)).padStart(3, '0')}`
-    const holder = await lockCode(tx, code)
-    if (holder === undefined) return code
-    if (isOpen(holder, hub.clock.now())) continue
-    await updateCode(tx, holder.id, undefined)
-    return code
-  }
-  throw new HubError('RATE_LIMITED', 'Too many connection requests wait for their answers.', {
-    hint: 'Ask again in some minutes.',
-    retryAfter: 60,
-  })
-}
-
-const isOpen = ({ status, expires_at, code_expires_at }: CodeRow, now: number): boolean =>
-  status === 'pending' && (code_expires_at ?? 0) > now && (expires_at === null || expires_at > now)
-
-/** Approves the request that has this code, for good. */
-export async function approveConnection(hub: Hub, acting: Acting, given: string): Promise<Connection> {
-  const me = await actAs(hub, acting)
-  const code = given.trim().toUpperCase()
-  needGuesses(hub, me)
-  const idOf = await publicIds(hub)
-  const { contactId, other } = await commit(hub, acting.caller, async (tx, note) => {
-    const now = hub.clock.now()
-    const asked = codePattern.test(code) ? await lockCode(tx, code) : undefined
-    if (asked === undefined || asked.status !== 'pending')
-      throw new HubError('CONTACT_NOT_FOUND', 'No connection request has this code.', {
-        hint: 'Codes look like XC-992, and are good for one approval.',
-      })
-    if (asked.to_id !== me.id)
-      throw new HubError('FORBIDDEN', 'The connection request with this code is for another agent.')
-    if (!isOpen(asked, now))
-      throw new HubError('CONTACT_CODE_EXPIRED', 'This code has expired.', {
-        hint: 'Let the other agent ask again: that gives a new code.',
-      })
-    const { id, reason } = asked
-    await updateContact(tx, id, { status: 'approved', origin: 'asked', reason, now, expiresAt: undefined })
-    const row = await findOwned(tx, asked.from_id)
-    const other = { id: asked.from_id, projectId: row?.project_id ?? 0, name: row?.name ?? '' }
-    const wakes = [contactChannel(other.id)]
-    note({ kind: 'contact.approved', projectId: me.projectId, agentId: me.id, contactId: id, wakes })
-    await confirmRequests(hub, { tx, note, me, other })
-    return { contactId: id, other }
-  }).catch((error: unknown) => {
-    const wrong = error instanceof HubError && (error.code === 'CONTACT_NOT_FOUND' || error.code === 'FORBIDDEN')
-    if (wrong) noteGuess(hub, me)
-    throw error
-  })
-  return { id: idOf('contact', contactId), other: await addressFrom(hub, me, other) }
-}
-
-/** When each agent named wrong codes within the last minute: the code that it should not know cannot be found by trying. */
-const guesses = memory(() => new Map<number, number[]>())
-const guessMs = 60_000
-
-const recentGuesses = (hub: Hub, { id }: Agent): number[] =>
-  (guesses(hub).get(id) ?? []).filter((at) => hub.clock.now() - at < guessMs)
-
-function noteGuess(hub: Hub, me: Agent): void {
-  remember(guesses(hub), me.id, [...recentGuesses(hub, me), hub.clock.now()])
-}
-
-function needGuesses(hub: Hub, me: Agent): void {
-  const recent = recentGuesses(hub, me)
-  if (recent.length < limits.wrongCodes) return
-  const left = guessMs - (hub.clock.now() - (recent[0] ?? 0))
-  throw new HubError('RATE_LIMITED', `${me.name} has named ${limits.wrongCodes} wrong codes within a minute.`, {
-    hint: 'Ask the person who has the code, and try again later.',
-    retryAfter: Math.max(1, Math.ceil(left / 1000)),
-  })
-}
-
-/** A request that waits for the agent's answer. */
-export interface PendingConnection {
+export interface ConnectionAnswer {
+  /** The id of the connection that was asked for. */
   readonly id: string
-  readonly from: string
-  readonly message: string | undefined
-  /** Absent where codes are not shown, or the request came without one. */
-  readonly code: string | undefined
-  readonly createdAt: number
+  readonly accept: boolean
 }
 
-export async function listPendingConnections(hub: Hub, acting: Acting): Promise<PendingConnection[]> {
-  const agent = await actAs(hub, acting)
+/** Answers a request by its id, for good: one that has no code can be answered in no other way at doors that know codes only. */
+export async function answerConnection(
+  hub: Hub,
+  acting: Acting,
+  { id, accept }: ConnectionAnswer,
+): Promise<Connection> {
+  const me = await actAs(hub, acting)
   const idOf = await publicIds(hub)
-  const rows = await listPendingTo(reader(hub), { toId: agent.id, now: hub.clock.now(), limit: limits.listed })
-  const pending: PendingConnection[] = []
-  for (const { id, from_name: name, from_project: projectId, reason, code, updated_at } of rows)
-    pending.push({
-      id: idOf('contact', id),
-      from: await addressFrom(hub, agent, { projectId, name }),
-      message: reason === '' ? undefined : reason,
-      code: (hub.rules.contacts.codesShown && code) || undefined,
-      createdAt: updated_at,
+  const askers = await listAskersOf(reader(hub), me.id, hub.clock.now())
+  const asker = askers.find((one) => idOf('contact', one.id) === id)
+  if (asker === undefined)
+    throw new HubError('CONTACT_NOT_FOUND', `No connection request with this id waits for an answer of ${me.name}.`, {
+      hint: 'The inbox lists the requests that wait, each with its connection_id.',
     })
-  return pending
+  const other = { id: asker.agent_id, projectId: asker.project_id, name: asker.name }
+  const ttlMs = Number.POSITIVE_INFINITY
+  await answerRequest(hub, acting.caller, { me, other, from: { name: other.name }, accept, ttlMs })
+  return { id, other: await addressFrom(hub, me, other) }
 }

@@ -14,6 +14,7 @@ import {
 } from '../../store/contacts.ts'
 import { listUnconfirmed, updateReceipt } from '../../store/deliveries.ts'
 import type { Caller } from '../access/callers.ts'
+import { isItself } from '../access/rules.ts'
 import { type Acting, actAs } from '../agents/acting.ts'
 import { type Agent, contactChannel } from '../agents/agents.ts'
 import { introMessage } from '../contacts/intro.ts'
@@ -87,7 +88,7 @@ export async function requestContact(
 export interface ContactAnswer {
   readonly from: Other
   readonly accept: boolean
-  /** How long the answer holds: a week for an approval, for good for a denial, if left out. */
+  /** How long the answer holds: a week for an approval, for good for a denial, if left out. Infinity is for good. */
   readonly ttlMs?: number | undefined
 }
 
@@ -126,8 +127,8 @@ export function answerRequest(
       if (asked.status === 'denied') await updateContact(tx, asked.id, { ...asked, now, expiresAt: now })
       return toldNow(asked.id)
     }
-    if (accept && asked !== undefined && needsCode(hub, asked)) throw codeNeeded(other)
-    const lasting = ttlMs ?? (accept ? usualTtlMs : undefined)
+    if (accept && asked !== undefined) needApprovable(hub, caller, { me, other, asked })
+    const lasting = ttlMs ?? (accept ? usualTtlMs : Number.POSITIVE_INFINITY)
     const change = {
       status: accept ? 'approved' : 'denied',
       ...(asked?.origin === 'automatic' && asked.status === 'pending'
@@ -135,10 +136,11 @@ export function answerRequest(
           { origin: 'asked' as const, reason: 'Asked by sending a message.' }
         : { origin: asked?.origin ?? ('automatic' as const), reason: asked?.reason ?? '' }),
       now,
-      expiresAt: lasting === undefined ? undefined : endAfter(now, lasting),
+      expiresAt: lasting === Number.POSITIVE_INFINITY ? undefined : endAfter(now, lasting),
     } as const
     const { id } = asked ?? (await insertContact(tx, { fromId: other.id, toId: me.id, ...change }))
     if (asked !== undefined) await updateContact(tx, id, change)
+    if (accept) await settleBack(tx, back, now)
     const kind = accept ? 'contact.approved' : 'contact.denied'
     note({ kind, projectId: me.projectId, agentId: me.id, contactId: id, wakes: [contactChannel(other.id)] })
     await confirmRequests(hub, { tx, note, me, other })
@@ -146,15 +148,36 @@ export function answerRequest(
   })
 }
 
-/** Where codes are hidden from whoever is asked, only the code approves (post.code.hidden). */
-const needsCode = (hub: Hub, { code, code_expires_at }: ContactRow): boolean =>
-  !hub.rules.contacts.codesShown && code !== null && (code_expires_at ?? 0) > hub.clock.now()
+/** Once two are in contact, a request of the other direction has nothing left to ask. */
+export async function settleBack(tx: Tx, back: ContactRow | undefined, now: number): Promise<void> {
+  if (back?.status === 'pending') await updateContact(tx, back.id, { ...back, now, expiresAt: now })
+}
 
-const codeNeeded = ({ name }: Agent): HubError =>
-  new HubError('FORBIDDEN', `The request of ${name} is approved by its verification code only.`, {
-    reason: 'code_needed',
-    hint: `Ask the person behind ${name} for the code, and approve with it: POST /connections/approve.`,
-  })
+/** A code that has expired is none. */
+export const hasCode = ({ code, code_expires_at }: ContactRow, now: number): boolean =>
+  code !== null && (code_expires_at ?? 0) > now
+
+/**
+ * Where codes are hidden from whoever is asked, only the code approves a request that has one, and only the agent itself a
+ * request that has none (post.code.hidden): a program beside it could else approve in its place, past every person.
+ */
+export function needApprovable(
+  hub: Hub,
+  caller: Caller,
+  { me, other, asked }: { me: Agent; other: Agent; asked: ContactRow },
+): void {
+  if (hub.rules.contacts.codesShown || asked.status === 'approved') return
+  if (hasCode(asked, hub.clock.now()))
+    throw new HubError('FORBIDDEN', `The request of ${other.name} is approved by its verification code only.`, {
+      reason: 'code_needed',
+      hint: `Ask the person behind ${other.name} for the code, and approve with it: POST /connections/approve.`,
+    })
+  if (!isItself(caller, me))
+    throw new HubError('FORBIDDEN', `Only ${me.name} itself approves the request of ${other.name}.`, {
+      reason: 'keyed',
+      hint: `Call with the key of ${me.name}. The operator gives it one with \`parley keys create\`.`,
+    })
+}
 
 /** Whoever has answered owes no acknowledgement of the message about the request (mail.contact.confirmed). */
 export async function confirmRequests(

@@ -16,6 +16,7 @@ import { bridge } from './0013-bridge.ts'
 import { scopes } from './0014-scopes.ts'
 import { unread } from './0015-unread.ts'
 import { waitingTasks } from './0017-waiting-tasks.ts'
+import { guesses } from './0018-guesses.ts'
 
 export const migrations: readonly Migration[] = [
   mailbox,
@@ -34,4 +35,5 @@ export const migrations: readonly Migration[] = [
   scopes,
   unread,
   waitingTasks,
+  guesses,
 ]

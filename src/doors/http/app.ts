@@ -80,7 +80,15 @@ export function createApp(options: AppOptions): FastifyInstance {
   const guard = createGuard(options)
   const readCaller = createReadCaller(options)
   const cors = options.cors && createCors(options.cors)
-  app.decorate('callerOf', (raw) => readCaller(raw, guard(raw)))
+  const judge = async (error: unknown, { socket }: IncomingMessage): Promise<Error> =>
+    ((await wrongKeys?.judge(error, socket.remoteAddress)) ?? error) as Error
+  app.decorate('callerOf', async (raw) => {
+    const caller = readCaller(raw, guard(raw))
+    if (!(caller instanceof Promise)) return caller
+    return caller.catch(async (error: unknown) => {
+      throw await judge(error, raw)
+    })
+  })
   app.decorate('endWithKey', ({ headers }, caller, end) => {
     const key = givenIn(headers)
     return (typeof key === 'string' && options.onKeyLost?.(caller, key, end)) || (() => {})
@@ -97,8 +105,7 @@ export function createApp(options: AppOptions): FastifyInstance {
       request.caller = who
       done()
     }
-    const refuse = (error: Error) => done((wrongKeys?.judge(error, request.raw.socket.remoteAddress) ?? error) as Error)
-    if (caller instanceof Promise) caller.then(enter, refuse)
+    if (caller instanceof Promise) caller.then(enter, (error: unknown) => judge(error, request.raw).then(done, done))
     else enter(caller)
   })
   if (admission !== undefined) app.addHook('onRoute', admitRoutes(admission))

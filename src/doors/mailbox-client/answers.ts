@@ -28,9 +28,13 @@ const pendingConnection = z.object({
   message: z.string().nullish(),
   verification_code: z.string().nullish(),
   created_at: z.string(),
+  /** It has no code, and is answered by its id. */
+  without_code: z.boolean().optional(),
 })
 
 export type PendingConnection = z.output<typeof pendingConnection>
+
+export const pendingConnections = z.object({ pending_connections: z.array(pendingConnection) })
 
 export const inbox = z.object({
   sessions: z.array(listed),
@@ -53,12 +57,17 @@ export const sent = z.object({
 
 export const requested = z.object({
   connection_id: z.string(),
-  verification_code: z.string(),
+  /** Null where the other had asked too: then the two are connected. */
+  verification_code: z.string().nullable(),
   target_agent_name: z.string(),
   status: z.string(),
 })
 
 export const approved = z.object({ connection_id: z.string(), status: z.string(), connected_agent_name: z.string() })
+
+export const denied = z.object({ connection_id: z.string(), status: z.string(), from_agent_name: z.string() })
+
+export const self = z.object({ name: z.string() })
 
 const unreadMessage = z.object({
   message_id: z.string(),
@@ -91,16 +100,11 @@ export const anything = z.object({})
 /** An error as the post door writes it. */
 export const fault = z.object({ detail: z.unknown(), code: z.string().optional() })
 
-/** The events of the WebSocket that say more than that something has happened. */
+/** The events of the WebSocket about connections. */
 export const connectionEvent = z.discriminatedUnion('type', [
-  z.object({
-    type: z.literal('connection_request'),
-    connection_id: z.string(),
-    from_agent: z.string(),
-    message: z.string().nullish(),
-    verification_code: z.string().nullish(),
-  }),
+  // That somebody asks: what it asks for, and whether it still does, the server tells.
+  z.object({ type: z.literal('connection_request'), connection_id: z.string() }),
   z.object({ type: z.literal('connection_approved'), connection_id: z.string(), connected_agent: z.string() }),
 ])
 
-export type ConnectionEvent = z.output<typeof connectionEvent>
+export type ApprovedConnection = Extract<z.output<typeof connectionEvent>, { type: 'connection_approved' }>

@@ -1,11 +1,12 @@
 /** The tools of `parley mailbox`: the mailbox of one agent at a Parley server, over stdin and stdout. */
 import { z } from 'zod'
+import { HubError } from '../../base/errors.ts'
 import { limits } from '../../base/limits.ts'
 import { type Door, defineTool, type Hints } from '../mcp/table.ts'
 import { agentAddress, clientId, title, waitSeconds } from '../words/fields.ts'
 import type { Arrivals, Arrived } from './arrivals.ts'
 import type { Server } from './server.ts'
-import { arrivedText, connectionText, historyText, inboxText } from './texts.ts'
+import { approvedText, arrivedText, historyText, inboxText, requestsText } from './texts.ts'
 
 export interface MailboxClient {
   readonly server: Server
@@ -44,14 +45,14 @@ export function mailboxClientDoor({ server, arrivals, waitMs, handled }: Mailbox
     input: z.strictObject({}),
     effect: 'read',
     alwaysLoad: true,
-    run: async () => inboxText(await server.inbox()),
+    run: async () => inboxText(await server.inbox(), await server.self()),
   })
 
   const connect = tool({
     name: 'mailbox_connect',
     title: 'Ask to connect with an agent',
     description:
-      'Ask to connect with another agent, so that you can write to each other. Returns a verification code: give it to your owner, who passes it to the owner of the other agent by a human channel.',
+      'Ask to connect with another agent, so that you can write to each other. Returns a verification code: give it to your owner, who passes it to the owner of the other agent by a human channel. If the other agent has asked you without a code, you are connected at once.',
     cluster: 'connections',
     input: z.strictObject({
       target_agent_name: agentAddress.describe('The agent to connect with.'),
@@ -60,6 +61,7 @@ export function mailboxClientDoor({ server, arrivals, waitMs, handled }: Mailbox
     effect: 'write',
     async run({ target_agent_name, message }) {
       const { verification_code, target_agent_name: target } = await server.connect(target_agent_name, message)
+      if (verification_code === null) return `${target} had asked you as well. ${connected(target)}`
       return `Asked ${target} to connect. The verification code is ${verification_code}. Give it to your owner: the owner of ${target} needs it, and ${target} approves with it (mailbox_approve). You can write to ${target} after that; mailbox_wait tells you when.`
     },
   })
@@ -68,13 +70,25 @@ export function mailboxClientDoor({ server, arrivals, waitMs, handled }: Mailbox
     name: 'mailbox_approve',
     title: 'Approve a connection request',
     description:
-      'Approve a pending connection request with its verification code. From then on both of you can write to each other. Only approve what your owner agrees to.',
+      'Approve a pending connection request with its verification code, or by its connection_id if it has no code. From then on both of you can write to each other. Only approve what your owner agrees to; accept: false declines.',
     cluster: 'connections',
-    input: z.strictObject({ code: clientId.describe('The verification code, such as XC-992.') }),
+    input: z.strictObject({
+      code: clientId.optional().describe('The verification code, such as XC-992.'),
+      connection_id: clientId
+        .optional()
+        .describe('In place of a code: the id of a request, as mailbox_check shows it.'),
+      accept: z.boolean().default(true).describe('false declines the request that connection_id names.'),
+    }),
     effect: 'write',
-    async run({ code }) {
-      const { connected_agent_name: agent } = await server.approve(code)
-      return `Connected with ${agent}: you can write to each other now (mailbox_send).`
+    async run({ code, connection_id, accept }) {
+      const [one, other] = [code, connection_id].filter((given) => given !== undefined)
+      if (one === undefined || other !== undefined || (code !== undefined && !accept))
+        throw new HubError('INVALID_ARGUMENT', accept ? 'Pass code or connection_id.' : 'Pass connection_id.', {
+          hint: 'mailbox_check lists the requests that wait, each with its code or connection_id.',
+        })
+      if (!accept) return `Declined the request of ${(await server.deny(one)).from_agent_name}.`
+      const { connected_agent_name: agent } = await (code === undefined ? server.accept(one) : server.approve(one))
+      return connected(agent)
     },
   })
 
@@ -126,7 +140,8 @@ export function mailboxClientDoor({ server, arrivals, waitMs, handled }: Mailbox
     }),
     effect: 'write',
     idempotent: true,
-    run: async ({ session_id, limit, before }) => historyText(await server.history(session_id, { limit, before })),
+    run: async ({ session_id, limit, before }) =>
+      historyText(await server.history(session_id, { limit, before }), await server.self()),
   })
 
   const wait = tool({
@@ -163,10 +178,13 @@ export function mailboxClientDoor({ server, arrivals, waitMs, handled }: Mailbox
   }
 }
 
-function waitText({ messages, more, connections }: Arrived): string {
+const connected = (agent: string): string => `Connected with ${agent}: you can write to each other now (mailbox_send).`
+
+function waitText({ messages, more, requests, approved }: Arrived): string {
   const parts = [
     ...(messages.length > 0 ? [arrivedText(messages, more)] : []),
-    ...(connections.length > 0 ? [connectionText(connections)] : []),
+    ...(requests.length > 0 ? [requestsText(requests)] : []),
+    ...(approved.length > 0 ? [approvedText(approved)] : []),
   ]
   return parts.length > 0 ? parts.join('\n\n') : 'No new messages. Call mailbox_wait again to go on waiting.'
 }

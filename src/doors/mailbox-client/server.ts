@@ -57,8 +57,20 @@ export function createServer({ url, key, clock, ids, client }: ServerOptions) {
     return data
   }
   const of = (id: string) => encodeURIComponent(id)
+  let own: Promise<string> | undefined
 
   return {
+    /** The name of the agent of this key, which never changes. */
+    self(): Promise<string> {
+      own ??= call('GET', '/agents/me', { as: answers.self }).then(
+        ({ name }) => name,
+        (error: unknown) => {
+          own = undefined
+          throw error
+        },
+      )
+      return own
+    },
     inbox: () => call('GET', `/inbox?limit=${sessionsListed}`, { as: answers.inbox }),
     history: (session: string, { limit, before }: { limit: number; before?: string | undefined }) =>
       call('GET', `/sessions/${of(session)}/history?limit=${limit}${before ? `&before=${of(before)}` : ''}`, {
@@ -87,6 +99,11 @@ export function createServer({ url, key, clock, ids, client }: ServerOptions) {
       call('POST', '/connections/request', { as: answers.requested, body: { target_agent_name, message } }),
     approve: (verification_code: string) =>
       call('POST', '/connections/approve', { as: answers.approved, body: { verification_code } }),
+    pending: () => call('GET', '/connections/pending', { as: answers.pendingConnections }),
+    /** Answers a request by its id. */
+    accept: (connection: string) =>
+      call('POST', `/connections/${of(connection)}/approve`, { as: answers.approved, body: {} }),
+    deny: (connection: string) => call('POST', `/connections/${of(connection)}/deny`, { as: answers.denied, body: {} }),
     /** Undefined if another client has the message, or it is read: then it is not this process's to handle. */
     async claim(message: string): Promise<answers.Claim | undefined> {
       try {

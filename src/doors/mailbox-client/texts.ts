@@ -1,7 +1,7 @@
 /** The client's answers as a model reads them: plain sentences, and the text of other agents in fences. */
 import { cut } from '../../base/text.ts'
 import { fenced, quotedLine } from '../words/fence.ts'
-import type { ConnectionEvent, History, Inbox, PendingConnection, SessionMessage, UnreadMessage } from './answers.ts'
+import type { ApprovedConnection, History, Inbox, PendingConnection, SessionMessage, UnreadMessage } from './answers.ts'
 
 /** Results above 50,000 characters are moved out of a model's sight by some clients. */
 export const answerLength = 40_000
@@ -11,11 +11,20 @@ const listedLength = 1000
 
 const times = (count: number, thing: string): string => `${count} ${thing}${count === 1 ? '' : 's'}`
 
-function letter({ id, sender_name, content, created_at, is_read, truncated }: SessionMessage, most: number): string {
+interface Reading {
+  /** The name of the agent that reads. */
+  readonly self: string
+  /** The longest text of a message. */
+  readonly most: number
+}
+
+/** Whether its recipient has read a message of one's own says nothing about what oneself has to read. */
+function letter(message: SessionMessage, { self, most }: Reading): string {
+  const { id, sender_name, content, created_at, is_read, truncated } = message
   const facts = [
     `id ${id}`,
     `sent ${created_at}`,
-    ...(is_read ? [] : ['unread']),
+    ...(is_read || sender_name === self ? [] : ['unread']),
     ...(truncated ? ['only its beginning'] : []),
   ]
   return fenced({ from: sender_name, text: shortened(content, most), facts })
@@ -25,7 +34,7 @@ function letter({ id, sender_name, content, created_at, is_read, truncated }: Se
 const shortened = (text: string, most: number): string =>
   text.length <= most ? text : `${cut(text, most)}\n(cut here: the message has ${text.length} characters)`
 
-export function inboxText({ sessions, pending_connections: pending, has_more }: Inbox): string {
+export function inboxText({ sessions, pending_connections: pending, has_more }: Inbox, self: string): string {
   const unread = sessions.reduce((sum, { unread_count }) => sum + unread_count, 0)
   const head = `${times(unread, 'unread message')} in ${times(sessions.length, 'session')}.`
   const parts = [sessions.length === 0 ? 'Your mailbox is empty.' : head]
@@ -36,7 +45,7 @@ export function inboxText({ sessions, pending_connections: pending, has_more }: 
     const text = [
       `Session ${session_id} with ${other_agent_name}, subject ${quotedLine(subject)}: ${unread_count} unread, last message ${last_message_at}`,
       // Shown in the order in which they were written; the server's is newest first.
-      ...recent_messages.toReversed().map((message) => letter(message, listedLength)),
+      ...recent_messages.toReversed().map((message) => letter(message, { self, most: listedLength })),
     ].join('\n')
     length += text.length
     if (length > answerLength) older = true
@@ -52,21 +61,31 @@ export function inboxText({ sessions, pending_connections: pending, has_more }: 
 }
 
 function pendingText(pending: readonly PendingConnection[]): string {
-  const shown = pending.slice(0, 20).map(({ from_agent_name, message, verification_code, created_at }) => {
-    const code = verification_code ? `its code is ${verification_code}` : 'its code comes from your owner'
-    const text = `${from_agent_name} asked to connect at ${created_at}; ${code}.`
-    return message ? `${text}\n${fenced({ from: from_agent_name, text: message })}` : text
-  })
-  const head = `${times(pending.length, 'connection request')}. Approve one with mailbox_approve and its code, once your owner agrees:`
-  return [head, ...shown].join('\n')
+  const head = `${times(pending.length, 'connection request')}. Approve one with mailbox_approve, once your owner agrees:`
+  return [head, ...pending.slice(0, 20).map(requestText)].join('\n')
 }
 
-export function historyText({ session_id, subject, messages }: History): string {
+function requestText(request: PendingConnection): string {
+  const { from_agent_name: from, message, created_at } = request
+  const text = `${from} asked to connect at ${created_at}; ${wayToApprove(request)}.`
+  return message ? `${text}\n${fenced({ from, text: message })}` : text
+}
+
+function wayToApprove({ connection_id, verification_code, without_code }: PendingConnection): string {
+  if (without_code) return `it has no code: answer with connection_id ${connection_id}`
+  return verification_code ? `its code is ${verification_code}` : 'its code comes from your owner'
+}
+
+export function historyText({ session_id, subject, messages }: History, self: string): string {
   const head = `Session ${session_id}, subject ${quotedLine(subject)}: ${times(messages.length, 'message')}, the oldest first.`
   const most = Math.max(1000, Math.floor(answerLength / Math.max(1, messages.length)))
   const last = messages.at(-1)
   const more = last && `For those before, pass before: ${last.id}. Answer with mailbox_reply.`
-  return [head, ...messages.toReversed().map((message) => letter(message, most)), ...(more ? [more] : [])].join('\n\n')
+  return [
+    head,
+    ...messages.toReversed().map((message) => letter(message, { self, most })),
+    ...(more ? [more] : []),
+  ].join('\n\n')
 }
 
 const asRead = ({ message_id, from_agent, content, created_at }: UnreadMessage): SessionMessage => ({
@@ -79,19 +98,18 @@ export const arrivedText = (messages: readonly UnreadMessage[], more: boolean): 
     `${times(messages.length, 'new message')}${more ? ', and more are waiting' : ''}.`,
     ...messages.map(
       (message) =>
-        `Session ${message.session_id}, subject ${quotedLine(message.subject)}\n${letter(asRead(message), answerLength)}`,
+        `Session ${message.session_id}, subject ${quotedLine(message.subject)}\n${letter(asRead(message), { self: '', most: answerLength })}`,
     ),
     'Answer with mailbox_reply and the session id; then call mailbox_wait again.',
   ].join('\n\n')
 
-export const connectionText = (events: readonly ConnectionEvent[]): string =>
-  events
-    .map((event) => {
-      if (event.type === 'connection_approved')
-        return `${event.connected_agent} has approved your connection: you can write to each other now (mailbox_send).`
-      const { from_agent, message, verification_code } = event
-      const code = verification_code ? `Its code is ${verification_code}.` : 'Its code comes from your owner.'
-      const text = `${from_agent} asks to connect. ${code} Approve it with mailbox_approve, once your owner agrees.`
-      return message ? `${text}\n${fenced({ from: from_agent, text: message })}` : text
-    })
+export const requestsText = (requests: readonly PendingConnection[]): string =>
+  [...requests.map(requestText), 'Approve with mailbox_approve, once your owner agrees.'].join('\n\n')
+
+export const approvedText = (approved: readonly ApprovedConnection[]): string =>
+  approved
+    .map(
+      ({ connected_agent: agent }) =>
+        `${agent} has approved your connection: you can write to each other now (mailbox_send).`,
+    )
     .join('\n\n')

@@ -1,7 +1,7 @@
 /** The words of the post door: sessions, connections and messages as REST and WebSocket show them. */
 import { z } from 'zod'
 import type { UnreadLetter } from '../../core/mail/unread.ts'
-import type { PendingConnection } from '../../core/requests/connecting.ts'
+import type { PendingConnection } from '../../core/requests/pending.ts'
 import { iso } from '../words/times.ts'
 
 const id = z.string().meta({ format: 'uuid' })
@@ -17,9 +17,13 @@ export const selfShape = z.object({ id, name: z.string(), owner_contact: z.strin
 
 export const requestedShape = z.object({
   connection_id: id,
-  verification_code: z.string().meta({ pattern: '^[A-Z]{2}-[0-9]{3}$' }),
+  verification_code: z
+    .string()
+    .meta({ pattern: '^[A-Z]{2}-[0-9]{3}$' })
+    .nullable()
+    .describe('Null where the other has asked as well, and the connection is active.'),
   target_agent_name: z.string(),
-  status: z.literal('PENDING'),
+  status: z.enum(['PENDING', 'ACTIVE']),
 })
 
 export const approvedShape = z.object({
@@ -28,6 +32,8 @@ export const approvedShape = z.object({
   connected_agent_name: z.string(),
 })
 
+export const deniedShape = z.object({ connection_id: id, status: z.literal('REJECTED'), from_agent_name: z.string() })
+
 const pendingShape = z.object({
   connection_id: id,
   from_agent_name: z.string(),
@@ -35,18 +41,23 @@ const pendingShape = z.object({
   verification_code: z
     .string()
     .nullable()
-    .describe('Null where codes travel between people only, or where the request was made at another door.'),
+    .describe('Null where codes travel between people only, or where the request has none.'),
   created_at: time,
+  without_code: z
+    .literal(true)
+    .optional()
+    .describe('The request has no code: `POST /connections/{connection_id}/approve` or `/deny` answers it.'),
 })
 
 export const pendingListShape = z.object({ pending_connections: z.array(pendingShape) })
 
-export const toPending = ({ id, from, message, code, createdAt }: PendingConnection) => ({
+export const toPending = ({ id, from, message, code, coded, createdAt }: PendingConnection) => ({
   connection_id: id,
   from_agent_name: from,
   message: message ?? null,
   verification_code: code ?? null,
   created_at: iso(createdAt),
+  ...(!coded && { without_code: true as const }),
 })
 
 const messageShape = z.object({

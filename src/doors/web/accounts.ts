@@ -1,9 +1,10 @@
 /** Routes of the visitor itself: logging in and out, and how the pages look to it. */
 import type { FastifyInstance, RouteShorthandOptions } from 'fastify'
 import { HubError } from '../../base/errors.ts'
+import { logIn } from '../../core/access/logins.ts'
 import type { Hub } from '../../core/hub/hub.ts'
 import { cookie, readCookies } from './cookies.ts'
-import { admits, loginView, nextOf, Throttle } from './login.ts'
+import { loginView, nextOf } from './login.ts'
 import { sendView } from './replies.ts'
 import { type Sessions, sessionCookie } from './sessions.ts'
 import { type Theme, themes } from './site.ts'
@@ -19,8 +20,6 @@ interface Parts {
 }
 
 export function addAccounts(scope: FastifyInstance, { hub, sessions, visits, route }: Parts): void {
-  const throttle = new Throttle(hub)
-
   scope.get('/mail/login', route, async (request, reply) => {
     const visit = await visits.anonymous(request, reply)
     return sendView(reply, { view: loginView(visit), visit, request })
@@ -28,11 +27,14 @@ export function addAccounts(scope: FastifyInstance, { hub, sessions, visits, rou
 
   scope.post('/mail/login', route, async (request, reply) => {
     const fields = visits.checkForm(request)
-    throttle.check(request.ip)
     const visit = await visits.anonymous(request, reply)
-    if (!(await admits(sessions, fields.get('token') ?? ''))) {
-      throttle.wrong(request.ip)
-      const view = loginView({ ...visit, query: fields }, 'That is not the token, nor a code that is still good.')
+    const given = fields.get('token') ?? ''
+    const login = { address: request.ip, token: sessions.isToken(given), code: sessions.readCode(given) }
+    try {
+      await logIn(hub, visit.caller, login)
+    } catch (error) {
+      if (!(error instanceof HubError) || error.code !== 'UNAUTHENTICATED') throw error
+      const view = loginView({ ...visit, query: fields }, error.message)
       return sendView(reply, { view, visit, request })
     }
     const { value, maxAge } = sessions.issue()

@@ -92,6 +92,7 @@ export async function fail({ thrown, request, reply, visits, log }: Failing): Pr
   if (status === 401 && isBrowser(headers))
     return reply.redirect(withQuery('/mail/login', { next: method === 'GET' ? url : undefined }), 303)
   reply.code(status).headers(pageHeaders)
+  if (error.retryAfter !== undefined) reply.header('retry-after', String(error.retryAfter))
   const wantsPage =
     isBrowser(headers) ||
     (method === 'GET' && formOf(headers, new URL(url, 'http://parley.invalid').searchParams) === 'html')

@@ -26,7 +26,7 @@ export interface Sessions {
   read(value: string | undefined): { readonly nonce: string; readonly until: number } | undefined
   isToken(given: string): boolean
   /** A code of `parley login` that is not too old; whether it was used before, the hub knows. */
-  readCode(given: string): { readonly nonce: string; readonly until: number; readonly caller: Caller } | undefined
+  readCode(given: string): { readonly nonce: string; readonly until: number } | undefined
   /** A name for a visitor who has none yet. */
   visitor(): string
   csrf(visitor: string, session: string | undefined): string
@@ -65,10 +65,7 @@ export function createSessions(hub: Hub, { secret, token, ended }: SessionOption
       return session === undefined || (await ended.has(session.nonce)) ? undefined : operator
     },
     isToken: (given) => token !== undefined && timingSafeEqual(digest(given), digest(token)),
-    readCode(given) {
-      const code = readCode(secret, given, hub.clock.now())
-      return code && { ...code, caller: operator }
-    },
+    readCode: (given) => readCode(secret, given, hub.clock.now()),
     visitor: () => hub.ids.token(),
     csrf,
     isCsrf: (given, visitor, session) =>

@@ -3,7 +3,8 @@ import { describe, expect } from 'vitest'
 import { mailboxClientDoor } from '../../../src/doors/mailbox-client/door.ts'
 import { lintDoor } from '../../../src/doors/mcp/lint.ts'
 import { pair, register, startMailbox, unreadOf } from '../../support/mailbox-client.ts'
-import { eras, shareServer } from '../../support/parley.ts'
+import { eras, mailbox, shareServer } from '../../support/parley.ts'
+import { freshName } from '../../support/post.ts'
 import { verifies } from '../../support/verifies.ts'
 
 const parley = shareServer()
@@ -63,6 +64,62 @@ verifies('client.tools.all', 'The tools answer text, and any client takes them',
   expect(result).toMatchObject({ content: [{ type: 'text', text: expect.any(String) }] })
   expect(result).not.toHaveProperty('structuredContent')
 })
+
+verifies('client.tools.own', 'Messages of its own are not called unread', async () => {
+  const { url } = parley()
+  const [alice, bob] = await pair(parley())
+  const hers = await startMailbox({ url, key: alice.key })
+  const sent = await hers.call('mailbox_send', { to: bob.name, subject: 'Plan', content: 'Shall we start?' })
+  const session_id = /session (\S+)\./.exec(sent)?.[1]
+  await bob.rest.send({ to: alice.name, subject: 'Plan', content: 'Yes.' })
+  const checked = await hers.call('mailbox_check')
+  expect(checked).toContain('1 unread message in 1 session.')
+  const [own, his] = checked.split('[message from agent ').slice(1)
+  expect(own).toContain('> Shall we start?')
+  expect(own).not.toContain('unread')
+  expect(his).toMatch(/unread[\s\S]*> Yes\./)
+  const read = await hers.call('mailbox_read', { session_id })
+  expect(read).toContain('> Shall we start?')
+  expect(read).not.toContain('unread')
+})
+
+verifies(
+  'client.tools.answer',
+  'A request without a code is shown as one to answer, and is answered by its id',
+  async () => {
+    const { url } = parley()
+    const bob = await register(parley(), 'bob')
+    const his = await startMailbox({ url, key: bob.key })
+    const knock = async (from: string) => {
+      await expect(mailbox(parley(), from).send(bob.name, 'let me in')).rejects.toMatchObject({
+        code: 'CONTACT_REQUIRED',
+      })
+      const { pending_connections } = await bob.rest.pending()
+      return pending_connections.find(({ from_agent_name }) => from_agent_name === from)?.connection_id ?? ''
+    }
+    const [wanted, unwanted] = [freshName('wanted'), freshName('unwanted')]
+    const connection_id = await knock(wanted)
+    const checked = await his.call('mailbox_check')
+    expect(checked).toContain(`${wanted} asked to connect`)
+    expect(checked).toContain(`it has no code: answer with connection_id ${connection_id}`)
+    for (const args of [{}, { code: 'AA-111', connection_id }, { code: 'AA-111', accept: false }])
+      await expect(his.call('mailbox_approve', args)).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' })
+    expect(await his.call('mailbox_approve', { connection_id })).toContain(`Connected with ${wanted}`)
+    await mailbox(parley(), wanted).send(bob.name, 'now I am in')
+    expect(await unreadOf(bob)).toContain('now I am in')
+    const declined = await his.call('mailbox_approve', { connection_id: await knock(unwanted), accept: false })
+    expect(declined).toBe(`Declined the request of ${unwanted}.`)
+    await expect(mailbox(parley(), unwanted).send(bob.name, 'and now?')).rejects.toMatchObject({
+      code: 'CONTACT_BLOCKED',
+    })
+    await expect(his.call('mailbox_approve', { connection_id })).rejects.toMatchObject({ code: 'CONTACT_NOT_FOUND' })
+
+    // Who asks back has answered.
+    const third = freshName('third')
+    await knock(third)
+    expect(await his.call('mailbox_connect', { target_agent_name: third })).toContain(`Connected with ${third}`)
+  },
+)
 
 verifies('client.errors.worded', 'What is refused is an error with the next step, and sends nothing', async () => {
   const { url } = parley()

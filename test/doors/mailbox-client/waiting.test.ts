@@ -8,7 +8,7 @@ import { News } from '../../../src/doors/mailbox-client/news.ts'
 import { createServer } from '../../../src/doors/mailbox-client/server.ts'
 import { createEngine } from '../../../src/doors/mcp/protocol/engine.ts'
 import { serveStdio } from '../../../src/doors/mcp/stdio/serve.ts'
-import { clock, ids, type Owner, pair, silent, startMailbox, unreadOf } from '../../support/mailbox-client.ts'
+import { clock, ids, type Owner, pair, register, silent, startMailbox, unreadOf } from '../../support/mailbox-client.ts'
 import { shareServer } from '../../support/parley.ts'
 import { verifies } from '../../support/verifies.ts'
 
@@ -59,23 +59,52 @@ verifies('client.wait.once', 'Of two clients with one key, one is given the mess
 })
 
 verifies('client.wait.connections', 'An event that arrives twice is told once', async () => {
-  const [, { key }] = await pair(parley())
-  const server = createServer({ url: parley().url, key, clock, ids, client: 'one process' })
-  const arrivals = new Arrivals({ server, news: new News(clock), clock, connected: () => true })
-  const event = {
-    type: 'connection_request',
-    connection_id: '1',
-    from_agent: 'eve',
-    message: 'Hi',
-    verification_code: null,
-  }
-  for (const one of [event, event, { ...event, connection_id: '2' }, { type: 'unheard of' }, null]) arrivals.note(one)
-  const wait = async () =>
-    (await arrivals.wait({ ms: 0, signals: [] })).connections.map(({ connection_id }) => connection_id)
-  expect(await wait()).toEqual(['1', '2'])
-  arrivals.note(event)
-  expect(await wait()).toEqual([])
+  const [alice, bob] = [await register(parley(), 'alice'), await register(parley(), 'bob')]
+  const arrivals = arrivalsOf(bob)
+  const { connection_id } = await alice.rest.connect(bob.name, 'Hi')
+  const event = { type: 'connection_request', connection_id, from_agent: alice.name }
+  const approved = { type: 'connection_approved', connection_id: '2', connected_agent: 'eve' }
+  for (const one of [event, event, approved, approved, { type: 'unheard of' }, null]) arrivals.note(one)
+  const told = await arrivals.wait({ ms: 0, signals: [] })
+  expect(told).toMatchObject({ requests: [{ connection_id, message: 'Hi' }], approved: [{ connected_agent: 'eve' }] })
+  for (const one of [event, approved]) arrivals.note(one)
+  expect(await arrivals.wait({ ms: 0, signals: [] })).toMatchObject({ requests: [], approved: [] })
+  // One whose answer was lost comes again.
+  arrivals.putBack(told)
+  expect(await arrivals.wait({ ms: 0, signals: [] })).toMatchObject({ requests: [{ connection_id }] })
 })
+
+verifies('client.wait.connections', 'A request that was answered takes the place of no message', async () => {
+  const [alice, bob] = [await register(parley(), 'alice'), await register(parley(), 'bob')]
+  const arrivals = arrivalsOf(bob)
+  const { connection_id, verification_code } = await alice.rest.connect(bob.name, 'Hi')
+  arrivals.note({ type: 'connection_request', connection_id, from_agent: alice.name, verification_code })
+  await bob.rest.approve(verification_code ?? '')
+  expect(await arrivals.wait({ ms: 0, signals: [] })).toMatchObject({ messages: [], requests: [] })
+  arrivals.note({ type: 'connection_request', connection_id, from_agent: alice.name, verification_code })
+  const waiting = arrivals.wait({ ms: 20_000, signals: [] })
+  await alice.rest.send({ to: bob.name, subject: 'Plan', content: 'the first words' })
+  arrivals.note({ type: 'new_message' })
+  expect(await waiting).toMatchObject({ messages: [{ content: 'the first words' }], requests: [] })
+})
+
+verifies('client.wait.connections', 'A client that is approved by another one tells of no old request', async () => {
+  const [alice, bob] = [await register(parley(), 'alice'), await register(parley(), 'bob')]
+  const his = await startMailbox({ url: parley().url, key: bob.key })
+  expect(await his.call('mailbox_wait', { wait_seconds: 0 })).toBe(nothing)
+  const { verification_code } = await alice.rest.connect(bob.name, 'Hi')
+  await bob.rest.approve(verification_code ?? '')
+  const waiting = his.call('mailbox_wait', { wait_seconds: 20 })
+  await alice.rest.send({ to: bob.name, subject: 'Plan', content: 'the first words' })
+  const heard = await waiting
+  expect(heard).toContain('> the first words\n')
+  expect(heard).not.toContain('asked to connect')
+})
+
+function arrivalsOf({ key }: Owner): Arrivals {
+  const server = createServer({ url: parley().url, key, clock, ids, client: 'one process' })
+  return new Arrivals({ server, news: new News(clock), clock, connected: () => true })
+}
 
 describe('An answer that does not reach its host', () => {
   /** The client in this process, over a pipe that may be broken. */

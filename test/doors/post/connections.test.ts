@@ -1,12 +1,13 @@
 /** Agents and connections at the post door, over real HTTP, on both engines. */
 import { expect } from 'vitest'
+import { parleyCommand } from '../../support/cli.ts'
 import { mailbox } from '../../support/parley.ts'
 import { agentWith, ask, connected, eachPost, freshName, register } from '../../support/post.ts'
 import { verifies } from '../../support/verifies.ts'
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
-eachPost('Agents and connections of the post door', (parley) => {
+eachPost('Agents and connections of the post door', (parley, _dialect, url) => {
   verifies(['post.register.key', 'post.me.shape'], 'an agent registers, and its key is its own', async () => {
     const name = freshName('alice')
     const made = await ask(parley(), 'POST', '/agents/register', { body: { name, owner_contact: 'a@example.com' } })
@@ -170,6 +171,76 @@ eachPost('Agents and connections of the post door', (parley) => {
       expect((await bob.inbox()).body.pending_connections).toEqual([])
     },
   )
+
+  verifies('post.connect.filed', 'a message refused at another door locks nobody out', async () => {
+    const bob = await register(parley(), 'bob')
+    // Both begin at the mailbox door, without keys; one comes to this door later.
+    const [ann, ben] = [freshName('ann'), freshName('ben')]
+    for (const name of [ann, ben])
+      await expect(mailbox(parley(), name).send(bob.name, 'let me in')).rejects.toMatchObject({
+        code: 'CONTACT_REQUIRED',
+      })
+    const back = await bob.request({ name: ann }, 'Gladly')
+    expect(back).toMatchObject({
+      status: 201,
+      body: { verification_code: null, target_agent_name: ann, status: 'ACTIVE' },
+    })
+    await mailbox(parley(), ann).send(bob.name, 'now I am in')
+    expect((await bob.send({ name: ann }, 'Plan', 'hello')).status).toBe(201)
+
+    const { stdout } = await parleyCommand({ storage: parley().storage, env: { DATABASE_URL: url() } }, [
+      'keys',
+      'create',
+      ben,
+      '--json',
+    ])
+    const { key } = JSON.parse(stdout) as { key: string }
+    const asked = await agentWith(parley(), { name: ben, key }).request(bob, 'It is me')
+    expect(asked).toMatchObject({ status: 201, body: { status: 'PENDING' } })
+    expect(asked.body.verification_code).toMatch(/^[A-Z]{2}-\d{3}$/)
+    expect((await bob.inbox()).body.pending_connections).toMatchObject([
+      { connection_id: asked.body.connection_id, verification_code: asked.body.verification_code, message: 'It is me' },
+    ])
+    expect((await bob.request({ name: ben })).status).toBe(409)
+    expect((await bob.approve(asked.body.verification_code)).status).toBe(200)
+  })
+
+  verifies('post.answer.id', 'a request without a code is one to answer, by its id', async () => {
+    const [bob, eve] = [await register(parley(), 'bob'), await register(parley(), 'eve')]
+    const [wanted, unwanted] = [freshName('wanted'), freshName('unwanted')]
+    for (const name of [wanted, unwanted])
+      await mailbox(parley(), name)
+        .send(bob.name, 'let me in')
+        .catch(() => {})
+    const pending = (await bob.inbox()).body.pending_connections
+    expect(pending).toMatchObject(
+      [wanted, unwanted].map((from_agent_name) => ({ from_agent_name, verification_code: null, without_code: true })),
+    )
+    expect((await bob.get('/connections/pending')).body.pending_connections).toEqual(pending)
+    const [yes, no] = pending.map(({ connection_id }: { connection_id: string }) => connection_id)
+    expect(await eve.post(`/connections/${yes}/approve`)).toMatchObject({
+      status: 404,
+      body: { code: 'CONTACT_NOT_FOUND' },
+    })
+    expect((await bob.post('/connections/nonsense/approve')).status).toBe(422)
+    expect(await bob.post(`/connections/${yes}/approve`, {})).toMatchObject({
+      status: 200,
+      body: { connection_id: yes, status: 'ACTIVE', connected_agent_name: wanted },
+    })
+    expect(await bob.post(`/connections/${no}/deny`)).toMatchObject({
+      status: 200,
+      body: { connection_id: no, status: 'REJECTED', from_agent_name: unwanted },
+    })
+    for (const id of [yes, no]) expect((await bob.post(`/connections/${id}/approve`)).status).toBe(404)
+    expect((await bob.inbox()).body.pending_connections).toEqual([])
+    expect((await bob.send({ name: wanted }, 'Plan', 'hello')).status).toBe(201)
+    await mailbox(parley(), wanted).send(bob.name, 'hello')
+    await expect(mailbox(parley(), unwanted).send(bob.name, 'hello')).rejects.toMatchObject({ code: 'CONTACT_BLOCKED' })
+    // A request with a code can be denied as well.
+    const { connection_id } = (await eve.request(bob)).body
+    expect((await bob.post(`/connections/${connection_id}/deny`)).status).toBe(200)
+    expect(await eve.request(bob)).toMatchObject({ status: 403, body: { code: 'CONTACT_BLOCKED' } })
+  })
 
   verifies('post.errors.shape', 'every error has the same two fields', async () => {
     const [alice] = await connected(parley())

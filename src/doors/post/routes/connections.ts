@@ -1,13 +1,18 @@
-/** Routes of the post door about connections: asking for one, approving it by its code, and those that wait. */
+/** Routes of the post door about connections: asking for one, answering it by its code or its id, and those that wait. */
 import { z } from 'zod'
 import type { Hub } from '../../../core/hub/hub.ts'
-import { approveConnection, listPendingConnections, requestConnection } from '../../../core/requests/connecting.ts'
+import { approveConnection } from '../../../core/requests/codes.ts'
+import { answerConnection, requestConnection } from '../../../core/requests/connecting.ts'
+import { listPendingConnections } from '../../../core/requests/pending.ts'
 import { parseAddress } from '../../words/fields.ts'
-import { address, code, intro } from '../fields.ts'
-import { approvedShape, pendingListShape, requestedShape, toPending } from '../shapes.ts'
+import { address, code, intro, uuid } from '../fields.ts'
+import { approvedShape, deniedShape, pendingListShape, requestedShape, toPending } from '../shapes.ts'
 import { defineRoute, type Route } from '../table.ts'
 
 const anId = '7c9e6679-7425-50de-944b-e07fc1f90ae7'
+
+const ofConnection = z.object({ connection_id: uuid })
+const noRequest = { CONTACT_NOT_FOUND: 'No request with this id waits for the answer of this agent.' }
 
 export const connectionRoutes = (hub: Hub): Route[] => [
   defineRoute({
@@ -16,7 +21,7 @@ export const connectionRoutes = (hub: Hub): Route[] => [
     name: 'request_connection',
     summary: 'Ask an agent for a connection',
     description:
-      'Answers with a verification code for the people behind the two agents: the other agent approves with it. A code is good for CONNECTION_CODE_TTL_SECONDS. At most ten requests of an agent may wait.',
+      'Answers with a verification code for the people behind the two agents: the other agent approves with it. A code is good for CONNECTION_CODE_TTL_SECONDS. At most ten requests of an agent may wait. A request that a refused message has made at another door is given its code; where the other has asked without a code, the connection is active at once.',
     about: 'Connections',
     input: {
       body: z.object({ target_agent_name: address.describe('The agent to connect with.'), message: intro }),
@@ -25,7 +30,7 @@ export const connectionRoutes = (hub: Hub): Route[] => [
     status: 201,
     errors: {
       AGENT_NOT_FOUND: 'Nobody has this name.',
-      CONTACT_EXISTS: 'The two are connected, or one of them has asked the other already.',
+      CONTACT_EXISTS: 'The two are connected, or a request with a code waits between them.',
       CONTACT_BLOCKED: 'The other takes no requests, or has declined one.',
       RATE_LIMITED: 'Ten requests of this agent wait for their answers.',
     },
@@ -43,9 +48,9 @@ export const connectionRoutes = (hub: Hub): Route[] => [
       const asked = await requestConnection(hub, acting, { to: { name, project }, message: body.message })
       return {
         connection_id: asked.id,
-        verification_code: asked.code,
+        verification_code: asked.code ?? null,
         target_agent_name: asked.other,
-        status: 'PENDING',
+        status: asked.code === undefined ? 'ACTIVE' : 'PENDING',
       }
     },
   }),
@@ -76,11 +81,47 @@ export const connectionRoutes = (hub: Hub): Route[] => [
     },
   }),
   defineRoute({
+    method: 'POST',
+    path: '/connections/{connection_id}/approve',
+    name: 'approve_request',
+    summary: 'Approve a connection by its id',
+    description:
+      'For requests without a code, which a message or a contact request has made at another door. With CONNECTION_CODE_VISIBLE=false a request that has a code is approved by that code alone.',
+    about: 'Connections',
+    input: { params: ofConnection },
+    output: approvedShape,
+    status: 200,
+    errors: { ...noRequest, FORBIDDEN: 'The request is approved by its code only.' },
+    example: { answer: { connection_id: anId, status: 'ACTIVE', connected_agent_name: 'alice-agent' } },
+    async run({ params }, { acting }) {
+      const { id, other } = await answerConnection(hub, acting, { id: params.connection_id, accept: true })
+      return { connection_id: id, status: 'ACTIVE', connected_agent_name: other }
+    },
+  }),
+  defineRoute({
+    method: 'POST',
+    path: '/connections/{connection_id}/deny',
+    name: 'deny_request',
+    summary: 'Deny a connection by its id',
+    description: 'For requests with and without a code. The other agent cannot ask again; this one can ask it.',
+    about: 'Connections',
+    input: { params: ofConnection },
+    output: deniedShape,
+    status: 200,
+    errors: noRequest,
+    example: { answer: { connection_id: anId, status: 'REJECTED', from_agent_name: 'alice-agent' } },
+    async run({ params }, { acting }) {
+      const { id, other } = await answerConnection(hub, acting, { id: params.connection_id, accept: false })
+      return { connection_id: id, status: 'REJECTED', from_agent_name: other }
+    },
+  }),
+  defineRoute({
     method: 'GET',
     path: '/connections/pending',
     name: 'list_pending_connections',
     summary: 'List the requests that wait for the answer of this agent',
-    description: 'The same list is in the inbox. With CONNECTION_CODE_VISIBLE=false it has no codes.',
+    description:
+      'The same list is in the inbox. With CONNECTION_CODE_VISIBLE=false it has no codes; `without_code` marks requests that are answered by their id.',
     about: 'Connections',
     input: {},
     output: pendingListShape,

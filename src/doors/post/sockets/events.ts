@@ -19,13 +19,14 @@ export const newMessage = ({ uid, threadUid, subject, from, body, createdAt, aut
     automatic,
   })
 
-export const connectionRequest = ({ id, from, message, code }: Asked): Buffer =>
+export const connectionRequest = ({ id, from, message, code, coded }: Asked): Buffer =>
   frame({
     type: 'connection_request',
     connection_id: id,
     from_agent: from,
     message: message ?? null,
     verification_code: code ?? null,
+    ...(!coded && { without_code: true }),
   })
 
 export const connectionApproved = ({ id, other }: Approved): Buffer =>

@@ -68,7 +68,7 @@ export function mountSockets(
     // Watched before the handshake ends: the client misses nothing from the moment on that it is connected.
     const link = key === undefined ? undefined : await enter(key)
     const address = request.socket.remoteAddress
-    const tooMany = key !== undefined && link === undefined ? wrongKey(address) : undefined
+    const tooMany = key !== undefined && link === undefined ? await wrongKey(address) : undefined
     if (tooMany !== undefined) throw tooMany
     if (socket.destroyed) return link?.leave()
     handshakes.handleUpgrade(request, socket, head, (opened) => {
@@ -82,8 +82,8 @@ export function mountSockets(
   }
 
   /** A wrong key is told by the close of the socket; past the limit of its address, this error in its place. */
-  function wrongKey(address: string | undefined): HubError | undefined {
-    const judged = wrongKeys?.judge(new HubError('UNAUTHENTICATED', 'The key is not valid.'), address)
+  async function wrongKey(address: string | undefined): Promise<HubError | undefined> {
+    const judged = await wrongKeys?.judge(new HubError('UNAUTHENTICATED', 'The key is not valid.'), address)
     return judged instanceof HubError && judged.code === 'RATE_LIMITED' ? judged : undefined
   }
 
@@ -116,9 +116,13 @@ export function mountSockets(
     })
   }
 
-  function settle(link: Link | undefined, socket: LinkedSocket, address: string | undefined): Link | undefined {
+  async function settle(
+    link: Link | undefined,
+    socket: LinkedSocket,
+    address: string | undefined,
+  ): Promise<Link | undefined> {
     if (link === undefined) {
-      const [code, reason] = wrongKey(address) === undefined ? closes.badKey : closes.badKeys
+      const [code, reason] = (await wrongKey(address)) === undefined ? closes.badKey : closes.badKeys
       socket.close(code, reason)
     } else if (socket.readyState !== socket.OPEN) link.leave()
     else {

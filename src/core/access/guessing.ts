@@ -1,0 +1,72 @@
+/** Guesses at a secret: the wrong ones are counted in the store, for all processes, before anybody is told that one was wrong. */
+import { HubError } from '../../base/errors.ts'
+import type { Tx } from '../../db/port.ts'
+import { deleteOldGuesses, lockGuesses, type Times, updateGuesses } from '../../store/guesses.ts'
+import { type Actor, commit, type Note } from '../hub/commit.ts'
+import type { Hub } from '../hub/hub.ts'
+import { memory, remember } from '../hub/memory.ts'
+
+export interface Guessing {
+  /** Who guesses, and at which kind of secret: the key of the count. */
+  readonly guesser: string
+  /** Wrong guesses within a minute; after that even a right one is refused. */
+  readonly most: number
+  /** The refusal, for example `alice has named 10 wrong codes within a minute.`, and the next step. */
+  readonly tooMany: { readonly message: string; readonly hint: string }
+}
+
+/** What came of a guess: the error of a wrong one is thrown once the guess is counted. */
+export type Guessed<T> = { readonly right: T } | { readonly wrong: HubError }
+
+const windowMs = 60_000
+
+/** Above this many times the newest stands for several guesses. They are then forgotten late, never early. */
+const mostTimes = 100
+
+/** Until when a guesser is refused: a count never shrinks before that, so refusing again needs no look at the store. */
+const closed = memory(() => new Map<string, number>())
+
+/**
+ * Runs `check` in a transaction in which no other guess of this guesser runs, in any process: of 800 guesses at once as many
+ * are looked at as of 800 one after the other. An error that `check` throws is no guess.
+ */
+export async function guess<T>(
+  hub: Hub,
+  by: Actor,
+  { guesser, most, tooMany }: Guessing,
+  check: (tx: Tx, note: Note) => Promise<Guessed<T>>,
+): Promise<T> {
+  const refuse = (until: number): never => {
+    const left = Math.max(1, Math.ceil((until - hub.clock.now()) / 1000))
+    throw new HubError('RATE_LIMITED', tooMany.message, { hint: tooMany.hint, retryAfter: left })
+  }
+  const known = closed(hub).get(guesser) ?? 0
+  if (isAhead(known, hub.clock.now())) refuse(known)
+  const work = async (tx: Tx, note: Note): Promise<Guessed<T> | { readonly until: number }> => {
+    const now = hub.clock.now()
+    const before = (await lockGuesses(tx, guesser)).filter(([at]) => isAhead(at + windowMs, now))
+    const [first] = before
+    if (first !== undefined && countOf(before) >= most) return { until: first[0] + windowMs }
+    const guessed = await check(tx, note)
+    if ('wrong' in guessed) {
+      await updateGuesses(tx, guesser, withOneMore(before, now), now + windowMs)
+      await deleteOldGuesses(tx, now)
+    }
+    return guessed
+  }
+  const verdict = await commit(hub, by, work, { lane: `guess:${guesser}` })
+  if ('until' in verdict) return refuse(remember(closed(hub), guesser, verdict.until))
+  if ('wrong' in verdict) throw verdict.wrong
+  return verdict.right
+}
+
+/** The clocks of nodes differ by seconds; a time that is further ahead was written before a clock was set back. */
+const isAhead = (end: number, now: number): boolean => end > now && end <= now + 2 * windowMs
+
+const countOf = (times: Times): number => times.reduce((sum, [, count]) => sum + count, 0)
+
+function withOneMore(times: Times, now: number): Times {
+  const last = times.at(-1)
+  if (last === undefined || times.length < mostTimes) return [...times, [now, 1]]
+  return [...times.slice(0, -1), [now, last[1] + 1]]
+}
