@@ -14,7 +14,7 @@ export const postSettings = {
   }),
   CONNECTION_CODE_VISIBLE: setting({
     default: 'true',
-    says: 'Whether an agent that is asked for a connection is shown the verification code. With false the code has to reach it through a person, and nothing else approves the request.',
+    says: 'Whether an agent that is asked for a connection is shown the verification code. With false the code has to reach it through a person and nothing else approves the request; a request without a code is then approved only with the key of the agent that is asked.',
     parse: flag,
   }),
   WS_PING_INTERVAL: setting({

@@ -1,7 +1,7 @@
 /** Somebody guesses at secrets, at once, at two servers on one store, and again after one of them was killed. */
 import { afterAll, beforeAll, describe, expect } from 'vitest'
 import { engines } from '../support/engines.ts'
-import { type Later, startParley } from '../support/parley.ts'
+import { startParley } from '../support/parley.ts'
 import { agentWith, ask, register } from '../support/post.ts'
 import { verifies } from '../support/verifies.ts'
 import { visitor } from '../support/web.ts'
@@ -17,15 +17,14 @@ async function tally(statuses: readonly Promise<number>[]): Promise<Record<strin
 
 for (const engine of engines())
   describe(`Guesses at two servers (${engine.dialect})`, () => {
-    const ends: Parameters<Later>[0][] = []
     let url = ''
     beforeAll(async () => {
       await engine.start()
-      url = await engine.create({ empty: false })
+      // A file that was left by a kill keeps its log: it goes with the folder of the servers.
+      if (engine.dialect === 'postgres') url = await engine.create({ empty: false })
     })
     afterAll(async () => {
-      for (const end of ends.reverse()) await end()
-      await engine.remove([url])
+      if (url !== '') await engine.remove([url])
       await engine.stop()
     })
 
@@ -33,9 +32,14 @@ for (const engine of engines())
       ['post.code.at-once', 'post.keys.wrong', 'web.login.tries'],
       'are counted together, and a death forgets none',
       async () => {
-        const env = { DATABASE_URL: url, HTTP_BEARER_TOKEN: token, SECRET_KEY: 'one key for both servers 0123' }
-        const start = () => startParley({ env, later: (work) => ends.push(work) })
-        const [first, second] = await Promise.all([start(), start()])
+        const env = {
+          ...(url !== '' && { DATABASE_URL: url }),
+          HTTP_BEARER_TOKEN: token,
+          SECRET_KEY: 'one key for both servers 0123',
+        }
+        const first = await startParley({ env })
+        const start = () => startParley({ env, storage: first.storage })
+        const second = await start()
         const at = (n: number) => (n % 2 === 0 ? first : second)
         const [alice, bob] = [await register(first, 'alice'), await register(second, 'bob')]
         const { verification_code: code } = (await alice.request(bob)).body
@@ -59,7 +63,7 @@ for (const engine of engines())
         expect(await tally(keys)).toEqual({ 401: 100, 429: 200 })
         expect(await key(0, bob.key)).toBe(200)
 
-        await second.stop('SIGKILL')
+        await second.end('SIGKILL')
         const third = await start()
         expect((await agentWith(third, bob).approve(code)).status).toBe(429)
         const person = visitor(third.url)
@@ -67,7 +71,8 @@ for (const engine of engines())
         const late = await person.post('/mail/login', { token })
         expect([late.status, Number(late.headers.get('retry-after')) > 0]).toEqual([429, true])
         expect(
-          (await ask(third, 'GET', '/mail', { headers: { Authorization: 'Bearer wrong', Accept: '*/*' } })).status,
+          (await ask(third, 'GET', '/mail', { headers: { Authorization: 'Bearer wrong', Accept: 'application/json' } }))
+            .status,
         ).toBe(429)
         expect((await ask(third, 'GET', '/inbox', { headers: { 'X-API-Key': 'nonsense' } })).status).toBe(429)
       },

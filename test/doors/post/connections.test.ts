@@ -1,13 +1,12 @@
 /** Agents and connections at the post door, over real HTTP, on both engines. */
 import { expect } from 'vitest'
-import { parleyCommand } from '../../support/cli.ts'
 import { mailbox } from '../../support/parley.ts'
 import { agentWith, ask, connected, eachPost, freshName, register } from '../../support/post.ts'
 import { verifies } from '../../support/verifies.ts'
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
-eachPost('Agents and connections of the post door', (parley, _dialect, url) => {
+eachPost('Agents and connections of the post door', (parley) => {
   verifies(['post.register.key', 'post.me.shape'], 'an agent registers, and its key is its own', async () => {
     const name = freshName('alice')
     const made = await ask(parley(), 'POST', '/agents/register', { body: { name, owner_contact: 'a@example.com' } })
@@ -174,12 +173,10 @@ eachPost('Agents and connections of the post door', (parley, _dialect, url) => {
 
   verifies('post.connect.filed', 'a message refused at another door locks nobody out', async () => {
     const bob = await register(parley(), 'bob')
-    // Both begin at the mailbox door, without keys; one comes to this door later.
-    const [ann, ben] = [freshName('ann'), freshName('ben')]
-    for (const name of [ann, ben])
-      await expect(mailbox(parley(), name).send(bob.name, 'let me in')).rejects.toMatchObject({
-        code: 'CONTACT_REQUIRED',
-      })
+    const [ann, ben] = [freshName('ann'), await register(parley(), 'ben')]
+    const headers = { Authorization: `Bearer ${ben.key}` }
+    for (const knocking of [mailbox(parley(), ann), mailbox(parley(), ben.name, { headers })])
+      await expect(knocking.send(bob.name, 'let me in')).rejects.toMatchObject({ code: 'CONTACT_REQUIRED' })
     const back = await bob.request({ name: ann }, 'Gladly')
     expect(back).toMatchObject({
       status: 201,
@@ -188,20 +185,13 @@ eachPost('Agents and connections of the post door', (parley, _dialect, url) => {
     await mailbox(parley(), ann).send(bob.name, 'now I am in')
     expect((await bob.send({ name: ann }, 'Plan', 'hello')).status).toBe(201)
 
-    const { stdout } = await parleyCommand({ storage: parley().storage, env: { DATABASE_URL: url() } }, [
-      'keys',
-      'create',
-      ben,
-      '--json',
-    ])
-    const { key } = JSON.parse(stdout) as { key: string }
-    const asked = await agentWith(parley(), { name: ben, key }).request(bob, 'It is me')
+    const asked = await ben.request(bob, 'It is me')
     expect(asked).toMatchObject({ status: 201, body: { status: 'PENDING' } })
     expect(asked.body.verification_code).toMatch(/^[A-Z]{2}-\d{3}$/)
     expect((await bob.inbox()).body.pending_connections).toMatchObject([
       { connection_id: asked.body.connection_id, verification_code: asked.body.verification_code, message: 'It is me' },
     ])
-    expect((await bob.request({ name: ben })).status).toBe(409)
+    expect((await bob.request(ben)).status).toBe(409)
     expect((await bob.approve(asked.body.verification_code)).status).toBe(200)
   })
 
