@@ -115,7 +115,8 @@ export async function listDeliveriesCalled(db: Reader, recipientId: number, call
   return db.all<HoldRow>(sql`
     SELECT d.id, d.message_id, d.read_at, d.hold FROM deliveries d
     WHERE d.recipient_id = ${recipientId} AND d.message_id IN (
-      SELECT message_id FROM client_ids WHERE recipient_id = ${recipientId} AND client_id = ${called}
+      SELECT m.id FROM client_ids c JOIN messages m ON m.id = c.message_id AND m.client_id = c.client_id
+      WHERE c.recipient_id = ${recipientId} AND c.client_id = ${called}
       UNION ALL
       SELECT id FROM messages WHERE uid = ${called} AND client_id IS NULL)
     ORDER BY d.id`)

@@ -1,5 +1,5 @@
-/** Rows of `messages`, and the ids that clients gave them. */
-import sql, { empty, join, type Sql } from 'sql-template-tag'
+/** Rows of `messages`. */
+import sql, { empty, type Sql } from 'sql-template-tag'
 import type { Reader, Tx } from '../db/port.ts'
 
 export interface NewMessage {
@@ -33,30 +33,6 @@ export function insertMessage(tx: Tx, message: NewMessage): Promise<number> {
     VALUES (${threadId}, ${seq}, ${uid}, ${senderId}, ${clientId ?? null}, ${kind}, ${replyTo ?? null},
       ${subject ?? null}, ${importance}, ${ackRequired ? 1 : 0}, ${mail ? 1 : 0}, ${body}, ${metadata ?? null},
       ${attachments ?? null}, ${now})`)
-}
-
-/** The name of a message between agents: its sender, its recipients, the sender's own id. */
-export interface ClientId {
-  senderId: number
-  recipientIds: readonly number[]
-  clientId: string
-}
-
-export function insertClientIds(tx: Tx, { senderId, recipientIds, clientId }: ClientId, messageId: number): void {
-  const rows = recipientIds.map((recipientId) => sql`(${recipientId}, ${clientId}, ${senderId}, ${messageId})`)
-  tx.write(sql`INSERT INTO client_ids (recipient_id, client_id, sender_id, message_id) VALUES ${join(rows)}`)
-}
-
-/** The message that the sender has sent under this name to any of the recipients. */
-export async function findByClientId(
-  db: Reader,
-  { senderId, recipientIds, clientId }: ClientId,
-): Promise<{ id: number; thread_id: number } | undefined> {
-  const [row] = await db.all<{ id: number; thread_id: number }>(sql`
-    SELECT m.id, m.thread_id FROM client_ids c JOIN messages m ON m.id = c.message_id
-    WHERE c.recipient_id IN (${join([...recipientIds])}) AND c.client_id = ${clientId} AND c.sender_id = ${senderId}
-    ORDER BY m.id LIMIT 1`)
-  return row
 }
 
 /** A message as the readers of its thread see it. */

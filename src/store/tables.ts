@@ -20,6 +20,7 @@ export const keptTables: readonly Table[] = [
   table('threads'),
   table('messages'),
   table('client_ids', 'recipient_id', 'client_id', 'sender_id'),
+  table('repeated_ids', 'recipient_id', 'client_id', 'sender_id', 'digest'),
   { ...table('deliveries'), without: ['filed'] },
   table('message_guests', 'project_id', 'thread_id', 'message_id'),
   table('attachments', 'project_id', 'path'),

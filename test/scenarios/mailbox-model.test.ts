@@ -15,6 +15,8 @@ const depth = 6
 
 interface Message {
   clientId: string
+  /** The id that it was sent under. */
+  under: string | undefined
   from: string
   to: string
   content: string
@@ -55,24 +57,27 @@ const sending = fc
   .record({
     from: fc.constantFrom(...agents),
     to: fc.constantFrom(...agents),
-    content: fc.string({ minLength: 1, maxLength: 8, unit: 'binary' }).filter((text) => !text.includes('\0')),
+    content: fc.oneof(
+      fc.constantFrom('yes', 'no'),
+      fc.string({ minLength: 1, maxLength: 8, unit: 'binary' }).filter((text) => !text.includes('\0')),
+    ),
     clientId: fc.option(fc.constantFrom('a', 'b', 'c'), { nil: undefined }),
   })
   .map(({ from, to, content, clientId }) =>
     command(`send ${from}→${to} ${clientId ?? '-'}`, async (model, { hub }) => {
-      const known = model.messages.find(
-        (message) => message.from === from && message.to === to && message.clientId === clientId,
+      const used = model.messages.filter(
+        (message) => clientId !== undefined && message.from === from && message.to === to && message.under === clientId,
       )
-      const work = send(hub, as(from), { to: [{ name: to }], body: content, clientId })
+      const known = used.find((message) => message.content === content)
+      const work = send(hub, as(from), { to: [{ name: to }], body: content, clientId, mayAnswer: true })
       if (known === undefined && unread(model, to).length >= depth) {
         expect(await codeOf(work)).toBe('MAILBOX_FULL')
         return
       }
       const sent = await work
       expect(sent.duplicate).toBe(known !== undefined)
-      if (clientId !== undefined) expect(sent.clientId).toBe(clientId)
-      if (known === undefined)
-        model.messages.push({ clientId: sent.clientId, from, to, content, state: { is: 'free' } })
+      if (known !== undefined) expect(sent.clientId).toBe(known.clientId)
+      else model.messages.push({ clientId: sent.clientId, under: clientId, from, to, content, state: { is: 'free' } })
     }),
   )
 

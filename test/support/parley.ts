@@ -210,8 +210,10 @@ export function mailbox({ url }: { url: string }, agent: string, options: PlainO
     return structuredContent
   }
   return {
-    send: async (name: string, msg: string, msg_id?: string) =>
-      (await call('send_to_agent', { name, msg, ...(msg_id !== undefined && { msg_id }) }))?.result as string,
+    send: async (name: string, msg: string, msg_id?: string, reply_to?: string) => {
+      const ids = { ...(msg_id !== undefined && { msg_id }), ...(reply_to !== undefined && { reply_to }) }
+      return (await call('send_to_agent', { name, msg, ...ids }))?.result as string
+    },
     check: async (args: Record<string, unknown> = {}, signal?: AbortSignal) =>
       (await call('check_mail', args, signal))?.result as Mail | null,
     ack: async (id: string, lease: string) => call('ack_mail', { id, lease }),

@@ -50,7 +50,7 @@ function write(hub: Hub, caller: Caller, uid: string, { sender, recipients, draf
   if (guestsOf(sender, recipients, thread?.project_id ?? sender.projectId).length > 0) return undefined
   const terms = findTerms(hub, { sender, recipients, exempt: isReserved(sender.name) })
   if (terms === undefined) return undefined
-  const composed = compose(hub, { uid, sender, draft, enclosed, thread })
+  const composed = compose(hub, { uid, sender, draft, enclosed, place: { thread } })
   const wakes = recipients.map(({ agent }) => mailChannel(agent.id))
   const letter: Letter = {
     ...composed,

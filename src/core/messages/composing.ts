@@ -7,7 +7,7 @@ import type { Hub } from '../hub/hub.ts'
 import type { Blocked } from './admission.ts'
 import { type Attachment, type Enclosed, linksOf, listOf } from './attachments.ts'
 import { inReceipt } from './carried.ts'
-import type { Joined } from './placing.ts'
+import type { Joined, Place } from './placing.ts'
 import type { Stored } from './receipt.ts'
 import type { Recipient } from './recipients.ts'
 import type { Draft } from './send.ts'
@@ -17,19 +17,21 @@ interface Composing {
   readonly sender: Agent
   readonly draft: Omit<Draft, 'to' | 'enclosing'>
   readonly enclosed: Enclosed | undefined
-  readonly thread: Joined | undefined
+  readonly place: Place
   readonly request?: boolean
 }
 
-export interface Composed extends Pick<Composing, 'draft' | 'thread'> {
+export interface Composed extends Pick<Composing, 'draft'> {
+  readonly thread: Joined | undefined
   readonly place: ThreadPlace
   readonly mail: Mail
   readonly urgent: boolean
   readonly attachments: readonly Attachment[]
 }
 
-export function compose(hub: Hub, { uid, sender, draft, enclosed, thread, request = false }: Composing): Composed {
-  const { subject, importance = 'normal', ackRequired = false, clientId, replyTo } = draft
+export function compose(hub: Hub, { uid, sender, draft, enclosed, place, request = false }: Composing): Composed {
+  const { subject, importance = 'normal', ackRequired = false } = draft
+  const { thread, replyTo, named } = place
   const now = hub.clock.now()
   const attachments = [...(enclosed?.attachments ?? []), ...linksOf(draft.links)]
   return {
@@ -39,7 +41,7 @@ export function compose(hub: Hub, { uid, sender, draft, enclosed, thread, reques
     mail: {
       uid,
       senderId: sender.id,
-      clientId,
+      clientId: named === undefined ? draft.clientId : undefined,
       ...(request ? { kind: requestKind } : draft.automatic && { kind: automaticKind }),
       subject,
       importance,
@@ -59,9 +61,9 @@ export function receiptOf(
   placed: Placed,
   { passed, blocked }: { passed: readonly Recipient[]; blocked: readonly Blocked[] },
 ): Stored {
-  const { uid } = mail
+  const { uid, clientId = uid } = mail
   return {
-    clientId: draft.clientId ?? uid,
+    clientId,
     uid,
     threadUid: thread?.uid ?? uid,
     ...placed,

@@ -75,6 +75,47 @@ eachEngine('Sending', (open, dialect) => {
     },
   )
 
+  verifies(
+    ['mailbox.send.idempotent', 'mailbox.send.other-words'],
+    'texts that race each other under one id are stored once each, in one thread',
+    async () => {
+      const database = await open()
+      const hubs = [await openTestHub(await database.connect()), await openTestHub(await database.connect())] as const
+      const sent = await Promise.all(
+        Array.from({ length: 40 }, (_, n) => {
+          const draft = { to: [{ name: 'bob' }], body: `text ${n % 5}`, clientId: 'x', mayAnswer: true }
+          return send(hubs[n % 2 === 0 ? 0 : 1], as('alice'), draft)
+        }),
+      )
+      expect(sent.filter(({ duplicate }) => !duplicate).length).toBe(5)
+      const ids = Array.from(
+        { length: 5 },
+        (_, n) => new Set(sent.filter((_, m) => m % 5 === n).map((one) => one.clientId)),
+      )
+      expect(ids.map(({ size }) => size)).toEqual([1, 1, 1, 1, 1])
+      expect(ids.filter((one) => one.has('x'))).toHaveLength(1)
+      const rows = await hubs[0][inside].db.all<Placed>(sql`SELECT thread_id, seq FROM messages ORDER BY seq`)
+      expect(rows.map(({ seq }) => seq)).toEqual([1, 2, 3, 4, 5])
+      expect(new Set(rows.map(({ thread_id }) => thread_id)).size).toBe(1)
+      for (const hub of hubs) await hub.close()
+    },
+  )
+
+  test('an id that another message of the thread has is used once more, for another recipient', async () => {
+    const { hub, places } = await start()
+    const asked = await send(hub, as('alice'), { to: [{ name: 'bob' }, { name: 'carol' }], body: 'well?', thread: 'T' })
+    const byId = { clientId: 'x', mayAnswer: true, body: 'ok' }
+    await send(hub, as('bob'), { to: [{ name: 'alice' }], body: 'yes', replyTo: asked.messageId })
+    await send(hub, as('carol'), { to: [{ name: 'bob' }], body: 'yes', thread: 'T' })
+    const answers = String(asked.messageId)
+    const first = await send(hub, as('bob'), { ...byId, to: [{ name: 'alice' }], answers })
+    const toCarol = { ...byId, to: [{ name: 'carol' }], threadId: asked.threadId }
+    const second = await send(hub, as('bob'), toCarol)
+    expect([first.clientId, second.duplicate, second.clientId]).toEqual(['x', false, second.uid])
+    expect(await send(hub, as('bob'), toCarol)).toMatchObject({ duplicate: true, clientId: second.uid })
+    expect(new Set((await places()).map(({ thread_id }) => thread_id)).size).toBe(1)
+  })
+
   test('agents and projects that are made at once on several connections are made once', async () => {
     const database = await open()
     const hubs = [await openTestHub(await database.connect()), await openTestHub(await database.connect())] as const

@@ -3,8 +3,8 @@ import { HubError } from '../../base/errors.ts'
 import { isReserved } from '../../base/names.ts'
 import type { Tx } from '../../db/port.ts'
 import type { Terms } from '../../store/admission.ts'
+import { insertClientIds, insertRepeatedIds } from '../../store/client-ids.ts'
 import { insertGuests } from '../../store/guests.ts'
-import { insertClientIds } from '../../store/messages.ts'
 import { findSlug } from '../../store/projects.ts'
 import { insertMail } from '../../store/sending.ts'
 import type { Caller } from '../access/callers.ts'
@@ -18,6 +18,7 @@ import { type Hub, reader } from '../hub/hub.ts'
 import { slugOfProject } from '../projects/projects.ts'
 import { admit, type Blocked, findOpen } from './admission.ts'
 import { sendAlone } from './alone.ts'
+import { needAnswered } from './answered.ts'
 import type { Enclosed, Enclosing } from './attachments.ts'
 import { enclosedOrFault, filesOf, storeEnclosed } from './attachments.ts'
 import { compose, receiptOf } from './composing.ts'
@@ -51,8 +52,12 @@ export interface Draft {
   readonly threadId?: number | undefined
   /** The message it answers: it joins its thread. */
   readonly replyTo?: number | undefined
+  /** The message of its one recipient that it answers, by any id that a door shows; an error if there is none. */
+  readonly answers?: string | undefined
   /** The sender's own name for the message: with it a retry stores nothing and the first content stands. */
   readonly clientId?: string | undefined
+  /** The client id may be that of the message it answers: other words under it are then another message. */
+  readonly mayAnswer?: boolean | undefined
   /** Files and images that go along; without it, at doors that know none, the body is left as it is. */
   readonly enclosing?: Enclosing | undefined
   /** Addresses of things elsewhere that go along. */
@@ -69,7 +74,9 @@ export async function send(hub: Hub, acting: Acting, draft: Draft): Promise<Sent
   // At doors that know attachments one registers first.
   const enclosed = isNewcomer(sender) ? undefined : await enclosedOrFault(hub, acting, { ...draft, sender })
   const recipients = await resolve(hub, { acting, sender, addresses: draft.to })
-  return dispatch(hub, acting.caller, { sender, recipients, draft, enclosed })
+  const { answers } = draft
+  const replyTo = answers === undefined ? draft.replyTo : await needAnswered(hub, { sender, recipients }, answers)
+  return dispatch(hub, acting.caller, { sender, recipients, draft: { ...draft, replyTo }, enclosed })
 }
 
 export interface Dispatch {
@@ -168,7 +175,8 @@ export async function append(
 ): Promise<Stored | { blocked: readonly Blocked[] }> {
   const { clientId } = draft
   const name = clientId === undefined ? undefined : { senderId: sender.id, recipientIds: idsOf(recipients), clientId }
-  const { thread, before } = await findPlace(tx, { sender, recipients, draft }, name)
+  const place = await findPlace(tx, { sender, recipients, draft }, name)
+  const { thread, before, named } = place
   if (before) return storedReceipt(tx, before.id)
   if (enclosed instanceof HubError) throw enclosed
 
@@ -184,7 +192,7 @@ export async function append(
     handshake: draft.handshake,
     exempt,
   }
-  const composed = compose(hub, { uid, sender, draft, enclosed, thread, request })
+  const composed = compose(hub, { uid, sender, draft, enclosed, place, request })
   // The rows of recipients stay locked until the commit: the messages of one inbox become visible in the order of their ids, and
   // reading on from the last known id misses nothing (mail.inbox.reads-on).
   const store = (passed: readonly Recipient[], terms: Terms) => {
@@ -205,7 +213,9 @@ export async function append(
   const { threadId, messageId } = placed
   fileConversation(tx, { sender, draft, thread }, threadId)
   if (enclosed !== undefined) await storeEnclosed(hub, { tx, sender, messageId, enclosed, staged })
-  if (name) insertClientIds(tx, { ...name, recipientIds: idsOf(passed) }, messageId)
+  const passedName = name && { ...name, recipientIds: idsOf(passed) }
+  if (passedName && named === 'used') insertRepeatedIds(tx, passedName, { body: draft.body, messageId })
+  else if (passedName) insertClientIds(tx, passedName, messageId)
   const guests = guestsOf(sender, passed, thread?.project_id ?? sender.projectId)
   if (guests.length > 0) insertGuests(tx, messageId, guests)
   note({

@@ -57,8 +57,7 @@ export async function write(hub: Hub, looker: Looker, letter: Letter): Promise<W
       hint: 'Ask one of its participants to grant you "write", or begin a new thread.',
     })
   if (seen !== undefined && seen.thread.topic !== null) return say(hub, acting, seen, letter)
-  // Under a name of its own even a mailbox, which knows no threads, answers in the thread (mailbox.send.reply).
-  const { text: body, replyTo, clientId = hub.ids.uuid(), links } = letter
+  const { text: body, replyTo, clientId, links } = letter
   const to = letter.toOthers ? await othersOf(hub, acting, letter.to) : letter.to
   const sent = await send(hub, acting, { to, body, threadId: seen?.thread.id, replyTo, clientId, links })
   const { messageId, seq, createdAt } = sent

@@ -15,6 +15,7 @@ import { pages } from './0012-pages.ts'
 import { bridge } from './0013-bridge.ts'
 import { scopes } from './0014-scopes.ts'
 import { unread } from './0015-unread.ts'
+import { answers } from './0016-answers.ts'
 import { waitingTasks } from './0017-waiting-tasks.ts'
 import { guesses } from './0018-guesses.ts'
 
@@ -34,6 +35,7 @@ export const migrations: readonly Migration[] = [
   bridge,
   scopes,
   unread,
+  answers,
   waitingTasks,
   guesses,
 ]

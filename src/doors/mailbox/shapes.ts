@@ -4,7 +4,7 @@ import type { Mail } from '../../core/mail/take.ts'
 import { iso } from '../words/times.ts'
 
 export const mailShape = z.object({
-  id: z.string().describe("The sender's msg_id, or one made for it; answer with the same one."),
+  id: z.string().describe("The sender's msg_id, or one made for it; pass it as reply_to when you answer."),
   from: z.string(),
   content: z.string(),
   created: z.string().describe('ISO 8601'),

@@ -97,15 +97,19 @@ describe('Sending and checking', () => {
 
 describe('Ids that clients give', () => {
   verifies(
-    ['mailbox.send.idempotent', 'mailbox.send.first-stands'],
-    'a retry returns the same id, stores nothing, and leaves the first words as they are',
+    ['mailbox.send.idempotent', 'mailbox.send.other-words'],
+    'a retry returns the same id and stores nothing; other words are another message',
     async () => {
       const { names, alice, bob } = pair()
-      expect(await alice.send(names[1], 'first words', 'x')).toBe('x')
-      expect(await alice.send(names[1], 'other words', 'x')).toBe('x')
+      const say = (text: string) => alice.send(names[1], text, 'x')
+      expect([await say('first words'), await say('first words')]).toEqual(['x', 'x'])
+      const other = await say('other words')
+      expect(other).not.toBe('x')
+      expect(await say('other words')).toBe(other)
       expect(await bob.check()).toMatchObject({ id: 'x', content: 'first words' })
-      expect(await bob.check()).toBeNull()
-      expect(await alice.send(names[1], 'and after it was read', 'x')).toBe('x')
+      expect(await bob.check()).toMatchObject({ id: other, content: 'other words' })
+      // And after they were read.
+      expect([await say('first words'), await say('other words')]).toEqual(['x', other])
       expect(await bob.check()).toBeNull()
     },
   )
@@ -260,7 +264,8 @@ describe('A full mailbox', () => {
       for (const id of ['1', '2', '3', '4', '5']) await alice.send(names[1], `number ${id}`, id)
       const full = { code: 'MAILBOX_FULL', message: expect.stringContaining(names[1]), hint: expect.any(String) }
       await expect(alice.send(names[1], 'one too many')).rejects.toMatchObject(full)
-      expect(await alice.send(names[1], 'a retry', '3')).toBe('3')
+      expect(await alice.send(names[1], 'number 3', '3')).toBe('3')
+      await expect(alice.send(names[1], 'no retry', '3')).rejects.toMatchObject(full)
 
       const lent = await bob.check({ lease_seconds: 60 })
       await expect(alice.send(names[1], 'still too many')).rejects.toMatchObject(full)
