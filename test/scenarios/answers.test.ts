@@ -129,7 +129,7 @@ eachPost('Answers', (parley) => {
   /** Two loops take turns; every fifth answer is sent again, and every seventh three times at once. */
   async function converse(
     say: (turn: number) => string,
-    naming: (received: string | undefined, turn: number) => [msgId?: string, replyTo?: string],
+    naming: (received: string | undefined, turn: number) => [msgId?: string | undefined, replyTo?: string | undefined],
     retried: boolean,
   ) {
     const names = [freshName('alice'), freshName('bob')] as const

@@ -15,7 +15,7 @@ import { mayEnter } from '../access/rules.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import { needProject, type Project } from '../projects/projects.ts'
 import { activity } from './activity.ts'
-import { type Agent, type ContactPolicy, noAgent } from './agents.ts'
+import { type Agent, type ContactPolicy, isNewcomer, type Newcomer, noAgent } from './agents.ts'
 
 export interface Profile extends Agent {
   /** The slug of its project. */
@@ -86,10 +86,15 @@ export async function listAgents(
 const activeMs = 86_400_000
 const mostActive = 10
 
-/** The others that are active in an agent's project, the latest first. */
-export async function listActiveOthers(hub: Hub, caller: Caller, slugOrKey: string, { id }: Agent): Promise<Profile[]> {
+/** The others that are active in an agent's project, the latest first; to a new agent all of them are others. */
+export async function listActiveOthers(
+  hub: Hub,
+  caller: Caller,
+  slugOrKey: string,
+  who: Agent | Newcomer,
+): Promise<Profile[]> {
   const { agents } = await listAgents(hub, caller, slugOrKey, { activeWithinMs: activeMs, limit: mostActive + 1 })
-  return agents.filter((agent) => agent.id !== id).slice(0, mostActive)
+  return agents.filter(({ id }) => isNewcomer(who) || id !== who.id).slice(0, mostActive)
 }
 
 /** A time that was unwritten when the reading began may be written by now: then it is in neither place. */

@@ -1,5 +1,5 @@
 /** Taking mail: the oldest unread message, popped at once or lent for a while; acknowledging it; putting it back. */
-
+import { hash } from 'node:crypto'
 import { HubError } from '../../base/errors.ts'
 import { updateUnread } from '../../store/agents.ts'
 import {
@@ -66,7 +66,14 @@ export async function take(
   needWriting(acting.caller)
   const agent = await actAs(hub, acting)
   if (after !== undefined)
-    await settle(hub, acting.caller, { agent, clientId: after }, (row) => row.read_at === null && row.hold !== null)
+    await settle(
+      hub,
+      acting.caller,
+      { agent, clientId: after },
+      {
+        chosen: (row) => row.read_at === null && row.hold !== null,
+      },
+    )
   const waiting = { channel: mailChannel(agent.id), ms: waitMs, signals, waiter: agentWaiter(agent.id) }
   return wait(hub, waiting, async (early) => {
     // A client that is gone takes nothing with it.
@@ -109,7 +116,7 @@ async function takeNext(hub: Hub, caller: Caller, agent: Agent, loanMs: number):
       subject: row.subject ?? undefined,
       importance: row.importance,
       ackRequired: row.ack_required === 1,
-      loan: lent ? hold : undefined,
+      loan: lent ? loanOf(row.delivery_id, hold) : undefined,
     },
     putBack: () => putBack(hub, caller, { agent, row, hold, readAt: lent ? undefined : now }),
   }
@@ -193,11 +200,25 @@ export async function acknowledge(
   // A new agent has no mail yet, and is not made for being told so.
   const outcome = isNewcomer(agent)
     ? 'unknown'
-    : await settle(hub, acting.caller, { agent, clientId }, (row) => row.hold === loan)
+    : await settle(
+        hub,
+        acting.caller,
+        { agent, clientId },
+        {
+          chosen: ({ id, hold }) => hold !== null && (loanOf(id, hold) === loan || hold === loan),
+          given: ({ id }) => isLoanOf(id, loan),
+        },
+      )
   if (outcome === 'unknown')
     throw new HubError('MESSAGE_NOT_FOUND', `${agent.name} has no message with the id ${JSON.stringify(clientId)}.`, {
       hint: 'Pass the id and the proof of the loan exactly as they came with the message, at the same agent.',
     })
+  if (outcome === 'never lent')
+    throw new HubError(
+      'INVALID_ARGUMENT',
+      `${JSON.stringify(loan)} is no lease of message ${JSON.stringify(clientId)}: it was never given out under it.`,
+      { hint: 'Pass the id and the lease exactly as they came with the message.' },
+    )
   if (outcome === 'moved on')
     throw new HubError(
       'LEASE_EXPIRED',
@@ -205,6 +226,17 @@ export async function acknowledge(
       { hint: 'Take mail again: unless somebody else has handled the message by then, it is lent anew.' },
     )
 }
+
+const checkLength = 8
+
+/**
+ * The proof of a loan as its bearer has it: the hold, and a check that tells a loan that has passed on from one that was never
+ * given. It needs no key: only the hold that is stored takes anything.
+ */
+const loanOf = (deliveryId: number, hold: string): string =>
+  hold + hash('sha256', `${deliveryId} ${hold}`, 'base64url').slice(0, checkLength)
+
+const isLoanOf = (deliveryId: number, loan: string): boolean => loanOf(deliveryId, loan.slice(0, -checkLength)) === loan
 
 /**
  * Marks as read the delivery that goes by `clientId` and that `chosen` picks. Only the loan proves that an agent holds a
@@ -214,11 +246,12 @@ async function settle(
   hub: Hub,
   caller: Caller,
   { agent, clientId }: { agent: Agent; clientId: string },
-  chosen: (row: HoldRow) => boolean,
+  { chosen, given = () => true }: { chosen: (row: HoldRow) => boolean; given?: (row: HoldRow) => boolean },
 ) {
   const rows = await listDeliveriesCalled(reader(hub), agent.id, clientId)
   const row = rows.findLast(chosen)
-  if (row === undefined || row.hold === null) return rows.length === 0 ? 'unknown' : 'moved on'
+  if (row === undefined || row.hold === null)
+    return rows.length === 0 ? 'unknown' : rows.some(given) ? 'moved on' : 'never lent'
   if (row.read_at !== null) return 'settled'
   const { id: deliveryId, hold, message_id: messageId } = row
   return commit(hub, caller, async (tx, note) => {

@@ -6,7 +6,7 @@ import type { Agent } from '../agents/agents.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import { memory, remember } from '../hub/memory.ts'
 import type { Conversation, Joined } from './placing.ts'
-import { type Address, findRecipient } from './recipients.ts'
+import { type Address, findRecipient, refuseBroadcast } from './recipients.ts'
 import { dispatch } from './send.ts'
 
 export interface Talk {
@@ -30,6 +30,7 @@ export interface Said {
 /** Nobody is made by being written to, and a refused message asks nobody for contact (post.send.quiet). */
 export async function converse(hub: Hub, acting: Acting, talk: Talk): Promise<Said> {
   const sender = await actAs(hub, acting)
+  await refuseBroadcast(hub, { acting, sender, addresses: [talk.to] })
   const other = await findRecipient(hub, { acting, sender }, talk.to)
   if (other === undefined)
     throw new HubError('AGENT_NOT_FOUND', `Nothing was sent: nobody is called ${JSON.stringify(talk.to.name)}.`, {

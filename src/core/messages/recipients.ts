@@ -42,7 +42,7 @@ interface Resolving {
 
 /** Each agent once: of two mentions the first decides. Unknown names that may not be made are told all at once. */
 export async function resolve(hub: Hub, { acting, sender, addresses }: Resolving): Promise<Addressee[]> {
-  if (acting.registered && !isNewcomer(sender)) await refuseBroadcast(hub, { acting, sender, addresses })
+  await refuseBroadcast(hub, { acting, sender, addresses })
   const found: { address: Address; agent: Agent | undefined }[] = []
   for (const address of addresses) found.push({ address, agent: await findRecipient(hub, { acting, sender }, address) })
   const unknown = found.filter(({ agent, address }) => agent === undefined && !mayBeMade(hub, acting, address))
@@ -120,20 +120,19 @@ export async function findRecipient(
   return (await findIn(hub, sender.projectId, name)) ?? (await findContactElsewhere(hub, sender, name))
 }
 
-/** Names that a newcomer tries in order to reach all at once (mail.recipient.broadcast). */
+/** Names that a newcomer tries in order to reach all at once (all.recipients.broadcast). */
 const broadcasts: ReadonlySet<string> = new Set(['all', 'everyone', 'team', 'broadcast', '*'])
 
-async function refuseBroadcast(
-  hub: Hub,
-  { acting, sender, addresses }: Resolving & { readonly sender: Agent },
-): Promise<void> {
+export async function refuseBroadcast(hub: Hub, { acting, sender, addresses }: Resolving): Promise<void> {
   const all = addresses.find(({ name }) => broadcasts.has(nameKey(name)))
   if (all === undefined) return
-  const others = await listActiveOthers(hub, acting.caller, acting.project, sender)
+  // In a project that is not there yet nobody is active.
+  const nobody = isNewcomer(sender) && isNew(sender.place)
+  const others = nobody ? [] : await listActiveOthers(hub, acting.caller, acting.project, sender)
   const names = others.map(({ name }) => name).join(', ')
   throw new HubError(
     'INVALID_ARGUMENT',
-    `Nothing was sent: ${JSON.stringify(all.name)} is nobody, there is no broadcast.`,
+    `Nothing was sent: ${JSON.stringify(all.name)} is nobody, there is no broadcast to everybody.`,
     {
       reason: 'no_broadcast',
       hint: names === '' ? 'Nobody else is active in this project.' : `Name each recipient. Active agents: ${names}.`,

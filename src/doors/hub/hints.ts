@@ -6,6 +6,7 @@ export const hints: Hints = {
   nameless: 'Put your name on the URL, /hub/mcp?agent=<name>, or call with the key of an agent.',
   keyed: and(overHttp),
   read_only: and('Its participants grant with apm2.grant.create.'),
+  no_broadcast: and('apm2.agents.list shows all of them, and apm2.message.broadcast writes to several.'),
   no_agent: and('apm2.agents.list shows the agents there are.'),
   THREAD_NOT_FOUND:
     'apm2://agents/<your name> lists your threads. Pass thread "new" to begin one; others are read with a grant of a participant (apm2.grant.create).',

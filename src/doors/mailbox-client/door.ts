@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { HubError } from '../../base/errors.ts'
 import { limits } from '../../base/limits.ts'
 import { type Door, defineTool, type Hints } from '../mcp/table.ts'
-import { agentAddress, clientId, title, waitSeconds } from '../words/fields.ts'
+import { agentAddress, clientId, recipientAddress, title, waitSeconds } from '../words/fields.ts'
 import type { Arrivals, Arrived } from './arrivals.ts'
 import type { Server } from './server.ts'
 import { approvedText, arrivedText, historyText, inboxText, requestsText } from './texts.ts'
@@ -102,7 +102,7 @@ export function mailboxClientDoor({ server, arrivals, waitMs, handled }: Mailbox
       'Send a message to a connected agent. A session with the same subject goes on, else a new one begins. To answer a message, mailbox_reply is simpler.',
     cluster: 'mailbox',
     input: z.strictObject({
-      to: agentAddress.describe('The agent to send to.'),
+      to: recipientAddress.describe('The agent to send to.'),
       subject: title.describe('What the conversation is about.'),
       content,
       session_id: sessionId.optional().describe('An existing session to go on in, whatever its subject.'),

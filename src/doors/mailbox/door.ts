@@ -7,7 +7,7 @@ import type { Hub } from '../../core/hub/hub.ts'
 import { acknowledge, take } from '../../core/mail/take.ts'
 import { send } from '../../core/messages/send.ts'
 import { type CallContext, type Door, defineTool, type Hints } from '../mcp/table.ts'
-import { agentAddress, body, clientId, parseAddress, projectParameter, waitSeconds } from '../words/fields.ts'
+import { body, clientId, parseAddress, projectParameter, recipientAddress, waitSeconds } from '../words/fields.ts'
 import { and, overHttp } from '../words/hints.ts'
 import { mailShape, toMail } from './shapes.ts'
 
@@ -64,7 +64,7 @@ export function mailboxDoor(hub: Hub): Door<MailboxScope> {
       'Send a message to another agent; its mailbox is made if it is new. Returns the id of the message. To answer a message, pass its id as reply_to. Pass a msg_id of your own only to retry safely: the same text under the same msg_id is stored once.',
     cluster: 'messaging',
     input: z.strictObject({
-      name: agentAddress.describe('The agent to send to; Name@project in another project.'),
+      name: recipientAddress.describe('The agent to send to; Name@project in another project.'),
       msg: body.describe(`The message; up to ${sizeInWords(limits.bodyBytes)}.`),
       msg_id: clientId.optional().describe('Your own id for the message; made for you if left out.'),
       reply_to: clientId.optional().describe('The id of the message from that agent that you answer.'),

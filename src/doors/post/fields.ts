@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { limits } from '../../base/limits.ts'
 import { commons } from '../../base/names.ts'
 import { textFault } from '../../base/text.ts'
-import { agentAddress, check, clientId, projectKeyFault } from '../words/fields.ts'
+import { agentAddress, check, clientId, projectKeyFault, recipientAddress } from '../words/fields.ts'
 
 const control = '\\u0000-\\u001f\\u007f-\\u009f'
 /** As JSON Schema says it: one line, which is not blank. */
@@ -36,11 +36,15 @@ export const newName = z
 export const ownerContact = optional(text(1, limits.ownerContactLength)).describe('How the owner is reached.')
 
 /** An agent of the same project, or of another as Name@project. */
-export const address = agentAddress.meta({
+const addressForm = {
   minLength: 1,
   maxLength: limits.agentNameLength + limits.projectKeyLength + 1,
   pattern: `^[A-Za-z0-9][A-Za-z0-9_-]{0,${limits.agentNameLength - 1}}(@${line})?$`,
-})
+}
+
+export const address = agentAddress.meta(addressForm)
+
+export const recipient = recipientAddress.meta(addressForm)
 
 export const project = z
   .string()

@@ -32,6 +32,11 @@ function agentAddressFault(address: string): string | undefined {
  */
 export const agentAddress = z.string().check(check(agentAddressFault))
 
+/** Whom a message is for. A "*" is refused by the verb as no broadcast, with the names of the agents there are (all.recipients.broadcast). */
+export const recipientAddress = z
+  .string()
+  .check(check((address) => (parseAddress(address)[0] === '*' ? undefined : agentAddressFault(address))))
+
 export const body = z.string().check(check(bodyFault))
 
 export const clientId = z.string().check(check(clientIdFault))

@@ -231,14 +231,28 @@ describe('Leases', () => {
     },
   )
 
-  verifies('mailbox.ack.expired', 'nobody acknowledges what it was not given', async () => {
-    const { names, alice, bob } = pair()
-    await alice.send(names[1], 'popped', 'x')
-    await bob.check()
-    await expect(bob.ack('x', 'made-up')).rejects.toMatchObject({ code: 'LEASE_EXPIRED' })
-    await expect(bob.ack('y', 'made-up')).rejects.toMatchObject({ code: 'MESSAGE_NOT_FOUND' })
-    await expect(alice.ack('x', 'made-up')).rejects.toMatchObject({ code: 'MESSAGE_NOT_FOUND' })
-  })
+  verifies(
+    'mailbox.ack.invented',
+    'nobody acknowledges what it was not given, and is told that it was not',
+    async () => {
+      const { names, alice, bob } = pair()
+      await alice.send(names[1], 'popped', 'x')
+      await bob.check()
+      const invented = { code: 'INVALID_ARGUMENT', message: expect.stringMatching(/is no lease of message "[xyz]"/) }
+      await expect(bob.ack('x', 'made-up')).rejects.toMatchObject(invented)
+      await alice.send(names[1], 'lent', 'y')
+      await alice.send(names[1], 'lent too', 'z')
+      const { lease = '' } = (await bob.check({ lease_seconds: 60 })) ?? {}
+      const other = await bob.check({ lease_seconds: 60 })
+      const changed = `${lease.startsWith('A') ? 'B' : 'A'}${lease.slice(1)}`
+      for (const wrong of ['made-up', changed, lease.slice(0, -1), other?.lease ?? ''])
+        await expect(bob.ack('y', wrong), wrong).rejects.toMatchObject(invented)
+      expect(await bob.ack('y', lease)).toEqual({ id: 'y', acked: true })
+      await expect(bob.ack('z', 'made-up')).rejects.toMatchObject(invented)
+      await expect(bob.ack('nothing', 'made-up')).rejects.toMatchObject({ code: 'MESSAGE_NOT_FOUND' })
+      await expect(alice.ack('x', 'made-up')).rejects.toMatchObject({ code: 'MESSAGE_NOT_FOUND' })
+    },
+  )
 
   verifies(
     'mailbox.check.after',

@@ -5,14 +5,14 @@ import { limits, sizeInWords } from '../../../base/limits.ts'
 import type { Hub } from '../../../core/hub/hub.ts'
 import { awaitReplies, write, writeAndAwait } from '../../../core/threads/writing.ts'
 import { type CallContext, defineTool } from '../../mcp/table.ts'
-import { agentAddress, body, clientId, id, threadKey, waitSeconds } from '../../words/fields.ts'
+import { body, clientId, id, recipientAddress, threadKey, waitSeconds } from '../../words/fields.ts'
 import { addressOf, links, patienceOf, withLinks } from '../fields.ts'
 import { type HubScope, lookerOf } from '../scope.ts'
 import { askShape, broadcastShape, sentShape, toAnswer, toReply, toSent } from '../shapes.ts'
 
 const tool = defineTool<HubScope>()
 
-const recipient = agentAddress.describe('The agent, made if it is new; Name@project in another project.')
+const recipient = recipientAddress.describe('The agent, made if it is new; Name@project in another project.')
 const text = body.describe(`The message; up to ${sizeInWords(limits.bodyBytes)}.`)
 const thread = threadKey.optional().describe('A thread you take part in; left out or "new" begins one.')
 const existing = (key: string | undefined) => (key === 'new' ? undefined : key)
@@ -102,7 +102,7 @@ export const messageTools = (hub: Hub) => [
       'Send one message to several agents, in a new thread, and gather the first reply of each. With wait_seconds the call waits until all have answered or time is up, without it it answers at once; missing names those who have not. You yourself are left out.',
     cluster: 'messaging',
     input: z.strictObject({
-      to: z.array(agentAddress).min(1).max(limits.inboxListed).describe('The agents.'),
+      to: z.array(recipientAddress).min(1).max(limits.inboxListed).describe('The agents.'),
       text,
       wait_seconds: waitSeconds.default(0).describe('How long to wait for replies; the server may cut it.'),
     }),

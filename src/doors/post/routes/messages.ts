@@ -9,7 +9,7 @@ import { converse } from '../../../core/messages/conversing.ts'
 import { listPendingConnections } from '../../../core/requests/pending.ts'
 import { parseAddress } from '../../words/fields.ts'
 import { iso } from '../../words/times.ts'
-import { address, content, flag, optionalUuid, ownId, queryFlag, queryNumber, queryUuid, subject } from '../fields.ts'
+import { content, flag, optionalUuid, ownId, queryFlag, queryNumber, queryUuid, recipient, subject } from '../fields.ts'
 import { historyShape, inboxShape, sentShape, toPending } from '../shapes.ts'
 import { defineRoute, type Route } from '../table.ts'
 import { toMessage } from './inbox-phrases.ts'
@@ -37,7 +37,7 @@ export const messageRoutes = (hub: Hub): Route[] => [
     about: 'Messages',
     input: {
       body: z.object({
-        to: address.describe('The agent to send to.'),
+        to: recipient.describe('The agent to send to.'),
         subject: subject.describe('Needed where no session is named.'),
         content,
         session_id: optionalUuid.describe('A session that both agents have part in.'),
