@@ -35,7 +35,8 @@ interface Openings {
 }
 
 /**
- * Nobody needs permission to write to oneself. The approval of either side does, unless the recipient has ever said no.
+ * Nobody needs permission to write to oneself. The approval of either side does, unless the recipient has ever said no;
+ * contact that nobody approved does not where the recipient takes mail from contacts only (mail.contact.asked-only).
  * One text for all, which begins with a value: joining it to another then makes no new text (2.6 → 1.1 µs).
  */
 export const isOpen = ({
@@ -49,10 +50,10 @@ export const isOpen = ({
     OR agents.id = ${senderId} OR agents.contact_policy <> 'block_all' AND (
       EXISTS (
         SELECT 1 FROM contacts c WHERE c.from_id = ${senderId} AND c.to_id = agents.id AND c.status = 'approved'
-          AND (c.expires_at IS NULL OR c.expires_at > ${until}))
+          AND (c.origin = 'asked' OR agents.contact_policy <> 'contacts_only') AND (c.expires_at IS NULL OR c.expires_at > ${until}))
       OR EXISTS (
         SELECT 1 FROM contacts c WHERE c.from_id = agents.id AND c.to_id = ${senderId} AND c.status = 'approved'
-          AND (c.expires_at IS NULL OR c.expires_at > ${until}))
+          AND (c.origin = 'asked' OR agents.contact_policy <> 'contacts_only') AND (c.expires_at IS NULL OR c.expires_at > ${until}))
         AND NOT EXISTS (
           SELECT 1 FROM contacts c WHERE c.from_id = ${senderId} AND c.to_id = agents.id AND c.status = 'denied')))
     AND (${leases} = 0 OR NOT ${archiveLease})`

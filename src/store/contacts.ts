@@ -112,7 +112,7 @@ export async function approveContacts(tx: Tx, handshakes: Handshakes): Promise<M
 }
 
 /**
- * Automatic requests: a standing one, answered or not, is left alone. One that was asked for and never answered stays
+ * Automatic requests: a standing one, answered or not, is left alone, but for contact that nobody has approved. One that was asked for and never answered stays
  * asked for, with its reason. Returns the agents that were asked anew.
  */
 export async function fileContacts(tx: Tx, handshakes: Handshakes): Promise<MadeContacts> {
@@ -123,7 +123,8 @@ export async function fileContacts(tx: Tx, handshakes: Handshakes): Promise<Made
       SET status = 'pending', origin = CASE WHEN contacts.status = 'pending' THEN contacts.origin ELSE 'automatic' END,
         reason = CASE WHEN contacts.status = 'pending' THEN contacts.reason ELSE '' END,
         updated_at = ${now}, expires_at = ${expiresAt}
-      WHERE contacts.expires_at <= ${now} RETURNING id, to_id`),
+      WHERE contacts.expires_at <= ${now} OR (contacts.status = 'approved' AND contacts.origin = 'automatic')
+      RETURNING id, to_id`),
   )
 }
 

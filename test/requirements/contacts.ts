@@ -12,6 +12,7 @@ export const contacts = [
   { id: 'mail.contact.answer', spec: 'DECISIONS mail 5', says: 'A recipient may answer in that thread, however it was addressed, but not block_all.' },
   { id: 'mail.contact.handshake', spec: 'DECISIONS mail 5', says: 'Towards auto contact is made automatically and the send goes on, or says that it must be repeated.' },
   { id: 'mail.contact.handshake-off', spec: 'mail.md Configuration', says: 'Without a handshake, by setting or by argument, auto refuses strangers and nothing is filed.' },
+  { id: 'mail.contact.asked-only', spec: 'DECISIONS mail 5', says: 'contacts_only takes mail from contacts that were asked for and approved, not from those that auto made.' },
   { id: 'mail.contact.filed', spec: 'DECISIONS mail 18', says: 'Towards contacts_only a refused send files a request, with at most one message a day, and says so.' },
   { id: 'mail.contact.confirmed', spec: 'DECISIONS mail 18', says: 'Answering a contact request acknowledges the message about it.' },
   { id: 'mail.contact.border', spec: 'DECISIONS mail 19', says: 'Across projects only contact, a shared thread or open passes; else a request is filed, never made contact.' },

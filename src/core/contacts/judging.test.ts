@@ -245,6 +245,27 @@ eachEngine('Contact policies', (open, dialect) => {
     expect(await mail('Ann', 'Bob')).toBe('delivered')
   })
 
+  verifies('mail.contact.asked-only', 'contacts_only does not let in whom only auto admitted', async () => {
+    const { hub, as, people, mail, links, inbox, ask, answer } = await start()
+    await people({ Ann: 'auto', Bob: 'auto', Cid: 'auto', Dan: 'auto' })
+    // Cid asked to make it last, and has no answer; Dan has.
+    for (const name of ['Ann', 'Cid', 'Dan']) expect(await mail(name, 'Bob')).toBe('delivered')
+    for (const name of ['Cid', 'Dan']) await ask(name, 'Bob')
+    await answer('Bob', 'Dan', true)
+    const approved = ['Ann>Bob approved', 'Cid>Bob approved', 'Dan>Bob approved']
+    expect(await links()).toEqual(approved)
+    await setContactPolicy(hub, as('Bob'), 'contacts_only')
+    for (const name of ['Ann', 'Cid'])
+      for (const handshake of [false, true]) expect(await mail(name, 'Bob', { handshake })).toBe('CONTACT_REQUIRED')
+    expect(await mail('Dan', 'Bob')).toBe('delivered')
+    // Each has a request that Bob can answer, and a message about it, once.
+    expect(await links()).toEqual(['Ann>Bob pending', 'Cid>Bob pending', 'Dan>Bob approved'])
+    expect((await inbox('Bob')).filter((text) => text === request)).toHaveLength(1)
+    for (const name of ['Ann', 'Cid']) await answer('Bob', name, true)
+    expect(await links()).toEqual(approved)
+    for (const name of ['Ann', 'Cid']) expect(await mail(name, 'Bob')).toBe('delivered')
+  })
+
   verifies('mail.contact.partial', 'one blocked recipient does not stop the others', async () => {
     const { hub, as, people, links, inbox } = await start()
     await people({ Ann: 'auto', Bob: 'block_all', Cid: 'contacts_only', Dan: 'auto', Eve: 'open' })

@@ -70,7 +70,8 @@ export async function judge(hub: Hub, judging: Judging): Promise<Judgement> {
   if (asked.length === 0) return { refusals, asked: [] }
 
   const now = hub.clock.now()
-  const links = linksOf(sender, await listContactsBetween(tx, sender.id, idsOf(asked)), now)
+  const between = await listContactsBetween(tx, sender.id, idsOf(asked))
+  const links = linksOf(sender, between, { now, policyOf: (id) => policies.get(id) })
   await keepAlive(hub, judging, links)
   const unknown = asked.filter(({ id }) => links.get(id)?.standing !== 'approved')
   if (unknown.length === 0) return { refusals, asked: [] }

@@ -22,12 +22,23 @@ export type Standing = ContactRow['status'] | 'expired'
 export const standingOf = ({ status, expires_at }: ContactRow, now: number): Standing =>
   expires_at !== null && expires_at <= now ? 'expired' : status
 
-/** An approved contact holds both ways, but a denial by the other outweighs it (mail.contact.both-ways). */
-export function linksOf(sender: Agent, rows: readonly ContactRow[], now: number): ReadonlyMap<number, Link> {
+/** The contact policy of an agent, by its id. */
+export type PolicyOf = (id: number) => string | undefined
+
+/**
+ * An approved contact holds both ways, but a denial by the other outweighs it (mail.contact.both-ways). To an agent that takes
+ * mail from contacts only, automatic contact is none (mail.contact.asked-only).
+ */
+export function linksOf(
+  sender: Agent,
+  rows: readonly ContactRow[],
+  { now, policyOf }: { now: number; policyOf: PolicyOf },
+): ReadonlyMap<number, Link> {
   const links = new Map<number, Link>()
   for (const row of rows) {
     const own = row.from_id === sender.id
     const other = own ? row.to_id : row.from_id
+    if (row.status === 'approved' && row.origin === 'automatic' && policyOf(other) === 'contacts_only') continue
     const link = { row, standing: standingOf(row, now) }
     // The sender's own denial or silence does not bind the sender.
     if (!own && link.standing !== 'approved') continue
@@ -38,11 +49,15 @@ export function linksOf(sender: Agent, rows: readonly ContactRow[], now: number)
 }
 
 /** The same with one other. */
-export function linkBetween(sender: Agent, rows: readonly (ContactRow | undefined)[], now: number): Link | undefined {
+export function linkBetween(
+  sender: Agent,
+  rows: readonly (ContactRow | undefined)[],
+  { now, policy }: { now: number; policy: string | undefined },
+): Link | undefined {
   const [link] = linksOf(
     sender,
     rows.filter((row) => row !== undefined),
-    now,
+    { now, policyOf: () => policy },
   ).values()
   return link
 }

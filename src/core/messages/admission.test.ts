@@ -12,13 +12,17 @@ import { commit, itself } from '../hub/commit.ts'
 import { findOpen } from './admission.ts'
 
 const statuses = ['pending', 'approved', 'denied'] as const
-/** In hours from now: long past, just past, about to be renewed, far, never. */
-const ends = [-100, 0, 1, 1000, undefined]
-const links = [undefined, ...statuses.flatMap((status) => ends.map((end) => ({ status, end })))]
+/** In hours from now: just past, about to be renewed, far, never. */
+const ends = [0, 1, 1000, undefined]
+const origins = ['asked', 'automatic'] as const
+const links = [
+  undefined,
+  ...statuses.flatMap((status) => ends.flatMap((end) => origins.map((origin) => ({ status, end, origin })))),
+]
 
 eachEngine('Admission at once', (open) => {
   verifies(
-    'mail.contact.both-ways',
+    ['mail.contact.both-ways', 'mail.contact.asked-only'],
     'agrees with the links of two agents, for one recipient and among several',
     async () => {
       const clock = new TestClock()
@@ -31,12 +35,16 @@ eachEngine('Admission at once', (open) => {
           const { id } = await insertAgent(tx, { projectId: 1, name, nameKey: name, policy, activeAt: now, now })
           return { id, projectId: 1, name }
         }
-        const link = async (fromId: number, toId: number, { status, end }: NonNullable<(typeof links)[number]>) =>
+        const link = async (
+          fromId: number,
+          toId: number,
+          { status, end, origin }: NonNullable<(typeof links)[number]>,
+        ) =>
           insertContact(tx, {
             fromId,
             toId,
             status,
-            origin: 'automatic',
+            origin,
             reason: '',
             now,
             expiresAt: end === undefined ? undefined : now + end * 3_600_000,
@@ -44,18 +52,20 @@ eachEngine('Admission at once', (open) => {
         const anybody = await agent('open')
         for (const there of links)
           for (const back of links) {
-            const [sender, other] = [await agent('auto'), await agent('contacts_only')]
-            const own = there && (await link(sender.id, other.id, there))
-            const theirs = back && (await link(other.id, sender.id, back))
-            const recipients = [{ agent: other, kind: 'to' as const }]
-            const terms = findOpen(hub, { tx, sender, recipients, exempt: false })
-            const contact = terms?.open?.contact
-            if (terms === undefined || contact === undefined) throw new Error('Policies are asked here.')
-            const found = linkBetween(sender, [own, theirs], now)
-            const welcome = found?.standing === 'approved' && endOf(found) > contact.until && !denied(own)
-            const what = `${JSON.stringify(there)} and back ${JSON.stringify(back)}`
-            expect(await tx.change(raising(tx, [other.id], terms)), what).toBe(welcome ? 1 : 0)
-            expect(await tx.change(raising(tx, [anybody.id, other.id], terms)), what).toBe(welcome ? 2 : 0)
+            for (const policy of ['auto', 'contacts_only']) {
+              const [sender, other] = [await agent('auto'), await agent(policy)]
+              const own = there && (await link(sender.id, other.id, there))
+              const theirs = back && (await link(other.id, sender.id, back))
+              const recipients = [{ agent: other, kind: 'to' as const }]
+              const terms = findOpen(hub, { tx, sender, recipients, exempt: false })
+              const contact = terms?.open?.contact
+              if (terms === undefined || contact === undefined) throw new Error('Policies are asked here.')
+              const found = linkBetween(sender, [own, theirs], { now, policy })
+              const welcome = found?.standing === 'approved' && endOf(found) > contact.until && !denied(own)
+              const what = `${policy}: ${JSON.stringify(there)} and back ${JSON.stringify(back)}`
+              expect(await tx.change(raising(tx, [other.id], terms)), what).toBe(welcome ? 1 : 0)
+              expect(await tx.change(raising(tx, [anybody.id, other.id], terms)), what).toBe(welcome ? 2 : 0)
+            }
           }
       })
     },

@@ -124,10 +124,8 @@ async function lockAskable(hub: Hub, tx: Tx, { sender, target }: Pair): Promise<
   const policy = recipient?.contact_policy
   if (hub.rules.contacts.enforced && policy === 'block_all') throw refusalError(blocksAll(target))
   const { own, back } = await lockContacts(tx, sender.id, target.id)
-  const link = linkBetween(sender, [own, back], now)
-  // Automatic contact does not let anybody in where only contacts are: it can still be asked for.
-  const counts = link?.row.origin === 'asked' || policy !== 'contacts_only'
-  if (link?.standing === 'approved' && counts)
+  const link = linkBetween(sender, [own, back], { now, policy })
+  if (link?.standing === 'approved')
     throw new HubError('CONTACT_EXISTS', `${sender.name} and ${target.name} are connected already.`, {
       hint: `Write to ${target.name}: nothing has to be approved.`,
     })

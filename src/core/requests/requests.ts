@@ -58,14 +58,14 @@ export async function requestContact(
     if (hub.rules.contacts.enforced && recipient?.contact_policy === 'block_all') throw refusalError(blocksAll(target))
     const now = hub.clock.now()
     const { own, back } = await lockContacts(tx, sender.id, target.id)
-    const link = linkBetween(sender, [own, back], now)
+    const link = linkBetween(sender, [own, back], { now, policy: recipient?.contact_policy })
     if (link?.standing === 'denied') throw refusalError(declined(target, sender))
-    if (link?.standing === 'approved' && link.row.origin === 'asked')
+    if (link?.standing === 'approved' && isAsked(link.row))
       return toContact(await findNamedContact(tx, link.row.id), now)
     // Automatic contact stays approved meanwhile; this request asks to make it last.
     const change =
       link?.standing === 'approved' && link.row === own
-        ? ({ status: 'approved', origin: 'asked', reason, now, expiresAt: own.expires_at ?? undefined } as const)
+        ? ({ status: 'approved', origin: 'automatic', reason, now, expiresAt: own.expires_at ?? undefined } as const)
         : ({ status: 'pending', origin: 'asked', reason, now, expiresAt: endAfter(now, ttlMs) } as const)
 
     // To ask is to take one's own denial back.
@@ -122,7 +122,7 @@ export function answerRequest(
       if (back !== undefined && standingOf(back, now) === 'approved') return toldNow(back.id)
       throw await notAsked(tx, { me, other, from })
     }
-    if (accept && asked?.origin === 'automatic' && asked.status !== 'pending') {
+    if (accept && asked !== undefined && asked.status !== 'pending' && !isAsked(asked)) {
       // The other never asked: a denial is taken back, and no more.
       if (asked.status === 'denied') await updateContact(tx, asked.id, { ...asked, now, expiresAt: now })
       return toldNow(asked.id)
@@ -131,9 +131,9 @@ export function answerRequest(
     const lasting = ttlMs ?? (accept ? usualTtlMs : Number.POSITIVE_INFINITY)
     const change = {
       status: accept ? 'approved' : 'denied',
-      ...(asked?.origin === 'automatic' && asked.status === 'pending'
+      ...(asked?.origin === 'automatic' && (asked.status === 'pending' || isAsked(asked))
         ? // Once it is answered, a request that a send filed is as good as any other.
-          { origin: 'asked' as const, reason: 'Asked by sending a message.' }
+          { origin: 'asked' as const, reason: asked.reason || 'Asked by sending a message.' }
         : { origin: asked?.origin ?? ('automatic' as const), reason: asked?.reason ?? '' }),
       now,
       expiresAt: lasting === Number.POSITIVE_INFINITY ? undefined : endAfter(now, lasting),
@@ -152,6 +152,9 @@ export function answerRequest(
 export async function settleBack(tx: Tx, back: ContactRow | undefined, now: number): Promise<void> {
   if (back?.status === 'pending') await updateContact(tx, back.id, { ...back, now, expiresAt: now })
 }
+
+/** Somebody asked for it: automatic contact that is to last has a reason, and becomes contact that was asked for once it is answered. */
+const isAsked = ({ origin, reason }: ContactRow): boolean => origin === 'asked' || reason !== ''
 
 /** A code that has expired is none. */
 export const hasCode = ({ code, code_expires_at }: ContactRow, now: number): boolean =>

@@ -41,7 +41,7 @@ async function describe(hub: Hub, self: Agent | undefined, profiles: readonly Pr
   const links =
     self === undefined || choosy.length === 0
       ? new Map()
-      : linksOf(self, await listContactsBetween(reader(hub), self.id, choosy), now)
+      : linksOf(self, await listContactsBetween(reader(hub), self.id, choosy), { now, policyOf: () => 'contacts_only' })
   const reaches = ({ id, contactPolicy }: Profile): boolean => {
     if (id === self?.id || !hub.rules.contacts.enforced) return true
     if (contactPolicy === 'contacts_only') return links.get(id)?.standing === 'approved'
