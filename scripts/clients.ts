@@ -4,7 +4,7 @@ import type { Client } from './clients/client.ts'
 import { doorsOf } from './clients/doors.ts'
 import { inspector, mcporter } from './clients/npm.ts'
 import { startParley } from './clients/parley.ts'
-import { fastmcp, official } from './clients/python.ts'
+import { fastmcp, fastmcp2, official } from './clients/python.ts'
 
 const say = (text: string) => void process.stdout.write(`${text}\n`)
 
@@ -35,7 +35,7 @@ async function visitAll(client: Client): Promise<string[]> {
 
 try {
   const rows: string[] = []
-  for (const open of [inspector, mcporter, official, fastmcp])
+  for (const open of [inspector, mcporter, official, fastmcp, fastmcp2])
     try {
       const client = await open(parley, say)
       say(`visiting with ${client.name}`)

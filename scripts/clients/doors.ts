@@ -11,7 +11,11 @@ export interface Door {
   /** A text that only the right answer has. */
   readonly answer: string
   readonly resource?: { readonly uri: string; readonly has: string }
+  /** Calls whose answers have a field `from`, and how the last is shown by a client that makes Python types of schemas. */
+  readonly from?: { readonly calls: readonly Call[]; readonly data: string }
 }
+
+type Call = readonly [tool: string, args: Readonly<Record<string, string>>]
 
 export interface Program {
   readonly command: string
@@ -26,6 +30,8 @@ export function doorsOf({ url, root, env, key }: Parley): Door[] {
     args: { to: 'dave', text: 'Hello from a client.' },
     answer: 'message_id',
     resource: { uri: 'apm2://agents', has: 'dave' },
+    // Its schema has a reply, which has the field.
+    from: { calls: [['apm2.message.send', { to: 'dave', text: 'Hello again.' }] as const], data: 'message_id=' },
   }
   const stdio = (args: readonly string[], more: Record<string, string> = {}): Program => ({
     command: process.execPath,
@@ -40,6 +46,13 @@ export function doorsOf({ url, root, env, key }: Parley): Door[] {
       // The id comes back, and a message that is there already is not stored again.
       args: { name: 'dave', msg: 'Hello from a client.', msg_id: 'greeting-of-a-client' },
       answer: 'greeting-of-a-client',
+      from: {
+        calls: [
+          ['send_to_agent', { name: 'carol', msg: 'Hello to myself.' }],
+          ['check_mail', {}],
+        ],
+        data: "from='carol'",
+      },
     },
     {
       name: '/mcp',
@@ -48,6 +61,7 @@ export function doorsOf({ url, root, env, key }: Parley): Door[] {
       args: {},
       answer: 'database_url',
       resource: { uri: 'resource://tooling/directory', has: 'clusters' },
+      from: { calls: [['fetch_inbox', { project_key: 'commons', agent_name: 'dave' }]], data: "from='carol'" },
     },
     { name: '/bus/mcp', at: `${url}/bus/mcp?agent=carol`, ...bus },
     { name: '/hub/mcp', at: `${url}/hub/mcp?agent=carol`, ...hub },

@@ -26,9 +26,12 @@ async def main():
     async with official() if visit["client"] == "mcp" else fastmcp() as client:
         result = await client.call_tool(visit["tool"], visit["args"])
         read = await client.read_resource(visit["uri"]) if visit["uri"] else None
+        data = None
+        for tool, args in visit["calls"]:
+            data = (await client.call_tool(tool, args)).data
     if getattr(result, "is_error", False):
         sys.exit(f"the tool failed: {result}")
-    print(json.dumps({"result": str(result), "read": str(read)}))
+    print(json.dumps({"result": str(result), "read": str(read), "data": repr(data)}))
 
 
 asyncio.run(main())

@@ -29,8 +29,22 @@ function loose(node: unknown): unknown {
   // In a map of properties "type" may be the name of one: its value is no text.
   if (all.type !== 'object') return all
   const { required: _, additionalProperties: __, propertyNames: ___, properties, ...rest } = all
-  return isRecord(properties) && Object.keys(properties).length > 0 ? { ...rest, properties } : rest
+  if (!isRecord(properties) || Object.keys(properties).length === 0) return rest
+  return {
+    ...rest,
+    properties,
+    ...(Object.keys(properties).some((name) => keywords.has(name)) && { additionalProperties: true }),
+  }
 }
+
+/**
+ * Names of fields that Python keeps for itself. FastMCP 2 makes a dataclass of a schema, which refuses them, and loses the whole
+ * result; of one that says what is true anyway, that there may be further fields, it makes a model that takes them.
+ */
+const keywords = new Set(
+  `and as assert async await break class continue def del elif else except finally for from global if import in is lambda
+  nonlocal not or pass raise return try while with yield`.split(/\s+/),
+)
 
 /** Drops keywords that tell a model nothing (the dialect, zod's bounds of every integer) or that clients choke on. */
 function tidy(schema: unknown): Json {
@@ -62,14 +76,25 @@ function oneType({ type, description, ...rest }: Json): Json {
 }
 
 /** Bounds that the error for a broken one names; nobody comes near the lower ones. */
-const bounds = new Set(['pattern', 'maxLength', 'minItems', 'maxItems', 'minimum', 'exclusiveMinimum'])
+const bounds = new Set(['pattern', 'minLength', 'maxLength', 'minItems', 'maxItems', 'minimum', 'exclusiveMinimum'])
 
-/** An input schema without such bounds. */
+/** Nobody comes near an upper one of this size either. */
+const farMaximum = 1_000_000
+
+/** An empty text as the usual value tells nothing either. */
+const isSaid = ([keyword, value]: [string, unknown]): boolean =>
+  !bounds.has(keyword) &&
+  !(keyword === 'maximum' && Number(value) >= farMaximum) &&
+  !(keyword === 'default' && value === '')
+
+const unbound = (schema: Json): Json => Object.fromEntries(Object.entries(schema).filter(isSaid))
+
+/** An input schema without such bounds, those of the items of a list too. */
 export function brief(schema: Json): Json {
-  const properties = Object.entries((schema.properties ?? {}) as Record<string, Json>).map(([name, property]) => [
-    name,
-    Object.fromEntries(Object.entries(property).filter(([keyword]) => !bounds.has(keyword))),
-  ])
+  const properties = Object.entries((schema.properties ?? {}) as Record<string, Json>).map(([name, property]) => {
+    const said = unbound(property)
+    return [name, isRecord(said.items) ? { ...said, items: unbound(said.items) } : said]
+  })
   return { ...schema, properties: Object.fromEntries(properties) }
 }
 

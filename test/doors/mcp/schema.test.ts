@@ -6,6 +6,7 @@ import { lintDoor } from '../../../src/doors/mcp/lint.ts'
 import { advertise } from '../../../src/doors/mcp/protocol/service.ts'
 import { inputSchema, outputSchema } from '../../../src/doors/mcp/schema.ts'
 import { type Door, defineTool, type Tool } from '../../../src/doors/mcp/table.ts'
+import { verifies } from '../../support/verifies.ts'
 import { fixtureDoor, World } from './door.ts'
 
 const tool = (parts: Partial<Tool<object>> = {}): Tool<object> => ({
@@ -69,6 +70,18 @@ test('an output schema holds what there is, and nothing that only a check would 
     type: 'object',
     properties: { result: { type: 'array', items } },
   })
+})
+
+verifies('all.schema.keywords', 'a field whose name Python keeps for itself does not cost FastMCP the result', () => {
+  const mail = z.object({ id: z.string(), from: z.string() })
+  const schema = { type: 'object', properties: { id: { type: 'string' }, from: { type: 'string' } } }
+  const input = z.strictObject({})
+  expect(outputSchema({ input, output: mail })).toEqual({ ...schema, additionalProperties: true })
+  expect(outputSchema({ input, output: mail.nullable(), wrapped: true })).toEqual({
+    type: 'object',
+    properties: { result: { anyOf: [{ ...schema, additionalProperties: true }, { type: 'null' }] } },
+  })
+  expect(outputSchema({ input, output: z.object({ sender: z.string() }) })).not.toHaveProperty('additionalProperties')
 })
 
 test('a door that is terse advertises no bounds of texts, and results one level deep', () => {
