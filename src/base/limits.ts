@@ -60,6 +60,8 @@ export const limits = {
   kindLength: 32,
   /** Characters of an id that a client chose. */
   clientIdLength: 128,
+  /** Characters of a link that goes along with a message. */
+  linkLength: 2048,
   /** Characters of the name of a mail thread. */
   threadKeyLength: 128,
   /** Characters of the name of an agent. */

@@ -39,6 +39,15 @@ export function clientIdFault(id: string): string | undefined {
   return visible.test(id) ? undefined : `must be 1 to ${most} visible characters`
 }
 
+/** Why a link is refused: a reader may follow it, so it leads to the web or to something of a hub (hub.send.links). */
+export function linkFault(uri: string): string | undefined {
+  if (uri.length > limits.linkLength) return `must have at most ${limits.linkLength} characters`
+  if (/^data:/i.test(uri)) return 'must be the address of something, not the thing itself'
+  return /^(?:https?|resource|apm2):\/\/[^\s\p{Cc}]+$/iu.test(uri)
+    ? undefined
+    : 'must be a URI that begins with https://, http://, apm2:// or resource://'
+}
+
 /** A text from outside as an error repeats it: its beginning, where it is long. */
 export const echo = (text: string): string => cut(text, limits.echoLength)
 

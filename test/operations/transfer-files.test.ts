@@ -178,6 +178,15 @@ eachEngine('An export with attachments', (open) => {
             return JSON.stringify({ message: { ...message, attachments: Array(21).fill(message.attachments[0]) } })
           }),
         },
+        'a link that runs': {
+          why: /Line \d+ is none of an export/,
+          bad: change(first, (line) => {
+            const { message } = JSON.parse(line) as { message: object }
+            return JSON.stringify({
+              message: { ...message, attachments: [{ type: 'link', uri: 'javascript:alert(1)' }] },
+            })
+          }),
+        },
         'too long a body': {
           why: /the body of message \d+ must have at most/,
           bad: change(first, (line) => line.replace('"body_md":"', `"body_md":"${'x'.repeat(1_048_577)}`)),

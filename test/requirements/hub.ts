@@ -7,7 +7,7 @@ export const hub = [
   { id: 'hub.send.thread', spec: 'DECISIONS hub 6', says: 'A message goes into the thread it names; without one, or with "new", it begins one.' },
   { id: 'hub.send.retry', spec: 'DECISIONS hub 6', says: 'A retry with the same client_message_id stores nothing twice.' },
   { id: 'hub.send.await', spec: 'DECISIONS hub 6', says: 'With await_reply_seconds a send also has the first reply, null when time is up.' },
-  { id: 'hub.send.links', spec: 'DECISIONS hub 6', says: 'Attachments are links: resource_link here, {type: link, uri} at the mail door; content is refused.' },
+  { id: 'hub.send.links', spec: 'DECISIONS hub 6', says: 'Attachments are links: resource_link here, {type: link, uri} at the mail door; content is refused, and whatever is no http, https, resource or apm2 URI.' },
   { id: 'hub.ask.reply', spec: 'DECISIONS hub 16', says: 'A reply names the message, or is the recipient’s next one in the thread; a third one’s is none.' },
   { id: 'hub.ask.resumed', spec: 'DECISIONS hub 9', says: 'A question is waited for again by its message_id alone; nothing is sent twice.' },
   { id: 'hub.broadcast.gathered', spec: 'DECISIONS hub 16', says: 'A broadcast is one thread; it gathers a reply of each, names the missing and the blocked.' },

@@ -2,10 +2,12 @@
 import { z } from 'zod'
 import { HubError } from '../../base/errors.ts'
 import { limits } from '../../base/limits.ts'
+import { linkFault } from '../../base/text.ts'
 import { contactPolicies } from '../../core/agents/agents.ts'
 import type { Attachment } from '../../core/messages/carried.ts'
 import type { ExportRecord, MessageRecord, Person } from '../../core/transfers/records.ts'
 import { toAttachment } from '../words/attachments.ts'
+import { check } from '../words/fields.ts'
 import { iso } from '../words/times.ts'
 import { harmlessJson } from './harmless.ts'
 
@@ -90,7 +92,7 @@ const base64 = text.transform((given, { addIssue }) => {
 
 const attachment = z
   .discriminatedUnion('type', [
-    z.object({ type: z.literal('link'), uri: text.min(1).max(2048) }),
+    z.object({ type: z.literal('link'), uri: text.check(check(linkFault)) }),
     z.object({ type: z.literal('inline'), media_type: text, data_uri: text, original_path: text.optional() }),
     z.object({
       type: z.literal('file'),

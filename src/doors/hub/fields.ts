@@ -1,6 +1,7 @@
 /** The fields that several tools of the hub door take. */
 import { z } from 'zod'
 import { limits } from '../../base/limits.ts'
+import { linkFault } from '../../base/text.ts'
 import type { Hub } from '../../core/hub/hub.ts'
 import type { Patience } from '../../core/threads/writing.ts'
 import type { CallContext } from '../mcp/table.ts'
@@ -21,14 +22,6 @@ export const cursor = z
   .meta({ type: 'string' })
 
 export const offset = z.int().min(0)
-
-const linkLength = 2048
-
-function linkFault(uri: string): string | undefined {
-  if (uri.length > linkLength) return `must have at most ${linkLength} characters`
-  if (/^data:/i.test(uri)) return 'must be the address of something, not the thing itself'
-  return /^[a-z][a-z0-9+.-]*:[^\s\p{Cc}]+$/iu.test(uri) ? undefined : 'must be a URI, such as https://… or apm2://…'
-}
 
 export const links = z.array(z.string().check(check(linkFault))).max(limits.attachments)
 

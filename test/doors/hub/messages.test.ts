@@ -113,8 +113,21 @@ describe('A message', () => {
       type: 'link',
       uri: 'https://example.org/plan.pdf',
     })
-    for (const bad of ['data:text/plain,x', 'plan.pdf', 'https://a b'])
-      await expect(as(alice).send(bob, 'x', { attachments: [bad] })).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' })
+    for (const good of ['http://example.org', 'HTTPS://example.org/a?b#c', 'resource://message/1', 'apm2://agents/bob'])
+      await as(alice).send(bob, 'x', { attachments: [good] })
+    const schemes = [
+      'javascript:alert(1)',
+      'file:///etc/passwd',
+      'ftp://a/b',
+      'vscode://open',
+      'mailto:a@b',
+      'blob:https://a',
+    ]
+    for (const bad of ['data:text/plain,x', 'plan.pdf', 'https://a b', 'https:a', ' https://a', ...schemes])
+      for (const link of [bad, { type: 'resource_link', uri: bad, name: 'x' }])
+        await expect(as(alice).send(bob, 'x', { attachments: [link] }), bad).rejects.toMatchObject({
+          code: 'INVALID_ARGUMENT',
+        })
   })
 })
 

@@ -32,7 +32,9 @@ export const messageTools = (hub: Hub) => [
       text,
       thread,
       reply_to: id.optional().describe('The message_id that this answers.'),
-      attachments: links.optional().describe('URIs of things that go along, as links; no content.'),
+      attachments: links
+        .optional()
+        .describe('URIs (https, http, apm2, resource) of things that go along, as links; no content.'),
       client_message_id: clientId.optional().describe('Your own id for the message.'),
       await_reply_seconds: waitSeconds.optional().describe('How long to wait for a reply.'),
     }),
