@@ -39,9 +39,9 @@ export async function agentLoop({ url, me, think, first, signal }: Loop): Promis
       const mail = (await call('check_mail', { wait_seconds: 25, lease_seconds: 60, after })) as Mail | null
       if (mail === null) continue
       const answer = await think(mail)
-      // The same message always gets the same answer id, so that an answer sent twice is stored once.
+      // The same message always gets the same answer id, so that the same answer sent twice is stored once.
       const msg_id = createHash('sha256').update(`${me} ${mail.id}`).digest('hex').slice(0, 32)
-      if (answer !== undefined) await call('send_to_agent', { name: mail.from, msg: answer, msg_id })
+      if (answer !== undefined) await call('send_to_agent', { name: mail.from, msg: answer, msg_id, reply_to: mail.id })
       after = mail.id // confirms the lease with the next call
     }
   } catch (error) {
