@@ -57,10 +57,11 @@ export const requirements = [
 
   // The mailbox door, where its specification leaves something open
   { id: 'mailbox.pop.fifo', spec: 'DECISIONS mailbox 1', says: 'Messages come in the order in which they were stored, whatever the clock says.' },
-  { id: 'mailbox.send.idempotent', spec: 'DECISIONS mailbox 2', says: 'The same text by the same sender, recipient and msg_id is a retry: it returns the same id and stores nothing.' },
-  { id: 'mailbox.send.other-words', spec: 'DECISIONS mailbox 2', says: 'Another text under a used msg_id is a message of its own, in the same thread and under a generated id; its retries store nothing.' },
+  { id: 'mailbox.send.idempotent', spec: 'DECISIONS mailbox 2', says: 'The same text by the same sender, recipient and msg_id is a retry: the same id, and nothing is stored.' },
+  { id: 'mailbox.send.other-words', spec: 'DECISIONS mailbox 2', says: 'Another text under a used msg_id is another message of the thread, under an id of its own.' },
   { id: 'mailbox.send.shared-id', spec: 'DECISIONS mailbox 2', says: 'Another sender may use the same msg_id, and both messages arrive.' },
-  { id: 'mailbox.send.reply', spec: 'DECISIONS mailbox 2', says: 'An answer under the id of a message joins its thread, whoever made the id and whichever door the message came by; it is an answer for contact rules, ask and post sessions.' },
+  { id: 'mailbox.send.reply', spec: 'DECISIONS mailbox 2', says: 'An answer under the id of a message joins its thread, whoever made the id and whichever door it came by.' },
+  { id: 'mailbox.send.answer', spec: 'DECISIONS mailbox 2', says: 'Such an answer counts as one for contact rules, for ask, and for a session of the post door.' },
   { id: 'mailbox.send.reply-to', spec: 'DECISIONS mailbox 2', says: 'reply_to answers a message of the recipient without touching retries; any other id is an error.' },
   { id: 'mailbox.check.shape', spec: 'DECISIONS mailbox 3', says: 'A message has id, from, content and created, and a lease only if one was asked for.' },
   { id: 'mailbox.wait.wakes', spec: 'DECISIONS mailbox 3', says: 'check_mail with wait_seconds answers as soon as a message arrives.' },

@@ -118,7 +118,7 @@ eachEngine('An export with attachments', (open) => {
   )
 
   verifies(
-    'cli.import.hostile',
+    ['cli.import.hostile', 'hub.send.link-schemes'],
     'is refused whole where a file could not have been sent',
     async () => {
       const { server, lines } = await exported()

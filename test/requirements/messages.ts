@@ -12,7 +12,7 @@ export const messages = [
   { id: 'mail.recipient.told', spec: 'DECISIONS mail 17', says: 'A recipient that the send made has created: true, and a note names the nearest that exist.' },
   { id: 'mail.recipient.unseen', spec: 'DECISIONS mail 17', says: 'Every send to a name that nobody has answered to yet says so, and list_agents and the composer mark it.' },
   { id: 'mail.recipient.broadcast', spec: 'DECISIONS mail 17', says: 'all, everyone, team, broadcast and * are refused with the names of the active agents.' },
-  { id: 'all.recipients.broadcast', spec: 'DECISIONS mail 17', says: 'No door that addresses messages takes all, everyone, team, broadcast or * as a recipient; the error names the active agents.' },
+  { id: 'all.recipients.broadcast', spec: 'DECISIONS mail 17', says: 'No door sends to all, everyone, team, broadcast or *; the error names the active agents.' },
   { id: 'mail.recipient.missing', spec: 'DESIGN Errors', says: 'An unknown recipient is told with the nearest names, never to be registered by the sender.' },
   { id: 'mail.recipient.elsewhere', spec: 'DECISIONS mail 5', says: 'Name@project writes to an agent of another project.' },
   { id: 'mail.recipient.unknown-elsewhere', spec: 'DECISIONS mail 5', says: 'No agent is made in another project: an unknown one there is an error.' },

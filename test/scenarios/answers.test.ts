@@ -85,7 +85,7 @@ eachPost('Answers', (parley) => {
 
   describe.each(doors)('to a message by %s', (door) => {
     for (const [how, reply] of Object.entries(answer))
-      verifies('mailbox.send.reply', `are in its thread, also by ${how}`, async () => {
+      verifies(['mailbox.send.reply', 'mailbox.send.answer'], `are in its thread, also by ${how}`, async () => {
         const { asker, answerer } = await strangers()
         await ask[door](asker, answerer.name)
         await reply(answerer, asker.name)

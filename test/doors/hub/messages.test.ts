@@ -90,7 +90,7 @@ describe('A message', () => {
     })
   })
 
-  verifies('hub.send.links', 'carries links, and no content', async () => {
+  verifies(['hub.send.links', 'hub.send.link-schemes'], 'carries links, and no content', async () => {
     const [alice = '', bob = ''] = names('alice', 'bob')
     const links = ['https://example.org/plan.pdf', { type: 'resource_link', uri: 'apm2://threads/1', name: 'x' }]
     const { thread, message_id } = await as(alice).send(bob, 'see', { attachments: links })
