@@ -56,6 +56,16 @@ export function listHintGuests(
   return db.all(sql`SELECT message_id, project_id FROM message_guests WHERE message_id IN ${listed(db, messageIds)}`)
 }
 
+/** The agents that got messages as blind copies, but for their senders. */
+export function listHintBlind(
+  db: Reader,
+  messageIds: readonly number[],
+): Promise<{ message_id: number; agent_id: number }[]> {
+  return db.all(sql`
+    SELECT d.message_id, d.recipient_id AS agent_id FROM deliveries d JOIN messages m ON m.id = d.message_id
+    WHERE d.message_id IN ${listed(db, messageIds)} AND d.kind = 'bcc' AND d.recipient_id <> m.sender_id`)
+}
+
 export function listTopicUids(db: Reader, threadIds: readonly number[]): Promise<{ id: number; uid: string }[]> {
   return db.all(sql`SELECT id, uid FROM threads WHERE id IN ${listed(db, threadIds)} AND name IS NOT NULL`)
 }

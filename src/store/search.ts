@@ -9,9 +9,9 @@ import { searchedLength } from '../fulltext/words.ts'
 import { listed } from './search-documents.ts'
 import * as postgres from './search-postgres.ts'
 import * as sqlite from './search-sqlite.ts'
-import { forEyesOf, ofProject, type Sight, seen, shownSubject, subject, threadName } from './visibility.ts'
+import { ofProject, type Sight, seen, shownSubject, subject, threadName } from './visibility.ts'
 import { type SearchFilter, searchWhere } from './watched-search.ts'
-import { type Eyes, inEyes } from './watching.ts'
+import { type Eyes, readableTo } from './watching.ts'
 
 /** Where search-steps.ts is. */
 export const searchSteps = moduleBeside(import.meta.url, 'search-steps')
@@ -158,7 +158,5 @@ function inScope(scope: Scope): Sql {
   return seen(scope.sight)
 }
 
-/** Mail that is shown without its content is not found by it. */
 const inEyesOf = ({ eyes, projectId, filter }: Extract<Scope, { eyes: Eyes }>): Sql => sql`t.status <> 'deleted'
-  AND ${inEyes(eyes)} ${projectId === undefined ? empty : sql`AND ${ofProject(projectId)}`}
-  ${eyes.seals ? sql`AND ${forEyesOf('keyless')}` : empty} ${searchWhere(eyes, filter)}`
+  AND ${readableTo(eyes)} ${projectId === undefined ? empty : sql`AND ${ofProject(projectId)}`} ${searchWhere(eyes, filter)}`

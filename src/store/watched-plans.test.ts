@@ -61,7 +61,7 @@ eachEngine('Plans of the pages', (open) => {
     const db = await (await open()).connect()
     await fill(db)
     const people = { of: 'everybody', blind: true, seals: true } as const
-    const readers = { of: 'everybody', blind: false, seals: false } as const
+    const readers = { of: 'everybody', blind: false, seals: true } as const
     const agent = { of: { agentId: 5, projectId: 11 }, blind: false, seals: false } as const
     const mail = (filter: Partial<MailFilter>) => (reader: Reader) =>
       listMailIds(reader, people, { limit: 51, ...filter })

@@ -3,7 +3,7 @@ import sql, { empty, type Sql } from 'sql-template-tag'
 import type { Reader } from '../db/port.ts'
 import { threadsSeen } from './mail-threads.ts'
 import { listed } from './search-documents.ts'
-import { allOf, type Eyes, openTo } from './watching.ts'
+import { allOf, type Eyes, openTo, readableTo } from './watching.ts'
 
 /** How many messages each of these threads has. */
 export async function listThreadCounts(db: Reader, ids: readonly number[]): Promise<ReadonlyMap<number, number>> {
@@ -16,21 +16,22 @@ export async function listThreadCounts(db: Reader, ids: readonly number[]): Prom
 export interface ThreadFilter {
   readonly status?: 'open' | 'closed' | undefined
   readonly kind?: 'mail' | 'topic' | undefined
-  /** Part of its key, its name, or the subject of its first message. */
-  readonly q?: string | undefined
+  /** Part of its key, its name, or the subject of its first message, where these eyes may read that. */
+  readonly q?: { readonly text: string; readonly eyes: Eyes } | undefined
 }
 
 /** Conditions for threads `t`. */
 export function threadWhere({ status, kind, q }: ThreadFilter): Sql {
-  const like = `%${(q ?? '').toLowerCase().replace(/[\\%_]/g, '\\$&')}%`
+  const like = `%${(q?.text ?? '').toLowerCase().replace(/[\\%_]/g, '\\$&')}%`
   return allOf([
     ...(status === undefined ? [] : [sql`t.status = ${status}`]),
     ...(kind === undefined ? [] : [kind === 'topic' ? sql`t.name IS NOT NULL` : sql`t.name IS NULL`]),
-    ...(q === undefined || q === ''
+    ...(q === undefined || q.text === ''
       ? []
       : [
           sql`(LOWER(COALESCE(t.key, t.name, '')) LIKE ${like} ESCAPE '\\' OR EXISTS (
-            SELECT 1 FROM messages f WHERE f.thread_id = t.id AND f.seq = 1 AND LOWER(f.subject) LIKE ${like} ESCAPE '\\'))`,
+            SELECT 1 FROM messages m JOIN agents a ON a.id = m.sender_id
+            WHERE m.thread_id = t.id AND m.seq = 1 AND LOWER(m.subject) LIKE ${like} ESCAPE '\\' AND ${readableTo(q.eyes)}))`,
         ]),
   ])
 }

@@ -3,7 +3,7 @@ import sql, { empty, type Sql } from 'sql-template-tag'
 import type { Reader } from '../db/port.ts'
 import type { DeliveryKind } from './deliveries.ts'
 import { listed } from './search-documents.ts'
-import { ofProject, shownSubject, threadName } from './visibility.ts'
+import { forEyesOf, ofProject, shownSubject, threadName } from './visibility.ts'
 
 /** Who looks at a page. */
 export interface Eyes {
@@ -21,6 +21,10 @@ export function inEyes({ of }: Eyes): Sql {
   return sql`((t.name IS NOT NULL AND t.project_id = ${of.projectId}) OR m.sender_id = ${of.agentId} OR EXISTS (
     SELECT 1 FROM deliveries e WHERE e.message_id = m.id AND e.recipient_id = ${of.agentId}))`
 }
+
+/** The same for those whose content is shown: sealed mail is found by none of its words. Of agents `a` who sent them. */
+export const readableTo = (eyes: Eyes): Sql =>
+  eyes.seals ? sql`${inEyes(eyes)} AND ${forEyesOf('keyless')}` : inEyes(eyes)
 
 /** The deliveries `d` that may be told of: a blind copy is its recipient's and its sender's own. */
 export function openTo({ of, blind }: Eyes): Sql {

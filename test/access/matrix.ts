@@ -253,8 +253,8 @@ export const matrix = {
     listAttached: readsProject,
     readAttachment: onPages('NOT_FOUND', 'NOT_FOUND', 'PROJECT_NOT_FOUND'),
     readActivity: readsProject,
-    // Without a key nobody finds what holders of keys write to each other; a token of the operator's makes a reader of all.
-    searchMail: { ...onPages('yes', 'nothing', 'PROJECT_NOT_FOUND'), localKeyed: 'nothing' },
+    // Without a key nobody but the operator finds what holders of keys write to each other.
+    searchMail: reads('yes', 'nothing', 'yes', 'yes', 'nothing', 'PROJECT_NOT_FOUND'),
     listAnswers: anybody,
     listAddressable: readsProject,
     listSuggestions: anybody,

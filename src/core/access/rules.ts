@@ -103,7 +103,7 @@ export function eyesOf(caller: Caller): Eyes {
       return { of: 'everybody', blind: true, seals: true }
     case 'writer':
     case 'reader':
-      return { of: 'everybody', blind: false, seals: false }
+      return { of: 'everybody', blind: false, seals: true }
     case 'agent':
       return { of: { agentId: caller.agentId, projectId: caller.projectId }, blind: false, seals: false }
   }

@@ -15,7 +15,7 @@ import { noThread } from '../threads/threads.ts'
 import { remark } from '../topics/remarks.ts'
 import { closeTopic, reopenTopic, topicNotFound, toTopic } from '../topics/topics.ts'
 import { checkedBody, withPreamble, write } from './overseer.ts'
-import { see, slugsOf } from './watched.ts'
+import { sealedMail, see, slugsOf } from './watched.ts'
 
 export interface Answering {
   readonly thread: string
@@ -51,7 +51,7 @@ export async function answerThread(
   const agents = parts
     .filter(({ name }) => !isReserved(name))
     .map(({ id, name, project_id: projectId }) => ({ id, name, projectId }))
-  const subject = answering(newest.row.subject)
+  const subject = answering(newest.row.subject || sealedMail)
   const outcome = await write(hub, caller, {
     project: home,
     agents,

@@ -14,7 +14,7 @@ import { type Hub, reader } from '../hub/hub.ts'
 import { findProjectCalled, needProject, type Project, slugOfProject } from '../projects/projects.ts'
 import { answerRequest } from '../requests/requests.ts'
 import { withPreamble, write } from './overseer.ts'
-import { see, type Who } from './watched.ts'
+import { sealedMail, see, type Who } from './watched.ts'
 
 /** Others wait for the commit. */
 const idsPerCommit = 200
@@ -115,7 +115,13 @@ export async function remind(hub: Hub, caller: Caller, messageId: number): Promi
     const outcome = await write(hub, caller, {
       project: { id: one.project_id, slug, key: slug, createdAt: 0 },
       agents: [{ id: one.id, projectId: one.project_id, name: one.name }],
-      draft: reminder({ id: messageId, from: row.sender, subject: row.subject, sentAt: one.sent_at, owes }),
+      draft: reminder({
+        id: messageId,
+        from: row.sender,
+        subject: row.subject || sealedMail,
+        sentAt: one.sent_at,
+        owes,
+      }),
     })
     ;(outcome instanceof HubError ? waiting : reminded).push(who)
   }

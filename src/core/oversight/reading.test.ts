@@ -263,9 +263,10 @@ eachEngine('Oversight', (open) => {
     ])
     expect(await showMessage(hub, operator, back, secret)).toMatchObject({ sealed: false, body: 'hello' })
 
-    const reader = tokenCaller('jwt:x', false)
-    expect(await showMessage(hub, reader, back, secret)).toMatchObject({ sealed: false, body: 'hello' })
-    expect(await showMessage(hub, reader, back, open1)).toMatchObject({ bcc: [], recipients: 1 })
+    for (const token of [tokenCaller('jwt:x', false), tokenCaller('jwt:y', true)]) {
+      expect(await showMessage(hub, token, back, secret)).toMatchObject({ sealed: true, body: undefined, subject: '' })
+      expect(await showMessage(hub, token, back, open1)).toMatchObject({ bcc: [], recipients: 1 })
+    }
     const blind = async (caller: Parameters<typeof showMessage>[1]) =>
       (await showMessage(hub, caller, back, open1)).bcc.map(({ name }) => name)
     expect([await blind(operator), await blind(local), await blind(ann), await blind(bob), await blind(cleo)]).toEqual([

@@ -58,7 +58,11 @@ export async function listThreads(
 ): Promise<Page<WatchedThread>> {
   const { id: projectId } = await needProject(hub, caller, project)
   const eyes = eyesOf(caller)
-  const filter: ThreadFilter = { status: status === 'all' ? undefined : status, kind, q: q?.trim() }
+  const filter: ThreadFilter = {
+    status: status === 'all' ? undefined : status,
+    kind,
+    q: q === undefined ? undefined : { text: q.trim(), eyes },
+  }
   const found = await listLast(reader(hub), { projectId, below: before, filter, limit: limit + 1 })
   const { items, next } = pageOf(found, limit, ({ last_id }) => last_id)
   const rows = await listThreadRows(

@@ -54,12 +54,15 @@ export interface Page<Item> {
   readonly next: number | undefined
 }
 
-/** The rows behind messages, for verbs that tell more of them. */
+/** The rows behind messages, without the content of sealed ones, for verbs that tell more of them. */
 export interface Seen {
   readonly message: Watched
   readonly row: WatchedRow
   readonly recipients: readonly WatchedRecipientRow[]
 }
+
+/** The subject that people write about where they may not read the true one. */
+export const sealedMail = 'sealed mail'
 
 const excerptLength = 240
 
@@ -80,15 +83,18 @@ export async function see(
     ...[...recipients.values()].flatMap((list) => list.map(({ project_id }) => project_id)),
   ])
   return ids.flatMap((id) => {
-    const row = rows.get(id)
-    if (row === undefined) return []
+    const found = rows.get(id)
+    if (found === undefined) return []
     const to = recipients.get(id) ?? []
-    const sealed = eyes.seals && isSealed(row, to)
-    return [
-      { message: toWatched(row, { to, sealed, slugs, attachments: attachments.get(id) ?? [] }), row, recipients: to },
-    ]
+    const sealed = eyes.seals && isSealed(found, to)
+    const row = sealed ? { ...found, ...sealedContent } : found
+    const carried = sealed ? [] : (attachments.get(id) ?? [])
+    return [{ message: toWatched(row, { to, sealed, slugs, attachments: carried }), row, recipients: to }]
   })
 }
+
+/** Taken out here, where every page reads: none of them can show what it does not have. */
+const sealedContent = { subject: '', body: '', body_length: 0, attachments: null }
 
 /** Each project is asked for once: of hundreds of rows most share theirs. */
 export async function slugsOf(hub: Hub, ids: Iterable<number>): Promise<ReadonlyMap<number, string>> {
@@ -124,14 +130,14 @@ function toWatched(row: WatchedRow, { to, sealed, slugs, attachments }: Telling)
     to: of('to'),
     cc: of('cc'),
     bcc: of('bcc'),
-    subject: sealed ? '' : firstLine(row.subject),
-    excerpt: sealed ? '' : row.body.slice(0, excerptLength),
+    subject: firstLine(row.subject),
+    excerpt: row.body.slice(0, excerptLength),
     importance: row.importance,
     ackRequired: row.ack_required === 1,
     createdAt: row.created_at,
     recipients: to.length,
     unread: to.filter(({ read_at }) => read_at === null).length,
-    attachments: sealed ? [] : attachments,
+    attachments,
     sealed,
     overseer: isReserved(row.sender),
   }

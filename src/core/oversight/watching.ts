@@ -2,6 +2,7 @@
 import { findEnd, findLastChange } from '../../store/changes.ts'
 import {
   type HintRow,
+  listHintBlind,
   listHintGuests,
   listHintPlaces,
   listHints,
@@ -10,6 +11,7 @@ import {
 } from '../../store/hints.ts'
 import type { Place } from '../../store/places.ts'
 import { listThreadsNamed } from '../../store/watched-threads.ts'
+import type { Eyes } from '../../store/watching.ts'
 import type { Caller } from '../access/callers.ts'
 import { eyesOf } from '../access/rules.ts'
 import { mailChannel, needAgent } from '../agents/agents.ts'
@@ -44,7 +46,10 @@ interface Placed {
   readonly projects: ReadonlySet<number>
   readonly threadId: number | undefined
   /** Those who did it, and those whom it is for. */
+  readonly actor: number
   readonly agents: ReadonlySet<number>
+  /** Those of them who have a blind copy of its message. */
+  readonly blind: ReadonlySet<number>
   readonly topicOf: number | undefined
 }
 
@@ -81,14 +86,23 @@ export async function watchChanges(
       : new Set((await listThreadsNamed(reader(hub), home.id, thread)).map(({ id }) => id))
   if (home !== undefined && thread !== undefined && threads?.size === 0) throw noThread(home, thread)
   const who = home === undefined || agent === undefined ? undefined : await needAgent(hub, caller, home.slug, agent)
-  const { of } = eyesOf(caller)
-  const fits = ({ projects, threadId, agents, topicOf }: Placed): boolean => {
+  const eyes = eyesOf(caller)
+  const { of } = eyes
+  const fits = (placed: Placed): boolean => {
+    const { projects, threadId, agents, actor, topicOf } = placed
     if (of !== 'everybody' && !agents.has(of.agentId) && topicOf !== of.projectId) return false
+    if (isHidden(eyes, placed, actor)) return false
     if (threads !== undefined) return threadId !== undefined && threads.has(threadId)
-    if (who !== undefined) return agents.has(who.id)
+    if (who !== undefined) return agents.has(who.id) && !isHidden(eyes, placed, who.id)
     return home === undefined || projects.has(home.id)
   }
   return watchers(hub).add({ fits, tell, nextAt: 0, late: undefined }, after ?? placeIn(since))
+}
+
+/** Whether the part of an agent in a change is a blind copy that these eyes may not know of: its sender and itself may. */
+function isHidden({ of, blind: all }: Eyes, { blind, actor }: Placed, agentId: number): boolean {
+  if (all || !blind.has(agentId)) return false
+  return of === 'everybody' || (of.agentId !== agentId && of.agentId !== actor)
 }
 
 /** Where the feed is now, for whoever reads something first and watches it then. */
@@ -244,6 +258,7 @@ async function place(hub: Hub, rows: readonly HintRow[]): Promise<Placed[]> {
   const ids = rows.flatMap(({ message_id }) => message_id ?? [])
   const places = new Map((await listHintPlaces(reader(hub), ids)).map((row) => [row.message_id, row]))
   const guests = Map.groupBy(await listHintGuests(reader(hub), ids), ({ message_id }) => message_id)
+  const blind = Map.groupBy(await listHintBlind(reader(hub), ids), ({ message_id }) => message_id)
   const bare = rows.flatMap(({ thread_id, message_id }) =>
     message_id === null && thread_id !== null ? [thread_id] : [],
   )
@@ -267,7 +282,9 @@ async function place(hub: Hub, rows: readonly HintRow[]): Promise<Placed[]> {
       },
       projects: new Set([projectId, row.project_id, ...others].filter((id) => typeof id === 'number')),
       threadId,
+      actor: row.agent_id ?? 0,
       agents: new Set([row.agent_id ?? 0, ...recipientsIn(row.wakes)]),
+      blind: new Set((blind.get(row.message_id ?? 0) ?? []).map(({ agent_id }) => agent_id)),
       topicOf: topic ? projectId : undefined,
     })
   }
