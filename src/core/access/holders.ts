@@ -1,4 +1,4 @@
-/** Who acts under an agent's name: a process, a session or a URL. A second one is told, unless it brings the token. */
+/** Who acts under an agent's name: a process, a session, a URL, or whoever holds the agent's key. A second one is told, unless it brings the token. */
 import { HubError } from '../../base/errors.ts'
 import { limits } from '../../base/limits.ts'
 import { nameKey } from '../../base/names.ts'
@@ -10,9 +10,11 @@ import { commit } from '../hub/commit.ts'
 import type { Hub } from '../hub/hub.ts'
 import type { Caller } from './callers.ts'
 
-/** The three who can hold a name, as the store knows them. */
+/** The four who can hold a name, as the store knows them. */
 export const processHolder = (name: string): string => `${processPrefix}${name}`
 export const sessionHolder = (nonce: string): string => `session:${nonce}`
+/** The holders of its key, and of tokens that name it. */
+export const agentHolder = (agentId: number): string => `agent:${agentId}`
 export const urlHolder = (name: string): string => `url:${nameKey(name)}`
 
 const processPrefix = 'process:'

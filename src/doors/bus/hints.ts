@@ -11,9 +11,10 @@ export const hints: Hints = {
   closed_topic:
     'Pass allow_closed: true to find the closed topic, call topic_reopen to open it, or topic_create for a new one.',
   AGENT_NOT_JOINED:
-    'Call topic_join with your agent_name and this topic first; over HTTP without a session, put ?agent=<name> on the URL.',
+    'Call topic_join with your agent_name and this topic first; over HTTP without a session, call with your key or put ?agent=<name> on the URL.',
   AGENT_NAME_IN_USE: and('Pass the token as reclaim_token of topic_join.'),
-  nameless: 'Put your name on the URL: /bus/mcp?agent=<name>, then call topic_join.',
+  nameless:
+    'Put your name on the URL: /bus/mcp?agent=<name>, or call with the key of your agent; then call topic_join.',
   name_taken_over: 'Call topic_join under another name, or with the reclaim_token.',
   beyond_end: 'Pass an ack_through or last_seq that the topic has; sync shows how far it goes.',
   no_reply_target:

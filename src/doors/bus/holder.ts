@@ -1,8 +1,8 @@
-/** Who a caller of the bus is: its process over stdio; over HTTP what the URL says, else its session. */
+/** Who a caller of the bus is: its process over stdio; over HTTP its key or token, the name on its URL, or its session. */
 import { HubError } from '../../base/errors.ts'
 import { commons, nameKey } from '../../base/names.ts'
 import { thisProcess } from '../../base/processes.ts'
-import { processHolder, sessionHolder, urlHolder } from '../../core/access/holders.ts'
+import { agentHolder, processHolder, sessionHolder, urlHolder } from '../../core/access/holders.ts'
 import type { Holder } from '../../core/topics/members.ts'
 import type { CallContext } from '../mcp/table.ts'
 import { busNameFault, projectParameter } from '../words/fields.ts'
@@ -31,19 +31,24 @@ export function busScope(_params: Record<string, string>, query: Record<string, 
   return { scope: { project, agent: agent.trim() }, key: JSON.stringify([project, nameKey(agent.trim())]) }
 }
 
-/** What tells one caller's calls from those of others; undefined if nothing does. */
-export function holderKey({ process, agent }: BusScope, session?: string): string | undefined {
-  if (process !== undefined) return processHolder(process)
-  if (agent !== undefined) return urlHolder(agent)
+/**
+ * What tells one caller's calls from those of others; undefined if nothing does. A key proves more than a session: a join
+ * with it holds for all clients of that agent, with a session or without (bus.http.key).
+ */
+function holderKey({ caller, scope, session }: CallContext<BusScope>): string | undefined {
+  if (scope.process !== undefined) return processHolder(scope.process)
+  if (caller.kind === 'agent') return agentHolder(caller.agentId)
+  if (scope.agent !== undefined) return urlHolder(scope.agent)
   return session === undefined ? undefined : sessionHolder(session)
 }
 
-export function holderOf({ caller, scope, session }: CallContext<BusScope>): Holder {
-  const key = holderKey(scope, session)
+export function holderOf(context: CallContext<BusScope>): Holder {
+  const { caller, scope } = context
+  const key = holderKey(context)
   if (key !== undefined) return { caller, project: scope.project, key }
   throw new HubError(
     'AGENT_NOT_JOINED',
-    'Nothing in this call tells who you are: it has neither a session nor a name.',
+    'Nothing in this call tells who you are: it has no session, no name, and no key of an agent.',
     { reason: 'nameless' },
   )
 }

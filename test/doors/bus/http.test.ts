@@ -1,5 +1,6 @@
 /** The bus door over HTTP: the caller is its session, or the name on its URL, or is asked who it is. */
 import { describe, expect } from 'vitest'
+import { signShared } from '../../support/authority.ts'
 import { httpPeer, type Peer, peer } from '../../support/bus.ts'
 import { connectClient, eras, shareServer, startParley, type ToolResult, waitingCalls } from '../../support/parley.ts'
 import { verifies } from '../../support/verifies.ts'
@@ -136,6 +137,65 @@ describe('A name on the URL', () => {
     const topic = await here.join('hare', 'apart')
     expect(await there.join('hare', 'apart')).not.toBe(topic)
     await expect(there.sync(topic)).rejects.toMatchObject({ code: 'TOPIC_NOT_FOUND' })
+  })
+})
+
+describe('A key, or a token that names an agent', () => {
+  const secret = 'a secret of more than thirty-two bytes'
+  const guarded = shareServer({ env: { HTTP_JWT_ENABLED: 'true', HTTP_JWT_SECRET: secret } })
+  const at = (headers: Record<string, string>, query = '') => httpPeer(guarded(), query, headers)
+  const keyOf = async (name: string) => {
+    const response = await fetch(`${guarded().url}/agents/register`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({ name, owner_contact: 'a@example.com' }),
+    })
+    return ((await response.json()) as { api_key: string }).api_key
+  }
+  const bearer = async (claims: object) => ({ Authorization: `Bearer ${await signShared(secret, { ...claims })}` })
+
+  verifies('bus.http.key', 'is who calls, without a session, and with one as well', async () => {
+    const ways = {
+      key: { 'X-API-Key': await keyOf('otter') },
+      token: await bearer({ agent: 'beaver', role: 'writer' }),
+    }
+    const names = { key: 'otter', token: 'beaver' }
+    for (const way of ['key', 'token'] as const) {
+      const [headers, name] = [ways[way], names[way]]
+      const topic = await at(headers).join(name, `keys ${way}`)
+      const reader = at({}, '?agent=heron')
+      await reader.join('heron', `keys ${way}`)
+      await reader.send(topic, 'hello')
+      expect(await at(headers).read(topic)).toEqual(['hello'])
+      await at(headers).send(topic, 'from me')
+      expect(await reader.sync(topic)).toMatchObject({ received: [{ sender: name, content_markdown: 'from me' }] })
+      await at(headers).call('cursor_reset', { topic_id: topic, last_seq: 0 })
+      // The join of one client holds for the others: in a session, after a renewed token, and with its name on the URL.
+      const token = await openSession(`${guarded().url}/bus/mcp`, headers)
+      expect(await at({ ...headers, 'Mcp-Session-Id': token }).read(topic)).toEqual(['hello'])
+      const renewed = way === 'key' ? headers : await bearer({ agent: name, role: 'writer', jti: '2' })
+      await reader.send(topic, 'again')
+      expect(await at(renewed, `?agent=${name}`).read(topic)).toEqual(['again'])
+      // Nobody else takes its name, nor does it take another's.
+      await expect(at({}, `?agent=${name}`).sync(topic)).rejects.toMatchObject({
+        code: expect.stringMatching(/AGENT_NOT_JOINED|FORBIDDEN/),
+      })
+      await expect(at(headers).join('heron', `keys ${way}`)).rejects.toMatchObject({ code: 'FORBIDDEN' })
+    }
+  })
+
+  verifies('bus.http.key', 'that has not joined is told to, and a token that names nobody is nobody', async () => {
+    const headers = { 'X-API-Key': await keyOf('weasel') }
+    const { topic_id } = await at(headers).call<{ topic_id: string }>('topic_create', { name: 'unjoined' })
+    await expect(at(headers).sync(topic_id)).rejects.toMatchObject({
+      code: 'AGENT_NOT_JOINED',
+      message: expect.stringContaining('not joined'),
+    })
+    const nobody = await bearer({ sub: 'w', role: 'writer' })
+    await expect(at(nobody).sync(topic_id)).rejects.toMatchObject({
+      code: 'AGENT_NOT_JOINED',
+      message: expect.stringContaining('who you are'),
+    })
   })
 })
 
