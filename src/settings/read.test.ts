@@ -284,13 +284,16 @@ describe('Settings of signing in', () => {
     expect(faultsOf({ HTTP_JWT_ALGORITHMS: 'none' })).toEqual([])
   })
 
-  verifies('all.token.settings', 'of which a short secret is worth a warning, and is not shown', () => {
-    const warningsOf = (env: Record<string, string>) => readSettings({ PARLEY_ENV_FILE: file(''), ...env }).warnings
-    expect(warningsOf(on)).toEqual([])
-    expect(warningsOf({ ...on, HTTP_JWT_SECRET: 'shortish' })).toEqual([
-      expect.stringMatching(/HTTP_JWT_SECRET has fewer/),
-    ])
-    expect(warningsOf({ ...on, HTTP_JWT_SECRET: 'shortish' }).join()).not.toContain('shortish')
+  verifies('all.token.secret', 'of which a short secret is a fault that does not show it', () => {
+    for (const secret of ['shortish', 'x'.repeat(31), 'é'.repeat(15)]) {
+      const faults = faultsOf({ ...on, HTTP_JWT_SECRET: secret })
+      expect(faults).toEqual([expect.stringMatching(/HTTP_JWT_SECRET must have at least 32 bytes/)])
+      expect(faults.join()).not.toContain(secret)
+      // Where it is not used it need not be long.
+      expect(faultsOf({ ...on, HTTP_JWT_SECRET: secret, HTTP_JWT_JWKS_URL: url })).toEqual([])
+      expect(faultsOf({ HTTP_JWT_SECRET: secret })).toEqual([])
+    }
+    expect(faultsOf({ ...on, HTTP_JWT_SECRET: 'é'.repeat(16) })).toEqual([])
   })
 
   verifies('all.cors.everybody', 'of pages: every site with credentials is a fault', () => {

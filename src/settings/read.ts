@@ -4,7 +4,7 @@ import { parseEnv } from 'node:util'
 import { type Config, settings } from './all.ts'
 import type { Setting } from './kinds.ts'
 import { slipsInEnvironment, strangersInFile } from './nearest.ts'
-import { faultsTogether, warningsTogether } from './together.ts'
+import { faultsTogether } from './together.ts'
 
 /** Something is wrong with the settings; the message lists every fault. */
 export class ConfigError extends Error {
@@ -53,11 +53,7 @@ export function readSettings(env: Environment, { flags = {}, workingFolder = fal
     throw new ConfigError(
       `Parley cannot start with these settings:\n${faults.map((fault) => `  - ${fault}`).join('\n')}\nEvery setting is explained in docs/config.md.`,
     )
-  const warnings = [
-    ...strangersInFile(path ?? '', Object.keys(file)),
-    ...slipsInEnvironment(Object.keys(env)),
-    ...warningsTogether(config as Config),
-  ]
+  const warnings = [...strangersInFile(path ?? '', Object.keys(file)), ...slipsInEnvironment(Object.keys(env))]
   return { config: config as Config, warnings }
 }
 

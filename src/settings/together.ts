@@ -16,10 +16,15 @@ function* faultsOfRedis(config: Config): Generator<string> {
     yield 'HTTP_RATE_LIMIT_REDIS_URL must be set where HTTP_RATE_LIMIT_BACKEND is redis'
 }
 
+/** Shorter ones can be guessed (RFC 7518, 3.2). */
+const secretBytes = 32
+
 function* faultsOfTokens(config: Config): Generator<string> {
   const { HTTP_JWT_SECRET, HTTP_JWT_JWKS_URL, HTTP_JWT_ALGORITHMS } = config
   if (HTTP_JWT_SECRET === undefined && HTTP_JWT_JWKS_URL === undefined)
     yield 'HTTP_JWT_SECRET or HTTP_JWT_JWKS_URL must be set where HTTP_JWT_ENABLED is true'
+  else if (HTTP_JWT_JWKS_URL === undefined && Buffer.byteLength(HTTP_JWT_SECRET ?? '') < secretBytes)
+    yield `HTTP_JWT_SECRET must have at least ${secretBytes} bytes: whoever guesses it signs tokens of their own`
   const { all } = algorithmsFor(HTTP_JWT_JWKS_URL)
   const wrong = HTTP_JWT_ALGORITHMS.filter((name) => !all.includes(name))
   if (wrong.length > 0)
@@ -31,15 +36,4 @@ function* faultsOfTokens(config: Config): Generator<string> {
 function* faultsOfCors({ HTTP_CORS_ENABLED, HTTP_CORS_ORIGINS, HTTP_CORS_ALLOW_CREDENTIALS }: Config) {
   if (HTTP_CORS_ENABLED && HTTP_CORS_ALLOW_CREDENTIALS && HTTP_CORS_ORIGINS.includes('*'))
     yield 'HTTP_CORS_ORIGINS must list its sites where HTTP_CORS_ALLOW_CREDENTIALS is true, not *'
-}
-
-/** Shorter ones can be guessed (RFC 7518, 3.2). */
-const secretBytes = 32
-
-/** A sentence for what works, and is not wise. */
-export function warningsTogether({ HTTP_JWT_ENABLED, HTTP_JWT_JWKS_URL, HTTP_JWT_SECRET }: Config): string[] {
-  if (!HTTP_JWT_ENABLED || HTTP_JWT_JWKS_URL !== undefined || HTTP_JWT_SECRET === undefined) return []
-  return Buffer.byteLength(HTTP_JWT_SECRET) < secretBytes
-    ? [`HTTP_JWT_SECRET has fewer than ${secretBytes} bytes: whoever guesses it signs tokens of their own`]
-    : []
 }

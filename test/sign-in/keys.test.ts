@@ -1,4 +1,5 @@
 /** Tokens by the keys of a key server: new keys, withdrawn ones, unknown ones, and a server that hangs. */
+import { generateKeyPairSync, sign } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { generateKeyPair } from 'jose'
 import { pino } from 'pino'
@@ -153,6 +154,23 @@ async function signedWithPublicKey(authority: Authority, claims: Record<string, 
 }
 
 describe('A server that takes tokens of a key server', () => {
+  verifies('all.token.weak', 'refuses a token whose key is too short, and goes on with the others', async () => {
+    const authority = await startAuthority((work) => onTestFinished(async () => void (await work())))
+    const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 1024 })
+    const weak = { ...publicKey.export({ format: 'jwk' }), kid: 'weak', alg: 'RS256', use: 'sig' }
+    const { keys } = (await (await fetch(authority.keysUrl)).json()) as { keys: object[] }
+    authority.spoil(JSON.stringify({ keys: [...keys, weak] }))
+    const parley = await serveHere({ env: { HTTP_JWT_ENABLED: 'true', HTTP_JWT_JWKS_URL: authority.keysUrl } })
+    const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
+    const claims = { sub: 'x', role: 'writer', exp: 4_000_000_000 }
+    const text = `${part({ alg: 'RS256', kid: 'weak' })}.${part(claims)}`
+    const token = `${text}.${sign('sha256', Buffer.from(text), privateKey).toString('base64url')}`
+    const call = (bearer: string) => ask(parley, checkMail('alice', { Authorization: `Bearer ${bearer}` }))
+    const refused = await call(token)
+    expect([refused.status, refused.headers['www-authenticate']]).toEqual([401, 'Bearer error="invalid_token"'])
+    expect((await call(await authority.sign(claims))).status).toBe(200)
+  })
+
   verifies(['all.token.taken', 'all.token.forged'], 'takes those and no others', async () => {
     const authority = await startAuthority((work) => onTestFinished(async () => void (await work())))
     const env = { HTTP_JWT_ENABLED: 'true', HTTP_JWT_JWKS_URL: authority.keysUrl, HTTP_RBAC_DEFAULT_ROLE: 'writer' }

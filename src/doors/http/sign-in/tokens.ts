@@ -69,6 +69,9 @@ export async function createTokens(options: TokenOptions): Promise<Tokens> {
       clockTolerance: leewaySeconds,
       requiredClaims: ['exp'],
       currentDate: new Date(clock.now()),
+    }).catch((error: unknown) => {
+      // A key that is there and unfit, such as RSA with 1,024 bits: the fault is in the token or its key, not here.
+      throw error instanceof TypeError ? new BadToken('The token is signed with a key that is not taken here.') : error
     })
     return payload as JWTPayload & { exp: number }
   }
