@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { verifies } from '../../test/support/verifies.ts'
-import { readJson } from './json.ts'
+import { readJson, readJsonText } from './json.ts'
 
 const read = (text: string): unknown => readJson(Buffer.from(text))
 const heavy = (says: string) => expect.objectContaining({ code: 'INVALID_ARGUMENT', message: `The request ${says}.` })
@@ -50,6 +50,15 @@ verifies('all.size.keys', 'an object may have 1,000 keys, and no more', () => {
     expect(fails(JSON.stringify(around(object(1001))))).toEqual(heavy('has an object with more than 1000 keys'))
   }
   expect(fails(`{${'"":0,'.repeat(1000)}"":0}`)).toEqual(heavy('has an object with more than 1000 keys'))
+})
+
+verifies('all.size.parts', 'a text may have 100,000 objects and lists, and no more', () => {
+  for (const part of ['{}', '[]']) {
+    const list = (count: number) => `{"a":[${Array(count).fill(part).join(',')}]}`
+    expect(read(list(99_998))).toHaveProperty('a')
+    expect(fails(list(99_999))).toEqual(heavy('has more than 100000 objects and lists'))
+    expect(() => readJsonText(list(600_000))).toThrow('has more than 100000 objects and lists')
+  }
 })
 
 verifies(

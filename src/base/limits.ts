@@ -10,6 +10,8 @@ export const limits = {
   jsonDepth: 100,
   /** Keys of one object in the JSON of a request. */
   jsonKeys: 1000,
+  /** Objects and lists in the JSON of a request. */
+  jsonParts: 100_000,
   /** Messages of one batch. */
   batchMessages: 100,
   /** Characters of the URI of a request or of a resource. */

@@ -17,6 +17,8 @@ export function readArguments(tool: AnyTool, args: unknown): unknown {
   const given = withoutNulls(args ?? {})
   const accepted = tool.accept === undefined ? given : tool.accept(given)
   const listed = withLists(tool.input, accepted)
+  const long = tooLong(tool.input, listed)
+  if (long !== undefined) throw new HubError('INVALID_ARGUMENT', long, { hint: usage(tool) })
   const first = tool.input.safeParse(listed, { error: say })
   if (first.success) return first.data
   const read = withoutTexts(listed, first.error.issues)
@@ -30,6 +32,25 @@ function withoutNulls(args: Json): Json {
   for (const key in args)
     if (args[key] === null) return Object.fromEntries(Object.entries(args).filter(([, value]) => value !== null))
   return args
+}
+
+/** A list that is too long is refused by its length: to look at 600,000 items first would hold everybody up for a second. */
+function tooLong(input: z.ZodObject, args: Json): string | undefined {
+  for (const name in args) {
+    const value = args[name]
+    const most = Array.isArray(value) ? mostOf(input.shape[name]) : undefined
+    if (most !== undefined && Array.isArray(value) && value.length > most)
+      return `Argument "${name}" must ${bound('array', 'at most', most, true)}; ${got('array', value)}.`
+  }
+  return undefined
+}
+
+/** The most items that the schema of a list takes. */
+function mostOf(schema: z.core.$ZodType | undefined): number | undefined {
+  const def = schema?._zod.def
+  if (def !== undefined && 'innerType' in def) return mostOf(def.innerType as z.core.$ZodType)
+  const most = schema?._zod.bag.maximum
+  return def?.type === 'array' && typeof most === 'number' ? most : undefined
 }
 
 function sentence({ path, code, message }: z.core.$ZodIssue): string {

@@ -1,5 +1,8 @@
 /** What goes out with a `sync`: how it may be written, what is refused, and that it is all or nothing. */
 import { describe, expect } from 'vitest'
+import type { Hub } from '../../../src/core/hub/hub.ts'
+import { syncTools } from '../../../src/doors/bus/tools/sync.ts'
+import { readArguments } from '../../../src/doors/mcp/args.ts'
 import { shareBus } from '../../support/bus.ts'
 import { verifies } from '../../support/verifies.ts'
 
@@ -36,6 +39,25 @@ const refuse = async (topic: string, outbox: unknown, code = 'INVALID_ARGUMENT')
 }
 
 describe('An outbox', () => {
+  verifies(
+    ['all.size.parts', 'bus.outbox.whole'],
+    'of too many messages is refused unseen, in either form',
+    async () => {
+      const topic = await meet()
+      const { message } = await refuse(topic, Array(60_000).fill({}))
+      expect(message).toBe('Argument "outbox" must have at most 50 items; it has 60000.')
+      expect((await refuse(topic, JSON.stringify(Array(60_000).fill({})))).message).toBe(message)
+      // None of the items is looked at.
+      const unseen = {
+        get content_markdown(): string {
+          throw new Error('it was looked at')
+        },
+      }
+      const [sync] = syncTools({} as Hub)
+      expect(() => readArguments(sync as never, { topic_id: 'x', outbox: Array(51).fill(unseen) })).toThrow('it has 51')
+    },
+  )
+
   verifies('bus.outbox.forms', 'may be a list, one object, or either as JSON in a string', async () => {
     const topic = await meet()
     for (const outbox of [

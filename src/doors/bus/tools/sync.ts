@@ -22,12 +22,15 @@ const outgoing = z.strictObject({
   client_message_id: clientId.optional().describe('Your own id; a retry with it sends nothing twice.'),
 })
 
+const mostSent = 50
+
 /** Models write an outbox in many ways: one message instead of a list, or either as JSON in a string (bus.outbox.forms). */
 function acceptOutbox(args: Record<string, unknown>): Record<string, unknown> {
   const { outbox } = args
   if (outbox === undefined) return args
   const value = typeof outbox === 'string' ? parseJson(outbox) : outbox
   const list = Array.isArray(value) ? value : [value]
+  if (list.length > mostSent) return { ...args, outbox: list }
   return { ...args, outbox: list.map((item) => (isObject(item) ? withoutNulls(item) : item)) }
 }
 
@@ -57,7 +60,7 @@ export function syncTools(hub: Hub) {
     cluster: 'messages',
     input: z.strictObject({
       topic_id: topicId,
-      outbox: z.array(outgoing).max(50).default([]).describe('The messages to send.'),
+      outbox: z.array(outgoing).max(mostSent).default([]).describe('The messages to send.'),
       max_items: z.int().min(1).max(200).default(50).describe('The most messages to receive.'),
       include_self: z.boolean().default(false).describe('Also receive your own messages.'),
       wait_seconds: waitSeconds.default(60).describe('How long to wait if there is nothing new; 0 returns at once.'),
