@@ -206,6 +206,7 @@ export const requirements = [
 
   // The bus beyond its spec
   { id: 'bus.name.in-use', spec: 'bus, beyond the spec', says: 'A second live process under one name is AGENT_NAME_IN_USE, with free names, unless it has the token.' },
+  { id: 'bus.name.silent', spec: 'bus, beyond the spec', says: 'A name is free once no stream or call of its session was open for 60 s, also without DELETE; its token still takes it back.' },
   { id: 'bus.name.gone', spec: 'bus, beyond the spec', says: 'A name whose process or session is gone can be taken again.' },
   { id: 'bus.cursor.reset', spec: 'bus, beyond the spec', says: 'cursor_reset sets a cursor back or forward, within the topic.' },
   { id: 'bus.topic.reopen', spec: 'bus, beyond the spec', says: 'topic_reopen opens a closed topic, and warns ALREADY_OPEN if it was.' },

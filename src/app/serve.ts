@@ -9,6 +9,7 @@ import { collectProcessMetrics } from '../base/process-metrics.ts'
 import { openFileLimit } from '../base/processes.ts'
 import { guess } from '../core/access/guessing.ts'
 import { callerOfKey, onKeyLost } from '../core/access/keys.ts'
+import { keepNames } from '../core/access/holders.ts'
 import {
   addFollowed,
   endSession,
@@ -113,6 +114,10 @@ export async function startServer(config: Config, log: Log) {
         ttlMs: config.SESSION_TTL_SECONDS * 1000,
         idleMs: sessionIdleMs,
         ended,
+        present: (sessions) => {
+          const nonces = sessions.filter(({ door }) => door === 'bus').map(({ nonce }) => nonce)
+          keepNames(hub, nonces).catch((error: unknown) => log.debug({ err: error }, 'names were not kept'))
+        },
         followed: {
           of: (nonce, caller, expiresAt) => ({
             list: () => listFollowed(hub, nonce),

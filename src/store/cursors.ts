@@ -52,6 +52,12 @@ export async function updateCursorBack(
   return rows.length > 0
 }
 
+/** Whether an agent waits in some thread now. */
+export async function isWaiting(db: Reader, agentId: number, now: number): Promise<boolean> {
+  const rows = await db.all(sql`SELECT 1 FROM cursors WHERE agent_id = ${agentId} AND waiting_until > ${now} LIMIT 1`)
+  return rows.length > 0
+}
+
 export async function updateNotWaiting(tx: Tx, threadId: number, agentId: number): Promise<void> {
   await tx.all(sql`UPDATE cursors SET waiting_until = NULL WHERE thread_id = ${threadId} AND agent_id = ${agentId}`)
 }

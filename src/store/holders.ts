@@ -1,8 +1,9 @@
 /** Rows of `name_holders` and `joins`: which process or session acts under an agent's name, and in which threads. */
-import sql from 'sql-template-tag'
+import sql, { join } from 'sql-template-tag'
 import { forUpdate } from '../db/dialect.ts'
-import type { Tx } from '../db/port.ts'
+import type { Reader, Tx } from '../db/port.ts'
 import type { CursorRow } from './cursors.ts'
+import { listed } from './search-documents.ts'
 
 export interface HolderRow {
   holder: string
@@ -32,8 +33,16 @@ export async function updateHolder(
     WHERE agent_id = ${agentId}`)
 }
 
-export async function updateHolderSeen(tx: Tx, agentId: number, now: number): Promise<void> {
-  await tx.all(sql`UPDATE name_holders SET seen_at = ${now} WHERE agent_id = ${agentId}`)
+export async function updateHoldersSeen(tx: Tx, agentIds: readonly number[], now: number): Promise<void> {
+  await tx.all(sql`UPDATE name_holders SET seen_at = ${now} WHERE agent_id IN ${listed(tx, agentIds)}`)
+}
+
+/** The agents whose names one of these holds. */
+export async function listHeldBy(db: Reader, holders: readonly string[]): Promise<number[]> {
+  const rows = await db.all<{ agent_id: number }>(
+    sql`SELECT agent_id FROM name_holders WHERE holder IN (${join([...holders])})`,
+  )
+  return rows.map(({ agent_id }) => agent_id)
 }
 
 export async function upsertJoin(tx: Tx, holder: string, threadId: number, agentId: number): Promise<void> {

@@ -5,9 +5,18 @@ import { nameKey } from '../../base/names.ts'
 import { isRunning } from '../../base/processes.ts'
 import type { Tx } from '../../db/port.ts'
 import { findAgent } from '../../store/agents.ts'
-import { deleteHolder, deleteJoins, type HolderRow, lockHolder, updateHolder } from '../../store/holders.ts'
-import { commit } from '../hub/commit.ts'
-import type { Hub } from '../hub/hub.ts'
+import { isWaiting } from '../../store/cursors.ts'
+import {
+  deleteHolder,
+  deleteJoins,
+  type HolderRow,
+  listHeldBy,
+  lockHolder,
+  updateHolder,
+  updateHoldersSeen,
+} from '../../store/holders.ts'
+import { commit, itself } from '../hub/commit.ts'
+import { type Hub, reader } from '../hub/hub.ts'
 import type { Caller } from './callers.ts'
 
 /** The four who can hold a name, as the store knows them. */
@@ -19,13 +28,13 @@ export const urlHolder = (name: string): string => `url:${nameKey(name)}`
 
 const processPrefix = 'process:'
 
-/** What is not a process of this machine counts as gone when it was silent for this long. */
-const silentMs = 5 * 60_000
+/** What is not a process of this machine counts as gone when no stream or call of it was open for this long (bus.name.silent). */
+const silentMs = 60_000
 
-/** A process of this machine can be looked for; anything else is known only by when it was heard of last. */
-function isAlive({ holder, seen_at }: HolderRow, now: number): boolean {
+/** A process of this machine can be looked for; anything else is known only by when it was heard of last, or if it waits. */
+async function isAlive(tx: Tx, agentId: number, { holder, seen_at }: HolderRow, now: number): Promise<boolean> {
   const running = holder.startsWith(processPrefix) ? isRunning(holder.slice(processPrefix.length)) : undefined
-  return running ?? now - seen_at < silentMs
+  return running ?? (now - seen_at < silentMs || (await isWaiting(tx, agentId, now)))
 }
 
 /** The agent whose name it is. */
@@ -44,7 +53,8 @@ export async function holdName(
   const now = hub.clock.now()
   const fresh = hub.ids.token()
   const current = await lockHolder(tx, agent.id, { holder, reclaim_token: fresh, seen_at: now })
-  const [mine, alive] = [current.holder === holder, isAlive(current, now)]
+  const mine = current.holder === holder
+  const alive = mine || (await isAlive(tx, agent.id, current, now))
   if (!mine && alive && current.reclaim_token !== token)
     throw new HubError('AGENT_NAME_IN_USE', `Somebody else takes part as ${JSON.stringify(agent.name)} right now.`, {
       hint: `Join under another name, for example ${(await freeNames(tx, agent)).join(' or ')}; or bring the token that the first join returned. ${whenFree(current, now)}`,
@@ -52,13 +62,14 @@ export async function holdName(
   const reclaimToken = mine || current.reclaim_token === token ? current.reclaim_token : fresh
   await updateHolder(tx, agent.id, { holder, reclaim_token: reclaimToken, seen_at: now })
   // Only this name: a holder that is gone keeps its other names until somebody asks for them.
-  if (!mine && !alive) await deleteJoins(tx, current.holder, agent.id)
+  if (!alive) await deleteJoins(tx, current.holder, agent.id)
   return reclaimToken
 }
 
 function whenFree({ holder, seen_at }: HolderRow, now: number): string {
   if (holder.startsWith(processPrefix)) return 'The name is free once that process ends.'
-  return `The name is free when that session ends, or if it stays silent, in ${Math.ceil((seen_at + silentMs - now) / 1000)} s.`
+  const left = Math.max(1, Math.ceil((seen_at + silentMs - now) / 1000))
+  return `The name is free when that session ends, or ${left} s from now, if none of its streams and calls is open until then.`
 }
 
 async function freeNames(tx: Tx, { name, projectId }: Named): Promise<string[]> {
@@ -68,6 +79,13 @@ async function freeNames(tx: Tx, { name, projectId }: Named): Promise<string[]> 
     if ((await findAgent(tx, projectId, nameKey(candidate))) === undefined) free.push(JSON.stringify(candidate))
   }
   return free
+}
+
+/** Sessions with an open stream or call keep their names. Most have none: then nothing is written. */
+export async function keepNames(hub: Hub, nonces: readonly string[]): Promise<void> {
+  if (nonces.length === 0) return
+  const agentIds = await listHeldBy(reader(hub), nonces.map(sessionHolder))
+  if (agentIds.length > 0) await commit(hub, itself, (tx) => updateHoldersSeen(tx, agentIds, hub.clock.now()))
 }
 
 /** A process or session that ends frees its names. */

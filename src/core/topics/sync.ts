@@ -2,7 +2,7 @@
 import { limits } from '../../base/limits.ts'
 import type { Tx } from '../../db/port.ts'
 import { updateCursor, updateCursorBack, updateNotWaiting } from '../../store/cursors.ts'
-import { type MemberRow, updateHolderSeen } from '../../store/holders.ts'
+import { type MemberRow, updateHoldersSeen } from '../../store/holders.ts'
 import { hasUnread, listMessagesAfter, type ThreadMessageRow } from '../../store/messages.ts'
 import { findTopic, type TopicRow } from '../../store/threads.ts'
 import type { Caller } from '../access/callers.ts'
@@ -105,7 +105,7 @@ async function receive(hub: Hub, tx: Tx, { topic, member, sent, request, waitMs 
   const waitingUntil = received.length === 0 && topic.status === 'open' ? now + waitMs : undefined
   const floorSeq = ackThrough === undefined ? undefined : start
   await updateCursor(tx, { threadId: topic.id, agentId, lastSeq, scannedSeq, floorSeq, syncedAt: now, waitingUntil })
-  if (now - (seen_at ?? 0) > seenEveryMs) await updateHolderSeen(tx, agentId, now)
+  if (now - (seen_at ?? 0) > seenEveryMs) await updateHoldersSeen(tx, [agentId], now)
   return {
     topic: toTopic(topic),
     name,
@@ -127,8 +127,8 @@ function countThatFit(rows: readonly ThreadMessageRow[]): number {
   return first < 0 ? rows.length : first
 }
 
-/** Often enough to notice five minutes of silence, seldom enough to cost nothing. */
-const seenEveryMs = 60_000
+/** Often enough to notice a minute of silence, seldom enough to cost nothing. */
+const seenEveryMs = 5000
 
 /** Waits for something to read or for the topic to close. The wait itself writes nothing. */
 async function receiveLater(

@@ -37,6 +37,8 @@ export interface SessionOptions {
   /** How long a silent session keeps its memory. */
   readonly idleMs: number
   readonly ended: EndedSessions
+  /** Told every few seconds of the sessions that had a stream or a call open since the last time. */
+  present?(sessions: readonly Claims[]): void
   /** What sessions follow; in the memory of this process, if left out. */
   readonly followed?: FollowedSessions
 }
@@ -96,6 +98,7 @@ export type Sessions = ReturnType<typeof createSessions>
 /** Many times the clients of one hub; past it the oldest sessions lose their memory early. */
 const maxHeld = 10_000
 const maxNames = 100
+const beatMs = 5000
 
 export function createSessions({
   clock,
@@ -104,6 +107,7 @@ export function createSessions({
   ttlMs,
   idleMs,
   ended,
+  present,
   followed,
 }: SessionOptions & { clock: Clock; ids: Ids }) {
   /** Only a cache: a token that is not here is verified again (2.5 µs) and looked up among the ended ones. */
@@ -140,6 +144,18 @@ export function createSessions({
   }
   let cancelSweep = clock.after(idleMs, sweep)
 
+  /** Those that were there at the last beat: a call may have ended since. */
+  let there = new Set<Session>()
+  let cancelBeat: (() => void) | undefined
+  let closed = false
+  const beat = () => {
+    const since = clock.monotonic() - beatMs
+    const active = [...held.values()].filter((one) => !one.idle || one.usedAt >= since)
+    present?.([...new Set([...there, ...active])].map(({ claims }) => claims))
+    there = new Set(active.filter(({ idle }) => !idle))
+    cancelBeat = held.size > 0 ? clock.after(beatMs, beat) : undefined
+  }
+
   const free = (token: string, session: Session) => {
     held.delete(token)
     doubted.delete(token)
@@ -148,6 +164,7 @@ export function createSessions({
 
   const hold = (token: string, session: Session) => {
     held.set(token, session)
+    if (present !== undefined && !closed) cancelBeat ??= clock.after(beatMs, beat)
     if (held.size > maxHeld)
       for (const [oldest, other] of held)
         if (other.idle && other !== session) {
@@ -202,6 +219,8 @@ export function createSessions({
       unwatch()
       unfollow?.()
       cancelSweep()
+      cancelBeat?.()
+      closed = true
       for (const session of held.values()) {
         session.conversation.updates?.close()
         for (const stream of session.streams) stream.end()
