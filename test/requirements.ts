@@ -105,6 +105,7 @@ export const requirements = [
   { id: 'all.names.pattern', spec: 'DECISIONS all 6', says: 'A name is 1 to 100 letters, digits, "_" or "-", beginning with a letter or digit.' },
   { id: 'all.names.case', spec: 'DECISIONS all 6', says: 'Names are compared without case and shown as first written.' },
   { id: 'all.names.alike', spec: 'DECISIONS all 22', says: 'Names that differ only in width, form or invisible characters are one name.' },
+  { id: 'all.names.lookalikes', spec: 'DECISIONS all 22', says: 'A new name that looks like another of its project, in whatever script, is refused at every door.' },
   { id: 'all.names.reserved', spec: 'DECISIONS all 22', says: 'No look-alike of HumanOverseer gets a name at any door: marks, spaces, "-" and "_" do not count.' },
   { id: 'all.names.migrated', spec: 'DECISIONS all 22', says: 'Names stored before are compared alike; of two that became one, one gets a number.' },
   { id: 'all.recipients.created', spec: 'DECISIONS all 7', says: 'Sending to an agent never seen makes its mailbox, and no later call renames it.' },
@@ -206,7 +207,7 @@ export const requirements = [
 
   // The bus beyond its spec
   { id: 'bus.name.in-use', spec: 'bus, beyond the spec', says: 'A second live process under one name is AGENT_NAME_IN_USE, with free names, unless it has the token.' },
-  { id: 'bus.name.silent', spec: 'bus, beyond the spec', says: 'A name is free once no stream or call of its session was open for 60 s, also without DELETE; its token still takes it back.' },
+  { id: 'bus.name.silent', spec: 'bus, beyond the spec', says: 'A name is free once no stream or call of its session was open for 60 s, also without DELETE.' },
   { id: 'bus.name.gone', spec: 'bus, beyond the spec', says: 'A name whose process or session is gone can be taken again.' },
   { id: 'bus.cursor.reset', spec: 'bus, beyond the spec', says: 'cursor_reset sets a cursor back or forward, within the topic.' },
   { id: 'bus.topic.reopen', spec: 'bus, beyond the spec', says: 'topic_reopen opens a closed topic, and warns ALREADY_OPEN if it was.' },

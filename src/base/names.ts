@@ -1,13 +1,24 @@
 /** Names of agents and projects: their form, and when two of them are the same. */
 import { createHash } from 'node:crypto'
 import { limits } from './limits.ts'
-import { isAscii } from './lookalikes.ts'
+import { hasInvisible, isAscii, mixesScripts } from './lookalikes.ts'
 
 /** A URL and a file system can hold such a name as it is (all.names.pattern). */
 export const agentNamePattern = new RegExp(`^[A-Za-z0-9][A-Za-z0-9_-]{0,${limits.agentNameLength - 1}}$`)
 
 /** The same in words. */
 export const agentNameRule = `1 to ${limits.agentNameLength} letters, digits, "_" or "-", beginning with a letter or digit`
+
+/** Peers of the bus may be called anything a person can read and tell from others (bus.sizes.limits, bus.names.visible, bus.names.scripts). */
+export function busNameFault(name: string): string | undefined {
+  const trimmed = name.trim()
+  if (trimmed === '' || [...trimmed].length > limits.busNameLength)
+    return `must have 1 to ${limits.busNameLength} characters`
+  if (/\p{Cc}/u.test(trimmed)) return 'must not contain control characters'
+  if (isAscii(trimmed)) return undefined
+  if (hasInvisible(trimmed)) return 'must not contain invisible characters'
+  return mixesScripts(trimmed) ? 'must not mix letters of different scripts' : undefined
+}
 
 export const commons = 'commons'
 

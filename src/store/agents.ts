@@ -1,5 +1,6 @@
 /** Rows of `agents`, with the counter of unread deliveries that each carries. */
 import sql, { empty, join } from 'sql-template-tag'
+import { lookOf } from '../base/confusables.ts'
 import type { Reader, Tx } from '../db/port.ts'
 import { archiveLease } from './admission.ts'
 
@@ -21,6 +22,14 @@ export async function findAgent(db: Reader, projectId: number, nameKey: string):
 export async function findActiveAt(db: Reader, id: number): Promise<number> {
   const [row] = await db.all<{ active_at: number }>(sql`SELECT active_at FROM agents WHERE id = ${id}`)
   return row?.active_at ?? 0
+}
+
+/** The agent of a project whose name looks like this. */
+export async function findLookalike(db: Reader, projectId: number, look: string): Promise<string | undefined> {
+  const [row] = await db.all<{ name: string }>(
+    sql`SELECT name FROM agents WHERE project_id = ${projectId} AND look = ${look}`,
+  )
+  return row?.name
 }
 
 export interface OwnedRow extends AgentRow {
@@ -65,8 +74,8 @@ export interface NewAgent {
 export async function insertAgent(tx: Tx, agent: NewAgent): Promise<AgentRow> {
   const { projectId, name, nameKey, policy, program = 'unknown', model = 'unknown', activeAt, now } = agent
   const [row] = await tx.all<AgentRow>(sql`
-    INSERT INTO agents (project_id, name, name_key, contact_policy, program, model, active_at, created_at)
-    VALUES (${projectId}, ${name}, ${nameKey}, ${policy}, ${program}, ${model}, ${activeAt}, ${now})
+    INSERT INTO agents (project_id, name, name_key, look, contact_policy, program, model, active_at, created_at)
+    VALUES (${projectId}, ${name}, ${nameKey}, ${lookOf(name)}, ${policy}, ${program}, ${model}, ${activeAt}, ${now})
     RETURNING id, project_id, name, keyed`)
   return row as AgentRow
 }

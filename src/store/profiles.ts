@@ -1,5 +1,7 @@
 /** Rows of `agents` with their profiles: program, model, task, last activity. */
 import sql, { empty, join, raw } from 'sql-template-tag'
+import { lookOf } from '../base/confusables.ts'
+import { nameKey } from '../base/names.ts'
 import type { Reader, Tx } from '../db/port.ts'
 import type { RecipientRow } from './agents.ts'
 import { listed } from './search-documents.ts'
@@ -51,9 +53,9 @@ export async function insertProfile(
   { projectId, name, nameKey, program, model, task, policy, attachments = 'auto', now }: NewProfile,
 ): Promise<ProfileRow> {
   const [row] = await tx.all<ProfileRow>(sql`
-    INSERT INTO agents (project_id, name, name_key, program, model, task, contact_policy, attachments_policy, active_at,
+    INSERT INTO agents (project_id, name, name_key, look, program, model, task, contact_policy, attachments_policy, active_at,
       created_at)
-    VALUES (${projectId}, ${name}, ${nameKey}, ${program}, ${model}, ${task}, ${policy}, ${attachments}, ${now}, ${now})
+    VALUES (${projectId}, ${name}, ${nameKey}, ${lookOf(name)}, ${program}, ${model}, ${task}, ${policy}, ${attachments}, ${now}, ${now})
     RETURNING ${columns}`)
   return row as ProfileRow
 }
@@ -76,11 +78,13 @@ export async function updateProfile(
   return row as ProfileRow
 }
 
-/** Those of the names that are taken. */
-export async function listTaken(db: Reader, projectId: number, nameKeys: readonly string[]): Promise<string[]> {
-  const rows = await db.all<{ name_key: string }>(sql`
-    SELECT name_key FROM agents WHERE project_id = ${projectId} AND name_key IN (${join([...nameKeys])})`)
-  return rows.map(({ name_key }) => name_key)
+/** Those of the names that an agent of the project has, or looks like. */
+export async function listTaken(db: Reader, projectId: number, names: readonly string[]): Promise<string[]> {
+  const rows = await db.all<{ name_key: string; look: string | null }>(sql`
+    SELECT name_key, look FROM agents WHERE project_id = ${projectId} AND name_key IN (${join(names.map(nameKey))})
+    UNION ALL
+    SELECT name_key, look FROM agents WHERE project_id = ${projectId} AND look IN (${join(names.map(lookOf))})`)
+  return names.filter((name) => rows.some((row) => row.name_key === nameKey(name) || row.look === lookOf(name)))
 }
 
 /** Those active since then, the latest first. */

@@ -1,5 +1,6 @@
 /** A project as rows, to be written out and taken in again elsewhere: its agents, its threads, and their messages. */
 import sql, { empty, join, type Sql } from 'sql-template-tag'
+import { lookOf } from '../base/confusables.ts'
 import type { Reader, Tx } from '../db/port.ts'
 import type { DeliveryKind } from './deliveries.ts'
 import { listed } from './search-documents.ts'
@@ -117,9 +118,9 @@ export interface ImportedAgent extends Omit<TransferAgentRow, 'id'> {
 export async function insertImportedAgent(tx: Tx, agent: ImportedAgent): Promise<number> {
   const { project_id, name, name_key, program, model, task, contact_policy, keyed, active_at, created_at } = agent
   const [row] = await tx.all<{ id: number }>(sql`
-    INSERT INTO agents (project_id, name, name_key, program, model, task, contact_policy, keyed, active_at, created_at)
-    VALUES (${project_id}, ${name}, ${name_key}, ${program}, ${model}, ${task}, ${contact_policy}, ${keyed}, ${active_at},
-      ${created_at}) RETURNING id`)
+    INSERT INTO agents (project_id, name, name_key, look, program, model, task, contact_policy, keyed, active_at, created_at)
+    VALUES (${project_id}, ${name}, ${name_key}, ${lookOf(name)}, ${program}, ${model}, ${task}, ${contact_policy}, ${keyed},
+      ${active_at}, ${created_at}) RETURNING id`)
   return (row as { id: number }).id
 }
 

@@ -142,6 +142,39 @@ eachEngine('An export', (open) => {
       )
   })
 
+  verifies(
+    ['cli.import.names', 'all.names.lookalikes'],
+    'with names that no door would take is refused whole',
+    async () => {
+      const { database, run, file, before } = await exported()
+      const text = await readFile(file, 'utf8')
+      const called = (name: string) => text.replaceAll('"RedStone"', JSON.stringify(name))
+      const agent = text.split('\n').find((line) => line.includes('"agent"') && line.includes('RedStone')) ?? ''
+      const cases: Record<string, [text: string, why: string]> = {
+        reserved: [called('human-overseer'), 'the name of people'],
+        'looks reserved': [called('HurnanOverseer'), 'looks like'],
+        'a control character': [called('Red\u0007Stone'), 'control characters'],
+        'an invisible character': [called('Red\u200bStone'), 'invisible characters'],
+        'mixed scripts': [called('R\u0435dStone'), 'different scripts'],
+        'spaces around it': [called(' RedStone '), 'spaces around it'],
+        'a look-alike in the same file': [called('B1ueLake'), 'looks like'],
+        'an unknown sender': [
+          text.replaceAll('"from":{"name":"GreenCastle"}', '"from":{"name":"BrownFox"}'),
+          'no agent "BrownFox"',
+        ],
+        'a missing agent': [text.replace(`${agent}\n`, ''), 'no agent "RedStone"'],
+      }
+      for (const [name, [bad, why]] of Object.entries(cases)) {
+        expect(bad, name).not.toBe(text)
+        await writeFile(file, bad)
+        const outcome = await run('import', file, '--into', '/srv/other')
+        expect({ name, ...outcome }).toMatchObject({ name, code: 1, stdout: '' })
+        expect(outcome.stderr).toContain(why)
+        expect(await allRows(database.url)).toEqual(before)
+      }
+    },
+  )
+
   verifies('cli.import.whole', 'that is damaged anywhere leaves nothing behind', async () => {
     const { database, run, file, before } = await exported()
     const lines = (await readFile(file, 'utf8')).trimEnd().split('\n')

@@ -12,7 +12,7 @@ export const http = [
   { id: 'all.unread.budget', spec: 'DECISIONS all 8', says: 'Answers that wait to be read hold 256 MiB together; past that, those that stall the longest are closed.' },
   { id: 'all.unread.batch', spec: 'DECISIONS all 8', says: 'The answers of a batch have 8 MiB together; the rest are errors, and what they took is put back.' },
   { id: 'all.size.nesting', spec: 'DECISIONS all 8', says: 'JSON nested deeper than 100 levels is refused before it is parsed, over HTTP and on stdin.' },
-  { id: 'all.size.parts', spec: 'DECISIONS all 8', says: 'JSON of more than 100,000 objects and lists is refused before it is parsed, and a list that is too long before its items are looked at.' },
+  { id: 'all.size.parts', spec: 'DECISIONS all 8', says: 'JSON of more than 100,000 objects and lists, or a list that is too long, is refused before it is looked into.' },
   { id: 'all.size.keys', spec: 'DECISIONS all 8', says: 'A JSON object of more than 1,000 keys is refused before it is parsed, over HTTP and on stdin.' },
   { id: 'all.size.batch', spec: 'DECISIONS all 8', says: 'A batch of more than 100 messages is refused before it is parsed.' },
   { id: 'all.size.uri', spec: 'DECISIONS all 8', says: 'A URI of more than 8 KiB is refused before it is looked at: 414 for a request, an error for a resource.' },

@@ -20,6 +20,7 @@ export const operations = [
   { id: 'cli.export.files', spec: 'mail.md CLI', says: 'Files and images go along: in the JSON, and beside a page that is written to a file, which links them.' },
   { id: 'cli.import.files', spec: 'mail.md CLI', says: 'An import restores the same attachments, byte by byte, each file once, within the quota.' },
   { id: 'cli.import.hostile', spec: 'DECISIONS all 9', says: 'An import takes no file that could not be sent: no lying name, script, broken image or foreign path.' },
+  { id: 'cli.import.names', spec: 'DECISIONS all 22', says: 'An import takes no reserved, malformed or look-alike name, and no message of a sender that is not in it.' },
   { id: 'cli.import.careful', spec: 'mail.md CLI', says: 'An import into a project that is there needs --into or --force, and mixes no two threads.' },
   { id: 'cli.import.whole', spec: 'mail.md CLI', says: 'An export that is cut off or damaged is refused, and nothing of it is imported.' },
   { id: 'cli.doctor.sound', spec: 'mail.md CLI', says: '`doctor` finds nothing wrong with a sound installation, and makes and changes nothing.' },

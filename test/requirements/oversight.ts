@@ -11,7 +11,7 @@ export const oversight = [
   { id: 'web.thread.newest', spec: 'mail Web UI', says: 'A thread is read from its end, with earlier messages on demand, its participants and their presence.' },
   { id: 'web.threads.listed', spec: 'mail Web UI', says: 'Threads and topics are listed by their newest message, filtered by status, kind and words.' },
   { id: 'web.access.sight', spec: 'mail Web UI', says: 'Blind copies are for people; without a key, mail among holders of keys shows no content; an agent sees its own.' },
-  { id: 'web.access.tokens', spec: 'DECISIONS hub 11', says: 'A token that names no agent sees sealed mail sealed and no blind copies: on no page, file, search, chart, count or event.' },
+  { id: 'web.access.tokens', spec: 'DECISIONS hub 11', says: 'A token that names no agent sees sealed mail sealed, and no blind copies, on pages, in files and events.' },
   { id: 'web.access.steering', spec: 'mail Security', says: 'Only the operator, and a person at this machine while no token is set, steer; nobody else writes as people do.' },
   { id: 'web.reads.bounded', spec: 'DESIGN Tests', says: 'Every list of the pages is read by an index, however much there is beside it.' },
   { id: 'web.overseer.identity', spec: 'mail Human Overseer', says: 'HumanOverseer has the program WebUI, the model Human and the policy open, whoever names it first.' },

@@ -139,3 +139,49 @@ verifies('all.names.alike', 'After all of it no two agents look alike, and none 
   expect(new Set(names.map(nameKey)).size).toBe(names.length)
   expect(names.filter(isReserved)).toEqual([])
 })
+
+verifies('all.names.lookalikes', 'A name that looks like that of another agent is refused at every door', async () => {
+  const project = newProject()
+  const query = `project=${encodeURIComponent(project)}`
+  const mail = plainMail(parley())
+  await mail.call('register_agent', { project_key: project, name: 'GreenCastle' })
+  const on = httpPeer(parley(), `?${query}&agent=coco`)
+  await on.join('coco', 'peers')
+  const bus = (name: string) => httpPeer(parley(), `?${query}&agent=${encodeURIComponent(name)}`).join(name, 'peers')
+  for (const name of ['сосо', 'GreenCastIe', 'GreenCast1e', 'C0CO'])
+    expect(await outcome(bus(name)), name).toBe('INVALID_ARGUMENT')
+  // The same name, and one that can be told apart.
+  for (const name of ['COCO', 'сосна']) expect(await outcome(bus(name)), name).not.toBe('INVALID_ARGUMENT')
+  for (const name of ['GreenCastIe', 'GreenCast1e']) {
+    const as = mailbox(parley(), name, { query: `?${query}` })
+    expect(await outcome(as.send('GreenCastle', 'x'))).toBe('INVALID_ARGUMENT')
+    expect(await outcome(mailbox(parley(), 'coco', { query: `?${query}` }).send(name, 'x'))).toBe('INVALID_ARGUMENT')
+    const registered = await fetch(`${parley().url}/agents/register?${query}`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({ name, owner_contact: 'a@example.com' }),
+    })
+    expect([registered.status, await registered.json()]).toMatchObject([
+      422,
+      { detail: expect.stringContaining('looks like') },
+    ])
+    const hub = await callTool(`${parley().url}/hub/mcp?agent=coco&${query}`, 'apm2.message.send', {
+      to: name,
+      text: 'x',
+    })
+    expect(hub.isError).toBe(true)
+    const sent = mail.call('send_message', {
+      project_key: project,
+      sender_name: 'GreenCastle',
+      to: [name],
+      subject: 's',
+      body_md: 'x',
+    })
+    expect(await outcome(sent)).toBe('INVALID_ARGUMENT')
+  }
+  await mail.call('register_agent', { project_key: project, name: 'ModernFox' })
+  const fox = { project_key: project, name: 'ModemFox' }
+  expect(await outcome(mail.call('register_agent', fox))).toBe('INVALID_ARGUMENT')
+  // In another project it is like nobody's.
+  expect(await mail.call('register_agent', { ...fox, project_key: newProject() })).toMatchObject({ name: 'ModemFox' })
+})

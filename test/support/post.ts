@@ -66,7 +66,7 @@ export async function ask(
 let count = 0
 
 /** A name that no other test of this process has. */
-export const freshName = (name: string): string => `${name}-${(count++).toString(36)}x`
+export const freshName = (name: string): string => `${name}-${count++}x`
 
 export type PostAgent = Awaited<ReturnType<typeof register>>
 

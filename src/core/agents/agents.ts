@@ -1,8 +1,9 @@
 /** Agents: the named identities of a project. */
+import { lookOf } from '../../base/confusables.ts'
 import { HubError } from '../../base/errors.ts'
 import { isReserved, nameKey, overseer } from '../../base/names.ts'
 import type { Tx } from '../../db/port.ts'
-import { type AgentRow, findAgent, insertAgent, listHomes, sumUnread } from '../../store/agents.ts'
+import { type AgentRow, findAgent, findLookalike, insertAgent, listHomes, sumUnread } from '../../store/agents.ts'
 import type { Caller } from '../access/callers.ts'
 import { keyChannels } from '../access/keys.ts'
 import { commit, type Note } from '../hub/commit.ts'
@@ -85,11 +86,25 @@ export async function makeAgent(hub: Hub, tx: Tx, note: Note, newcomer: Newcomer
   if (found !== undefined) return found
   // Mail to "human-overseer" is mail to people, and is shown as that.
   const who = isReserved(name) ? people : { name, policy }
+  await refuseLookalike(tx, projectId, who.name)
   const now = hub.clock.now()
   const activeAt = unseen ? 0 : now
   const made = await insertAgent(tx, { projectId, nameKey: nameKey(name), ...who, activeAt, now })
   note({ kind: 'agent.created', projectId, agentId: made.id })
   return made
+}
+
+/** A new name that people and models would take for another one of its project, or for that of people (all.names.lookalikes). */
+export async function refuseLookalike(tx: Tx, projectId: number, name: string): Promise<void> {
+  const look = lookOf(name)
+  const other = look === lookOf(overseer) ? overseer : await findLookalike(tx, projectId, look)
+  // The same name, made by another node meanwhile, is for the index to refuse: whoever makes this one then looks again.
+  if (other === undefined || nameKey(other) === nameKey(name)) return
+  throw new HubError(
+    'INVALID_ARGUMENT',
+    `The name ${JSON.stringify(name)} looks like ${JSON.stringify(other)}, which is another one.`,
+    { hint: `Write ${JSON.stringify(other)} if that is meant, or choose a name that nobody takes for it.` },
+  )
 }
 
 /** For calls that nothing can refuse any more: the agent is made at once. */

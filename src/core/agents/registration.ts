@@ -18,7 +18,7 @@ import { commit } from '../hub/commit.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import { findPlace, findProjectCalled, isNew, makeProject, needProject, type Project } from '../projects/projects.ts'
 import { actAs } from './acting.ts'
-import { known, noAgent } from './agents.ts'
+import { known, noAgent, refuseLookalike } from './agents.ts'
 import { type Profile, toProfile } from './profiles.ts'
 
 /** An agent's introduction of itself. */
@@ -67,6 +67,7 @@ export async function register(
     const found = name === undefined ? undefined : await findProfile(tx, project.id, nameKey(name))
     if (found !== undefined) return { project, row: found, made: false }
     const own = name === undefined || fault !== undefined ? await freeName(hub, tx, project.id) : name
+    await refuseLookalike(tx, project.id, own)
     const row = await insertProfile(tx, newProfile(hub, project, { ...intro, name: own }))
     note({ kind: 'agent.created', projectId: project.id, agentId: row.id })
     return { project, row, made: true }
@@ -90,8 +91,8 @@ export async function createIdentity(
   const { project, row, fault } = await commit(hub, caller, async (tx, note) => {
     const project = isNew(place) ? await makeProject(hub, tx, note, place) : place
     let fault = wish === undefined ? undefined : hintFault(wish)
-    if (wish !== undefined && fault === undefined && (await listTaken(tx, project.id, [nameKey(wish)])).length > 0)
-      fault = 'is somebody else already'
+    if (wish !== undefined && fault === undefined && (await listTaken(tx, project.id, [wish])).length > 0)
+      fault = 'is somebody else already, or looks like it'
     const name = wish === undefined || fault !== undefined ? await freeName(hub, tx, project.id) : wish
     const row = await insertProfile(tx, newProfile(hub, project, { ...intro, name }))
     note({ kind: 'agent.created', projectId: project.id, agentId: row.id })
@@ -165,8 +166,8 @@ const namesPerAttempt = 8
 async function freeName({ ids }: Hub, db: Reader, projectId: number): Promise<string> {
   for (let attempt = 0; ; attempt++) {
     const names = Array.from({ length: namesPerAttempt }, () => memorableName(ids.below, attempt))
-    const taken = new Set(await listTaken(db, projectId, names.map(nameKey)))
-    const free = names.find((name) => !taken.has(nameKey(name)))
+    const taken = new Set(await listTaken(db, projectId, names))
+    const free = names.find((name) => !taken.has(name))
     if (free !== undefined) return free
   }
 }

@@ -1,6 +1,6 @@
 /** Taking in an exported project: its threads, in the same order, with the same senders, recipients and receipts; or nothing. */
 import { HubError } from '../../base/errors.ts'
-import { nameKey, tidyKey } from '../../base/names.ts'
+import { agentNamePattern, busNameFault, isReserved, nameKey, overseer, tidyKey } from '../../base/names.ts'
 import { bodyFault } from '../../base/text.ts'
 import type { Tx } from '../../db/port.ts'
 import { findAgent } from '../../store/agents.ts'
@@ -17,7 +17,7 @@ import {
 } from '../../store/transfer.ts'
 import type { Caller } from '../access/callers.ts'
 import { needSteering } from '../access/rules.ts'
-import { mailChannel } from '../agents/agents.ts'
+import { mailChannel, refuseLookalike } from '../agents/agents.ts'
 import { commit, type Note } from '../hub/commit.ts'
 import type { Hub } from '../hub/hub.ts'
 import { listOf } from '../messages/attachments.ts'
@@ -144,6 +144,9 @@ class Intake {
     const projectId = await this.#project(project)
     let id = (await findAgent(tx, projectId, key))?.id
     if (id === undefined) {
+      // Everybody who writes in a project stands in its export; a stranger was put there by somebody else.
+      if (project === '' && profile === undefined) throw broken(`it has no agent ${JSON.stringify(name)}`)
+      await this.#checkName(projectId, name)
       id = await insertImportedAgent(tx, {
         project_id: projectId,
         name,
@@ -161,6 +164,21 @@ class Intake {
     }
     this.#agents.set(seen, id)
     return id
+  }
+
+  /** As the doors would take it. People are in an export under their own name, and under no other spelling of it. */
+  async #checkName(projectId: number, name: string): Promise<void> {
+    const called = JSON.stringify(name)
+    if (isReserved(name) && name !== overseer) throw broken(`${called} is the name of people`)
+    const fault = agentNamePattern.test(name)
+      ? undefined
+      : name === name.trim()
+        ? busNameFault(name)
+        : 'has spaces around it'
+    if (fault !== undefined) throw broken(`the name ${called} ${fault}`)
+    await refuseLookalike(this.#place.tx, projectId, name).catch((error: unknown) => {
+      throw error instanceof HubError ? broken(error.message, error) : error
+    })
   }
 
   /** Of agents elsewhere. */

@@ -18,6 +18,7 @@ import { unread } from './0015-unread.ts'
 import { answers } from './0016-answers.ts'
 import { waitingTasks } from './0017-waiting-tasks.ts'
 import { guesses } from './0018-guesses.ts'
+import { looks } from './0019-looks.ts'
 
 export const migrations: readonly Migration[] = [
   mailbox,
@@ -38,4 +39,5 @@ export const migrations: readonly Migration[] = [
   answers,
   waitingTasks,
   guesses,
+  looks,
 ]

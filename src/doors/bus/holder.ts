@@ -1,11 +1,11 @@
 /** Who a caller of the bus is: its process over stdio; over HTTP its key or token, the name on its URL, or its session. */
 import { HubError } from '../../base/errors.ts'
-import { commons, nameKey } from '../../base/names.ts'
+import { busNameFault, commons, nameKey } from '../../base/names.ts'
 import { thisProcess } from '../../base/processes.ts'
 import { agentHolder, processHolder, sessionHolder, urlHolder } from '../../core/access/holders.ts'
 import type { Holder } from '../../core/topics/members.ts'
 import type { CallContext } from '../mcp/table.ts'
-import { busNameFault, projectParameter } from '../words/fields.ts'
+import { projectParameter } from '../words/fields.ts'
 
 export interface BusScope {
   readonly project: string

@@ -2,8 +2,7 @@
 import { z } from 'zod'
 import { HubError } from '../../base/errors.ts'
 import { limits } from '../../base/limits.ts'
-import { hasInvisible, isAscii, mixesScripts } from '../../base/lookalikes.ts'
-import { agentNamePattern, agentNameRule, commons } from '../../base/names.ts'
+import { agentNamePattern, agentNameRule, busNameFault, commons } from '../../base/names.ts'
 import { bodyFault, clientIdFault, metadataFault, textFault } from '../../base/text.ts'
 
 /** Makes a function that tells what is wrong with a text into a check of a schema. */
@@ -43,17 +42,6 @@ export const clientId = z.string().check(check(clientIdFault))
 
 /** Any number of seconds; what is beyond MAX_WAIT_SECONDS is cut, not refused (all.wait.cut). */
 export const waitSeconds = z.number().min(0)
-
-/** Peers of the bus may be called anything a person can read and tell from others (bus.sizes.limits, bus.names.visible, bus.names.scripts). */
-export function busNameFault(name: string): string | undefined {
-  const trimmed = name.trim()
-  if (trimmed === '' || [...trimmed].length > limits.busNameLength)
-    return `must have 1 to ${limits.busNameLength} characters`
-  if (/\p{Cc}/u.test(trimmed)) return 'must not contain control characters'
-  if (isAscii(trimmed)) return undefined
-  if (hasInvisible(trimmed)) return 'must not contain invisible characters'
-  return mixesScripts(trimmed) ? 'must not mix letters of different scripts' : undefined
-}
 
 export const busName = z
   .string()
