@@ -53,7 +53,9 @@ export async function holdName(
   const now = hub.clock.now()
   const fresh = hub.ids.token()
   const current = await lockHolder(tx, agent.id, { holder, reclaim_token: fresh, seen_at: now })
-  const mine = current.holder === holder
+  // The name on a URL can be written by anybody: whoever has the key takes it over.
+  const mine =
+    current.holder === holder || (holder === agentHolder(agent.id) && current.holder === urlHolder(agent.name))
   const alive = mine || (await isAlive(tx, agent.id, current, now))
   if (!mine && alive && current.reclaim_token !== token)
     throw new HubError('AGENT_NAME_IN_USE', `Somebody else takes part as ${JSON.stringify(agent.name)} right now.`, {

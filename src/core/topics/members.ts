@@ -20,6 +20,14 @@ export interface Holder {
   readonly caller: Caller
   readonly project: string
   readonly key: string
+  /** The name that its URL gives it. */
+  readonly named?: string | undefined
+}
+
+/** Whoever calls with a key takes part as its agent: a URL that names another one is a mistake, and is told so. */
+export async function checkNamed(hub: Hub, { caller, project, named }: Holder): Promise<void> {
+  if (named === undefined || caller.kind !== 'agent') return
+  await findActor(hub, { caller, project, name: named, unnoticed: true })
 }
 
 export interface Joined {
@@ -76,6 +84,7 @@ export interface Cursor {
 /** Sets how far the caller has read, forward or back. */
 export async function resetCursor(hub: Hub, holder: Holder, uid: string, lastSeq: number) {
   const { id, projectId, ...topic } = await needTopic(hub, holder.caller, holder.project, uid)
+  await checkNamed(hub, holder)
   return commit(hub, holder.caller, async (tx, note) => {
     const { agent_id: agentId, name } = await needMember(tx, holder, { id, ...topic })
     const highest = await findHighestSeq(tx, id)

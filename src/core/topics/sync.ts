@@ -13,7 +13,7 @@ import { agentWaiter, beginWait } from '../hub/waits.ts'
 import { noteStored } from '../messages/filing.ts'
 import { threadChannel } from '../messages/placing.ts'
 import { needProject } from '../projects/projects.ts'
-import { beyondTheEnd, type Cursor, type Holder, needMember } from './members.ts'
+import { beyondTheEnd, type Cursor, checkNamed, type Holder, needMember } from './members.ts'
 import { type Outgoing, type Said, say, type ThreadMessage, toThreadMessage } from './saying.ts'
 import { type Topic, topicNotFound, toTopic } from './topics.ts'
 
@@ -51,6 +51,7 @@ export interface Synced extends Round {
 
 export async function sync(hub: Hub, holder: Holder, uid: string, request: Syncing): Promise<Synced> {
   const { id: projectId } = await needProject(hub, holder.caller, holder.project)
+  await checkNamed(hub, holder)
   const waitMs = Math.min(request.waitMs, hub.limits.waitMs)
   let endWait: (() => void) | undefined
   try {

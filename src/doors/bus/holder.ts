@@ -45,7 +45,7 @@ function holderKey({ caller, scope, session }: CallContext<BusScope>): string | 
 export function holderOf(context: CallContext<BusScope>): Holder {
   const { caller, scope } = context
   const key = holderKey(context)
-  if (key !== undefined) return { caller, project: scope.project, key }
+  if (key !== undefined) return { caller, project: scope.project, key, named: scope.agent }
   throw new HubError(
     'AGENT_NOT_JOINED',
     'Nothing in this call tells who you are: it has no session, no name, and no key of an agent.',

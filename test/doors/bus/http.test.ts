@@ -176,6 +176,8 @@ describe('A key, or a token that names an agent', () => {
       const renewed = way === 'key' ? headers : await bearer({ agent: name, role: 'writer', jti: '2' })
       await reader.send(topic, 'again')
       expect(await at(renewed, `?agent=${name}`).read(topic)).toEqual(['again'])
+      // A URL that names another one is a mistake.
+      await expect(at(headers, '?agent=heron').sync(topic)).rejects.toMatchObject({ code: 'FORBIDDEN' })
       // Nobody else takes its name, nor does it take another's.
       await expect(at({}, `?agent=${name}`).sync(topic)).rejects.toMatchObject({
         code: expect.stringMatching(/AGENT_NOT_JOINED|FORBIDDEN/),
