@@ -238,6 +238,7 @@ export const requirements = [
   { id: 'serve.store.lanes', spec: 'DESIGN Two engines, one SQL', says: 'On PostgreSQL sends that wait for one mailbox share a commit; one that fails fails alone.' },
   { id: 'serve.store.unhurried', spec: 'DESIGN Two engines, one SQL', says: 'Migrations may take as long as they need, and wait for those of another node.' },
   { id: 'serve.store.gone', spec: 'DESIGN Nothing lost', says: 'A SQLite file deleted or replaced: no write is acknowledged, it is not ready, and the log has one line.' },
+  { id: 'serve.store.checkpoint', spec: 'DESIGN Nothing lost', says: 'A SQLite file whose process died at any step of a checkpoint is taken, whole, by server, bus and `doctor`.' },
   { id: 'serve.store.damaged', spec: 'DESIGN Errors', says: 'Reading a damaged file is STORAGE_FAILED, in the words that a write is answered with.' },
   { id: 'serve.store.full', spec: 'DESIGN Nothing lost', says: 'A full disk is STORAGE_FAILED to a write, and not ready.' },
   { id: 'serve.store.chaos', spec: 'DESIGN Nothing lost', says: 'Two servers and four bus processes that are killed at random lose and double nothing they acknowledged.' },

@@ -84,6 +84,15 @@ export function isSqliteBusy(error: unknown): boolean {
   return code !== undefined && sqliteBusy.has(code & 0xff)
 }
 
+/** Whether it is this error of SQLite, by its extended code. */
+export const isSqliteCode = (error: unknown, code: number): boolean => sqliteCode(error) === code
+
+/** CORRUPT and NOTADB: SQLite cannot make sense of the file. */
+export function isSqliteUnreadable(error: unknown): boolean {
+  const code = sqliteCode(error)
+  return code !== undefined && sqliteKinds[code & 0xff] === 'corrupt'
+}
+
 export function postgresFault(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof HubError || error instanceof Fault) return error
   const code = postgresCode(error)

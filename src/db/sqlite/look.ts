@@ -1,8 +1,8 @@
 /** Looking into a SQLite file without changing anything of it, or making anything beside it. */
-import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
+import type { SQLInputValue } from 'node:sqlite'
 import type { Sql } from 'sql-template-tag'
 import type { Reader } from '../port.ts'
-import { lookOnly } from './owner.ts'
+import { openLooking } from './looking.ts'
 
 export interface Look extends Reader {
   /** What SQLite itself finds wrong: with its pages and indexes, and with rows that refer to none. */
@@ -13,7 +13,7 @@ export interface Look extends Reader {
 const mostFaults = 5
 
 export async function lookInto<T>(file: string, work: (look: Look) => Promise<T>): Promise<T> {
-  const db = new DatabaseSync(lookOnly(file), { readOnly: true, timeout: 5000 })
+  const db = openLooking(file)
   try {
     return await work({
       dialect: 'sqlite',

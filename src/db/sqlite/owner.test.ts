@@ -1,6 +1,6 @@
 /** Files that are not Parley's are refused, and stay as they are to the last byte. */
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -9,6 +9,8 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { systemClock } from '../../base/clock.ts'
 import { migrate } from '../migrate.ts'
 import { openDb } from '../open.ts'
+import { lookAt } from './looking.ts'
+import { applicationId } from './owner.ts'
 
 let folder: string
 let file: string
@@ -39,11 +41,7 @@ describe('A file is refused untouched', () => {
     'if it is the database of another program': () => make('CREATE TABLE songs (title TEXT)'),
     'if it is such a database in WAL mode': () => make('PRAGMA journal_mode = WAL', 'CREATE TABLE songs (title TEXT)'),
     'if its program was killed and all it wrote is in the WAL': () => {
-      const script = `
-        const db = new (require('node:sqlite').DatabaseSync)(process.argv[1])
-        db.exec('PRAGMA journal_mode = WAL; CREATE TABLE songs (title TEXT)')
-        process.kill(process.pid, 'SIGKILL')`
-      expect(() => execFileSync(process.execPath, ['-e', script, file], { stdio: 'ignore' })).toThrow()
+      die("db.exec('PRAGMA journal_mode = WAL; CREATE TABLE songs (title TEXT)')")
       expect(readdirSync(folder)).toContain('some.sqlite3-wal')
     },
     'if it is no database': () => writeFileSync(file, 'Dear diary, '.repeat(100)),
@@ -63,6 +61,42 @@ describe('A file is refused untouched', () => {
     })
     expect(everything()).toEqual(before)
   })
+})
+
+/** A process that does this to the file, and is killed. */
+function die(script: string): void {
+  const whole = `const db = new (require('node:sqlite').DatabaseSync)(process.argv[1]); ${script}; process.kill(process.pid, 'SIGKILL')`
+  expect(() => execFileSync(process.execPath, ['-e', whole, file], { stdio: 'ignore' })).toThrow()
+}
+
+test('A file that another program left in the middle of a transaction is refused as its, with all that was committed', async () => {
+  make('CREATE TABLE songs (title TEXT)', `INSERT INTO songs VALUES ('${'la'.repeat(20_000)}')`)
+  // The pages go to the file before the commit: what they were is in the journal.
+  die(
+    `db.exec("PRAGMA cache_size = 1; BEGIN; DELETE FROM songs; CREATE TABLE notes (x); INSERT INTO notes VALUES (zeroblob(200000))")`,
+  )
+  expect(statSync(`${file}-journal`).size).toBeGreaterThan(0)
+  await expect(openDb(`sqlite:${file}`)).rejects.toMatchObject({ message: expect.stringContaining('another program') })
+  const db = new DatabaseSync(file)
+  expect(db.prepare('SELECT length(title) AS length FROM songs').all()).toEqual([{ length: 40_000 }])
+  db.close()
+})
+
+test('A file of a few bytes is taken where its log has the rest', async () => {
+  make(`PRAGMA application_id = ${applicationId}`, 'PRAGMA journal_mode = WAL')
+  die("db.exec('CREATE TABLE parley_migrations (id INTEGER PRIMARY KEY, name TEXT, applied_at BIGINT)')")
+  writeFileSync(file, readFileSync(file).subarray(0, 50))
+  const db = await openDb(`sqlite:${file}`)
+  expect(await db.all(sql`SELECT id FROM parley_migrations`)).toEqual([])
+  await db.close()
+})
+
+test('A file that another process has locked is not called unreadable', () => {
+  make('PRAGMA journal_mode = WAL', 'CREATE TABLE songs (title TEXT)')
+  const other = new DatabaseSync(file)
+  other.exec('PRAGMA locking_mode = EXCLUSIVE; INSERT INTO songs VALUES (1)')
+  expect(() => lookAt(file, (db) => db.prepare('PRAGMA application_id').get(), 0)).toThrow(/locked/)
+  other.close()
 })
 
 describe('A file is taken', () => {

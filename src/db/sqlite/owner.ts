@@ -1,11 +1,11 @@
-/** Whose file it is, found out without changing a byte of it. */
-import { statSync } from 'node:fs'
-import { DatabaseSync } from 'node:sqlite'
-import { pathToFileURL } from 'node:url'
+/** Whose file it is, found out without changing what it holds. */
+import type { DatabaseSync } from 'node:sqlite'
 import { HubError } from '../../base/errors.ts'
 import { tableNames } from '../dialect.ts'
+import { isSqliteUnreadable, sqliteFault } from '../faults.ts'
 import { migrationsTable } from '../migrate.ts'
 import { migrations } from '../migrations/all.ts'
+import { lookAt, sizeOf } from './looking.ts'
 
 /** "Parl" in ASCII: SQLite keeps it in the file's header for programs to know their own files by. */
 export const applicationId = 0x5061726c
@@ -13,67 +13,50 @@ export const applicationId = 0x5061726c
 /** Of every database (https://www.sqlite.org/fileformat2.html#the_database_header). */
 const headerSize = 100
 
-/**
- * Throws DB_SCHEMA_MISMATCH unless the file is Parley's, empty or absent. The mark in the header is written before
- * anything else and never changes, so it can be read without a lock while others write.
- */
+/** Throws DB_SCHEMA_MISMATCH unless the file is Parley's, empty or absent. What SQLite can open is never called unreadable. */
 export function refuseForeign(file: string): void {
-  const size = statSync(file, { throwIfNoEntry: false })?.size ?? 0
+  const size = sizeOf(file)
   if (size === 0) return
-  // SQLite itself would take a file of a few bytes for an empty one, and write over them.
-  if (size < headerSize) throw unreadable(file)
-  if (markOf(file) === applicationId) return
+  // SQLite itself would take a file of a few bytes for an empty one, and write over them; unless its log has the rest.
+  if (size < headerSize && sizeOf(`${file}-wal`) === 0) throw unreadable(file)
+  const { marked, tables, newest } = ownerOf(file)
+  if (marked) return
   // A copy made from a dump has lost the mark, but not the tables.
-  const { tables, newest } = look(file)
   if (tables.length > 0 && !tables.includes(migrationsTable)) throw mismatch(file, 'is the database of another program')
   if (!migrations.some(({ id }) => newest <= id)) throw mismatch(file, 'was made by a newer Parley')
+}
+
+interface Owner {
+  readonly marked: boolean
+  readonly tables: readonly unknown[]
+  /** The last migration. */
+  readonly newest: number
 }
 
 /**
  * Read by SQLite and not as a file: closing a descriptor of the file drops all locks that this process has on it, those of
  * other connections too (fcntl). SQLite keeps its own open until they are gone.
  */
-function markOf(file: string): unknown {
+function ownerOf(file: string): Owner {
   try {
-    const db = new DatabaseSync(immutable(file), { readOnly: true })
-    try {
-      return db.prepare('PRAGMA application_id').get()?.application_id
-    } finally {
-      db.close()
-    }
+    return lookAt(file, look)
   } catch (error) {
-    throw unreadable(file, error)
+    throw isSqliteUnreadable(error) ? unreadable(file, error) : sqliteFault(error)
   }
 }
 
-function look(file: string): { tables: unknown[]; newest: number } {
-  const db = new DatabaseSync(lookOnly(file), { readOnly: true, open: false })
-  try {
-    db.open()
-    const tables = db
-      .prepare(tableNames({ dialect: 'sqlite' }).sql)
-      .all()
-      .map((row) => row.name)
-    const newest = tables.includes(migrationsTable)
-      ? db.prepare(`SELECT MAX(id) AS id FROM ${migrationsTable}`).get()?.id
-      : 0
-    return { tables, newest: Number(newest ?? 0) }
-  } catch (error) {
-    throw unreadable(file, error)
-  } finally {
-    if (db.isOpen) db.close()
-  }
-}
-
-/** A read-only connection would leave a -wal and a -shm file behind. An immutable one leaves nothing, but sees no WAL. */
-export function lookOnly(file: string): string | URL {
-  return (statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0 ? file : immutable(file)
-}
-
-function immutable(file: string): URL {
-  const url = pathToFileURL(file)
-  url.searchParams.set('immutable', '1')
-  return url
+function look(db: DatabaseSync): Owner {
+  // Written before anything else, and never changed.
+  if (db.prepare('PRAGMA application_id').get()?.application_id === applicationId)
+    return { marked: true, tables: [], newest: 0 }
+  const tables = db
+    .prepare(tableNames({ dialect: 'sqlite' }).sql)
+    .all()
+    .map((row) => row.name)
+  const newest = tables.includes(migrationsTable)
+    ? db.prepare(`SELECT MAX(id) AS id FROM ${migrationsTable}`).get()?.id
+    : 0
+  return { marked: false, tables, newest: Number(newest ?? 0) }
 }
 
 function unreadable(file: string, cause?: unknown): HubError {
