@@ -1,6 +1,6 @@
 /** The thread that archives: a hub of its own on the same database, which only follows the feed. */
 import { parentPort, workerData } from 'node:worker_threads'
-import { Archive } from '../archive/archive.ts'
+import { Archive, lostRepositories } from '../archive/archive.ts'
 import { hasGit } from '../archive/git.ts'
 import { stayAlive } from '../base/clock.ts'
 import { type LogLine, relayLog } from '../base/log.ts'
@@ -24,10 +24,17 @@ else
 async function archive(): Promise<void> {
   const rest = stayAlive()
   const hub = await openOn(await openDatabase(config), config, log)
-  const stop = keepArchive(
-    hub,
-    new Archive(archiveFolder(config), { author: authorOf(config), newId: hub.ids.short() }),
-  )
+  const folder = archiveFolder(config)
+  const kept = new Archive(folder, { author: authorOf(config), newId: hub.ids.short() })
+  const lost = lostRepositories(folder)
+  if (lost.length > 0) {
+    log.warn(
+      { folder, projects: lost, event: 'archive_lost' },
+      'the repositories of projects are gone; the archive is made anew',
+    )
+    kept.setPlace(undefined)
+  }
+  const stop = keepArchive(hub, kept)
   parentPort?.on('message', (word: 'look' | 'stop') => {
     if (word === 'look') return stir(hub)
     void stop()

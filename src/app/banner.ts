@@ -50,3 +50,17 @@ export function banner({ version, url, mailPath, storage, tokenNeeded, unguarded
     )
   return lines.join('\n')
 }
+
+/** The greeting of a server that refuses every call: acknowledged changes are missing from its database. */
+export const notReady = ({
+  version,
+  url,
+  missing,
+}: Pick<Ready, 'version' | 'url'> & { missing?: { message: string; hint?: string | undefined } | undefined }): string =>
+  [
+    `Parley ${version} listens at ${url}, but refuses every call.`,
+    '',
+    missing?.message,
+    missing?.hint?.replaceAll('. ', '.\n'),
+    '',
+  ].join('\n')

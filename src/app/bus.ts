@@ -1,5 +1,6 @@
 /** `parley bus`: the bus door over stdin and stdout, for one client. It ends when stdin does. */
 import { HubError } from '../base/errors.ts'
+import type { Log } from '../base/log.ts'
 import { processHolder, releaseNames } from '../core/access/holders.ts'
 import { refusingDb } from '../db/refusing.ts'
 import { busDoor } from '../doors/bus/door.ts'
@@ -8,6 +9,7 @@ import { createEngine } from '../doors/mcp/protocol/engine.ts'
 import { serveStdio } from '../doors/mcp/stdio/serve.ts'
 import { Usage } from '../doors/mcp/usage.ts'
 import type { Settings } from '../settings/read.ts'
+import { ChangesMissing } from './loss.ts'
 import { openDatabase, openLog, openOn } from './open.ts'
 import { ownCaller } from './own-caller.ts'
 import { version } from './version.ts'
@@ -15,7 +17,7 @@ import { version } from './version.ts'
 export async function bus({ config, warnings }: Settings, project: string | undefined): Promise<void> {
   const log = openLog(config)
   for (const warning of warnings) log.warn(warning)
-  const hub = await openOn(await openDatabase(config).catch(refuseCalls), config, log)
+  const hub = await openOn(await openDatabase(config).catch((error) => refuseCalls(error, log)), config, log)
   const caller = await ownCaller(hub, config)
   const scope = processScope(project)
   const { clock, ids, metrics } = hub
@@ -37,7 +39,8 @@ export async function bus({ config, warnings }: Settings, project: string | unde
 }
 
 /** A client shows its user a tool's error, but not why a server did not start. Hence it starts, and every call says why (bus.schema.mismatch). */
-function refuseCalls(error: unknown) {
-  if (error instanceof HubError && error.code === 'DB_SCHEMA_MISMATCH') return refusingDb(error)
-  throw error
+function refuseCalls(error: unknown, log: Log) {
+  if (error instanceof ChangesMissing) log.error({ event: 'changes_missing', hint: error.hint }, error.message)
+  else if (!(error instanceof HubError) || error.code !== 'DB_SCHEMA_MISMATCH') throw error
+  return refusingDb(error)
 }

@@ -5,6 +5,7 @@ import { createServer } from 'node:net'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import sql from 'sql-template-tag'
+import { lostRepositories } from '../archive/archive.ts'
 import { systemClock } from '../base/clock.ts'
 import { limits } from '../base/limits.ts'
 import { schemaState } from '../db/migrate.ts'
@@ -19,6 +20,7 @@ import type { Config } from '../settings/all.ts'
 import { ConfigError, type Settings } from '../settings/read.ts'
 import { signingKeyFault } from '../settings/sessions.ts'
 import { archiveFolder } from './archive-place.ts'
+import { ChangesMissing, lossAt } from './loss.ts'
 import { databaseName, databaseUrl } from './open.ts'
 import { databaseFiles } from './store.ts'
 
@@ -144,6 +146,12 @@ async function* database(config: Config): Check {
   const place = parseDatabaseUrl(databaseUrl(config))
   const name = databaseName(config).replace(/^sqlite:/, '')
   if (place.dialect === 'sqlite') {
+    const loss = lossAt(databaseUrl(config))
+    if (loss !== undefined) {
+      const { message, hint = '' } = new ChangesMissing(loss)
+      yield fault('database', `${name}: ${message}`, hint)
+      if (loss.state !== 'behind') return
+    }
     if ((statSync(place.file, { throwIfNoEntry: false })?.size ?? 0) === 0)
       return yield fault(
         'database',
@@ -157,7 +165,7 @@ async function* database(config: Config): Check {
       const advice = 'Stop Parley and bring back a backup: `parley restore <file> --force`.'
       const sound =
         faults.length === 0
-          ? ok('database', `${name} is sound`)
+          ? ok('database', `${name} is sound${loss === undefined ? '' : ' but for that'}`)
           : fault('database', `${name} is damaged: ${faults.join('; ')}.`, advice)
       return faults.length === 0 ? [sound, ...(await schema(look)), ...(await times(look))] : [sound]
     })
@@ -235,7 +243,14 @@ async function* archive(config: Config): Check {
       `The repository in ${join(folder, name)} is damaged.`,
       '`parley archive rebuild` makes it anew.',
     )
-  if (broken.length === 0)
+  const lost = lostRepositories(folder)
+  for (const name of lost)
+    yield fault(
+      'archive',
+      `The repository in ${join(folder, name)} is gone: there is no .git.`,
+      '`parley archive rebuild` makes it anew from the database, as the next `parley serve` does.',
+    )
+  if (broken.length === 0 && lost.length === 0)
     yield ok('archive', projects.length === 0 ? 'there is none yet' : `${projects.length} sound in ${folder}`)
 }
 

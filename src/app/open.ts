@@ -18,7 +18,9 @@ import { parseDatabaseUrl, shownUrl } from '../db/url.ts'
 import { type Answers, forgetful, inMemory, inRedis } from '../llm/answers.ts'
 import type { Llm } from '../llm/llm.ts'
 import type { Config } from '../settings/all.ts'
+import { lastChange } from '../store/changes.ts'
 import { archiveFolder } from './archive-place.ts'
+import { type LossOptions, lossAt, refuseLoss } from './loss.ts'
 
 /** On stderr, because stdout may carry a protocol; for people on a terminal, for machines elsewhere. */
 export const openLog = (config: Config, to: LogOutput = process.stderr): Log =>
@@ -44,19 +46,22 @@ export const databaseName = (config: Config): string => shownUrl(databaseUrl(con
 /** A file, or the URL of a server. */
 const placeName = (config: Config): string => databaseName(config).replace(/^sqlite:/, '')
 
-/** The database with today's tables; a newer one, or somebody else's, is refused and not touched. */
-export const openDatabase = async (config: Config): Promise<Db> => (await openMigrated(config)).db
+/** The database with today's tables; a newer one, somebody else's, or one that lost acknowledged changes, is refused and not touched. */
+export const openDatabase = async (config: Config, options?: LossOptions): Promise<Db> =>
+  (await openMigrated(config, options)).db
 
 /** Brings the database up to date and closes it; returns its place and the applied migrations. An empty one gets its tables. */
-export async function migrateDatabase(config: Config) {
-  needFile(config)
-  const { db, applied } = await openMigrated(config)
+export async function migrateDatabase(config: Config, options: LossOptions = {}) {
+  if (!options.acceptLoss || lossAt(databaseUrl(config)) === undefined) needFile(config)
+  const { db, applied } = await openMigrated(config, options)
   await db.close()
   return { database: placeName(config), applied: applied.map(({ id, name }) => ({ id, name })) }
 }
 
-async function openMigrated(config: Config, { made = true } = {}) {
-  const db = await openDb(databaseUrl(config), { poolSize: config.DATABASE_POOL_SIZE })
+async function openMigrated(config: Config, { made = true, ...options }: LossOptions & { made?: boolean } = {}) {
+  // First: what opens a file whose log was cut or lost would clear away the rest of it.
+  refuseLoss(databaseUrl(config), options)
+  const db = await openDb(databaseUrl(config), { poolSize: config.DATABASE_POOL_SIZE, lastChange })
   try {
     if (!made && (await schemaState(db, migrations)) === 'empty') throw noStore(config)
     return { db, applied: await migrate(db, migrations, systemClock) }
@@ -164,7 +169,9 @@ function needFile(config: Config, { filled = false } = {}): void {
   const place = parseDatabaseUrl(databaseUrl(config))
   if (place.dialect === 'postgres') return
   const file = statSync(place.file, { throwIfNoEntry: false })
-  if (file === undefined || (filled && file.size === 0)) throw noStore(config)
+  if (file !== undefined && !(filled && file.size === 0)) return
+  refuseLoss(databaseUrl(config))
+  throw noStore(config)
 }
 
 export const noStore = (config: Config): HubError =>

@@ -49,12 +49,13 @@ async function createProgram(args: readonly string[], around: Surroundings): Pro
     .description('serve every door over HTTP (settings: docs/config.md)')
     .option('--host <address>', 'the address to listen on (HTTP_HOST)')
     .option('--port <number>', 'the port to listen on, 0 for any free one (HTTP_PORT)')
-    .action(async ({ host, port }: { host?: string; port?: string }) => {
+    .option('--accept-loss', 'go on where acknowledged changes are missing from the database, without them')
+    .action(async ({ host, port, acceptLoss }: { host?: string; port?: string; acceptLoss?: true }) => {
       const flags = { ...(host !== undefined && { HTTP_HOST: host }), ...(port !== undefined && { HTTP_PORT: port }) }
       const release = holdNewSpace()
       try {
         const { serve } = await import('./serve.ts')
-        await serve(readSettings(env, { flags, workingFolder: true }), around)
+        await serve(readSettings(env, { flags, workingFolder: true }), around, { acceptLoss })
       } finally {
         release()
       }
@@ -277,7 +278,7 @@ const commands: readonly PeoplesCommand[] = [
     says: 'bring the database up to date',
     load: async ({ config, screen }) => {
       const { migrateCommand } = await import('../doors/cli/migrate.ts')
-      return migrateCommand(async () => (await import('./open.ts')).migrateDatabase(config()), screen)
+      return migrateCommand(async (wish) => (await import('./open.ts')).migrateDatabase(config(), wish), screen)
     },
   },
 ]

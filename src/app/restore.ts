@@ -7,6 +7,7 @@ import { createIds } from '../base/ids.ts'
 import type { Manifest } from '../core/backups/manifest.ts'
 import { checkBackup, restoreArchives, restoreDatabase } from '../core/backups/reading.ts'
 import { openDb } from '../db/open.ts'
+import { acknowledgedFile, forgetAcknowledged } from '../db/sqlite/acknowledged.ts'
 import { parseDatabaseUrl } from '../db/url.ts'
 import type { Restored, RestoreWish } from '../doors/cli/restore.ts'
 import type { Config } from '../settings/all.ts'
@@ -76,8 +77,10 @@ async function besideThenInstead(file: string, restoring: Restoring): Promise<vo
   }
   // What stands beside either of them belongs to no file any more.
   for (const path of [...databaseFiles(file), ...databaseFiles(draft)])
-    if (path !== file && path !== draft) rmSync(path)
+    if (path !== file && path !== draft && path !== acknowledgedFile(file)) rmSync(path)
   renameSync(draft, file)
+  // Last: a death before this is told at the next start, and the restore is done again.
+  forgetAcknowledged(file)
 }
 
 async function intoUrl(url: string, restoring: Restoring): Promise<void> {

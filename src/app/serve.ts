@@ -22,12 +22,13 @@ import {
 import { countUnread } from '../core/agents/agents.ts'
 import { keepChores } from '../core/hub/chores.ts'
 import { itself } from '../core/hub/commit.ts'
-import { countWaiters, onClose } from '../core/hub/hub.ts'
+import { countWaiters, type Hub, onClose } from '../core/hub/hub.ts'
 import { fileAll } from '../core/messages/filing.ts'
 import { keepCounting } from '../core/oversight/counting.ts'
 import { keepRelating } from '../core/oversight/relating.ts'
 import { keepSearchable } from '../core/search/projection.ts'
 import { finishRemovals } from '../core/topics/removal.ts'
+import { refusingDb } from '../db/refusing.ts'
 import { busDoor } from '../doors/bus/door.ts'
 import { busPath, busScope } from '../doors/bus/holder.ts'
 import type { Streams } from '../doors/cli/screen.ts'
@@ -51,10 +52,11 @@ import { mountWeb } from '../doors/web/door.ts'
 import type { Config } from '../settings/all.ts'
 import type { Settings } from '../settings/read.ts'
 import { startArchiving } from './archiving.ts'
-import { banner } from './banner.ts'
+import { banner, notReady } from './banner.ts'
 import { openBridgeOf } from './bridging.ts'
 import { guardInstallation } from './guard-steering.ts'
 import { choresOf } from './housekeeping.ts'
+import { ChangesMissing } from './loss.ts'
 import { databaseName, openDatabase, openLog, openOn, storageName } from './open.ts'
 import { keepSecret } from './secret.ts'
 import { openSignIn } from './sign-in.ts'
@@ -72,22 +74,31 @@ const exitMs = 4500
 export async function serve(
   { config, warnings }: Settings,
   { stdout, stderr }: Pick<Streams, 'stdout' | 'stderr'>,
+  { acceptLoss = false }: { acceptLoss?: boolean | undefined } = {},
 ): Promise<void> {
   // The reader of the log may be gone (`| tee`, and Ctrl-C): no reason to fall over.
   for (const stream of [stdout, stderr]) stream.on('error', () => {})
   const log = openLog(config, stderr)
   for (const warning of warnings) log.warn(warning)
-  const server = await startServer(config, log)
+  const server = await startServer(config, log, { acceptLoss })
   stopOnSignal(server.stop, log)
-  stdout.write(`${banner({ version, ...server })}\n`)
+  stdout.write(`${server.missing === undefined ? banner({ version, ...server }) : notReady({ version, ...server })}\n`)
 }
 
 /** Everything of a server but the process around it. */
-export async function startServer(config: Config, log: Log) {
+export async function startServer(config: Config, log: Log, { acceptLoss = false } = {}) {
   mkdirSync(config.STORAGE_ROOT, { recursive: true, mode: 0o700 })
   const secret = config.SECRET_KEY ?? keepSecret(config.STORAGE_ROOT, log)
   const bridge = await openBridgeOf(config, log)
-  const hub = await openOn(await openDatabase(config), config, log, bridge)
+  let missing: ChangesMissing | undefined
+  const db = await openDatabase(config, { acceptLoss, log }).catch((error: unknown) => {
+    if (!(error instanceof ChangesMissing)) throw error
+    // It serves nothing but its readiness, and says why: a start that fails over and over is told to nobody.
+    log.error({ database: storageName(config), event: 'changes_missing', hint: error.hint }, error.message)
+    missing = error
+    return refusingDb(error)
+  })
+  const hub = await openOn(db, config, log, bridge)
   const { clock, ids, metrics } = hub
   collectProcessMetrics(metrics.meters)
   const usage = new Usage({ noting: config.TOOLS_LOG_ENABLED })
@@ -164,14 +175,7 @@ export async function startServer(config: Config, log: Log) {
     })
     mountDoor(app, { engine, path: hubPath, door: hubDoor(hub), scope: hubScope })
     await listen(app, { host: config.HTTP_HOST, port: config.HTTP_PORT }).catch(explainListen(config))
-    // Deletions that were cut off go on; nobody waits for them.
-    finishRemovals(hub).catch((error: unknown) => log.warn({ err: error }, 'a deleted topic is not gone yet'))
-    void fileAll(hub)
-    const restSearch = keepSearchable(hub)
-    const restCounting = keepCounting(hub)
-    const restRelating = keepRelating(hub)
-    const restChores = keepChores(hub, choresOf(config))
-    const restArchive = config.ARCHIVE_ENABLED ? startArchiving(hub, config) : async () => {}
+    const rest = missing === undefined ? startBackground(hub, config) : { archive: noRest, others: [] }
     const endSnapshots = config.TOOL_METRICS_EMIT_ENABLED
       ? emitUsage(usage, { clock, log, ms: config.TOOL_METRICS_EMIT_INTERVAL_SECONDS * 1000 })
       : () => {}
@@ -183,21 +187,32 @@ export async function startServer(config: Config, log: Log) {
       storage: storageName(config),
       tokenNeeded: config.HTTP_BEARER_TOKEN !== undefined && !localIsFree,
       unguarded: config.HTTP_BEARER_TOKEN === undefined && !isLoopback(config.HTTP_HOST),
+      missing,
       async stop() {
         // Once every answer is out, what stays open is a request that does not come whole, or a client that does not read.
         void engine.close().then(() => clock.after(lateMs, () => app.server.closeAllConnections()))
         endSnapshots()
-        await Promise.all([app.close(), restArchive()])
-        await restSearch()
-        await restCounting()
-        await restRelating()
-        await restChores()
+        await Promise.all([app.close(), rest.archive()])
+        for (const stop of rest.others) await stop()
         await hub.close()
       },
     }
   } catch (error) {
     await hub.close()
     throw error
+  }
+}
+
+const noRest = async () => {}
+
+/** What a server does beside its calls; each function ends one of them. */
+function startBackground(hub: Hub, config: Config) {
+  // Deletions that were cut off go on; nobody waits for them.
+  finishRemovals(hub).catch((error: unknown) => hub.log.warn({ err: error }, 'a deleted topic is not gone yet'))
+  void fileAll(hub)
+  return {
+    others: [keepSearchable(hub), keepCounting(hub), keepRelating(hub), keepChores(hub, choresOf(config))],
+    archive: config.ARCHIVE_ENABLED ? startArchiving(hub, config) : noRest,
   }
 }
 

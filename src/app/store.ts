@@ -11,11 +11,12 @@ import { parseDatabaseUrl } from '../db/url.ts'
 import type { Config } from '../settings/all.ts'
 import { countOthers, countRows, dropTables, keptTables, leftOut, listTables } from '../store/tables.ts'
 import { archiveFolder } from './archive-place.ts'
+import { isBeyondReading } from './loss.ts'
 import { databaseName, databaseUrl, noStore } from './open.ts'
 
 /** A SQLite database, and what SQLite and Parley keep beside it. */
 export const databaseFiles = (file: string): string[] =>
-  ['', '-wal', '-shm', '-bell', '-journal'].map((end) => file + end).filter((path) => existsSync(path))
+  ['', '-wal', '-shm', '-bell', '-journal', '-acknowledged'].map((end) => file + end).filter((path) => existsSync(path))
 
 export interface Holding {
   readonly path: string
@@ -45,7 +46,7 @@ export async function surveyStore(config: Config): Promise<Survey> {
   const place = parseDatabaseUrl(databaseUrl(config))
   const archives = archiveFolder(config)
   const absent = place.dialect === 'sqlite' && !existsSync(place.file)
-  const rows = absent ? {} : await countAll(config)
+  const rows = absent || isBeyondReading(databaseUrl(config)) ? {} : await countAll(config)
   const own = place.dialect === 'sqlite' ? databaseFiles(place.file) : []
   const files = [...own, archives, secretFile(config)]
     .filter((path) => existsSync(path))
@@ -109,6 +110,8 @@ async function hasOthers(db: Db): Promise<boolean> {
 export async function needUnused(config: Config): Promise<void> {
   const place = parseDatabaseUrl(databaseUrl(config))
   if (place.dialect === 'sqlite' && !existsSync(place.file)) return
+  // Nor can a process that has it open make anything of it.
+  if (isBeyondReading(databaseUrl(config))) return
   if (place.dialect === 'sqlite') refuseForeign(place.file)
   const used = place.dialect === 'sqlite' ? isOpenElsewhere(place.file) : await withDb(config, hasOthers)
   if (used)

@@ -45,6 +45,13 @@ export const projectFolders = (folder: string): string[] => {
     .map(({ name }) => name)
 }
 
+/** Projects whose files are there, and whose repository is gone. Folders of other people hold no such files. */
+export const lostRepositories = (folder: string): string[] =>
+  projectFolders(folder).filter((slug) => {
+    const has = (name: string) => existsSync(join(folder, slug, name))
+    return !has('.git') && (has('agents') || has('messages'))
+  })
+
 /** Whether all files are checked out as of the newest commits. */
 export const isAllShown = (folder: string): boolean =>
   projectFolders(folder).every((slug) => isShown(join(folder, slug)))
@@ -201,9 +208,11 @@ export function beginAnew(archive: Archive): Archive {
 export function replaceBy({ folder }: Archive, rebuilt: Archive): void {
   rebuilt.close()
   mkdirSync(join(folder, replaced), { recursive: true })
-  const old = projectFolders(folder).filter((slug) => existsSync(join(folder, slug, '.git', 'parley')))
+  const anew = projectFolders(rebuilt.folder)
+  const isOurs = (slug: string) => anew.includes(slug) || existsSync(join(folder, slug, '.git', 'parley'))
+  const old = projectFolders(folder).filter(isOurs)
   for (const slug of old) renameSync(join(folder, slug), join(folder, replaced, slug))
-  for (const slug of projectFolders(rebuilt.folder)) renameSync(join(rebuilt.folder, slug), join(folder, slug))
+  for (const slug of anew) renameSync(join(rebuilt.folder, slug), join(folder, slug))
 }
 
 /** What a rebuild has left, or one that was killed. */

@@ -1,12 +1,19 @@
 /** From DATABASE_URL to a database. */
 import { accessSync, closeSync, constants, mkdirSync, openSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
+import type { Sql } from 'sql-template-tag'
 import { HubError } from '../base/errors.ts'
 import type { Db } from './port.ts'
 import { openSqlite } from './sqlite/sqlite.ts'
 import { parseDatabaseUrl } from './url.ts'
 
-export async function openDb(databaseUrl: string, { poolSize }: { poolSize?: number } = {}): Promise<Db> {
+interface OpenOptions {
+  readonly poolSize?: number
+  /** Finds the last change of a store, as `id`: on SQLite the number of the last acknowledged one is kept beside the file. */
+  readonly lastChange?: Sql
+}
+
+export async function openDb(databaseUrl: string, { poolSize, lastChange }: OpenOptions = {}): Promise<Db> {
   const place = parseDatabaseUrl(databaseUrl)
   if (place.dialect === 'postgres') {
     // Loaded only where it is asked for.
@@ -14,7 +21,7 @@ export async function openDb(databaseUrl: string, { poolSize }: { poolSize?: num
     return openPostgres(place.url, poolSize)
   }
   makePrivate(place.file)
-  return openSqlite(place.file)
+  return openSqlite(place.file, { lastChange })
 }
 
 /** Messages may be private, hence the mode of the file. An existing file keeps the mode its owner gave it. */

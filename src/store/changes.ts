@@ -88,6 +88,9 @@ export function insertChanges(
 /** An import has more of them than one statement takes values. */
 const rowsPerStatement = 1000
 
+/** The last change and its time: by it the driver of SQLite keeps the number beside the file. */
+export const lastChange: Sql = sql`SELECT id, at FROM changes ORDER BY id DESC LIMIT 1`
+
 export async function findLastChange(db: Reader): Promise<number> {
   const [row] = await db.all<{ id: number | null }>(sql`SELECT MAX(id) AS id FROM changes`)
   return row?.id ?? 0

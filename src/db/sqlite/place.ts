@@ -15,7 +15,7 @@ interface Known {
   was: Identity | undefined
 }
 
-/** Those of the database file and of its WAL. */
+/** Those of the database file, its WAL and its shared memory: without the same one, two processes do not see each other's locks. */
 export type Identities = readonly (Identity | undefined)[]
 
 const identityOf = (path: string): Identity | undefined => statSync(path, { throwIfNoEntry: false })
@@ -40,11 +40,13 @@ export class SqlitePlace {
   readonly #free: FreeBytes
   readonly #files: readonly Known[]
 
-  /** While a connection is open. It keeps the WAL, too, from being removed by others. */
+  /** While a connection is open. It keeps the other two, too, from being removed by SQLite. */
   constructor(file: string, { free = freeBytes, known = [] }: PlaceOptions = {}) {
     this.#folder = dirname(file)
     this.#free = free
-    this.#files = [file, `${file}-wal`].map((path, n) => ({ path, was: known[n] ?? identityOf(path) }))
+    this.#files = ['', '-wal', '-shm']
+      .map((end) => file + end)
+      .map((path, n) => ({ path, was: known[n] ?? identityOf(path) }))
   }
 
   /** As data, for another thread of this process. */
@@ -52,7 +54,7 @@ export class SqlitePlace {
     return this.#files.map(({ was }) => was && { dev: was.dev, ino: was.ino })
   }
 
-  /** Throws if the database file or its WAL is not there any more. Two stats, once for all units of a commit. */
+  /** Throws if one of the files is not there any more. Three stats, once for all units of a commit. */
   checkFile(): void {
     for (const file of this.#files) compare(file)
   }

@@ -5,6 +5,7 @@ import { HubError } from '../../base/errors.ts'
 import { moduleBeside } from '../../base/modules.ts'
 import { shuttingDown, sqliteFault } from '../faults.ts'
 import type { Db, Reader, Tx, TxOptions, Wake } from '../port.ts'
+import { AcknowledgedNumber } from './acknowledged.ts'
 import type { ApartQuestion, ApartTold } from './apart-thread.ts'
 import { AskedThread } from './asked-thread.ts'
 import { SqliteBell } from './bell.ts'
@@ -33,11 +34,13 @@ interface SqliteOptions {
   freeBytes?: FreeBytes
   /** How a commit gets to the disk, if not by the system. */
   flush?: Flush
+  /** Finds the number of the last change, as `id`: it is kept beside the file once the change is on the disk. */
+  lastChange?: Sql | undefined
 }
 
 export async function openSqlite(
   file: string,
-  { patienceMs = defaultPatienceMs, freeBytes, flush }: SqliteOptions = {},
+  { patienceMs = defaultPatienceMs, freeBytes, flush, lastChange }: SqliteOptions = {},
 ): Promise<SqliteDb> {
   refuseForeign(file)
   const writing = new SqliteConnection(file, { timeout: 0 })
@@ -45,7 +48,9 @@ export async function openSqlite(
     await whileBusy(() => prepareFile(writing, file), patienceMs)
     const reading = await whileBusy(() => openReading(file), patienceMs)
     const place = new SqlitePlace(file, { free: freeBytes })
-    return new SqliteDb({ file, writing, reading, patienceMs, place, disk: new SqliteDisk(writing, file, flush) })
+    const disk = new SqliteDisk(writing, file, flush)
+    const acknowledged = lastChange && new AcknowledgedNumber(file, writing, lastChange)
+    return new SqliteDb({ file, writing, reading, patienceMs, place, disk, acknowledged })
   } catch (error) {
     writing.close()
     throw error
@@ -73,6 +78,7 @@ interface Parts {
   readonly patienceMs: number
   readonly place: SqlitePlace
   readonly disk: SqliteDisk
+  readonly acknowledged: AcknowledgedNumber | undefined
 }
 
 export class SqliteDb implements Db {
@@ -86,26 +92,33 @@ export class SqliteDb implements Db {
   readonly #checkpoints: Checkpoints
   readonly #place: SqlitePlace
   readonly #disk: SqliteDisk
+  readonly #acknowledged: AcknowledgedNumber | undefined
   readonly #file: string
   #closing: Promise<void> | undefined
 
-  constructor({ file, writing, reading, patienceMs, place, disk }: Parts) {
+  constructor({ file, writing, reading, patienceMs, place, disk, acknowledged }: Parts) {
     this.#reading = reading
     this.long = new LongReads(file)
     this.#bell = new SqliteBell(file)
     const checkpoints = new Checkpoints({ file, writing, thread: this.long })
     this.#checkpoints = checkpoints
-    const committed = (units: number) => {
+    const keep = () => {
+      const last = acknowledged?.last() ?? 0
+      disk.keep()
       place.checkFile()
+      acknowledged?.write(last)
+    }
+    const committed = (units: number) => {
       this.#bell.ring()
       checkpoints.noteCommit(units)
     }
-    this.#writer = new SqliteWriter(writing, { patienceMs, keep: () => disk.keep(), committed })
+    this.#writer = new SqliteWriter(writing, { patienceMs, keep, committed })
     const told = (): ApartTold => ({ file, identities: place.identities, patienceMs })
     this.#apart = new AskedThread(apartScript, { told, restMs: apartRestMs })
     this.#watch = new SqliteWatch(this.#bell, writing)
     this.#place = place
     this.#disk = disk
+    this.#acknowledged = acknowledged
     this.#file = file
   }
 
@@ -205,6 +218,7 @@ export class SqliteDb implements Db {
       await this.long.close()
       this.#disk.close()
     })
+    this.#acknowledged?.close()
     this.#bell.close()
   }
 }

@@ -42,7 +42,7 @@ export interface WriterOptions {
   readonly patienceMs: number
   /** Called after each COMMIT, unless all units are repeatable. Throws if it may be lost: then nobody is told that it is kept. */
   readonly keep: () => void
-  /** Called after that, kept or not, if something was written, with the number of units. Throws if the file is not there any more. */
+  /** Called after that, kept or not, if something was written, with the number of units. */
   readonly committed: (units: number) => void
 }
 

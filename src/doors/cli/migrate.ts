@@ -10,14 +10,20 @@ export interface Migrated {
   readonly applied: readonly { readonly id: number; readonly name: string }[]
 }
 
-export function migrateCommand(bring: () => Promise<Migrated>, screen: Screen): Command {
+export interface MigrateWish {
+  /** Whether to go on where acknowledged changes are missing. */
+  readonly acceptLoss?: boolean
+}
+
+export function migrateCommand(bring: (wish: MigrateWish) => Promise<Migrated>, screen: Screen): Command {
   return newCommand('migrate', screen)
     .description('bring the database up to date; every command does so when it starts')
+    .option('--accept-loss', 'go on where acknowledged changes are missing from the database, without them')
     .option('--json', 'answer with JSON, for programs')
     .addHelpText('after', examples('migrate', 'migrate --json'))
-    .action(({ json }: { json?: true }) =>
+    .action(({ json, ...wish }: MigrateWish & { json?: true }) =>
       tellingPeople(screen, async () => {
-        const migrated = await bring()
+        const migrated = await bring(wish)
         const { database, applied } = migrated
         if (json) return screen.out(`${harmlessJson({ database, applied, up_to_date: true })}\n`)
         return screen.out(`${harmlessLine(database)}: ${says(applied)}\n`)

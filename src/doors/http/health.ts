@@ -2,6 +2,7 @@
 
 import type { FastifyInstance } from 'fastify'
 import type { Clock } from '../../base/clock.ts'
+import { HubError } from '../../base/errors.ts'
 import { textType } from '../../base/meters.ts'
 import type { Metrics } from '../../base/metrics.ts'
 import { needOversight } from '../../core/access/rules.ts'
@@ -23,8 +24,9 @@ export function addHealth(app: FastifyInstance, { clock, metrics, ready, refresh
   app.get('/health/liveness', probe, async () => ({ status: 'alive' }))
 
   app.get('/health/readiness', probe, async (_request, reply) => {
-    if (await inTime(clock, ready)) return { status: 'ready' }
-    return reply.code(503).send({ status: 'unavailable' })
+    const outcome = await inTime(clock, ready)
+    if (outcome === 'done') return { status: 'ready' }
+    return reply.code(503).send({ status: 'unavailable', ...reasonOf(outcome) })
   })
 
   app.get('/metrics', async (request, reply) => {
@@ -35,15 +37,18 @@ export function addHealth(app: FastifyInstance, { clock, metrics, ready, refresh
   })
 }
 
-/** Whether `work` is done before patience ends. */
-function inTime(clock: Clock, work: () => Promise<void>): Promise<boolean> {
+/** What `work` failed with, if it is not done before patience ends. */
+function inTime(clock: Clock, work: () => Promise<void>): Promise<unknown> {
   return new Promise((resolve) => {
-    const cancel = clock.after(patienceMs, () => resolve(false))
+    const cancel = clock.after(patienceMs, () => resolve('late'))
     work()
-      .then(
-        () => resolve(true),
-        () => resolve(false),
-      )
+      .then(() => resolve('done'), resolve)
       .finally(cancel)
   })
 }
+
+/** What the storage says of itself to every caller, with what to do; nothing of other errors. */
+const reasonOf = (error: unknown): { reason?: string; hint?: string } =>
+  error instanceof HubError && error.code === 'STORAGE_FAILED'
+    ? { reason: error.message, ...(error.hint !== undefined && { hint: error.hint }) }
+    : {}
