@@ -39,7 +39,7 @@ export interface LossOptions {
 }
 
 /** Without the path: callers from elsewhere are told, too. */
-function whatIsMissing({ acknowledged, state, last }: Loss): string {
+function whatIsMissing({ acknowledged, state, last, why }: Loss): string {
   if (acknowledged === undefined)
     return 'The database is empty, and the log beside it is not: what they held is missing.'
   const { number, at } = acknowledged
@@ -50,7 +50,7 @@ function whatIsMissing({ acknowledged, state, last }: Loss): string {
     case 'empty':
       return `The database is empty: ${known}.`
     case 'unreadable':
-      return `SQLite cannot read the database any more: ${known}.`
+      return `SQLite cannot read the database any more (${why}): ${known}.`
     case 'behind': {
       const ends = last === undefined ? 'it holds none' : `it ends with change ${last.id} of ${isoTime(last.at)}`
       const count = number - (last?.id ?? 0)

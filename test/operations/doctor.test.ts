@@ -169,6 +169,18 @@ const planted: Record<
       await writeFile(join(folder, '.git', 'refs', 'heads', 'main'), `${'ab'.repeat(20)}\n`)
     },
   },
+  'an archive whose repository is gone': {
+    check: 'archive',
+    status: 'fault',
+    says: /web-1 is gone: there is no \.git/,
+    plant: (storage) => mkdir(join(storage, 'projects', 'web-1', 'messages'), { recursive: true }),
+  },
+  'a database of 0 bytes': {
+    check: 'database',
+    status: 'fault',
+    says: /empty: \d+ changes were acknowledged, the last of them at 2/,
+    plant: (storage) => writeFile(join(storage, 'parley.sqlite3'), ''),
+  },
   'a port that another program has': {
     check: 'port',
     status: 'fault',

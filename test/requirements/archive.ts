@@ -29,6 +29,7 @@ export const archive = [
   { id: 'mail.archive.gap', spec: 'DESIGN One write', says: 'An archive without a watermark is made anew; one with a foreign commit goes on behind it.' },
   { id: 'cli.archive.verify', spec: 'DECISIONS mail 12', says: '`archive verify` finds a missing file, a changed byte, a foreign commit, a lost object: exit code 1.' },
   { id: 'cli.archive.rebuild', spec: 'DECISIONS mail 12', says: '`archive rebuild` mends each of them, also beside a running server.' },
+  { id: 'mail.archive.lost', spec: 'DECISIONS mail 12', says: 'A repository whose .git is gone is told by `doctor` and the log, and made anew from the tables.' },
   { id: 'cli.archive.files', spec: 'DECISIONS mail 12', says: '`archive verify` compares attachments too, `archive rebuild` restores them.' },
   { id: 'mail.archive.gives-way', spec: 'DESIGN One write', says: 'Where mail comes faster than it is archived, the archive waits for a lull, ten seconds at most.' },
   { id: 'mail.archive.killed', spec: 'DESIGN One write', says: 'After kill -9 at any moment the archive is whole soon after the next start, each mail once.' },

@@ -36,7 +36,7 @@ async function endWell(parley: Parley, signal: NodeJS.Signals = 'SIGTERM', more:
   expect(lines.map((line) => JSON.parse(line))).toEqual([expect.objectContaining({ msg: 'stopping', signal })])
   // SQLite removes the WAL when the last connection is closed.
   expect((await readdir(parley.storage)).sort()).toEqual(
-    ['parley.sqlite3', 'parley.sqlite3-bell', 'secret.key', ...more].sort(),
+    ['parley.sqlite3', 'parley.sqlite3-acknowledged', 'parley.sqlite3-bell', 'secret.key', ...more].sort(),
   )
 }
 
@@ -173,6 +173,11 @@ describe('A stopping server', () => {
     expect(await mailbox(parley, 'alice').check()).toBeNull()
     expect(await mailbox(parley, 'alice').check()).toBeNull()
     expect(await parley.end()).toBe(0)
-    expect((await readdir(parley.storage)).sort()).toEqual(['parley.sqlite3', 'parley.sqlite3-bell', 'secret.key'])
+    expect((await readdir(parley.storage)).sort()).toEqual([
+      'parley.sqlite3',
+      'parley.sqlite3-acknowledged',
+      'parley.sqlite3-bell',
+      'secret.key',
+    ])
   })
 })

@@ -99,6 +99,35 @@ verifies('serve.store.gone', 'a server whose file is deleted answers 503 and goe
   expect(await parley.end()).toBe(0)
 })
 
+for (const ends of [['', '-wal', '-shm'], [''], ['-wal'], ['-shm']])
+  verifies(
+    'serve.store.gone',
+    `deleted under load (${ends.map((end) => end || 'the file').join(', ')}): no send that begins later is acknowledged`,
+    async () => {
+      const parley = await startParley()
+      let [deletedAt, refused] = [Number.POSITIVE_INFINITY, 0]
+      const late: number[] = []
+      const lanes = Array.from({ length: 64 }, async (_, n) => {
+        const sender = mailbox(parley, `ann${n}`)
+        for (let sent = 0; refused < 64 && sent < 1_000; sent++) {
+          const begun = performance.now()
+          const id = `${n}/${Math.floor(sent / 2)}`
+          // Each is sent twice: a retry writes nothing, and is acknowledged no more than the send itself.
+          const stored = await sender.send(`bob${n}`, id, id).catch(() => undefined)
+          if (stored === undefined) refused++
+          else if (begun > deletedAt) late.push(performance.now() - deletedAt)
+        }
+      })
+      await Promise.all(lanes.map((_, n) => mailbox(parley, `early${n}`).send('bob', 'x')))
+      for (const end of ends) rmSync(join(parley.storage, `parley.sqlite3${end}`))
+      deletedAt = performance.now()
+      await Promise.all(lanes)
+      expect({ late, refused: refused >= 64 }).toEqual({ late: [], refused: true })
+      expect(await parley.end()).toBe(0)
+    },
+    30_000,
+  )
+
 verifies('serve.store.damaged', 'whoever reads or writes a damaged file is told the same', async () => {
   const before = await begin()
   for (let n = 0; n < 50; n++) await before.write('y'.repeat(5_000))

@@ -26,6 +26,8 @@ export interface Loss {
   readonly state: 'absent' | 'empty' | 'unreadable' | 'behind'
   /** The last change that is there. */
   readonly last?: LastChange | undefined
+  /** Why SQLite cannot read the file, in its words. */
+  readonly why?: string
 }
 
 interface LastChange {
@@ -46,7 +48,7 @@ export function findLoss(file: string, query: Sql): Loss | undefined {
     const last = lastChange(file, query)
     return (last?.id ?? 0) < acknowledged.number ? { acknowledged, state: 'behind', last } : undefined
   } catch (error) {
-    if (isSqliteUnreadable(error)) return { acknowledged, state: 'unreadable' }
+    if (isSqliteUnreadable(error)) return { acknowledged, state: 'unreadable', why: (error as Error).message }
     throw sqliteFault(error)
   }
 }

@@ -97,7 +97,7 @@ describe('A commit passes with a warning', () => {
     await writeFile(file, 'no database at all, but long enough to be taken for one\n'.repeat(100))
     await write({ a: '2' })
     expect(await commit('BlueLake')).toEqual(passed('file is not a database'))
-    await rm(file)
+    for (const end of ['', '-acknowledged']) await rm(file + end)
     const empty = await serveHere({ storage: own.storage })
     await write({ a: '3' })
     expect(await commit('BlueLake')).toEqual(passed('has no project code-'))
