@@ -59,7 +59,7 @@ export class AcknowledgedNumber {
     this.#query = query
   }
 
-  /** The last change that is committed, by others too. Asked before the flush, which is one of all that is committed. */
+  /** The last change, that of the transaction or an older one: asked before its COMMIT, and hence before the flush. */
   last(): number {
     try {
       this.#statement ??= this.#connection.prepare(this.#query.sql)

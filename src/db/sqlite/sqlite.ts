@@ -102,8 +102,11 @@ export class SqliteDb implements Db {
     this.#bell = new SqliteBell(file)
     const checkpoints = new Checkpoints({ file, writing, thread: this.long })
     this.#checkpoints = checkpoints
+    let last = 0
+    const committing = () => {
+      last = acknowledged?.last() ?? 0
+    }
     const keep = () => {
-      const last = acknowledged?.last() ?? 0
       disk.keep()
       place.checkFile()
       acknowledged?.write(last)
@@ -112,7 +115,7 @@ export class SqliteDb implements Db {
       this.#bell.ring()
       checkpoints.noteCommit(units)
     }
-    this.#writer = new SqliteWriter(writing, { patienceMs, keep, committed })
+    this.#writer = new SqliteWriter(writing, { patienceMs, committing, keep, committed })
     const told = (): ApartTold => ({ file, identities: place.identities, patienceMs })
     this.#apart = new AskedThread(apartScript, { told, restMs: apartRestMs })
     this.#watch = new SqliteWatch(this.#bell, writing)

@@ -40,6 +40,8 @@ interface Unit {
 export interface WriterOptions {
   /** How long a group waits for other processes. */
   readonly patienceMs: number
+  /** Called right before each COMMIT that will be kept: inside of the transaction a statement takes no lock. */
+  readonly committing?: () => void
   /** Called after each COMMIT, unless all units are repeatable. Throws if it may be lost: then nobody is told that it is kept. */
   readonly keep: () => void
   /** Called after that, kept or not, if something was written, with the number of units. */
@@ -51,6 +53,7 @@ export class SqliteWriter {
   readonly stats = { groups: 0, units: 0, reruns: 0 }
   readonly #connection: SqliteConnection
   readonly #patienceMs: number
+  readonly #committing: WriterOptions['committing']
   readonly #keep: WriterOptions['keep']
   readonly #committed: WriterOptions['committed']
   readonly #statements
@@ -61,9 +64,10 @@ export class SqliteWriter {
   /** How many of the next groups have savepoints. */
   #guardedGroups = 0
 
-  constructor(connection: SqliteConnection, { patienceMs, keep, committed }: WriterOptions) {
+  constructor(connection: SqliteConnection, { patienceMs, committing, keep, committed }: WriterOptions) {
     this.#connection = connection
     this.#patienceMs = patienceMs
+    this.#committing = committing
     this.#keep = keep
     this.#committed = committed
     this.#statements = {
@@ -171,10 +175,12 @@ export class SqliteWriter {
     const alarm = startAlarm()
     try {
       const wrote = await Promise.race([this.#runUnits(group, alarm), alarm.rings])
+      // A unit that has only read, too: it may answer for what another process has not kept yet.
+      const kept = group.some(({ repeatable }) => !repeatable)
+      if (kept) this.#committing?.()
       commit.run()
       try {
-        // A unit that has only read, too: it may answer for what another process has not kept yet.
-        if (group.some(({ repeatable }) => !repeatable)) this.#keep()
+        if (kept) this.#keep()
       } finally {
         if (wrote) this.#committed(group.length)
       }
