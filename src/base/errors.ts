@@ -41,6 +41,7 @@ export const codes = {
   RATE_LIMITED: 'limited',
   MESSAGE_CLAIMED: 'conflict',
   FILE_RESERVATION_CONFLICT: 'conflict',
+  BRIDGE_FAILED: 'invalid',
   BRIDGE_TIMEOUT: 'busy',
   BRIDGE_TOO_LARGE: 'invalid',
   BRIDGE_UNAVAILABLE: 'busy',

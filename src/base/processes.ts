@@ -1,4 +1,4 @@
-/** Processes by name: this one's, and whether another one still lives; how many files this one may have open; what it starts. */
+/** Processes by name: this one's, and whether another one still lives; how many files this one may have open; what it starts and ends. */
 import { readFileSync, readlinkSync } from 'node:fs'
 import { constants, hostname, setPriority } from 'node:os'
 
@@ -68,4 +68,28 @@ export function openFileLimit(): number | undefined {
   report.excludeNetwork = excludeNetwork
   const soft = userLimits?.open_files?.soft
   return typeof soft === 'number' ? soft : undefined
+}
+
+/** Signals a program and what it has started, if it was started as the head of a group; Windows knows no groups. */
+export function killGroup(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(process.platform === 'win32' ? pid : -pid, signal)
+  } catch {
+    // Nobody of it is left.
+  }
+}
+
+const lastWork = new Set<() => void>()
+const doLastWork = (): void => {
+  for (const work of lastWork) work()
+}
+
+/** Runs when this process ends, however it comes to that, but for SIGKILL; the returned function takes it back. */
+export function onProcessExit(work: () => void): () => void {
+  if (lastWork.size === 0) process.once('exit', doLastWork)
+  lastWork.add(work)
+  return () => {
+    lastWork.delete(work)
+    if (lastWork.size === 0) process.off('exit', doLastWork)
+  }
 }

@@ -5,7 +5,7 @@ import { type BridgedTool, openRemote, type RemoteOptions } from './server.ts'
 
 export interface Bridge {
   has(server: string): boolean
-  /** The tools of these servers, as far as they were there yet. */
+  /** The tools of these servers that may be called; those of a server that was never there are not known yet. */
   tools(servers: Iterable<string>): readonly BridgedTool[]
   call(tool: BridgedTool, args: Record<string, unknown>, signal: AbortSignal): Promise<CallToolResult>
   close(): Promise<void>
@@ -24,6 +24,8 @@ export function openBridge(
       if (remote === undefined) throw new Error(`there is no bridged server ${tool.server}`)
       return remote.call(tool, args, signal)
     },
-    close: async () => void (await Promise.all([...remotes.values()].map((remote) => remote.close()))),
+    async close() {
+      await Promise.all([...remotes.values()].map((remote) => remote.close()))
+    },
   }
 }

@@ -1,11 +1,12 @@
 /** One server of others: connected when it is there, its tools known, its answers bounded. */
-import { AsyncLocalStorage } from 'node:async_hooks'
-import type { CallToolResult, Client, Tool, Transport } from '@modelcontextprotocol/client'
+import type { CallToolResult, Client, Tool, Transport, VersionNegotiationMode } from '@modelcontextprotocol/client'
 import type { Clock } from '../base/clock.ts'
 import { HubError } from '../base/errors.ts'
 import type { Log } from '../base/log.ts'
-import { bridgedName, flatSchema, plainText } from './cleaning.ts'
+import { anything, bridgedName, flatSchema, plainAnnotations, plainText, type ToolHints } from './cleaning.ts'
 import type { BridgedServer } from './config.ts'
+import { failedThere, reasonOf, timedOut, tooLarge, unavailable } from './failures.ts'
+import { RunningCalls, transportTo } from './transports.ts'
 
 export interface BridgedTool {
   readonly server: string
@@ -13,8 +14,11 @@ export interface BridgedTool {
   readonly name: string
   /** As it is called there. */
   readonly remote: string
+  /** False as long as its server was never there: it may be called, and there is nothing to show of it. */
+  readonly known: boolean
   readonly description: string
   readonly schema: Readonly<Record<string, unknown>>
+  readonly annotations: ToolHints
 }
 
 export interface RemoteOptions {
@@ -25,13 +29,15 @@ export interface RemoteOptions {
   readonly log: Log
 }
 
-/** After a failure the next attempt waits for this long, twice as long each time. */
+/** After a failure the next attempt waits for this long, twice as long each time; a connection that lasted begins anew. */
 const retryMs = { first: 1000, most: 60_000 } as const
 /** Tools that are looked at, and pages of their list. */
 const mostTools = 1000
 const mostPages = 20
 /** A list of tools is read again after this, by the next call. */
 const freshMs = 5 * 60_000
+/** A handshake has several steps, each of which may take as long as a call, and not all of which end by themselves. */
+const handshakeSteps = 3
 
 export interface Remote {
   /** As they were when the server was last there. */
@@ -43,28 +49,52 @@ export interface Remote {
 export function openRemote({ name, settings, version, clock, log }: RemoteOptions): Remote {
   const { allow, timeout_seconds, max_bytes: mostBytes } = settings
   const timeoutMs = timeout_seconds * 1000
-  const wanted = new Set(allow)
-  /** The call that a response belongs to: a response that grows too large ends it. */
-  const calls = new AsyncLocalStorage<AbortController>()
-  let tools: readonly BridgedTool[] = []
+  const calls = new RunningCalls(() => tooLarge(name, mostBytes))
+  /** What is allowed, until the server has said what it has. */
+  let tools: readonly BridgedTool[] = toolsOf(allow.map((remote) => ({ name: remote })))
   let readAt = Number.NEGATIVE_INFINITY
+  let mode: VersionNegotiationMode = 'auto'
   let connected: Promise<Client> | undefined
+  /** The connection that is being made or is there. */
+  let transport: Transport | undefined
+  let live: { readonly client: Client; readonly since: number } | undefined
   let pauseMs: number = retryMs.first
   let closed = false
   let cancelRetry: (() => void) | undefined
 
   async function connect(): Promise<Client> {
-    const { Client } = await import('@modelcontextprotocol/client')
-    const client = new Client({ name: 'parley', version }, { versionNegotiation: { mode: 'auto' } })
-    client.onclose = () => lost(client)
     try {
-      await client.connect(await transportTo(settings, { calls, mostBytes }), { timeout: timeoutMs })
+      return await shakeHands()
+    } catch (error) {
+      // A program of the older kind may end at the question for its version: it is asked as such programs are.
+      const older = 'command' in settings && mode === 'auto' && (error as { code?: unknown }).code === negotiationFailed
+      if (!older || closed) throw error
+      mode = 'legacy'
+      return await shakeHands().catch((failure: unknown) => {
+        mode = 'auto'
+        throw failure
+      })
+    }
+  }
+
+  async function shakeHands(): Promise<Client> {
+    const { Client } = await import('@modelcontextprotocol/client')
+    const client = new Client({ name: 'parley', version }, { versionNegotiation: { mode } })
+    client.onclose = () => lost(client)
+    const way = await transportTo(settings, { clock, calls })
+    if (closed) throw new Error('closed')
+    transport = way
+    const cancel = clock.after(handshakeSteps * timeoutMs, () => void way.close().catch(nothing))
+    try {
+      await client.connect(way, { timeout: timeoutMs })
       await readTools(client)
     } catch (error) {
-      await client.close().catch(() => {})
+      await way.close().catch(nothing)
       throw error
+    } finally {
+      cancel()
     }
-    pauseMs = retryMs.first
+    live = { client, since: clock.monotonic() }
     return client
   }
 
@@ -79,53 +109,68 @@ export function openRemote({ name, settings, version, clock, log }: RemoteOption
       if (cursor === undefined) break
     }
     readAt = clock.monotonic()
-    tools = choose(found)
-  }
-
-  /** Those that are allowed, under names that fit and that no other has. */
-  function choose(found: readonly Tool[]): BridgedTool[] {
-    const chosen = new Map<string, BridgedTool>()
-    for (const { name: remote, description, inputSchema } of found.filter((tool) => wanted.has(tool.name))) {
-      const called = bridgedName(name, remote)
-      if (called === undefined || chosen.has(called)) {
-        log.warn({ server: name }, 'a tool of a bridged server is left out: its name does not fit, or is there twice')
-        continue
-      }
-      const text = plainText(description)
-      chosen.set(called, { server: name, name: called, remote, description: text, schema: flatSchema(inputSchema) })
-    }
     const missing = allow.filter((one) => !found.some((tool) => tool.name === one))
     if (missing.length > 0) log.warn({ server: name, missing }, 'a bridged server has not all tools that are allowed')
+    const wanted = new Set(allow)
+    tools = toolsOf(found.filter((tool) => wanted.has(tool.name)))
+  }
+
+  /** Under names that fit and that no other has. */
+  function toolsOf(found: readonly (Tool | Pick<Tool, 'name'>)[]): BridgedTool[] {
+    const chosen = new Map<string, BridgedTool>()
+    for (const tool of found) {
+      const called = bridgedName(name, tool.name)
+      const known = 'inputSchema' in tool
+      if (called !== undefined && !chosen.has(called))
+        chosen.set(called, {
+          server: name,
+          name: called,
+          remote: tool.name,
+          known,
+          description: known ? plainText(tool.description) : '',
+          schema: known ? flatSchema(tool.inputSchema) : anything,
+          annotations: plainAnnotations(known ? tool.annotations : undefined),
+        })
+      else if (known)
+        log.warn({ server: name }, 'a tool of a bridged server is left out: its name does not fit, or is there twice')
+    }
     return [...chosen.values()]
   }
 
   /** One connection for all; a failed one is tried again later, beside the calls. */
   function open(): Promise<Client> {
+    if (closed) return Promise.reject(unavailable(name))
     connected ??= connect().catch((error: unknown) => {
       connected = undefined
-      if (!closed) {
-        log.warn({ server: name, reason: (error as Error).name }, 'a bridged server is away')
-        cancelRetry?.()
-        cancelRetry = clock.after(pauseMs, () => void open().catch(() => {}))
-        pauseMs = Math.min(pauseMs * 2, retryMs.most)
-      }
+      tryLater(reasonOf(error))
       throw unavailable(name)
     })
     return connected
   }
 
+  /** A connection that breaks while it is made is no concern of this: whoever makes it is told. */
   function lost(client: Client): void {
-    void connected?.then((current) => {
-      if (current !== client) return
-      connected = undefined
-      if (!closed) cancelRetry = clock.after(pauseMs, () => void open().catch(() => {}))
-    })
+    if (live?.client !== client) return
+    if (clock.monotonic() - live.since > retryMs.most) pauseMs = retryMs.first
+    live = connected = undefined
+    tryLater({ reason: 'the connection has ended' })
   }
 
-  void open().catch(() => {})
+  function tryLater(reason: object): void {
+    if (closed) return
+    log.warn({ server: name, ...reason }, 'a bridged server is away')
+    cancelRetry?.()
+    cancelRetry = clock.after(pauseMs, begin)
+    pauseMs = Math.min(pauseMs * 2, retryMs.most)
+  }
+
+  /** A failure is in the log, and tried again. */
+  const begin = (): void => void open().catch(nothing)
+
+  begin()
   return {
     tools: () => tools,
-    async call({ remote }, args, signal) {
+    async call({ remote, name: called }, args, signal) {
       const ended = new AbortController()
       const cancel = clock.after(timeoutMs, () => ended.abort(timedOut(name, timeout_seconds)))
       const stop = () => ended.abort(signal.reason)
@@ -135,17 +180,20 @@ export function openRemote({ name, settings, version, clock, log }: RemoteOption
           const client = await orAborted(open(), ended.signal)
           if (clock.monotonic() - readAt > freshMs) await orAborted(readTools(client), ended.signal)
           const request = { method: 'tools/call', params: { name: remote, arguments: args } } as const
-          const result = await orAborted(
+          const result = (await orAborted(
             client.request(request, { signal: ended.signal, timeout: 0x7fffffff }),
             ended.signal,
-          )
+          )) as CallToolResult
           if (Buffer.byteLength(JSON.stringify(result)) > mostBytes) throw tooLarge(name, mostBytes)
-          return result as CallToolResult
+          if (result.isError === true) throw failedThere(called, result.content)
+          return result
         })
       } catch (error) {
         const reason: unknown = ended.signal.aborted ? ended.signal.reason : error
         if (reason instanceof HubError) throw reason
-        log.debug({ server: name, err: error }, 'a bridged call failed')
+        log.debug({ server: name, ...reasonOf(error) }, 'a bridged call failed')
+        // It does not know the session any more: the next call begins another one.
+        if ((error as { status?: unknown }).status === 404) await transport?.close().catch(nothing)
         throw unavailable(name)
       } finally {
         cancel()
@@ -155,75 +203,22 @@ export function openRemote({ name, settings, version, clock, log }: RemoteOption
     async close() {
       closed = true
       cancelRetry?.()
-      await connected?.then(
-        (client) => client.close(),
-        () => {},
-      )
+      await transport?.close().catch(nothing)
+      await connected?.catch(nothing)
     },
   }
 }
 
-async function transportTo(
-  settings: BridgedServer,
-  { calls, mostBytes }: { calls: AsyncLocalStorage<AbortController>; mostBytes: number },
-): Promise<Transport> {
-  if ('command' in settings) {
-    const { StdioClientTransport } = await import('@modelcontextprotocol/client/stdio')
-    const { command, args, env } = settings
-    return new StdioClientTransport({ command, args, env, stderr: 'ignore' })
-  }
-  const { StreamableHTTPClientTransport } = await import('@modelcontextprotocol/client')
-  const { url, headers } = settings
-  return new StreamableHTTPClientTransport(new URL(url), {
-    requestInit: { headers },
-    fetch: async (input, init) => {
-      // A server that sends its callers elsewhere does not take its credentials along.
-      const response = await fetch(input, { ...init, redirect: 'error' })
-      return init?.method === 'POST'
-        ? bounded(response, mostBytes, () => calls.getStore()?.abort(tooLarge('', mostBytes)))
-        : response
-    },
-  })
-}
+const negotiationFailed = 'ERA_NEGOTIATION_FAILED'
 
-/** A response that ends with an error once it is too large: it is never in memory as a whole. */
-function bounded(response: Response, mostBytes: number, exceeded: () => void): Response {
-  if (response.body === null) return response
-  let size = 0
-  const counted = response.body.pipeThrough(
-    new TransformStream<Uint8Array, Uint8Array>({
-      transform(part, controller) {
-        size += part.length
-        // The envelope around the result is not its own.
-        if (size <= mostBytes + 4096) return controller.enqueue(part)
-        exceeded()
-        controller.error(new Error('too large'))
-      },
-    }),
-  )
-  return new Response(counted, response)
-}
+const nothing = (): void => {}
 
 function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const stop = () => reject(signal.reason)
     if (signal.aborted) stop()
     signal.addEventListener('abort', stop)
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop))
+    const done = () => signal.removeEventListener('abort', stop)
+    work.then(resolve, reject).then(done, done)
   })
 }
-
-const unavailable = (name: string): HubError =>
-  new HubError('BRIDGE_UNAVAILABLE', `The server ${name} is away, or did not understand the call.`, {
-    hint: 'Try again later; the operator sees the reason in the log.',
-  })
-
-const timedOut = (name: string, seconds: number): HubError =>
-  new HubError('BRIDGE_TIMEOUT', `The server ${name} gave no answer within ${seconds} s.`, {
-    hint: 'It may have carried the call out all the same: look before you repeat it.',
-  })
-
-const tooLarge = (name: string, bytes: number): HubError =>
-  new HubError('BRIDGE_TOO_LARGE', `The answer${name && ` of ${name}`} has more than ${bytes} bytes.`, {
-    hint: 'Ask for less, with arguments that narrow the answer down.',
-  })

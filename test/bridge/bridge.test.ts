@@ -31,7 +31,8 @@ function open(servers: Record<string, object>): { bridge: Bridge; lines: { msg: 
   return { bridge, lines }
 }
 
-const names = (bridge: Bridge, ...servers: string[]) => bridge.tools(servers).map(({ name }) => name)
+const names = (bridge: Bridge, ...servers: string[]) =>
+  bridge.tools(servers).flatMap(({ name, known }) => (known ? [name] : []))
 
 async function call(bridge: Bridge, name: string, args: Record<string, unknown> = {}) {
   const tool = bridge.tools([name.split('.')[0] ?? '']).find((one) => one.name === name)
@@ -203,6 +204,41 @@ describe('A schema of others', () => {
   for (const [what, given, taken] of rows)
     verifies('hub.bridge.hostile', `is flat, or any object: ${what}`, () => {
       expect(flatSchema(given)).toEqual(taken)
+    })
+
+  /** Each definition refers to the next one several times: a few thousand bytes that stand for billions of nodes. */
+  const bomb = (levels: number, fan: number) => ({
+    type: 'object',
+    properties: { a: { $ref: '#/$defs/d0' } },
+    $defs: {
+      [`d${levels}`]: { type: 'string' },
+      ...Object.fromEntries(Array.from({ length: levels }, (_, level) => [`d${level}`, fanned(fan, `d${level + 1}`)])),
+    },
+  })
+  const fanned = (fan: number, to: string) => ({
+    type: 'object',
+    properties: Object.fromEntries(Array.from({ length: fan }, (_, n) => [`p${n}`, { $ref: `#/$defs/${to}` }])),
+  })
+  const long = Array.from({ length: 20_000 }, (_, n) => `value${n}`)
+  const manyTimes = (definition: object) => ({
+    ...fanned(700, 'd'),
+    $defs: { d: definition },
+  })
+  const bombs: [what: string, schema: object][] = [
+    ['references that fan out, 4 KB', bomb(4, 40)],
+    ['references that fan out, 11 KB', bomb(4, 100)],
+    ['a long enumeration, many times', manyTimes({ enum: long })],
+    ['a long list of required names, many times', manyTimes({ type: 'object', properties: {}, required: long })],
+    ['a long description, many times', manyTimes({ type: 'string', description: '\u200b'.repeat(200_000) })],
+    ['many words that mean nothing, many times', manyTimes(Object.fromEntries(long.map((one) => [one, 1])))],
+  ]
+  for (const [what, schema] of bombs)
+    verifies('hub.bridge.memory', `is given up before it costs much: ${what}`, () => {
+      const [began, heap] = [performance.now(), process.memoryUsage().heapUsed]
+      expect(flatSchema(schema)).toEqual({ type: 'object' })
+      // Without a budget the first alone took 15 seconds, the second 4 GB.
+      expect(performance.now() - began).toBeLessThan(500)
+      expect(process.memoryUsage().heapUsed - heap).toBeLessThan(64 << 20)
     })
 
   test('and a description have nothing that cannot be seen', () => {

@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect } from 'vitest'
 import { printedBy } from '../support/cli.ts'
-import { type Foreign, foreignTool, startForeign } from '../support/foreign-server.ts'
+import { type Foreign, foreignTool, says, startForeign } from '../support/foreign-server.ts'
 import {
   bareEnv,
   callTool,
@@ -14,6 +14,7 @@ import {
   type Served,
   serveHere,
   share,
+  type ToolResult,
   temporaryFolder,
 } from '../support/parley.ts'
 import { verifies } from '../support/verifies.ts'
@@ -22,11 +23,24 @@ const operator = { Authorization: 'Bearer the-operators-token' }
 
 const world = share(async (later): Promise<{ parley: Served; foreign: Foreign }> => {
   const foreign = await startForeign(later)
-  foreign.tools = [foreignTool('search'), foreignTool('secret')]
+  const inputSchema = {
+    type: 'object',
+    properties: {
+      query: { type: 'string', minLength: 1 },
+      limit: { type: 'integer', minimum: 1 },
+      state: { enum: ['open', 'closed'] },
+      tags: { type: 'array', items: { type: 'string' } },
+      range: { type: 'object', properties: { from: { type: 'number' } }, required: ['from'] },
+    },
+    required: ['query'],
+  }
+  foreign.tools = [foreignTool('search', { inputSchema, annotations: { readOnlyHint: true } }), foreignTool('secret')]
+  const absent = await startForeign(later)
+  await absent.stop()
   const storage = await temporaryFolder(later)
   const file = join(storage, 'bridge.json')
   const tickets = { url: foreign.url, headers: { Authorization: 'Bearer theirs' }, allow: ['search'] }
-  await writeFile(file, JSON.stringify({ servers: { tickets } }))
+  await writeFile(file, JSON.stringify({ servers: { tickets, gone: { url: absent.url, allow: ['search'] } } }))
   const env = { BRIDGE_CONFIG: file, HTTP_BEARER_TOKEN: 'the-operators-token' }
   return { foreign, parley: await serveHere({ env, storage, later }) }
 })
@@ -59,7 +73,6 @@ describe('A bridged tool', () => {
       expect((await client.callTool(call)).structuredContent).toEqual({
         content: [{ type: 'text', text: 'done' }],
         structured_content: null,
-        is_error: false,
       })
       expect(foreign.calls).toMatchObject([{ headers: { authorization: 'Bearer theirs' }, params: { name: 'search' } }])
       for (const one of [call, { ...call, name: 'tickets.secret' }])
@@ -89,6 +102,86 @@ describe('A bridged tool', () => {
     expect(await codeOf(grant('someone', { server: undefined }))).toBe('INVALID_ARGUMENT')
     expect(await codeOf(grant('someone'))).toBeUndefined()
   })
+
+  const granted = async (agent: string) => {
+    await mailbox(world().parley, agent).check()
+    await grant(agent)
+    return endpoint(agent)
+  }
+  const errorOf = ({ structuredContent, isError }: ToolResult) => ({
+    isError,
+    ...(structuredContent as { error: { code: string; message: string } }).error,
+  })
+
+  verifies('hub.bridge.failed', 'that fails at its server fails here', async () => {
+    const { foreign } = world()
+    const at = await granted('failing')
+    const { answer } = foreign
+    foreign.answer = (response, id) =>
+      says(response, id, { content: [{ type: 'text', text: 'no\u202e such\nticket' }], isError: true })
+    const error = errorOf(await callTool(at, 'tickets.search', { query: 'x' }))
+    foreign.answer = answer
+    expect(error).toMatchObject({ isError: true, code: 'BRIDGE_FAILED' })
+    expect(error.message).toContain('"no such ticket"')
+  })
+
+  verifies(
+    'hub.bridge.arguments',
+    'takes the arguments that its schema shows, and is not asked for others',
+    async () => {
+      const { foreign } = world()
+      const at = await granted('careful')
+      foreign.calls.length = 0
+      const faults: [args: Record<string, unknown>, says: RegExp][] = [
+        [{}, /"query" is missing/],
+        [{ query: 7 }, /"query" must be a string; got 7/],
+        [{ query: '' }, /"query" must have at least 1 character/],
+        [{ query: 'x', limit: 0 }, /"limit" must be at least 1/],
+        [{ query: 'x', limit: 1.5 }, /"limit" must be a whole number/],
+        [{ query: 'x', state: 'gone' }, /"state" must be one of "open", "closed"/],
+        [{ query: 'x', tags: ['a', 7] }, /"tags\[1\]" must be a string/],
+        [{ query: 'x', range: { to: 1 } }, /"range.from" is missing/],
+      ]
+      for (const [args, says] of faults) {
+        const error = errorOf(await callTool(at, 'tickets.search', args))
+        expect(error).toMatchObject({ isError: true, code: 'INVALID_ARGUMENT' })
+        expect(error.message).toMatch(says)
+      }
+      expect(foreign.calls).toEqual([])
+      const whole = { query: 'x', limit: 3, state: 'open', tags: ['a'], range: { from: 1 }, unlisted: true }
+      expect((await callTool(at, 'tickets.search', whole)).isError).toBeUndefined()
+      expect(foreign.calls).toMatchObject([{ params: { arguments: whole } }])
+    },
+  )
+
+  verifies('hub.bridge.annotations', 'is listed with all annotations', async () => {
+    const client = await connectClient(await granted('reading'), '2026-07-28')
+    const annotations = async () =>
+      (await client.listTools()).tools.find(({ name }) => name === 'tickets.search')?.annotations
+    expect(await annotations()).toEqual({
+      readOnlyHint: false,
+      destructiveHint: false,
+      idempotentHint: true,
+      openWorldHint: true,
+    })
+  })
+
+  for (const era of eras)
+    verifies('hub.bridge.absent', `of a server that was never there is unavailable, in ${era}`, async () => {
+      const name = `waiting-${era}`
+      await mailbox(world().parley, name).check()
+      const client = await connectClient(endpoint(name), era)
+      const call = { name: 'gone.search', arguments: { query: 'x' } }
+      await expect(client.callTool(call)).rejects.toThrow(/There is no tool/)
+      await grant(name, { server: 'gone' })
+      expect(errorOf((await client.callTool(call)) as ToolResult)).toMatchObject({
+        isError: true,
+        code: 'BRIDGE_UNAVAILABLE',
+      })
+      // Nothing is known of it: it does not stand in the list, and what is not allowed is not there.
+      expect((await client.listTools()).tools.map((tool) => tool.name)).not.toContain('gone.search')
+      await expect(client.callTool({ ...call, name: 'gone.other' })).rejects.toThrow(/There is no tool/)
+    })
 
   verifies('hub.bridge.config', 'is not offered by a file that is wrong: the server does not start', async () => {
     const folder = await temporaryFolder()

@@ -12,6 +12,8 @@ export interface Foreign {
   tools: readonly object[]
   /** Answers a call; by default with the text "done". */
   answer: (response: ServerResponse, id: unknown) => void
+  /** Answers instead, whatever the method, if it says that it did. */
+  fault: (method: string, response: ServerResponse) => boolean
   stop(): Promise<void>
 }
 
@@ -27,6 +29,7 @@ export async function startForeign(later: Later, port = 0): Promise<Foreign> {
     let text = ''
     for await (const part of request.setEncoding('utf8')) text += part
     const { id, method, params } = JSON.parse(text)
+    if (foreign.fault(method, response)) return
     if (id === undefined) return void response.writeHead(202).end()
     if (method === 'initialize') {
       const serverInfo = { name: 'foreign', version: '1' }
@@ -54,6 +57,7 @@ export async function startForeign(later: Later, port = 0): Promise<Foreign> {
     calls: [],
     tools: [],
     answer: (response, id) => says(response, id, { content: [{ type: 'text', text: 'done' }] }),
+    fault: () => false,
     stop,
   }
   return foreign

@@ -5,6 +5,7 @@ import { createIds } from '../../src/base/ids.ts'
 import type { Log } from '../../src/base/log.ts'
 import { createMetrics } from '../../src/base/metrics.ts'
 import { commons } from '../../src/base/names.ts'
+import { plainAnnotations } from '../../src/bridge/cleaning.ts'
 import { local } from '../../src/core/access/callers.ts'
 import type { Acting } from '../../src/core/agents/acting.ts'
 import { type Hub, type HubParts, openHub, type Rules } from '../../src/core/hub/hub.ts'
@@ -79,7 +80,15 @@ export const now = { loanMs: 0, waitMs: 0, signals: [] as AbortSignal[] }
 export const standInBridge: NonNullable<HubParts['bridge']> = {
   has: (server) => server === 'tickets',
   tools: (servers) =>
-    [...servers].map((server) => ({ server, name: `${server}.search`, remote: 'search', description: '', schema: {} })),
+    [...servers].map((server) => ({
+      server,
+      name: `${server}.search`,
+      remote: 'search',
+      known: true,
+      description: '',
+      schema: {},
+      annotations: plainAnnotations(undefined),
+    })),
   call: async (_tool, args) => ({ content: [{ type: 'text', text: JSON.stringify(args) }] }),
   close: async () => {},
 }

@@ -182,7 +182,8 @@ export interface Subject {
 export interface ListedTool<Scope> {
   // biome-ignore lint/suspicious/noExplicitAny: as in a table
   readonly tool: Tool<Scope, any, any>
-  readonly listed: object
+  /** Undefined where nothing is known of it yet: it can be called, and does not stand in the list. */
+  readonly listed: object | undefined
 }
 
 /** A resource that a client follows, and where it was when the client began. */

@@ -61,7 +61,7 @@ export async function listTools<Scope>(
   { exchange }: Incoming<Scope>,
 ): Promise<Json> {
   const more = (await door.moreTools?.(exchange)) ?? []
-  return { tools: [...offered(exchange.scope).list(), ...more.map(({ listed }) => listed)] }
+  return { tools: [...offered(exchange.scope).list(), ...more.flatMap(({ listed }) => listed ?? [])] }
 }
 
 /** Counted together: others choose their names, and a counter is kept for ever. */

@@ -1,0 +1,169 @@
+/** Programs of others behind the bridge: whatever becomes of one, Parley goes on, within its bounds. */
+import { fileURLToPath } from 'node:url'
+import { describe, expect, onTestFinished } from 'vitest'
+import { systemClock } from '../../src/base/clock.ts'
+import { type Bridge, openBridge } from '../../src/bridge/bridge.ts'
+import type { BridgedServer } from '../../src/bridge/config.ts'
+import { startForeign } from '../support/foreign-server.ts'
+import { readableLog } from '../support/logged.ts'
+import { verifies } from '../support/verifies.ts'
+
+const program = fileURLToPath(new URL('../support/foreign-program.ts', import.meta.url))
+const limits = { allow: ['search'], timeout_seconds: 10, max_bytes: 65_536 }
+const foreign = (what: string): BridgedServer => ({
+  command: process.execPath,
+  args: [program, what],
+  env: {},
+  ...limits,
+})
+const started = (command: string): BridgedServer => ({ command, args: [], env: {}, ...limits })
+
+function open(server: BridgedServer) {
+  const { log, lines } = readableLog()
+  const bridge = openBridge(new Map([['other', server]]), { version: '0', clock: systemClock, log })
+  onTestFinished(() => bridge.close())
+  return { bridge, lines, away: () => lines.filter(({ msg }) => msg === 'a bridged server is away').length }
+}
+
+const isKnown = (bridge: Bridge) => bridge.tools(['other']).some(({ known }) => known)
+
+async function call(bridge: Bridge): Promise<string> {
+  const [tool] = bridge.tools(['other'])
+  if (tool === undefined) throw new Error('there is no tool')
+  return bridge.call(tool, {}, new AbortController().signal).then(
+    ({ content: [part] }) => (part as { text: string }).text,
+    ({ code }: { code: string }) => code,
+  )
+}
+
+const isAlive = (pid: number): boolean => {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}
+
+const numbersOf = (said: string): number[] => said.split(' ').map(Number)
+
+describe('A program that ends', () => {
+  const neverThere: [string, BridgedServer][] = [
+    ['before it is asked', started('/bin/false')],
+    ['at its first input', foreign('dies:')],
+    ['once it has answered that', foreign('answers:server/discover')],
+    ['at initialize', foreign('dies:initialize')],
+    ['once it has answered initialize', foreign('answers:initialize')],
+    ['when it is told that all is ready', foreign('dies:notifications/initialized')],
+    ['at the list of its tools', foreign('dies:tools/list')],
+    ['and was never there', started('/srv/no/such/program')],
+    ['and is a folder', started('/')],
+    ['and has a name that no program can have', started('a\0b')],
+  ]
+  for (const [when, server] of neverThere)
+    verifies('hub.bridge.dies', `${when} is away, and tried again`, async () => {
+      const { bridge, away } = open(server)
+      expect(await call(bridge)).toBe('BRIDGE_UNAVAILABLE')
+      await expect.poll(away, { timeout: 5000 }).toBeGreaterThan(1)
+      expect(await call(bridge)).toBe('BRIDGE_UNAVAILABLE')
+    })
+
+  verifies('hub.bridge.dies', 'with its tools listed is started again, less and less often', async () => {
+    const { bridge, away } = open(foreign('answers:tools/list'))
+    await expect.poll(() => isKnown(bridge), { timeout: 5000 }).toBe(true)
+    await expect.poll(away, { timeout: 5000 }).toBeGreaterThan(1)
+  })
+
+  verifies('hub.bridge.dies', 'at a call is away for that call, and there for the next', async () => {
+    const { bridge } = open(foreign('dies:tools/call'))
+    expect(await call(bridge)).toBe('BRIDGE_UNAVAILABLE')
+    expect(await call(bridge)).toBe('BRIDGE_UNAVAILABLE')
+    expect(isKnown(bridge)).toBe(true)
+  })
+
+  verifies('hub.bridge.dies', 'because it is killed is there again', async () => {
+    const { bridge, away } = open(foreign('well'))
+    const [first = 0] = numbersOf(await call(bridge))
+    process.kill(first, 'SIGKILL')
+    await expect.poll(away).toBe(1)
+    const [second = 0] = numbersOf(await call(bridge))
+    expect(second).toBeGreaterThan(0)
+    expect(second).not.toBe(first)
+  })
+
+  verifies('hub.bridge.dies', 'at a question that it does not know is asked as older programs are', async () => {
+    expect(await call(open(foreign('dies:server/discover')).bridge)).toMatch(/^\d+$/)
+  })
+})
+
+describe('A server over HTTP that fails', () => {
+  for (const method of ['server/discover', 'initialize', 'notifications/initialized', 'tools/list'])
+    for (const how of ['500', 'the connection ends'] as const)
+      verifies('hub.bridge.dies', `at ${method} (${how}) is away, and its words stay out of the log`, async () => {
+        const server = await startForeign((work) => onTestFinished(async () => void (await work())))
+        server.fault = (asked, response) => {
+          if (asked !== method) return false
+          if (how === '500') response.writeHead(500).end('secret words of theirs')
+          else response.destroy()
+          return true
+        }
+        const { bridge, away, lines } = open({ url: server.url, headers: {}, ...limits })
+        expect(await call(bridge)).toBe('BRIDGE_UNAVAILABLE')
+        await expect.poll(away, { timeout: 5000 }).toBeGreaterThan(1)
+        expect(JSON.stringify(lines)).not.toContain('secret words')
+      })
+
+  verifies('hub.bridge.log', 'at a call is in the log with its status, without a word of its own', async () => {
+    const server = await startForeign((work) => onTestFinished(async () => void (await work())))
+    server.tools = [{ name: 'search', inputSchema: { type: 'object' } }]
+    const { bridge, lines } = open({ url: server.url, headers: {}, ...limits })
+    await expect.poll(() => isKnown(bridge)).toBe(true)
+    server.answer = (response) => response.writeHead(500).end('secret words of theirs')
+    expect(await call(bridge)).toBe('BRIDGE_UNAVAILABLE')
+    expect(lines.filter(({ msg }) => msg === 'a bridged call failed')).toMatchObject([{ server: 'other', status: 500 }])
+    server.answer = (response, id) => {
+      response.setHeader('content-type', 'application/json')
+      response.end(JSON.stringify({ jsonrpc: '2.0', id, error: { code: -32000, message: 'secret words of theirs' } }))
+    }
+    expect(await call(bridge)).toBe('BRIDGE_UNAVAILABLE')
+    expect(JSON.stringify(lines)).not.toContain('secret words')
+  })
+
+  verifies('hub.bridge.dies', 'since it forgot the session is there for the next call', async () => {
+    const server = await startForeign((work) => onTestFinished(async () => void (await work())))
+    server.tools = [{ name: 'search', inputSchema: { type: 'object' } }]
+    const { bridge } = open({ url: server.url, headers: {}, ...limits })
+    await expect.poll(() => isKnown(bridge)).toBe(true)
+    let forgotten = true
+    server.fault = (method, response) => {
+      if (method === 'initialize') forgotten = false
+      if (forgotten) response.writeHead(404).end()
+      return forgotten
+    }
+    expect(await call(bridge)).toBe('BRIDGE_UNAVAILABLE')
+    expect(await call(bridge)).toBe('done')
+  })
+})
+
+describe('A program that floods its stdout', () => {
+  for (const what of ['floods:start', 'floods:line', 'floods:lines'])
+    verifies('hub.bridge.memory', `is cut off at max_bytes (${what})`, async () => {
+      const { bridge, away } = open(foreign(what))
+      if (what !== 'floods:start') await expect.poll(() => isKnown(bridge), { timeout: 5000 }).toBe(true)
+      const before = process.memoryUsage()
+      const answer = await call(bridge)
+      expect(answer).toMatch(what === 'floods:start' ? /^BRIDGE_(UNAVAILABLE|TOO_LARGE)$/ : /^BRIDGE_TOO_LARGE$/)
+      await expect.poll(away).toBeGreaterThan(0)
+      const { external, heapUsed } = process.memoryUsage()
+      expect(external + heapUsed - before.external - before.heapUsed).toBeLessThan(100 << 20)
+    })
+})
+
+describe('A program that stays when its stdin ends', () => {
+  verifies('hub.bridge.ended', 'is killed with what it has started', async () => {
+    const { bridge } = open(foreign('stays'))
+    const pids = numbersOf(await call(bridge))
+    expect(pids).toHaveLength(2)
+    await bridge.close()
+    await expect.poll(() => pids.filter(isAlive)).toEqual([])
+  })
+})
