@@ -101,6 +101,12 @@ describe('The style', () => {
       bad: ['src/doors/mail/a.ts', "import { operator } from '../../core/access/callers.ts'"],
     },
     {
+      says: 'a promise that nobody waits for has a handler',
+      rule: style.noLostPromise(source),
+      of: source,
+      bad: ['src/a.ts', 'void open().then((client) => client.close())'],
+    },
+    {
       says: 'nothing is exported by default',
       rule: style.noDefaultExport,
       of: source,
@@ -187,6 +193,25 @@ describe('The style', () => {
   test('a file in brackets is no promise, nor is what the code calls', () => {
     const text = '/** Also of another process (db/sqlite/busy.ts, busy.ts; all.names.case). */\nhub(clock.now)'
     expect(style.knownPromise({ path: 'src/a.ts', text })).toEqual([])
+  })
+
+  const never = { path: 'src/b.ts', text: '/** Never rejects. */\nexport async function look(hub: Hub) {}' }
+  test.each([
+    ['void open().catch(() => {})', true],
+    ['void open()\n  .catch(failed)\n  .finally(rest)', true],
+    ['void open().then(done, (error) => failed(error, 1))', true],
+    ['const begin = (): void => void look(hub)', true],
+    ['after(ms, () => void this.#look())', false],
+    ['void open()', false],
+    ['void look(hub).then(goOn)', false],
+    ['void open().catch(failed).then(goOn)', false],
+    ['void open().finally(() => go(1, 2))', false],
+    ['void open()\n  .then(([a, b]) => go(a, b))\n  .finally(rest)', false],
+    ['void (async () => go())()', false],
+    ['void connected?.then((current) => {\n  go(current, 1)\n})', false],
+    ['tell: (text: string) => void\n  look(hub: Hub): Promise<void>', true],
+  ])('a promise is seen to: %s (%s)', (text, fine) => {
+    expect(style.noLostPromise([never])({ path: 'src/a.ts', text })).toHaveLength(fine ? 0 : 1)
   })
 
   test('a comment may name what the code must not do', () => {

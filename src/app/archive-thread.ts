@@ -39,6 +39,7 @@ async function archive(): Promise<void> {
     if (word === 'look') return stir(hub)
     void stop()
       .finally(() => hub.close())
+      .catch((error: unknown) => log.error({ err: error }, 'the archive could not be stopped in good order'))
       .finally(rest)
       // What listens to the server keeps a thread alive, and the server waits for its end.
       .finally(() => parentPort?.close())

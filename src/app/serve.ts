@@ -80,6 +80,8 @@ export async function serve(
   for (const stream of [stdout, stderr]) stream.on('error', () => {})
   const log = openLog(config, stderr)
   for (const warning of warnings) log.warn(warning)
+  // One call or one connection has failed, and nobody asked how: no reason to end all the others.
+  process.on('unhandledRejection', (error) => log.error({ err: error }, 'a failure that nobody waited for'))
   const server = await startServer(config, log, { acceptLoss })
   stopOnSignal(server.stop, log)
   stdout.write(`${server.missing === undefined ? banner({ version, ...server }) : notReady({ version, ...server })}\n`)
@@ -190,7 +192,11 @@ export async function startServer(config: Config, log: Log, { acceptLoss = false
       missing,
       async stop() {
         // Once every answer is out, what stays open is a request that does not come whole, or a client that does not read.
-        void engine.close().then(() => clock.after(lateMs, () => app.server.closeAllConnections()))
+        const cutOff = () => clock.after(lateMs, () => app.server.closeAllConnections())
+        void engine.close().then(cutOff, (error: unknown) => {
+          log.error({ err: error }, 'calls could not be ended in good order')
+          cutOff()
+        })
         endSnapshots()
         await Promise.all([app.close(), rest.archive()])
         for (const stop of rest.others) await stop()

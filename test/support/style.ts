@@ -35,6 +35,45 @@ export const passedOnCaller: Rule = ({ path, text }) =>
       'makes a caller of its own',
   )
 
+const promiseLosses =
+  /\/\*\*(?:(?!\*\/)[\s\S])*?\bnever rejects\b(?:(?!\*\/)[\s\S])*?\*\/\s*(?:export\s+)?(?:async\s+)?(?:function\s+|const\s+)?(#?\w+)/gi
+/** Calls of Node and Fastify that are told with `void` that their value does not matter, and that fail in other ways. */
+const harmless = new Set(['write', 'terminate', 'register', 'send'])
+
+/**
+ * A promise that nobody waits for ends the process when it rejects, and `void` hides that from the linter. So what stands
+ * behind a `void` ends in a handler, or calls something whose comment says that it never rejects.
+ */
+export function noLostPromise(files: readonly Source[]): Rule {
+  const never = new Set(files.flatMap(({ text }) => [...text.matchAll(promiseLosses)].map(([, name = '']) => name)))
+  return ({ path, text }) => {
+    const code = withoutComments(text)
+    return [...code.matchAll(/\bvoid[ \t]+(?=[\w#('"`!])/g)].flatMap((match) => {
+      const from = match.index + match[0].length
+      const last = chainOf(code, from).findLast(({ name }) => name !== 'finally')
+      const handled = last?.name === 'catch' || (last?.name === 'then' && last.handlers > 1)
+      const fine = handled || (last !== undefined && (never.has(last.name) || harmless.has(last.name)))
+      return complain(path, !fine && `void ${code.slice(from).split('\n', 1)[0]} … has no handler`)
+    })
+  }
+}
+
+/** The calls of the expression that begins there, as in `a.b(…).then(…)`, and how many arguments each has. */
+function chainOf(code: string, from: number): { name: string; handlers: number }[] {
+  const calls: { name: string; handlers: number }[] = []
+  let depth = 0
+  for (let at = from; at < code.length; at++) {
+    const sign = code.charAt(at)
+    if (depth === 0 && (/[;,)}\]]/.test(sign) || (sign === '\n' && !/^\s*\??\./.test(code.slice(at))))) break
+    if (sign === '(' && depth === 0) calls.push({ name: /#?\w*$/.exec(code.slice(from, at))?.[0] ?? '', handlers: 1 })
+    const call = calls.at(-1)
+    if (sign === ',' && depth === 1 && call !== undefined && !/^\s*\)/.test(code.slice(at + 1))) call.handlers++
+    if (/[([{]/.test(sign)) depth++
+    if (/[)\]}]/.test(sign)) depth--
+  }
+  return calls
+}
+
 export const noDefaultExport: Rule = ({ path, text }) =>
   complain(path, /^export default\b|\bas default\b/m.test(withoutComments(text)) && 'has a default export')
 

@@ -33,6 +33,7 @@ export function keepArchive(hub: Hub, archive: Archive): () => Promise<void> {
     cancel = hub.clock.after(Math.max(0, Math.min(ms, since + latestMs - hub.clock.now())), () => void show())
   }
 
+  /** Never rejects: it is tried again. */
   async function show(): Promise<void> {
     since = undefined
     try {

@@ -49,6 +49,7 @@ export async function followWakes({ db, log }: Pick<HubParts, 'db' | 'log'>, wak
     last.catch(() => {})
   }
 
+  /** Never rejects: a database that cannot be told to be silent is none that says anything. */
   async function end(): Promise<void> {
     const ending = stop?.()
     stop = undefined

@@ -89,11 +89,12 @@ class Gathering {
       const [first] = group
       if (first === undefined) return
       this.#groups++
-      void this.#carry(first.kind, group).finally(() => {
+      const goOn = () => {
         this.#groups--
         for (const { unit } of group) for (const row of unit.rows) this.#locked.delete(row)
         this.#start()
-      })
+      }
+      void this.#carry(first.kind, group).then(goOn, goOn)
     }
   }
 

@@ -66,6 +66,7 @@ export class Trouble {
     this.#stop()
   }
 
+  /** Never rejects: what it finds is told. */
   async #look(): Promise<void> {
     try {
       await this.#db.check()

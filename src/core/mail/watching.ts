@@ -134,7 +134,7 @@ function lookSoon(hub: Hub, one: Watched, part: Part): void {
 
 const retryMs = 1000
 
-/** One look at a time: what is told stays in order, and many wake-ups at once cost one look. */
+/** One look at a time: what is told stays in order, and many wake-ups at once cost one look. Never rejects: it is tried again. */
 async function look(hub: Hub, one: Watched): Promise<void> {
   one.looking = true
   try {

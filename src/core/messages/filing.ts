@@ -40,7 +40,7 @@ export function noteStored(hub: Hub, stored: { readonly messages: number; readon
 }
 
 /**
- * Files everything that waits, a step at a time. For the start of a server, and for what came by no send: it would be looked
+ * Files everything that waits, a step at a time; never rejects. For the start of a server, and for what came by no send: it would be looked
  * through by whoever reads an outbox, or the unread mail of all.
  */
 export async function fileAll(hub: Hub): Promise<void> {
@@ -67,7 +67,7 @@ async function fileAllDeliveries(hub: Hub): Promise<void> {
 const step = (hub: Hub, file: (tx: Tx, most: number) => Promise<boolean>): Promise<boolean> =>
   commit(hub, itself, (tx) => file(tx, rowsPerStep), { repeatable: true })
 
-/** On PostgreSQL nothing waits to be filed. */
+/** On PostgreSQL nothing waits to be filed. Never rejects: the next mail tries again. */
 async function start(hub: Hub, work: () => Promise<void>): Promise<void> {
   const kept = unfiled(hub)
   if (reader(hub).dialect === 'postgres' || kept.closing) return

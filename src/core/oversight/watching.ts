@@ -194,6 +194,7 @@ class Watchers {
     if (!this.#looking) this.#rest()
   }
 
+  /** Never rejects: the next change is another try. */
   async #look(): Promise<void> {
     this.#looking = true
     this.#again = false

@@ -101,6 +101,7 @@ export class Pump {
     if (this.#unwake !== undefined) this.#cancel = this.#hub.clock.after(ms, () => this.#wake())
   }
 
+  /** Never rejects: it is tried again. */
   async #look(): Promise<void> {
     this.#looking = true
     try {

@@ -45,6 +45,7 @@ export class Lanes {
     })
   }
 
+  /** Never rejects: each unit is told by itself. */
   async #go(lane: string, first: Unit): Promise<void> {
     const waiting: Unit[] = []
     this.#waiting.set(lane, waiting)

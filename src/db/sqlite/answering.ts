@@ -1,5 +1,6 @@
 /** The other side of asked-thread.ts: what runs in the thread. */
 import { parentPort } from 'node:worker_threads'
+import { afterThis } from '../../base/clock.ts'
 import type { Answer, Asked } from './asked-thread.ts'
 
 /** Short answers go back together, and none waits longer than this for another. */
@@ -16,9 +17,18 @@ export function answerQuestions<Question>(
       last = last.then(() => answerAll(questions, answer))
       return
     }
-    void last.then(close).then(() => parentPort?.close())
+    // A close that fails ends the thread with its reason, which the other side is told.
+    void last
+      .then(close)
+      .then(() => parentPort?.close())
+      .catch(fail)
   })
 }
+
+const fail = (error: unknown): void =>
+  afterThis(() => {
+    throw error
+  })
 
 async function answerAll<Question>(
   questions: readonly Asked<Question>[],

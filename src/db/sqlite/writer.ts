@@ -127,10 +127,11 @@ export class SqliteWriter {
       const group = this.#takeGroup()
       const [first] = group
       this.#busy = group.length >= busyUnits
-      void (first?.elsewhere ? runElsewhere(first) : this.#runGroup(group)).then(() => {
+      const goOn = () => {
         if (this.#queue.length > 0) this.#schedule()
         else this.#active = false
-      })
+      }
+      void (first?.elsewhere ? runElsewhere(first) : this.#runGroup(group)).then(goOn, goOn)
     })
   }
 

@@ -9,9 +9,9 @@ export interface Screen {
   readonly errTty: boolean
   readonly color: boolean
   readonly width: number
-  /** Resolves when it is written, so that nobody piles up output for a slow reader. */
+  /** Resolves when it is written, so that nobody piles up output for a slow reader. Never rejects: the stream says what fails. */
   out(text: string): Promise<void>
-  /** For text that is not the result. */
+  /** For text that is not the result. Never rejects. */
   err(text: string): Promise<void>
   /** A line beside the result: progress, or a note that there is more. */
   note(line: string): Promise<void>

@@ -18,7 +18,7 @@ export class Errands {
     this.#log = log
   }
 
-  /** True once it got through; false if it was refused, or this process ends. */
+  /** True once it got through; false if it was refused, or this process ends. Never rejects. */
   run(what: string, work: () => Promise<unknown>): Promise<boolean> {
     return this.hold(this.#insist(what, work))
   }

@@ -38,6 +38,7 @@ export function createKeyServer({ url, clock, log, readAs, changed }: KeyServerO
   let looking: Promise<void> | undefined
   const ended = new AbortController()
 
+  /** Never rejects: those who need a key look whether it is there. */
   const look = (): Promise<void> => {
     looking ??= fetchKeys(url, clock, ended.signal)
       .then((text) => {

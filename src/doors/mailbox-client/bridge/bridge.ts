@@ -83,20 +83,19 @@ export class Bridge {
       return
     }
     this.#again = false
-    this.#looking = this.#start().then(
-      () => {
+    this.#looking = this.#start()
+      .then(() => {
         this.#backoff.server.reset()
         this.#later(lookMs)
-      },
-      (error: unknown) => {
+      })
+      .catch((error: unknown) => {
         this.#parts.log.debug({ err: error }, 'the bridge could not look for messages')
         this.#later(this.#backoff.server.next())
-      },
-    )
-    void this.#looking.finally(() => {
-      this.#looking = undefined
-      if (this.#again) this.look()
-    })
+      })
+      .finally(() => {
+        this.#looking = undefined
+        if (this.#again) this.look()
+      })
   }
 
   close(): void {
@@ -135,12 +134,15 @@ export class Bridge {
       if (next === undefined) return
       this.#working++
       // A message that the gateway takes just now is marked before this process ends.
-      void this.#parts.errands.hold(this.#bring(next.messages)).finally(() => {
-        this.#working--
-        this.#busy.delete(next.session)
-        if (this.#passed.delete(next.session)) this.look()
-        this.#work()
-      })
+      void this.#parts.errands
+        .hold(this.#bring(next.messages))
+        .catch((error: unknown) => this.#explain(error))
+        .finally(() => {
+          this.#working--
+          this.#busy.delete(next.session)
+          if (this.#passed.delete(next.session)) this.look()
+          this.#work()
+        })
     }
   }
 

@@ -25,12 +25,12 @@ export function answerShortForm<Scope>(
     reply,
   })
   void answer(service, body, exchange)
+    .then(([text, status]) => exchange.finish(text, status))
     .catch(async (thrown: unknown) => {
       service.engine.log.error({ err: thrown, door: service.door.name }, 'a result could not be written')
       await exchange.takeBack()
-      return failed(asHubError(thrown))
+      exchange.finish(...failed(asHubError(thrown)))
     })
-    .then(([text, status]) => exchange.finish(text, status))
 }
 
 async function answer<Scope>(

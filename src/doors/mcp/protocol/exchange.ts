@@ -132,7 +132,7 @@ export abstract class Exchange<Scope> implements CallContext<Scope> {
     }
   }
 
-  /** The client cancelled, or is gone. Safe to call at any time; a promise if there may be something to take back now. */
+  /** The client cancelled, or is gone. Safe to call at any time; a promise if there may be something to take back now. Never rejects. */
   lose(): Promise<void> | undefined {
     const first = !this.#lost
     this.over = true

@@ -29,8 +29,12 @@ export function listInMemory(): FollowedList {
   const all = new Map<string, Followed>()
   return {
     list: async () => [...all.values()],
-    add: async (followed) => void (all.has(followed.uri) || all.set(followed.uri, followed)),
-    remove: async (uri) => void all.delete(uri),
+    async add(followed) {
+      if (!all.has(followed.uri)) all.set(followed.uri, followed)
+    },
+    async remove(uri) {
+      all.delete(uri)
+    },
   }
 }
 

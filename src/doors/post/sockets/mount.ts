@@ -98,21 +98,23 @@ export function mountSockets(
     socket.once('message', (data: Buffer) => {
       cancel()
       const said = readSaid(data)
-      const entered = (said?.type === 'auth' ? enter(said.key) : Promise.resolve(undefined)).then(
-        (link) => settle(link, socket, address),
-        (error: unknown) => {
-          hub.log.error({ err: error }, 'a WebSocket could not be opened')
-          socket.close(1011, 'Something went wrong inside Parley.')
-        },
-      )
+      const failed = (error: unknown) => {
+        hub.log.error({ err: error }, 'a WebSocket could not be opened')
+        socket.close(1011, 'Something went wrong inside Parley.')
+      }
+      const entered = (said?.type === 'auth' ? enter(said.key) : Promise.resolve(undefined))
+        .then((link) => settle(link, socket, address))
+        .catch(failed)
       // What it says meanwhile is heard once it is known who it is; what comes later waits in the kernel.
       socket.pause()
-      const early = (more: Buffer) => void entered.then((link) => link && sockets.hear(link, more))
+      const early = (more: Buffer) => void entered.then((link) => link && sockets.hear(link, more)).catch(failed)
       socket.on('message', early)
-      void entered.then(() => {
-        socket.off('message', early)
-        socket.resume()
-      })
+      void entered
+        .then(() => {
+          socket.off('message', early)
+          socket.resume()
+        })
+        .catch(failed)
     })
   }
 
