@@ -107,6 +107,12 @@ describe('The style', () => {
       bad: ['src/a.ts', 'void open().then((client) => client.close())'],
     },
     {
+      says: 'an event or a timer calls nothing that is async',
+      rule: style.noAsyncListener,
+      of: source,
+      bad: ['src/a.ts', "socket.on('message', async (data: Buffer) => hear(data))"],
+    },
+    {
       says: 'nothing is exported by default',
       rule: style.noDefaultExport,
       of: source,

@@ -45,4 +45,9 @@ async function convert({ bytes, kind, pixels, side }: Question): Promise<Answer>
   }
 }
 
-process.on('message', async (question: Question) => process.send?.(await convert(question)))
+process.on('message', (question: Question) => {
+  // A parent that is gone waits for no picture.
+  void convert(question)
+    .then((answer) => process.send?.(answer))
+    .catch(() => process.exit(1))
+})

@@ -58,6 +58,15 @@ export function noLostPromise(files: readonly Source[]): Rule {
   }
 }
 
+/** Nobody waits for what an event or a timer calls: a promise of it would be lost in the same way. */
+export const noAsyncListener: Rule = ({ path, text }) =>
+  complain(
+    path,
+    /(?:\.(?:on|once|addListener|addEventListener|after)|\bevery)\([^()]*?,\s*async\b.*/.exec(
+      withoutComments(text),
+    )?.[0],
+  )
+
 /** The calls of the expression that begins there, as in `a.b(…).then(…)`, and how many arguments each has. */
 function chainOf(code: string, from: number): { name: string; handlers: number }[] {
   const calls: { name: string; handlers: number }[] = []
