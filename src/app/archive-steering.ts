@@ -1,4 +1,5 @@
 /** Verifying and rebuilding the archive, for the command line. */
+import { renameSync, statSync } from 'node:fs'
 import { Archive } from '../archive/archive.ts'
 import { hasGit } from '../archive/git.ts'
 import { HubError } from '../base/errors.ts'
@@ -17,7 +18,19 @@ export function archiveSteering(config: Config): ArchiveSteering {
   }
   return {
     folder,
-    verify: async (hub, caller, progress) => verifyArchive(hub, caller, await at(hub), progress),
-    rebuild: async (hub, caller, progress) => rebuildArchive(hub, caller, await at(hub), progress),
+    async verify(hub, caller, progress) {
+      if (isFile(folder))
+        throw new HubError('STORAGE_FAILED', `${folder} is a file, where the folder of the archive should be.`, {
+          hint: '`parley archive rebuild` puts it aside and makes the archive anew from the database.',
+        })
+      return verifyArchive(hub, caller, await at(hub), progress)
+    },
+    async rebuild(hub, caller, progress) {
+      // Whatever it is, it is somebody's.
+      if (isFile(folder)) renameSync(folder, `${folder}.aside-${hub.ids.short()}`)
+      await rebuildArchive(hub, caller, await at(hub), progress)
+    },
   }
 }
+
+const isFile = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() === false

@@ -5,7 +5,11 @@ import { createServer } from 'node:net'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import sql from 'sql-template-tag'
+
 import { lostRepositories } from '../archive/archive.ts'
+
+import { git as runGit } from '../archive/git.ts'
+
 import { systemClock } from '../base/clock.ts'
 import { limits } from '../base/limits.ts'
 import { schemaState } from '../db/migrate.ts'
@@ -225,18 +229,22 @@ async function times(reader: Reader): Promise<Finding[]> {
 
 async function* archive(config: Config): Check {
   const folder = archiveFolder(config)
+  if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() === false)
+    return yield fault(
+      'archive',
+      `${folder} is a file.`,
+      '`parley archive rebuild` puts it aside and makes the archive.',
+    )
   const projects = existsSync(folder)
     ? readdirSync(folder).filter((name) => !name.startsWith('.') && existsSync(join(folder, name, '.git')))
     : []
   const broken: string[] = []
   for (const name of projects)
-    await promisify(execFile)(
-      'git',
-      ['-c', 'safe.directory=*', '-C', join(folder, name), 'fsck', '--connectivity-only', '--no-dangling'],
-      { maxBuffer: 1 << 26 },
-    ).catch((error: NodeJS.ErrnoException) => {
-      if (error.code !== 'ENOENT') broken.push(name)
-    })
+    await runGit(join(folder, name), ['fsck', '--connectivity-only', '--no-dangling']).catch(
+      (error: NodeJS.ErrnoException) => {
+        if (error.code !== 'ENOENT') broken.push(name)
+      },
+    )
   for (const name of broken)
     yield fault(
       'archive',

@@ -4,7 +4,8 @@ import { Archive } from '../archive/archive.ts'
 import { systemClock } from '../base/clock.ts'
 import { HubError } from '../base/errors.ts'
 import { createIds } from '../base/ids.ts'
-import type { Manifest } from '../core/backups/manifest.ts'
+import { firstLine } from '../base/text.ts'
+import { damaged } from '../core/backups/manifest.ts'
 import { checkBackup, restoreArchives, restoreDatabase } from '../core/backups/reading.ts'
 import { openDb } from '../db/open.ts'
 import { acknowledgedFile, forgetAcknowledged } from '../db/sqlite/acknowledged.ts'
@@ -27,31 +28,23 @@ export async function restoreStore(config: Config, { file, force, progress }: Re
   mkdirSync(config.STORAGE_ROOT, { recursive: true, mode: 0o700 })
   const place = parseDatabaseUrl(databaseUrl(config))
   const restoring = { file, manifest, clock: systemClock, replace: there && place.dialect === 'postgres', progress }
-  const archives = await restoredArchives(config, { file, manifest, engine: place.dialect })
+  const draft = `${archiveFolder(config)}.restoring`
+  const taken = manifest.engine === place.dialect && manifest.archives.length > 0
   try {
+    rmSync(draft, { recursive: true, force: true })
+    // Of another engine the feed of changes is left behind, by which the archives would go on: the server makes them anew.
+    if (taken) await restoreArchives(file, draft)
     if (place.dialect === 'sqlite') await besideThenInstead(place.file, restoring)
     else await intoUrl(databaseUrl(config), restoring)
   } catch (error) {
-    rmSync(archives.draft, { recursive: true, force: true })
-    throw error
+    rmSync(draft, { recursive: true, force: true })
+    throw error instanceof HubError ? error : damaged(file, firstLine((error as Error).message), error)
   }
   // The database first: without archives, or with old ones, the server makes them anew.
   rmSync(archiveFolder(config), { recursive: true, force: true })
-  if (existsSync(archives.draft)) renameSync(archives.draft, archiveFolder(config))
-  if (archives.taken) await showFiles(config)
-  return { database, manifest, archives: archives.taken }
-}
-
-/** Of another engine the feed of changes is left behind, by which the archives would go on: the server makes them anew. */
-async function restoredArchives(
-  config: Config,
-  { file, manifest, engine }: { file: string; manifest: Manifest; engine: string },
-): Promise<{ draft: string; taken: boolean }> {
-  const draft = `${archiveFolder(config)}.restoring`
-  rmSync(draft, { recursive: true, force: true })
-  const taken = manifest.engine === engine && manifest.archives.length > 0
-  if (taken) await restoreArchives(file, draft)
-  return { draft, taken }
+  if (existsSync(draft)) renameSync(draft, archiveFolder(config))
+  if (taken) await showFiles(config)
+  return { database, manifest, archives: taken }
 }
 
 /** The files of the archives are in their repositories. Where git is missing or fails, the next server tries again. */

@@ -8,8 +8,8 @@ import type { Log } from '../base/log.ts'
 import { collectProcessMetrics } from '../base/process-metrics.ts'
 import { openFileLimit } from '../base/processes.ts'
 import { guess } from '../core/access/guessing.ts'
-import { callerOfKey, onKeyLost } from '../core/access/keys.ts'
 import { keepNames } from '../core/access/holders.ts'
+import { callerOfKey, onKeyLost } from '../core/access/keys.ts'
 import {
   addFollowed,
   endSession,

@@ -1,33 +1,81 @@
-/** The `git` program: started for one task at a time, with none of the settings of whoever runs Parley. */
+/** The `git` program: started for one task at a time, with no setting of whoever runs Parley, nor one of a repository that runs or redirects. */
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { dirname, resolve } from 'node:path'
+import { existsSync, lstatSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
 import { programEnv } from '../base/processes.ts'
 
 export class GitError extends Error {
   override readonly name = 'GitError'
 }
 
-/** Hooks, signing, line ends and the like of the user are for the user's own repositories. Large files are streamed. */
+/**
+ * They go before those of the repository, which came from a backup perhaps, and that from anybody: nothing there starts a
+ * program or writes elsewhere (archive.git.settings). Large files are streamed.
+ */
 const settings = [
   'safe.directory=*',
   'core.hooksPath=/dev/null',
+  'core.fsmonitor=false',
+  'core.attributesFile=/dev/null',
+  'core.autocrlf=false',
+  'core.symlinks=false',
+  'core.sparseCheckout=false',
+  'submodule.recurse=false',
+  'log.showSignature=false',
   'gc.auto=0',
   'maintenance.auto=false',
   'core.bigFileThreshold=1m',
 ]
 
-function start(folder: string, args: readonly string[]): ChildProcessWithoutNullStreams {
+const environment = {
+  GIT_CONFIG_NOSYSTEM: '1',
+  GIT_CONFIG_GLOBAL: '/dev/null',
+  GIT_ATTR_NOSYSTEM: '1',
+  GIT_NO_REPLACE_OBJECTS: '1',
+  // A repository may say that its lost objects are to be had elsewhere, by a program of its choice.
+  GIT_NO_LAZY_FETCH: '1',
+  GIT_ALLOW_PROTOCOL: 'none',
+  LC_ALL: 'C',
+}
+
+function start(
+  folder: string,
+  args: readonly string[],
+  places = placesOf(resolve(folder)),
+): ChildProcessWithoutNullStreams {
   const options = settings.flatMap((setting) => ['-c', setting])
   const env = {
     ...programEnv(),
-    GIT_CONFIG_NOSYSTEM: '1',
-    GIT_CONFIG_GLOBAL: '/dev/null',
+    ...environment,
+    ...places,
     // Where this one is broken, git would go on with a repository around it, and reset the files of that.
     GIT_CEILING_DIRECTORIES: dirname(resolve(folder)),
-    LC_ALL: 'C',
   }
   return spawn('git', [...options, ...args], { cwd: folder, env, stdio: 'pipe', windowsHide: true })
+}
+
+/** Every byte as it is, whatever the machine is used to; and no program of a filter, since no file of the tree outdoes this one. */
+const attributes = '* -text -filter -ident -working-tree-encoding\n'
+
+/** Said to git, which would otherwise be led by `core.worktree`, `commondir` or a file in the place of the folder `.git`. */
+function placesOf(folder: string): Record<string, string> {
+  const own = join(folder, '.git')
+  const found = lstatSync(own, { throwIfNoEntry: false })
+  if (found === undefined) return {}
+  if (!found.isDirectory()) throw new GitError(`${own} is no folder: it leads to a repository elsewhere`)
+  const objects = join(own, 'objects')
+  const elsewhere = join(objects, 'info', 'alternates')
+  if (existsSync(elsewhere)) throw new GitError(`${elsewhere} leads to objects elsewhere`)
+  writeAttributes(join(own, 'info'))
+  return { GIT_DIR: own, GIT_COMMON_DIR: own, GIT_WORK_TREE: folder, GIT_OBJECT_DIRECTORY: objects }
+}
+
+function writeAttributes(folder: string): void {
+  const file = join(folder, 'attributes')
+  if (existsSync(file) && readFileSync(file, 'utf8') === attributes) return
+  mkdirSync(folder, { recursive: true })
+  writeFileSync(file, attributes)
 }
 
 /** Runs it to its end and returns what it printed; throws what it complained of. */
@@ -56,7 +104,10 @@ export async function tryGit(folder: string, args: readonly string[], input = ''
 /** Whether this machine has git. */
 export async function hasGit(): Promise<boolean> {
   try {
-    return (await tryGit('.', ['--version'])).code === 0
+    const child = start('.', ['--version'], {})
+    child.stdout.resume()
+    child.stderr.resume()
+    return (await once(child, 'close'))[0] === 0
   } catch {
     return false
   }

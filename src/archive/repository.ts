@@ -275,11 +275,19 @@ export const isShown = (folder: string): boolean =>
 async function initialise(folder: string): Promise<void> {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   await git(folder, ['init', '-q', '--template=', '--object-format=sha1', '--initial-branch=main'])
-  appendFileSync(join(folder, '.git', 'config'), '[core]\n\tautocrlf = false\n\tlogAllRefUpdates = false\n')
-  mkdirSync(join(folder, '.git', 'info'), { recursive: true })
-  // Every byte as it is, whatever the machine that checks it out is used to.
-  writeFileSync(join(folder, '.git', 'info', 'attributes'), '* -text\n')
+  appendFileSync(join(folder, '.git', 'config'), ownSettings)
   mkdirSync(ownFolder(folder), { recursive: true })
+}
+
+const ownSettings = '[core]\n\tautocrlf = false\n\tlogAllRefUpdates = false\n'
+
+/** Makes a repository of objects and refs that came without their settings, as `git init` would; git need not be there. */
+export function configure(folder: string): void {
+  const own = join(folder, '.git')
+  for (const name of ['objects', 'refs']) mkdirSync(join(own, name), { recursive: true, mode: 0o700 })
+  const settings = `[core]\n\trepositoryformatversion = 0\n\tfilemode = ${process.platform !== 'win32'}\n\tbare = false\n`
+  writeFileSync(join(own, 'config'), settings + ownSettings, { mode: 0o600 })
+  writeFileSync(join(own, 'HEAD'), `ref: ${branch}\n`, { mode: 0o600 })
 }
 
 /** A git that was killed leaves its lock behind. One that runs holds it for seconds. */

@@ -216,18 +216,20 @@ verifies(
     const server = await serveHere({ storage, env: { ARCHIVE_ENABLED: 'false' } })
     await mailbox(server, 'alice').send('bob', 'x')
     await server.stop()
-    const long = `${'a'.repeat(60)}/${'b'.repeat(60)}/pack.bin`
+    const long = `w${'e'.repeat(70)}b`
+    const pack = `${long}/.git/objects/pack/pack-${'ab'.repeat(20)}.pack`
     const bytes = randomBytes(300_000)
     const files: Record<string, Buffer | string> = {
       '.archive.json': '{"id":"abc","place":{"tx":0,"id":1}}',
-      'web-1/.git/HEAD': 'ref: refs/heads/main',
-      [`web-1/.git/objects/${long}`]: bytes,
-      'web-1/.git/empty': '',
-      'web-1/.git/index': 'not kept',
-      'web-1/.git/parley/shown': 'not kept',
-      'web-1/.git/parley/messages': 'slots',
-      'web-1/attachments/ab/picture.webp': 'is in the repository',
-      'web-1/messages/2026/01/one.md': 'is in the repository',
+      [`${long}/.git/HEAD`]: 'ref: refs/heads/main\n',
+      [`${long}/.git/config`]: 'made anew',
+      [pack]: bytes,
+      [`${long}/.git/packed-refs`]: '',
+      [`${long}/.git/index`]: 'not kept',
+      [`${long}/.git/parley/shown`]: 'not kept',
+      [`${long}/.git/parley/messages`]: 'slots',
+      [`${long}/attachments/ab/picture.webp`]: 'is in the repository',
+      [`${long}/messages/2026/01/one.md`]: 'is in the repository',
     }
     for (const [name, text] of Object.entries(files)) {
       await mkdir(join(storage, 'projects', name, '..'), { recursive: true })
@@ -245,6 +247,6 @@ verifies(
       (name) => files[name] !== 'not kept' && files[name] !== 'is in the repository',
     )
     expect(found.sort()).toEqual(kept.sort())
-    expect((await readFile(join(other, 'projects', 'web-1/.git/objects', long))).equals(bytes)).toBe(true)
+    expect((await readFile(join(other, 'projects', pack))).equals(bytes)).toBe(true)
   },
 )

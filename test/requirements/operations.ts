@@ -9,6 +9,8 @@ export const operations = [
   { id: 'cli.backup.archives', spec: 'mail.md CLI', says: 'The Git repositories of the archives, with all attachments, are in the backup and come back with it.' },
   { id: 'cli.backup.file', spec: 'mail.md CLI', says: 'A backup is one file that only its owner reads; none is written over without --force, none is left half.' },
   { id: 'cli.restore.checked', spec: 'mail.md CLI', says: 'A backup that is cut off, changed or of a newer Parley is refused, and nothing is changed.' },
+  { id: 'cli.restore.tampered', spec: 'mail.md CLI', says: 'Of a backup’s repositories a restore takes objects and refs alone: nothing in it runs a program or writes elsewhere.' },
+  { id: 'cli.restore.told', spec: 'mail.md CLI', says: 'A backup that cannot be restored is refused in a sentence, whatever is wrong with it, and nothing is changed.' },
   { id: 'cli.restore.careful', spec: 'mail.md CLI', says: 'A restore replaces no store without --force, and none that a server has open.' },
   { id: 'cli.restore.engines', spec: 'mail.md CLI', says: 'A backup of one engine can be restored into the other, and mail goes on there.' },
   { id: 'cli.restore.older', spec: 'mail.md CLI', says: 'A backup of an older Parley is brought up to date as it is restored.' },

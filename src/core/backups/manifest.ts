@@ -45,11 +45,17 @@ export function readManifest(text: string, file: string): Manifest {
   return found
 }
 
-/** Whoever wrote the checksums wrote the rest of it too: that it is a manifest at all is checked, not each field. */
+/** The file may be anybody's: a field of another type is no field of ours. */
 function parsed(text: string): Manifest | undefined {
   try {
     const found = JSON.parse(text) as Manifest
-    return Array.isArray(found.parts) && Array.isArray(found.migrations) ? found : undefined
+    const { parts, migrations, archives, counts, last_ids, created_at, parley } = found
+    const fine =
+      [parts, migrations, archives].every(Array.isArray) &&
+      [counts, last_ids].every((one) => Object.values(one).every(Number.isSafeInteger)) &&
+      parts.every((part) => typeof part.name === 'string') &&
+      [...archives, created_at, parley].every((one) => typeof one === 'string')
+    return fine ? found : undefined
   } catch {
     return undefined
   }

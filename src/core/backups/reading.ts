@@ -5,6 +5,8 @@ import { dirname, join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip } from 'node:zlib'
+import { stateFile } from '../../archive/archive.ts'
+import { configure } from '../../archive/repository.ts'
 import type { Clock } from '../../base/clock.ts'
 import { HubError } from '../../base/errors.ts'
 import { readTar, type TarEntry, TarError } from '../../base/tar.ts'
@@ -137,15 +139,36 @@ async function rowsOf({ body }: TarEntry): Promise<{ columns: string[]; rows: un
 const fromJson = (value: unknown): unknown =>
   typeof value === 'object' && value !== null && 'base64' in value ? Buffer.from(String(value.base64), 'base64') : value
 
-/** Into a folder that is empty or absent. Only names that the manifest has, and none that leads out of the folder. */
+/** Of a repository its objects and refs, and what Parley notes there itself. */
+const taken =
+  /^([^./][^/]*)\/\.git\/(?:objects\/(?:[0-9a-f]{2}\/[0-9a-f]{38}|pack\/pack-[0-9a-f]{40}\.(?:pack|idx|rev))|packed-refs|(refs\/(?:heads|tags)\/(?!.*\.lock$)[\w./-]+)|parley\/(?:kept|messages|agents|leases|topics))$/
+
+/**
+ * Into a folder that is empty or absent. None of the settings comes along, since they can start programs and lead elsewhere:
+ * they are written anew (cli.restore.tampered).
+ */
 export async function restoreArchives(file: string, folder: string): Promise<void> {
-  for await (const { name, body } of entriesOf(file)) {
+  const projects = new Set<string>()
+  for await (const { name, size, body } of entriesOf(file)) {
     const [, path] = /^projects\/(.+)$/.exec(name) ?? []
     if (path === undefined) continue
     if (path.split('/').some((step) => step === '' || step === '.' || step === '..' || step.includes('\\')))
       throw damaged(file, `${JSON.stringify(name)} leads out of its folder`)
+    const [, project, ref] = taken.exec(path) ?? []
+    if (project === undefined && path !== stateFile) continue
+    if (project !== undefined) projects.add(project)
+    const content = ref === undefined ? body() : await readRef(size, body)
+    if (content === undefined) continue
     const target = join(folder, path)
     mkdirSync(dirname(target), { recursive: true, mode: 0o700 })
-    await pipeline(body(), createWriteStream(target, { mode: 0o600, flags: 'wx' }))
+    await pipeline(content, createWriteStream(target, { mode: 0o600, flags: 'wx' }))
   }
+  for (const project of projects) configure(join(folder, project))
+}
+
+/** The name of a commit; a ref that leads to another one, or to anything else, stays behind. */
+async function readRef(size: number, body: TarEntry['body']): Promise<Buffer[] | undefined> {
+  if (size > 41) return undefined
+  const bytes = await buffer(body())
+  return /^[0-9a-f]{40}\n?$/.test(bytes.toString()) ? [bytes] : undefined
 }

@@ -43,7 +43,7 @@ A backup of SQLite may be restored into PostgreSQL, and the other way round: DAT
         await screen.out(
           json
             ? `${harmlessJson({ database, counts, created_at, archives: archives ? manifest.archives : [] })}\n`
-            : `${harmlessLine(database)}: restored as of ${created_at}, with ${contents(manifest)}.\n`,
+            : `${harmlessLine(database)}: restored as of ${harmlessLine(created_at)}, with ${contents(manifest)}.\n`,
         )
         if (!archives && manifest.archives.length > 0)
           await screen.note('The archives stayed behind: `parley serve` makes them anew when it starts.')
