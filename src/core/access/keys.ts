@@ -67,6 +67,7 @@ const holdings = memory((hub) => {
   return all
 })
 
+/** Never rejects: what cannot be read now is asked again at the next change. */
 async function checkHolding(hub: Hub, holding: Holding): Promise<void> {
   try {
     if (await holdsKey(hub, holding.caller, holding.hash)) return
@@ -83,7 +84,9 @@ export function onKeyLost(hub: Hub, caller: Caller, key: string, lost: () => voi
   holdings(hub).add(holding)
   // It may have been revoked since the caller was let in.
   void checkHolding(hub, holding)
-  return () => void holdings(hub).delete(holding)
+  return () => {
+    holdings(hub).delete(holding)
+  }
 }
 
 /** Whether a key that was good is so still; by its hash, because nobody has to keep the key itself. */
