@@ -55,35 +55,59 @@ async function untouched(marks: string): Promise<void> {
   expect(await readdir(join(marks, 'elsewhere'))).toEqual([])
 }
 
-verifies('cli.restore.tampered', 'a restore takes no setting of a repository along', async () => {
-  const { storage, marks } = await furnished()
-  await layTraps(marks)
-  const file = join(storage, 'backup.tar.gz')
-  expect(await parleyCommand({ storage }, ['backup', file])).toMatchObject({ code: 0 })
-  const bad = join(storage, 'bad.tar.gz')
-  await reseal(file, bad, (parts) => {
-    const put = (name: string, text: string) => parts.set(`projects/commons/.git/${name}`, Buffer.from(text))
-    put('config', hostile(marks))
-    put('config.worktree', hostile(marks))
-    put('commondir', marks)
-    put('info/attributes', '* filter=evil\n')
-    put('objects/info/alternates', `${marks}\n`)
-    put('hooks/post-index-change', `#!/bin/sh\ntouch ${marks}/hook\n`)
-    put('refs/heads/other', 'ref: ../../config')
-    put('refs/heads/main.lock', '')
-    parts.set('projects/.git/config', Buffer.from(hostile(marks)))
-    parts.set('projects/commons/planted.md', Buffer.from('x'))
+/** Each alone, since one may hinder another; and all at once. */
+const tampers: [what: string, files: (marks: string) => Record<string, string>][] = [
+  [
+    'a program that watches files',
+    (marks) => ({ config: `[core]\n\tfsmonitor = "touch ${marks}/fsmonitor; false"\n` }),
+  ],
+  [
+    'a filter',
+    (marks) => ({
+      config: `[filter "evil"]\n\tsmudge = "touch ${marks}/smudge; cat"\n`,
+      'info/attributes': '* filter=evil\n',
+    }),
+  ],
+  ['other hooks', (marks) => ({ config: `[core]\n\thooksPath = ${marks}/hooks\n` })],
+  ['another folder for its files', (marks) => ({ config: `[core]\n\tworktree = ${marks}/elsewhere\n` })],
+  [
+    'everything',
+    (marks) => ({
+      config: hostile(marks),
+      'config.worktree': hostile(marks),
+      commondir: marks,
+      'info/attributes': '* filter=evil\n',
+      'objects/info/alternates': `${marks}\n`,
+      'hooks/post-index-change': `#!/bin/sh\ntouch ${marks}/hook\n`,
+      'refs/heads/other': 'ref: ../../config',
+      'refs/heads/main.lock': '',
+    }),
+  ],
+]
+for (const [what, files] of tampers)
+  verifies('cli.restore.tampered', `a restore takes no setting of a repository along: ${what}`, async () => {
+    const { storage, marks } = await furnished()
+    await layTraps(marks)
+    const file = join(storage, 'backup.tar.gz')
+    expect(await parleyCommand({ storage }, ['backup', file])).toMatchObject({ code: 0 })
+    const bad = join(storage, 'bad.tar.gz')
+    await reseal(file, bad, (parts) => {
+      for (const [name, text] of Object.entries(files(marks)))
+        parts.set(`projects/commons/.git/${name}`, Buffer.from(text))
+      parts.set('projects/.git/config', Buffer.from(hostile(marks)))
+      parts.set('projects/commons/planted.md', Buffer.from('x'))
+    })
+    const other = await temporaryFolder()
+    expect(await parleyCommand({ storage: other }, ['restore', bad])).toMatchObject({ code: 0, stderr: '' })
+    await untouched(marks)
+    const own = join(other, 'projects', 'commons', '.git')
+    expect(await readFile(join(own, 'config'), 'utf8')).not.toContain(marks)
+    for (const name of ['commondir', 'config.worktree', 'hooks', 'objects/info/alternates', 'refs/heads/other'])
+      expect([name, existsSync(join(own, name))]).toEqual([name, false])
+    expect(existsSync(join(other, 'projects', 'commons', 'planted.md'))).toBe(false)
+    expect(await parleyCommand({ storage: other }, ['archive', 'verify'])).toMatchObject({ code: 0, stderr: '' })
+    await untouched(marks)
   })
-  const other = await temporaryFolder()
-  expect(await parleyCommand({ storage: other }, ['restore', bad])).toMatchObject({ code: 0, stderr: '' })
-  await untouched(marks)
-  const own = join(other, 'projects', 'commons', '.git')
-  expect(await readFile(join(own, 'config'), 'utf8')).not.toContain(marks)
-  for (const name of ['commondir', 'config.worktree', 'hooks', 'objects/info/alternates', 'refs/heads/other'])
-    expect([name, existsSync(join(own, name))]).toEqual([name, false])
-  expect(await parleyCommand({ storage: other }, ['archive', 'verify'])).toMatchObject({ code: 0, stderr: '' })
-  await untouched(marks)
-})
 
 verifies(
   'archive.git.settings',

@@ -27,7 +27,7 @@ export const archive = [
   { id: 'mail.lease.inbox', spec: 'DECISIONS mail 8', says: 'An exclusive lease of another on an inbox in the archive blocks mail to it; one on code never does.' },
   { id: 'mail.archive.rebuilt', spec: 'DECISIONS mail 12', says: 'A rebuild from the tables gives the same files as following the feed.' },
   { id: 'mail.archive.gap', spec: 'DESIGN One write', says: 'An archive without a watermark is made anew; one with a foreign commit goes on behind it.' },
-  { id: 'archive.git.settings', spec: 'DECISIONS mail 12', says: 'No setting, filter, hook or redirection of a repository takes effect when Parley runs git in it.' },
+  { id: 'archive.git.settings', spec: 'DECISIONS mail 12', says: 'Git, as Parley runs it, heeds no setting of a repository that runs a program or leads elsewhere.' },
   { id: 'cli.archive.file', spec: 'DECISIONS mail 12', says: '`archive rebuild` puts a file aside that stands where the folder of the archive should be.' },
   { id: 'cli.archive.verify', spec: 'DECISIONS mail 12', says: '`archive verify` finds a missing file, a changed byte, a foreign commit, a lost object: exit code 1.' },
   { id: 'cli.archive.rebuild', spec: 'DECISIONS mail 12', says: '`archive rebuild` mends each of them, also beside a running server.' },
