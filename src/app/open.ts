@@ -1,7 +1,8 @@
 /** Settings → database → hub: the beginning of every way to run Parley. */
 import { statSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { viewArchive } from '../archive/view.ts'
+import { homeFolder } from '../attachments/grounds.ts'
 import { systemClock } from '../base/clock.ts'
 import { HubError } from '../base/errors.ts'
 import { createIds } from '../base/ids.ts'
@@ -130,6 +131,15 @@ async function answersOf(config: Config, log: Log): Promise<Answers> {
   return inRedis(openRedis(LLM_CACHE_REDIS_URL), log)
 }
 
+/** The files that hold secrets of Parley: the store, the key that signs sessions, and the settings with the operator's token. */
+function ownFiles(config: Config): readonly string[] {
+  const place = parseDatabaseUrl(databaseUrl(config))
+  const store = place.dialect === 'sqlite' ? ['', '-wal', '-shm', '-journal'].map((end) => place.file + end) : []
+  const home = homeFolder()
+  const settings = [config.PARLEY_ENV_FILE, config.BRIDGE_CONFIG, home && join(home, '.parley')]
+  return [config.STORAGE_ROOT, ...store, ...settings].flatMap((path) => (path ? [resolve(path)] : []))
+}
+
 const rulesOf = (config: Config): Rules => ({
   contacts: {
     enforced: config.CONTACT_ENFORCEMENT_ENABLED,
@@ -152,8 +162,9 @@ const rulesOf = (config: Config): Rules => ({
       config.QUOTA_ENABLED && config.QUOTA_ATTACHMENTS_LIMIT_BYTES > 0
         ? config.QUOTA_ATTACHMENTS_LIMIT_BYTES
         : undefined,
-    // The database and the key that signs sessions are there.
-    closed: [config.STORAGE_ROOT],
+    closed: ownFiles(config),
+    roots: config.ATTACHMENT_ROOTS,
+    hidden: config.ATTACHMENT_HIDDEN,
   },
 })
 

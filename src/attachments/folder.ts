@@ -13,9 +13,6 @@ export interface Folder {
   readonly real: string
 }
 
-/** The system's own trees: their files are made as they are read, and tell of this process. */
-const systemTrees = ['/proc', '/sys']
-
 /** The folder of this name on this machine; undefined where there is none. */
 export async function findFolder(path: string): Promise<Folder | undefined> {
   if (!isAbsolute(path)) return undefined
@@ -27,24 +24,30 @@ export async function findFolder(path: string): Promise<Folder | undefined> {
   }
 }
 
-interface Reading {
+export interface Reading {
   /** Bytes of the largest file that is read. */
   readonly most: number
-  /** Folders, with links followed, in which nothing is read. */
+  /** Folders and files, with links followed, that are never read. */
   readonly closed: readonly string[]
+  /** Throws why a file is not read, by its path with links followed. */
+  readonly judge?: (real: string) => Promise<void>
 }
 
 /** The whole file, or undefined if there is none. Anything but a plain file inside of the folder is refused. */
-export async function readInside(folder: Folder, path: string, { most, closed }: Reading): Promise<Buffer | undefined> {
-  const never = [...systemTrees, ...closed]
-  if (never.some((tree) => folder.real === tree || isWithin(tree, folder.real))) throw neverRead(path)
+export async function readInside(
+  folder: Folder,
+  path: string,
+  { most, closed, judge }: Reading,
+): Promise<Buffer | undefined> {
+  if (closed.some((tree) => folder.real === tree || isWithin(tree, folder.real))) throw neverRead(path)
   const wanted = resolve(folder.path, path)
   // By the name alone, first: whether there is a file outside is not told.
   if (!isWithin(folder.path, wanted) && !isWithin(folder.real, wanted)) throw outside(path)
   try {
     const real = await realpath(wanted)
     if (!isWithin(folder.real, real)) throw outside(path)
-    if (never.some((tree) => real === tree || isWithin(tree, real))) throw neverRead(path)
+    if (closed.some((tree) => real === tree || isWithin(tree, real))) throw neverRead(path)
+    await judge?.(real)
     // Looked at before it is opened: to open a FIFO waits for a writer, and to open a device may act on it.
     if (!(await lstat(real)).isFile()) throw noFile(path)
     const handle = await open(real, flags)
@@ -115,7 +118,11 @@ const outside = (path: string): HubError =>
     hint: "Nothing was sent. Name a file inside of the project's folder, by its path from there; links are followed.",
   })
 
-const neverRead = (path: string): HubError => refused(path, 'is in a folder that is never read for mail')
+const neverRead = (path: string): HubError =>
+  refused(path, 'is a file of Parley itself, which is never read for mail', { hint: giveContent })
+
+/** The way that is always open. */
+export const giveContent = 'Nothing was sent. Give the content itself, as a data URI.'
 
 const noFile = (path: string): HubError => refused(path, 'is no plain file')
 

@@ -12,8 +12,9 @@ const rasters: Readonly<Record<Raster, { mediaTypes: readonly string[]; extensio
   webp: { mediaTypes: ['image/webp'], extensions: ['webp'] },
 }
 
-/** Of files that are kept as they are, by extension. */
+/** Of files that are kept as they are, by extension. Of several with one media type, the first names a file without a name. */
 const others: Readonly<Record<string, string>> = {
+  txt: 'text/plain',
   bmp: 'image/bmp',
   css: 'text/css',
   csv: 'text/csv',
@@ -33,7 +34,6 @@ const others: Readonly<Record<string, string>> = {
   svg: 'image/svg+xml',
   tar: 'application/x-tar',
   ts: 'text/x-typescript',
-  txt: 'text/plain',
   xml: 'application/xml',
   yaml: 'application/yaml',
   yml: 'application/yaml',

@@ -1,8 +1,18 @@
 /** Settings of attachments: what becomes of images, and how much a project may store. */
 import { limits } from '../base/limits.ts'
-import { count, flag, number, setting } from './kinds.ts'
+import { count, flag, folders, number, setting } from './kinds.ts'
 
 export const attachmentSettings = {
+  ATTACHMENT_ROOTS: setting({
+    default: '',
+    says: 'Folders, separated by commas, in which files of a project may be attached to mail though the project is no git repository. All folders in them count too, but never `/`, a home folder itself or a system folder.',
+    parse: folders,
+  }),
+  ATTACHMENT_HIDDEN: setting({
+    default: 'false',
+    says: 'Whether hidden files, private keys and files that git ignores may be attached to mail by their path.',
+    parse: flag,
+  }),
   CONVERT_IMAGES: setting({
     default: 'true',
     says: 'Whether images of a message become WebP where the message does not say. An image that is not converted is stored as it is.',

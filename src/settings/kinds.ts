@@ -64,6 +64,8 @@ export function folder(raw: string): string {
   return resolve(raw === '~' || raw.startsWith('~/') ? join(home(), raw.slice(1)) : raw)
 }
 
+export const folders = (raw: string): readonly string[] => list(raw).map(folder)
+
 export function redisUrl(raw: string): string | undefined {
   if (raw !== '' && !isRedisUrl(raw))
     throw new Error('must be redis:// or rediss:// with a host, and perhaps a port and the number of a database')

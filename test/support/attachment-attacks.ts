@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -43,13 +44,14 @@ export function attackedServer(parley: () => Served) {
     const folder = await temporaryFolder()
     const project = join(folder, 'repository')
     await mkdir(join(project, 'docs'), { recursive: true })
+    execFileSync('git', ['init', '--quiet', project])
     await writeFile(join(folder, 'secret.png'), await drawing().png().toBuffer())
     await writeFile(join(folder, 'secret.txt'), 'secret')
     const door = plainMail(parley())
     for (const name of ['GreenCastle', 'BlueLake'])
       await door.call('register_agent', { project_key: project, program: 'test', model: 'none', name })
-    const send = (more: Record<string, unknown>) =>
-      door.call('send_message', {
+    const send = <Answer = Record<string, unknown>>(more: Record<string, unknown>) =>
+      door.call<Answer>('send_message', {
         project_key: project,
         sender_name: 'GreenCastle',
         // Nobody is called that: a send that goes wrong makes no agent either.

@@ -15,7 +15,7 @@ import { findFile, findPart } from '../../src/store/attachments.ts'
 import { TestClock } from './clock.ts'
 import type { TestDatabase } from './engines.ts'
 import { openTestHub, registered, usualRules } from './hub.ts'
-import { temporaryFolder } from './parley.ts'
+import { temporaryRepository } from './parley.ts'
 
 type Told = Pick<HubError, 'code' | 'message' | 'hint'>
 
@@ -36,7 +36,7 @@ export async function startAttachments(open: () => Promise<TestDatabase>, rules:
     clock,
     rules: { attachments: { ...usualRules.attachments, ...rules } },
   })
-  const project = await temporaryFolder()
+  const project = await temporaryRepository()
   await mkdir(join(project, 'docs'))
   for (const name of ['GreenCastle', 'BlueLake']) await register(hub, local, { project, name })
   const { id: projectId } = await needProject(hub, local, project)

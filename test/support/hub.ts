@@ -35,7 +35,15 @@ export const usualRules: Rules = {
   inboxLeases: true,
   overdueMs: 1_800_000,
   inboxQuota: undefined,
-  attachments: { convert: true, inlineBytes: 65_536, keepOriginals: false, quotaBytes: undefined, closed: [] },
+  attachments: {
+    convert: true,
+    inlineBytes: 65_536,
+    keepOriginals: false,
+    quotaBytes: undefined,
+    closed: [],
+    roots: [],
+    hidden: false,
+  },
 }
 
 export function openTestHub(

@@ -1,5 +1,5 @@
 /** A real Parley on a free port, with a storage folder of its own: `parley serve` as a child process, or the same server in this one. */
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -46,6 +46,13 @@ const afterTest: Later = (work) => onTestFinished(async () => void (await work()
 export async function temporaryFolder(later: Later = afterTest): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'parley-test-'))
   later(() => rm(folder, { recursive: true, force: true }))
+  return folder
+}
+
+/** The same as a git repository, whose files mail may carry. */
+export async function temporaryRepository(later?: Later): Promise<string> {
+  const folder = await temporaryFolder(later)
+  execFileSync('git', ['init', '--quiet', folder])
   return folder
 }
 

@@ -47,8 +47,12 @@ export interface Rules {
     readonly keepOriginals: boolean
     /** Bytes of files that a project may store. */
     readonly quotaBytes: number | undefined
-    /** Folders whose files are attached to nothing: the hub's own. */
+    /** Folders and files that are attached to nothing: the hub's own. */
     readonly closed: readonly string[]
+    /** Folders in which files are read though they are of no git repository. */
+    readonly roots: readonly string[]
+    /** Whether hidden files, keys and files that git ignores are read too. */
+    readonly hidden: boolean
   }
 }
 

@@ -128,19 +128,24 @@ eachEngine('Attachments', (open) => {
     await hub.close()
   })
 
-  verifies('mail.attach.convert', 'what is not converted stays as it is, in the text and in the store', async () => {
-    const { hub, write, send, inbox, content } = await start({ convert: false })
-    const png = await drawing().png().toBuffer()
-    await write('flow.png', png)
-    const { attachments } = await send({ body: '![flow](flow.png)', enclosing: { paths: ['flow.png'] } })
-    expect(attachments).toMatchObject([{ kind: 'file', mediaType: 'image/png', bytes: png.length }])
-    expect((await inbox())[0]?.body).toBe('![flow](flow.png)')
-    const [file] = attachments
-    expect((await content(file?.kind === 'file' ? file.path : ''))?.equals(png)).toBe(true)
-    const asked = await send({ body: '![flow](flow.png)', enclosing: { convert: true } })
-    expect(asked.attachments).toMatchObject([{ kind: 'inline', mediaType: 'image/webp' }])
-    await hub.close()
-  })
+  verifies(
+    'mail.attach.convert',
+    'what is not converted is stored as it is, and the Markdown names its path',
+    async () => {
+      const { hub, write, send, inbox, content } = await start({ convert: false })
+      const png = await drawing().png().toBuffer()
+      await write('flow.png', png)
+      const { attachments } = await send({ body: '![flow](flow.png)', enclosing: { paths: ['flow.png'] } })
+      expect(attachments).toMatchObject([{ kind: 'file', mediaType: 'image/png', bytes: png.length }])
+      const [file] = attachments
+      const path = file?.kind === 'file' ? file.path : ''
+      expect((await inbox())[0]?.body).toBe(`![flow](${path})`)
+      expect((await content(path))?.equals(png)).toBe(true)
+      const asked = await send({ body: '![flow](flow.png)', enclosing: { convert: true } })
+      expect(asked.attachments).toMatchObject([{ kind: 'inline', mediaType: 'image/webp' }])
+      await hub.close()
+    },
+  )
 
   verifies('mail.attach.policy', "the sender's policy keeps images in the message or out of it", async () => {
     const { hub, project, write, send } = await start()
@@ -180,8 +185,9 @@ eachEngine('Attachments', (open) => {
     await send({ body: `![it](${uri})` })
     expect((await inbox())[0]?.body).toMatch(/^!\[it\]\(attachments\/.*\.webp\)$/)
     const before = await counts(db)
-    for (const draft of [{ body: `![it](${uri})`, enclosing: { convert: false } }, { body: 'x'.repeat(2 ** 20 + 1) }])
-      expect(await failure(send(draft))).toMatchObject({
+    // As code it is text.
+    for (const body of [`\`![it](${uri})\``, 'x'.repeat(2 ** 20 + 1)])
+      expect(await failure(send({ body }))).toMatchObject({
         code: 'INVALID_ARGUMENT',
         message: expect.stringMatching(/^The body must have at most/),
       })

@@ -29,7 +29,7 @@ import type { Staged, StagedFile, Staging } from './staging.ts'
 export interface Enclosing {
   /** Paths of files in the folder of the project, and data URIs. */
   readonly paths?: readonly string[] | undefined
-  /** Whether images become WebP, those of the Markdown too; the hub's rule, if left out. */
+  /** Whether images become WebP, those of the Markdown too, or are stored as they are; the hub's rule, if left out. */
   readonly convert?: boolean | undefined
 }
 
@@ -89,13 +89,13 @@ export async function enclosedOrFault(
 /** Everything is checked and converted here: what fails, fails before anything is stored (mail.attach.refused). */
 async function enclose(hub: Hub, caller: Caller, wanted: Wanted): Promise<Enclosed> {
   const { body, paths = [], sender, convert = hub.rules.attachments.convert } = wanted
-  const images = convert ? listImages(body).filter(({ address }) => isImage(address)) : []
+  const images = listImages(body).filter(({ address }) => isImage(address))
   if (images.length === 0 && paths.length === 0)
     return checked({ projectId: sender.projectId, body, attachments: [], files: [] })
   if (!mayReadFiles(caller) && !paths.every(isDataUri)) throw noFiles()
   const desk = await openDesk(hub, (await needProject(hub, caller, wanted.project)).key)
-  const readable = mayReadFiles(caller) && desk.folder !== undefined
-  // Whoever may not have files read learns nothing of them: their images stay as written.
+  const readable = mayReadFiles(caller) && typeof desk.ground !== 'string'
+  // Where no files are read, nothing is told of them: their images stay as written.
   const given = images.filter(({ address }) => readable || isDataUri(address))
   const addresses = [...new Set([...given.map(({ address }) => address), ...paths])]
   if (addresses.length > limits.attachments) throw tooMany(addresses.length)

@@ -2,7 +2,8 @@
 import { webcrypto } from 'node:crypto'
 import { realpath } from 'node:fs/promises'
 import { isDataUri, parseDataUri, toDataUri } from '../../attachments/data-uri.ts'
-import { type Folder, findFolder, readInside, refused, tooLarge } from '../../attachments/folder.ts'
+import { giveContent, readInside, refused, tooLarge } from '../../attachments/folder.ts'
+import { holdsKey } from '../../attachments/grounds.ts'
 import { lying, toWebp } from '../../attachments/images.ts'
 import {
   extensionOf,
@@ -21,20 +22,21 @@ import { HubError } from '../../base/errors.ts'
 import { limits } from '../../base/limits.ts'
 import { echo } from '../../base/text.ts'
 import type { Hub } from '../hub/hub.ts'
+import { findGround, type Ground, judgeFile, secret } from './grounds.ts'
 
 /** Where the attachments of one message are read. */
 export interface Desk {
-  /** The folder of the project, if it is on this server. */
-  readonly folder: Folder | undefined
-  readonly key: string
+  /** Where files are read, or why none is. */
+  readonly ground: Ground | string
   readonly closed: readonly string[]
+  readonly hidden: boolean
   readonly keepOriginals: boolean
 }
 
 export async function openDesk(hub: Hub, key: string): Promise<Desk> {
-  const { closed, keepOriginals } = hub.rules.attachments
-  const real = closed.map((folder) => realpath(folder).catch(() => folder))
-  return { folder: await findFolder(key), key, closed: await Promise.all(real), keepOriginals }
+  const { closed, hidden, keepOriginals } = hub.rules.attachments
+  const real = closed.map((path) => realpath(path).catch(() => path))
+  return { ground: await findGround(hub, key), closed: await Promise.all(real), hidden, keepOriginals }
 }
 
 interface Source {
@@ -49,9 +51,8 @@ interface Source {
 /** A file that is not there is an error only if it is needed. */
 export async function readSource(desk: Desk, address: string, needed: boolean): Promise<Source | undefined> {
   if (isDataUri(address)) return readDataUri(address)
-  if (desk.folder === undefined) throw noFolder(desk, address)
-  const path = (await readAs(desk, desk.folder, address)) ?? (needed ? undefined : await readDecoded(desk, address))
-  if (path !== undefined) return path
+  const found = (await readAs(desk, address)) ?? (needed ? undefined : await readDecoded(desk, address))
+  if (found !== undefined) return found
   if (!needed) return undefined
   throw new HubError('NOT_FOUND', `There is no file ${JSON.stringify(echo(address))} in the project's folder.`, {
     hint: 'Nothing was sent. Name the file by its path from the folder of the project.',
@@ -59,22 +60,25 @@ export async function readSource(desk: Desk, address: string, needed: boolean): 
 }
 
 /** Addresses in Markdown are written with %20 for a space. */
-async function readDecoded({ folder, ...desk }: Desk, address: string): Promise<Source | undefined> {
-  if (folder === undefined || !address.includes('%')) return undefined
+async function readDecoded(desk: Desk, address: string): Promise<Source | undefined> {
+  if (!address.includes('%')) return undefined
   try {
-    return await readAs(desk, folder, decodeURIComponent(address))
+    return await readAs(desk, decodeURIComponent(address))
   } catch (error) {
     if (error instanceof URIError) return undefined
     throw error
   }
 }
 
-async function readAs({ closed }: Pick<Desk, 'closed'>, folder: Folder, path: string): Promise<Source | undefined> {
+async function readAs({ ground, closed, hidden }: Desk, path: string): Promise<Source | undefined> {
+  if (typeof ground === 'string') throw refused(path, `cannot be read: ${ground}`, { hint: giveContent })
   if (path.includes('\0')) throw refused(path, 'is no name of a file')
   const extension = extensionOf(path)
   const declared = kindOfExtension(extension)
   const most = declared === 'other' ? limits.fileBytes : declared === 'svg' ? limits.svgBytes : limits.imageBytes
-  const bytes = await readInside(folder, path, { most, closed })
+  const judge = async (real: string) => (hidden ? undefined : judgeFile(ground, path, real))
+  const bytes = await readInside(ground.folder, path, { most, closed, judge })
+  if (bytes !== undefined && !hidden && holdsKey(bytes)) throw secret(path, 'holds a private key')
   return bytes && { what: path, bytes, declared, mediaType: mediaTypeOfExtension(extension), extension }
 }
 
@@ -182,8 +186,3 @@ const hash = async (name: string, bytes: Buffer): Promise<string> =>
   Buffer.from(
     await webcrypto.subtle.digest(name, new Uint8Array(bytes.buffer as ArrayBuffer, bytes.byteOffset, bytes.length)),
   ).toString('hex')
-
-const noFolder = ({ key }: Desk, address: string): HubError =>
-  refused(address, `cannot be read: this server has no folder ${JSON.stringify(echo(key))}`, {
-    hint: 'Nothing was sent. Give the content itself, as a data URI.',
-  })

@@ -4,7 +4,7 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect } from 'vitest'
 import { connectMail, type Message, plainMail, type Receipt } from '../../support/mail.ts'
-import { eras, serveHere, shareServer, startParley, temporaryFolder } from '../../support/parley.ts'
+import { eras, serveHere, shareServer, startParley, temporaryRepository } from '../../support/parley.ts'
 import { drawing, noise, uriOf } from '../../support/pictures.ts'
 import { verifies } from '../../support/verifies.ts'
 
@@ -27,7 +27,7 @@ type Answer = Receipt & { attachments?: Record<string, unknown>[] }
 
 /** A repository with a small and a large image, and two agents. */
 async function newRepository(at: { url: string }, door = plainMail(at)) {
-  const project_key = await temporaryFolder()
+  const project_key = await temporaryRepository()
   await mkdir(join(project_key, 'docs'))
   await writeFile(join(project_key, 'docs/flow.png'), await drawing().png().toBuffer())
   await writeFile(join(project_key, 'docs/a photo.jpg'), await noise().jpeg().toBuffer())

@@ -1,0 +1,63 @@
+/** Which files of this machine mail may carry: those of a project that is a git repository, or that the operator has listed. */
+import { access, realpath } from 'node:fs/promises'
+import { join, relative } from 'node:path'
+import { tryGit } from '../../archive/git.ts'
+import { type Folder, findFolder, giveContent, refused } from '../../attachments/folder.ts'
+import { foldersUpTo, isHidden, isKeyName, isSameOrWithin, isSystemFolder } from '../../attachments/grounds.ts'
+import type { HubError } from '../../base/errors.ts'
+import { echo } from '../../base/text.ts'
+import type { Hub } from '../hub/hub.ts'
+
+/** The folder of a project whose files may be read. */
+export interface Ground {
+  readonly folder: Folder
+  /** Where the rules of git begin that say what is ignored: the folder itself, or the listed one around it. */
+  readonly top: string
+}
+
+/** The ground of a project, or why it has none: as the end of a sentence about the file. */
+export async function findGround(hub: Hub, key: string): Promise<Ground | string> {
+  const folder = await findFolder(key)
+  const named = JSON.stringify(echo(key))
+  if (folder === undefined) return `this server has no folder ${named}`
+  if (isSystemFolder(folder.real)) return `${named} is a home or system folder, of which no file is read`
+  if (await hasGit(folder.real)) return { folder, top: folder.real }
+  for (const root of hub.rules.attachments.roots) {
+    const top = await realpath(root).catch(() => root)
+    if (isSameOrWithin(top, folder.real)) return { folder, top }
+  }
+  return `the folder ${named} is no git repository and not listed in ATTACHMENT_ROOTS`
+}
+
+const hasGit = (folder: string): Promise<boolean> =>
+  access(join(folder, '.git')).then(
+    () => true,
+    () => false,
+  )
+
+/** Refuses what its owner has hidden. `path` names the file in errors, `real` is it with links followed. */
+export async function judgeFile({ folder, top }: Ground, path: string, real: string): Promise<void> {
+  if (isHidden(folder.real, real)) throw secret(path, 'is hidden')
+  if (isKeyName(real)) throw secret(path, 'is named like a private key')
+  for (const repository of foldersUpTo(top, real))
+    if ((await hasGit(repository)) && (await isIgnored(repository, path, real))) throw secret(path, 'is ignored by git')
+}
+
+/** By its rules alone: git reads no index, and runs nothing that the repository asks for. */
+async function isIgnored(repository: string, path: string, real: string): Promise<boolean> {
+  // Whatever its configuration calls its folder. A name that begins with a colon would be read as a pattern.
+  const here = ['--git-dir=.git', '--work-tree=.']
+  const task = [...here, 'check-ignore', '--no-index', '--quiet', '--', `./${relative(repository, real)}`]
+  const code = await tryGit(repository, task).then(
+    (ended) => ended.code,
+    () => undefined,
+  )
+  if (code === 0 || code === 1) return code === 0
+  // Without an answer it may be what nobody is to see.
+  throw secret(path, 'may be ignored by git, which could not be asked')
+}
+
+export const secret = (path: string, why: string): HubError =>
+  refused(path, `${why}: such files are not read`, {
+    hint: `${giveContent} Check first that its readers may see it. The operator of Parley can allow such files with ATTACHMENT_HIDDEN=true.`,
+  })
