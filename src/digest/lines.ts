@@ -36,9 +36,33 @@ const labels: readonly (readonly [RegExp, Kind])[] = [
 ]
 
 /** A line that is no continuation of the one before it. */
-const begins = /^[\s*_]*(?:(?:TODO|FIXME)\b|[A-Z][a-z]+(?: [a-z]+)?:)/
+const begins =
+  /^[\s*_]*(?:(?:TODO|FIXME)\b|[A-Z][a-z]+(?: [a-z]+)?:|(?:I|We)(?:['’]ll| will)\b|(?:Decided|Agreed|Resolved)\b)/
 
-/** Reads line by line; lines that follow each other are one paragraph, a bullet is one of its own. */
+/** A label whose text stands on the next line. */
+const bareLabel = /^[\s*_]*[A-Za-z][A-Za-z -]{2,20}:[\s*_]*$/
+
+/** An editor that wraps lines leaves none shorter than this together with the next word. */
+const wrapLength = 66
+const sentenceEnd = /[.!?:;…][)"'’”*_`]*$/
+
+/** Whether a line goes on with the statement of the line before it: people end a line, editors wrap one. */
+function goesOn(before: string, line: string): boolean {
+  if (before === '' || begins.test(line)) return false
+  if (bareLabel.test(before)) return true
+  const [word = ''] = line.split(/\s/, 1)
+  return before.length + 1 + word.length > wrapLength && !sentenceEnd.test(before)
+}
+
+const stored = String.raw`attachments\/(?:originals\/)?[0-9a-f]{2}\/[0-9a-f]{40}\.\w{1,10}`
+const dataUri = String.raw`data:(?:[\w.+-]{1,80}\/[\w.+-]{1,80})?(?:;[\w.=-]{1,80}){0,5},[^\s<>()"'\`\]]*`
+const image = new RegExp(String.raw`!\[([^\][\n]{0,200})\]\(\s{0,9}<?(?:${dataUri}|${stored})[^)\n]{0,200}\)?`, 'gi')
+const address = new RegExp(String.raw`\b(?:${dataUri}|${stored})`, 'gi')
+
+/** The text with images by what describes them: their content, or their place in the archive, tells a reader nothing. */
+export const withoutFiles = (text: string): string => text.replace(image, '$1').replace(address, '')
+
+/** Reads line by line: each is a statement of its own, unless it goes on with the one before. */
 export function readMarkdown(body: string): Reading {
   const found = { points: [], questions: [], actions: [], done: [], decisions: [], code: [] } as {
     [Key in keyof Reading]: string[]
@@ -46,13 +70,15 @@ export function readMarkdown(body: string): Reading {
   let closing: string | undefined
   let section: Kind | undefined
   let paragraph = ''
+  let before = ''
 
   const end = () => {
     if (paragraph.trim() !== '') readSentences(paragraph)
     paragraph = ''
+    before = ''
   }
 
-  for (const line of body.slice(0, readLength).split(lineBreak)) {
+  for (const line of withoutFiles(body).slice(0, readLength).split(lineBreak)) {
     if (line.trim() === '') {
       end()
       continue
@@ -77,8 +103,10 @@ export function readMarkdown(body: string): Reading {
       readItem(item)
       continue
     }
-    if (begins.test(line)) end()
-    paragraph += ` ${line.trim()}`
+    const text = line.trim()
+    if (!goesOn(before, text)) end()
+    paragraph += ` ${text}`
+    before = text
   }
   end()
   return found
@@ -119,7 +147,7 @@ const question = /\?[)"'’”*_]*$/
 const asks = (sentence: string): boolean => question.test(sentence.trimEnd().slice(-20))
 
 const decision =
-  /\b(?:(?:we|i|they)(?:['’]ve| have)? (?:decided|agreed|settled|chose|approved)|(?:it )?(?:was|is) (?:decided|agreed|approved)|let['’]?s go with|(?:going|we['’]ll go|will go) with|final decision)\b/i
+  /^(?:decided|agreed|settled|resolved) (?:to|on|that|not|against)\b|\b(?:(?:we|i|they)(?:['’]ve| have)? (?:decided|agreed|settled|chose|approved)|(?:it )?(?:was|is) (?:decided|agreed|approved)|let['’]?s go with|(?:going|we['’]ll go|will go) with|final decision)\b/i
 /** Somebody who will, not something that will happen. A name begins a word: else each letter would be tried as its first. */
 const promise =
   /\b(?:I|[Ww]e)(?:['’]ll| will)\b|(?<![\p{L}\p{M}\p{N}_-])(?!(?:It|This|That|There|Which|What|They|These|Those|You)\b)\p{Lu}[\p{L}\p{M}\p{N}_-]{0,100} will\b/u

@@ -1,6 +1,6 @@
 /** The question to a language model that refines a summary: messages go in as fenced data, little of the answer is trusted. */
 import { z } from 'zod'
-import { cut, itemLength, plain } from './lines.ts'
+import { cut, itemLength, plain, withoutFiles } from './lines.ts'
 import type { Summary, Told } from './summary.ts'
 import { summaryLimits } from './summary.ts'
 
@@ -48,7 +48,7 @@ export function startExcerpts(): Excerpts {
       const excerpt = {
         from,
         subject: cut(subject, itemLength),
-        text: cut(body.slice(0, 2 * excerptLength), excerptLength),
+        text: cut(withoutFiles(body).slice(0, 2 * excerptLength), excerptLength),
       }
       kept.push(excerpt)
       size += excerpt.text.length + itemLength

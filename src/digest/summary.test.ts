@@ -62,6 +62,7 @@ verifies(
         { name: 'RedStone', messages: 0 },
       ],
       totalMessages: 3,
+      messagesRead: 3,
       keyPoints: [
         'GreenCastle: The users endpoint times out under load.',
         'GreenCastle: It will need two reviews.',
@@ -108,6 +109,44 @@ test('Somebody’s promise is an action, what will happen is not', () => {
   )
   expect(actions).toEqual(['I will write it.', 'We’ll deploy on Friday.', 'BlueLake will review the change.'])
   expect(points).toHaveLength(3)
+})
+
+verifies('mail.summary.lines', 'A line is a statement, unless an editor has wrapped it', () => {
+  const body = [
+    'TODO: fix the retry',
+    'Decision: keep SQLite',
+    'who owns the deploy?',
+    'I will write the docs',
+    'Decided to ship on Friday',
+  ].join('\n')
+  expect(readMarkdown(body)).toMatchObject({
+    actions: ['fix the retry', 'I will write the docs'],
+    decisions: ['keep SQLite', 'Decided to ship on Friday'],
+    questions: ['who owns the deploy?'],
+    points: [],
+  })
+  const wrapped = `The users endpoint times out under load, which we have known since\nMarch, and nobody has looked at the logs of the second database so\nfar.\nDecision:\nlook tomorrow`
+  expect(readMarkdown(wrapped)).toMatchObject({
+    points: [
+      'The users endpoint times out under load, which we have known since March, and nobody has looked at the logs of the second database so far.',
+    ],
+    decisions: ['look tomorrow'],
+  })
+})
+
+verifies('mail.summary.files', 'Neither the content of an image nor its place in the archive is in a summary', () => {
+  const path = `attachments/ab/${'ab'.repeat(20)}.webp`
+  const uri = `data:image/webp;base64,${'QUJD'.repeat(9000)}`
+  const body = `Look at ![the flow](${uri}) before you answer.\n\nThe photo ![shot](${path}) shows the second crash.\n\nThe file is at ${path} for everybody.\n\nTODO: redraw ![it](<${uri}> "big") soon`
+  const summary = digest([{ from: 'alice', body }])
+  expect(summary).toMatchObject({
+    keyPoints: ['alice: Look at the flow before you answer.', 'alice: The photo shot shows the second crash.'],
+    actionItems: ['alice: redraw it soon'],
+    codeReferences: [],
+  })
+  expect(JSON.stringify(summary)).not.toMatch(/base64|QUJD|attachments\//)
+  // Cut off in the middle, as a long message is.
+  expect(JSON.stringify(readMarkdown(`Look at ![the flow](${uri.slice(0, 19_000)}`))).not.toContain('QUJD')
 })
 
 test('Sections tell what their bullets are', () => {

@@ -26,6 +26,8 @@ export interface Summary {
   /** The busiest writer first; agents that were only written to come last. */
   readonly participants: readonly Participant[]
   readonly totalMessages: number
+  /** Of how many of them all but the participants is drawn. */
+  readonly messagesRead: number
   readonly keyPoints: readonly string[]
   readonly openQuestions: readonly string[]
   readonly actionItems: readonly string[]
@@ -54,7 +56,8 @@ interface Question extends Item {
 
 export interface Digest {
   add(message: Told): void
-  finish(totalMessages?: number): Summary
+  /** `writers` have written all messages of the thread; those that were read, if left out. */
+  finish(writers?: readonly Participant[]): Summary
 }
 
 export function startDigest(): Digest {
@@ -85,23 +88,27 @@ export function startDigest(): Digest {
       for (const text of telling) points.push({ id, from, text })
       if (points.length > mostKept) points.splice(openingPoints, 1 + points.length - mostKept)
     },
-    finish: (totalMessages = count) => ({
-      subject,
-      participants: [...written]
+    finish(writers) {
+      for (const { name, messages } of writers ?? []) written.set(name, messages)
+      const participants = [...written]
         .map(([name, messages]) => ({ name, messages }))
         .sort((a, b) => b.messages - a.messages)
-        .slice(0, summaryLimits.participants),
-      totalMessages,
-      keyPoints: ends(points).map(line),
-      openQuestions: questions.slice(-summaryLimits.items).map(line),
-      actionItems: [...actions.values()].slice(-summaryLimits.items).map(line),
-      decisions: [...decisions.values()].slice(-summaryLimits.items).map(line),
-      codeReferences: [...code]
-        .sort(([, a], [, b]) => b - a)
-        .slice(0, summaryLimits.codeReferences)
-        .map(([text]) => text),
-      lastAt,
-    }),
+      return {
+        subject,
+        participants: participants.slice(0, summaryLimits.participants),
+        totalMessages: participants.reduce((sum, { messages }) => sum + messages, 0),
+        messagesRead: count,
+        keyPoints: ends(points).map(line),
+        openQuestions: questions.slice(-summaryLimits.items).map(line),
+        actionItems: [...actions.values()].slice(-summaryLimits.items).map(line),
+        decisions: [...decisions.values()].slice(-summaryLimits.items).map(line),
+        codeReferences: [...code]
+          .sort(([, a], [, b]) => b - a)
+          .slice(0, summaryLimits.codeReferences)
+          .map(([text]) => text),
+        lastAt,
+      }
+    },
   }
 }
 

@@ -1,5 +1,5 @@
 /** The threads and messages that summaries read, as far as a project may see them. */
-import sql, { empty } from 'sql-template-tag'
+import sql, { empty, type Sql } from 'sql-template-tag'
 import type { Reader } from '../db/port.ts'
 import { threadsSeen } from './mail-threads.ts'
 import { listed } from './search-documents.ts'
@@ -46,23 +46,41 @@ export interface ToldQuery {
   limit: number
 }
 
+type Inside = Pick<ToldQuery, 'threadId' | 'sight' | 'guest'>
+
+const fromThread = ({ guest }: Inside): Sql => sql`
+  ${guest ? sql`FROM message_guests g JOIN messages m ON m.id = g.message_id` : sql`FROM messages m`}
+  JOIN threads t ON t.id = m.thread_id JOIN agents a ON a.id = m.sender_id`
+
+const ofThread = ({ threadId, sight, guest }: Inside): Sql => sql`
+  ${guest ? sql`g.project_id = ${sight.projectId} AND g.thread_id = ${threadId}` : sql`m.thread_id = ${threadId}`} ${seenInside(sight)}`
+
 /** Newest first, unless told otherwise. */
 export function listTold(db: Reader, query: ToldQuery): Promise<ToldRow[]> {
-  const { threadId, sight, guest, before, oldestFirst = false, length, limit } = query
+  const { guest, before, oldestFirst = false, length, limit } = query
   const direction = oldestFirst ? empty : sql`DESC`
+  const earlier = guest
+    ? sql`AND g.message_id < ${before}`
+    : sql`AND m.seq < (SELECT b.seq FROM messages b WHERE b.id = ${before})`
   return db.all<ToldRow>(sql`
     SELECT m.id, a.name AS sender, a.project_id AS sender_project, ${shownSubject} AS subject,
       substr(m.body, 1, ${length}) AS body, m.reply_to, m.created_at
-    ${guest ? sql`FROM message_guests g JOIN messages m ON m.id = g.message_id` : sql`FROM messages m`}
-    JOIN threads t ON t.id = m.thread_id JOIN agents a ON a.id = m.sender_id
-    ${
-      guest
-        ? sql`WHERE g.project_id = ${sight.projectId} AND g.thread_id = ${threadId} ${seenInside(sight)}
-          ${before === undefined ? empty : sql`AND g.message_id < ${before}`} ORDER BY g.message_id ${direction}`
-        : sql`WHERE m.thread_id = ${threadId} ${seenInside(sight)}
-          ${before === undefined ? empty : sql`AND m.seq < (SELECT b.seq FROM messages b WHERE b.id = ${before})`}
-          ORDER BY m.seq ${direction}`
-    } LIMIT ${limit}`)
+    ${fromThread(query)} WHERE ${ofThread(query)} ${before === undefined ? empty : earlier}
+    ORDER BY ${guest ? sql`g.message_id` : sql`m.seq`} ${direction} LIMIT ${limit}`)
+}
+
+export interface WriterRow {
+  name: string
+  project_id: number
+  messages: number
+}
+
+/** Who wrote how much of what is seen of a thread. */
+export async function listWriters(db: Reader, thread: Inside): Promise<WriterRow[]> {
+  const rows = await db.all<WriterRow>(sql`
+    SELECT a.name, a.project_id, COUNT(*) AS messages ${fromThread(thread)} WHERE ${ofThread(thread)}
+    GROUP BY a.id, a.name, a.project_id`)
+  return rows.map((row) => ({ ...row, messages: Number(row.messages) }))
 }
 
 export interface OpenRecipientRow {

@@ -2,13 +2,14 @@
 
 import { nextTurn } from '../../base/clock.ts'
 import { firstLine } from '../../base/text.ts'
-import { cut, readLength } from '../../digest/lines.ts'
+import { cut, readLength, withoutFiles } from '../../digest/lines.ts'
 import { startExcerpts } from '../../digest/prompt.ts'
-import { type Summary, startDigest, type Told } from '../../digest/summary.ts'
+import { type Participant, type Summary, startDigest, type Told } from '../../digest/summary.ts'
 import {
   listOpenRecipients,
   listThreadStates,
   listTold,
+  listWriters,
   type ThreadStateRow,
   type ToldRow,
 } from '../../store/summaries.ts'
@@ -32,6 +33,8 @@ export interface Example {
 export interface Digested {
   readonly key: string
   readonly summary: Summary
+  /** All who wrote in it. */
+  readonly writers: readonly Participant[]
   readonly examples: readonly Example[]
   /** The thread as a language model is shown it. */
   readonly prompt: string
@@ -40,7 +43,7 @@ export interface Digested {
 export interface DigestWish {
   readonly project: string
   readonly key: string
-  /** The number of newest messages to read. */
+  /** The number of messages to read: the first, and the newest. */
   readonly limit: number
 }
 
@@ -93,11 +96,12 @@ async function digest(hub: Hub, reading: Reading): Promise<Digested> {
     size = 0
     await nextTurn()
   }
-  const total = reading.states.reduce((sum, state) => sum + state.total, 0)
+  const writers = await readWriters(hub, reading)
   const shown = told.length > 3 ? [...told.slice(0, 1), ...told.slice(-2)] : told
   return {
     key: reading.key,
-    summary: collected.finish(total),
+    summary: collected.finish(writers),
+    writers,
     examples: shown.map(toExample),
     prompt: excerpts.prompt(),
   }
@@ -108,10 +112,21 @@ const toExample = ({ id, from, subject, createdAt, body }: Told): Example => ({
   from,
   subject,
   createdAt,
-  text: cut(body, exampleLength),
+  text: cut(withoutFiles(body), exampleLength),
 })
 
-/** The first message tells the subject of a thread: it is read, whatever the limit. */
+async function readWriters(hub: Hub, { sight, states }: Reading): Promise<Participant[]> {
+  const written = new Map<string, number>()
+  // As long as the thread, which nobody else waits for.
+  for (const { id: threadId, project_id } of states)
+    for (const row of await listWriters(longReader(hub), { threadId, sight, guest: project_id !== sight.projectId })) {
+      const name = await nameOf(hub, sight.projectId, row)
+      written.set(name, (written.get(name) ?? 0) + row.messages)
+    }
+  return [...written].map(([name, messages]) => ({ name, messages }))
+}
+
+/** The first message tells the subject of a thread: it is one of those that are read, where there is room for two. */
 async function readEnds(hub: Hub, { sight, limit, states }: Reading): Promise<Told[]> {
   const first: ToldRow[] = []
   const newest: ToldRow[] = []
@@ -129,10 +144,14 @@ async function readEnds(hub: Hub, { sight, limit, states }: Reading): Promise<To
   }
   const [oldest] = first.sort(byId)
   const rows = newest.sort(byId).slice(-limit)
-  return toTold(hub, sight.projectId, oldest === undefined || oldest.id === rows[0]?.id ? rows : [oldest, ...rows])
+  if (oldest !== undefined && limit > 1 && rows.length === limit) rows[0] = oldest
+  return toTold(hub, sight.projectId, rows)
 }
 
 const byId = (a: ToldRow, b: ToldRow): number => a.id - b.id
+
+const nameOf = async (hub: Hub, home: number, { name, project_id }: { name: string; project_id: number }) =>
+  project_id === home ? name : `${name}@${await slugOfProject(hub, project_id)}`
 
 async function toTold(hub: Hub, home: number, rows: readonly ToldRow[]): Promise<Told[]> {
   const recipients = Map.groupBy(
@@ -142,15 +161,13 @@ async function toTold(hub: Hub, home: number, rows: readonly ToldRow[]): Promise
     ),
     (row) => row.message_id,
   )
-  const nameOf = async (name: string, projectId: number) =>
-    projectId === home ? name : `${name}@${await slugOfProject(hub, projectId)}`
   const told: Told[] = []
   for (const row of rows) {
     const to: string[] = []
-    for (const { name, project_id } of recipients.get(row.id) ?? []) to.push(await nameOf(name, project_id))
+    for (const one of recipients.get(row.id) ?? []) to.push(await nameOf(hub, home, one))
     const { id, body, created_at: createdAt, reply_to } = row
     const subject = cut(firstLine(row.subject), subjectLength)
-    const from = await nameOf(row.sender, row.sender_project)
+    const from = await nameOf(hub, home, { name: row.sender, project_id: row.sender_project })
     told.push({ id, from, to, subject, body, createdAt, replyTo: reply_to ?? undefined })
   }
   return told

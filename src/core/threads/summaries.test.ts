@@ -128,13 +128,43 @@ eachEngine('A summary', (open) => {
     const { threads } = await summarizeThreads(hub, local, { project: 'commons', keys: ['T'], limit: 60, ...plain })
     const [thread] = threads
     if (thread === undefined || 'error' in thread) throw new Error('no summary')
-    expect(thread.summary.totalMessages).toBe(120)
+    expect(thread.summary).toMatchObject({ totalMessages: 120, messagesRead: 60 })
     expect(thread.summary.keyPoints[0]).toContain('number0 ')
-    expect(thread.summary.keyPoints[1]).toContain('number60 ')
+    expect(thread.summary.keyPoints[1]).toContain('number61 ')
     expect(thread.summary.keyPoints.at(-1)).toContain('number119 ')
     expect(thread.summary.actionItems.at(-1)).toContain('task119')
     expect((await one(hub, 'T')).examples).toHaveLength(3)
     expect(readLimits.one).toBeGreaterThan(120)
+  })
+
+  verifies('mail.summary.read', 'says how much of how much it read, and counts all who wrote', async () => {
+    const hub = await start()
+    const back = { from: 'BlueLake', to: [{ name: 'GreenCastle' }] }
+    for (let n = 0; n < 5; n++) await mail(hub, `TODO: task${n}`, { thread: 'A', ...(n === 2 ? back : {}) })
+    // More writers than one summary names.
+    for (let n = 0; n < 30; n++) await mail(hub, 'word', { thread: 'B', from: `writer${n}` })
+    await mail(hub, 'last', { thread: 'B', ...back })
+    const wish = { project: 'commons', keys: ['A', 'B'], ...plain }
+    const { threads, aggregate } = await summarizeThreads(hub, local, { ...wish, limit: 2 })
+    expect(threads[0]).toMatchObject({
+      summary: {
+        totalMessages: 5,
+        messagesRead: 2,
+        actionItems: ['GreenCastle: task0', 'GreenCastle: task4'],
+        participants: [
+          { name: 'GreenCastle', messages: 4 },
+          { name: 'BlueLake', messages: 1 },
+        ],
+      },
+    })
+    expect(aggregate).toMatchObject({ totalMessages: 36, messagesRead: 4 })
+    expect(aggregate.participants.slice(0, 2)).toEqual([
+      { name: 'GreenCastle', messages: 4 },
+      { name: 'BlueLake', messages: 2 },
+    ])
+    const newest = await summarizeThreads(hub, local, { ...wish, limit: 1 })
+    expect(newest.threads[0]).toMatchObject({ summary: { messagesRead: 1, actionItems: ['GreenCastle: task4'] } })
+    expect(await one(hub, 'A')).toMatchObject({ totalMessages: 5, messagesRead: 5 })
   })
 
   verifies(

@@ -33,7 +33,7 @@ export interface Refining {
   readonly signal?: AbortSignal | undefined
 }
 
-/** How many messages of a thread are read, the newest ones. */
+/** How many messages of a thread are read: the first, and the newest. */
 export const readLimits = { one: 1000, usual: 50, most: 500 } as const
 
 export interface SummaryWish extends Refining {
@@ -55,6 +55,7 @@ export async function summarizeThread(
 export interface Aggregate extends Told {
   readonly threads: number
   readonly totalMessages: number
+  readonly messagesRead: number
   readonly participants: readonly Participant[]
   readonly keyPoints: readonly string[]
   readonly decisions: readonly string[]
@@ -100,8 +101,10 @@ const most = { items: 30, participants: 10 } as const
 
 function aggregate(threads: readonly Digested[]): Aggregate {
   const written = new Map<string, number>()
-  for (const { summary } of threads)
-    for (const { name, messages } of summary.participants) written.set(name, (written.get(name) ?? 0) + messages)
+  // Those who were only written to come last.
+  for (const { writers, summary } of threads)
+    for (const { name, messages } of [...writers, ...summary.participants.filter((one) => one.messages === 0)])
+      written.set(name, (written.get(name) ?? 0) + messages)
   const all = (list: 'keyPoints' | 'decisions' | 'actionItems' | 'openQuestions', share: number) =>
     threads
       .flatMap(({ key, summary }) => summary[list].slice(-share).map((item) => `[${key}] ${item}`))
@@ -110,6 +113,7 @@ function aggregate(threads: readonly Digested[]): Aggregate {
   return {
     threads: threads.length,
     totalMessages: threads.reduce((sum, { summary }) => sum + summary.totalMessages, 0),
+    messagesRead: threads.reduce((sum, { summary }) => sum + summary.messagesRead, 0),
     participants: [...written]
       .map(([name, messages]) => ({ name, messages }))
       .sort((a, b) => b.messages - a.messages)

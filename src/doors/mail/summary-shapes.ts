@@ -20,7 +20,7 @@ const items = ({
   decisions,
   actionItems,
   openQuestions,
-}: Omit<Summary, 'participants' | 'subject' | 'codeReferences' | 'lastAt'>) => ({
+}: Pick<Summary, 'keyPoints' | 'decisions' | 'actionItems' | 'openQuestions'>) => ({
   key_points: keyPoints,
   decisions,
   action_items: actionItems,
@@ -33,6 +33,7 @@ const told = (summary: Summary & Pick<ThreadSummary, 'overview' | 'llm'>) =>
     overview: summary.overview,
     participants: summary.participants.map(({ name }) => name),
     total_messages: summary.totalMessages,
+    messages_read: summary.messagesRead,
     ...items(summary),
     code_references: summary.codeReferences,
     last_activity_ts: iso(summary.lastAt),
@@ -60,7 +61,8 @@ export const toNothingSaid = (key: string): z.output<typeof summaryShape> => ({
   summary: {
     participants: [],
     total_messages: 0,
-    ...items({ totalMessages: 0, keyPoints: [], decisions: [], actionItems: [], openQuestions: [] }),
+    messages_read: 0,
+    ...items({ keyPoints: [], decisions: [], actionItems: [], openQuestions: [] }),
     code_references: [],
   },
   examples: [],
@@ -77,6 +79,7 @@ export function toMany({ threads, aggregate }: ManySummaries): z.output<typeof m
       overview: aggregate.overview,
       threads: aggregate.threads,
       total_messages: aggregate.totalMessages,
+      messages_read: aggregate.messagesRead,
       top_participants: aggregate.participants,
       ...items(aggregate),
       llm: aggregate.llm,

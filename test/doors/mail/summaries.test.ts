@@ -48,6 +48,7 @@ describe('summarize_thread', () => {
         subject: 'Plan',
         participants: ['BlueLake', 'GreenCastle', 'RedStone'],
         total_messages: 2,
+        messages_read: 2,
         key_points: ['GreenCastle: The old route stays until March.'],
         decisions: ['GreenCastle: We decided to use cursors.'],
         action_items: ['GreenCastle: migrate `users`', 'BlueLake: I will look at src/api/users.ts.'],
@@ -117,6 +118,7 @@ describe('summarize_threads', () => {
     expect(aggregate).toEqual({
       threads: 2,
       total_messages: 3,
+      messages_read: 3,
       top_participants: [
         { name: 'GreenCastle', messages: 3 },
         { name: 'BlueLake', messages: 0 },

@@ -60,7 +60,7 @@ export function summaryTools(hub: Hub) {
         .min(1)
         .max(readLimits.most)
         .default(readLimits.usual)
-        .describe('How many messages of each to read, the newest.'),
+        .describe('How many messages of each to read: the first and the newest.'),
     }),
     output: manyShape,
     effect: 'read',
