@@ -11,7 +11,7 @@ export interface Party {
 export type Enclosure =
   | { readonly kind: 'link'; readonly uri: string }
   | ({ readonly mediaType: string; readonly original?: string | undefined } & (
-      | { readonly kind: 'inline'; readonly dataUri: string | undefined }
+      | { readonly kind: 'inline'; readonly dataUri: string | undefined; readonly sha1?: string | undefined }
       | { readonly kind: 'file'; readonly path: string; readonly bytes: number; readonly sha1: string }
     ))
 
@@ -85,9 +85,10 @@ function enclosureOf(one: Enclosure, body: string) {
   const { kind: type, mediaType: media_type, original } = one
   const kept = original === undefined ? {} : { original_path: original }
   if (one.kind === 'file') return { type, media_type, path: one.path, bytes: one.bytes, sha1: one.sha1, ...kept }
-  const { dataUri: data_uri } = one
+  const { dataUri: data_uri, sha1 } = one
   const omitted = data_uri === undefined || body.includes(data_uri)
-  return { type, media_type, ...(omitted ? { data_omitted: true } : { data_uri }), ...kept }
+  const content = omitted ? { data_omitted: true } : { data_uri }
+  return { type, media_type, ...(sha1 !== undefined && { sha1 }), ...content, ...kept }
 }
 
 export interface ProfileFacts {

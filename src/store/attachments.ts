@@ -3,13 +3,16 @@ import sql, { empty } from 'sql-template-tag'
 import type { Reader, Tx } from '../db/port.ts'
 import type { AttachmentsPolicy } from './profiles.ts'
 import { listed } from './search-documents.ts'
-import { ofProject } from './visibility.ts'
+import { forEyesOf, ofProject, received, type Sight } from './visibility.ts'
 
 /** An attachment as `messages.attachments` lists it. The content of an inline one is in `inline_images`. */
 export type AttachmentRow =
   | { readonly type: 'link'; readonly uri: string }
-  | ({ readonly media_type: string; readonly original_path?: string } & (
-      | { readonly type: 'inline' }
+  | ({
+      readonly media_type: string
+      readonly original_path?: string
+    } & ( // Messages from before lack the hash, and do not say whether the image stands in the body.
+      | { readonly type: 'inline'; readonly sha1?: string; readonly in_body?: true }
       | { readonly type: 'file'; readonly path: string; readonly bytes: number; readonly sha1: string }
     ))
 
@@ -118,6 +121,32 @@ export function listInline(db: Reader, ids: readonly number[], most: number): Pr
     ), summed AS (SELECT message_id, SUM(size) OVER (ORDER BY message_id DESC) AS total FROM sizes)
     SELECT i.message_id, i.position, i.data_uri FROM summed s JOIN inline_images i ON i.message_id = s.message_id
     WHERE s.total <= ${most}`)
+}
+
+export async function insertCarriers(tx: Tx, messageId: number, sha1s: readonly string[]): Promise<void> {
+  for (const sha1 of sha1s)
+    await tx.all(sql`INSERT INTO attachment_carriers (sha1, message_id) VALUES (${sha1}, ${messageId})`)
+}
+
+export interface CarrierRow {
+  readonly id: number
+  readonly attachments: string | null
+  /** The project that stores its files. */
+  readonly project_id: number
+}
+
+/** A message in sight that carries this content: of a project, or of any. */
+export async function findCarrierOf(
+  db: Reader,
+  { sha1, of, projectId }: { sha1: string; of: Sight['of']; projectId: number | undefined },
+): Promise<CarrierRow | undefined> {
+  const [row] = await db.all<CarrierRow>(sql`
+    SELECT m.id, m.attachments, a.project_id FROM attachment_carriers c JOIN messages m ON m.id = c.message_id
+    JOIN threads t ON t.id = m.thread_id JOIN agents a ON a.id = m.sender_id
+    WHERE c.sha1 = ${sha1} AND t.status <> 'deleted' AND (${received(of, projectId)}
+      OR (${projectId === undefined ? sql`TRUE` : ofProject(projectId)} AND ${forEyesOf(of)}))
+    ORDER BY m.id LIMIT 1`)
+  return row
 }
 
 /** The newest messages that a project sees and that carry this file, with the project that stores it. */

@@ -27,6 +27,7 @@ export const keptTables: readonly Table[] = [
   table('attachment_parts', 'content', 'position'),
   table('staged_contents', 'content'),
   table('inline_images', 'message_id', 'position'),
+  table('attachment_carriers', 'sha1', 'message_id'),
   table('cursors', 'thread_id', 'agent_id'),
   table('joins', 'holder', 'thread_id'),
   table('name_holders', 'agent_id'),

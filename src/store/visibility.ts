@@ -30,6 +30,13 @@ export function forEyesOf(of: Sight['of']): Sql {
     SELECT 1 FROM deliveries d WHERE d.message_id = m.id AND d.recipient_id = ${of} AND d.kind <> 'bcc' ${oneByOne}))`
 }
 
+/** The messages that lie in an inbox which a reader may open, also in blind copy: of a project's agents, or of all. */
+export function received(of: Sight['of'], projectId: number | undefined): Sql {
+  const whose = of === 'everybody' ? sql`TRUE` : of === 'keyless' ? sql`r.keyed = 0` : sql`r.id = ${of}`
+  return sql`EXISTS (SELECT 1 FROM deliveries d JOIN agents r ON r.id = d.recipient_id
+    WHERE d.message_id = m.id AND ${whose} ${projectId === undefined ? empty : sql`AND r.project_id = ${projectId}`} ${oneByOne})`
+}
+
 /** The messages that are seen one by one: by their id, or in a search. */
 export const seen = ({ projectId, of }: Sight): Sql =>
   sql`t.status <> 'deleted' AND ${ofProject(projectId)} AND ${forEyesOf(of)}`

@@ -118,6 +118,11 @@ const mailCalls: DoorCall[] = [
     'needMessage',
     (target) => `resource://message/${target.messageId}?${inside(target)}`,
   ),
+  mailResource(
+    'resource://attachment',
+    'readByHash',
+    (target) => `resource://attachment/${target.sha1}?${inside(target)}`,
+  ),
   mailResource('resource://thread', 'readThread', (target) => `resource://thread/${target.thread}?${inside(target)}`),
   mailResource(
     'resource://file_reservations',

@@ -202,6 +202,7 @@ export const matrix = {
     viewThread: orNobody(readsAsAgent, 'THREAD_NOT_FOUND'),
     listOwnThreads: orNobody(readsAsAgent, 'nothing'),
     readEnclosure: orNobody(readsAsAgent, 'THREAD_NOT_FOUND'),
+    readByHash: reads('yes', 'NOT_FOUND', 'yes', 'yes', 'NOT_FOUND', 'PROJECT_NOT_FOUND'),
     write: orNobody(writesAsAgent, 'FORBIDDEN'),
     writeAndAwait: orNobody(writesAsAgent, 'FORBIDDEN'),
     awaitReplies: orNobody(readsAsAgent, 'MESSAGE_NOT_FOUND'),

@@ -37,7 +37,7 @@ import { requestContact, respondContact } from '../../src/core/requests/requests
 import { searchProject } from '../../src/core/search/project.ts'
 import { searchTopics } from '../../src/core/search/topics.ts'
 import { findListed, listDirectory } from '../../src/core/threads/directory.ts'
-import { readEnclosure } from '../../src/core/threads/enclosures.ts'
+import { readByHash, readEnclosure } from '../../src/core/threads/enclosures.ts'
 import { createGrant, listGrants, revokeGrant } from '../../src/core/threads/grants.ts'
 import { summarizeThread, summarizeThreads } from '../../src/core/threads/summaries.ts'
 import { needMessage, readThread } from '../../src/core/threads/threads.ts'
@@ -221,6 +221,7 @@ export const calls: Readonly<Record<Verb, Call>> = {
   listOwnThreads: async (hub, target) => (await listOwnThreads(hub, looking(target), { limit: 10 })).threads,
   readEnclosure: (hub, target) =>
     readEnclosure(hub, looking(target), { thread: target.thread, messageId: target.messageId, position: 0 }),
+  readByHash: (hub, { caller, project, sha1 }) => readByHash(hub, caller, { sha1, project }),
   write: (hub, target) =>
     write(hub, looking(target), { to: [{ name: target.other }], text: 'hello', thread: target.thread }),
   writeAndAwait: (hub, target) => {
@@ -272,7 +273,12 @@ export const calls: Readonly<Record<Verb, Call>> = {
   startWork: (hub, { caller, project, name }) =>
     startWork(hub, caller, { newcomer: { project, name }, wanted, inbox: { limit: 10 } }),
   prepareForThread: (hub, { caller, project, name, thread }) =>
-    prepareForThread(hub, caller, { who: { known: { project, name } }, thread, refining, inbox: { limit: 10 } }),
+    prepareForThread(hub, caller, {
+      who: { known: { project, name } },
+      thread,
+      refining,
+      inbox: () => ({ limit: 10 }),
+    }),
   lookForConflicts: (hub, target) => lookForConflicts(hub, acting(target), wanted),
   exportProject: (hub, { caller, project }) => exportProject(hub, caller, { project, write: async () => {} }),
   importProject: (hub, { caller }) => importProject(hub, caller, { records: () => anExport }),

@@ -1,4 +1,5 @@
 /** Two projects with agents who hold keys and agents who do not, mail between them, topics and leases: what the matrix is tried on. */
+import { createHash } from 'node:crypto'
 import { agentCaller, type Caller, local, operator, tokenCaller } from '../../src/core/access/callers.ts'
 import { hashKey } from '../../src/core/access/keys.ts'
 import type { Acting } from '../../src/core/agents/acting.ts'
@@ -29,6 +30,8 @@ export interface Target {
   readonly other: string
   /** From `other`, in the thread of this key, acknowledged by nobody. */
   readonly messageId: number
+  /** Of its attachment. */
+  readonly sha1: string
   readonly messageUid: string
   readonly threadUid: string
   /** Of a request for contact that waits for its answer. */
@@ -118,7 +121,7 @@ async function furnish(
   const thread = `T-${name}`
   const draft = { to: [{ name }], subject: 'plan', thread, ackRequired: true }
   const lent = await take(hub, as(name), { ...now, loanMs: 600_000 })
-  const enclosing = { paths: ['data:text/plain,hello'] }
+  const enclosing = { paths: [`data:text/plain,hello-${name}`] }
   const { messageId, uid, threadUid } = await send(hub, as(other), { ...draft, enclosing, body: `about ${word}` })
   const asked = await send(hub, as(name), { to: [{ name: other }], body: 'hello?' })
   const wish = { agent: { name: other }, thread, can: 'read', ttlMs: 600_000 } as const
@@ -146,6 +149,7 @@ async function furnish(
     connection,
     denied,
     messageId,
+    sha1: createHash('sha1').update(`hello-${name}`).digest('hex'),
     messageUid: uid,
     threadUid,
     askedId: asked.messageId,

@@ -11,7 +11,7 @@ import { type Served, serveHere, shareServer } from '../support/parley.ts'
 import { drawing, noise, uriOf } from '../support/pictures.ts'
 import { verifies } from '../support/verifies.ts'
 
-type Sent = Receipt & { attachments: { path?: string; original_path?: string; data_uri?: string }[] }
+type Sent = Receipt & { attachments: { path?: string; original_path?: string; data_uri?: string; uri?: string }[] }
 
 /** A project with three agents, and its repository. */
 async function begin(server: Served) {
@@ -75,7 +75,7 @@ describe('Attachments in the archive', () => {
       }
       expect(paths.map((path) => path.slice(-45, -4))).toContain(`/${sha1(notes)}`)
       // As messages show them; but an image that stands in the body is not repeated.
-      const shown = sent.attachments.map((one) => {
+      const shown = sent.attachments.map(({ uri, ...one }) => {
         if (one.data_uri === undefined || one.original_path !== `attachments/originals/${originalOf(inBody)}`)
           return one
         const { data_uri: _, ...rest } = one

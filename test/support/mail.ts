@@ -94,6 +94,7 @@ export interface InboxAnswer {
   result: Message[]
   has_more: boolean
   next_after?: number
+  next_before?: number
   note?: string
 }
 

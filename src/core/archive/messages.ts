@@ -21,7 +21,7 @@ export async function messageCommits(hub: Hub, ids: readonly number[]): Promise<
     ),
     (row) => row.message_id,
   )
-  const attachments = await listAttachments(reader(hub), rows, Number.MAX_SAFE_INTEGER)
+  const attachments = await listAttachments(reader(hub), rows, { most: Number.MAX_SAFE_INTEGER })
   const all = new Map<number, Commits>()
   for (const row of rows)
     all.set(

@@ -54,7 +54,7 @@ eachEngine('Work', (open) => {
 
   verifies('mail.macro.prepare-missing', 'is prepared for also before the first message', async () => {
     const { hub, as } = await start()
-    const wish = { thread: 'T-1', refining: { refine: false }, inbox }
+    const wish = { thread: 'T-1', refining: { refine: false }, inbox: () => inbox }
     const early = prepareForThread(hub, local, { ...wish, who: { known: as('BlueLake') } })
     await expect(early).rejects.toMatchObject({ code: 'PROJECT_NOT_FOUND' })
     const { thread } = await prepareForThread(hub, local, { ...wish, who: { ...me, name: 'BlueLake' } })

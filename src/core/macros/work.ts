@@ -17,7 +17,7 @@ import { type Refining, summarizeThread, type ThreadSummary } from '../threads/s
 export type Newcomer = Introduction & { readonly name?: string | undefined }
 
 type Wanted = Omit<Reserving, 'onConflict'>
-type Page = Pick<InboxWish, 'limit' | 'bodies'>
+type Page = Pick<InboxWish, 'limit' | 'bodies' | 'budget'>
 
 const as = (caller: Caller, { project, name }: Profile): Acting => ({
   caller,
@@ -64,7 +64,8 @@ export interface Preparation {
   readonly who: Newcomer | { readonly known: Pick<Acting, 'project' | 'name'> }
   readonly thread: string
   readonly refining: Refining
-  readonly inbox: Page
+  /** The part of the inbox that has room beside what is told of the thread. */
+  inbox(thread: ThreadSummary | undefined): Page
 }
 
 export interface Prepared {
@@ -85,11 +86,13 @@ export async function prepareForThread(
       ? { profile: await whois(hub, caller, who.known.project, who.known.name) }
       : await register(hub, caller, who)
   const me = as(caller, registered.profile)
+  const wish = { project: me.project, key: thread, ...refining }
+  const summary = await summarizeThread(hub, caller, wish).catch(noneYet)
   return {
     project: await needProject(hub, caller, me.project),
     registered,
-    thread: await summarizeThread(hub, caller, { project: me.project, key: thread, ...refining }).catch(noneYet),
-    inbox: await listInbox(hub, me, inbox),
+    thread: summary,
+    inbox: await listInbox(hub, me, inbox(summary)),
   }
 }
 

@@ -11,6 +11,7 @@ import {
 } from '../../store/mail.ts'
 import { type Acting, actAs } from '../agents/acting.ts'
 import { type Hub, reader } from '../hub/hub.ts'
+import { listAttachments } from '../messages/carried.ts'
 import { type MailMessage, mailMessagesOf } from './messages.ts'
 
 export type { InboxPart } from '../../store/mail.ts'
@@ -33,7 +34,15 @@ export interface InboxWish {
   readonly before?: number | undefined
   readonly oldestFirst?: boolean
   readonly bodies?: boolean
+  /** With bodies: the room of the answer. Without it, long bodies are left out. */
+  readonly budget?: Budget | undefined
   readonly limit: number
+}
+
+/** Room for whole messages: as many as fit, and always the first one (mail.inbox.budget). */
+export interface Budget {
+  readonly most: number
+  sizeOf(message: Received): number
 }
 
 export interface MailPage<Message extends MailMessage = MailMessage> {
@@ -52,13 +61,19 @@ export const readsOn = ({ since, after }: Pick<InboxWish, 'since' | 'after'>): b
  */
 export async function listInbox(hub: Hub, acting: Acting, wish: InboxWish): Promise<MailPage<Received>> {
   const agent = await actAs(hub, acting)
-  const { part = 'all', oldestFirst = false, bodies = false, limit, ...range } = wish
+  const { part = 'all', oldestFirst = false, bodies = false, budget, limit, ...range } = wish
   const onwards = readsOn(wish)
   const query = { ...range, recipientId: agent.id, part, bodies: inlineBytes(bodies, limit), limit: limit + 1 }
   const found = await listInboxRows(reader(hub), { ...query, oldestFirst: oldestFirst || onwards })
   const page = found.slice(0, limit)
+  const home = agent.projectId
+  if (bodies && budget !== undefined) {
+    const fitting = await listFitting(hub, page, { home, budget })
+    const more = found.length > fitting.length
+    return { messages: onwards && !oldestFirst ? fitting.reverse() : fitting, more }
+  }
   const rows = await withBodies(hub, onwards && !oldestFirst ? page.reverse() : page, bodies)
-  const messages = await mailMessagesOf(hub, { rows, home: agent.projectId, bodies })
+  const messages = await mailMessagesOf(hub, { rows, home, bodies })
   return {
     messages: messages.map((message, index) => ({ ...message, ...receipt(rows[index] as InboxRow) })),
     more: found.length > limit,
@@ -70,6 +85,33 @@ const receipt = ({ kind, read_at, acked_at }: InboxRow) => ({
   readAt: read_at ?? undefined,
   ackedAt: acked_at ?? undefined,
 })
+
+/** Those of the page that fit, from its beginning on. Long bodies and images are read one by one, until there is no room. */
+async function listFitting(
+  hub: Hub,
+  rows: readonly InboxRow[],
+  { home, budget }: { home: number; budget: Budget },
+): Promise<Received[]> {
+  const bare = await mailMessagesOf(hub, { rows, home, bodies: true, images: 0 })
+  const messages: Received[] = []
+  let left = budget.most
+  for (const [index, row] of rows.entries()) {
+    const message = { ...(bare[index] as MailMessage), ...(await wholeOf(hub, row)), ...receipt(row) }
+    left -= budget.sizeOf(message)
+    if (left < 0 && messages.length > 0) break
+    messages.push(message)
+  }
+  return messages
+}
+
+/** The content of one message, with all that its answer would otherwise leave out. */
+async function wholeOf(hub: Hub, row: InboxRow): Promise<Pick<MailMessage, 'body' | 'bodyOmitted' | 'attachments'>> {
+  const [found] = row.body === null ? await listBodies(reader(hub), [row.id], Number.MAX_SAFE_INTEGER) : [row]
+  const body = found?.body ?? ''
+  const all = { most: Number.MAX_SAFE_INTEGER, once: true }
+  const attachments = row.attachments === null ? undefined : await listAttachments(reader(hub), [{ ...row, body }], all)
+  return { body, bodyOmitted: false, attachments: attachments?.get(row.id) ?? [] }
+}
 
 export interface OutboxWish {
   readonly since?: number | undefined

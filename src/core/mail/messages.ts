@@ -46,11 +46,13 @@ interface Reading {
   readonly blind?: boolean
   /** Whether bodies were asked for. */
   readonly bodies?: boolean
+  /** Characters of inline images that may come along. */
+  readonly images?: number
 }
 
 export async function mailMessagesOf(
   hub: Hub,
-  { rows, home, blind = false, bodies = false }: Reading,
+  { rows, home, blind = false, bodies = false, images = bodies ? limits.answerInlineLength : 0 }: Reading,
   db: Reader = reader(hub),
 ): Promise<MailMessage[]> {
   if (rows.length === 0) return []
@@ -60,7 +62,7 @@ export async function mailMessagesOf(
     ...rows.map((row) => row.sender_project),
     ...[...recipients.values()].flat().map((row) => row.project_id),
   ])
-  const attachments = await listAttachments(db, rows, bodies ? limits.answerInlineLength : undefined)
+  const attachments = await listAttachments(db, rows, { most: images, once: bodies })
   return rows.map((row) => {
     const parties: Record<DeliveryKind, Party[]> = { to: [], cc: [], bcc: [] }
     for (const recipient of recipients.get(row.id) ?? []) parties[recipient.kind].push(toParty(recipient, slugs))

@@ -12,6 +12,7 @@ import {
   deleteStaged,
   findAttachmentsPolicy,
   findFile,
+  insertCarriers,
   insertFile,
   insertInline,
   raiseAttachmentBytes,
@@ -22,6 +23,7 @@ import type { Acting } from '../agents/acting.ts'
 import type { Agent } from '../agents/agents.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import { needProject } from '../projects/projects.ts'
+import { sha1sOf } from './carried.ts'
 import { type Content, type Desk, type Made, makeContent, openDesk, readSource } from './contents.ts'
 import type { Staged, StagedFile, Staging } from './staging.ts'
 
@@ -38,7 +40,14 @@ export type Attachment = Carried | { readonly kind: 'link'; readonly uri: string
 
 /** One whose content the hub holds. */
 type Carried = { readonly mediaType: string; readonly original?: string | undefined } & (
-  | { readonly kind: 'inline'; readonly dataUri: string | undefined }
+  | {
+      readonly kind: 'inline'
+      readonly dataUri: string | undefined
+      /** Absent for an image of long ago whose content is left out. */
+      readonly sha1?: string | undefined
+      /** Whether it stands in the body of its message. */
+      readonly inBody?: boolean | undefined
+    }
   | { readonly kind: 'file'; readonly path: string; readonly bytes: number; readonly sha1: string }
 )
 
@@ -176,9 +185,14 @@ function place(hub: Hub, { projectId, body, images, made, policy }: Placing): En
     references.set(address, reference)
     const { mediaType, path, sha1, bytes } = content
     const kept = { mediaType, ...(original && { original: original.path }) }
+    // The same picture may come by several addresses.
+    const before = attachments.get(reference)
+    const inBody = count > 0 || (before?.kind === 'inline' && before.inBody === true)
     attachments.set(
       reference,
-      fits ? { kind: 'inline', ...kept, dataUri } : { kind: 'file', ...kept, path, bytes: bytes.length, sha1 },
+      fits
+        ? { kind: 'inline', ...kept, dataUri, sha1, inBody }
+        : { kind: 'file', ...kept, path, bytes: bytes.length, sha1 },
     )
   }
   const places = images.flatMap((image) => {
@@ -216,7 +230,8 @@ function toRow(attachment: Attachment): AttachmentRow {
   if (attachment.kind === 'link') return { type: 'link', uri: attachment.uri }
   const { mediaType, original, ...rest } = attachment
   const kept = { media_type: mediaType, ...(original !== undefined && { original_path: original }) }
-  if (rest.kind === 'inline') return { type: 'inline', ...kept }
+  if (rest.kind === 'inline')
+    return { type: 'inline', ...kept, ...(rest.sha1 && { sha1: rest.sha1 }), ...(rest.inBody && { in_body: true }) }
   const { path, bytes, sha1 } = rest
   return { type: 'file', ...kept, path, bytes, sha1 }
 }
@@ -245,6 +260,7 @@ export async function storeEnclosed(hub: Hub, { tx, sender, messageId, enclosed,
   for (const [position, attachment] of enclosed.attachments.entries())
     if (attachment.kind === 'inline')
       await insertInline(tx, { message_id: messageId, position, data_uri: attachment.dataUri ?? '' })
+  await insertCarriers(tx, messageId, sha1sOf(enclosed.attachments))
   const most = hub.rules.attachments.quotaBytes
   if (grown === 0 || (await raiseAttachmentBytes(tx, { projectId, by: grown, most }))) return
   throw new HubError(

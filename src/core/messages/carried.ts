@@ -1,7 +1,9 @@
 /** The attachments of stored messages, as far as an answer has room for their content. */
+import { createHash } from 'node:crypto'
+import { parseDataUri } from '../../attachments/data-uri.ts'
 import { limits } from '../../base/limits.ts'
 import type { Reader } from '../../db/port.ts'
-import { attachmentsOf, listInline } from '../../store/attachments.ts'
+import { type AttachmentRow, attachmentsOf, listInline } from '../../store/attachments.ts'
 import type { Attachment } from './attachments.ts'
 
 export type { Attachment } from './attachments.ts'
@@ -10,34 +12,81 @@ interface Carrier {
   readonly id: number
   /** JSON. */
   readonly attachments: string | null
+  readonly body?: string | null
 }
 
-/** By the id of the message. `most` is how many characters of inline images come along, those of the newest first. */
+interface Room {
+  /** How many characters of inline images come along, those of the newest messages first. */
+  readonly most: number
+  /** Whether bodies go along: an image that stands in one is not given a second time. */
+  readonly once?: boolean
+}
+
+/** By the id of the message. */
 export async function listAttachments(
   db: Reader,
   rows: readonly Carrier[],
-  most: number = limits.bareInlineLength,
+  { most, once = false }: Room,
 ): Promise<ReadonlyMap<number, readonly Attachment[]>> {
-  const all = new Map(
-    rows.flatMap(({ id, attachments }) => (attachments === null ? [] : [[id, attachmentsOf(attachments)] as const])),
+  const all = rows.flatMap(({ id, attachments, body }) =>
+    attachments === null ? [] : [{ id, body, list: attachmentsOf(attachments) }],
   )
-  const inline = [...all].filter(([, list]) => list.some(({ type }) => type === 'inline')).map(([id]) => id)
-  const images = inline.length === 0 ? [] : await listInline(db, inline, most)
+  const isWanted = (row: AttachmentRow) => row.type === 'inline' && !(once && row.in_body)
+  const wanting = most === 0 ? [] : all.filter(({ list }) => list.some(isWanted))
+  const images =
+    wanting.length === 0
+      ? []
+      : await listInline(
+          db,
+          wanting.map(({ id }) => id),
+          most,
+        )
   const uris = new Map(images.map(({ message_id, position, data_uri }) => [`${message_id}/${position}`, data_uri]))
   return new Map(
-    [...all].map(([id, list]) => [
+    all.map(({ id, body, list }) => [
       id,
       list.map((row, position): Attachment => {
         if (row.type === 'link') return { kind: 'link', uri: row.uri }
-        const kept = { mediaType: row.media_type, original: row.original_path }
-        if (row.type === 'inline') return { kind: 'inline', ...kept, dataUri: uris.get(`${id}/${position}`) }
-        return { kind: 'file', ...kept, path: row.path, bytes: row.bytes, sha1: row.sha1 }
+        const kept = { mediaType: row.media_type, ...(row.original_path && { original: row.original_path }) }
+        if (row.type === 'file') return { kind: 'file', ...kept, path: row.path, bytes: row.bytes, sha1: row.sha1 }
+        const { sha1, in_body: inBody = false } = row
+        const image = identified(
+          { kind: 'inline', ...kept, dataUri: uris.get(`${id}/${position}`), sha1, inBody },
+          body,
+        )
+        return once && image.inBody ? { ...image, dataUri: undefined } : image
       }),
     ]),
   )
 }
 
-/** The same for a message that was just sent: its sender has the images, and pays for every character. */
+type Inline = Extract<Attachment, { kind: 'inline' }>
+
+/** With what was not noted of an image when it was stored: its hash, and whether it stands in the body. */
+export function identified(image: Inline, body: string | null | undefined): Inline {
+  if (image.sha1 !== undefined || image.dataUri === undefined) return image
+  const sha1 = createHash('sha1')
+    .update(parseDataUri(image.dataUri)?.bytes ?? '')
+    .digest('hex')
+  return { ...image, sha1, inBody: body?.includes(image.dataUri) === true }
+}
+
+/** The hashes by which the content of attachments is found, each once. */
+export const sha1sOf = (attachments: readonly Attachment[]): string[] => [
+  ...new Set(
+    attachments.flatMap((one) =>
+      one.kind === 'link' ? [] : [one.sha1, one.original && hashIn(one.original)].filter((sha1) => sha1 !== undefined),
+    ),
+  ),
+]
+
+/** Files are named by the hash of their content. */
+export const hashIn = (path: string): string | undefined => /([0-9a-f]{40})\.\w+$/.exec(path)?.[1]
+
+/** What a receipt has room for: its sender has the images, and pays for every character. */
+export const receiptRoom: Room = { most: limits.bareInlineLength }
+
+/** The same for a message that was just sent. */
 export function inReceipt(attachments: readonly Attachment[]): readonly Attachment[] {
   const length = attachments.reduce((sum, one) => sum + (one.kind === 'inline' ? (one.dataUri ?? '').length : 0), 0)
   if (length <= limits.bareInlineLength) return attachments

@@ -77,7 +77,7 @@ export async function see(
   const db = reader(hub)
   const rows = new Map((await listWatched(db, ids, { eyes, length })).map((row) => [row.id, row]))
   const recipients = Map.groupBy(await listWatchedRecipients(db, [...rows.keys()], eyes), (row) => row.message_id)
-  const attachments = await listAttachments(db, [...rows.values()])
+  const attachments = await listAttachments(db, [...rows.values()], { most: 0 })
   const slugs = await slugsOf(hub, [
     ...[...rows.values()].flatMap(({ project_id, sender_project }) => [project_id, sender_project]),
     ...[...recipients.values()].flatMap((list) => list.map(({ project_id }) => project_id)),

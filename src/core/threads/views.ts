@@ -120,7 +120,7 @@ export async function seenMessages(
     reader(hub),
     rows.map(({ id }) => id),
   )
-  const attachments = await listAttachments(reader(hub), rows, 0)
+  const attachments = await listAttachments(reader(hub), rows, { most: 0 })
   const messages: SeenMessage[] = []
   for (const [index, row] of rows.entries()) {
     const { text, nextOffset } = partOf(texts.get(row.id) ?? '', index === 0 ? offset : 0)

@@ -94,7 +94,7 @@ async function writeMessages(
     const rows = await listMessagesFrom(db, { threads, after, limit: pageSize })
     const ids = rows.map(({ id }) => id)
     const deliveries = Map.groupBy(await listDeliveriesOf(db, ids), ({ message_id }) => message_id)
-    const carried = await listAttachments(db, rows, Number.MAX_SAFE_INTEGER)
+    const carried = await listAttachments(db, rows, { most: Number.MAX_SAFE_INTEGER })
     for (const row of rows) {
       const message = toMessage(row, { deliveries: deliveries.get(row.id), attachments: carried.get(row.id) }, project)
       const { from, attachments } = message

@@ -4,7 +4,7 @@ import { agentNamePattern, busNameFault, isReserved, nameKey, overseer, tidyKey 
 import { bodyFault } from '../../base/text.ts'
 import type { Tx } from '../../db/port.ts'
 import { findAgent } from '../../store/agents.ts'
-import { insertInline } from '../../store/attachments.ts'
+import { insertCarriers, insertInline } from '../../store/attachments.ts'
 import { insertGuests } from '../../store/guests.ts'
 import { listThreadsOf } from '../../store/mail-threads.ts'
 import { findProject, insertProject } from '../../store/projects.ts'
@@ -21,6 +21,7 @@ import { mailChannel, refuseLookalike } from '../agents/agents.ts'
 import { commit, type Note } from '../hub/commit.ts'
 import type { Hub } from '../hub/hub.ts'
 import { listOf } from '../messages/attachments.ts'
+import { identified, sha1sOf } from '../messages/carried.ts'
 import { fileAll } from '../messages/filing.ts'
 import { freeSlug } from '../projects/projects.ts'
 import { broken } from './faults.ts'
@@ -231,7 +232,8 @@ class Intake {
     if (fault !== undefined) throw broken(`the body of message ${message.id} ${fault}`)
     this.#files.name(message)
     const senderId = await this.#agent(message.from)
-    const { importance, clientId, createdAt, ackRequired, attachments } = message
+    const { importance, clientId, createdAt, ackRequired } = message
+    const attachments = message.attachments.map((one) => (one.kind === 'inline' ? identified(one, message.body) : one))
     const id = await insertImportedMessage(tx, thread.id, senderId, {
       uid: (await isUidTaken(tx, 'messages', message.uid)) ? hub.ids.uuid() : message.uid,
       seq: message.seq,
@@ -243,13 +245,14 @@ class Intake {
       ack_required: ackRequired ? 1 : 0,
       mail: message.mail ? 1 : 0,
       body: message.body,
-      attachments: listOf(message.attachments) ?? null,
+      attachments: listOf(attachments) ?? null,
       metadata: message.metadata ?? null,
       created_at: createdAt,
     })
     this.#messages.set(message.id, id)
     for (const [position, one] of attachments.entries())
       if (one.kind === 'inline') await insertInline(tx, { message_id: id, position, data_uri: one.dataUri ?? '' })
+    await insertCarriers(tx, id, sha1sOf(attachments))
     const deliveries = []
     for (const { kind, readAt = null, ackedAt = null, ...who } of message.to)
       deliveries.push({ recipientId: await this.#agent(who), kind, readAt, ackedAt })

@@ -19,6 +19,7 @@ import { answers } from './0016-answers.ts'
 import { waitingTasks } from './0017-waiting-tasks.ts'
 import { guesses } from './0018-guesses.ts'
 import { looks } from './0019-looks.ts'
+import { attachmentCarriers } from './0020-attachment-carriers.ts'
 
 export const migrations: readonly Migration[] = [
   mailbox,
@@ -40,4 +41,5 @@ export const migrations: readonly Migration[] = [
   waitingTasks,
   guesses,
   looks,
+  attachmentCarriers,
 ]

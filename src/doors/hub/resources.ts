@@ -5,8 +5,9 @@ import { limits } from '../../base/limits.ts'
 import type { Hub } from '../../core/hub/hub.ts'
 import { findListed, listDirectory } from '../../core/threads/directory.ts'
 import { readEnclosure } from '../../core/threads/enclosures.ts'
-import { listOwnThreads, partOf, viewThread } from '../../core/threads/views.ts'
-import { type CallContext, type ListedResource, RawContent, type Resource } from '../mcp/table.ts'
+import { listOwnThreads, viewThread } from '../../core/threads/views.ts'
+import type { CallContext, ListedResource, Resource } from '../mcp/table.ts'
+import { toContent } from '../words/attachments.ts'
 import { limitParameter, numberParameter, readParameters } from '../words/parameters.ts'
 import { pageLimits } from './fields.ts'
 import { type HubScope, lookerOf } from './scope.ts'
@@ -72,20 +73,10 @@ export const hubResources = (hub: Hub): Resource<HubScope>[] => [
       const [, message, position] = /^(\d{1,15})-(\d{1,3})$/.exec(attachmentId) ?? []
       if (message === undefined) throw new HubError('NOT_FOUND', 'You can see no such attachment.')
       const wish = { thread: threadId, messageId: Number(message), position: Number(position) }
-      return shown(await readEnclosure(hub, lookerOf(context), wish), offset)
+      return toContent(await readEnclosure(hub, lookerOf(context), wish), offset)
     },
   },
 ]
-
-/** Text is shown as text where it is valid. */
-function shown({ mediaType, bytes }: { mediaType: string; bytes: Buffer }, offset: number): RawContent {
-  const textual = /^text\/|[/+](?:json|xml|yaml|javascript)$/.test(mediaType)
-  if (!textual || !isUtf8(bytes)) return new RawContent(mediaType, bytes)
-  const { text, nextOffset } = partOf(bytes.toString('utf8'), offset)
-  return new RawContent(mediaType, text, nextOffset === undefined ? undefined : { next_offset: nextOffset })
-}
-
-const isUtf8 = (bytes: Buffer): boolean => Buffer.from(bytes.toString('utf8')).equals(bytes)
 
 /** One's own threads stand in the list of resources; agents are found by the directory. */
 export async function listOwnResources(hub: Hub, context: CallContext<HubScope>, cursor: string | undefined) {

@@ -2,8 +2,9 @@
 import { z } from 'zod'
 import { limits, sizeInWords } from '../../base/limits.ts'
 import type { Committed } from '../../core/archive/commits.ts'
-import type { Received } from '../../core/mail/inbox.ts'
+import { type Budget, type InboxWish, type MailPage, type Received, readsOn } from '../../core/mail/inbox.ts'
 import type { MailMessage, Party } from '../../core/mail/messages.ts'
+import type { Attachment } from '../../core/messages/carried.ts'
 import type { Delivery } from '../../core/messages/receipt.ts'
 import type { Sent } from '../../core/messages/send.ts'
 import type { Reach } from '../mcp/table.ts'
@@ -12,40 +13,20 @@ import { address, toDelivery, toEnvelope } from '../words/mail.ts'
 import { iso } from '../words/times.ts'
 import { refusalHint } from './calls.ts'
 
-const nullableTime = z.string().nullable()
-
-export const messageShape = z.object({
-  id: z.int(),
-  thread_id: z.string().nullable(),
-  subject: z.string(),
-  from: z.string(),
-  to: z.array(z.string()),
-  cc: z.array(z.string()),
-  importance: z.string(),
-  ack_required: z.boolean(),
-  created_ts: z.string(),
-  attachments: z.array(z.unknown()),
-  body_md: z.string().optional(),
-  body_omitted: z.literal(true).optional(),
+/** With the address by which its content is read (mail.attach.resource). */
+const toReadable = (attachment: Attachment) => ({
+  ...toAttachment(attachment),
+  ...(attachment.kind !== 'link' && attachment.sha1 && { uri: `resource://attachment/${attachment.sha1}` }),
 })
 
-export const receivedShape = messageShape.extend({
-  kind: z.string(),
-  read_ts: nullableTime,
-  ack_ts: nullableTime,
-})
-
-export type MessageShape = z.output<typeof messageShape>
-export type ReceivedShape = z.output<typeof receivedShape>
-
-export const toMessage = (message: MailMessage): MessageShape => ({
+export const toMessage = (message: MailMessage) => ({
   ...toEnvelope(message),
-  attachments: message.attachments.map(toAttachment),
+  attachments: message.attachments.map(toReadable),
   ...(message.body !== undefined && { body_md: message.body }),
   ...(message.bodyOmitted && { body_omitted: true as const }),
 })
 
-export const toReceived = (message: Received): ReceivedShape => ({ ...toMessage(message), ...toDelivery(message) })
+export const toReceived = (message: Received) => ({ ...toMessage(message), ...toDelivery(message) })
 
 /** Says once how to read the bodies that an answer leaves out; nothing where it leaves out none (mail.inbox.large). */
 export const omittedNote = (messages: readonly MailMessage[], way: string): { note?: string } =>
@@ -53,8 +34,26 @@ export const omittedNote = (messages: readonly MailMessage[], way: string): { no
     ? { note: `Messages with body_omitted: an answer holds ${sizeInWords(limits.answerBodyBytes)} of bodies. ${way}` }
     : {}
 
-/** The way to one body of an inbox that every list of tools offers. */
-export const inboxWay = 'Read one by fetch_inbox with after_id one below its id, limit 1 and include_bodies.'
+/** Characters of an answer that are not its messages. */
+const frameLength = 400
+
+/** As many whole messages as fit into an answer beside so many characters of other things. */
+export const budgetOf = (characters: number, beside = 0): Budget => ({
+  most: characters - frameLength - beside,
+  sizeOf: (message) => JSON.stringify(toReceived(message)).length + 1,
+})
+
+/** The call that goes on behind a page of an inbox; nothing where it was the last (mail.inbox.more). */
+export function goesOn({ messages, more }: MailPage, { after, since, bodies = false }: Partial<InboxWish>) {
+  if (!more) return {}
+  const onwards = readsOn({ after, since })
+  const last = onwards ? messages[0]?.id : messages.at(-1)?.id
+  const with_bodies = bodies ? ', include_bodies: true' : ''
+  return {
+    ...(onwards ? { next_after: last } : { next_before: last }),
+    note: `There are ${onwards ? 'newer' : 'older'} messages: call fetch_inbox with ${onwards ? 'after_id' : 'before_id'}: ${last}${with_bodies}.`,
+  }
+}
 
 /** Its sender also sees the blind copies, and who has read and confirmed it. */
 export function toSent(message: MailMessage) {
@@ -119,7 +118,7 @@ export function toReceipt(sent: Sent, reach: Reach): z.output<typeof receiptShap
     deliveries,
     count: deliveries.length,
     blocked,
-    ...(sent.attachments.length > 0 && { attachments: sent.attachments.map(toAttachment) }),
+    ...(sent.attachments.length > 0 && { attachments: sent.attachments.map(toReadable) }),
     ...(sent.duplicate && { duplicate: true as const }),
     ...(note.length > 0 && { note: note.join(' ') }),
   }

@@ -10,17 +10,23 @@ import { verifies } from '../../support/verifies.ts'
 
 const parley = shareServer()
 
-const inline = {
+const uri = expect.stringMatching(/^resource:\/\/attachment\/[0-9a-f]{40}$/)
+const omitted = {
   type: 'inline',
   media_type: 'image/webp',
-  data_uri: expect.stringMatching(/^data:image\/webp;base64,/),
+  sha1: expect.stringMatching(/^[0-9a-f]{40}$/),
+  uri,
+  data_omitted: true,
 }
+const { data_omitted: _, ...known } = omitted
+const inline = { ...known, data_uri: expect.stringMatching(/^data:image\/webp;base64,/) }
 const file = {
   type: 'file',
   media_type: 'image/webp',
   path: expect.stringMatching(/^attachments\/([0-9a-f]{2})\/\1[0-9a-f]{38}\.webp$/),
   bytes: expect.any(Number),
   sha1: expect.stringMatching(/^[0-9a-f]{40}$/),
+  uri,
 }
 
 type Answer = Receipt & { attachments?: Record<string, unknown>[] }
@@ -57,12 +63,12 @@ for (const era of eras)
         expect(sent.attachments).toEqual([inline, file])
         const [small, large] = sent.attachments ?? []
         const [message] = await at.inbox()
-        expect(message?.attachments).toEqual(sent.attachments)
+        expect(message?.attachments).toEqual([omitted, large])
         expect(message?.body_md).toBe(
           `Here is the flow...\n\n![diagram](${small?.data_uri})\n![photo](${large?.path}) ![same](${large?.path})`,
         )
-        expect(await at.read(`message/${sent.message_id}`)).toMatchObject({ attachments: sent.attachments })
-        expect(await at.read('outbox/GreenCastle')).toMatchObject({ messages: [{ attachments: sent.attachments }] })
+        expect(await at.read(`message/${sent.message_id}`)).toMatchObject({ attachments: [omitted, large] })
+        expect(await at.read('outbox/GreenCastle')).toMatchObject({ messages: [{ attachments: [omitted, large] }] })
 
         const answer = { project_key: at.project_key, message_id: sent.message_id, sender_name: 'BlueLake' }
         const more = { body_md: '![it](docs/flow.png)', attachment_paths: 'docs/a photo.jpg' }
@@ -128,13 +134,26 @@ describe('Attachments', () => {
     expect(await whois()).toMatchObject({ attachments_policy: 'file' })
   })
 
-  verifies('mail.attach.answers', 'a list without bodies leaves large images out and says so', async () => {
+  verifies('mail.attach.answers', 'a list without bodies has no images, and names their hashes', async () => {
     const { send, inbox } = await newRepository(parley())
     const sent = await send({ attachment_paths: [uriOf('image/png', await noise(150, 150).png().toBuffer())] })
-    const omitted = { type: 'inline', media_type: 'image/webp', data_omitted: true }
     expect(sent.attachments).toEqual([omitted])
     expect((await inbox({ include_bodies: false }))[0]?.attachments).toEqual([omitted])
     expect((await inbox())[0]?.attachments).toEqual([inline])
+    // However small it is.
+    await send({ attachment_paths: ['docs/flow.png'] })
+    expect((await inbox({ include_bodies: false }))[0]?.attachments).toEqual([omitted])
+  })
+
+  verifies('mail.attach.once', 'an image that stands in the body comes once', async () => {
+    const { send, inbox, read } = await newRepository(parley())
+    const { message_id } = await send({ body_md: '![flow](docs/flow.png)', attachment_paths: ['docs/flow.png'] })
+    const answers = [(await inbox())[0], await read<Message>(`message/${message_id}`)]
+    for (const message of answers) {
+      expect(message?.attachments).toEqual([omitted])
+      expect(JSON.stringify(message).match(/data:image/g)).toHaveLength(1)
+      expect(message?.body_md).toContain('![flow](data:image/webp;base64,')
+    }
   })
 
   verifies(

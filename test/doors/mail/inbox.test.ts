@@ -2,6 +2,7 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { type Desk, type InboxAnswer, newDesk } from '../../support/mail.ts'
 import { mailbox, shareServer } from '../../support/parley.ts'
+import { noise, uriOf } from '../../support/pictures.ts'
 import { verifies } from '../../support/verifies.ts'
 
 const parley = shareServer()
@@ -71,9 +72,18 @@ describe('The inbox', () => {
     const ask = (more: object) => desk.inboxPage('BlueLake', { limit: 2, ...more })
     const found = ({ result }: InboxAnswer) => result.map(({ subject }) => subject)
     const newest = await ask({})
-    expect([found(newest), newest.has_more, 'next_after' in newest]).toEqual([['4', '3'], true, false])
+    expect([found(newest), newest.has_more, newest.next_before]).toEqual([['4', '3'], true, ids[2]])
+    expect(newest.note).toContain(`fetch_inbox with before_id: ${ids[2]}`)
+    const older = await ask({ before_id: newest.next_before })
+    expect([found(older), older.has_more, 'next_before' in older, 'note' in older]).toEqual([
+      ['2', '1'],
+      false,
+      false,
+      false,
+    ])
     const first = await ask({ after_id: 0 })
     expect([found(first), first.has_more, first.next_after]).toEqual([['2', '1'], true, ids[1]])
+    expect(first.note).toContain(`fetch_inbox with after_id: ${ids[1]}`)
     const rest = await ask({ after_id: first.next_after })
     expect([found(rest), rest.has_more, 'next_after' in rest]).toEqual([['4', '3'], false, false])
     const since = await ask({ since_ts: '2026-01-01' })
@@ -87,25 +97,54 @@ describe('The inbox', () => {
     expect(found.map(({ importance }) => importance)).toEqual(['urgent', 'high'])
   })
 
-  verifies('mail.inbox.large', 'an answer holds 1 MiB of bodies, and says how to read the others', async () => {
-    const [whole, part] = ['x'.repeat(1024 * 1024), 'é'.repeat(200 * 1024)] as const
+  /** Every message once, page by page, as the notes tell it. */
+  async function readAll(more: Record<string, unknown>, direction: 'next_after' | 'next_before') {
+    const pages: InboxAnswer[] = []
+    for (let range: Record<string, unknown> = more; ; ) {
+      const page = await desk.inboxPage('BlueLake', { include_bodies: true, limit: 100, ...range })
+      pages.push(page)
+      if (!page.has_more) return pages
+      expect(page.note).toContain('include_bodies: true')
+      range = { ...more, [direction === 'next_after' ? 'after_id' : 'before_id']: page[direction] }
+    }
+  }
+
+  verifies('mail.inbox.budget', 'an answer with bodies has whole messages in 40,000 characters', async () => {
+    // Line breaks and quotes take two characters in JSON.
+    const bodies = ['x'.repeat(30_000), '"\n'.repeat(6000), 'é'.repeat(9000), 'y'.repeat(60_000), 'short', 'last']
     const ids: number[] = []
-    for (const body_md of [whole, part, part, part, 'short']) ids.unshift((await desk.send({ body_md })).message_id)
-    for (const limit of [5, 20, 100]) {
-      const { result, note } = await desk.inboxPage('BlueLake', { include_bodies: true, limit })
-      expect(result.map(({ id }) => id)).toEqual(ids)
-      expect(result.map(({ body_md = '' }) => body_md.length)).toEqual([5, part.length, part.length, 0, 0])
-      expect(result.map((message) => message.body_omitted)).toEqual([undefined, undefined, undefined, true, true])
-      expect(note).toMatch(/fetch_inbox with after_id one below/)
+    for (const body_md of bodies) ids.push((await desk.send({ body_md })).message_id)
+    const sizes = (pages: InboxAnswer[]) => pages.map(({ result }) => result.map(({ body_md = '' }) => body_md.length))
+    const newest = await readAll({}, 'next_before')
+    expect(sizes(newest)).toEqual([[4, 5], [60_000], [9000, 12_000], [30_000]])
+    const onwards = await readAll({ after_id: 0 }, 'next_after')
+    expect(sizes(onwards)).toEqual([[30_000], [9000, 12_000], [60_000], [4, 5]])
+    for (const pages of [newest, onwards]) {
+      expect(pages.flatMap(({ result }) => result.map(({ id }) => id)).sort((a, b) => a - b)).toEqual(ids)
+      for (const page of pages) {
+        expect(page.result.some((message) => message.body_omitted)).toBe(false)
+        if (page.result.length > 1) expect(JSON.stringify(page).length).toBeLessThanOrEqual(40_000)
+      }
     }
-    // The way that the note tells, and answers in which nothing is missing.
-    for (const [n, id] of ids.entries()) {
-      const one = await desk.inboxPage('BlueLake', { include_bodies: true, limit: 1, after_id: id - 1 })
-      expect(one.result.map((message) => message.body_md)).toEqual([['short', part, part, part, whole][n]])
-      expect(one.note).toBeUndefined()
-    }
-    const without = await desk.inboxPage('BlueLake')
-    expect(without.note ?? without.result.find((message) => 'body_omitted' in message)).toBeUndefined()
+    expect(sizes(await readAll({ max_chars: 1 }, 'next_before'))).toHaveLength(6)
+    expect(sizes(await readAll({ max_chars: 1_000_000 }, 'next_before'))).toHaveLength(1)
+    for (const max_chars of [0, -1, 1.5, 2_000_000])
+      await expect(desk.inboxPage('BlueLake', { max_chars })).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' })
+    // Without bodies the limit alone counts.
+    expect(await desk.inboxPage('BlueLake', { max_chars: 1 })).toMatchObject({ result: { length: 6 }, has_more: false })
+  })
+
+  verifies('mail.inbox.budget', 'a body of 1 MiB, and an image beside the body, come whole and alone', async () => {
+    const whole = 'x'.repeat(1024 * 1024)
+    const image = uriOf('image/png', await noise(150, 150).png().toBuffer())
+    await desk.send({ body_md: whole })
+    await desk.send({ attachment_paths: [image] })
+    await desk.send({ attachment_paths: [image] })
+    const pages = await readAll({}, 'next_before')
+    expect(pages.map(({ result }) => result.length)).toEqual([1, 1, 1])
+    expect(pages[2]?.result[0]?.body_md).toBe(whole)
+    for (const page of pages.slice(0, 2))
+      expect(page.result[0]?.attachments).toMatchObject([{ data_uri: expect.stringMatching(/^data:image/) }])
   })
 
   test.each([0, -1, 101, 1.5])('a limit of %s is refused', async (limit) => {

@@ -70,6 +70,8 @@ describe('macro_start_session', () => {
         agent: { name, program: 'codex-cli' },
         inbox: [{ subject: 'two' }],
         inbox_has_more: true,
+        next_before: expect.any(Number),
+        note: expect.stringMatching(/fetch_inbox with before_id: \d+\.$/),
       })
       expect(again.inbox).toHaveLength(1)
     },
@@ -125,6 +127,22 @@ describe('macro_prepare_thread', () => {
     })
     expect(prepared.thread.examples).toHaveLength(1)
     expect((await prepare({ agent_name: 'WhiteOwl', include_examples: false })).thread.examples).toEqual([])
+  })
+
+  verifies('mail.inbox.budget', 'shows bodies of the inbox as far as they fit beside the summary', async () => {
+    for (let n = 0; n < 8; n++) await desk.send({ thread_id: 'T-1', to: ['WhiteOwl'], body_md: `${n} `.repeat(4000) })
+    const asked = { agent_name: 'WhiteOwl', include_inbox_bodies: true }
+    const prepared = (await prepare(asked)) as Record<string, unknown> & { inbox: Message[]; next_before?: number }
+    expect(JSON.stringify(prepared).length).toBeLessThanOrEqual(40_000)
+    expect(prepared.inbox.length).toBeGreaterThan(1)
+    expect(prepared.inbox.length).toBeLessThan(8)
+    const last = prepared.inbox.at(-1)?.id
+    expect(prepared).toMatchObject({
+      inbox_has_more: true,
+      next_before: last,
+      note: expect.stringContaining(`fetch_inbox with before_id: ${last}, include_bodies: true`),
+    })
+    expect((await prepare({ ...asked, max_chars: 1 })).inbox).toHaveLength(1)
   })
 
   verifies('mail.macro.prepare-missing', 'prepares for a thread that nobody has written to yet', async () => {

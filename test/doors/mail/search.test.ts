@@ -69,7 +69,11 @@ describe('search_messages', () => {
         })
       expect(await whole('bassoon AND')).toMatchObject({ result: [{}], note: expect.stringContaining('AND') })
       expect(await whole('bassoon')).toEqual({ result: [expect.anything(), expect.anything()], has_more: false })
-      expect(await whole('bassoon', { limit: 1 })).toEqual({ result: [expect.anything()], has_more: true })
+      expect(await whole('bassoon', { limit: 1 })).toEqual({
+        result: [expect.anything()],
+        has_more: true,
+        note: expect.stringContaining('limit'),
+      })
     },
   )
 

@@ -16,8 +16,10 @@ import {
 } from '../../../core/mail/inbox.ts'
 import type { MailMessage } from '../../../core/mail/messages.ts'
 import { needProject } from '../../../core/projects/projects.ts'
+import { readByHash } from '../../../core/threads/enclosures.ts'
 import { needMessage, readThread } from '../../../core/threads/threads.ts'
 import type { CallContext, Resource } from '../../mcp/table.ts'
+import { toContent } from '../../words/attachments.ts'
 import { parseAddress, threadKey } from '../../words/fields.ts'
 import { limitParameter } from '../../words/parameters.ts'
 import {
@@ -147,6 +149,21 @@ export function mailResources(hub: Hub): Resource<MailScope>[] {
     read: async ({ id, project }, { caller }) => toMessage(await needMessage(hub, caller, project, id)),
   })
 
+  const attachment = defineResource({
+    uri: 'resource://attachment/{sha1}{?project,offset}',
+    name: 'attachment',
+    description: 'What goes along with a message, by the sha1 in attachments; long texts in parts, by offset.',
+    params: z.object({
+      sha1: z
+        .string()
+        .regex(/^[0-9a-f]{40}$/i, 'must be the sha1 of an attachment, 40 digits of 0-9 and a-f')
+        .transform((sha1) => sha1.toLowerCase()),
+      project: projectParameter.optional(),
+      offset: placeParameter.default(0),
+    }),
+    read: async ({ offset, ...wish }, { caller }) => toContent(await readByHash(hub, caller, wish), offset),
+  })
+
   const thread = defineResource({
     uri: 'resource://thread/{thread_id}{?project,include_bodies,limit,after}',
     name: 'thread',
@@ -191,7 +208,8 @@ export function mailResources(hub: Hub): Resource<MailScope>[] {
     const { as, page } = await open(context, params)
     const until = hub.clock.now() - ms
     const found = await listInbox(hub, as, { part: 'unacked', until, oldestFirst: true, limit: params.limit })
-    return page(found, toReceived)
+    const note = `Those after them come with a higher limit, up to ${limits.inboxListed}, or once these are acknowledged.`
+    return { ...page(found, toReceived), ...(found.more && { note }) }
   }
 
   const acksStale = defineResource({
@@ -224,6 +242,7 @@ export function mailResources(hub: Hub): Resource<MailScope>[] {
     mailboxWithCommits,
     outbox,
     message,
+    attachment,
     thread,
     view('urgent-unread', 'Messages of high and urgent importance that are not read yet.', 'urgent-unread'),
     view('ack-required', 'Messages that wait for an acknowledgement.', 'unacked'),

@@ -141,6 +141,7 @@ export function toolingResources({ hub, about, tools }: Tooling): Resource<MailS
           count: found.length,
           entries: found.slice(0, mostEntries).map(toEntry),
           has_more: found.length > mostEntries,
+          ...(found.length > mostEntries && { note: 'The newest are shown. For others name an agent or a project.' }),
         }
       },
     },

@@ -4,6 +4,7 @@ import type { Hub } from '../../../core/hub/hub.ts'
 import { reserve } from '../../../core/leases/leases.ts'
 import { lookForConflicts, prepareForThread, shakeHands, startWork } from '../../../core/macros/work.ts'
 import type { MailPage, Received } from '../../../core/mail/inbox.ts'
+import type { ThreadSummary } from '../../../core/threads/summaries.ts'
 import { modelPattern } from '../../../llm/llm.ts'
 import { defineTool } from '../../mcp/table.ts'
 import { body, reason, threadKey, title } from '../../words/fields.ts'
@@ -26,23 +27,30 @@ import {
   wish,
 } from '../profiles.ts'
 import type { MailScope } from '../scope.ts'
-import { inboxWay, omittedNote, toReceipt, toReceived } from '../shapes.ts'
+import { budgetOf, goesOn, toReceipt, toReceived } from '../shapes.ts'
 import { toNothingSaid, toSummary } from '../summary-shapes.ts'
 import { leaseReason, paths, ttlSeconds } from './leases.ts'
-import { inboxLimit } from './messages.ts'
+import { inboxLimit, maxChars } from './messages.ts'
 
 const tool = defineTool<MailScope>()
 const cluster = 'macros'
 const usualInbox = 10
+/** Characters of the project and the profile in an answer; a task may have 2,000. */
+const headLength = 5000
 const list = z.array(z.unknown())
 const record = z.looseObject({})
 const reserved = z.object({ conflicts: list, note: z.string().optional(), granted: list })
-const inboxShape = { inbox: list, inbox_has_more: z.boolean(), note: z.string().optional() }
+const inboxShape = {
+  inbox: list,
+  inbox_has_more: z.boolean(),
+  next_before: z.int().optional(),
+  note: z.string().optional(),
+}
 
-const toInbox = ({ messages, more }: MailPage<Received>) => ({
-  inbox: messages.map(toReceived),
-  inbox_has_more: more,
-  ...omittedNote(messages, inboxWay),
+const toInbox = (page: MailPage<Received>, bodies = false) => ({
+  inbox: page.messages.map(toReceived),
+  inbox_has_more: page.more,
+  ...goesOn(page, { bodies }),
 })
 
 export function macroTools(hub: Hub) {
@@ -108,6 +116,7 @@ export function macroTools(hub: Hub) {
         include_examples: z.boolean().default(true),
         inbox_limit: inboxLimit.default(usualInbox),
         include_inbox_bodies: z.boolean().default(false),
+        max_chars: maxChars,
         llm_mode: z.boolean().default(true),
         llm_model: z.string().regex(modelPattern, 'must be the name of a model').optional(),
       })
@@ -120,18 +129,23 @@ export function macroTools(hub: Hub) {
     async run({ project_key: project, thread_id, agent_name, register_if_missing, ...input }, context) {
       const newcomer = { ...introduction(context, { project, ...input }), name: agent_name }
       const signal = AbortSignal.any([context.signal, context.stopping])
+      const toThread = (thread: ThreadSummary | undefined) =>
+        thread ? toSummary(thread, input.include_examples) : toNothingSaid(thread_id)
       const prepared = await prepareForThread(hub, context.caller, {
         who: register_if_missing || agent_name === undefined ? newcomer : { known: otherAgent(agent_name, project) },
         thread: thread_id,
         refining: { refine: input.llm_mode, model: input.llm_model, signal },
-        inbox: { limit: input.inbox_limit, bodies: input.include_inbox_bodies },
+        inbox: (thread) => ({
+          limit: input.inbox_limit,
+          bodies: input.include_inbox_bodies,
+          budget: budgetOf(input.max_chars, JSON.stringify(toThread(thread)).length + headLength),
+        }),
       })
-      const { thread } = prepared
       return {
         project: toProject(prepared.project),
         agent: toRegistered(prepared.registered),
-        thread: thread ? toSummary(thread, input.include_examples) : toNothingSaid(thread_id),
-        ...toInbox(prepared.inbox),
+        thread: toThread(prepared.thread),
+        ...toInbox(prepared.inbox, input.include_inbox_bodies),
       }
     },
   })

@@ -11,17 +11,8 @@ import { iso } from '../../words/times.ts'
 import { projectKey } from '../fields.ts'
 import type { MailScope } from '../scope.ts'
 
-const hitShape = z.object({
-  id: z.number(),
-  subject: z.string(),
-  from: z.string(),
-  thread_id: z.string().nullable(),
-  importance: z.string(),
-  ack_required: z.boolean(),
-  created_ts: z.string(),
-  snippet: z.string(),
-  score: z.number(),
-})
+/** Its fields are told by their names. */
+const hitShape = z.looseObject({})
 
 export function searchTools(hub: Hub) {
   const searchMessages = defineTool<MailScope>()({
@@ -50,7 +41,10 @@ export function searchTools(hub: Hub) {
         snippet: marked(hit.snippet),
         score: Math.round(hit.score * 1000) / 1000,
       }))
-      return { result, has_more: more, ...(note !== undefined && { note }) }
+      // More than the most that is found at once is left to a narrower search.
+      const further = limit < searchLimits.most ? 'Pass a higher limit for more, or narrow' : 'For the others narrow'
+      const onwards = more ? { note: `${further} the query, e.g. by from: or thread:.` } : {}
+      return { result, has_more: more, ...onwards, ...(note !== undefined && { note }) }
     },
   })
   return [searchMessages]
