@@ -119,7 +119,12 @@ describe('The first start', () => {
     expect(await parley.end()).toBe(0)
     expect(await modeOf(root)).toBe(0o700)
     expect(await modeOf(join(root, 'parley.sqlite3'))).toBe(0o600)
-    expect((await readdir(root)).sort()).toEqual(['parley.sqlite3', 'parley.sqlite3-bell', 'secret.key'])
+    expect((await readdir(root)).sort()).toEqual([
+      'parley.sqlite3',
+      'parley.sqlite3-acknowledged',
+      'parley.sqlite3-bell',
+      'secret.key',
+    ])
   })
 
   verifies('serve.start.secret', 'makes a key with mode 600, and later ones keep it', async () => {
