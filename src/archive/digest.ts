@@ -1,6 +1,6 @@
 /** Digests: a thread as one page to read, a hundred messages a part. They grow at their end. */
-import { addressIn, type Home, type Party } from './documents.ts'
-import { digestLength, messagePath } from './layout.ts'
+import { addressIn, type Home, type Party, rootFrom, withImages } from './documents.ts'
+import { digestLength, digestPath, messagePath } from './layout.ts'
 
 export interface DigestEntry {
   readonly id: number
@@ -14,6 +14,8 @@ export interface DigestEntry {
   readonly body: string
   /** How many characters it has. */
   readonly length: number
+  /** The paths of its stored files. */
+  readonly stored: readonly string[]
 }
 
 export interface Thread {
@@ -47,14 +49,24 @@ function headOf({ name, topic, createdAt }: Thread): string[] {
   return [`# ${line(topic.name)}`, `Topic ${name} of ${minutes(createdAt)}${closed}${closed && reason}.`]
 }
 
+const rootOfDigests = rootFrom(digestPath('thread', 1))
+
+const cutImage = /!\[[^\]\n]{0,1000}\]\([^)\n]*$/
+
 /** The message is quoted: a heading in it is none of the digest. */
-function entryText({ id, seq, createdAt, from, to, subject, body, length }: DigestEntry, home: Home): string {
+function entryText(entry: DigestEntry, home: Home): string {
+  const { id, seq, createdAt, from, to, subject, length, stored } = entry
   const address = addressIn(home)
   const whom = to.length === 0 ? '' : ` to ${to.map(address).join(', ')}`
   const above = from.project === home.slug ? '..' : `../../../${from.project}/messages`
   const link = `${above}/${messagePath({ id, createdAt }).slice('messages/'.length)}`
-  const rest = length > digestExcerpt ? [`[${length - digestExcerpt} more characters](${link})`] : []
-  const quote = body
+  // An image that is cut in the middle is none.
+  const body = length > digestExcerpt ? entry.body.replace(cutImage, '') : entry.body
+  const left = length - digestExcerpt + [...entry.body].length - [...body].length
+  const rest = length > digestExcerpt ? [`[${left} more characters](${link})`] : []
+  // The files are beside every copy of a message: here, where somebody of this project has one.
+  const here = [from, ...to].some(({ project }) => project === home.slug)
+  const quote = withImages(body, stored, here ? rootOfDigests : `../../../${from.project}/`)
     .trimEnd()
     .split(/\r\n|[\n\r\u2028\u2029]/)
     .map((text) => `> ${text}`.trimEnd())

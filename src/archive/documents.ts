@@ -1,4 +1,5 @@
 /** The files of the archive as people read them: messages, profiles, reservations; and the subjects of commits. */
+import { listImages, replaceImages } from '../attachments/markdown.ts'
 
 /** An agent as somebody of this archive's project addresses it. */
 export interface Party {
@@ -44,6 +45,19 @@ export interface Home {
   readonly key: string
 }
 
+/** Where the archive of a project begins, seen from one of its files. */
+export const rootFrom = (path: string): string => '../'.repeat(path.split('/').length - 1)
+
+/** The text with its images where they are, seen from the file that it stands in (mail.archive.images). */
+export function withImages(body: string, stored: readonly string[], root: string): string {
+  if (stored.length === 0) return body
+  const places = listImages(body).filter(({ address }) => stored.includes(address))
+  return replaceImages(
+    body,
+    places.map((place) => ({ ...place, by: `${root}${place.address}` })),
+  )
+}
+
 const iso = (ms: number): string => new Date(ms).toISOString()
 
 export const addressIn =
@@ -51,8 +65,13 @@ export const addressIn =
   ({ name, project }: Party): string =>
     project === slug ? name : `${name}@${project}`
 
-/** `bcc`: those that the reader of this copy may know of; the file has the field only where there are some. */
-export function messageText(message: ArchivedMessage, home: Home, bcc: readonly Party[] = []): string {
+interface Copy {
+  readonly path: string
+  /** Those that the reader of this copy may know of; the file has the field only where there are some. */
+  readonly bcc?: readonly Party[]
+}
+
+export function messageText(message: ArchivedMessage, home: Home, { path, bcc = [] }: Copy): string {
   const { id, createdAt, thread, from, to, cc, subject, importance, ackRequired, body, attachments, said } = message
   const address = addressIn(home)
   const head = {
@@ -76,7 +95,9 @@ export function messageText(message: ArchivedMessage, home: Home, bcc: readonly 
       metadata: said.metadata ?? null,
     }),
   }
-  return `---json\n${JSON.stringify(head, undefined, 2)}\n---\n\n${body}${body.endsWith('\n') ? '' : '\n'}`
+  const stored = attachments.flatMap((one) => (one.kind === 'file' ? [one.path] : []))
+  const text = withImages(body, stored, rootFrom(path))
+  return `---json\n${JSON.stringify(head, undefined, 2)}\n---\n\n${text}${text.endsWith('\n') ? '' : '\n'}`
 }
 
 /** As messages show it. An image that stands in the body is not repeated; another is nowhere else. */

@@ -1,5 +1,5 @@
 /** Rows as the archive wants them: everything about a message, a thread or a lease in few statements. */
-import sql, { type Sql } from 'sql-template-tag'
+import sql, { empty, type Sql } from 'sql-template-tag'
 import type { Reader } from '../db/port.ts'
 import { fromInbox, fromOutbox } from './boxes.ts'
 import type { NamedLeaseRow } from './leases.ts'
@@ -109,6 +109,47 @@ export function listThreadsAfter(db: Reader, after: number, limit: number): Prom
     ORDER BY t.id LIMIT ${limit}`)
 }
 
+/** The threads of one key that a project sees something of, in their order. */
+export function listThreadsOfKey(
+  db: Reader,
+  { projectId, key }: { projectId: number; key: string },
+): Promise<ArchivedThreadRow[]> {
+  return db.all<ArchivedThreadRow>(sql`
+    ${threads} AND t.key = ${key} AND t.name IS NULL AND (t.project_id = ${projectId} OR EXISTS (
+      SELECT 1 FROM message_guests g WHERE g.project_id = ${projectId} AND g.thread_id = t.id)) ORDER BY t.id`)
+}
+
+/** The projects besides their thread's own that see these messages. */
+export function listGuestPlaces(
+  db: Reader,
+  ids: readonly number[],
+): Promise<{ project_id: number; thread_id: number; seq: number }[]> {
+  return db.all(sql`
+    SELECT g.project_id, g.thread_id, m.seq FROM message_guests g JOIN messages m ON m.id = g.message_id
+    WHERE g.message_id IN ${listed(db, ids)}`)
+}
+
+/** The same for whole threads: who sees how many messages of them. */
+export function listThreadGuests(
+  db: Reader,
+  threadIds: readonly number[],
+): Promise<{ project_id: number; thread_id: number }[]> {
+  return db.all(sql`
+    SELECT DISTINCT g.project_id, m.thread_id FROM messages m JOIN message_guests g ON g.message_id = m.id
+    WHERE m.thread_id IN ${listed(db, threadIds)} ORDER BY m.thread_id, g.project_id`)
+}
+
+/** The places of the messages of a thread that a guest sees. */
+export async function listGuestSeqs(
+  db: Reader,
+  { projectId, threadId }: { projectId: number; threadId: number },
+): Promise<number[]> {
+  const rows = await db.all<{ seq: number }>(sql`
+    SELECT m.seq FROM message_guests g JOIN messages m ON m.id = g.message_id
+    WHERE g.project_id = ${projectId} AND g.thread_id = ${threadId} ORDER BY m.seq`)
+  return rows.map(({ seq }) => seq)
+}
+
 /** Threads whose keys are one of these but for the case of letters: the index on keys is gone through once for all. */
 export function listKeysAlike(
   db: Reader,
@@ -131,17 +172,27 @@ export interface DigestRow {
   /** The beginning. */
   body: string
   length: number
+  /** JSON. */
+  attachments: string | null
 }
 
-export function listDigestRows(
-  db: Reader,
-  { threadId, from, to, excerpt }: { threadId: number; from: number; to: number; excerpt: number },
-): Promise<DigestRow[]> {
+export interface DigestQuery {
+  threadId: number
+  /** Of another project: the one that looks, and sees some of it. */
+  guest: number | undefined
+  from: number
+  to: number
+  excerpt: number
+}
+
+export function listDigestRows(db: Reader, { threadId, guest, from, to, excerpt }: DigestQuery): Promise<DigestRow[]> {
+  const seen = sql`AND EXISTS (
+    SELECT 1 FROM message_guests g WHERE g.project_id = ${guest} AND g.thread_id = m.thread_id AND g.message_id = m.id)`
   return db.all<DigestRow>(sql`
     SELECT m.id, m.seq, m.created_at, a.name AS sender, a.project_id AS sender_project, m.subject,
-      substr(m.body, 1, ${excerpt}) AS body, length(m.body) AS length
+      substr(m.body, 1, ${excerpt}) AS body, length(m.body) AS length, m.attachments
     FROM messages m JOIN agents a ON a.id = m.sender_id
-    WHERE m.thread_id = ${threadId} AND m.seq BETWEEN ${from} AND ${to} ORDER BY m.seq`)
+    WHERE m.thread_id = ${threadId} AND m.seq BETWEEN ${from} AND ${to} ${guest === undefined ? empty : seen} ORDER BY m.seq`)
 }
 
 export interface ArchivedAgentRow {

@@ -1,10 +1,10 @@
 /** Attachments in the archive: committed with their mail, compared, and restored by a rebuild. */
 import { createHash, randomBytes } from 'node:crypto'
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join, posix } from 'node:path'
 import { describe, expect } from 'vitest'
 import { archived, repositoryOf } from '../support/archive.ts'
-import { parleyCommand } from '../support/cli.ts'
+import { parleyCommand, printedBy } from '../support/cli.ts'
 import { eachEngine } from '../support/engines.ts'
 import { newDesk, type Receipt } from '../support/mail.ts'
 import { type Served, serveHere, shareServer } from '../support/parley.ts'
@@ -142,6 +142,56 @@ function originalOf(uri: string): string {
 }
 
 eachEngine('parley archive, with attachments', (openEngine) => {
+  verifies(
+    ['mail.archive.images', 'mail.archive.shared', 'mail.archive.rebuilt'],
+    'shows images from where each file stands, in both projects of a thread',
+    async () => {
+      const env = { ...archived, DATABASE_URL: (await openEngine()).url }
+      const server = await serveHere({ env })
+      const [here, there] = await Promise.all([begin(server), begin(server)])
+      const policy = { project_key: there.desk.project, agent_name: 'RedStone', policy: 'open' }
+      await there.desk.door.call('set_contact_policy', policy)
+      const picture = uriOf('image/png', await noise().png().toBuffer())
+      const body_md = `Look: ![a photo](${picture})\n\n\`![code](attachments/x.webp)\` ![gone](docs/gone.png)`
+      const sent = await here.send({ to: [`RedStone@${there.slug}`], thread_id: 'shared', body_md })
+      // An image in the message itself, longer than a digest shows of it.
+      const small = uriOf('image/png', await noise(60, 60).png().toBuffer())
+      const last = await here.send({
+        to: [`RedStone@${there.slug}`],
+        thread_id: 'shared',
+        body_md: `![small](${small}) end`,
+      })
+      const [path = ''] = sent.attachments.map(({ path }) => path ?? '')
+      const copies = [
+        [here, `messages/${named(sent)}`],
+        [here, `agents/GreenCastle/outbox/${named(sent)}`],
+        [there, `agents/RedStone/inbox/${named(sent)}`],
+        [here, 'messages/threads/shared.md'],
+        [there, 'messages/threads/shared.md'],
+      ] as const
+      await here.has(`messages/${named(last)}`)
+      await there.has(`agents/RedStone/inbox/${named(last)}`)
+      for (const [{ repository, has }, file] of copies) {
+        await has(file)
+        await has(path)
+        const text = () => repository.git('show', `main:${file}`)
+        if (file.includes('threads')) await expect.poll(text, { timeout: 20_000 }).toContain('more characters')
+        const [, link = ''] = /!\[a photo\]\(([^)]+)\)/.exec(await text()) ?? []
+        expect(posix.join(dirname(file), link), file).toBe(path)
+        expect(await text()).toContain('`![code](attachments/x.webp)` ![gone](docs/gone.png)')
+        if (file.includes('threads')) expect(await text()).not.toContain('data:image')
+      }
+      const commands = [
+        ['archive', 'verify'],
+        ['archive', 'rebuild'],
+        ['archive', 'verify'],
+      ]
+      for (const command of commands) await printedBy(server, command, { env })
+      await server.stop()
+    },
+    60_000,
+  )
+
   verifies(
     ['cli.archive.files', 'mail.archive.rebuilt'],
     'finds what is amiss with them, and restores them',

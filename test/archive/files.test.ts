@@ -1,4 +1,6 @@
 /** The files and commits of the archive, as people read them. */
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect } from 'vitest'
 import { archived, repositoryOf } from '../support/archive.ts'
 import { httpPeer } from '../support/bus.ts'
@@ -228,6 +230,51 @@ describe('The archive', () => {
       expect(copy.head).toMatchObject({ from: `GreenCastle@${here.slug}`, to: ['RedStone'], project_slug: there.slug })
       expect(await there.repository.files()).not.toContain(`messages/${name}`)
       expect(await here.repository.files()).not.toContain(`agents/RedStone/inbox/${name}`)
+    },
+    60_000,
+  )
+
+  verifies(
+    'mail.archive.shared',
+    'has the whole digest of a thread between projects in both of them, and no more than came there',
+    async () => {
+      const here = await begin()
+      const there = await begin()
+      const door = plainMail(server())
+      for (const [{ desk }, agent_name] of [
+        [here, 'GreenCastle'],
+        [there, 'RedStone'],
+      ] as const)
+        await door.call('set_contact_policy', { project_key: desk.project, agent_name, policy: 'open' })
+      const [red, green] = [[`RedStone@${there.slug}`], [`GreenCastle@${here.slug}`]]
+      const asked = await here.desk.send({ to: red, subject: 'Question', thread_id: 'shared', body_md: 'Who asks?' })
+      await here.desk.send({ thread_id: 'shared', subject: 'Between us', body_md: 'ours alone' })
+      const reply = { sender_name: 'RedStone', message_id: asked.message_id, body_md: 'I do.' }
+      await door.call('reply_message', { project_key: there.desk.project, ...reply })
+      // By its key it is another thread in the store, and the same to its readers.
+      const more = { sender_name: 'RedStone', to: green, thread_id: 'shared', subject: 'More', body_md: 'And more.' }
+      await there.desk.send(more)
+      await there.desk.send({ ...more, to: ['BlueLake'], subject: 'Theirs', body_md: 'theirs alone' })
+      // Without a key it goes by its first message.
+      const lone = await here.desk.send({ to: red, subject: 'Lone', body_md: 'Anybody there?' })
+      await door.call('reply_message', { project_key: there.desk.project, ...reply, message_id: lone.message_id })
+      const said = async ({ file }: typeof here, words: string, name = 'shared') => {
+        const text = async () => (await file(`messages/threads/${name}.md`)).text
+        await expect.poll(text, { timeout: 20_000 }).toContain(words)
+        return (await text()).split('\n').filter((line) => line.startsWith('>'))
+      }
+      expect(await said(here, 'And more')).toEqual(['> Who asks?', '> ours alone', '> I do.', '> And more.'])
+      expect(await said(there, 'theirs alone')).toEqual(['> Who asks?', '> I do.', '> And more.', '> theirs alone'])
+      for (const at of [here, there])
+        expect(await said(at, 'I do', String(lone.message_id))).toEqual(['> Anybody there?', '> I do.'])
+      // Each link leads to the file of its message.
+      for (const { file, repository } of [here, there]) {
+        const { text } = await file('messages/threads/shared.md')
+        const links = [...text.matchAll(/\]\((\.\.\/[^)]+\.md)\)/g)].map(([, link = '']) => link)
+        expect(links).toHaveLength(4)
+        for (const link of links) expect(existsSync(join(repository.folder, 'messages/threads', link)), link).toBe(true)
+      }
+      await printedBy(server(), ['archive', 'verify'], { env: archived })
     },
     60_000,
   )

@@ -12,6 +12,8 @@ export const archive = [
   { id: 'mail.archive.commits', spec: 'DECISIONS mail 12', says: 'A mail is one commit by GIT_AUTHOR_NAME; subjects read like a diary.' },
   { id: 'mail.archive.sound', spec: 'DECISIONS mail 12', says: '`git fsck` is clean always, `git status` when the archive is idle.' },
   { id: 'mail.archive.digest', spec: 'DECISIONS mail 12', says: 'A thread has a digest that grows at its end, and goes on in `<thread>.2.md`.' },
+  { id: 'mail.archive.shared', spec: 'DECISIONS mail 12', says: 'A thread across projects has its digest in each of them, whole as far as its messages came there.' },
+  { id: 'mail.archive.images', spec: 'DECISIONS mail 11', says: 'Images in the files of the archive are linked from where each file stands.' },
   { id: 'mail.archive.names', spec: 'DECISIONS mail 12', says: 'Names that are no plain file name, or differ only in case, are percent-encoded.' },
   { id: 'mail.archive.across', spec: 'DECISIONS mail 12', says: 'Across projects the canonical file is in the sender’s archive, the inbox copy in the recipient’s.' },
   { id: 'mail.archive.doors', spec: 'DESIGN The doors', says: 'Messages of the other doors and topics are archived under their project.' },

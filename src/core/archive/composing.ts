@@ -9,6 +9,7 @@ import { digestCommits } from './digests.ts'
 import { addCommit, addCommits, type Commits, homeOf } from './homes.ts'
 import { messageCommits } from './messages.ts'
 import { leaseCommits, profileCommits } from './records.ts'
+import { listChanged } from './shelves.ts'
 
 /** The changes in parts whose messages fit into memory. */
 export async function partsOf(hub: Hub, changes: readonly Recorded[]): Promise<Recorded[][]> {
@@ -94,6 +95,6 @@ export async function commitsOf(hub: Hub, changes: readonly Recorded[]): Promise
     }
   }
   for (const { thread_id, seq } of await listMessagePlaces(db, messageIds)) touch(thread_id, digestPart(seq))
-  addCommits(commits, await digestCommits(hub, parts))
+  addCommits(commits, await digestCommits(hub, await listChanged(hub, parts, messageIds)))
   return commits
 }

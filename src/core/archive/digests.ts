@@ -1,84 +1,55 @@
 /** Digests of threads, made from the messages that are there: each message belongs to a part by its place in the thread. */
 import { type DigestEntry, digestExcerpt, digestRange, digestText } from '../../archive/digest.ts'
 import { listed, subjectLine } from '../../archive/documents.ts'
-import { digestPart, digestPath, fileName, keyFile } from '../../archive/layout.ts'
-import { type ArchivedThreadRow, listArchivedThreads, listDigestRows, listKeysAlike } from '../../store/archive.ts'
+import { digestPath } from '../../archive/layout.ts'
+import { type ArchivedThreadRow, type DigestRow, listDigestRows } from '../../store/archive.ts'
+import { attachmentsOf } from '../../store/attachments.ts'
 import { listRecipientsOf } from '../../store/mail.ts'
 import { type Hub, reader } from '../hub/hub.ts'
-import { memory, remember } from '../hub/memory.ts'
 import { addCommit, type Commits, homeOf } from './homes.ts'
 import { shownSubject } from './messages.ts'
-
-/** Which parts of which threads, by their ids. */
-export type Parts = ReadonlyMap<number, ReadonlySet<number>>
+import { fileOf, learnFiles, nameOf, type Shelved } from './shelves.ts'
 
 /** One commit for all digests of a project. */
-export async function digestCommits(hub: Hub, parts: Parts): Promise<Commits> {
-  const rows = await listArchivedThreads(reader(hub), [...parts.keys()])
-  return commitsFor(hub, rows, (row) => parts.get(row.id) ?? [])
-}
-
-/** Whole digests. */
-export const wholeDigests = (hub: Hub, rows: readonly ArchivedThreadRow[]): Promise<Commits> =>
-  commitsFor(hub, rows, ({ next_seq }) =>
-    Array.from({ length: Math.max(1, digestPart(next_seq - 1)) }, (_, n) => n + 1),
-  )
-
-async function commitsFor(
-  hub: Hub,
-  rows: readonly ArchivedThreadRow[],
-  partsOf: (row: ArchivedThreadRow) => Iterable<number>,
-): Promise<Commits> {
-  await learnFiles(hub, rows)
+export async function digestCommits(hub: Hub, shelved: readonly Shelved[]): Promise<Commits> {
+  await learnFiles(hub, shelved)
   const commits: Commits = new Map()
-  for (const [projectId, threads] of Map.groupBy(rows.filter(hasDigest), (row) => row.project_id)) {
+  for (const [projectId, digests] of Map.groupBy(shelved, (digest) => digest.projectId)) {
     const files: { path: string; text: string }[] = []
     const topics = new Map<number, string>()
     let at = 0
-    for (const row of threads) {
-      if (row.name !== null) topics.set(row.id, row.uid)
-      for (const part of partsOf(row)) {
-        const { text, until } = await partText(hub, row, part)
-        files.push({ path: digestPath(fileOf(hub, row), part), text })
+    for (const digest of digests) {
+      const { head, parts } = digest
+      if (head.name !== null) topics.set(head.id, head.uid)
+      for (const part of parts) {
+        const { text, until } = await partText(hub, digest, part)
+        files.push({ path: digestPath(fileOf(hub, digest), part), text })
         at = Math.max(at, until)
       }
     }
-    const subject = subjectLine(`digest: ${listed(threads.map(nameOf))}`)
+    const subject = subjectLine(`digest: ${listed(digests.map(({ head }) => nameOf(head)))}`)
     addCommit(commits, (await homeOf(hub, projectId)).slug, { subject, at, files, topics })
   }
   return commits
 }
 
-/** A message that nobody has answered and that names no thread is its own page. */
-const hasDigest = ({ name, key, next_seq }: ArchivedThreadRow): boolean => name !== null || key !== null || next_seq > 2
-
-const nameOf = ({ name, key, uid, first_id }: ArchivedThreadRow): string =>
-  name === null ? (key ?? String(first_id)) : uid
-
-const files = memory(() => new Map<number, string>())
-
-const fileOf = (hub: Hub, row: ArchivedThreadRow): string => files(hub).get(row.id) ?? fileName(nameOf(row))
-
-/** A name stays with a thread: of two that differ only in case, the first has it as it is. */
-async function learnFiles(hub: Hub, rows: readonly ArchivedThreadRow[]): Promise<void> {
-  const known = files(hub)
-  const named = rows.filter(({ id, key, name }) => key !== null && name === null && !known.has(id))
-  if (named.length === 0) return
-  const alike = await listKeysAlike(
-    reader(hub),
-    named.map(({ key }) => key ?? ''),
-  )
-  const byName = Map.groupBy(alike, ({ project_id, key }) => `${project_id} ${key.toLowerCase()}`)
-  for (const { id, key, project_id } of named) {
-    const others = byName.get(`${project_id} ${key?.toLowerCase()}`) ?? []
-    const clash = others.some((other) => other.id < id && other.key !== key)
-    remember(known, id, keyFile(key ?? '', clash))
+/** The messages of a part: of each thread those with its places, in the order in which they came. */
+async function rowsOf(hub: Hub, { projectId, rows }: Shelved, part: number): Promise<DigestRow[]> {
+  const range = { ...digestRange(part), excerpt: digestExcerpt }
+  const found: DigestRow[] = []
+  for (const { id: threadId, project_id } of rows) {
+    const guest = project_id === projectId ? undefined : projectId
+    found.push(...(await listDigestRows(reader(hub), { threadId, guest, ...range })))
   }
+  if (rows.length === 1 && rows[0]?.project_id === projectId) return found
+  // The places in threads of others would tell how much is said there.
+  return found.sort((one, other) => one.id - other.id).map((row, index) => ({ ...row, seq: range.from + index }))
 }
 
 /** The text of a part, and the time of its last message. */
-async function partText(hub: Hub, row: ArchivedThreadRow, part: number): Promise<{ text: string; until: number }> {
-  const found = await listDigestRows(reader(hub), { threadId: row.id, ...digestRange(part), excerpt: digestExcerpt })
+async function partText(hub: Hub, digest: Shelved, part: number): Promise<{ text: string; until: number }> {
+  const { projectId, head } = digest
+  const found = await rowsOf(hub, digest, part)
   const recipients = Map.groupBy(
     await listRecipientsOf(
       reader(hub),
@@ -92,7 +63,7 @@ async function partText(hub: Hub, row: ArchivedThreadRow, part: number): Promise
     project: (await homeOf(hub, project_id)).slug,
   })
   const entries: DigestEntry[] = []
-  for (const { id, seq, created_at, sender, sender_project, subject, body, length } of found) {
+  for (const { id, seq, created_at, sender, sender_project, subject, body, length, attachments } of found) {
     const to: DigestEntry['to'][number][] = []
     for (const one of recipients.get(id) ?? []) to.push(await party(one))
     entries.push({
@@ -104,13 +75,14 @@ async function partText(hub: Hub, row: ArchivedThreadRow, part: number): Promise
       subject: shownSubject(subject, body),
       body,
       length: Number(length),
+      stored: attachmentsOf(attachments).flatMap((one) => (one.type === 'file' ? [one.path] : [])),
     })
   }
-  const topic = row.name === null ? {} : { topic: topicOf(row, row.name) }
-  const thread = { name: nameOf(row), createdAt: row.created_at, ...topic }
+  const createdAt = head.project_id === projectId ? head.created_at : (found[0]?.created_at ?? head.created_at)
+  const topic = head.name === null ? {} : { topic: topicOf(head, head.name) }
   return {
-    text: digestText(thread, part, entries, await homeOf(hub, row.project_id)),
-    until: found.at(-1)?.created_at ?? row.created_at,
+    text: digestText({ name: nameOf(head), createdAt, ...topic }, part, entries, await homeOf(hub, projectId)),
+    until: Math.max(createdAt, ...found.map((row) => row.created_at)),
   }
 }
 

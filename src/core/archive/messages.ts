@@ -91,15 +91,13 @@ function commitIn(
   recipients: readonly RecipientOfRow[],
   isSenders: boolean,
 ): Commit {
-  const open = messageText(message, home)
-  const { name } = message.from
-  const copies = recipients.map((one) => ({
-    path: inboxPath(one.name, message),
-    text: one.kind === 'bcc' ? messageText(message, home, [{ name: one.name, project: home.slug }]) : open,
-  }))
+  const copy = (path: string, bcc: readonly Party[] = []) => ({ path, text: messageText(message, home, { path, bcc }) })
+  const copies = recipients.map(({ name, kind }) =>
+    copy(inboxPath(name, message), kind === 'bcc' ? [{ name, project: home.slug }] : []),
+  )
   const own = [
-    { path: messagePath(message), text: open },
-    ...(message.said ? [] : [{ path: outboxPath(name, message), text: messageText(message, home, message.bcc) }]),
+    copy(messagePath(message)),
+    ...(message.said ? [] : [copy(outboxPath(message.from.name, message), message.bcc)]),
   ]
   // A commit that is there for a blind copy only is found by nobody.
   const shown = isSenders || recipients.some(({ kind }) => kind !== 'bcc')

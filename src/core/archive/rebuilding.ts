@@ -12,10 +12,11 @@ import {
 } from '../../store/archive.ts'
 import type { Place } from '../../store/places.ts'
 import { type Hub, reader } from '../hub/hub.ts'
-import { wholeDigests } from './digests.ts'
+import { digestCommits } from './digests.ts'
 import { addCommits, type Commits } from './homes.ts'
 import { messageCommits } from './messages.ts'
 import { leaseCommits, profileCommits } from './records.ts'
+import { listWhole } from './shelves.ts'
 
 export interface Step {
   readonly commits: Commits
@@ -84,10 +85,10 @@ async function* digests(hub: Hub): AsyncGenerator<Commits> {
     for (const row of rows) {
       group.push(row)
       if (countParts(group) < partsTogether) continue
-      yield wholeDigests(hub, group)
+      yield digestCommits(hub, await listWhole(hub, group))
       group = []
     }
-    if (group.length > 0) yield wholeDigests(hub, group)
+    if (group.length > 0) yield digestCommits(hub, await listWhole(hub, group))
   }
 }
 
