@@ -10,7 +10,7 @@ export const attachments = [
   { id: 'mail.attach.uri', spec: 'DECISIONS mail 11', says: 'Data URIs are taken in attachment_paths and in the Markdown.' },
   { id: 'mail.attach.markdown', spec: 'DECISIONS mail 11', says: 'An image of the Markdown that is not there, is on the web or stands in code stays as written.' },
   { id: 'mail.attach.missing', spec: 'DECISIONS mail 11', says: 'A file of attachment_paths that is not there is an error.' },
-  { id: 'mail.attach.convert', spec: 'DECISIONS mail 11', says: 'convert_images decides, else CONVERT_IMAGES: images that are not converted are stored as they are, those of the Markdown too.' },
+  { id: 'mail.attach.convert', spec: 'DECISIONS mail 11', says: 'convert_images, else CONVERT_IMAGES, decides: other images are stored as they are, in the Markdown too.' },
   { id: 'mail.attach.text', spec: 'DECISIONS mail 11', says: 'A data URI of plain text is stored as a .txt file.' },
   { id: 'mail.attach.reply', spec: 'DECISIONS mail 11', says: 'A reply takes attachments and converts images as a message does.' },
   { id: 'mail.attach.policy', spec: 'DECISIONS mail 11', says: "The sender's attachments_policy keeps images in the message or out of it; it is in the profile." },

@@ -36,7 +36,7 @@ export const messages = [
   { id: 'mail.inbox.more', spec: 'DECISIONS mail 16', says: 'fetch_inbox, macros and resources say if there is more, and then name the call that goes on.' },
   { id: 'mail.resource.onwards', spec: 'DECISIONS mail 16', says: 'resource://inbox pages forward from since_ts or after (next_after), else backward (next_before).' },
   { id: 'mail.inbox.urgent', spec: 'mail.md How it works 3', says: 'urgent_only shows only what is of high or urgent importance.' },
-  { id: 'mail.inbox.budget', spec: 'DECISIONS mail 5', says: 'fetch_inbox and the macros give whole messages with their bodies in max_chars (40,000); a first one that is longer comes alone.' },
+  { id: 'mail.inbox.budget', spec: 'DECISIONS mail 5', says: 'fetch_inbox and the macros give whole messages within max_chars (40,000); a longer first one comes alone.' },
   { id: 'mail.inbox.large', spec: 'DESIGN Fast', says: 'A resource holds 1 MiB of bodies at most; other messages say body_omitted, and a note how to read them.' },
   { id: 'mail.mailbox.interplay', spec: 'DESIGN The doors', says: 'Mail of the mailbox door is in fetch_inbox, and what is taken there is read here.' },
   { id: 'mail.mailbox.fields', spec: 'DECISIONS mail 25', says: 'check_mail shows subject, importance and ack_required of a message that has them.' },
