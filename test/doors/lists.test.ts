@@ -81,6 +81,7 @@ describe('A list in an answer', () => {
     'tooling/locks',
     'tooling/capabilities',
     'message/',
+    'attachment/',
   ]
 
   async function read(uri: string): Promise<{ value: unknown; meta: Json | undefined }> {
@@ -108,7 +109,7 @@ describe('A list in an answer', () => {
       found++
       const said = Array.isArray(value) ? meta : (value as Json)
       expect.soft(said?.has_more, asked).toBe(names.includes('limit'))
-      // The most pressing come first; the rest is told of once these are done.
+      // The most pressing come first; the note says how the rest is told of.
       if (names.includes('limit') && !names.some((name) => name.startsWith('ttl_')))
         expect
           .soft(
@@ -116,6 +117,7 @@ describe('A list in an answer', () => {
             asked,
           )
           .toHaveLength(1)
+      else if (names.includes('limit')) expect.soft(said?.note, asked).toMatch(/higher limit/)
     }
     expect(found).toBeGreaterThan(4)
   })

@@ -15,7 +15,7 @@ export const finding = [
   { id: 'mail.summary.extractive', spec: 'DECISIONS mail 10', says: 'Without a language model a summary has participants, totals, questions, actions, decisions, code references.' },
   { id: 'mail.summary.lines', spec: 'DECISIONS mail 10', says: 'A summary reads each line as a statement, unless an editor has wrapped it.' },
   { id: 'mail.summary.files', spec: 'DECISIONS mail 10', says: 'No summary holds a data URI or a path of the archive.' },
-  { id: 'mail.summary.read', spec: 'DECISIONS mail 10', says: 'A summary says how many messages of how many it read, never more than per_thread_limit, and counts all who wrote.' },
+  { id: 'mail.summary.read', spec: 'DECISIONS mail 10', says: 'A summary says how many messages of how many it read, at most per_thread_limit, and counts all who wrote.' },
   { id: 'mail.summary.bounded', spec: 'mail.md §5', says: 'A summary stays short however long the thread is, and its examples are cut.' },
   { id: 'mail.summary.many', spec: 'mail.md API', says: 'summarize_threads tells of each thread and of all together; one that is missing does not stop the others.' },
   { id: 'mail.summary.bcc', spec: 'DECISIONS mail 6', says: 'No summary names who got a blind copy.' },
