@@ -32,7 +32,7 @@ export const limits = {
   /** Bytes of the largest image that stands in the message itself, and characters of all of them as data URIs. */
   inlineImageBytes: 256 * 1024,
   inlineLength: 512 * 1024,
-  /** Characters of the data URIs in an answer with bodies, and in a receipt. */
+  /** Characters of the data URIs in an answer with bodies, and in a receipt or on a page. */
   answerInlineLength: MiB,
   bareInlineLength: 16 * 1024,
   /** Characters of a message in a topic, as JavaScript counts them. */

@@ -83,8 +83,8 @@ export const sha1sOf = (attachments: readonly Attachment[]): string[] => [
 /** Files are named by the hash of their content. */
 export const hashIn = (path: string): string | undefined => /([0-9a-f]{40})\.\w+$/.exec(path)?.[1]
 
-/** What a receipt has room for: its sender has the images, and pays for every character. */
-export const receiptRoom: Room = { most: limits.bareInlineLength }
+/** What a receipt has room for, whose sender has the images and pays for every character; and a list of a page. */
+export const bareRoom: Room = { most: limits.bareInlineLength }
 
 /** The same for a message that was just sent. */
 export function inReceipt(attachments: readonly Attachment[]): readonly Attachment[] {

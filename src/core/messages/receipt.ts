@@ -3,7 +3,7 @@ import type { Tx } from '../../db/port.ts'
 import { findSent, listRecipientsOf } from '../../store/mail.ts'
 import type { Blocked } from './admission.ts'
 import type { Attachment } from './attachments.ts'
-import { listAttachments, receiptRoom } from './carried.ts'
+import { bareRoom, listAttachments } from './carried.ts'
 import type { Recipient } from './recipients.ts'
 
 export interface Sent {
@@ -61,7 +61,7 @@ export async function storedReceipt(tx: Tx, messageId: number): Promise<Stored> 
     createdAt: created_at,
     deliveries,
     blocked: [],
-    attachments: (await listAttachments(tx, [{ id: messageId, attachments }], receiptRoom)).get(messageId) ?? [],
+    attachments: (await listAttachments(tx, [{ id: messageId, attachments }], bareRoom)).get(messageId) ?? [],
     duplicate: true,
   }
 }

@@ -9,7 +9,7 @@ import {
   type WatchedRow,
 } from '../../store/watching.ts'
 import { type Hub, reader } from '../hub/hub.ts'
-import { type Attachment, listAttachments } from '../messages/carried.ts'
+import { type Attachment, bareRoom, listAttachments } from '../messages/carried.ts'
 import type { Importance } from '../messages/send.ts'
 import { slugOfProject } from '../projects/projects.ts'
 
@@ -77,7 +77,7 @@ export async function see(
   const db = reader(hub)
   const rows = new Map((await listWatched(db, ids, { eyes, length })).map((row) => [row.id, row]))
   const recipients = Map.groupBy(await listWatchedRecipients(db, [...rows.keys()], eyes), (row) => row.message_id)
-  const attachments = await listAttachments(db, [...rows.values()], { most: 0 })
+  const attachments = await listAttachments(db, [...rows.values()], bareRoom)
   const slugs = await slugsOf(hub, [
     ...[...rows.values()].flatMap(({ project_id, sender_project }) => [project_id, sender_project]),
     ...[...recipients.values()].flatMap((list) => list.map(({ project_id }) => project_id)),
