@@ -5,11 +5,8 @@ import { createServer } from 'node:net'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import sql from 'sql-template-tag'
-
 import { lostRepositories } from '../archive/archive.ts'
-
 import { git as runGit } from '../archive/git.ts'
-
 import { systemClock } from '../base/clock.ts'
 import { limits } from '../base/limits.ts'
 import { schemaState } from '../db/migrate.ts'
