@@ -1,5 +1,5 @@
 /** A pack that grows: each time it is kept, a larger one replaces it, until it is large enough for another to begin. */
-import { hash } from 'node:crypto'
+import { createHash, hash } from 'node:crypto'
 import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { crc32 } from 'node:zlib'
@@ -33,7 +33,10 @@ const [smallestSeal, largestSeal] = [512 * 1024, 4 * 1024 * 1024]
 
 export class GrowingPack {
   readonly #folder: string
+  /** What was kept, a part each time. Joined, they would be copied with every page: megabytes that wait for a collection. */
   readonly #parts: Buffer[] = []
+  /** What was not kept yet, an object each. */
+  readonly #added: Buffer[] = []
   #entries = new Map<string, Entry>()
   /** In order, as far as they were kept. */
   #sorted: Entry[] = []
@@ -79,7 +82,7 @@ export class GrowingPack {
   #append(sha: Sha, parts: readonly Buffer[], depth: number): void {
     const bytes = Buffer.concat(parts)
     const entry = { key: keyOf(sha), offset: this.#size, crc: crc32(bytes) }
-    this.#parts.push(bytes)
+    this.#added.push(bytes)
     this.#fresh.push(entry)
     this.#entries.set(entry.key, entry)
     if (depth > 0) this.#depths.set(entry.key, depth)
@@ -94,12 +97,14 @@ export class GrowingPack {
     header.write('PACK')
     header.writeUInt32BE(2, 4)
     header.writeUInt32BE(this.#entries.size, 8)
-    const body = Buffer.concat([header, ...this.#parts])
-    const trailer = hash('sha1', body, 'buffer')
+    this.#parts.push(Buffer.concat(this.#added.splice(0)))
+    const sum = createHash('sha1').update(header)
+    for (const part of this.#parts) sum.update(part)
+    const trailer = sum.digest()
     const path = join(this.#folder, `pack-${trailer.toString('hex')}`)
     mkdirSync(this.#folder, { recursive: true })
     // Git takes a pack for there once its index is: hence that comes last.
-    write(`${path}.pack`, [body, trailer])
+    write(`${path}.pack`, [header, ...this.#parts, trailer])
     this.#sorted = merged(this.#sorted, this.#fresh.sort(byKey))
     this.#fresh = []
     write(`${path}.idx`, indexOf(this.#sorted, trailer))
@@ -107,10 +112,7 @@ export class GrowingPack {
       for (const end of ['.idx', '.pack']) rmSync(this.#kept + end, { force: true })
     this.#kept = path
     this.#changed = false
-    if (this.#size < Math.min(largestSeal, smallestSeal + 4 * this.#whole)) {
-      this.#parts.splice(0, this.#parts.length, body.subarray(headerSize))
-      return
-    }
+    if (this.#size < Math.min(largestSeal, smallestSeal + 4 * this.#whole)) return
     this.#parts.length = 0
     this.#entries = new Map()
     this.#sorted = []
