@@ -253,6 +253,8 @@ export const requirements = [
   { id: 'serve.nodes.database', spec: 'DESIGN Nothing lost', says: 'PostgreSQL killed under two nodes and started again: each acknowledged message arrives once, in order.' },
   { id: 'serve.wait.monotonic', spec: 'DESIGN One wait', says: 'A wait ends after its time, whatever becomes of the time of day meanwhile.' },
   { id: 'serve.wait.database', spec: 'DESIGN One wait', says: 'A wait goes on though the database is away for a while; one that is away at the end is said so.' },
+  { id: 'serve.wait.crowd', spec: 'DESIGN One wait', says: 'Of many who wait for mail of one agent a message wakes only a few, and no message is left behind.' },
+  { id: 'serve.memory.rest', spec: 'DESIGN Interface', says: 'A server gives the memory of a busy time back once it rests.' },
   { id: 'serve.stop.signals', spec: 'DESIGN Interface', says: 'SIGTERM and SIGINT end it in good order with exit code 0.' },
   { id: 'serve.stop.waiting', spec: 'DESIGN Interface', says: 'Those who wait when it stops are answered, and lose nothing.' },
   { id: 'serve.log.secrets', spec: 'DECISIONS post 2', says: 'No token, key or message body reaches the log.' },

@@ -2,7 +2,8 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { Archive, lostRepositories } from '../archive/archive.ts'
 import { hasGit } from '../archive/git.ts'
-import { stayAlive } from '../base/clock.ts'
+import { stayAlive, systemClock } from '../base/clock.ts'
+import { giveBackAtRest } from '../base/heap.ts'
 import { type LogLine, relayLog } from '../base/log.ts'
 import { stepBack } from '../base/processes.ts'
 import { keepArchive } from '../core/archive/keeping.ts'
@@ -15,6 +16,7 @@ const config = workerData as Config
 const log = relayLog(config.LOG_LEVEL, (line: LogLine) => parentPort?.postMessage(line))
 
 stepBack()
+giveBackAtRest(systemClock)
 if (await hasGit()) await archive()
 else
   log.warn(

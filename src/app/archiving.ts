@@ -2,6 +2,7 @@
 
 import { Worker } from 'node:worker_threads'
 import { pause, systemClock } from '../base/clock.ts'
+import { workerLimits } from '../base/heap.ts'
 import type { LogLine } from '../base/log.ts'
 import { moduleBeside } from '../base/modules.ts'
 import { type Hub, onWake } from '../core/hub/hub.ts'
@@ -25,7 +26,7 @@ export function startArchiving(hub: Hub, config: Config): () => Promise<void> {
   let running: Promise<void> = Promise.resolve()
 
   function start(): void {
-    thread = new Worker(program, { workerData: config, execArgv: [] })
+    thread = new Worker(program, { workerData: config, execArgv: [], resourceLimits: workerLimits })
     const ended = Promise.withResolvers<void>()
     thread
       .on('message', ({ level, fields, message }: LogLine) => log[level](fields, message))

@@ -1,12 +1,21 @@
 import { execFileSync } from 'node:child_process'
 import { expect, test } from 'vitest'
+import { TestClock } from '../../test/support/clock.ts'
+import { verifies } from '../../test/support/verifies.ts'
 import { systemClock } from './clock.ts'
-import { Crowd } from './heap.ts'
+import { Crowd, giveBackAtRest } from './heap.ts'
+
+const module = JSON.stringify(new URL('./heap.ts', import.meta.url).href)
+
+const run = (program: string): unknown => {
+  const args = ['--input-type=module', '--disable-warning=ExperimentalWarning', '-e', program]
+  return JSON.parse(execFileSync(process.execPath, args, { encoding: 'utf8' }))
+}
 
 /** In a process of its own: the heap of this one may be as large as it gets. */
 const program = `
   import v8 from 'node:v8'
-  import { holdNewSpace } from ${JSON.stringify(new URL('./heap.ts', import.meta.url).href)}
+  import { holdNewSpace } from ${module}
   const fill = () => {
     for (let n = 0, kept = []; n < 1e6; n++) kept.push({ n })
     return v8.getHeapSpaceStatistics().find(({ space_name }) => space_name === 'new_space').space_size
@@ -17,8 +26,7 @@ const program = `
   console.log(JSON.stringify([held, fill()]))`
 
 test('The new space of the heap is held at its size, and grows once it is released', () => {
-  const args = ['--input-type=module', '--disable-warning=ExperimentalWarning', '-e', program]
-  const [held, released] = JSON.parse(execFileSync(process.execPath, args, { encoding: 'utf8' })) as [number, number]
+  const [held, released] = run(program) as [number, number]
   expect(held).toBeLessThan(12e6)
   expect(released).toBeGreaterThan(16e6)
 })
@@ -55,4 +63,48 @@ test('While more and more come the new space is held, and not while they are as 
   expect(held).toBe(1)
   calm()
   expect(held).toBe(0)
+})
+
+test('The new space of a server’s heap stops growing at a quarter of what V8 would take', () => {
+  const bounded = run(`
+    import v8 from 'node:v8'
+    import { boundHeap } from ${module}
+    const size = () => v8.getHeapSpaceStatistics().find(({ space_name }) => space_name === 'new_space').space_size
+    const fill = async () => {
+      for (let turn = 0, kept = []; turn < 40; turn++) {
+        kept = [...kept.slice(-9), Array.from({ length: 1e5 }, (_, n) => ({ n }))]
+        await new Promise(setImmediate)
+      }
+      return size()
+    }
+    const end = boundHeap()
+    const bounded = await fill()
+    end()
+    console.log(JSON.stringify([bounded, await fill()]))`) as [number, number]
+  expect(bounded[0]).toBeLessThanOrEqual(32 << 20)
+  expect(bounded[1]).toBeGreaterThan(bounded[0])
+})
+
+verifies('serve.memory.rest', 'What a busy time left is collected once, at rest, where it is worth it', () => {
+  const clock = new TestClock()
+  let [held, collected, share] = [50, 0, 0]
+  const collect = () => {
+    collected++
+    held = 60
+  }
+  const end = giveBackAtRest(clock, { collect, held: () => held, busy: () => share })
+  const look = (of: { held?: number; share?: number }) => {
+    held = of.held ?? held
+    share = of.share ?? 0
+    clock.advance(10_000)
+    return collected
+  }
+  expect(look({ held: 60 })).toBe(0)
+  expect(look({ held: 150, share: 0.8 })).toBe(0)
+  expect(look({})).toBe(1)
+  expect(look({})).toBe(1)
+  expect(look({ held: 70 })).toBe(1)
+  expect(look({ held: 90 })).toBe(2)
+  end()
+  expect(clock.pending).toBe(0)
 })

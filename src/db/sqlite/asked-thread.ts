@@ -1,6 +1,7 @@
 /** A thread with a connection of its own that is asked questions and answers them, one after the other. */
 import { Worker } from 'node:worker_threads'
 import { alarm, systemClock } from '../../base/clock.ts'
+import { workerLimits } from '../../base/heap.ts'
 import { shuttingDown, sqliteFault } from '../faults.ts'
 
 /** From the thread. An error that crosses threads loses its code, unless that is sent as data. */
@@ -94,7 +95,7 @@ export class AskedThread<Question extends object> {
   #start(): Worker {
     this.#stay()
     if (this.#worker !== undefined) return this.#worker
-    const worker = new Worker(this.#script, { workerData: this.#options.told() })
+    const worker = new Worker(this.#script, { workerData: this.#options.told(), resourceLimits: workerLimits })
     worker.on('message', (answers: Answer[]) => {
       if (this.#worker === worker) for (const answer of answers) this.#settle(answer)
     })

@@ -3,6 +3,7 @@
 import { Worker } from 'node:worker_threads'
 import { LRUCache } from 'lru-cache'
 import { systemClock } from '../../../base/clock.ts'
+import { workerLimits } from '../../../base/heap.ts'
 import { moduleBeside } from '../../../base/modules.ts'
 import { cut } from '../../../base/text.ts'
 import { type Html, html, raw } from '../html.ts'
@@ -26,6 +27,8 @@ const usualPatienceMs = 500
 /** Looks at that time. A thread that was given none of it by then is given up too: others wait for it. */
 const mostLooks = 20
 const keptBytes = 16 << 20
+/** The thread takes 20 MB, and 150 ms to start: it ends when nobody has read for so long. */
+const restMs = 20_000
 
 const script = moduleBeside(import.meta.url, 'thread')
 
@@ -37,6 +40,8 @@ export class Bodies {
   #worker: Promise<Worker> | undefined
   /** One page after the other: the time of each counts from its turn. */
   #turn: Promise<unknown> = Promise.resolve()
+  /** Keeps a thread that rests from being ended. */
+  #stay = () => {}
   #closed = false
   readonly #patienceMs: number
 
@@ -66,6 +71,7 @@ export class Bodies {
 
   async close(): Promise<void> {
     this.#closed = true
+    this.#stay()
     const worker = await this.#worker
     await worker?.terminate()
   }
@@ -79,6 +85,7 @@ export class Bodies {
   /** What each text became; null where it cannot be rendered, undefined where there was no time for it. */
   async #ask(job: Job): Promise<(string | null | undefined)[]> {
     if (this.#closed) return []
+    this.#stay()
     const worker = await this.#start()
     const made: (string | null | undefined)[] = []
     const { promise, resolve } = Promise.withResolvers<void>()
@@ -117,13 +124,23 @@ export class Bodies {
     cancel()
     worker.off('message', hear).off('error', replace)
     worker.unref()
+    if (!this.#closed) this.#stay = systemClock.after(restMs, () => this.#end())
     return made
+  }
+
+  #end(): void {
+    const worker = this.#worker
+    this.#worker = undefined
+    void worker?.then((ended) => ended.terminate())
   }
 
   /** Started with the first page; another one takes the place of one that was stuck. */
   #start(): Promise<Worker> {
     this.#worker ??= new Promise((resolve, reject) => {
-      const worker = new Worker(script, { execArgv: [], resourceLimits: { maxOldGenerationSizeMb: 256 } })
+      const worker = new Worker(script, {
+        execArgv: [],
+        resourceLimits: { ...workerLimits, maxOldGenerationSizeMb: 256 },
+      })
       worker.once('message', () => resolve(worker))
       worker.once('error', (error) => {
         this.#worker = undefined
