@@ -148,12 +148,119 @@ eachEngine('A wait', (open, dialect) => {
       await send(hub, as('alice'), { to: [{ name: 'bob' }], body: 'two' })
       await take(hub, as('bob'), { ...now, loanMs: 3000 })
       const second = take(hub, as('bob'), { ...now, waitMs: 5000 })
-      // The wait, and the note of who was active.
-      await expect.poll(() => clock.pending).toBe(2)
+      // The end of the wait, that of the loan, and the note of who was active.
+      await expect.poll(() => clock.pending).toBe(3)
       clock.advance(3000)
       expect((await second)?.mail.body).toBe('two')
     },
   )
+
+  /** Waits for what `things` holds, and counts how often somebody asks. */
+  const compete = (hub: Hub, things: string[], signals: readonly AbortSignal[] = []) => {
+    const crowd = { asked: 0, found: [] as string[] }
+    const ask = async () => {
+      crowd.asked++
+      await Promise.resolve()
+      return { found: things.shift() }
+    }
+    const answers = Array.from({ length: 1000 }, async () => {
+      const thing = await wait(hub, { channel: 't', ms: 5000, competing: true, signals }, ask)
+      if (thing !== undefined) crowd.found.push(thing)
+    })
+    return { crowd, answers }
+  }
+
+  verifies(
+    'serve.wait.crowd',
+    'of a thousand for what one gets is woken for one, and none is left behind',
+    async () => {
+      const { hub } = await start()
+      const { wakes } = hub[inside]
+      const things: string[] = []
+      const { crowd } = compete(hub, things)
+      await settle(hub, 1000)
+      await new Promise(setImmediate)
+      expect(crowd.asked).toBe(1000)
+
+      wakes.wake(['t'])
+      await new Promise(setImmediate)
+      expect(crowd.asked).toBe(1001)
+
+      // The one that gets it lets two others look: there might be more.
+      things.push('one')
+      wakes.wake(['t'])
+      await settle(hub, 999)
+      await new Promise(setImmediate)
+      expect(crowd).toEqual({ asked: 1004, found: ['one'] })
+
+      // One wake-up for all that a commit brings.
+      things.push(...Array.from({ length: 100 }, (_, n) => `number ${n}`))
+      wakes.wakeAll()
+      await settle(hub, 899)
+      await new Promise(setImmediate)
+      expect(crowd.found).toHaveLength(101)
+      expect(crowd.asked).toBeLessThanOrEqual(1004 + 1 + 2 * 100)
+    },
+  )
+
+  verifies('serve.wait.crowd', 'for what one gets passes its wake-up on when its client is gone', async () => {
+    const { hub } = await start()
+    const stop = new AbortController()
+    const things: string[] = []
+    const gone = wait(hub, { channel: 't', ms: 5000, competing: true, signals: [stop.signal] }, async () => ({}))
+    const stays = wait(hub, { channel: 't', ms: 5000, competing: true, signals: [] }, async () => ({
+      found: things.shift(),
+    }))
+    await settle(hub, 2)
+    await new Promise(setImmediate)
+    things.push('one')
+    hub[inside].wakes.wake(['t'])
+    stop.abort()
+    expect(await gone).toBeUndefined()
+    expect(await stays).toBe('one')
+  })
+
+  verifies(
+    'serve.wait.crowd',
+    'of many for a loan to end is one that looks by the clock, and passes it on',
+    async () => {
+      const { hub, clock } = await start()
+      const at = clock.now() + 1000
+      const things: string[] = []
+      let asked = 0
+      const answers = Array.from({ length: 100 }, () =>
+        wait(hub, { channel: 't', ms: 5000, competing: true, signals: [] }, async () => {
+          asked++
+          return { found: things.shift(), again: clock.now() < at ? at : undefined }
+        }),
+      )
+      await settle(hub, 100)
+      await new Promise(setImmediate)
+      expect(asked).toBe(100)
+      things.push('one', 'two')
+      clock.advance(1000)
+      await settle(hub, 98)
+      await new Promise(setImmediate)
+      expect(asked).toBeLessThanOrEqual(105)
+      clock.advance(4000)
+      expect((await Promise.all(answers)).filter((found) => found !== undefined).toSorted()).toEqual(['one', 'two'])
+    },
+  )
+
+  verifies('serve.wait.crowd', 'of many for mail of one agent brings each message to one of them', async () => {
+    const { hub } = await start()
+    const stop = new AbortController()
+    const takings = Array.from({ length: 50 }, () =>
+      take(hub, as('bob'), { ...now, waitMs: 10_000, signals: [stop.signal] }),
+    )
+    await settle(hub, 50)
+    const bodies = Array.from({ length: 30 }, (_, n) => `number ${n}`)
+    await Promise.all(bodies.map((body) => send(hub, as('alice'), { to: [{ name: 'bob' }], body })))
+    await settle(hub, 20)
+    stop.abort()
+    const taken = (await Promise.all(takings)).flatMap((one) => one?.mail.body ?? [])
+    expect(taken.toSorted()).toEqual(bodies.toSorted())
+  })
 
   if (dialect === 'sqlite')
     test('takes mail in the transaction that stores it, one of many waiters', async () => {

@@ -1,6 +1,7 @@
 /** The only waiting in the product: ask; if there is nothing, sleep until a wake-up or the deadline; ask again. */
 import { isPassing } from '../../db/faults.ts'
 import { type Hub, inside } from './hub.ts'
+import { memory } from './memory.ts'
 import { beginWait } from './waits.ts'
 
 export interface Wait {
@@ -10,6 +11,8 @@ export interface Wait {
   ms: number
   /** For waits that are no client's call; the hub's own limit, if left out. */
   limitMs?: number
+  /** What one finds no other does: a wake-up is for one of those who wait on the channel, who passes it on. */
+  competing?: boolean
   /** Any of them aborted ends the wait with nothing. */
   signals: readonly AbortSignal[]
   /** Whose wait it is; left out for those that are never refused. `counted`: the caller has begun it with `beginWait`. */
@@ -34,22 +37,33 @@ const awayMs = 500
  */
 export async function wait<T>(
   hub: Hub,
-  { channel, ms, limitMs = hub.limits.waitMs, signals, waiter, counted = false }: Wait,
+  { channel, ms, limitMs = hub.limits.waitMs, competing = false, signals, waiter, counted = false }: Wait,
   ask: (early: boolean) => Promise<Answer<T>>,
 ): Promise<T | undefined> {
+  const { wakes } = hub[inside]
   const deadline = hub.clock.monotonic() + Math.min(ms, limitMs)
   let woken = false
+  /** A wake-up that was not answered by finding nothing: it is passed on by who leaves. */
+  let told = false
   let early = false
   let trouble: unknown
+  let found: T | undefined
   let rouse = () => {}
-  let leave: (() => void) | undefined
-  const wake = (soon = false) => {
+  let endWait: (() => void) | undefined
+  const rise = () => {
     woken = true
-    early = soon
+    self.asleep = false
     rouse()
   }
+  const tell = (soon = false) => {
+    told = true
+    early = soon
+    rise()
+  }
+  const self = { tell, asleep: false, early: false }
   // Listen before asking: what is committed in between is then not missed.
-  const unhook = ms > 0 ? hook(hub, channel, signals, wake) : undefined
+  const leave = ms <= 0 ? undefined : competing ? wakes.queue(channel, self) : wakes.on(channel, tell)
+  if (leave !== undefined) for (const signal of signals) signal.addEventListener('abort', rise)
   try {
     for (let first = true; ; first = false) {
       woken = false
@@ -61,15 +75,20 @@ export async function wait<T>(
         trouble = error
         return { again: hub.clock.now() + awayMs }
       })
-      if (answer.found !== undefined) return answer.found
+      found = answer.found
+      if (found !== undefined) return found
       const left = deadline - hub.clock.monotonic()
       if (signals.some((signal) => signal.aborted)) return undefined
       if (left <= 0 && trouble !== undefined) throw trouble
       if (left <= 0) return undefined
       if (woken && trouble === undefined) continue
       // Counted once it sleeps: what is there at once is given in any case.
-      if (!counted) leave ??= beginWait(hub, waiter)
-      const pauseMs = answer.again === undefined ? left : Math.min(left, answer.again - hub.clock.now())
+      if (!counted) endWait ??= beginWait(hub, waiter)
+      told = false
+      if (competing && answer.again !== undefined) tellNextAt(hub, channel, answer.again)
+      const again = competing ? undefined : answer.again
+      const pauseMs = again === undefined ? left : Math.min(left, again - hub.clock.now())
+      self.asleep = true
       await new Promise<void>((resolve) => {
         const cancel = hub.clock.after(Math.max(1, pauseMs), resolve)
         rouse = () => {
@@ -77,19 +96,28 @@ export async function wait<T>(
           resolve()
         }
       })
+      self.asleep = false
     }
   } finally {
     leave?.()
-    unhook?.()
+    endWait?.()
+    for (const signal of signals) signal.removeEventListener('abort', rise)
+    // Two, where there was something: a commit of a hundred messages is one wake-up, and a chain would take them one by one.
+    if (competing && told) for (let more = found === undefined ? 1 : 2; more > 0; more--) wakes.tellNext(channel)
   }
 }
 
-function hook(hub: Hub, channel: string, signals: readonly AbortSignal[], wake: (early?: boolean) => void): () => void {
-  const off = hub[inside].wakes.on(channel, wake)
-  const abort = () => wake()
-  for (const signal of signals) signal.addEventListener('abort', abort)
-  return () => {
-    off()
-    for (const signal of signals) signal.removeEventListener('abort', abort)
-  }
+/** The next time that each queue is told by the clock: once for all who stand in it. */
+const nextTimes = memory(() => new Map<string, { readonly at: number; readonly cancel: () => void }>())
+
+function tellNextAt(hub: Hub, channel: string, at: number): void {
+  const times = nextTimes(hub)
+  const known = times.get(channel)
+  if (known !== undefined && known.at <= at) return
+  known?.cancel()
+  const cancel = hub.clock.after(Math.max(1, at - hub.clock.now()), () => {
+    times.delete(channel)
+    hub[inside].wakes.tellNext(channel)
+  })
+  times.set(channel, { at, cancel })
 }

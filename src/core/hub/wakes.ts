@@ -6,6 +6,15 @@ export const feedChannel = 'feed'
 /** `early`: what it waits for is written, and not committed yet. */
 type Sleeper = (early?: boolean) => void
 
+/** One of those who wait for what only one of them gets: mail of one mailbox. */
+export interface Competitor {
+  /** Told that there may be something. */
+  readonly tell: Sleeper
+  asleep: boolean
+  /** Told early, and not yet that it is committed. */
+  early: boolean
+}
+
 interface Watcher {
   readonly prefix: string
   readonly fn: (channel: string) => void
@@ -14,18 +23,39 @@ interface Watcher {
 
 export class Wakes {
   readonly #sleepers = new Map<string, Set<Sleeper>>()
+  /** In the order in which they came. */
+  readonly #queues = new Map<string, Set<Competitor>>()
   readonly #watchers = new Set<Watcher>()
   #needed = () => {}
 
   /** Calls `fn` whenever `channel` may have changed, until the returned function is called. */
   on(channel: string, fn: Sleeper): () => void {
     this.#needed()
-    const set = this.#sleepers.get(channel) ?? new Set()
-    this.#sleepers.set(channel, set.add(fn))
-    return () => {
-      set.delete(fn)
-      if (set.size === 0 && this.#sleepers.get(channel) === set) this.#sleepers.delete(channel)
+    return join(this.#sleepers, channel, fn)
+  }
+
+  /**
+   * Stands in the queue of `channel` until the returned function is called. A wake-up is for the first who sleeps there: told all, a
+   * thousand asked for each message, 999 of them in vain, and held everybody up for seconds (serve.wait.crowd). Who was told and leaves
+   * must tell others (`tellNext`).
+   */
+  queue(channel: string, competitor: Competitor): () => void {
+    this.#needed()
+    return join(this.#queues, channel, competitor)
+  }
+
+  /** Tells the first in the queue who sleeps; where nobody does, the first one, who asks again then. */
+  tellNext(channel: string): void {
+    let told: Competitor | undefined
+    for (const competitor of this.#queues.get(channel) ?? []) {
+      told ??= competitor
+      if (!competitor.asleep && !competitor.early) continue
+      told = competitor
+      break
     }
+    if (told === undefined) return
+    told.early = false
+    told.tell()
   }
 
   /** Calls `fn` with every channel that starts with `prefix`, and `missed` when some of them may have been lost. */
@@ -39,25 +69,30 @@ export class Wakes {
   wake(channels: Iterable<string>): void {
     for (const channel of channels) {
       for (const fn of this.#sleepers.get(channel) ?? []) fn()
+      this.tellNext(channel)
       for (const { prefix, fn } of this.#watchers) if (channel.startsWith(prefix)) fn(channel)
     }
   }
 
   /**
-   * Before the commit of what they wait for: one sleeper of each channel may take it in the same transaction. All of them are
-   * woken afterwards, as ever.
+   * Before the commit of what they wait for: one of each queue may take it in the same transaction. All others that are told are told
+   * afterwards.
    */
   beckon(channels: Iterable<string>): void {
-    if (this.#sleepers.size === 0) return
-    for (const channel of channels) {
-      const [first] = this.#sleepers.get(channel) ?? []
-      first?.(true)
-    }
+    if (this.#queues.size === 0) return
+    for (const channel of channels)
+      for (const competitor of this.#queues.get(channel) ?? []) {
+        if (!competitor.asleep) continue
+        competitor.early = true
+        competitor.tell(true)
+        break
+      }
   }
 
   /** When wake-ups may have been lost: everybody asks again. */
   wakeAll(): void {
     for (const sleepers of [...this.#sleepers.values()]) for (const fn of sleepers) fn()
+    for (const channel of [...this.#queues.keys()]) this.tellNext(channel)
     for (const { missed } of this.#watchers) missed()
   }
 
@@ -68,16 +103,25 @@ export class Wakes {
 
   /** Whether nobody would notice a wake-up. */
   get idle(): boolean {
-    return this.#sleepers.size === 0 && this.#watchers.size === 0
+    return this.#sleepers.size === 0 && this.#queues.size === 0 && this.#watchers.size === 0
   }
 
   has(channel: string): boolean {
-    return this.#sleepers.has(channel)
+    return this.#sleepers.has(channel) || this.#queues.has(channel)
   }
 
   get size(): number {
     let count = 0
-    for (const set of this.#sleepers.values()) count += set.size
+    for (const waiters of [this.#sleepers, this.#queues]) for (const set of waiters.values()) count += set.size
     return count
+  }
+}
+
+function join<T>(waiters: Map<string, Set<T>>, channel: string, one: T): () => void {
+  const set = waiters.get(channel) ?? new Set()
+  waiters.set(channel, set.add(one))
+  return () => {
+    set.delete(one)
+    if (set.size === 0 && waiters.get(channel) === set) waiters.delete(channel)
   }
 }
