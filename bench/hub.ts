@@ -112,7 +112,7 @@ async function openSession(url: string, uri: string): Promise<Followed> {
   return follow(url, 'GET', { accept: 'text/event-stream', 'mcp-session-id': token })
 }
 
-function openListen(url: string, uri: string): Promise<Followed> {
+export function openListen(url: string, uri: string): Promise<Followed> {
   const version = '2026-07-28'
   const headers = { ...plain, 'mcp-protocol-version': version, 'mcp-method': 'subscriptions/listen' }
   const _meta = {

@@ -3,6 +3,7 @@ import { closeSync, fdatasyncSync, openSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openClient, percentile } from './client.ts'
+import { crowdRows } from './crowd.ts'
 import type { Row } from './rows.ts'
 import { seed } from './seed.ts'
 import { cpu, memory, type Running, startParley } from './server.ts'
@@ -168,5 +169,6 @@ export async function mailboxRows(
       reached: w.startedIn <= 400,
     },
   )
+  rows.push(...(await crowdRows(folder(), say)))
   return rows
 }

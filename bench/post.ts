@@ -17,7 +17,7 @@ export const quiet = { HTTP_WRONG_KEYS_PER_MINUTE: '0' }
 type Fields = Record<string, string>
 
 /** One keep-alive connection of an agent, for latencies one by one. */
-async function openAgent(port: number, key = '') {
+export async function openAgent(port: number, key = '') {
   const socket = connect(port, '127.0.0.1')
   await new Promise<void>((resolve, reject) => socket.setNoDelay(true).once('connect', resolve).once('error', reject))
   const waiting: ((body: string) => void)[] = []
@@ -35,14 +35,18 @@ async function openAgent(port: number, key = '') {
   }
 }
 
-async function register({ port }: Running, names: readonly string[]): Promise<string[]> {
+export async function register({ port }: Pick<Running, 'port'>, names: readonly string[]): Promise<string[]> {
   const agent = await openAgent(port)
   const keys = await Promise.all(names.map((name) => agent.post('/agents/register', { name })))
   agent.close()
   return keys.map(({ api_key }) => api_key ?? '')
 }
 
-async function connectPair({ port }: Running, from: string, to: { key: string; name: string }): Promise<void> {
+export async function connectPair(
+  { port }: Pick<Running, 'port'>,
+  from: string,
+  to: { key: string; name: string },
+): Promise<void> {
   const [asking, asked] = [await openAgent(port, from), await openAgent(port, to.key)]
   const { verification_code } = await asking.post('/connections/request', { target_agent_name: to.name })
   await asked.post('/connections/approve', { verification_code })
@@ -50,7 +54,7 @@ async function connectPair({ port }: Running, from: string, to: { key: string; n
   asked.close()
 }
 
-const named = (what: string, count: number) => Array.from({ length: count }, (_, n) => `${what}-${n}`)
+export const named = (what: string, count: number) => Array.from({ length: count }, (_, n) => `${what}-${n}`)
 
 export interface Posting {
   send(seconds: number): Promise<Load>
@@ -79,7 +83,7 @@ export async function openPosting(parley: Running): Promise<Posting> {
   }
 }
 
-const openSocket = (port: number, key: string): Promise<WebSocket> =>
+export const openSocket = (port: number, key: string): Promise<WebSocket> =>
   new Promise((resolve, reject) => {
     const socket = new WebSocket(`ws://127.0.0.1:${port}/ws`, {
       headers: { 'X-API-Key': key },

@@ -78,6 +78,7 @@ export function renderBenchmarks({ results, growth, peers }: Kept): string {
       'npm run bench:growth    # ten minutes; -- --most 1e7 needs 30 GB of disk and an hour',
       'npm run bench:peers     # eight minutes; wants Python 3.12 and the Python package index',
       'npm run bench:nodes     # three minutes; docs/scale.md shows it',
+      'npm run bench:soak      # eleven minutes; memory under mixed traffic, nothing is kept',
       'npm run docs            # writes these pages from what they kept',
       '```',
     ].join('\n'),

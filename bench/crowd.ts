@@ -1,0 +1,80 @@
+/** What a crowd costs that waits: 1,000 calls each of ten agents, how long others are held up by them, and what they weigh. */
+import { once } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads'
+import { type BenchClient, openClient } from './client.ts'
+import type { Row } from './rows.ts'
+import { memory, type Running, startParley } from './server.ts'
+
+const [agents, waits, messages] = [10, 1000, 20]
+
+/** The longest that `/health` took while the work was done, seen by a thread that does nothing else. */
+async function heldUp({ port }: Running, work: () => Promise<unknown>): Promise<number> {
+  const looker = new Worker(new URL(import.meta.url), { workerData: port })
+  await once(looker, 'message')
+  await work()
+  looker.postMessage('stop')
+  const [longest] = (await once(looker, 'message')) as [number]
+  await looker.terminate()
+  return longest
+}
+
+async function look(port: number): Promise<void> {
+  let [longest, done] = [0, false]
+  parentPort?.once('message', () => {
+    done = true
+  })
+  const ask = async () => {
+    const began = performance.now()
+    await (await fetch(`http://127.0.0.1:${port}/health`)).text()
+    return performance.now() - began
+  }
+  // The first ones open a connection and load the client.
+  for (let n = 0; n < 20; n++) await ask()
+  parentPort?.postMessage('ready')
+  for (; !done; await sleep(5)) longest = Math.max(longest, await ask())
+  parentPort?.postMessage(longest)
+}
+
+if (!isMainThread) await look(workerData as number)
+
+const named = (agent: number) => `crowd-${agent}`
+
+/** One more call on a connection of its own. */
+async function openWait(port: number, agent: number, clients: BenchClient[]): Promise<void> {
+  const client = await openClient(port, named(agent))
+  clients.push(client)
+  void client.call('check_mail', { wait_seconds: 600 })
+}
+
+export async function crowdRows(storage: string, say: (text: string) => void, checkout?: string): Promise<Row[]> {
+  const parley = await startParley(storage, { MAX_WAIT_SECONDS: '600' }, checkout)
+  const clients: BenchClient[] = []
+  try {
+    say(`${agents * waits} waits`)
+    const sender = await openClient(parley.port, 'crowd-sender')
+    clients.push(sender)
+    const send = (agent: number) => sender.call('send_to_agent', { name: named(agent), msg: 'wake up' })
+    for (let agent = 0; agent < agents; agent++) await send(agent)
+    const coming = await heldUp(parley, async () => {
+      for (let n = 0; n < waits; n++)
+        await Promise.all(Array.from({ length: agents }, (_, agent) => openWait(parley.port, agent, clients)))
+    })
+    await sleep(2000)
+    const weight = memory(parley.pid)
+    const woken = await heldUp(parley, async () => {
+      for (let n = 0; n < messages; n++) await Promise.all(Array.from({ length: agents }, (_, agent) => send(agent)))
+    })
+    return [
+      {
+        what: `${(agents * waits).toLocaleString('en')} waits of ${agents} agents: how long they hold up \`/health\``,
+        measured: `${coming.toFixed(0)} ms as they come, ${woken.toFixed(0)} ms as mail arrives; ${weight.toFixed(0)} MB`,
+        target: '≤ 100 ms',
+        reached: Math.max(coming, woken) <= 100,
+      },
+    ]
+  } finally {
+    for (const client of clients) client.close()
+    await parley.stop()
+  }
+}
