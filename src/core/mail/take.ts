@@ -74,7 +74,13 @@ export async function take(
         chosen: (row) => row.read_at === null && row.hold !== null,
       },
     )
-  const waiting = { channel: mailChannel(agent.id), ms: waitMs, competing: true, signals, waiter: agentWaiter(agent.id) }
+  const waiting = {
+    channel: mailChannel(agent.id),
+    ms: waitMs,
+    competing: true,
+    signals,
+    waiter: agentWaiter(agent.id),
+  }
   return wait(hub, waiting, async (early) => {
     // A client that is gone takes nothing with it.
     if (signals.some((signal) => signal.aborted)) return {}
