@@ -15,11 +15,9 @@ const aside = [
   'attachments/conversion.ts',
   'core/mail/conversations-look.ts',
   'core/search/search-look.ts',
-  'db/sqlite/apart-thread.ts',
   'db/sqlite/long-reads-thread.ts',
   'doors/post/routes/inbox-phrases.ts',
   'doors/web/markdown/thread.ts',
-  'store/search-steps.ts',
 ]
 
 /** Not pure JavaScript, or looked for by name while the program runs. */

@@ -40,9 +40,6 @@ export interface Tx extends Reader {
   readonly only?: (<Row>(query: Sql) => Promise<Row[]>) | undefined
 }
 
-/** A unit of work as a module exports it under the name `work`: what it is told is data, and so is its answer. */
-export type Work<Wish = never, Done = unknown> = (tx: Tx, wish: Wish) => Promise<Done>
-
 /** For units that cannot be anything else. */
 export function onlyOf({ only }: Tx): NonNullable<Tx['only']> {
   if (only === undefined) throw new Error('A statement that is a whole unit needs a transaction of its own.')
@@ -74,11 +71,6 @@ export interface Db extends Reader {
    * failed, the unit fails too, even if `work` catches the error: use ON CONFLICT where a conflict is expected.
    */
   tx<T>(work: (tx: Tx) => Promise<T>, options?: TxOptions): Promise<T>
-  /**
-   * Runs the `work` of a module as a repeatable unit in a thread. For long series of units that take milliseconds each: only
-   * those who write wait for one of them. Absent where the database is a process of its own.
-   */
-  readonly apart?: <Done>(module: URL, wish: unknown) => Promise<Done>
   /** Everything that `look` reads is of one moment, however long it takes, and nobody has to wait for it. */
   snapshot<T>(look: (reader: Reader) => Promise<T>): Promise<T>
   /**
@@ -86,8 +78,6 @@ export interface Db extends Reader {
    * listening.
    */
   listen(wake: Wake): Promise<() => Promise<void>>
-  /** Whether nobody but this process has committed since those who listen were told last; where the engine can tell. */
-  readonly isUndisturbed?: () => boolean
   /** Tells other processes of a commit, where the engine cannot do so itself (PostgreSQL). Never waits. */
   announce(channels: readonly string[]): void
   /** Rejects with a fault while what is written would not last, or finds no room. Looks at the file, not into it. */

@@ -1,7 +1,6 @@
 /** Search for messages by their words: the part that both engines share. */
 
 import sql, { empty, type Sql } from 'sql-template-tag'
-import { moduleBeside } from '../base/modules.ts'
 import type { Reader, Tx } from '../db/port.ts'
 import type { Phrase, Query } from '../fulltext/query.ts'
 import { tally } from '../fulltext/relevance.ts'
@@ -12,9 +11,6 @@ import * as sqlite from './search-sqlite.ts'
 import { ofProject, type Sight, seen, shownSubject, subject, threadName } from './visibility.ts'
 import { type SearchFilter, searchWhere } from './watched-search.ts'
 import { type Eyes, readableTo } from './watching.ts'
-
-/** Where search-steps.ts is. */
-export const searchSteps = moduleBeside(import.meta.url, 'search-steps')
 
 /**
  * Where to look: in the topics of a project, in all that is in somebody's sight, in what somebody sees of the pages, or in one

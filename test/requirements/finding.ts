@@ -12,6 +12,7 @@ export const finding = [
   { id: 'mail.search.visible', spec: 'DECISIONS mail 6', says: 'A search shows what its project may see: its own threads, and what others openly exchanged with it.' },
   { id: 'mail.search.bcc', spec: 'DECISIONS mail 6', says: 'No search tells who got a blind copy, and a blind copy alone shows a message to no other project.' },
   { id: 'mail.search.rebuilt', spec: 'DESIGN One write', says: 'The index of an older Parley is made anew, so that it also finds mail.' },
+  { id: 'mail.search.fill-turns', spec: 'DESIGN Nothing lost', says: 'While much is filled into the index, a send waits for one small step of it, never for the fill.' },
   { id: 'mail.summary.extractive', spec: 'DECISIONS mail 10', says: 'Without a language model a summary has participants, totals, questions, actions, decisions, code references.' },
   { id: 'mail.summary.lines', spec: 'DECISIONS mail 10', says: 'A summary reads each line as a statement, unless an editor has wrapped it.' },
   { id: 'mail.summary.files', spec: 'DECISIONS mail 10', says: 'No summary holds a data URI or a path of the archive.' },

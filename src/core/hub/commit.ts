@@ -1,7 +1,7 @@
 /** The one place that opens a write transaction: store calls, their changes, COMMIT, and only then the wake-ups. */
 import { HubError } from '../../base/errors.ts'
-import { Fault, isFault } from '../../db/faults.ts'
-import type { Tx, TxOptions, Work } from '../../db/port.ts'
+import { isFault } from '../../db/faults.ts'
+import type { Tx, TxOptions } from '../../db/port.ts'
 import { type Change, insertChanges } from '../../store/changes.ts'
 import { type Hub, inside } from './hub.ts'
 import { feedChannel } from './wakes.ts'
@@ -65,31 +65,6 @@ export async function commit<T>(
       if (attempt === attempts || !(error instanceof LostRace || isFault(error, 'unique')))
         throw hub[inside].trouble.explain(error)
     }
-  }
-}
-
-/**
- * A repeatable unit of the hub itself that the feed is not told of: the `work` of a module. `long`: one of a series, or one that may take
- * long; it runs in another thread, where there is one. If that cannot be started, or what it loads was replaced, the unit runs here.
- */
-export async function commitStep<Wish, Done>(
-  hub: Hub,
-  { module, work, long }: { module: URL; work: Work<Wish, Done>; long: boolean },
-  wish: Wish,
-): Promise<Done> {
-  const here = () => commit(hub, itself, (tx) => work(tx, wish), { repeatable: true })
-  const { db, trouble, following } = hub[inside]
-  if (!long || db.apart === undefined) return here()
-  following.passOwn()
-  try {
-    const done = await db.apart<Done>(module, wish)
-    trouble.over()
-    hub[inside].commits++
-    return done
-  } catch (error) {
-    if (error instanceof HubError || error instanceof Fault) throw trouble.explain(error)
-    hub.log.warn({ err: error }, 'a step could not be made in its thread, and is made in this one')
-    return here()
   }
 }
 

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { createLog } from '../../base/log.ts'
 import type { Db, Wake } from '../../db/port.ts'
-import { type Following, followWakes } from './follow-wakes.ts'
+import { followWakes } from './follow-wakes.ts'
 import { Wakes } from './wakes.ts'
 
 const log = createLog({ level: 'silent', json: true, rich: false, to: process.stderr })
@@ -10,14 +10,11 @@ const log = createLog({ level: 'silent', json: true, rich: false, to: process.st
 let listeners: Set<Wake>
 let feed: { id: number; wakes: string }[]
 let wakes: Wakes
-let following: Following
-/** Whether somebody else has committed since the last look. */
-let disturbed: boolean
+let stop: () => Promise<void>
 
 beforeEach(async () => {
   listeners = new Set()
   feed = []
-  disturbed = false
   wakes = new Wakes()
   const db = {
     dialect: 'sqlite',
@@ -27,12 +24,11 @@ beforeEach(async () => {
       listeners.add(wake)
       return async () => void listeners.delete(wake)
     },
-    isUndisturbed: () => !disturbed,
   }
-  following = await followWakes({ db: db as unknown as Db, log }, wakes)
+  stop = await followWakes({ db: db as unknown as Db, log }, wakes)
 })
 
-afterEach(() => following.stop())
+afterEach(() => stop())
 
 function commitElsewhere(channel: string): void {
   feed.push({ id: feed.length + 1, wakes: channel })
@@ -65,17 +61,4 @@ test('a commit right after somebody came to wait wakes it', async () => {
   wakes.on('thread:1', () => resolve())
   commitElsewhere('thread:1')
   await promise
-})
-
-test.for([
-  ['what this process wrote is told once', false, ['thread:2']],
-  ['what somebody else may have written is told all the same', true, ['thread:1', 'thread:2']],
-] as const)('before a commit that looks like another process, %s', async ([, byOthers, told]) => {
-  const woken: string[] = []
-  for (const channel of ['thread:1', 'thread:2']) wakes.on(channel, () => woken.push(channel))
-  feed.push({ id: 1, wakes: 'thread:1' })
-  disturbed = byOthers
-  following.passOwn()
-  commitElsewhere('thread:2')
-  await expect.poll(() => woken).toEqual(told)
 })

@@ -5,27 +5,20 @@ import { feedChannel, type Wakes } from './wakes.ts'
 
 const page = 1000
 
-export interface Following {
-  stop(): Promise<void>
-  /**
-   * Before a commit of this process that looks like another's: unless others have committed too, all that is in the feed is known here.
-   * Else everything since the last look would be told again, to everybody where it is much.
-   */
-  passOwn(): void
-}
-
 /**
  * PostgreSQL brings the channels with the wake-up; without channels it has just reconnected and everybody asks again.
- * SQLite only tells that the file has changed: the feed says what.
+ * SQLite only tells that the file has changed: the feed says what. Returns how to end it.
  */
-export async function followWakes({ db, log }: Pick<HubParts, 'db' | 'log'>, wakes: Wakes): Promise<Following> {
+export async function followWakes(
+  { db, log }: Pick<HubParts, 'db' | 'log'>,
+  wakes: Wakes,
+): Promise<() => Promise<void>> {
   if (db.dialect === 'postgres') {
-    const stop = await db.listen((channels) => {
+    return db.listen((channels) => {
       log.trace({ channels }, 'another process has committed')
       if (channels === undefined) wakes.wakeAll()
       else wakes.wake(channels)
     })
-    return { stop, passOwn() {} }
   }
 
   /** The newest change that was there when listening began, or that was told of since. */
@@ -86,21 +79,10 @@ export async function followWakes({ db, log }: Pick<HubParts, 'db' | 'log'>, wak
       })
   }
 
-  function passOwn(): void {
-    if (stop === undefined || looking !== undefined) return
-    // Read at once, and before it is asked: what another commits in between is not passed over.
-    const newest = findLastChange(db)
-    newest.catch(() => {})
-    if (db.isUndisturbed?.()) last = newest
-  }
-
   wakes.beforeListening(begin)
-  return {
-    passOwn,
-    async stop() {
-      wakes.beforeListening(() => {})
-      await end()
-      await looking
-    },
+  return async () => {
+    wakes.beforeListening(() => {})
+    await end()
+    await looking
   }
 }

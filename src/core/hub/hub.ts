@@ -8,7 +8,7 @@ import type { Bridge } from '../../bridge/bridge.ts'
 import type { Db, Look, Reader } from '../../db/port.ts'
 import type { Llm } from '../../llm/llm.ts'
 import { findLastChange } from '../../store/changes.ts'
-import { type Following, followWakes } from './follow-wakes.ts'
+import { followWakes } from './follow-wakes.ts'
 import { explained, Trouble } from './trouble.ts'
 import { feedChannel, Wakes } from './wakes.ts'
 
@@ -102,7 +102,6 @@ interface Inside {
   readonly readingLong: Reader
   readonly trouble: Trouble
   readonly wakes: Wakes
-  readonly following: Following
   /** Called before the database is closed, in the order in which they came. */
   readonly closers: (() => Promise<void>)[]
   /** How many commits this process has made: work that can wait waits while it grows. */
@@ -111,7 +110,7 @@ interface Inside {
 
 export async function openHub({ db, ...shown }: HubParts): Promise<Hub> {
   const wakes = new Wakes()
-  const following = await followWakes({ db, log: shown.log }, wakes)
+  const stopFollowing = await followWakes({ db, log: shown.log }, wakes)
   const trouble = new Trouble(db, shown.log)
   const kept: Inside = {
     db,
@@ -119,7 +118,6 @@ export async function openHub({ db, ...shown }: HubParts): Promise<Hub> {
     readingLong: explained(db.long, trouble),
     trouble,
     wakes,
-    following,
     closers: [],
     commits: 0,
   }
@@ -132,7 +130,7 @@ export async function openHub({ db, ...shown }: HubParts): Promise<Hub> {
     },
     async close() {
       for (const close of kept.closers) await close()
-      await following.stop()
+      await stopFollowing()
       trouble.close()
       await db.close()
     },

@@ -1,34 +1,51 @@
 /** Keeps the search index up to date with the messages: before each search, and quietly in between. */
-import { countUnindexed, findNewest, findUnmerged, searchSteps } from '../../store/search.ts'
-import { type Step, work } from '../../store/search-steps.ts'
-import { commitStep } from '../hub/commit.ts'
+import { pause } from '../../base/clock.ts'
+import type { Tx } from '../../db/port.ts'
+import {
+  countUnindexed,
+  findNewest,
+  findUnmerged,
+  indexNext as indexMore,
+  mergeNext,
+  resetNext,
+} from '../../store/search.ts'
+import { commit, itself } from '../hub/commit.ts'
 import { countCommits, type Hub, onWake, reader } from '../hub/hub.ts'
 import { memory } from '../hub/memory.ts'
 
 /**
- * With as many messages to go, a step is one of a long series, which would hold up everybody again and again. A few are indexed
- * sooner than a thread is started.
+ * On SQLite a step is a commit of at most 32 messages or 16 KB and takes some 2 ms of the process's only writer; a send waits for
+ * one step at most. The first steps of a fill follow each other, since 8 of them are the 256 messages that a search may find
+ * after a burst. Each later one is followed by a pause, so that sends have half of the time however long the fill is.
  */
-const longSeries = 1000
+const stepsWithoutPause = 8
+const pauseMs = 2
 
 /** Each step is a small commit of its own, and may be the last: the next process goes on from there. */
-const take = (hub: Hub, step: Step, long = true) => commitStep(hub, { module: searchSteps, work, long }, step)
+const take = <Done>(hub: Hub, step: (tx: Tx) => Promise<Done>): Promise<Done> =>
+  commit(hub, itself, step, { repeatable: true })
 
-/** All waiters for the index of a hub share the step that runs, lest one commit hold many of them. */
-const steps = memory((): { running?: Promise<boolean> | undefined; long: boolean } => ({ long: false }))
+/** All waiters for the index of a hub share the step that runs and the pause after it, lest one commit hold many of them. */
+const fills = memory((): { running?: Promise<boolean> | undefined; steps: number } => ({ steps: 0 }))
 
-/** Takes the next step, if messages up to this one cannot be found yet. A series ends where it began: in this thread its last steps would be code that is not compiled. */
+/** Takes the next step, if messages up to this one cannot be found yet. */
 async function indexNext(hub: Hub, newest: number): Promise<boolean> {
   const unindexed = await countUnindexed(reader(hub), newest)
-  const kept = steps(hub)
-  kept.long = unindexed >= longSeries || (kept.long && unindexed > 0)
-  if (unindexed === 0) return false
-  kept.running ??= take(hub, 'index', kept.long)
-    .then((found) => found === true)
-    .finally(() => {
-      kept.running = undefined
-    })
-  return kept.running
+  const fill = fills(hub)
+  if (unindexed === 0) {
+    fill.steps = 0
+    return false
+  }
+  fill.running ??= indexThenPause(hub, ++fill.steps).finally(() => {
+    fill.running = undefined
+  })
+  return fill.running
+}
+
+async function indexThenPause(hub: Hub, steps: number): Promise<boolean> {
+  const found = await take(hub, indexMore)
+  if (found && steps > stepsWithoutPause) await pause(pauseMs)
+  return found
 }
 
 /** Returns when all that was committed before the call can be found. */
@@ -39,15 +56,17 @@ export async function catchUp(hub: Hub): Promise<void> {
 
 /** Makes the index anew, from the messages alone. Searches that come meanwhile wait until it is whole. */
 export async function rebuildSearch(hub: Hub): Promise<void> {
-  for (let reached: boolean | number | undefined = 0; typeof reached === 'number'; )
-    reached = await take(hub, { resetFrom: reached })
+  for (let reached: number | undefined = 0; reached !== undefined; ) {
+    const from: number = reached
+    reached = await take(hub, (tx) => resetNext(tx, from))
+  }
   await fillSearch(hub)
 }
 
 /** Brings the index up to date, in as few pieces as it can be. */
 export async function fillSearch(hub: Hub): Promise<void> {
   await catchUp(hub)
-  while (await take(hub, 'merge'));
+  while (await take(hub, mergeNext)) await pause(pauseMs)
 }
 
 /** How long after a commit the index looks for work, and between two steps while others are at work. */
@@ -84,7 +103,7 @@ export function keepSearchable(hub: Hub): () => Promise<void> {
     busy = false
     try {
       const more = await workOn()
-      if (more || busy) lookIn(more ? (busy || others ? whileBusyMs : 0) : afterCommitMs)
+      if (more || busy) lookIn(more ? (busy || others ? whileBusyMs : pauseMs) : afterCommitMs)
     } catch (error) {
       hub.log.warn({ err: error }, 'the search index could not be brought up to date; the next search tries again')
     }
@@ -93,7 +112,7 @@ export function keepSearchable(hub: Hub): () => Promise<void> {
   /** One step of work, if there is any. Looking for it takes no lock. */
   async function workOn(): Promise<boolean> {
     if (await indexNext(hub, await findNewest(reader(hub)))) return true
-    return (await findUnmerged(reader(hub))) !== undefined && (await take(hub, 'merge')) === true
+    return (await findUnmerged(reader(hub))) !== undefined && (await take(hub, mergeNext))
   }
 
   const stir = () => {

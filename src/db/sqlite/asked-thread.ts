@@ -1,7 +1,6 @@
 /** A thread with a connection of its own that is asked questions and answers them, one after the other. */
 import { Worker } from 'node:worker_threads'
-import { alarm, systemClock } from '../../base/clock.ts'
-import { workerLimits } from '../../base/heap.ts'
+import { alarm } from '../../base/clock.ts'
 import { shuttingDown, sqliteFault } from '../faults.ts'
 
 /** From the thread. An error that crosses threads loses its code, unless that is sent as data. */
@@ -19,28 +18,20 @@ interface Waiting {
 /** How long the thread has to close its connection. */
 const patienceMs = 500
 
-interface ThreadOptions {
-  /** What the thread is told when it starts. */
-  readonly told: () => unknown
-  /** So long after its last answer it ends, to be started anew; without it, it stays. */
-  readonly restMs?: number
-}
-
 export class AskedThread<Question extends object> {
   readonly #script: URL
-  readonly #options: ThreadOptions
+  readonly #told: unknown
   readonly #waiting = new Map<number, Waiting>()
   #worker: Worker | undefined
   /** What is asked in one turn goes in one message: a search asks many parts of the index, and each message costs 75 µs. */
   #questions: Asked<Question>[] = []
   #asked = 0
   #closed = false
-  #stay = () => {}
-  #ending: Promise<void> = Promise.resolve()
 
-  constructor(script: URL, options: ThreadOptions) {
+  /** `told`: what the thread gets when it starts. */
+  constructor(script: URL, told: unknown) {
     this.#script = script
-    this.#options = options
+    this.#told = told
   }
 
   async ask<Found>(question: Question): Promise<Found> {
@@ -66,36 +57,15 @@ export class AskedThread<Question extends object> {
   async close(): Promise<void> {
     this.#closed = true
     this.#fail(shuttingDown())
-    this.#end()
-    await this.#ending
-  }
-
-  /** Whether a question would be answered without a start. */
-  get running(): boolean {
-    return this.#worker !== undefined
-  }
-
-  /** Ends a thread that does not answer; those who have asked are told so. */
-  giveUp(): void {
     const worker = this.#worker
     this.#worker = undefined
-    void worker?.terminate()
-    this.#fail(new Error('The thread did not answer in time.'))
-  }
-
-  #end(): void {
-    this.#stay()
-    const worker = this.#worker
-    if (worker === undefined) return
-    this.#worker = undefined
-    this.#ending = endOf(worker)
+    if (worker !== undefined) await endOf(worker)
   }
 
   /** Started by the first question: many programs never ask one. */
   #start(): Worker {
-    this.#stay()
     if (this.#worker !== undefined) return this.#worker
-    const worker = new Worker(this.#script, { workerData: this.#options.told(), resourceLimits: workerLimits })
+    const worker = new Worker(this.#script, { workerData: this.#told })
     worker.on('message', (answers: Answer[]) => {
       if (this.#worker === worker) for (const answer of answers) this.#settle(answer)
     })
@@ -114,19 +84,13 @@ export class AskedThread<Question extends object> {
   #settle(answer: Answer): void {
     const waiting = this.#waiting.get(answer.id)
     this.#waiting.delete(answer.id)
-    if (this.#waiting.size === 0) this.#rest()
+    // An idle thread does not keep the program alive.
+    if (this.#waiting.size === 0) this.#worker?.unref()
     if ('found' in answer) waiting?.resolve(answer.found)
     else {
       const { message, errcode } = answer.failed
       waiting?.reject(sqliteFault(Object.assign(new Error(message), errcode !== undefined && { errcode })))
     }
-  }
-
-  /** An idle thread does not keep the program alive. */
-  #rest(): void {
-    this.#worker?.unref()
-    const { restMs } = this.#options
-    if (restMs !== undefined) this.#stay = systemClock.after(restMs, () => this.#end())
   }
 
   #fail(error: unknown): void {

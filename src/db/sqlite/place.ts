@@ -15,9 +15,6 @@ interface Known {
   was: Identity | undefined
 }
 
-/** Those of the database file, its WAL and its shared memory: without the same one, two processes do not see each other's locks. */
-export type Identities = readonly (Identity | undefined)[]
-
 const identityOf = (path: string): Identity | undefined => statSync(path, { throwIfNoEntry: false })
 
 export type FreeBytes = (folder: string) => Promise<number>
@@ -28,30 +25,18 @@ const freeBytes: FreeBytes = async (folder) => {
   return bavail * bsize
 }
 
-interface PlaceOptions {
-  readonly free?: FreeBytes | undefined
-  /** The files that another connection of this process has open. */
-  readonly known?: Identities
-}
-
 /** SQLite writes on into a file that was deleted or replaced, and reports success. */
 export class SqlitePlace {
   readonly #folder: string
   readonly #free: FreeBytes
+  /** The database file, its WAL and its shared memory: without the same one, two processes do not see each other's locks. */
   readonly #files: readonly Known[]
 
   /** While a connection is open. It keeps the other two, too, from being removed by SQLite. */
-  constructor(file: string, { free = freeBytes, known = [] }: PlaceOptions = {}) {
+  constructor(file: string, free: FreeBytes = freeBytes) {
     this.#folder = dirname(file)
     this.#free = free
-    this.#files = ['', '-wal', '-shm']
-      .map((end) => file + end)
-      .map((path, n) => ({ path, was: known[n] ?? identityOf(path) }))
-  }
-
-  /** As data, for another thread of this process. */
-  get identities(): Identities {
-    return this.#files.map(({ was }) => was && { dev: was.dev, ino: was.ino })
+    this.#files = ['', '-wal', '-shm'].map((end) => ({ path: file + end, was: identityOf(file + end) }))
   }
 
   /** Throws if one of the files is not there any more. Three stats, once for all units of a commit. */

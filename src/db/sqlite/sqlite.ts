@@ -1,13 +1,9 @@
 /** The database port on one SQLite file: a writing and a reading connection, and a look-out for other processes. */
 import type { Sql } from 'sql-template-tag'
-import { alarm } from '../../base/clock.ts'
 import { HubError } from '../../base/errors.ts'
-import { moduleBeside } from '../../base/modules.ts'
 import { shuttingDown, sqliteFault } from '../faults.ts'
 import type { Db, Reader, Tx, TxOptions, Wake } from '../port.ts'
 import { AcknowledgedNumber } from './acknowledged.ts'
-import type { ApartQuestion, ApartTold } from './apart-thread.ts'
-import { AskedThread } from './asked-thread.ts'
 import { SqliteBell } from './bell.ts'
 import { defaultPatienceMs, whileBusy } from './busy.ts'
 import { Checkpoints } from './checkpoints.ts'
@@ -18,14 +14,6 @@ import { applicationId, refuseForeign } from './owner.ts'
 import { type FreeBytes, SqlitePlace } from './place.ts'
 import { SqliteWatch } from './watch.ts'
 import { SqliteWriter } from './writer.ts'
-
-/** A thread takes some 10 MB. That of units that run apart ends when nothing is left to do. */
-const apartRestMs = 2_000
-
-/** Everybody who writes waits for a unit that runs apart. It fails by itself before this, unless the thread is stuck. */
-const apartLimitMs = 30_000
-
-const apartScript = moduleBeside(import.meta.url, 'apart-thread')
 
 interface SqliteOptions {
   /** How long to wait for other processes that hold the file, in milliseconds, before DB_BUSY. */
@@ -47,7 +35,7 @@ export async function openSqlite(
   try {
     await whileBusy(() => prepareFile(writing, file), patienceMs)
     const reading = await whileBusy(() => openReading(file), patienceMs)
-    const place = new SqlitePlace(file, { free: freeBytes })
+    const place = new SqlitePlace(file, freeBytes)
     const disk = new SqliteDisk(writing, file, flush)
     const acknowledged = lastChange && new AcknowledgedNumber(file, writing, lastChange)
     return new SqliteDb({ file, writing, reading, patienceMs, place, disk, acknowledged })
@@ -88,8 +76,6 @@ export class SqliteDb implements Db {
   readonly long: LongReads
   readonly #bell: SqliteBell
   readonly #watch: SqliteWatch
-  readonly #apart: AskedThread<ApartQuestion>
-  readonly #checkpoints: Checkpoints
   readonly #place: SqlitePlace
   readonly #disk: SqliteDisk
   readonly #acknowledged: AcknowledgedNumber | undefined
@@ -101,7 +87,6 @@ export class SqliteDb implements Db {
     this.long = new LongReads(file)
     this.#bell = new SqliteBell(file)
     const checkpoints = new Checkpoints({ file, writing, thread: this.long })
-    this.#checkpoints = checkpoints
     let last = 0
     const committing = () => {
       last = acknowledged?.last() ?? 0
@@ -116,8 +101,6 @@ export class SqliteDb implements Db {
       checkpoints.noteCommit(units)
     }
     this.#writer = new SqliteWriter(writing, { patienceMs, committing, keep, committed })
-    const told = (): ApartTold => ({ file, identities: place.identities, patienceMs })
-    this.#apart = new AskedThread(apartScript, { told, restMs: apartRestMs })
     this.#watch = new SqliteWatch(this.#bell, writing)
     this.#place = place
     this.#disk = disk
@@ -140,32 +123,6 @@ export class SqliteDb implements Db {
 
   tx<T>(work: (tx: Tx) => Promise<T>, { repeatable = false }: TxOptions = {}): Promise<T> {
     return this.#writer.tx(work, repeatable)
-  }
-
-  /** Other processes hear no bell of it: nobody waits for what is done again if the power goes. */
-  async apart<Done>(module: URL, wish: unknown): Promise<Done> {
-    if (this.#closing !== undefined) throw shuttingDown()
-    const { href } = module
-    try {
-      // Those who write do not wait for its start.
-      if (!this.#apart.running) await this.#apart.ask({ module: href })
-      const done = await this.#writer.lend(() => this.#askApart<Done>({ module: href, wish }))
-      this.#checkpoints.noteCommit(1)
-      return done
-    } catch (error) {
-      // What the thread found wrong with the file crosses as a sentence only.
-      if (!(error instanceof HubError)) this.#place.checkFile()
-      throw error
-    }
-  }
-
-  async #askApart<Done>(question: ApartQuestion): Promise<Done> {
-    const cancel = alarm(apartLimitMs, () => this.#apart.giveUp())
-    try {
-      return await this.#apart.ask<Done>(question)
-    } finally {
-      cancel()
-    }
   }
 
   /** A connection of its own: in WAL mode it sees the file as of its first read, and holds up no writer. */
@@ -196,10 +153,6 @@ export class SqliteDb implements Db {
     return async () => stop()
   }
 
-  isUndisturbed(): boolean {
-    return this.#watch.isUndisturbed()
-  }
-
   /** Others see a commit in the file itself. */
   announce(): void {}
 
@@ -217,7 +170,6 @@ export class SqliteDb implements Db {
     this.#watch.close()
     this.#reading.close()
     await this.#writer.close(async () => {
-      await this.#apart.close()
       await this.long.close()
       this.#disk.close()
     })

@@ -20,7 +20,7 @@ export class SqliteWatch {
   #watcher: FSWatcher | undefined
   #stopLooking: (() => void) | undefined
 
-  /** `connection` is the writing one: `data_version` does not move with a connection's own commits. With those of units that run apart it does. */
+  /** `connection` is the writing one: `data_version` does not move with a connection's own commits. */
   constructor(bell: SqliteBell, connection: SqliteConnection) {
     this.#bell = bell
     this.#version = connection.prepare('PRAGMA data_version')
@@ -33,11 +33,6 @@ export class SqliteWatch {
       this.#wakes.delete(wake)
       if (this.#wakes.size === 0) this.close()
     }
-  }
-
-  /** Whether nobody else has committed since those who listen were told last. */
-  isUndisturbed(): boolean {
-    return this.#stopLooking !== undefined && this.#read() === this.#seen
   }
 
   close(): void {

@@ -23,9 +23,7 @@ const groupsGuarded = 16
 const unitLimitMs = 10_000
 
 interface Unit {
-  /** In a transaction, which others may share; or, while this connection leaves the file alone, somewhere else. */
   readonly work: (tx: Tx) => Promise<unknown>
-  readonly elsewhere: boolean
   /** Whether nobody need wait for the disk. */
   readonly repeatable: boolean
   readonly resolve: (value: unknown) => void
@@ -41,7 +39,7 @@ export interface WriterOptions {
   /** How long a group waits for other processes. */
   readonly patienceMs: number
   /** Called right before each COMMIT that will be kept: inside of the transaction a statement takes no lock. */
-  readonly committing?: () => void
+  readonly committing: () => void
   /** Called after each COMMIT, unless all units are repeatable. Throws if it may be lost: then nobody is told that it is kept. */
   readonly keep: () => void
   /** Called after that, kept or not, if something was written, with the number of units. */
@@ -81,23 +79,12 @@ export class SqliteWriter {
   }
 
   tx<T>(work: (tx: Tx) => Promise<T>, repeatable = false): Promise<T> {
-    return this.#wait({ work, repeatable, elsewhere: false })
-  }
-
-  /**
-   * Runs work that another connection does: this one begins nothing until it is done. They take turns so; of two that only try
-   * again and again, one that writes all the time would leave the other little.
-   */
-  lend<T>(work: () => Promise<T>): Promise<T> {
-    return this.#wait({ work, repeatable: true, elsewhere: true })
-  }
-
-  #wait<T>(unit: Pick<Unit, 'repeatable' | 'elsewhere'> & { work: (tx: Tx) => Promise<T> }): Promise<T> {
     if (this.#closing) return Promise.reject(shuttingDown())
     return new Promise<T>((resolve, reject) => {
       // `resolve` is called with the value of `work`, and with nothing else.
       this.#queue.push({
-        ...unit,
+        work,
+        repeatable,
         resolve: resolve as (value: unknown) => void,
         reject,
         failed: false,
@@ -124,26 +111,14 @@ export class SqliteWriter {
   #schedule(): void {
     this.#active = true
     afterTurns(this.#busy ? 3 : 1, () => {
-      const group = this.#takeGroup()
-      const [first] = group
+      const group = this.#queue.splice(0, unitsPerCommit)
       this.#busy = group.length >= busyUnits
       const goOn = () => {
         if (this.#queue.length > 0) this.#schedule()
         else this.#active = false
       }
-      void (first?.elsewhere ? runElsewhere(first) : this.#runGroup(group)).then(goOn, goOn)
+      void this.#runGroup(group).then(goOn, goOn)
     })
-  }
-
-  #takeGroup(): Unit[] {
-    const group = this.#takeTogether(unitsPerCommit)
-    return group.length > 0 ? group : this.#queue.splice(0, 1)
-  }
-
-  /** Those that came first and share a transaction: none if it is the turn of one that runs elsewhere. */
-  #takeTogether(most: number): Unit[] {
-    const lent = this.#queue.findIndex(({ elsewhere }) => elsewhere)
-    return this.#queue.splice(0, lent === -1 ? most : Math.min(lent, most))
   }
 
   async #runGroup(group: Unit[]): Promise<void> {
@@ -178,7 +153,7 @@ export class SqliteWriter {
       const wrote = await Promise.race([this.#runUnits(group, alarm), alarm.rings])
       // A unit that has only read, too: it may answer for what another process has not kept yet.
       const kept = group.some(({ repeatable }) => !repeatable)
-      if (kept) this.#committing?.()
+      if (kept) this.#committing()
       commit.run()
       try {
         if (kept) this.#keep()
@@ -216,15 +191,11 @@ export class SqliteWriter {
         throw new GroupLost()
       }
       wrote ||= tx.wrote
-      if (unit === group.at(-1)) group.push(...this.#takeTogether(unitsPerCommit - group.length))
+      if (unit === group.at(-1)) group.push(...this.#queue.splice(0, unitsPerCommit - group.length))
     }
     return wrote
   }
 }
-
-/** Its work asks for no transaction. */
-const runElsewhere = ({ work, resolve, reject }: Unit): Promise<void> =>
-  (work as () => Promise<unknown>)().then(resolve, reject)
 
 async function run(unit: Unit, tx: SqliteTx): Promise<void> {
   unit.failed = false
