@@ -16,7 +16,6 @@ const aside = [
   'core/mail/conversations-look.ts',
   'core/search/search-look.ts',
   'db/sqlite/long-reads-thread.ts',
-  'doors/post/routes/inbox-phrases.ts',
   'doors/web/markdown/thread.ts',
 ]
 

@@ -74,10 +74,6 @@ const looking = ({ caller, project, name }: Target) => ({ caller, project, name 
 const holding = ({ caller, project, holder: key }: Target) => ({ caller, project, key })
 const wanted = { patterns: ['docs/*.md'], exclusive: true, reason: '', ttlMs: 60_000 }
 const syncing = { outbox: [], maxItems: 10, includeSelf: true, autoAdvance: true, ackThrough: undefined }
-const phrasing = {
-  module: new URL('../../src/doors/post/routes/inbox-phrases.ts', import.meta.url),
-  beside: { pending: [] },
-}
 const refining = { refine: false }
 const installation = { node: process.execPath, script: '/srv/parley/bin/guard.js', storage_root: '/srv/store' }
 
@@ -154,10 +150,8 @@ export const calls: Readonly<Record<Verb, Call>> = {
     })
     end()
   },
-  listConversations: async (hub, target) => {
-    const bytes = await listConversations(hub, acting(target), { unreadOnly: false, limit: 10 }, phrasing)
-    return JSON.parse(new TextDecoder().decode(bytes)).sessions
-  },
+  listConversations: async (hub, target) =>
+    (await listConversations(hub, acting(target), { unreadOnly: false, limit: 10 })).conversations,
   readConversation: async (hub, target) =>
     (await readConversation(hub, acting(target), { uid: target.threadUid, limit: 10 })).letters,
   listUnread: async (hub, target) => (await listUnread(hub, acting(target), { limit: 10 })).letters,

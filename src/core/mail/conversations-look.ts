@@ -1,4 +1,4 @@
-/** How a page of conversations is read and phrased, in the thread that reads where there is one (`Looks` in db/port.ts). */
+/** How a page of conversations is read, in the thread that reads where there is one (`Look` in db/port.ts). */
 import { limits } from '../../base/limits.ts'
 import { firstLine } from '../../base/text.ts'
 import type { Reader } from '../../db/port.ts'
@@ -30,33 +30,15 @@ export interface ConversationPage {
   readonly next: string | undefined
 }
 
-/** How a door phrases a page: `phrase` of a module at this place makes the answer of it, and of what else belongs there. */
-export interface Phrasing {
-  readonly module: string
-  readonly beside: unknown
-}
-
-export type Phrase<Beside = never> = (page: ConversationPage, beside: Beside) => string
-
 interface Wish {
   readonly looker: Looker
   readonly unreadOnly: boolean
   readonly limit: number
   /** Only messages with a lower id. */
   readonly below: number
-  readonly phrasing: Phrasing
 }
 
-export async function look(db: Reader, { phrasing, ...wish }: Wish): Promise<{ bytes: Uint8Array<ArrayBuffer> }> {
-  const { phrase } = (await import(phrasing.module)) as { phrase: Phrase<unknown> }
-  // Not by `Buffer.from`: short ones would share their memory with others, and could not be handed over.
-  return { bytes: new TextEncoder().encode(phrase(await readPage(db, wish), phrasing.beside)) }
-}
-
-async function readPage(
-  db: Reader,
-  { looker, below, limit, unreadOnly }: Omit<Wish, 'phrasing'>,
-): Promise<ConversationPage> {
+export async function look(db: Reader, { looker, below, limit, unreadOnly }: Wish): Promise<ConversationPage> {
   // As long as the unread mail of the agent, which nobody bounds.
   const counted = await listUnreadThreads(db, looker.id)
   const bounds = { below, limit, unread: unreadOnly ? counted : undefined }

@@ -2,10 +2,10 @@
 import { moduleBeside } from '../../base/modules.ts'
 import { type Acting, actAs } from '../agents/acting.ts'
 import { type Hub, lookLong } from '../hub/hub.ts'
-import type { look } from './conversations-look.ts'
+import type { ConversationPage, look } from './conversations-look.ts'
 import { needOwn } from './history.ts'
 
-export type { ConversationPage, Listed, Phrase } from './conversations-look.ts'
+export type { Listed } from './conversations-look.ts'
 
 export interface ConversationWish {
   readonly unreadOnly: boolean
@@ -20,19 +20,15 @@ const looking = moduleBeside(import.meta.url, 'conversations-look')
 
 /**
  * Newest first. A list of unread ones pages by their newest unread message. It costs a fixed number of statements, and
- * looks through the newest mail only: `next` says where to go on. The door phrases it where it is read: 500 conversations with
- * their letters take 10 ms, in which others would wait. The bytes share their memory with nobody.
+ * looks through the newest mail only: `next` says where to go on.
  */
 export async function listConversations(
   hub: Hub,
   acting: Acting,
   { before, ...wish }: ConversationWish,
-  { module, beside }: { readonly module: URL; readonly beside: unknown },
-): Promise<Uint8Array<ArrayBuffer>> {
+): Promise<ConversationPage> {
   const agent = await actAs(hub, acting)
   const below = before === undefined ? everything : (await needOwn(hub, agent, before)).id
   const looker = { id: agent.id, projectId: agent.projectId }
-  const phrasing = { module: module.href, beside }
-  const { bytes } = await lookLong<typeof look>(hub, looking, { ...wish, looker, below, phrasing })
-  return bytes
+  return lookLong<typeof look>(hub, looking, { ...wish, looker, below })
 }

@@ -39,11 +39,11 @@ async function answerAll<Question>(
   for (const question of questions) {
     answers.push(await settled(question, answer))
     if (performance.now() - since < heldBackMs) continue
-    send(answers)
+    parentPort?.postMessage(answers)
     answers = []
     since = performance.now()
   }
-  if (answers.length > 0) send(answers)
+  if (answers.length > 0) parentPort?.postMessage(answers)
 }
 
 async function settled<Question>(
@@ -63,15 +63,3 @@ function errcodeOf(error: unknown): number | undefined {
   if (!(error instanceof Error)) return undefined
   return 'errcode' in error && typeof error.errcode === 'number' ? error.errcode : errcodeOf(error.cause)
 }
-
-/** The bytes of a look are handed over, not copied. */
-function send(answers: Answer[]): void {
-  const found = answers.map((one) => ('found' in one ? one.found : undefined))
-  parentPort?.postMessage(
-    answers,
-    found.flatMap((one) => (isBytes(one) ? one.bytes.buffer : [])),
-  )
-}
-
-const isBytes = (found: unknown): found is { bytes: Uint8Array<ArrayBuffer> } =>
-  typeof found === 'object' && found !== null && 'bytes' in found && found.bytes instanceof Uint8Array

@@ -90,19 +90,18 @@ const looking = `
       Atomics.store(wait, 0, 1)
       Atomics.wait(wait, 1, 0)
     }
-    return { before, after: await count(), bytes: new TextEncoder().encode('möbel') }
+    return { before, after: await count() }
   }`
 
-test('A look reads as of one moment, and its bytes are handed over', async () => {
+test('A look reads as of one moment', async () => {
   const db = await open()
   const wait = new Int32Array(new SharedArrayBuffer(8))
-  const found = db.long.look<{ before: number; after: number; bytes: Uint8Array }>(moduleOf(looking), { wait })
+  const found = db.long.look(moduleOf(looking), { wait })
   while (Atomics.load(wait, 0) === 0) await turn()
   await db.tx((tx) => tx.all(sql`INSERT INTO rooms (name) VALUES ('hall')`))
   Atomics.store(wait, 1, 1)
   Atomics.notify(wait, 1)
-  expect(await found).toMatchObject({ before: 0, after: 0 })
-  expect(new TextDecoder().decode((await found).bytes)).toBe('möbel')
+  expect(await found).toEqual({ before: 0, after: 0 })
   expect(await db.long.look(moduleOf(looking), {})).toMatchObject({ before: 1, after: 1 })
 })
 

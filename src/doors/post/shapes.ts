@@ -1,5 +1,7 @@
 /** The words of the post door: sessions, connections and messages as REST and WebSocket show them. */
 import { z } from 'zod'
+import type { Listed } from '../../core/mail/conversations.ts'
+import type { Letter } from '../../core/mail/letters.ts'
 import type { UnreadLetter } from '../../core/mail/unread.ts'
 import type { PendingConnection } from '../../core/requests/pending.ts'
 import { iso } from '../words/times.ts'
@@ -70,6 +72,18 @@ const messageShape = z.object({
   truncated: z.literal(true).optional().describe('The text is longer; the history of the session has all of it.'),
 })
 
+export function toMessage({ uid, from, body, createdAt, read, automatic, cut }: Letter) {
+  const message = {
+    id: uid,
+    sender_name: from,
+    content: body,
+    created_at: iso(createdAt),
+    is_read: read,
+    automatic,
+  }
+  return cut ? { ...message, truncated: true as const } : message
+}
+
 const sessionShape = z.object({
   session_id: id,
   subject: z.string(),
@@ -77,6 +91,15 @@ const sessionShape = z.object({
   unread_count: z.int(),
   last_message_at: time,
   recent_messages: z.array(messageShape).describe('The last three, newest first.'),
+})
+
+export const toSession = ({ uid, subject, other, unread, lastAt, recent }: Listed) => ({
+  session_id: uid,
+  subject,
+  other_agent_name: other,
+  unread_count: unread,
+  last_message_at: iso(lastAt),
+  recent_messages: recent.map(toMessage),
 })
 
 export const inboxShape = z.object({

@@ -49,14 +49,11 @@ interface Row<In extends Parts> {
   readonly bodyOptional?: boolean
 }
 
-/** An answer that is JSON already, in bytes that share their memory with nobody. */
-export type Bytes = Uint8Array<ArrayBuffer>
-
 /** Called with the key of an agent, unless it is open. */
 export type Route<In extends Parts = Parts> = Row<In> &
   (
     | { readonly open: true; run(input: Input<In>, context: Context): Promise<object> }
-    | { readonly open?: false; run(input: Input<In>, context: OwnContext): Promise<object | Bytes> }
+    | { readonly open?: false; run(input: Input<In>, context: OwnContext): Promise<object> }
   )
 
 /** Keeps the types of a row's input together with what it runs. */

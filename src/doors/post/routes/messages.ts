@@ -1,7 +1,6 @@
 /** Routes of the post door about messages: sending, the inbox, and the history of a session. */
 import { z } from 'zod'
 import { limits } from '../../../base/limits.ts'
-import { moduleBeside } from '../../../base/modules.ts'
 import type { Hub } from '../../../core/hub/hub.ts'
 import { listConversations } from '../../../core/mail/conversations.ts'
 import { readConversation } from '../../../core/mail/history.ts'
@@ -10,9 +9,8 @@ import { listPendingConnections } from '../../../core/requests/pending.ts'
 import { parseAddress } from '../../words/fields.ts'
 import { iso } from '../../words/times.ts'
 import { content, flag, optionalUuid, ownId, queryFlag, queryNumber, queryUuid, recipient, subject } from '../fields.ts'
-import { historyShape, inboxShape, sentShape, toPending } from '../shapes.ts'
+import { historyShape, inboxShape, sentShape, toMessage, toPending, toSession } from '../shapes.ts'
 import { defineRoute, type Route } from '../table.ts'
-import { toMessage } from './inbox-phrases.ts'
 import { aMessage, aSession, noSession, ofSession } from './parts.ts'
 
 const message = {
@@ -23,8 +21,6 @@ const message = {
   is_read: false,
   automatic: false,
 }
-
-const phrases = moduleBeside(import.meta.url, 'inbox-phrases')
 
 export const messageRoutes = (hub: Hub): Route[] => [
   defineRoute({
@@ -125,7 +121,13 @@ export const messageRoutes = (hub: Hub): Route[] => [
     async run({ query }, { acting }) {
       const { unread_only: unreadOnly, limit, before } = query
       const pending = (await listPendingConnections(hub, acting)).map(toPending)
-      return listConversations(hub, acting, { unreadOnly, limit, before }, { module: phrases, beside: { pending } })
+      const { conversations, next } = await listConversations(hub, acting, { unreadOnly, limit, before })
+      return {
+        sessions: conversations.map(toSession),
+        pending_connections: pending,
+        has_more: next !== undefined,
+        next_before: next ?? null,
+      }
     },
   }),
   defineRoute({
