@@ -1,7 +1,19 @@
 /** The errors of both drivers, folded into the few kinds somebody can act on. */
 import { HubError } from '../base/errors.ts'
 
-export type FaultKind = 'unique' | 'foreign' | 'constraint' | 'full' | 'readonly' | 'io' | 'corrupt' | 'gone' | 'unkept'
+export type FaultKind =
+  | 'unique'
+  | 'foreign'
+  | 'constraint'
+  | 'full'
+  | 'readonly'
+  | 'io'
+  | 'corrupt'
+  | 'gone'
+  /** Committed, but the disk did not take it. */
+  | 'unflushed'
+  /** Refused, because a flush has failed before. */
+  | 'halted'
 
 /** A statement the database refused. `unique` and `foreign` are for the store to expect; the others are for the operator. */
 export class Fault extends Error {

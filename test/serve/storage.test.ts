@@ -7,17 +7,18 @@ import { expect, inject, onTestFinished } from 'vitest'
 import { longReader } from '../../src/core/hub/hub.ts'
 import { listInbox } from '../../src/core/mail/inbox.ts'
 import { send } from '../../src/core/messages/send.ts'
+import type { Flush } from '../../src/db/sqlite/disk.ts'
 import { openSqlite } from '../../src/db/sqlite/sqlite.ts'
 import { as, openTestHub } from '../support/hub.ts'
 import { readableLog } from '../support/logged.ts'
 import { mailbox, startParley, temporaryFolder } from '../support/parley.ts'
 import { verifies } from '../support/verifies.ts'
 
-async function begin(freeBytes = async () => 2 ** 40) {
+async function begin(freeBytes = async () => 2 ** 40, flush?: Flush) {
   const file = join(await temporaryFolder(), 'parley.sqlite3')
   copyFileSync(inject('sqliteTemplate'), file)
   const { log, lines } = readableLog()
-  const db = await openSqlite(file, { freeBytes })
+  const db = await openSqlite(file, { freeBytes, ...(flush && { flush }) })
   const hub = await openTestHub(db, { log })
   onTestFinished(() => hub.close())
   const write = (body = 'x') => send(hub, as('ann'), { to: [{ name: 'bob' }], body })
@@ -149,6 +150,30 @@ verifies('serve.store.damaged', 'whoever reads or writes a damaged file is told 
   await expect(listInbox(hub, as('bob'), { limit: 10 })).rejects.toMatchObject(refused('damaged'))
   expect(lines.filter(({ event }) => event === 'storage_failed')).toHaveLength(1)
 })
+
+verifies(
+  'serve.store.unflushed',
+  'after one failed flush every write is refused, and log and readiness say so until a restart',
+  async () => {
+    let fails = false
+    const { file, hub, write, troubles } = await begin(undefined, () => {
+      if (fails) throw new Error('EIO: i/o error, fdatasync')
+    })
+    fails = true
+    await expect(write('may be lost')).rejects.toMatchObject(refused('may be lost if the power goes'))
+    fails = false
+    for (let n = 0; n < 2; n++) await expect(write()).rejects.toMatchObject(refused('Nothing can be stored'))
+    await expect(hub.ready()).rejects.toMatchObject(refused('Nothing can be stored'))
+    expect(troubles().map(({ msg }) => msg)).toEqual([
+      expect.stringContaining('may be lost if the power goes'),
+      expect.stringContaining('Nothing can be stored'),
+    ])
+    const again = await openTestHub(await openSqlite(file))
+    onTestFinished(() => again.close())
+    await send(again, as('ann'), { to: [{ name: 'bob' }], body: 'x' })
+    await again.ready()
+  },
+)
 
 verifies(
   'serve.store.full',

@@ -15,9 +15,13 @@ const sentences: Readonly<Partial<Record<FaultKind, readonly [message: string, h
   readonly: ['The database can only be read.', 'Whoever runs Parley must make its file writable.'],
   io: ['The database cannot be read or written.', 'The server log has the cause.'],
   corrupt: [damaged, 'Whoever runs Parley must bring back a copy of it.'],
-  unkept: [
+  unflushed: [
     'The disk failed after the commit: the work is there, but may be lost if the power goes.',
-    'Look whether it is there before you try again. The server log has the cause.',
+    'Look whether it is there before you try again. Whoever runs Parley must check the disk and restart Parley.',
+  ],
+  halted: [
+    'Nothing can be stored since the disk failed to take a commit.',
+    'Nothing was stored. Whoever runs Parley must check the disk and restart Parley; then send again.',
   ],
   gone: [
     'The file of the database was deleted or replaced while Parley ran.',

@@ -52,7 +52,10 @@ verifies(
     expect(numberOf(file)).toBe(3)
     expect(duringFlush).toEqual([undefined, undefined, 1])
     works = false
-    await expect(add(db)).rejects.toMatchObject({ kind: 'unkept' })
+    await expect(add(db)).rejects.toMatchObject({ kind: 'unflushed' })
+    expect(numberOf(file)).toBe(3)
+    works = true
+    await expect(add(db)).rejects.toMatchObject({ kind: 'halted' })
     expect(numberOf(file)).toBe(3)
     expect(statSync(acknowledgedFile(file)).mode).toBe(statSync(file).mode)
   },

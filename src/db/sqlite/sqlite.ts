@@ -36,7 +36,7 @@ export async function openSqlite(
     await whileBusy(() => prepareFile(writing, file), patienceMs)
     const reading = await whileBusy(() => openReading(file), patienceMs)
     const place = new SqlitePlace(file, freeBytes)
-    const disk = new SqliteDisk(writing, file, flush)
+    const disk = new SqliteDisk(file, flush)
     const acknowledged = lastChange && new AcknowledgedNumber(file, writing, lastChange)
     return new SqliteDb({ file, writing, reading, patienceMs, place, disk, acknowledged })
   } catch (error) {
@@ -91,8 +91,8 @@ export class SqliteDb implements Db {
     const committing = () => {
       last = acknowledged?.last() ?? 0
     }
-    const keep = () => {
-      disk.keep()
+    const flush = () => {
+      disk.flush()
       place.checkFile()
       acknowledged?.write(last)
     }
@@ -100,7 +100,13 @@ export class SqliteDb implements Db {
       this.#bell.ring()
       checkpoints.noteCommit(units)
     }
-    this.#writer = new SqliteWriter(writing, { patienceMs, committing, keep, committed })
+    this.#writer = new SqliteWriter(writing, {
+      patienceMs,
+      beginning: () => disk.check(),
+      committing,
+      flush,
+      committed,
+    })
     this.#watch = new SqliteWatch(this.#bell, writing)
     this.#place = place
     this.#disk = disk
@@ -156,8 +162,9 @@ export class SqliteDb implements Db {
   /** Others see a commit in the file itself. */
   announce(): void {}
 
-  check(): Promise<void> {
-    return this.#place.check()
+  async check(): Promise<void> {
+    this.#disk.check()
+    await this.#place.check()
   }
 
   close(): Promise<void> {

@@ -38,11 +38,13 @@ interface Unit {
 export interface WriterOptions {
   /** How long a group waits for other processes. */
   readonly patienceMs: number
-  /** Called right before each COMMIT that will be kept: inside of the transaction a statement takes no lock. */
+  /** Called before each BEGIN. Throws if nothing may be written any more. */
+  readonly beginning: () => void
+  /** Called right before each COMMIT that will be flushed: inside of the transaction a statement takes no lock. */
   readonly committing: () => void
-  /** Called after each COMMIT, unless all units are repeatable. Throws if it may be lost: then nobody is told that it is kept. */
-  readonly keep: () => void
-  /** Called after that, kept or not, if something was written, with the number of units. */
+  /** Called after each COMMIT, unless all units are repeatable. Throws if it may be lost: then nobody is told that it is stored. */
+  readonly flush: () => void
+  /** Called after that, flushed or not, if something was written, with the number of units. */
   readonly committed: (units: number) => void
 }
 
@@ -51,8 +53,9 @@ export class SqliteWriter {
   readonly stats = { groups: 0, units: 0, reruns: 0 }
   readonly #connection: SqliteConnection
   readonly #patienceMs: number
+  readonly #beginning: WriterOptions['beginning']
   readonly #committing: WriterOptions['committing']
-  readonly #keep: WriterOptions['keep']
+  readonly #flush: WriterOptions['flush']
   readonly #committed: WriterOptions['committed']
   readonly #statements
   #queue: Unit[] = []
@@ -62,11 +65,12 @@ export class SqliteWriter {
   /** How many of the next groups have savepoints. */
   #guardedGroups = 0
 
-  constructor(connection: SqliteConnection, { patienceMs, committing, keep, committed }: WriterOptions) {
+  constructor(connection: SqliteConnection, { patienceMs, beginning, committing, flush, committed }: WriterOptions) {
     this.#connection = connection
     this.#patienceMs = patienceMs
+    this.#beginning = beginning
     this.#committing = committing
-    this.#keep = keep
+    this.#flush = flush
     this.#committed = committed
     this.#statements = {
       begin: connection.prepare('BEGIN IMMEDIATE'),
@@ -145,18 +149,19 @@ export class SqliteWriter {
   }
 
   async #attempt(group: Unit[]): Promise<void> {
+    this.#beginning()
     const { begin, commit, rollback } = this.#statements
     const waited = performance.now() - (group[0]?.since ?? 0)
     await whileBusy(() => begin.run(), this.#patienceMs - waited)
     const alarm = startAlarm()
     try {
       const wrote = await Promise.race([this.#runUnits(group, alarm), alarm.rings])
-      // A unit that has only read, too: it may answer for what another process has not kept yet.
-      const kept = group.some(({ repeatable }) => !repeatable)
-      if (kept) this.#committing()
+      // A unit that has only read, too: it may answer for what another process has not flushed yet.
+      const flushed = group.some(({ repeatable }) => !repeatable)
+      if (flushed) this.#committing()
       commit.run()
       try {
-        if (kept) this.#keep()
+        if (flushed) this.#flush()
       } finally {
         if (wrote) this.#committed(group.length)
       }
