@@ -244,7 +244,7 @@ export const requirements = [
   { id: 'serve.store.loss', spec: 'DESIGN Nothing lost', says: 'Acknowledged changes that a start misses are told in log, `doctor` and readiness; nothing is touched.' },
   { id: 'serve.store.accept-loss', spec: 'DESIGN Nothing lost', says: 'A store that lost changes goes on with `--accept-loss` alone, or after a restore or a clearing.' },
   { id: 'serve.store.damaged', spec: 'DESIGN Errors', says: 'Reading a damaged file is STORAGE_FAILED, in the words that a write is answered with.' },
-  { id: 'serve.store.unflushed', spec: 'DESIGN Nothing lost', says: 'After a flush of SQLite that failed every further write is refused; log and readiness say so until a restart.' },
+  { id: 'serve.store.unflushed', spec: 'DESIGN Nothing lost', says: 'After a failed flush of SQLite every further write is refused; log and readiness say so until a restart.' },
   { id: 'serve.store.full', spec: 'DESIGN Nothing lost', says: 'A full disk is STORAGE_FAILED to a write, and not ready.' },
   { id: 'serve.store.chaos', spec: 'DESIGN Nothing lost', says: 'Two servers and four bus processes that are killed at random lose and double nothing they acknowledged.' },
   { id: 'serve.nodes.killed', spec: 'DESIGN Nothing lost', says: 'A node that is killed loses nothing it acknowledged: clients go on at another, each message once, in order.' },

@@ -97,7 +97,7 @@ eachEngine('A database', (open) => {
 
   test('fails a unit by a statement that it did not wait for', async () => {
     const db = await connect()
-    const write = (tx: Tx, name: string) => tx.write(sql`INSERT INTO rooms (name) VALUES (${name})`)
+    const write = (tx: Tx, name: string) => tx.enqueue(sql`INSERT INTO rooms (name) VALUES (${name})`)
     const unit = db.tx(async (tx) => {
       write(tx, 'attic')
       write(tx, 'attic')
@@ -122,7 +122,7 @@ eachEngine('A database', (open) => {
         async (tx) => {
           await addRoom(tx, name)
           if (name === 'fail') throw new Error('on purpose')
-          tx.write(sql`INSERT INTO rooms (name) VALUES (${`${name}2`})`)
+          tx.enqueue(sql`INSERT INTO rooms (name) VALUES (${`${name}2`})`)
           return name
         },
         { lane: 'hall' },

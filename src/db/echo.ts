@@ -17,10 +17,10 @@ export function echoing(db: Db, log: Log): Db {
     ...reading(tx),
     insert: (query) => tx.insert(echo(query)),
     change: (query) => tx.change(echo(query)),
-    write: (query) => tx.write(echo(query)),
-    get only() {
-      const { only } = tx
-      return only && (<Row>(query: Sql) => only<Row>(echo(query)))
+    enqueue: (query) => tx.enqueue(echo(query)),
+    get autocommit() {
+      const { autocommit } = tx
+      return autocommit && (<Row>(query: Sql) => autocommit<Row>(echo(query)))
     },
   })
   return {

@@ -32,18 +32,18 @@ export interface Tx extends Reader {
    * Runs a statement that brings nothing back, and does not wait for it: if it fails, so does the unit. On PostgreSQL it goes
    * out with the next one or with the COMMIT, and costs no round trip.
    */
-  write(query: Sql): void
+  enqueue(query: Sql): void
   /**
    * Runs a statement that is the whole unit, and resolves once it is committed: on PostgreSQL one round trip instead of two.
    * Absent where something ran before it, or others share the transaction, as they do on SQLite.
    */
-  readonly only?: (<Row>(query: Sql) => Promise<Row[]>) | undefined
+  readonly autocommit?: (<Row>(query: Sql) => Promise<Row[]>) | undefined
 }
 
 /** For units that cannot be anything else. */
-export function onlyOf({ only }: Tx): NonNullable<Tx['only']> {
-  if (only === undefined) throw new Error('A statement that is a whole unit needs a transaction of its own.')
-  return only
+export function autocommit<Row>({ autocommit }: Tx, query: Sql): Promise<Row[]> {
+  if (autocommit === undefined) throw new Error('A statement that is a whole unit needs a transaction of its own.')
+  return autocommit<Row>(query)
 }
 
 export interface TxOptions {

@@ -4,7 +4,7 @@ import type { Sql } from 'sql-template-tag'
 /** Whatever begins otherwise counts as a write. */
 const reads = /^\s*SELECT\b/i
 
-export const onlyReads = ({ strings }: Sql): boolean => reads.test(strings[0] ?? '')
+export const isSelect = ({ strings }: Sql): boolean => reads.test(strings[0] ?? '')
 
 interface Entry<T> {
   readonly strings: readonly string[]

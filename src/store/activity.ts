@@ -46,7 +46,7 @@ export function listCounts(db: Reader, ids: readonly number[]): Promise<CountRow
 /** On SQLite a statement each: it is compiled once, and one with a line for each takes four times as long. */
 export function raiseCounts(tx: Tx, rows: Iterable<CountRow>): void {
   const raise = (counts: Sql): void =>
-    tx.write(sql`
+    tx.enqueue(sql`
       INSERT INTO activity (project_id, grain, kind, slot, from_id, to_id, count) ${counts}
       ON CONFLICT (project_id, grain, kind, slot, from_id, to_id) DO UPDATE SET count = activity.count + excluded.count`)
   if (tx.dialect === 'sqlite')

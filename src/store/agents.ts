@@ -96,7 +96,7 @@ export function listRecipients(db: Reader, ids: readonly number[]): Promise<Reci
 }
 
 export function updateUnread(tx: Tx, agentId: number, by: number): void {
-  tx.write(sql`UPDATE agents SET unread = unread + ${by} WHERE id = ${agentId}`)
+  tx.enqueue(sql`UPDATE agents SET unread = unread + ${by} WHERE id = ${agentId}`)
 }
 
 /** Never moved back: another process may have seen a later time. */

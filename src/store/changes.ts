@@ -80,7 +80,7 @@ export function insertChanges(
       ${leaseId ?? null}, ${contactId ?? null}, ${wakes.join(' ')}`
   })
   for (let at = 0; at < rows.length; at += rowsPerStatement)
-    tx.write(sql`
+    tx.enqueue(sql`
       INSERT INTO changes (at, actor, kind, project_id, agent_id, thread_id, message_id, lease_id, contact_id, wakes)
       VALUES (${join(rows.slice(at, at + rowsPerStatement), '), (')})`)
 }

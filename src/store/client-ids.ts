@@ -12,7 +12,7 @@ export interface ClientId {
 
 export function insertClientIds(tx: Tx, { senderId, recipientIds, clientId }: ClientId, messageId: number): void {
   const rows = recipientIds.map((recipientId) => sql`(${recipientId}, ${clientId}, ${senderId}, ${messageId})`)
-  tx.write(sql`INSERT INTO client_ids (recipient_id, client_id, sender_id, message_id) VALUES ${join(rows)}`)
+  tx.enqueue(sql`INSERT INTO client_ids (recipient_id, client_id, sender_id, message_id) VALUES ${join(rows)}`)
 }
 
 /** The same for other words under an id that is used. */
@@ -24,7 +24,7 @@ export function insertRepeatedIds(
   const rows = recipientIds.map(
     (recipientId) => sql`(${recipientId}, ${clientId}, ${senderId}, ${digestOf(body)}, ${messageId})`,
   )
-  tx.write(sql`
+  tx.enqueue(sql`
     INSERT INTO repeated_ids (recipient_id, client_id, sender_id, digest, message_id) VALUES ${join(rows)}`)
 }
 

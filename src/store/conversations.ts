@@ -49,7 +49,7 @@ export async function lockConversation(tx: Tx, about: About): Promise<MailThread
 /** Of two that begin the same conversation at once, one fails here, and finds the other's the next time. */
 export function insertConversation(tx: Tx, { key, threadId, ...pair }: About & { threadId: number }): void {
   const [low, high] = pairOf(pair)
-  tx.write(sql`
+  tx.enqueue(sql`
     INSERT INTO conversations (low_id, high_id, subject_key, thread_id) VALUES (${low}, ${high}, ${key}, ${threadId})`)
 }
 

@@ -18,7 +18,7 @@ export function insertDeliveries(tx: Tx, { messageId, to, urgent, ackWanted, now
   const rows = to.map(
     ({ id, kind }) => sql`${messageId}, ${id}, ${kind}, ${now}, ${urgent ? 1 : 0}, ${ackWanted ? 1 : 0}`,
   )
-  tx.write(sql`
+  tx.enqueue(sql`
     INSERT INTO deliveries (message_id, recipient_id, kind, sent_at, urgent, ack_wanted) VALUES (${join(rows, '), (')})`)
 }
 
@@ -54,7 +54,7 @@ export async function takeDelivery(
     tx.dialect === 'sqlite' ? oldestOfHalves(recipientId, now) : oldest(tx, recipientId, now),
   )
   if (row === undefined) return undefined
-  tx.write(sql`
+  tx.enqueue(sql`
     UPDATE deliveries
     SET hold = ${hold}, held_until = ${heldUntil ?? null}, read_at = ${heldUntil === undefined ? now : null}
     WHERE id = ${row.delivery_id}`)
@@ -169,7 +169,7 @@ export function updateReceipt(
   tx: Tx,
   { id, readAt, ackedAt }: { id: number; readAt: number; ackedAt: number | null },
 ): void {
-  tx.write(sql`UPDATE deliveries SET read_at = ${readAt}, acked_at = ${ackedAt}, held_until = NULL WHERE id = ${id}`)
+  tx.enqueue(sql`UPDATE deliveries SET read_at = ${readAt}, acked_at = ${ackedAt}, held_until = NULL WHERE id = ${id}`)
 }
 
 /** Returns a delivery as if it had never been taken; false if it has moved on since. */

@@ -5,5 +5,5 @@ import type { Tx } from '../db/port.ts'
 export function insertGuests(tx: Tx, messageId: number, projectIds: readonly number[]): void {
   const thread = sql`(SELECT thread_id FROM messages WHERE id = ${messageId})`
   const rows = projectIds.map((projectId) => sql`(${projectId}, ${thread}, ${messageId})`)
-  tx.write(sql`INSERT INTO message_guests (project_id, thread_id, message_id) VALUES ${join(rows)}`)
+  tx.enqueue(sql`INSERT INTO message_guests (project_id, thread_id, message_id) VALUES ${join(rows)}`)
 }

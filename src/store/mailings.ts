@@ -1,6 +1,6 @@
 /** The rows of several messages as one statement that commits itself (PostgreSQL). It is its unit: none of them needs another row. */
 import sql, { raw } from 'sql-template-tag'
-import { onlyOf, type Tx } from '../db/port.ts'
+import { autocommit, type Tx } from '../db/port.ts'
 import { isOpen } from './admission.ts'
 import {
   type Delivering,
@@ -26,7 +26,7 @@ export async function insertMailsAlone(tx: Tx, all: readonly MailAlone[]): Promi
   const [only, ...others] = all
   // Of a single row the statement for many takes half as long again.
   if (only !== undefined && others.length === 0 && only.to.length === 1) return [await insertMailAlone(tx, only)]
-  const rows = await onlyOf(tx)<PlacedRow & { n: number }>(mailings(all))
+  const rows = await autocommit<PlacedRow & { n: number }>(tx, mailings(all))
   const placed: (Placed | undefined)[] = all.map(() => undefined)
   for (const row of rows) placed[row.n] = toPlaced(row)
   return placed

@@ -1,6 +1,6 @@
 /** The rows of a sent message: the counts of its recipients, its place in a thread, the message and its deliveries. */
 import sql, { empty, join, type Sql } from 'sql-template-tag'
-import { onlyOf, type Tx } from '../db/port.ts'
+import { autocommit, type Tx } from '../db/port.ts'
 import { raising, type Terms } from './admission.ts'
 import { type DeliveryKind, insertDeliveries } from './deliveries.ts'
 import { insertMessage, type NewMessage } from './messages.ts'
@@ -71,7 +71,7 @@ export async function insertMailAlone(
     INSERT INTO changes (at, actor, kind, project_id, agent_id, thread_id, message_id, wakes)
     SELECT ${mail.now}, ${actor}, 'message.sent', ${projectId}, ${mail.senderId}, thread_id, id,
       ${`${wakes.join(' ')} ${threads}`}::text || thread_id FROM sent)`
-  const [row] = await onlyOf(tx)<PlacedRow>(mailing(tx, delivering, place, mail, { patience, patient, told }))
+  const [row] = await autocommit<PlacedRow>(tx, mailing(tx, delivering, place, mail, { patience, patient, told }))
   return row && toPlaced(row)
 }
 

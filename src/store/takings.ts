@@ -1,6 +1,6 @@
 /** The oldest mail of several agents, taken by one statement that commits itself (PostgreSQL). */
 import sql from 'sql-template-tag'
-import { onlyOf, type Tx } from '../db/port.ts'
+import { autocommit, type Tx } from '../db/port.ts'
 import type { MailRow, Taking } from './deliveries.ts'
 import { patience, patient } from './sending.ts'
 
@@ -31,7 +31,9 @@ export async function takeDeliveriesAlone(tx: Tx, all: readonly TakingAlone[]): 
     actor,
     project_id: projectId,
   }))
-  const rows = await onlyOf(tx)<TakenRow>(sql`
+  const rows = await autocommit<TakenRow>(
+    tx,
+    sql`
   WITH
     ${patience}
     asked AS MATERIALIZED (
@@ -62,7 +64,8 @@ export async function takeDeliveriesAlone(tx: Tx, all: readonly TakingAlone[]): 
   SELECT asked.n, found.delivery_id, m.id AS message_id, m.uid, m.client_id, s.name AS sender, m.subject,
     m.importance, m.ack_required, m.body, m.created_at, held.keyed
   FROM asked JOIN held ON held.id = asked.recipient_id LEFT JOIN found USING (n)
-    LEFT JOIN messages m ON m.id = found.message_id LEFT JOIN agents s ON s.id = m.sender_id`)
+    LEFT JOIN messages m ON m.id = found.message_id LEFT JOIN agents s ON s.id = m.sender_id`,
+  )
   const taken: (TakenAlone | undefined)[] = all.map(() => undefined)
   for (const { n, ...row } of rows)
     taken[n] = { keyed: row.keyed === 1, row: row.delivery_id === null ? undefined : row }

@@ -29,7 +29,7 @@ export async function takeSeq(tx: Tx, threadId: number, count = 1): Promise<numb
       : sql`UPDATE threads SET next_seq = next_seq + ${count} WHERE id = ${threadId} RETURNING next_seq - ${count} AS seq`,
   )
   const { seq } = row as { seq: number }
-  if (tx.dialect === 'sqlite') tx.write(sql`UPDATE threads SET next_seq = ${seq + count} WHERE id = ${threadId}`)
+  if (tx.dialect === 'sqlite') tx.enqueue(sql`UPDATE threads SET next_seq = ${seq + count} WHERE id = ${threadId}`)
   return seq
 }
 
@@ -41,7 +41,7 @@ export async function takeOpenSeq(tx: Tx, threadId: number): Promise<number | un
       : sql`UPDATE threads SET next_seq = next_seq + 1 WHERE id = ${threadId} AND status = 'open' RETURNING next_seq - 1 AS seq`,
   )
   if (row !== undefined && tx.dialect === 'sqlite')
-    tx.write(sql`UPDATE threads SET next_seq = ${row.seq + 1} WHERE id = ${threadId}`)
+    tx.enqueue(sql`UPDATE threads SET next_seq = ${row.seq + 1} WHERE id = ${threadId}`)
   return row?.seq
 }
 

@@ -39,8 +39,8 @@ export function countWaits(db: Db): () => number {
           all: waited((query) => tx.all(query)) as typeof tx.all,
           insert: waited((query) => tx.insert(query)),
           change: waited((query) => tx.change(query)),
-          write: (query) => tx.write(query),
-          only: tx.only && (waited(tx.only) as typeof tx.only),
+          enqueue: (query) => tx.enqueue(query),
+          autocommit: tx.autocommit && (waited(tx.autocommit) as typeof tx.autocommit),
         }),
       options,
     )

@@ -3,7 +3,7 @@ import { HubError } from '../../base/errors.ts'
 import { isReserved } from '../../base/names.ts'
 import type { Sight } from '../../store/visibility.ts'
 import type { Eyes } from '../../store/watching.ts'
-import { onlyReads } from '../hub/commit.ts'
+import { readOnlyRefusal } from '../hub/commit.ts'
 import { type Caller, tokenCaller } from './callers.ts'
 
 /** An agent as far as it decides who may act as it. */
@@ -39,7 +39,7 @@ export const isItself = (caller: Caller, { id }: Pick<Owned, 'id'>): boolean =>
 
 /** For verbs that change something: they refuse a reader before they look for anything. */
 export function needWriting(caller: Caller): void {
-  if (caller.readOnly) throw onlyReads()
+  if (caller.readOnly) throw readOnlyRefusal()
 }
 
 /** The same caller for a call that the operator lets readers make though it writes (all.roles.listed). */

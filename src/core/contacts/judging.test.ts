@@ -103,7 +103,7 @@ function countStatements(db: Db): () => number {
         all: <Row>(query: Sql) => counted(() => tx.all<Row>(query))(query),
         insert: counted((query: Sql) => tx.insert(query)),
         change: counted((query: Sql) => tx.change(query)),
-        write: counted((query: Sql) => tx.write(query)),
+        enqueue: counted((query: Sql) => tx.enqueue(query)),
       }),
     )
   return () => count

@@ -13,7 +13,7 @@ export interface Actor {
   readonly readOnly?: boolean
 }
 
-export const onlyReads = (): HubError =>
+export const readOnlyRefusal = (): HubError =>
   new HubError('FORBIDDEN', 'Your token is for reading: it changes nothing here.', {
     reason: 'only_reads',
     hint: 'Ask whoever issued it for one with the role of a writer (the scope parley:write).',
@@ -40,7 +40,7 @@ export async function commit<T>(
   work: (tx: Tx, note: Note) => Promise<T>,
   options?: CommitOptions,
 ): Promise<T> {
-  if (by.readOnly) throw onlyReads()
+  if (by.readOnly) throw readOnlyRefusal()
   for (let attempt = 1; ; attempt++) {
     let changes: Change[] = []
     try {

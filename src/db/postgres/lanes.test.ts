@@ -77,7 +77,7 @@ verifies('serve.store.lanes', 'one that fails fails alone: by an error of its ow
     },
     async (tx) => {
       await visit(tx, 1)
-      tx.write(sql`SELECT 1 / 0`)
+      tx.enqueue(sql`SELECT 1 / 0`)
     },
     // This one leaves nothing behind: the group would not have to run again for it.
     async (tx) => {

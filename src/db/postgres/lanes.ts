@@ -105,7 +105,7 @@ async function together(tx: PostgresTx, group: readonly Unit[]): Promise<(() => 
       if (tx.failure !== undefined || tx.writes > before) throw error
       tell.push(() => reject(error))
     }
-    if (tell.length === 1) tx.write(patience)
+    if (tell.length === 1) tx.enqueue(patience)
   }
   return tell
 }

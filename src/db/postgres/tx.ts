@@ -3,7 +3,7 @@ import type { ClientConfig, PoolClient, QueryConfig, QueryResult } from 'pg'
 import sql, { type Sql } from 'sql-template-tag'
 import { postgresFault } from '../faults.ts'
 import type { Tx } from '../port.ts'
-import { onlyReads } from '../statements.ts'
+import { isSelect } from '../statements.ts'
 import { commitFault } from './commit.ts'
 import type { PostgresStatements } from './statements.ts'
 
@@ -36,7 +36,7 @@ export class PostgresTx implements Tx {
       this.#client.query('SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0').catch(() => {})
   }
 
-  get only() {
+  get autocommit() {
     return this.#state === 'untouched' && !this.#unhurried ? this.#commitAlone : undefined
   }
 
@@ -73,7 +73,7 @@ export class PostgresTx implements Tx {
     return rowCount ?? 0
   }
 
-  write(query: Sql): void {
+  enqueue(query: Sql): void {
     this.#open()
     this.#run(query).catch(() => {})
   }
@@ -87,7 +87,7 @@ export class PostgresTx implements Tx {
     this.#open()
     if (this.#failure !== undefined) throw postgresFault(this.#failure)
     this.begin()
-    if (!onlyReads(query)) this.#writes++
+    if (!isSelect(query)) this.#writes++
     try {
       const bound: QueryConfig & Pick<ClientConfig, 'query_timeout'> = this.#statements.bind(query)
       if (this.#unhurried) bound.query_timeout = unlimitedMs

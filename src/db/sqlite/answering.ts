@@ -1,7 +1,7 @@
-/** The other side of asked-thread.ts: what runs in the thread. */
+/** The worker's side of worker-client.ts. */
 import { parentPort } from 'node:worker_threads'
 import { afterThis } from '../../base/clock.ts'
-import type { Answer, Asked } from './asked-thread.ts'
+import type { Answer, Asked } from './worker-client.ts'
 
 /** Short answers go back together, and none waits longer than this for another. */
 const heldBackMs = 2

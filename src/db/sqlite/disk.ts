@@ -48,7 +48,7 @@ export class SqliteDisk {
   /**
    * Throws once a flush has failed, until the process ends. The system reports the failure once and takes the lost pages for
    * written from then on: a later flush would succeed, and a power cut could still take what it acknowledged. PostgreSQL panics
-   * for the same reason. The end of the process closes the file, and SQLite then moves the log into it.
+   * for the same reason. When the last process closes the file, SQLite moves the log into it.
    */
   check(): void {
     if (this.#failure !== undefined) throw new Fault('halted', this.#failure)

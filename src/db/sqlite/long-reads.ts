@@ -2,7 +2,7 @@
 import type { Sql } from 'sql-template-tag'
 import { moduleBeside } from '../../base/modules.ts'
 import type { LongReader } from '../port.ts'
-import { AskedThread } from './asked-thread.ts'
+import { WorkerClient } from './worker-client.ts'
 
 /** To the thread: a query, or a module that looks for itself. */
 export type Question = Query | { readonly module: string; readonly wish: unknown }
@@ -17,10 +17,10 @@ const script = moduleBeside(import.meta.url, 'long-reads-thread')
 /** Twenty rows cost 220 µs by this way instead of 17: it is for reads that may take milliseconds. */
 export class LongReads implements LongReader {
   readonly dialect = 'sqlite'
-  readonly #thread: AskedThread<Question>
+  readonly #thread: WorkerClient<Question>
 
   constructor(file: string) {
-    this.#thread = new AskedThread(script, file)
+    this.#thread = new WorkerClient(script, file)
   }
 
   all<Row>(query: Sql): Promise<Row[]> {

@@ -2,7 +2,7 @@
 import type { Sql } from 'sql-template-tag'
 import { sqliteFault } from '../faults.ts'
 import type { Tx } from '../port.ts'
-import { onlyReads } from '../statements.ts'
+import { isSelect } from '../statements.ts'
 import type { SqliteConnection } from './connection.ts'
 
 const ended = 'This unit of work has ended; its statements belong inside it.'
@@ -20,7 +20,7 @@ export class SqliteTx implements Tx {
 
   async all<Row>(query: Sql): Promise<Row[]> {
     const rows = this.#run('all', query) as Row[]
-    if (!onlyReads(query)) this.#wrote = true
+    if (!isSelect(query)) this.#wrote = true
     return rows
   }
 
@@ -36,7 +36,7 @@ export class SqliteTx implements Tx {
     return Number(changes)
   }
 
-  write(query: Sql): void {
+  enqueue(query: Sql): void {
     if (this.#ended) throw new Error(ended)
     try {
       this.#run('run', query)

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
-import { AskedThread } from './asked-thread.ts'
+import { WorkerClient } from './worker-client.ts'
 
 /** A thread that runs `body` for each list of questions. */
 function startThread(body: string) {
@@ -19,7 +19,7 @@ function startThread(body: string) {
       ${body}
     })`,
   )
-  const thread = new AskedThread<{ ask: string }>(script, undefined)
+  const thread = new WorkerClient<{ ask: string }>(script, undefined)
   onTestFinished(async () => {
     await thread.close()
     rmSync(folder, { recursive: true, force: true })

@@ -18,14 +18,14 @@ eachEngine('A unit of one statement', (open, dialect) => {
   const things = async (db: Db) =>
     (await db.all<{ id: number }>(sql`SELECT id FROM things ORDER BY id`)).map(({ id }) => id)
   const insert = (tx: Tx, id: number, owner: number | null = null) => {
-    if (tx.only === undefined) throw new Error('It is shared.')
-    return tx.only<{ id: number }>(sql`INSERT INTO things (id, owner) VALUES (${id}, ${owner}) RETURNING id`)
+    if (tx.autocommit === undefined) throw new Error('It is shared.')
+    return tx.autocommit<{ id: number }>(sql`INSERT INTO things (id, owner) VALUES (${id}, ${owner}) RETURNING id`)
   }
 
   if (dialect === 'sqlite')
     test('is none where units share a transaction', async () => {
       const db = await begin()
-      expect(await db.tx(async (tx) => tx.only)).toBeUndefined()
+      expect(await db.tx(async (tx) => tx.autocommit)).toBeUndefined()
     })
   else {
     test('is committed when it resolves, and has no other', async () => {
@@ -47,16 +47,18 @@ eachEngine('A unit of one statement', (open, dialect) => {
       const db = await begin()
       const after = await db.tx(async (tx) => {
         await tx.all(sql`SELECT 1`)
-        return tx.only
+        return tx.autocommit
       })
       expect(after).toBeUndefined()
       const offered = await Promise.all(
-        [1, 2, 3].map((id) => db.tx(async (tx) => (await tx.all(sql`SELECT ${id}::int`)) && tx.only, { lane: 'one' })),
+        [1, 2, 3].map((id) =>
+          db.tx(async (tx) => (await tx.all(sql`SELECT ${id}::int`)) && tx.autocommit, { lane: 'one' }),
+        ),
       )
       expect(offered).toEqual([undefined, undefined, undefined])
       const alone: boolean[] = []
       await Promise.all(
-        [1, 2, 3].map(() => db.tx(async (tx) => void alone.push(tx.only !== undefined), { lane: 'one' })),
+        [1, 2, 3].map(() => db.tx(async (tx) => void alone.push(tx.autocommit !== undefined), { lane: 'one' })),
       )
       expect(alone).toEqual([true, false, false])
     })
@@ -67,7 +69,7 @@ eachEngine('A unit of one statement', (open, dialect) => {
       await expect(db.tx((tx) => insert(tx, 1))).rejects.toMatchObject({ kind: 'unique' })
       await expect(db.tx((tx) => insert(tx, 2, 99))).rejects.toMatchObject({ kind: 'foreign' })
       await expect(
-        db.tx(async (tx) => tx.only?.(sql`SELECT pg_terminate_backend(pg_backend_pid())`)),
+        db.tx(async (tx) => tx.autocommit?.(sql`SELECT pg_terminate_backend(pg_backend_pid())`)),
       ).rejects.toMatchObject({ code: 'DB_BUSY', message: expect.stringContaining('may be saved or not') })
       expect(await things(db)).toEqual([1])
       await db.tx((tx) => insert(tx, 3))

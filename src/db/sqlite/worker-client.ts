@@ -1,4 +1,4 @@
-/** A thread with a connection of its own that is asked questions and answers them, one after the other. */
+/** The client of a worker thread with a connection of its own, which answers questions one after the other. */
 import { Worker } from 'node:worker_threads'
 import { alarm } from '../../base/clock.ts'
 import { shuttingDown, sqliteFault } from '../faults.ts'
@@ -18,9 +18,9 @@ interface Waiting {
 /** How long the thread has to close its connection. */
 const patienceMs = 500
 
-export class AskedThread<Question extends object> {
+export class WorkerClient<Question extends object> {
   readonly #script: URL
-  readonly #told: unknown
+  readonly #startData: unknown
   readonly #waiting = new Map<number, Waiting>()
   #worker: Worker | undefined
   /** What is asked in one turn goes in one message: a search asks many parts of the index, and each message costs 75 µs. */
@@ -28,10 +28,10 @@ export class AskedThread<Question extends object> {
   #asked = 0
   #closed = false
 
-  /** `told`: what the thread gets when it starts. */
-  constructor(script: URL, told: unknown) {
+  /** `startData`: what the thread gets when it starts. */
+  constructor(script: URL, startData: unknown) {
     this.#script = script
-    this.#told = told
+    this.#startData = startData
   }
 
   async ask<Found>(question: Question): Promise<Found> {
@@ -65,7 +65,7 @@ export class AskedThread<Question extends object> {
   /** Started by the first question: many programs never ask one. */
   #start(): Worker {
     if (this.#worker !== undefined) return this.#worker
-    const worker = new Worker(this.#script, { workerData: this.#told })
+    const worker = new Worker(this.#script, { workerData: this.#startData })
     worker.on('message', (answers: Answer[]) => {
       if (this.#worker === worker) for (const answer of answers) this.#settle(answer)
     })
