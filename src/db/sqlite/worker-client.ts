@@ -1,6 +1,7 @@
 /** The client of a worker thread with a connection of its own, which answers questions one after the other. */
 import { Worker } from 'node:worker_threads'
-import { alarm } from '../../base/clock.ts'
+import { alarm, systemClock } from '../../base/clock.ts'
+import { workerLimits } from '../../base/heap.ts'
 import { shuttingDown, sqliteFault } from '../faults.ts'
 
 /** From the thread. An error that crosses threads loses its code, unless that is sent as data. */
@@ -18,20 +19,28 @@ interface Waiting {
 /** How long the thread has to close its connection. */
 const patienceMs = 500
 
+interface WorkerOptions {
+  /** Given to the thread when it starts. */
+  readonly startData: unknown
+  /** So long after its last answer the thread ends, to be started anew; without it, it stays. */
+  readonly restMs?: number
+}
+
 export class WorkerClient<Question extends object> {
   readonly #script: URL
-  readonly #startData: unknown
+  readonly #options: WorkerOptions
   readonly #waiting = new Map<number, Waiting>()
   #worker: Worker | undefined
   /** What is asked in one turn goes in one message: a search asks many parts of the index, and each message costs 75 µs. */
   #questions: Asked<Question>[] = []
   #asked = 0
   #closed = false
+  #cancelRest = () => {}
+  #ending: Promise<void> = Promise.resolve()
 
-  /** `startData`: what the thread gets when it starts. */
-  constructor(script: URL, startData: unknown) {
+  constructor(script: URL, options: WorkerOptions) {
     this.#script = script
-    this.#startData = startData
+    this.#options = options
   }
 
   async ask<Found>(question: Question): Promise<Found> {
@@ -57,15 +66,23 @@ export class WorkerClient<Question extends object> {
   async close(): Promise<void> {
     this.#closed = true
     this.#fail(shuttingDown())
+    this.#end()
+    await this.#ending
+  }
+
+  #end(): void {
+    this.#cancelRest()
     const worker = this.#worker
+    if (worker === undefined) return
     this.#worker = undefined
-    if (worker !== undefined) await endOf(worker)
+    this.#ending = endOf(worker)
   }
 
   /** Started by the first question: many programs never ask one. */
   #start(): Worker {
+    this.#cancelRest()
     if (this.#worker !== undefined) return this.#worker
-    const worker = new Worker(this.#script, { workerData: this.#startData })
+    const worker = new Worker(this.#script, { workerData: this.#options.startData, resourceLimits: workerLimits })
     worker.on('message', (answers: Answer[]) => {
       if (this.#worker === worker) for (const answer of answers) this.#settle(answer)
     })
@@ -84,13 +101,19 @@ export class WorkerClient<Question extends object> {
   #settle(answer: Answer): void {
     const waiting = this.#waiting.get(answer.id)
     this.#waiting.delete(answer.id)
-    // An idle thread does not keep the program alive.
-    if (this.#waiting.size === 0) this.#worker?.unref()
+    if (this.#waiting.size === 0) this.#rest()
     if ('found' in answer) waiting?.resolve(answer.found)
     else {
       const { message, errcode } = answer.failed
       waiting?.reject(sqliteFault(Object.assign(new Error(message), errcode !== undefined && { errcode })))
     }
+  }
+
+  /** An idle thread does not keep the program alive. */
+  #rest(): void {
+    this.#worker?.unref()
+    const { restMs } = this.#options
+    if (restMs !== undefined) this.#cancelRest = systemClock.after(restMs, () => this.#end())
   }
 
   #fail(error: unknown): void {
