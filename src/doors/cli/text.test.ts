@@ -85,6 +85,7 @@ describe('A table', () => {
 
 test('wide and joined characters are counted as a terminal does', () => {
   expect(['abc', '漢字', 'e\u0301', '👩‍👩‍👧‍👦', '❤️', ''].map(displayWidth)).toEqual([3, 4, 1, 2, 2, 0])
+  expect(['กำ', '⌚\ufe0e', '👍🏽', '🇩🇪', '1️⃣', '한글'].map(displayWidth)).toEqual([2, 1, 2, 2, 2, 4])
   expect(truncate('漢字漢字', 5)).toBe('漢字…')
   expect(truncate('abc', 3)).toBe('abc')
 })

@@ -1,28 +1,11 @@
 /** How wide a text is on a terminal, and how to make it fit. */
+import displayWidth from 'string-width'
 
 const graphemes = new Intl.Segmenter(undefined, { granularity: 'grapheme' })
 
-/** The characters that fill two columns: East Asian scripts in full width, and emoji. */
-const wide =
-  /^[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97c\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6\u{1b000}-\u{1b2ff}\u{20000}-\u{3fffd}]|^\p{Emoji_Presentation}|\ufe0f/u
-
-/** Marks that stand on the letter before them, and characters that are not seen. */
-const none = /^[\p{M}\p{Cf}]+$/u
-
 const ascii = /^[\x20-\x7e]*$/
 
-function widthOf(grapheme: string): number {
-  if (none.test(grapheme)) return 0
-  return wide.test(grapheme) ? 2 : 1
-}
-
-/** Of a text without control characters. */
-export function displayWidth(text: string): number {
-  if (ascii.test(text)) return text.length
-  let width = 0
-  for (const { segment } of graphemes.segment(text)) width += widthOf(segment)
-  return width
-}
+export { displayWidth }
 
 export const padEnd = (text: string, width: number): string =>
   text + ' '.repeat(Math.max(0, width - displayWidth(text)))
@@ -57,7 +40,7 @@ function splitAt(text: string, width: number): { head: string; tail: string } {
   let used = 0
   let end = 0
   for (const { segment, index } of graphemes.segment(text)) {
-    used += widthOf(segment)
+    used += displayWidth(segment)
     if (used > width && index > 0) break
     end = index + segment.length
   }
