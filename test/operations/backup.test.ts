@@ -163,6 +163,23 @@ eachEngine('A backup', (open, dialect) => {
   })
 })
 
+eachEngine('A backup', (open) => {
+  verifies('cli.backup.file', 'that cannot be written further ends with the reason', async () => {
+    const hub = await openTestHub(await (await open()).connect())
+    const full = new Error('no space left')
+    for (const pieces of [0, 3]) {
+      let written = 0
+      const write = async () => {
+        if (written++ === pieces) throw full
+      }
+      const backup = backUp(hub, operator, { archives: 'none', parley: '0.0.1', write })
+      await expect(backup).rejects.toBe(full)
+      expect(written).toBe(pieces + 1)
+    }
+    await hub.close()
+  })
+})
+
 verifies('cli.backup.file', 'is for its owner alone, and writes over nothing that is there', async () => {
   const { storage, file } = await backedUp()
   expect((await stat(file)).mode & 0o777).toBe(0o600)

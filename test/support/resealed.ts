@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { readFile, writeFile } from 'node:fs/promises'
 import { buffer } from 'node:stream/consumers'
 import { gunzipSync, gzipSync } from 'node:zlib'
-import { readTar, tarEnd, tarHeader, tarPadding } from '../../src/base/tar.ts'
+import { extract, pack } from 'tar-stream'
 
 type Parts = Map<string, Buffer>
 
@@ -13,10 +13,9 @@ export async function reseal(
   change: (parts: Parts, manifest: Record<string, unknown>) => void,
 ) {
   const parts: Parts = new Map()
-  async function* whole() {
-    yield gunzipSync(await readFile(file))
-  }
-  for await (const { name, body } of readTar(whole())) parts.set(name, await buffer(body()))
+  const tar = extract()
+  tar.end(gunzipSync(await readFile(file)))
+  for await (const entry of tar) parts.set(entry.header.name, await buffer(entry))
   const manifest = JSON.parse(String(parts.get('manifest.json'))) as Record<string, unknown>
   parts.delete('manifest.json')
   change(parts, manifest)
@@ -26,10 +25,8 @@ export async function reseal(
     sha256: createHash('sha256').update(bytes).digest('hex'),
   }))
   parts.set('manifest.json', Buffer.from(JSON.stringify(manifest)))
-  const pieces = [...parts].flatMap(([name, bytes]) => [
-    tarHeader(name, bytes.length, 0),
-    bytes,
-    tarPadding(bytes.length),
-  ])
-  await writeFile(to, gzipSync(Buffer.concat([...pieces, tarEnd])))
+  const changed = pack()
+  for (const [name, bytes] of parts) changed.entry({ name }, bytes)
+  changed.finalize()
+  await writeFile(to, gzipSync(await buffer(changed)))
 }

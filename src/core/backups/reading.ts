@@ -5,11 +5,11 @@ import { dirname, join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip } from 'node:zlib'
+import { extract } from 'tar-stream'
 import { stateFile } from '../../archive/archive.ts'
 import { configure } from '../../archive/repository.ts'
 import type { Clock } from '../../base/clock.ts'
 import { HubError } from '../../base/errors.ts'
-import { readTar, type TarEntry, TarError } from '../../base/tar.ts'
 import { migrateIn } from '../../db/migrate.ts'
 import { migrations } from '../../db/migrations/all.ts'
 import type { Db, Tx } from '../../db/port.ts'
@@ -17,26 +17,42 @@ import { deleteAllRows, dropTables, feedTables, insertRows, updateLastId } from 
 import { damaged, type Manifest, manifestName, type Part, readManifest } from './manifest.ts'
 import type { Progress } from './writing.ts'
 
+interface TarEntry {
+  readonly name: string
+  readonly size: number
+  /** Its bytes; those that nobody read before the next entry are passed over. */
+  body(): AsyncGenerator<Buffer>
+}
+
 async function* entriesOf(file: string): AsyncGenerator<TarEntry> {
-  const source = createReadStream(file)
-  const plain = createGunzip()
-  // What goes wrong with the file is told to whoever reads the plain bytes.
-  source.on('error', (error) => plain.destroy(error))
-  source.pipe(plain)
+  const tar = extract()
+  const read = pipeline(createReadStream(file), createGunzip(), tar)
+  // Thrown by the entry that is under way, or at the end.
+  read.catch(() => {})
   try {
-    yield* readTar(plain as AsyncIterable<Buffer>)
+    for await (const entry of tar) {
+      const { name, size = 0 } = entry.header
+      async function* body(): AsyncGenerator<Buffer> {
+        yield* entry as AsyncIterable<Buffer>
+      }
+      yield { name, size, body }
+      entry.resume()
+    }
+    // To its end: the checksum of the compression stands there.
+    await read
   } finally {
-    source.destroy()
-    plain.destroy()
+    tar.destroy()
   }
 }
 
 function explained(error: unknown, file: string): unknown {
-  if (error instanceof TarError) return damaged(file, error.message, error)
   const { code = '', message } = error as NodeJS.ErrnoException
   if (code.startsWith('Z_')) return damaged(file, `it is damaged or cut off (${message})`, error)
   if (code === 'ENOENT')
     return new HubError('NOT_FOUND', `There is no file ${file}.`, { hint: 'Name the file that `parley backup` wrote.' })
+  // tar-stream has no codes: its errors are plain ones.
+  if (code === '' && (error as Error).name === 'Error')
+    return damaged(file, 'it is damaged, cut off, or no tar file', error)
   return error
 }
 

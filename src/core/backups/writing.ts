@@ -1,7 +1,9 @@
 /** Making a backup: the archives first, then the database as of one moment, as one tar file. Nobody waits for it. */
 import { createHash } from 'node:crypto'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { pack } from 'tar-stream'
 import { projectFolders } from '../../archive/archive.ts'
-import { tarEnd, tarHeader, tarPadding } from '../../base/tar.ts'
 import type { Reader } from '../../db/port.ts'
 import {
   columnsOf,
@@ -78,7 +80,7 @@ export async function backUp(hub: Hub, caller: Caller, to: BackingUp): Promise<M
       parts: tar.parts,
     })
     await tar.add(manifestName, Buffer.from(`${JSON.stringify(manifest, undefined, 2)}\n`))
-    await to.write(tarEnd)
+    await tar.end()
     return manifest
   })
 }
@@ -114,42 +116,56 @@ const toJson = (value: unknown): unknown =>
 /** A tar file in the making. */
 class TarFile {
   readonly parts: Part[] = []
-  readonly #write: BackingUp['write']
-  readonly #at: number
+  readonly #pack = pack()
+  /** Fails where a part does, with the first reason. */
+  readonly #written: Promise<void>
+  readonly #at: Date
 
   constructor(write: BackingUp['write'], at: number) {
-    this.#write = write
-    this.#at = at
+    this.#at = new Date(at)
+    this.#written = writeAll(this.#pack as AsyncIterable<Buffer>, write)
+    // Thrown by the part that is under way, or by the end.
+    this.#written.catch(() => {})
   }
 
-  async add(name: string, bytes: Buffer): Promise<void> {
-    await this.#write(tarHeader(name, bytes.length, this.#at))
-    await this.#write(bytes)
-    await this.#end(name, bytes.length, createHash('sha256').update(bytes).digest('hex'))
+  add(name: string, bytes: Buffer): Promise<void> {
+    return this.#addPieces(name, bytes.length, [bytes])
   }
 
   /** As far as it was written when it was opened. */
-  async addFile({ name: path, size, handle }: OpenFile): Promise<void> {
-    const name = `projects/${path}`
-    const hash = createHash('sha256')
+  async addFile({ name, size, handle }: OpenFile): Promise<void> {
+    const pieces = size === 0 ? [] : handle.createReadStream({ end: size - 1, autoClose: false })
     try {
-      await this.#write(tarHeader(name, size, this.#at))
-      if (size > 0)
-        for await (const piece of handle.createReadStream({
-          end: size - 1,
-          autoClose: false,
-        }) as AsyncIterable<Buffer>) {
-          hash.update(piece)
-          await this.#write(piece)
-        }
+      await this.#addPieces(`projects/${name}`, size, pieces)
     } finally {
       await handle.close()
     }
-    await this.#end(name, size, hash.digest('hex'))
   }
 
-  async #end(name: string, bytes: number, sha256: string): Promise<void> {
-    await this.#write(tarPadding(bytes))
-    this.parts.push({ name, bytes, sha256 })
+  async end(): Promise<void> {
+    this.#pack.finalize()
+    await this.#written
   }
+
+  async #addPieces(name: string, size: number, pieces: Iterable<Buffer> | AsyncIterable<Buffer>): Promise<void> {
+    const hash = createHash('sha256')
+    async function* hashed() {
+      for await (const piece of pieces) {
+        hash.update(piece)
+        yield piece
+      }
+    }
+    const entry = this.#pack.entry({ name, size, mtime: this.#at, mode: 0o600 })
+    try {
+      await pipeline(Readable.from(hashed()), entry)
+    } catch (error) {
+      await this.#written
+      throw error
+    }
+    this.parts.push({ name, bytes: size, sha256: hash.digest('hex') })
+  }
+}
+
+async function writeAll(tar: AsyncIterable<Buffer>, write: BackingUp['write']): Promise<void> {
+  for await (const piece of tar) await write(piece)
 }

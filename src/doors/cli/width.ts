@@ -1,11 +1,11 @@
 /** How wide a text is on a terminal, and how to make it fit. */
-import displayWidth from 'string-width'
+import stringWidth from 'string-width'
 
 const graphemes = new Intl.Segmenter(undefined, { granularity: 'grapheme' })
 
 const ascii = /^[\x20-\x7e]*$/
 
-export { displayWidth }
+export const displayWidth = (text: string): number => stringWidth(text)
 
 export const padEnd = (text: string, width: number): string =>
   text + ' '.repeat(Math.max(0, width - displayWidth(text)))
