@@ -4,6 +4,7 @@ import type { Door } from '../mcp/table.ts'
 import type { About } from './about.ts'
 import { hints, subject } from './calls.ts'
 import { instructions, offers } from './clusters.ts'
+import { prompts } from './prompts.ts'
 import { leaseResources } from './resources/leases.ts'
 import { mailResources } from './resources/mail.ts'
 import { projectResources } from './resources/projects.ts'
@@ -42,6 +43,7 @@ export function mailDoor(hub: Hub, about: About): Door<MailScope> {
       ...leaseResources(hub),
       ...toolingResources({ hub, about, tools }),
     ],
+    prompts,
     terse: true,
     hints,
     offer: ({ tools }) => (tools === 'all' ? undefined : offers[tools]),
