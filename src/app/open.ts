@@ -127,7 +127,7 @@ async function answersOf(config: Config, log: Log): Promise<Answers> {
   const { LLM_CACHE_ENABLED, LLM_CACHE_BACKEND, LLM_CACHE_REDIS_URL } = config
   if (!LLM_CACHE_ENABLED) return forgetful
   if (LLM_CACHE_BACKEND === 'memory' || LLM_CACHE_REDIS_URL === undefined) return inMemory()
-  const { openRedis } = await import('../base/redis.ts')
+  const { openRedis } = await import('../redis/redis.ts')
   return inRedis(openRedis(LLM_CACHE_REDIS_URL), log)
 }
 

@@ -84,7 +84,7 @@ async function limiterFrom({ clock, log }: { clock: Hub['clock']; log: Log }, co
   const { HTTP_RATE_LIMIT_BACKEND: backend, HTTP_RATE_LIMIT_REDIS_URL: url } = config
   if (backend === 'memory' || url === undefined) return fallback
   const [{ openRedis }, { inRedis }] = await Promise.all([
-    import('../base/redis.ts'),
+    import('../redis/redis.ts'),
     import('../doors/http/limits/redis.ts'),
   ])
   return inRedis(openRedis(url, { timeoutMs: redisMs }), rates, { fallback, log })

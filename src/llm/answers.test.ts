@@ -6,7 +6,7 @@ import { readableLog } from '../../test/support/logged.ts'
 import { eachRedis, startStandIn } from '../../test/support/redis.ts'
 import { freePort } from '../../test/support/redis-server.ts'
 import { verifies } from '../../test/support/verifies.ts'
-import { openRedis, type RedisOptions } from '../base/redis.ts'
+import { openRedis, type RedisOptions } from '../redis/redis.ts'
 import { inRedis } from './answers.ts'
 
 function open(url: string, options: RedisOptions = { timeoutMs: 10_000 }) {

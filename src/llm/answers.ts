@@ -1,6 +1,6 @@
 /** The answers that are remembered: in this process, or in a Redis that several processes share. */
 import type { Log } from '../base/log.ts'
-import type { Redis } from '../base/redis.ts'
+import type { Redis } from '../redis/redis.ts'
 
 export interface Answers {
   /** Never rejects: an answer that cannot be recalled is asked for again. */

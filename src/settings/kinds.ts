@@ -2,6 +2,7 @@
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { limits } from '../base/limits.ts'
+import { parseRedisUrl } from '../redis/address.ts'
 
 export interface Setting<Value> {
   readonly default: string
@@ -67,22 +68,11 @@ export function folder(raw: string): string {
 export const folders = (raw: string): readonly string[] => list(raw).map(folder)
 
 export function redisUrl(raw: string): string | undefined {
-  if (raw !== '' && !isRedisUrl(raw))
-    throw new Error('must be redis:// or rediss:// with a host, and perhaps a port and the number of a database')
+  if (raw !== '' && parseRedisUrl(raw) === undefined)
+    throw new Error(
+      'must be redis:// or rediss:// with a host, and perhaps a port and the number of a database; redis+cluster://host:port,host:port for a Cluster; redis+sentinel://host:port,host:port/master for Sentinels',
+    )
   return optional(raw)
-}
-
-/** Nothing but what the client heeds: a parameter that is passed over would mislead. */
-function isRedisUrl(raw: string): boolean {
-  const url = URL.parse(raw)
-  return (
-    url !== null &&
-    /^rediss?:$/.test(url.protocol) &&
-    url.hostname !== '' &&
-    /^(\/\d{0,5})?$/.test(url.pathname) &&
-    url.search === '' &&
-    url.hash === ''
-  )
 }
 
 export const setting = <Value>(row: Setting<Value>): Setting<Value> => row

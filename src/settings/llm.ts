@@ -49,7 +49,7 @@ export const llmSettings = {
   }),
   LLM_CACHE_REDIS_URL: setting({
     default: '',
-    says: 'Redis server that keeps the answers of the language model where LLM_CACHE_BACKEND is redis: `redis://user:password@host:port/database`, or `rediss://…` over TLS.',
+    says: 'Redis server that keeps the answers of the language model where LLM_CACHE_BACKEND is redis: `redis://user:password@host:port/database`, or `rediss://…` over TLS; `redis+cluster://host:port,host:port` for a Cluster, `redis+sentinel://host:port,host:port/master` for a master that Sentinels know.',
     secret: true,
     parse: redisUrl,
   }),

@@ -16,7 +16,7 @@ export const rateLimitSettings = {
   }),
   HTTP_RATE_LIMIT_REDIS_URL: setting({
     default: '',
-    says: 'Redis server that counts calls where HTTP_RATE_LIMIT_BACKEND is redis: `redis://user:password@host:port/database`, or `rediss://…` over TLS.',
+    says: 'Redis server that counts calls where HTTP_RATE_LIMIT_BACKEND is redis: `redis://user:password@host:port/database`, or `rediss://…` over TLS; `redis+cluster://host:port,host:port` for a Cluster, `redis+sentinel://host:port,host:port/master` for a master that Sentinels know.',
     secret: true,
     parse: redisUrl,
   }),

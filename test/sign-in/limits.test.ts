@@ -1,7 +1,7 @@
 /** Limits: how often a caller may call, counted by this process or by Redis for all. */
 import { pino } from 'pino'
 import { describe, expect, onTestFinished } from 'vitest'
-import { openRedis } from '../../src/base/redis.ts'
+import { openRedis } from '../../src/redis/redis.ts'
 import { inMemory, type Limiter, type Rates } from '../../src/doors/http/limits/limiter.ts'
 import { inRedis } from '../../src/doors/http/limits/redis.ts'
 import { signShared } from '../support/authority.ts'

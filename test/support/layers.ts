@@ -2,14 +2,14 @@
 import { posix } from 'node:path'
 import { type Source, withoutComments } from './sources.ts'
 
-/** Pure rooms on the floor of base: they see base, and `digest` splits words as `fulltext` does. */
-const pure = ['globs', 'fulltext', 'digest', 'llm', 'attachments', 'bridge']
+/** Pure rooms on the floor of base: they see base, `digest` splits words as `fulltext` does, and `llm` keeps answers in `redis`. */
+const pure = ['globs', 'fulltext', 'digest', 'llm', 'redis', 'attachments', 'bridge']
 
 /** What each layer may import besides itself. */
 const below: Readonly<Record<string, readonly string[]>> = {
   main: ['app', 'settings', 'doors', 'core', 'store', 'archive', 'db', ...pure, 'base'],
   app: ['settings', 'doors', 'core', 'store', 'archive', 'db', ...pure, 'base'],
-  settings: ['db', 'base'],
+  settings: ['db', 'redis', 'base'],
   doors: ['core', ...pure, 'base'],
   core: ['store', 'archive', 'db', ...pure, 'base'],
   store: ['db', ...pure, 'base'],
@@ -18,7 +18,8 @@ const below: Readonly<Record<string, readonly string[]>> = {
   globs: ['base'],
   fulltext: ['base'],
   digest: ['fulltext', 'base'],
-  llm: ['base'],
+  llm: ['redis', 'base'],
+  redis: ['base'],
   attachments: ['base'],
   bridge: ['base'],
   base: [],

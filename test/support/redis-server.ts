@@ -20,10 +20,17 @@ export async function freePort(): Promise<number> {
 /** A server of our own, until it is stopped. */
 export async function startRedis(password?: string): Promise<{ url: string; stop(): Promise<void> }> {
   const port = await freePort()
-  const flags = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no']
-  const child = spawn('redis-server', [...flags, ...(password === undefined ? [] : ['--requirepass', password])], {
-    stdio: ['ignore', 'pipe', 'ignore'],
-  })
+  const secret = password === undefined ? [] : ['--requirepass', password]
+  const stop = await runRedis(['--port', String(port), '--save', '', ...secret])
+  return { url: withPassword(port, password), stop }
+}
+
+/** Returns what stops it. */
+export async function runRedis(
+  args: readonly string[],
+  ready = 'Ready to accept connections',
+): Promise<() => Promise<void>> {
+  const child = spawn('redis-server', [...args, '--bind', '127.0.0.1'], { stdio: ['ignore', 'pipe', 'ignore'] })
   const stop = async () => {
     child.kill('SIGKILL')
     if (child.exitCode === null && child.signalCode === null) await once(child, 'exit')
@@ -32,9 +39,9 @@ export async function startRedis(password?: string): Promise<{ url: string; stop
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     said += text
   })
-  while (!said.includes('Ready to accept connections')) {
+  while (!said.includes(ready)) {
     if (child.exitCode !== null) throw new Error(`redis-server ended: ${said}`)
     await sleep(10)
   }
-  return { url: withPassword(port, password), stop }
+  return stop
 }

@@ -3,7 +3,6 @@ import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { describe, onTestFinished, test } from 'vitest'
-import { encode, parse, type Reply } from '../../src/base/resp.ts'
 import { startRedis, withPassword } from './redis-server.ts'
 
 export interface TestRedis {
@@ -62,9 +61,9 @@ export async function startStandIn({ port = 0, password, answer }: StandInOption
     socket.on('error', () => {}).on('close', () => sockets.delete(socket))
     socket.on('data', (piece: Buffer) => {
       rest = Buffer.concat([rest, piece])
-      for (let read = parse(rest); read !== undefined; read = parse(rest)) {
+      for (let read = readCommand(rest); read !== undefined; read = readCommand(rest)) {
         rest = rest.subarray(read.end)
-        const command = (read.value as Reply[]).map(String)
+        const { command } = read
         got.push(command[0] ?? '')
         const reply = answer === undefined ? obey(session, command) : answer(command)
         if (reply !== undefined) socket.write(reply)
@@ -76,7 +75,8 @@ export async function startStandIn({ port = 0, password, answer }: StandInOption
     if (name === 'AUTH') session.known = args.at(-1) === password
     if (!session.known) return name === 'AUTH' ? '-WRONGPASS no\r\n' : '-NOAUTH Authentication required.\r\n'
     const place = `${session.database}/${first}`
-    const bulk = (text: string | undefined) => (text === undefined ? '$-1\r\n' : encode([text]).replace(/^\*1\r\n/, ''))
+    const bulk = (text: string | undefined) =>
+      text === undefined ? '$-1\r\n' : `$${Buffer.byteLength(text)}\r\n${text}\r\n`
     switch (name) {
       case 'AUTH':
         return '+OK\r\n'
@@ -109,4 +109,25 @@ export async function startStandIn({ port = 0, password, answer }: StandInOption
   }
   onTestFinished(stop)
   return { url: withPassword((server.address() as AddressInfo).port, password), got, sockets, stop }
+}
+
+/** The first command of these bytes, a list of counted texts, or undefined where it has not come whole. */
+function readCommand(bytes: Buffer): { command: string[]; end: number } | undefined {
+  const command: string[] = []
+  let end = 0
+  const line = () => {
+    const stop = bytes.indexOf('\r\n', end)
+    const text = bytes.toString('latin1', end + 1, stop)
+    end = stop + 2
+    return stop < 0 ? undefined : Number(text)
+  }
+  const parts = line()
+  if (parts === undefined) return undefined
+  while (command.length < parts) {
+    const size = line()
+    if (size === undefined || bytes.length < end + size + 2) return undefined
+    command.push(bytes.toString('utf8', end, end + size))
+    end += size + 2
+  }
+  return { command, end }
 }

@@ -1,10 +1,8 @@
 /** The first look at the pages: an empty hub, what is loaded and when, and how much comes over the wire. */
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { describe, expect } from 'vitest'
+import { loadedBy } from '../../support/loaded.ts'
 import { newDesk } from '../../support/mail.ts'
 import { shareServer } from '../../support/parley.ts'
-import { root } from '../../support/sources.ts'
 import { verifies } from '../../support/verifies.ts'
 import { visitor } from '../../support/web.ts'
 
@@ -33,24 +31,12 @@ describe('The pages at first', () => {
   })
 
   verifies('web.pages.lazy', 'bring no library into a server before the first of them is asked for', () => {
-    const libraries = new Set<string>()
-    const seen = new Set<string>()
-    const walk = (file: string): void => {
-      if (seen.has(file)) return
-      seen.add(file)
-      const text = readFileSync(file, 'utf8')
-      for (const [, type, from = ''] of text.matchAll(/^(?:import|export)(\s+type\b)?[^'"]*?from\s+'([^']+)'/gm)) {
-        if (type !== undefined) continue
-        if (from.startsWith('.')) walk(join(file, '..', from))
-        else libraries.add(from)
-      }
-    }
-    walk(join(root, 'src/app/serve.ts'))
-    expect(seen.size).toBeGreaterThan(100)
+    const { files, libraries } = loadedBy('src/app/serve.ts')
+    expect(files.size).toBeGreaterThan(100)
     expect(libraries).toContain('fastify')
     for (const library of ['markdown-it', 'sanitize-html', 'highlight.js/lib/common', 'lru-cache', 'idiomorph'])
       expect(libraries).not.toContain(library)
-    for (const file of seen) expect(file).not.toMatch(/web\/(pages|markdown)\//)
+    for (const file of files) expect(file).not.toMatch(/web\/(pages|markdown)\//)
   })
 
   verifies(

@@ -1,7 +1,7 @@
 /** The same buckets in Redis, for all processes together; while Redis is away, each process counts for itself. */
 import { hash as hashOf } from 'node:crypto'
 import type { Log } from '../../../base/log.ts'
-import type { Redis } from '../../../base/redis.ts'
+import type { Redis } from '../../../redis/redis.ts'
 import { type Limiter, perMs, type Rates } from './limiter.ts'
 
 /** One script is one step: two nodes cannot spend the same token. The clock is that of Redis, which they share. */

@@ -2,8 +2,10 @@
 import { randomBytes } from 'node:crypto'
 import { expect, onTestFinished, test } from 'vitest'
 import { TestClock } from '../../test/support/clock.ts'
+import { loadedBy } from '../../test/support/loaded.ts'
 import { eachRedis, startStandIn } from '../../test/support/redis.ts'
 import { freePort } from '../../test/support/redis-server.ts'
+import { verifies } from '../../test/support/verifies.ts'
 import { openRedis, type RedisOptions } from './redis.ts'
 
 /** Ample: a machine under load is no Redis that is away. */
@@ -113,8 +115,22 @@ test('A Redis that closes, or speaks another protocol, fails the calls that wait
   expect(await call).toMatch(/^Redis (closed the connection|cannot be reached \(ECONNRESET\))$/)
   clock.advance(1000)
   expect(await send('PING')).toBe('PONG')
-  for (const answer of ['HTTP/1.1 400 Bad Request\r\n\r\n', '$five\r\n', '*1\r\n-ERR inside\r\n']) {
+  for (const answer of ['HTTP/1.1 400 Bad Request\r\n\r\n', '*1\r\n-ERR inside\r\n']) {
     const other = await startStandIn({ answer: () => answer })
     expect(await open(other.url).failure('GET', 'a')).toBe('Redis answered with something that is no reply')
   }
+  // A length that is none: the client waits for the rest of the reply, and we no longer than for any other.
+  const vague = await startStandIn({ answer: () => '$five\r\n' })
+  const answer = open(vague.url, { clock, timeoutMs: 500 }).failure('GET', 'a')
+  await expect.poll(() => vague.got).toEqual(['GET'])
+  clock.advance(500)
+  expect(await answer).toBe('Redis gave no reply within 500 ms')
+})
+
+verifies('all.redis.lazy', 'No program loads the client of Redis at its start', () => {
+  for (const program of ['src/app/program.ts', 'src/app/serve.ts', 'src/app/bus.ts']) {
+    const { libraries } = loadedBy(program)
+    for (const library of ['@redis/client', 'tar-stream']) expect(libraries).not.toContain(library)
+  }
+  expect(loadedBy('src/redis/redis.ts').libraries).toContain('@redis/client')
 })
