@@ -80,6 +80,12 @@ test('the package holds the launcher and the built program, nothing of the sourc
   expect(named).not.toEqual([])
   expect(files).toEqual(expect.arrayContaining(named.map((name) => `dist/app/${name}.js`)))
 
+  // One file, which is loaded where a URL of a Redis is set: threads and commands do not pay for it.
+  const withRedis = globSync('dist/**/*.js.map', { cwd: root }).filter((map) =>
+    readFileSync(join(root, map), 'utf8').includes('node_modules/@redis/client/'),
+  )
+  expect(withRedis).toEqual([expect.stringMatching(/redis-[\w-]+\.js\.map$/)])
+
   await symlink(join(root, 'node_modules'), join(home, 'node_modules'))
   const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as { version: string }
   expect(await run(process.execPath, [join(home, 'bin', 'parley.js'), '--version'])).toMatchObject({

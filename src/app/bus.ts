@@ -9,6 +9,7 @@ import { createEngine } from '../doors/mcp/protocol/engine.ts'
 import { serveStdio } from '../doors/mcp/stdio/serve.ts'
 import { Usage } from '../doors/mcp/usage.ts'
 import type { Settings } from '../settings/read.ts'
+import { llmOf } from './llm.ts'
 import { ChangesMissing } from './loss.ts'
 import { openDatabase, openLog, openOn } from './open.ts'
 import { ownCaller } from './own-caller.ts'
@@ -17,7 +18,8 @@ import { version } from './version.ts'
 export async function bus({ config, warnings }: Settings, project: string | undefined): Promise<void> {
   const log = openLog(config)
   for (const warning of warnings) log.warn(warning)
-  const hub = await openOn(await openDatabase(config).catch((error) => refuseCalls(error, log)), config, log)
+  const db = await openDatabase(config).catch((error) => refuseCalls(error, log))
+  const hub = await openOn(db, config, log, { llm: await llmOf(config, log) })
   const caller = await ownCaller(hub, config)
   const scope = processScope(project)
   const { clock, ids, metrics } = hub

@@ -7,6 +7,7 @@ import { serveStdio } from '../doors/mcp/stdio/serve.ts'
 import { Usage } from '../doors/mcp/usage.ts'
 import type { Settings } from '../settings/read.ts'
 import { openBridgeOf } from './bridging.ts'
+import { llmOf } from './llm.ts'
 import { openDatabase, openLog, openOn } from './open.ts'
 import { ownCaller } from './own-caller.ts'
 import { taskStore } from './tasks.ts'
@@ -27,7 +28,7 @@ export async function hub({ config, warnings }: Settings, options: HubOptions): 
   const log = openLog(config)
   for (const warning of warnings) log.warn(warning)
   const bridge = await openBridgeOf(config, log)
-  const opened = await openOn(await openDatabase(config), config, log, bridge)
+  const opened = await openOn(await openDatabase(config), config, log, { bridge, llm: await llmOf(config, log) })
   const { clock, ids, metrics } = opened
   const usage = new Usage({ noting: config.TOOLS_LOG_ENABLED })
   const engine = createEngine({ clock, ids, log, metrics, version, usage, tasks: taskStore(opened) })

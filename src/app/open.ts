@@ -16,11 +16,11 @@ import { migrations } from '../db/migrations/all.ts'
 import { openDb } from '../db/open.ts'
 import type { Db } from '../db/port.ts'
 import { parseDatabaseUrl, shownUrl } from '../db/url.ts'
-import { type Answers, forgetful, inMemory, inRedis } from '../llm/answers.ts'
 import type { Llm } from '../llm/llm.ts'
 import type { Config } from '../settings/all.ts'
 import { lastChange } from '../store/changes.ts'
 import { archiveFolder } from './archive-place.ts'
+import { llmOf } from './llm.ts'
 import { type LossOptions, lossAt, refuseLoss } from './loss.ts'
 
 /** On stderr, because stdout may carry a protocol; for people on a terminal, for machines elsewhere. */
@@ -79,7 +79,13 @@ function nameDatabase(error: unknown, config: Config): unknown {
   return new HubError(code, `${storageName(config)}: ${message}`, { ...(hint !== undefined && { hint }), cause })
 }
 
-export async function openOn(database: Db, config: Config, log: Log, bridge?: Bridge): Promise<Hub> {
+/** What reaches out to others, where a program needs it: the thread of the archive does not, and loads none of it. */
+interface Outside {
+  readonly bridge?: Bridge | undefined
+  readonly llm?: Llm | undefined
+}
+
+export async function openOn(database: Db, config: Config, log: Log, { bridge, llm }: Outside = {}): Promise<Hub> {
   const clock = systemClock
   const limits = {
     mailboxDepth: config.MAILBOX_MAX_DEPTH,
@@ -91,7 +97,6 @@ export async function openOn(database: Db, config: Config, log: Log, bridge?: Br
   try {
     const db = config.DATABASE_ECHO ? echoing(database, log) : database
     const rules = rulesOf(config)
-    const llm = await llmOf(config, log)
     const archive = config.ARCHIVE_ENABLED ? viewArchive(archiveFolder(config)) : undefined
     const ids = createIds(clock)
     const hub = await openHub({ db, clock, ids, log, metrics: createMetrics(), limits, rules, llm, archive, bridge })
@@ -103,32 +108,6 @@ export async function openOn(database: Db, config: Config, log: Log, bridge?: Br
     await database.close()
     throw error
   }
-}
-
-/** None without an endpoint: summaries are then drawn from the messages alone, and nothing of it is loaded. */
-async function llmOf(config: Config, log: Log): Promise<Llm | undefined> {
-  if (!config.LLM_ENABLED || config.LLM_BASE_URL === undefined) return undefined
-  const { createLlm } = await import('../llm/llm.ts')
-  return createLlm(
-    {
-      baseUrl: config.LLM_BASE_URL,
-      apiKey: config.LLM_API_KEY,
-      model: config.LLM_DEFAULT_MODEL,
-      temperature: config.LLM_TEMPERATURE,
-      maxTokens: config.LLM_MAX_TOKENS,
-      logCost: config.LLM_COST_LOGGING_ENABLED,
-    },
-    { log, clock: systemClock, answers: await answersOf(config, log) },
-  )
-}
-
-/** The client of Redis is loaded only where it is asked for. */
-async function answersOf(config: Config, log: Log): Promise<Answers> {
-  const { LLM_CACHE_ENABLED, LLM_CACHE_BACKEND, LLM_CACHE_REDIS_URL } = config
-  if (!LLM_CACHE_ENABLED) return forgetful
-  if (LLM_CACHE_BACKEND === 'memory' || LLM_CACHE_REDIS_URL === undefined) return inMemory()
-  const { openRedis } = await import('../redis/redis.ts')
-  return inRedis(openRedis(LLM_CACHE_REDIS_URL), log)
 }
 
 /** The files that hold secrets of Parley: the store, the key that signs sessions, and the settings with the operator's token. */
@@ -172,7 +151,8 @@ const rulesOf = (config: Config): Rules => ({
 export async function openStore(config: Config, stderr?: LogOutput): Promise<Hub> {
   needFile(config, { filled: true })
   const { db } = await openMigrated(config, { made: false })
-  return openOn(db, config, openLog(config, stderr))
+  const log = openLog(config, stderr)
+  return openOn(db, config, log, { llm: await llmOf(config, log) })
 }
 
 /** Looked for before it is opened: opening makes the file, and marks an empty one. */

@@ -58,6 +58,7 @@ import { banner, notReady } from './banner.ts'
 import { openBridgeOf } from './bridging.ts'
 import { guardInstallation } from './guard-steering.ts'
 import { choresOf } from './housekeeping.ts'
+import { llmOf } from './llm.ts'
 import { ChangesMissing } from './loss.ts'
 import { databaseName, openDatabase, openLog, openOn, storageName } from './open.ts'
 import { keepSecret } from './secret.ts'
@@ -104,7 +105,7 @@ export async function startServer(config: Config, log: Log, { acceptLoss = false
     missing = error
     return refusingDb(error)
   })
-  const hub = await openOn(db, config, log, bridge)
+  const hub = await openOn(db, config, log, { bridge, llm: await llmOf(config, log) })
   const { clock, ids, metrics } = hub
   collectProcessMetrics(metrics.meters)
   const usage = new Usage({ noting: config.TOOLS_LOG_ENABLED })

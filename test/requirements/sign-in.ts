@@ -35,7 +35,7 @@ export const signIn = [
   { id: 'all.limit.counted', spec: 'DECISIONS hub 13', says: 'The short form, both eras, REST and each message of a batch count.' },
   { id: 'all.limit.free', spec: 'DECISIONS hub 13', says: 'The operator, GETs below /mail, event streams and /health are never limited.' },
   { id: 'all.limit.redis', spec: 'DECISIONS hub 13', says: 'With Redis, several processes share the buckets.' },
-  { id: 'all.redis.kinds', spec: 'DECISIONS mail 29', says: 'A Redis may be one server, a Cluster, or a master that Sentinels know; with a user of its own, and over TLS.' },
+  { id: 'all.redis.kinds', spec: 'DECISIONS mail 29', says: 'A Redis may be a server, a Cluster or a master of Sentinels, with a user of its own, and over TLS.' },
   { id: 'all.redis.lazy', spec: 'DECISIONS mail 29', says: 'The client of Redis is loaded only where a URL of a Redis is set.' },
   { id: 'all.limit.away', spec: 'DECISIONS hub 13', says: 'While Redis is away each process counts alone, says so once, and goes back when it is there again.' },
   { id: 'all.cors.preflight', spec: 'DECISIONS hub 14', says: 'A preflight of a listed site is answered without credentials; * of headers names authorization too.' },
