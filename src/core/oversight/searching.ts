@@ -1,7 +1,7 @@
 /** Search for people: in one project or in all, with filters, facets, and the parts of the query one by one. */
 import { type Excerpt, excerpt } from '../../fulltext/excerpt.ts'
 import { type Phrase, phrasesOf, type Query, readQuery } from '../../fulltext/query.ts'
-import { filtersOf, type QueryToken, tokensOf } from '../../fulltext/tokens.ts'
+import { filtersOf, type QueryToken, tokensOf } from '../../fulltext/query-parts.ts'
 import { searchedLength } from '../../fulltext/words.ts'
 import { listMailIds } from '../../store/watched-lists.ts'
 import { listFacets, type SearchFilter } from '../../store/watched-search.ts'

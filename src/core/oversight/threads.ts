@@ -18,7 +18,7 @@ import { eyesOf } from '../access/rules.ts'
 import { mailChannel } from '../agents/agents.ts'
 import { type Hub, isAwaited, reader } from '../hub/hub.ts'
 import { needProject } from '../projects/projects.ts'
-import { noThread } from '../threads/threads.ts'
+import { noThread } from '../threads/mail-threads.ts'
 import { type Page, pageOf, type Seen, see, slugsOf, type Watched, type Who, watch } from './watched.ts'
 
 export interface WatchedThread {

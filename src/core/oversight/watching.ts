@@ -18,7 +18,7 @@ import { mailChannel, needAgent } from '../agents/agents.ts'
 import { type Hub, onWake, reader } from '../hub/hub.ts'
 import { memory } from '../hub/memory.ts'
 import { needProject, slugOfProject } from '../projects/projects.ts'
-import { noThread } from '../threads/threads.ts'
+import { noThread } from '../threads/mail-threads.ts'
 
 export interface Hint {
   /** Its place in the feed. */

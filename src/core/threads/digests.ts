@@ -19,7 +19,7 @@ import { sightOf } from '../access/rules.ts'
 import { type Hub, longReader, reader } from '../hub/hub.ts'
 import { memory } from '../hub/memory.ts'
 import { needProject, slugOfProject } from '../projects/projects.ts'
-import { noThread } from './threads.ts'
+import { noThread } from './mail-threads.ts'
 
 export interface Example {
   readonly id: number

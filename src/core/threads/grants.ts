@@ -13,8 +13,8 @@ import { commit } from '../hub/commit.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import { threadChannel } from '../messages/placing.ts'
 import { findProjectElsewhere } from '../projects/projects.ts'
+import { addressOf } from './hub-threads.ts'
 import { type Looker, needSeen, viewOf } from './lookers.ts'
-import { addressOf } from './views.ts'
 
 export interface GrantWish {
   readonly agent: { readonly name: string; readonly project?: string | undefined }

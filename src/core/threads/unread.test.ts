@@ -8,7 +8,7 @@ import { countUnread } from '../agents/agents.ts'
 import { countCommits } from '../hub/hub.ts'
 import { take } from '../mail/take.ts'
 import { send } from '../messages/send.ts'
-import { listOwnThreads, viewThread } from './views.ts'
+import { listOwnThreads, viewThread } from './hub-threads.ts'
 
 eachEngine('What is read at the hub', (open) => {
   const begin = async () => {

@@ -13,6 +13,7 @@ import { threadChannel } from '../messages/placing.ts'
 import { type Address, type Sent, send } from '../messages/send.ts'
 import { findProjectElsewhere } from '../projects/projects.ts'
 import { remark } from '../topics/remarks.ts'
+import { addressOf, type SeenMessage, seenMessages, unreadOf } from './hub-threads.ts'
 import {
   actingOf,
   findSeen,
@@ -25,7 +26,6 @@ import {
   viewOf,
   waiterOf,
 } from './lookers.ts'
-import { addressOf, type SeenMessage, seenMessages, unreadOf } from './views.ts'
 
 export interface Letter {
   readonly to: readonly Address[]

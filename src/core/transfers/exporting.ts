@@ -16,7 +16,7 @@ import type { ContactPolicy } from '../agents/agents.ts'
 import { type Hub, snapshot } from '../hub/hub.ts'
 import { type Attachment, listAttachments } from '../messages/carried.ts'
 import { needProject, type Project } from '../projects/projects.ts'
-import { noThread } from '../threads/threads.ts'
+import { noThread } from '../threads/mail-threads.ts'
 import { filesOf } from './files.ts'
 import type { EndRecord, ExportRecord, MessageRecord, Person, ThreadRecord } from './records.ts'
 

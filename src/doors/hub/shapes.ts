@@ -4,7 +4,7 @@ import type { ServerGrant } from '../../core/bridge/grants.ts'
 import type { Attachment } from '../../core/messages/carried.ts'
 import type { Listed } from '../../core/threads/directory.ts'
 import type { Grant } from '../../core/threads/grants.ts'
-import type { OwnThread, SeenMessage, ThreadPage } from '../../core/threads/views.ts'
+import type { OwnThread, SeenMessage, ThreadPage } from '../../core/threads/hub-threads.ts'
 import type { Answers, Written } from '../../core/threads/writing.ts'
 import { iso, isoOrNull } from '../words/times.ts'
 

@@ -2,7 +2,7 @@
 import { isUtf8 } from 'node:buffer'
 import type { Attachment } from '../../core/messages/carried.ts'
 import type { Enclosed } from '../../core/threads/enclosures.ts'
-import { partOf } from '../../core/threads/views.ts'
+import { partOf } from '../../core/threads/hub-threads.ts'
 import { RawContent } from '../mcp/table.ts'
 
 /** An inline image whose content is left out stands in the body, or is read by its hash. */

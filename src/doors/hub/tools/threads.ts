@@ -6,7 +6,7 @@ import { grantServer, isServerGrant, listServerGrants, revokeServerGrant } from 
 import type { Hub } from '../../../core/hub/hub.ts'
 import { listDirectory } from '../../../core/threads/directory.ts'
 import { createGrant, listGrants, revokeGrant } from '../../../core/threads/grants.ts'
-import { viewThread } from '../../../core/threads/views.ts'
+import { viewThread } from '../../../core/threads/hub-threads.ts'
 import { defineTool } from '../../mcp/table.ts'
 import { agentAddress, clientId, threadKey, waitSeconds } from '../../words/fields.ts'
 import { iso } from '../../words/times.ts'

@@ -17,7 +17,7 @@ import {
 import type { MailMessage } from '../../../core/mail/messages.ts'
 import { needProject } from '../../../core/projects/projects.ts'
 import { readByHash } from '../../../core/threads/enclosures.ts'
-import { needMessage, readThread } from '../../../core/threads/threads.ts'
+import { needMessage, readThread } from '../../../core/threads/mail-threads.ts'
 import type { CallContext, Resource } from '../../mcp/table.ts'
 import { toContent } from '../../words/attachments.ts'
 import { parseAddress, threadKey } from '../../words/fields.ts'

@@ -1,4 +1,4 @@
-/** Threads and single messages, as far as they are in sight. */
+/** Threads of mail and single messages, as far as they are in sight. */
 import { HubError } from '../../base/errors.ts'
 import { findMail, listThread } from '../../store/mail.ts'
 import type { Caller } from '../access/callers.ts'

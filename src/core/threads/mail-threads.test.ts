@@ -9,8 +9,8 @@ import { local } from '../access/callers.ts'
 import { ensureAgent } from '../agents/agents.ts'
 import { listOutbox } from '../mail/inbox.ts'
 import { send } from '../messages/send.ts'
+import { readThread } from './mail-threads.ts'
 import { summarizeThread } from './summaries.ts'
-import { readThread } from './threads.ts'
 
 eachEngine('A thread', (open) => {
   verifies('mail.thread.many', 'is read where it is at home, and by guests, whoever else uses its key', async () => {
