@@ -1,6 +1,7 @@
 /** Chores: housekeeping in the background, done by one process at a time, once in an interval. */
 import { type ChoreRow, findChore } from '../../store/chores.ts'
 import { type Hub, reader } from './hub.ts'
+import { keepLooking } from './keep-looking.ts'
 import { newHolder, type Turn, takeTurn, turnMs } from './turns.ts'
 
 export interface Chore {
@@ -26,42 +27,25 @@ export function keepChores(hub: Hub, chores: readonly Chore[], holder = newHolde
 
 function keepChore(hub: Hub, chore: Chore, holder: string): () => Promise<void> {
   const { name, everyMs } = chore
-  const stop = new AbortController()
-  let cancel: (() => void) | undefined
-  let looking: Promise<void> | undefined
-
-  const lookIn = (ms: number) => {
-    if (stop.signal.aborted) return
-    cancel = hub.clock.after(Math.min(ms, longestWaitMs), () => {
-      looking = look()
-    })
-  }
-
-  async function look(): Promise<void> {
-    let next = everyMs
-    try {
-      next = await tend()
-    } catch (error) {
-      if (!stop.signal.aborted) hub.log.warn({ err: error, chore: name }, 'housekeeping failed; it is tried again')
-    }
-    lookIn(next)
-  }
+  const againMs = Math.min(everyMs, longestWaitMs)
 
   /** Returns when to look again. Looking takes no lock: only a chore that is due is taken. */
-  async function tend(): Promise<number> {
+  async function tend(signal: AbortSignal): Promise<number> {
     const wait = dueIn(await findChore(reader(hub), name), chore, hub.clock.now())
     if (wait > 0) return wait
-    const taking = { name, holder, everyMs, signal: stop.signal }
-    const done = await takeTurn(hub, taking, (turn) => chore.run(hub, turn))
+    const done = await takeTurn(hub, { name, holder, everyMs, signal }, (turn) => chore.run(hub, turn))
     return done ? everyMs : Math.min(everyMs, turnMs)
   }
 
-  lookIn(shareOf(holder + name) * Math.min(everyMs, startWithinMs))
-  return async () => {
-    stop.abort()
-    cancel?.()
-    await looking
-  }
+  const { stop } = keepLooking(hub, {
+    gatherMs: 0,
+    firstMs: shareOf(holder + name) * Math.min(everyMs, startWithinMs),
+    backOff: { firstMs: againMs, longestMs: againMs, wakesShorten: false },
+    failure: 'housekeeping failed; it is tried again',
+    about: { chore: name },
+    look: async ({ signal }) => ({ inMs: Math.min(await tend(signal), longestWaitMs) }),
+  })
+  return stop
 }
 
 /** How long a chore is another's, or done; never longer than the time between two runs, lest a wrong clock stop it. */
