@@ -5,7 +5,8 @@ import { findMeta, upsertMeta } from '../../store/meta.ts'
 import type { ProjectRow } from '../../store/projects.ts'
 import { listDealings, listJudged, listNewestProjects, type RelatedRow, upsertJudged } from '../../store/related.ts'
 import { commit, itself } from '../hub/commit.ts'
-import { type Hub, onWake, reader } from '../hub/hub.ts'
+import { type Hub, reader } from '../hub/hub.ts'
+import { keepLooking } from '../hub/keep-looking.ts'
 import { newHolder, takeTurn } from '../hub/turns.ts'
 import { doubtfulFrom, type Likeness, liken, suggestedFrom } from './likeness.ts'
 
@@ -21,42 +22,24 @@ const place = 'related_to'
 
 /** Until the returned function is called. One process at a time judges; a project is judged by whoever looks first. */
 export function keepRelating(hub: Hub): () => Promise<void> {
-  const stop = new AbortController()
   const holder = newHolder(hub)
-  let cancel: (() => void) | undefined
-  let looking: Promise<void> | undefined
   let allAt = hub.clock.monotonic()
 
-  const lookIn = (ms: number) => {
-    if (stop.signal.aborted || cancel !== undefined) return
-    cancel = hub.clock.after(ms, () => {
-      cancel = undefined
-      looking = look()
-    })
-  }
-
-  async function look(): Promise<void> {
-    try {
+  const { stop } = keepLooking(hub, {
+    channels: '',
+    gatherMs,
+    firstMs: gatherMs,
+    backOff: { firstMs: gatherMs, longestMs: allEveryMs, wakesShorten: true },
+    failure: 'related projects could not be judged; it is tried again',
+    async look({ signal }) {
       const due = hub.clock.monotonic() - allAt >= allEveryMs
       if (due) allAt = hub.clock.monotonic()
       if (due || (await hasNew(hub)))
-        await takeTurn(hub, { name: 'related', holder, everyMs: 0, signal: stop.signal }, () =>
-          judge(hub, { all: due, signal: stop.signal }),
-        )
-    } catch (error) {
-      if (!stop.signal.aborted) hub.log.warn({ err: error }, 'related projects could not be judged; it is tried again')
-    }
-  }
-
-  const stir = () => lookIn(gatherMs)
-  const unwatch = onWake(hub, '', stir, stir)
-  lookIn(gatherMs)
-  return async () => {
-    stop.abort()
-    unwatch()
-    cancel?.()
-    await looking
-  }
+        await takeTurn(hub, { name: 'related', holder, everyMs: 0, signal }, () => judge(hub, { all: due, signal }))
+      return 'rest'
+    },
+  })
+  return stop
 }
 
 async function hasNew(hub: Hub): Promise<boolean> {
