@@ -10,7 +10,8 @@ import {
   resetNext,
 } from '../../store/search.ts'
 import { commit, itself } from '../hub/commit.ts'
-import { countCommits, type Hub, onWake, reader } from '../hub/hub.ts'
+import { countCommits, type Hub, reader } from '../hub/hub.ts'
+import { keepLooking } from '../hub/keep-looking.ts'
 import { memory } from '../hub/memory.ts'
 
 /**
@@ -73,41 +74,16 @@ export async function fillSearch(hub: Hub): Promise<void> {
 const afterCommitMs = 1000
 const whileBusyMs = 200
 
+/** Between two tries that fail. */
+const longestPauseMs = 60_000
+
 /**
  * Catches up between searches, so that none finds much to do, until the returned function is called. While messages
  * keep coming it takes about a fiftieth of the time; the rest is done when they cease. Every process may do this: the
  * one that looks first does the work.
  */
 export function keepSearchable(hub: Hub): () => Promise<void> {
-  let stopped = false
-  let busy = false
   let seen = countCommits(hub)
-  let cancel: (() => void) | undefined
-  let looking: Promise<void> | undefined
-
-  const lookIn = (ms: number) => {
-    if (stopped) return
-    cancel?.()
-    cancel = hub.clock.after(ms, () => {
-      cancel = undefined
-      looking ??= look().finally(() => {
-        looking = undefined
-      })
-    })
-  }
-
-  async function look(): Promise<void> {
-    // Every commit counts, also one that wakes nobody. One or two since the last look were our own.
-    const others = countCommits(hub) - seen > 2
-    seen = countCommits(hub)
-    busy = false
-    try {
-      const more = await workOn()
-      if (more || busy) lookIn(more ? (busy || others ? whileBusyMs : pauseMs) : afterCommitMs)
-    } catch (error) {
-      hub.log.warn({ err: error }, 'the search index could not be brought up to date; the next search tries again')
-    }
-  }
 
   /** One step of work, if there is any. Looking for it takes no lock. */
   async function workOn(): Promise<boolean> {
@@ -115,16 +91,19 @@ export function keepSearchable(hub: Hub): () => Promise<void> {
     return (await findUnmerged(reader(hub))) !== undefined && (await take(hub, mergeNext))
   }
 
-  const stir = () => {
-    busy = true
-    if (cancel === undefined && looking === undefined) lookIn(afterCommitMs)
-  }
-  const unwatch = onWake(hub, '', stir, stir)
-  lookIn(afterCommitMs)
-  return async () => {
-    stopped = true
-    unwatch()
-    cancel?.()
-    await looking
-  }
+  const { stop } = keepLooking(hub, {
+    channels: '',
+    gatherMs: afterCommitMs,
+    firstMs: afterCommitMs,
+    backOff: { firstMs: afterCommitMs, longestMs: longestPauseMs, wakesShorten: true },
+    failure: 'the search index could not be brought up to date; it is tried again',
+    async look({ isWoken }) {
+      // Every commit counts, also one that wakes nobody. One or two since the last look were our own.
+      const others = countCommits(hub) - seen > 2
+      seen = countCommits(hub)
+      if (!(await workOn())) return 'rest'
+      return { inMs: others || isWoken() ? whileBusyMs : 0 }
+    },
+  })
+  return stop
 }
