@@ -5,7 +5,8 @@ import { pause, systemClock } from '../base/clock.ts'
 import { workerLimits } from '../base/heap.ts'
 import type { LogLine } from '../base/log.ts'
 import { moduleBeside } from '../base/modules.ts'
-import { type Hub, onWake } from '../core/hub/hub.ts'
+import type { Hub } from '../core/hub/hub.ts'
+import { keepLooking } from '../core/hub/keep-looking.ts'
 import type { Config } from '../settings/all.ts'
 
 /** A thread that fails is started anew after this, and later each time. */
@@ -13,6 +14,9 @@ const [againMs, longestMs] = [10_000, 600_000]
 
 /** What is left after this is done at the next start. */
 const stopMs = 2500
+
+/** Wakes are passed on to the thread: on PostgreSQL most changes are announced to nobody; on SQLite it sees every commit in the file. */
+const gatherMs = 100
 
 const program = moduleBeside(import.meta.url, 'archive-thread')
 
@@ -41,33 +45,24 @@ export function startArchiving(hub: Hub, config: Config): () => Promise<void> {
   }
 
   start()
-  const unwatch = passOnWakes(hub, () => thread.postMessage('look'))
+  const passing = keepLooking(hub, {
+    channels: '',
+    gatherMs,
+    backOff: { firstMs: gatherMs, longestMs: gatherMs, wakesShorten: true },
+    failure: 'the archive was not told of a change; it is told again',
+    async look() {
+      thread.postMessage('look')
+      return 'rest'
+    },
+  })
   return async () => {
     stopped = true
-    unwatch()
+    await passing.stop()
     cancel()
     thread.ref()
     thread.postMessage('stop')
     const late = await Promise.race([running, pause(stopMs).then(() => true)])
     if (late) log.warn('the archive is not done; it goes on at the next start')
     await thread.terminate()
-  }
-}
-
-/** On PostgreSQL most changes are announced to nobody; on SQLite the thread sees every commit in the file. */
-const gatherMs = 100
-
-function passOnWakes(hub: Hub, look: () => void): () => void {
-  let cancel: (() => void) | undefined
-  const wake = () => {
-    cancel ??= hub.clock.after(gatherMs, () => {
-      cancel = undefined
-      look()
-    })
-  }
-  const unwatch = onWake(hub, '', wake, wake)
-  return () => {
-    unwatch()
-    cancel?.()
   }
 }
