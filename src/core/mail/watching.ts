@@ -6,6 +6,7 @@ import { listAskedBy, listPendingTo } from '../../store/connections.ts'
 import { type Acting, actAs } from '../agents/acting.ts'
 import { type Agent, contactChannel, keyChannel, mailChannel } from '../agents/agents.ts'
 import { type Hub, onWake, reader } from '../hub/hub.ts'
+import { keepLooking, type Loop, type Next } from '../hub/keep-looking.ts'
 import { memory } from '../hub/memory.ts'
 import { publicIds } from '../hub/public-ids.ts'
 import { addressFrom } from '../messages/addresses.ts'
@@ -41,9 +42,10 @@ interface Watched {
   /** Requests to the agent by their last change, and whether its own were approved. */
   pending: ReadonlyMap<number, number>
   approved: ReadonlySet<number>
-  /** The parts to look at, once the look that goes on has ended. */
+  /** The parts to look at. */
   due: Due
-  looking: boolean
+  /** While there are any: an idle socket has none. */
+  loop: Loop | undefined
 }
 
 type Part = 'mail' | 'contact'
@@ -90,7 +92,7 @@ function begin(hub: Hub, agent: Agent): Watched {
     seen: 0,
     ...none,
     due: 'nothing',
-    looking: true,
+    loop: undefined,
   }
   state.agents.set(agent.id, one)
   // Listen before asking: what is committed in between is then not missed.
@@ -103,8 +105,6 @@ async function lookFirst(hub: Hub, one: Watched): Promise<void> {
   one.seen = await findNewestOf(reader(hub), one.agent.id)
   const { pending, asked } = await listConnections(hub, one.agent)
   remember(one, pending, asked)
-  one.looking = false
-  if (one.due !== 'nothing') void look(hub, one)
 }
 
 function listen(hub: Hub): () => void {
@@ -129,27 +129,37 @@ function listen(hub: Hub): () => void {
 
 function lookSoon(hub: Hub, one: Watched, part: Part): void {
   one.due = one.due === 'nothing' || one.due === part ? part : 'both'
-  if (!one.looking) void look(hub, one)
+  one.loop ??= keepLooking(hub, {
+    gatherMs: 0,
+    backOff: { firstMs: retryMs, longestMs: retryMs, wakesShorten: false },
+    failure: 'mail for a connected agent could not be read; it is tried again',
+    look: () => look(hub, one),
+  })
+  one.loop.wake()
 }
 
 const retryMs = 1000
 
-/** One look at a time: what is told stays in order, and many wake-ups at once cost one look. Never rejects: it is tried again. */
-async function look(hub: Hub, one: Watched): Promise<void> {
-  one.looking = true
-  try {
-    while (one.due !== 'nothing' && one.watchers.size > 0) {
-      const { due } = one
-      one.due = 'nothing'
+/** One look at a time: what is told stays in order, and many wakes at once cost one look. */
+async function look(hub: Hub, one: Watched): Promise<Next> {
+  // Without a beginning nobody watches, and every message would seem new.
+  const begun = await one.ready.then(
+    () => true,
+    () => false,
+  )
+  while (begun && one.due !== 'nothing' && one.watchers.size > 0) {
+    const { due } = one
+    one.due = 'nothing'
+    try {
       if (due !== 'contact') await tellMail(hub, one)
       if (due !== 'mail') await tellContacts(hub, one)
+    } catch (error) {
+      one.due = 'both'
+      throw error
     }
-    one.looking = false
-  } catch (error) {
-    hub.log.warn({ err: error }, 'mail for a connected agent could not be read; it is tried again')
-    one.due = 'both'
-    hub.clock.after(retryMs, () => void look(hub, one))
   }
+  one.loop = undefined
+  return 'over'
 }
 
 const perLook = 100
