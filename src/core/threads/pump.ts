@@ -2,26 +2,20 @@
 import { findEnd, hasChangesAfter } from '../../store/changes.ts'
 import { isBefore, type Place, start } from '../../store/places.ts'
 import { listNews, type NewsRow } from '../../store/updates.ts'
-import { type Hub, onWake, reader } from '../hub/hub.ts'
+import { type Hub, reader } from '../hub/hub.ts'
+import { keepLooking, type Loop, type Next, type Occasion } from '../hub/keep-looking.ts'
 import { audienceOf, nameOfAgent, namesOf } from './audience.ts'
 import type { Follower } from './updates.ts'
 
 const page = 200
 
 /** Changes that an older open transaction may still come before are looked for again: soon at first, then less often. */
-const firstPauseMs = 1
-const longestPauseMs = 250
+const backOff = { firstMs: 2, longestMs: 250, wakesShorten: true }
 
 /** A process that dies right after its commit announces nothing. */
 const anywayMs = 10_000
 
-/**
- *   still    ── the first follower joins ──▶ looking
- *   looking  ── nothing left ──▶ idle
- *   looking  ── changes that are not settled, or a fault ──▶ idle, with a short timer
- *   idle     ── wake-up or timer ──▶ looking
- *   any      ── the last follower leaves ──▶ still
- */
+/** It looks while there are followers. */
 export class Pump {
   readonly #hub: Hub
   readonly #followers = new Set<Follower>()
@@ -31,11 +25,9 @@ export class Pump {
   #joining = 0
   #begun: Promise<void> | undefined
   #place: Place = start
-  #unwake: (() => void) | undefined
-  #cancel = () => {}
-  #looking = false
-  #woken = false
-  #hidden = 0
+  #loop: Loop | undefined
+  /** Settled when the last loop has ended: two at once would move the place back and forth. */
+  #rested: Promise<void> = Promise.resolve()
 
   constructor(hub: Hub) {
     this.#hub = hub
@@ -65,11 +57,18 @@ export class Pump {
   }
 
   async #begin(): Promise<void> {
-    // Listen before asking: what is committed in between is then not missed.
-    const wake = () => this.#wake()
-    this.#unwake = onWake(this.#hub, '', wake, wake)
+    await this.#rested
     this.#place = await findEnd(reader(this.#hub))
-    this.#lookIn(anywayMs)
+    this.#loop = keepLooking(this.#hub, {
+      channels: '',
+      gatherMs: 0,
+      anywayMs,
+      backOff,
+      failure: 'the feed could not be read for subscribers; it is tried again',
+      look: (occasion) => this.#look(occasion),
+    })
+    // What was committed before it listened is then not missed.
+    this.#loop.wake()
   }
 
   #leave(follower: Follower): void {
@@ -85,48 +84,19 @@ export class Pump {
 
   #restIfAlone(): void {
     if (this.#followers.size + this.#joining > 0) return
-    this.#unwake?.()
-    this.#unwake = undefined
+    this.#rested = this.#loop?.stop() ?? this.#rested
+    this.#loop = undefined
     this.#begun = undefined
-    this.#cancel()
   }
 
-  #wake(): void {
-    this.#woken = true
-    if (!this.#looking) void this.#look()
-  }
-
-  #lookIn(ms: number): void {
-    this.#cancel()
-    if (this.#unwake !== undefined) this.#cancel = this.#hub.clock.after(ms, () => this.#wake())
-  }
-
-  /** Never rejects: it is tried again. */
-  async #look(): Promise<void> {
-    this.#looking = true
-    try {
-      await this.#begun
-      do {
-        this.#woken = false
-        await this.#readOn()
-      } while (this.#woken && this.#unwake !== undefined)
-      const hidden = this.#unwake !== undefined && (await hasChangesAfter(reader(this.#hub), this.#place))
-      this.#hidden = hidden ? this.#hidden + 1 : 0
-    } catch (error) {
-      this.#hidden++
-      this.#hub.log.warn({ err: error }, 'the feed could not be read for subscribers; it is tried again')
-    }
-    this.#looking = false
-    if (this.#woken && this.#unwake !== undefined) this.#wake()
-    else this.#lookIn(this.#hidden === 0 ? anywayMs : Math.min(longestPauseMs, firstPauseMs * 2 ** this.#hidden))
-  }
-
-  async #readOn(): Promise<void> {
-    for (let all = false; !all && this.#unwake !== undefined; ) {
+  async #look({ signal, isWoken }: Occasion): Promise<Next> {
+    for (let all = false; !all && !signal.aborted; ) {
       const news = await listNews(reader(this.#hub), this.#place, page)
       all = news.all
       for (const change of news.rows) await this.#hand(change)
     }
+    if (isWoken() || signal.aborted) return 'rest'
+    return (await hasChangesAfter(reader(this.#hub), this.#place)) ? 'blocked' : 'rest'
   }
 
   async #hand(change: NewsRow): Promise<void> {
