@@ -15,7 +15,8 @@ import type { Eyes } from '../../store/watching.ts'
 import type { Caller } from '../access/callers.ts'
 import { eyesOf } from '../access/rules.ts'
 import { mailChannel, needAgent } from '../agents/agents.ts'
-import { type Hub, onWake, reader } from '../hub/hub.ts'
+import { type Hub, reader } from '../hub/hub.ts'
+import { keepLooking, type Loop, type Next, type Occasion } from '../hub/keep-looking.ts'
 import { memory } from '../hub/memory.ts'
 import { needProject, slugOfProject } from '../projects/projects.ts'
 import { noThread } from '../threads/mail-threads.ts'
@@ -124,11 +125,11 @@ class Watchers {
   #seen = new Set<number>()
   #last = 0
   #begun: Promise<void> | undefined
-  #unwatch: (() => void) | undefined
-  #looking = false
-  #again = false
-  #nextLook = 0
-  #cancel: (() => void) | undefined
+  #loop: Loop | undefined
+  /** Settled when the last loop has ended. */
+  #rested: Promise<void> = Promise.resolve()
+  /** Whether the feed may have more than was read. */
+  #unread = false
 
   constructor(hub: Hub) {
     this.#hub = hub
@@ -148,11 +149,16 @@ class Watchers {
   }
 
   async #begin(): Promise<void> {
-    // Those before may have left with a look still to come.
-    this.#again = false
+    await this.#rested
     // Listen before asking: what is committed in between is then not missed.
-    const stir = () => this.#stir()
-    this.#unwatch = onWake(this.#hub, '', stir, () => this.#missed())
+    this.#loop = keepLooking(this.#hub, {
+      channels: '',
+      gatherMs: 0,
+      apartMs: pauseMs,
+      backOff: { firstMs: 250, longestMs: 10_000, wakesShorten: true },
+      failure: 'open pages were not told of a change; it is tried again',
+      look: (occasion) => this.#look(occasion),
+    })
     const db = reader(this.#hub)
     this.#last = await findLastChange(db)
     const rows = await listHints(db, this.#last - lookBack, lookBack)
@@ -162,11 +168,9 @@ class Watchers {
   #remove(watcher: Watcher): void {
     this.#all.delete(watcher)
     if (this.#all.size > 0) return
-    this.#unwatch?.()
-    this.#unwatch = undefined
+    this.#rested = this.#loop?.stop() ?? this.#rested
+    this.#loop = undefined
     this.#begun = undefined
-    this.#cancel?.()
-    this.#cancel = undefined
   }
 
   /** What came while it was away: the newest that fits, or, where that was too much to look through, the fact alone. */
@@ -182,55 +186,33 @@ class Watchers {
     else if (found !== undefined) watcher.tell(found.hint)
   }
 
-  /** Wake-ups may have been lost: everybody looks. */
-  #missed(): void {
-    for (const watcher of this.#all) watcher.tell({ ...nothing, id: this.#last })
-    this.#stir()
+  async #look({ woken, missed }: Occasion): Promise<Next> {
+    await this.#begun
+    // Wakes may have been lost: every page looks.
+    if (missed) for (const watcher of this.#all) watcher.tell({ ...nothing, id: this.#last })
+    this.#unread ||= woken
+    this.#spread(this.#unread ? await this.#read() : [])
+    return this.#unread ? { inMs: pauseMs } : this.#untilLate()
   }
 
-  #stir(): void {
-    if (this.#again) return
-    this.#again = true
-    if (!this.#looking) this.#rest()
+  async #read(): Promise<Placed[]> {
+    const rows = await listHints(reader(this.#hub), Math.max(0, this.#last - lookBack), pageSize)
+    const placed = await place(
+      this.#hub,
+      rows.filter(({ id }) => !this.#seen.has(id)),
+    )
+    for (const { id } of rows) this.#seen.add(id)
+    this.#last = Math.max(this.#last, rows.at(-1)?.id ?? 0)
+    for (const id of this.#seen) if (id <= this.#last - 2 * lookBack) this.#seen.delete(id)
+    this.#unread = rows.length === pageSize
+    return placed
   }
 
-  /** Never rejects: the next change is another try. */
-  async #look(): Promise<void> {
-    this.#looking = true
-    this.#again = false
-    try {
-      await this.#begun
-      const rows = await listHints(reader(this.#hub), Math.max(0, this.#last - lookBack), pageSize)
-      const fresh = rows.filter(({ id }) => !this.#seen.has(id))
-      for (const { id } of rows) this.#seen.add(id)
-      this.#last = Math.max(this.#last, rows.at(-1)?.id ?? 0)
-      for (const id of this.#seen) if (id <= this.#last - 2 * lookBack) this.#seen.delete(id)
-      if (rows.length === pageSize) this.#again = true
-      this.#spread(await place(this.#hub, fresh))
-    } catch (error) {
-      this.#hub.log.warn({ err: error }, 'open pages were not told of a change')
-    }
-    this.#looking = false
-    this.#nextLook = this.#hub.clock.monotonic() + pauseMs
-    if (this.#all.size > 0) this.#rest()
-  }
-
-  /** Until the next look, if there is something new, or until somebody may be told again: whichever is first. */
-  #rest(): void {
-    this.#cancel?.()
-    this.#cancel = undefined
-    const now = this.#hub.clock.monotonic()
-    if (this.#again && now >= this.#nextLook) {
-      void this.#look()
-      return
-    }
+  /** Until somebody may be told again of what came too early for it. */
+  #untilLate(): Next {
     const times = [...this.#all].flatMap(({ late, nextAt }) => (late === undefined ? [] : [nextAt]))
-    if (this.#again) times.push(this.#nextLook)
-    if (times.length === 0) return
-    this.#cancel = this.#hub.clock.after(Math.max(1, Math.min(...times) - now), () => {
-      this.#spread([])
-      this.#rest()
-    })
+    if (times.length === 0) return 'rest'
+    return { inMs: Math.max(1, Math.min(...times) - this.#hub.clock.monotonic()) }
   }
 
   #spread(placed: readonly Placed[]): void {
