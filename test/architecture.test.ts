@@ -95,6 +95,12 @@ describe('The style', () => {
       bad: ['src/doors/a.ts', "import { inside } from '../core/hub/hub.ts'"],
     },
     {
+      says: 'only keepLooking and wait both arm a timer and listen for wakes',
+      rule: style.oneLoop,
+      of: source,
+      bad: ['src/app/a.ts', "onWake(hub, '', wake, wake)\nhub.clock.after(100, look)"],
+    },
+    {
       says: 'doors pass on the caller that they got',
       rule: style.passedOnCaller,
       of: source,
@@ -195,6 +201,17 @@ describe('The style', () => {
       expect(style.noOutsidePaper({ path: 'src/a.ts', text: `// See ${text}.` })).toHaveLength(1)
     },
   )
+
+  test.each([
+    ['src/core/hub/keep-looking.ts', 'onWake(hub, prefix, wake, lost)\nclock.after(ms, begin)', true],
+    ['src/core/hub/wait.ts', 'wakes.on(channel, wake)\nclock.after(ms, resolve)', true],
+    ['src/core/access/keys.ts', "onWake(hub, 'key:', forget, forget) // and no clock.after(1, f)", true],
+    ['src/core/agents/activity.ts', 'hub.clock.after(1000, write)', true],
+    ['src/core/a.ts', "wakes.onEvery('', wake, wake)\nawait pause(100)", false],
+    ['src/core/a.ts', "onWake(hub, '', wake, wake)\nevery(100, look)", false],
+  ])('a loop made by hand is seen: %s, %j (%s)', (path, text, fine) => {
+    expect(style.oneLoop({ path, text })).toHaveLength(fine ? 0 : 1)
+  })
 
   test('a file in brackets is no promise, nor is what the code calls', () => {
     const text = '/** Also of another process (db/sqlite/busy.ts, busy.ts; all.names.case). */\nhub(clock.now)'

@@ -23,6 +23,22 @@ export const opaqueHub: Rule = ({ path, text }) =>
       'looks inside of the hub',
   )
 
+const armsTimer = /\.after\(|\b(?:pause|every|alarm)\(/
+const listensForWakes = /\bonWake\(|\bwakes\.on(?:Every)?\(/
+
+/** Wakes together with timers make a loop or a wait, and there is one of each: every other has its own back-off and its own end to get wrong. */
+export const oneLoop: Rule = ({ path, text }) => {
+  const code = withoutComments(text)
+  return complain(
+    path,
+    /^src\/(core|app)\//.test(path) &&
+      !/^src\/core\/hub\/(keep-looking|wait)\.ts$/.test(path) &&
+      armsTimer.test(code) &&
+      listensForWakes.test(code) &&
+      'arms a timer and listens for wakes: use keepLooking or wait',
+  )
+}
+
 /** A caller is made where credentials are read, or by a person at a command line: elsewhere a door passes on the one it got. */
 const callersMade = /^src\/doors\/(http\/credentials|mcp\/stdio\/serve|web\/(?:sessions|visits)|cli\/\w+)\.ts$/
 

@@ -6,10 +6,10 @@ import { openTestHub } from '../../../test/support/hub.ts'
 import { readableLog } from '../../../test/support/logged.ts'
 import { verifies } from '../../../test/support/verifies.ts'
 import { inside } from './hub.ts'
-import { keepLooking, type Look, type Next, type Occasion } from './keep-looking.ts'
+import { keepLooking, type LoopOptions, type Next, type Occasion } from './keep-looking.ts'
 
 eachEngine('A loop', (open) => {
-  const start = async (wish: Partial<Look> = {}) => {
+  const start = async (options: Partial<LoopOptions> = {}) => {
     const clock = new TestClock()
     const { log, lines } = readableLog()
     const hub = await openTestHub(await (await open()).connect(), { clock, log })
@@ -26,7 +26,7 @@ eachEngine('A loop', (open) => {
         looks.push({ occasion, ends })
         return ends.promise
       },
-      ...wish,
+      ...options,
     })
     onTestFinished(() => {
       for (const { ends } of looks) ends.resolve('rest')

@@ -16,7 +16,7 @@ export interface Occasion {
 /** After a look: rest until a wake; look again after some time, or earlier for a wake; back off; end the loop. */
 export type Next = 'rest' | { readonly inMs: number } | 'blocked' | 'over'
 
-export interface Look {
+export interface LoopOptions {
   /** A wake on a channel with this prefix leads to a look. Left out: only time does, and the caller's own `wake`. */
   readonly channels?: string
   /** From a wake to the look: what comes meanwhile shares it. With 0 a wake leads to a look at once. */
@@ -37,7 +37,7 @@ export interface Look {
 
 export interface Loop {
   wake(): void
-  /** Resolves after the look in hand. Never rejects. */
+  /** Resolves after the look in hand, also where that fails. */
   stop(): Promise<void>
 }
 
@@ -50,7 +50,7 @@ export interface Loop {
  *
  * One look at a time. A wake that comes during a look leads to another: it may have come too late for this one.
  */
-export function keepLooking(hub: Hub, { gatherMs, apartMs = 0, backOff, ...wish }: Look): Loop {
+export function keepLooking(hub: Hub, { gatherMs, apartMs = 0, backOff, ...options }: LoopOptions): Loop {
   const { clock, log } = hub
   const ended = new AbortController()
   let state: 'resting' | 'looking' | 'backing off' = 'resting'
@@ -83,14 +83,14 @@ export function keepLooking(hub: Hub, { gatherMs, apartMs = 0, backOff, ...wish 
     else if (now + ms < dueAt) lookIn(ms)
   }
 
-  /** Never rejects. */
+  /** A failure is logged, and never thrown: nobody waits for a look. */
   async function look(): Promise<void> {
     state = 'looking'
     const occasion = { signal: ended.signal, woken, missed, isWoken: () => woken }
     woken = false
     missed = false
-    const next = await wish.look(occasion).catch((error: unknown): Next => {
-      if (!ended.signal.aborted) log.warn({ err: error, ...wish.about }, wish.failure)
+    const next = await options.look(occasion).catch((error: unknown): Next => {
+      if (!ended.signal.aborted) log.warn({ err: error, ...options.about }, options.failure)
       return 'blocked'
     })
     if (next === 'over') return end()
@@ -105,7 +105,7 @@ export function keepLooking(hub: Hub, { gatherMs, apartMs = 0, backOff, ...wish 
   function pauseAfter(next: Exclude<Next, 'over'>): number | undefined {
     if (next === 'blocked') return Math.min(backOff.longestMs, backOff.firstMs * 2 ** blocked++)
     blocked = 0
-    return next === 'rest' ? wish.anywayMs : next.inMs
+    return next === 'rest' ? options.anywayMs : next.inMs
   }
 
   function wake(): void {
@@ -118,14 +118,14 @@ export function keepLooking(hub: Hub, { gatherMs, apartMs = 0, backOff, ...wish 
     missed = true
     wake()
   }
-  const unlisten = wish.channels === undefined ? undefined : onWake(hub, wish.channels, wake, lost)
+  const unlisten = options.channels === undefined ? undefined : onWake(hub, options.channels, wake, lost)
   function end(): void {
     ended.abort()
     unlisten?.()
     cancel()
   }
 
-  if (wish.firstMs !== undefined) lookIn(wish.firstMs)
+  if (options.firstMs !== undefined) lookIn(options.firstMs)
   return {
     wake,
     async stop() {
