@@ -102,7 +102,7 @@ export function keepSearchable(hub: Hub): () => Promise<void> {
       const others = countCommits(hub) - seen > 2
       seen = countCommits(hub)
       if (!(await workOn())) return 'rest'
-      return { inMs: others || isWoken() ? whileBusyMs : 0 }
+      return { inMs: others || isWoken() ? whileBusyMs : pauseMs }
     },
   })
   return stop

@@ -131,7 +131,11 @@ export class Bodies {
   #end(): void {
     const worker = this.#worker
     this.#worker = undefined
-    void worker?.then((ended) => ended.terminate())
+    // One that could not be started has nothing to end.
+    void worker?.then(
+      (started) => started.terminate(),
+      () => {},
+    )
   }
 
   /** Started with the first page; another one takes the place of one that was stuck. */
