@@ -2,7 +2,7 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, lstatSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
+import { dirname, join, relative, resolve } from 'node:path'
 import { programEnv } from '../base/processes.ts'
 
 export class GitError extends Error {
@@ -39,10 +39,17 @@ const environment = {
   LC_ALL: 'C',
 }
 
+interface Start {
+  /** Where git finds the repository; `{}` where it looks itself. */
+  readonly places?: Record<string, string>
+  /** Milliseconds after which it is killed; none for a task that may take long. */
+  readonly timeout?: number
+}
+
 function start(
   folder: string,
   args: readonly string[],
-  places = placesOf(resolve(folder)),
+  { places = placesOf(resolve(folder)), timeout }: Start = {},
 ): ChildProcessWithoutNullStreams {
   const options = settings.flatMap((setting) => ['-c', setting])
   const env = {
@@ -52,13 +59,14 @@ function start(
     // Where this one is broken, git would go on with a repository around it, and reset the files of that.
     GIT_CEILING_DIRECTORIES: dirname(resolve(folder)),
   }
-  return spawn('git', [...options, ...args], { cwd: folder, env, stdio: 'pipe', windowsHide: true })
+  const ending = { timeout, killSignal: 'SIGKILL' } as const
+  return spawn('git', [...options, ...args], { cwd: folder, env, stdio: 'pipe', windowsHide: true, ...ending })
 }
 
 /** Every byte as it is, whatever the machine is used to; and no program of a filter, since no file of the tree outdoes this one. */
 const attributes = '* -text -filter -ident -working-tree-encoding\n'
 
-/** Said to git, which would otherwise be led by `core.worktree`, `commondir` or a file in the place of the folder `.git`. */
+/** Said to git in an archive, which would otherwise be led by `core.worktree`, `commondir` or a file in the place of the folder `.git`. */
 function placesOf(folder: string): Record<string, string> {
   const own = join(folder, '.git')
   const found = lstatSync(own, { throwIfNoEntry: false })
@@ -86,8 +94,9 @@ export async function git(folder: string, args: readonly string[], input = ''): 
 }
 
 /** The same for a task whose exit code is an answer. */
-export async function tryGit(folder: string, args: readonly string[], input = '') {
-  const child = start(folder, args)
+export const tryGit = async (folder: string, args: readonly string[], input = '') => finish(start(folder, args), input)
+
+async function finish(child: ChildProcessWithoutNullStreams, input: string) {
   const out: Buffer[] = []
   let stderr = ''
   child.stdout.on('data', (chunk: Buffer) => out.push(chunk))
@@ -101,10 +110,30 @@ export async function tryGit(folder: string, args: readonly string[], input = ''
   return { code, stdout: Buffer.concat(out).toString(), stderr }
 }
 
+/** A pattern is looked up in milliseconds; a FIFO in the place of a file of patterns keeps git waiting for ever. */
+const askingMs = 5000
+
+/**
+ * Whether a repository ignores a path in it, by its patterns alone; undefined where git does not say. The repository is no
+ * archive but somebody's own, perhaps a linked worktree or a submodule: git finds it, and nothing is written there.
+ */
+export async function isIgnored(repository: string, path: string): Promise<boolean | undefined> {
+  // Whatever its configuration calls its folder. A name that begins with a colon would be read as a pattern.
+  const here = ['--git-dir=.git', '--work-tree=.']
+  const args = [...here, 'check-ignore', '--no-index', '--quiet', '--', `./${relative(repository, path)}`]
+  try {
+    const { code } = await finish(start(repository, args, { places: {}, timeout: askingMs }), '')
+    return code === 0 || code === 1 ? code === 0 : undefined
+  } catch {
+    // This machine has no git.
+    return undefined
+  }
+}
+
 /** Whether this machine has git. */
 export async function hasGit(): Promise<boolean> {
   try {
-    const child = start('.', ['--version'], {})
+    const child = start('.', ['--version'], { places: {} })
     child.stdout.resume()
     child.stderr.resume()
     return (await once(child, 'close'))[0] === 0

@@ -1,6 +1,6 @@
 /** Files of this machine that mail never carries: a local caller names any folder as its project, and any path in it. */
 import { execFileSync } from 'node:child_process'
-import { mkdir, rm, symlink, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { homedir, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'vitest'
@@ -135,6 +135,58 @@ verifies('mail.attach.hidden', 'a repository cannot have git run or read anythin
   const before = stored()
   expect((await told(at.send({ attachment_paths: ['notes.txt'] }))).message).toMatch(/could not be asked/)
   expect(stored()).toEqual(before)
+})
+
+verifies('mail.attach.untouched', 'the repository of the sender is as it was, byte by byte', async () => {
+  const at = await newRepository()
+  await at.write('notes.txt', 'x')
+  await at.write('.git/info/attributes', '*.psd filter=lfs\n')
+  const before = await contentsOf(join(at.project, '.git'))
+  expect(await at.send({ attachment_paths: ['notes.txt'] })).toMatchObject({ count: 1 })
+  expect(await contentsOf(join(at.project, '.git'))).toEqual(before)
+})
+
+/** All files below a folder, by their paths. */
+async function contentsOf(folder: string): Promise<Record<string, string>> {
+  const found = await readdir(folder, { recursive: true, withFileTypes: true })
+  const paths = found.filter((one) => one.isFile()).map(({ parentPath, name }) => join(parentPath, name))
+  return Object.fromEntries(await Promise.all(paths.map(async (path) => [path, await readFile(path, 'base64')])))
+}
+
+verifies('mail.attach.worktrees', 'linked worktrees, submodules and clones that share objects', async () => {
+  const at = await newRepository()
+  await at.write('.gitignore', '*.local\n')
+  const as = ['-c', 'user.name=x', '-c', 'user.email=x@example.com', '-c', 'protocol.file.allow=always']
+  const git = (folder: string, ...args: string[]) =>
+    execFileSync('git', ['-C', folder, ...as, ...args], { stdio: 'pipe' })
+  git(at.project, 'add', '.gitignore')
+  git(at.project, 'commit', '--quiet', '-m', 'x')
+  const [linked, shared, around] = ['linked', 'shared', 'around'].map((name) => join(at.folder, name)) as [
+    string,
+    string,
+    string,
+  ]
+  git(at.project, 'worktree', 'add', '--quiet', linked)
+  git(at.folder, 'clone', '--quiet', '--shared', at.project, shared)
+  git(at.folder, 'init', '--quiet', around)
+  git(around, 'submodule', '--quiet', 'add', at.project, 'part')
+  for (const folder of [linked, shared, join(around, 'part')]) {
+    await writeFile(join(folder, 'notes.txt'), 'notes')
+    await writeFile(join(folder, 'secret.local'), 'x')
+    expect(await attach(parley(), folder, 'notes.txt'), folder).toMatchObject({ count: 1 })
+    expect((await told(attach(parley(), folder, 'secret.local'))).message, folder).toMatch(/ignored by git/)
+  }
+})
+
+verifies('mail.attach.untouched', 'git that does not answer is ended, and the file refused', async () => {
+  const at = await newRepository()
+  await at.write('notes.txt', 'x')
+  const pipe = join(at.folder, 'pipe')
+  execFileSync('mkfifo', [pipe])
+  // Nobody writes there: git would wait for its patterns for ever.
+  execFileSync('git', ['-C', at.project, 'config', 'core.excludesFile', pipe])
+  const error = await told(at.send({ attachment_paths: ['notes.txt'] }))
+  expect(error.message).toMatch(/could not be asked/)
 })
 
 verifies('mail.attach.own-files', 'the settings of Parley itself are closed, whatever is allowed', async () => {

@@ -1,7 +1,7 @@
 /** Which files of this machine mail may carry: those of a project that is a git repository, or that the operator has listed. */
 import { access, realpath } from 'node:fs/promises'
-import { join, relative } from 'node:path'
-import { tryGit } from '../../archive/git.ts'
+import { join } from 'node:path'
+import { isIgnored } from '../../archive/git.ts'
 import { type Folder, findFolder, giveContent, refused } from '../../attachments/folder.ts'
 import { foldersUpTo, isHidden, isKeyName, isSameOrWithin, isSystemFolder } from '../../attachments/grounds.ts'
 import type { HubError } from '../../base/errors.ts'
@@ -39,22 +39,12 @@ const hasGit = (folder: string): Promise<boolean> =>
 export async function judgeFile({ folder, top }: Ground, path: string, real: string): Promise<void> {
   if (isHidden(folder.real, real)) throw secret(path, 'is hidden')
   if (isKeyName(real)) throw secret(path, 'is named like a private key')
-  for (const repository of foldersUpTo(top, real))
-    if ((await hasGit(repository)) && (await isIgnored(repository, path, real))) throw secret(path, 'is ignored by git')
-}
-
-/** By its rules alone: git reads no index, and runs nothing that the repository asks for. */
-async function isIgnored(repository: string, path: string, real: string): Promise<boolean> {
-  // Whatever its configuration calls its folder. A name that begins with a colon would be read as a pattern.
-  const here = ['--git-dir=.git', '--work-tree=.']
-  const task = [...here, 'check-ignore', '--no-index', '--quiet', '--', `./${relative(repository, real)}`]
-  const code = await tryGit(repository, task).then(
-    (ended) => ended.code,
-    () => undefined,
-  )
-  if (code === 0 || code === 1) return code === 0
-  // Without an answer it may be what nobody is to see.
-  throw secret(path, 'may be ignored by git, which could not be asked')
+  for (const repository of foldersUpTo(top, real)) {
+    const ignored = (await hasGit(repository)) ? await isIgnored(repository, real) : false
+    // Without an answer it may be what nobody is to see.
+    if (ignored === undefined) throw secret(path, 'may be ignored by git, which could not be asked')
+    if (ignored) throw secret(path, 'is ignored by git')
+  }
 }
 
 export const secret = (path: string, why: string): HubError =>
