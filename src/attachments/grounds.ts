@@ -1,4 +1,5 @@
 /** The folders and files of this machine that mail never carries, by their names and by what they hold. */
+import { realpath } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { dirname, isAbsolute, join, relative, sep } from 'node:path'
 import { isWithin } from './folder.ts'
@@ -21,12 +22,14 @@ const shared = [
 const homes = ['/home', '/Users', 'C:\\Users']
 
 /** `folder` has its links followed. A folder around the home folder is none of a project either. */
-export function isSystemFolder(folder: string): boolean {
+export async function isSystemFolder(folder: string): Promise<boolean> {
   const above = dirname(folder)
   if (above === folder || shared.includes(folder) || homes.includes(above)) return true
   if (systemTrees.some((tree) => isSameOrWithin(tree, folder))) return true
   const home = homeFolder()
-  return home !== undefined && isSameOrWithin(folder, home)
+  if (home === undefined) return false
+  const real = await realpath(home).catch(() => home)
+  return isSameOrWithin(folder, home) || isSameOrWithin(folder, real)
 }
 
 export function homeFolder(): string | undefined {

@@ -10,7 +10,7 @@ export const attachmentSettings = {
   }),
   ATTACHMENT_HIDDEN: setting({
     default: 'false',
-    says: 'Whether hidden files, private keys and files that git ignores may be attached to mail by their path.',
+    says: 'Whether hidden files, files of a project in a hidden folder, private keys and files that git ignores may be attached to mail by their path.',
     parse: flag,
   }),
   CONVERT_IMAGES: setting({

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { homedir, tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect } from 'vitest'
+import { expect, onTestFinished, vi } from 'vitest'
 import { attackedServer, told } from '../support/attachment-attacks.ts'
 import { type Message, plainMail, type Receipt } from '../support/mail.ts'
 import { serveHere, shareServer, temporaryFolder } from '../support/parley.ts'
@@ -44,7 +44,9 @@ verifies('mail.attach.ground', 'files of a folder that is no git repository', as
   expect(await attach(parley(), folder, 'notes.txt')).toMatchObject({ count: 1 })
   await mkdir(join(folder, 'part'))
   await writeFile(join(folder, 'part/notes.txt'), 'notes')
-  expect((await told(attach(parley(), join(folder, 'part'), 'notes.txt'))).message).toMatch(/no git repository/)
+  const { message } = await told(attach(parley(), join(folder, 'part'), 'notes.txt'))
+  expect(message).toMatch(/no git repository/)
+  expect(message).toContain(`use the project ${JSON.stringify(folder)}`)
 })
 
 verifies('mail.attach.ground', 'ATTACHMENT_ROOTS lists folders whose projects need no git', async () => {
@@ -66,6 +68,52 @@ verifies('mail.attach.ground', 'ATTACHMENT_ROOTS lists folders whose projects ne
   for (const folder of ['/', '/etc', '/usr/share', '/var', '/proc/self', '/home', homedir()])
     expect((await told(attach(server, folder, 'notes.txt'))).message, folder).toMatch(/home or system folder/)
   expect((await told(attach(server, '/', 'etc/shadow'))).hint).toMatch(/data URI/)
+})
+
+verifies('mail.attach.ground', 'a home folder that is reached by a link is one', async () => {
+  const folder = await temporaryFolder()
+  const home = join(folder, 'data/ann')
+  await mkdir(home, { recursive: true })
+  await writeFile(join(home, 'notes.txt'), 'notes')
+  for (const repository of [home, join(folder, 'data')]) execFileSync('git', ['init', '--quiet', repository])
+  const link = join(folder, 'home')
+  await symlink(home, link)
+  vi.stubEnv('HOME', link)
+  onTestFinished(() => void vi.unstubAllEnvs())
+  for (const [project, path] of [
+    [home, 'notes.txt'],
+    [link, 'notes.txt'],
+    [join(folder, 'data'), 'ann/notes.txt'],
+  ] as const)
+    expect((await told(attach(parley(), project, path))).message, project).toMatch(/home or system folder/)
+})
+
+verifies('mail.attach.hidden', 'a hidden folder is none for being named as the project', async () => {
+  const root = await temporaryFolder()
+  const projects = ['.store', '.trees/plain', '.trees/repository'].map((name) => join(root, name))
+  const [store = '', plain = '', repository = ''] = projects
+  for (const project of projects) {
+    await mkdir(project, { recursive: true })
+    await writeFile(join(project, 'notes.txt'), 'notes')
+  }
+  for (const made of [store, repository]) execFileSync('git', ['init', '--quiet', made])
+  const link = join(root, 'link')
+  await symlink(store, link)
+  const [listed, within, open] = await Promise.all([
+    serveHere({ env: { ATTACHMENT_ROOTS: root } }),
+    serveHere({ env: { ATTACHMENT_ROOTS: join(root, '.trees') } }),
+    serveHere({ env: { ATTACHMENT_ROOTS: root, ATTACHMENT_HIDDEN: 'true' } }),
+  ])
+  for (const project of [...projects, link]) {
+    const { message, hint } = await told(attach(listed, project, 'notes.txt'))
+    expect(message, project).toMatch(/hidden.*ATTACHMENT_HIDDEN=true/)
+    expect(hint).toMatch(/data URI/)
+    expect(await attach(open, project, 'notes.txt'), project).toMatchObject({ count: 1 })
+  }
+  expect((await told(attach(parley(), store, 'notes.txt'))).message).toMatch(/hidden/)
+  // Whoever lists a hidden folder means it.
+  for (const project of [plain, repository])
+    expect(await attach(within, project, 'notes.txt'), project).toMatchObject({ count: 1 })
 })
 
 verifies('mail.attach.hidden', 'hidden files, keys and ignored files of a repository', async () => {

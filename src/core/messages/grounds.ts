@@ -1,6 +1,6 @@
 /** Which files of this machine mail may carry: those of a project that is a git repository, or that the operator has listed. */
 import { access, realpath } from 'node:fs/promises'
-import { join } from 'node:path'
+import { join, parse } from 'node:path'
 import { isIgnored } from '../../archive/git.ts'
 import { type Folder, findFolder, giveContent, refused } from '../../attachments/folder.ts'
 import { foldersUpTo, isHidden, isKeyName, isSameOrWithin, isSystemFolder } from '../../attachments/grounds.ts'
@@ -20,13 +20,39 @@ export async function findGround(hub: Hub, key: string): Promise<Ground | string
   const folder = await findFolder(key)
   const named = JSON.stringify(echo(key))
   if (folder === undefined) return `this server has no folder ${named}`
-  if (isSystemFolder(folder.real)) return `${named} is a home or system folder, of which no file is read`
-  if (await hasGit(folder.real)) return { folder, top: folder.real }
-  for (const root of hub.rules.attachments.roots) {
-    const top = await realpath(root).catch(() => root)
-    if (isSameOrWithin(top, folder.real)) return { folder, top }
-  }
-  return `the folder ${named} is no git repository and not listed in ATTACHMENT_ROOTS`
+  const { real } = folder
+  if (await isSystemFolder(real)) return `${named} is a home or system folder, of which no file is read`
+  const { roots, hidden } = hub.rules.attachments
+  const tops = await listTops(roots, real)
+  // Else whoever names a hidden folder as its project sees what is hidden from the project around it.
+  const open = tops.find(({ from }) => hidden || !isHidden(from, real))
+  if (open !== undefined) return { folder, top: open.top }
+  if (tops.length > 0) return `the folder ${named} is hidden or in a hidden one, which takes ATTACHMENT_HIDDEN=true`
+  const around = await findAround(real)
+  return around === undefined
+    ? `the folder ${named} is no git repository and not listed in ATTACHMENT_ROOTS`
+    : `the folder ${named} is no git repository of its own: use the project ${JSON.stringify(echo(around))}`
+}
+
+interface Top extends Pick<Ground, 'top'> {
+  /** The folder below which a hidden one counts: whoever lists a hidden folder means it. */
+  readonly from: string
+}
+
+async function listTops(roots: readonly string[], real: string): Promise<Top[]> {
+  const listed = await Promise.all(roots.map((root) => realpath(root).catch(() => root)))
+  return [
+    ...((await hasGit(real)) ? [{ top: real, from: parse(real).root }] : []),
+    ...listed.filter((root) => isSameOrWithin(root, real)).map((root) => ({ top: root, from: root })),
+  ]
+}
+
+/** The repository that a folder is a part of, where its files may be read. */
+async function findAround(real: string): Promise<string | undefined> {
+  const { root } = parse(real)
+  for (const folder of foldersUpTo(root, real))
+    if ((await hasGit(folder)) && !isHidden(root, folder) && !(await isSystemFolder(folder))) return folder
+  return undefined
 }
 
 const hasGit = (folder: string): Promise<boolean> =>
