@@ -52,7 +52,7 @@ export interface MailPage<Message extends MailMessage = MailMessage> {
 }
 
 /** Reading on brings the next messages, not the newest: else those in between would be lost (mail.inbox.reads-on). */
-export const readsOn = ({ since, after }: Pick<InboxWish, 'since' | 'after'>): boolean =>
+export const readsOn = ({ since, after }: { since?: unknown; after?: unknown }): boolean =>
   since !== undefined || after !== undefined
 
 /**

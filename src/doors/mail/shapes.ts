@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { limits, sizeInWords } from '../../base/limits.ts'
 import type { Committed } from '../../core/archive/commits.ts'
-import { type Budget, type InboxWish, type MailPage, type Received, readsOn } from '../../core/mail/inbox.ts'
+import { type Budget, type MailPage, type Received, readsOn } from '../../core/mail/inbox.ts'
 import type { MailMessage, Party } from '../../core/mail/messages.ts'
 import type { Attachment } from '../../core/messages/carried.ts'
 import type { Delivery } from '../../core/messages/receipt.ts'
@@ -43,15 +43,26 @@ export const budgetOf = (characters: number, beside = 0): Budget => ({
   sizeOf: (message) => JSON.stringify(toReceived(message)).length + 1,
 })
 
-/** The call that goes on behind a page of an inbox; nothing where it was the last (mail.inbox.more). */
-export function goesOn({ messages, more }: MailPage, { after, since, bodies = false }: Partial<InboxWish>) {
+/** What `fetch_inbox` takes for an argument that is left out. Some clients put more than 50,000 characters into a file, where a model does not look. */
+export const inboxDefaults = { limit: 20, urgent_only: false, include_bodies: false, max_chars: 40_000 } as const
+
+/** The arguments of `fetch_inbox`, but for who asks. */
+type InboxAsked = { readonly [Name in keyof typeof inboxDefaults | 'after_id' | 'before_id' | 'since_ts']?: unknown }
+
+/** The call that goes on behind a page of an inbox, and asks for the same; nothing where it was the last (mail.inbox.more). */
+export function goesOn({ messages, more }: MailPage, asked: InboxAsked) {
   if (!more) return {}
-  const onwards = readsOn({ after, since })
+  const onwards = readsOn({ after: asked.after_id, since: asked.since_ts })
   const last = onwards ? messages[0]?.id : messages.at(-1)?.id
-  const with_bodies = bodies ? ', include_bodies: true' : ''
+  const place = onwards ? 'after_id' : 'before_id'
+  const usual: InboxAsked = inboxDefaults
+  const { [place]: _, ...others } = asked
+  const args = Object.entries({ [place]: last, ...others })
+    .filter(([name, value]) => value !== undefined && value !== usual[name as keyof InboxAsked])
+    .map(([name, value]) => `${name}: ${JSON.stringify(value)}`)
   return {
     ...(onwards ? { next_after: last } : { next_before: last }),
-    note: `There are ${onwards ? 'newer' : 'older'} messages: call fetch_inbox with ${onwards ? 'after_id' : 'before_id'}: ${last}${with_bodies}.`,
+    note: `There are ${onwards ? 'newer' : 'older'} messages: call fetch_inbox with ${args.join(', ')}.`,
   }
 }
 

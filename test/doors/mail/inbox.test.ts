@@ -91,6 +91,27 @@ describe('The inbox', () => {
     expect(await ask({ limit: 4 })).toMatchObject({ has_more: false })
   })
 
+  verifies('mail.inbox.more', 'the call that goes on asks for the same', async () => {
+    for (let n = 0; n < 4; n++) await desk.send({ importance: n === 1 ? 'normal' : 'urgent', body_md: 'x'.repeat(900) })
+    const others = { urgent_only: true, include_bodies: true, max_chars: 2000 }
+    for (const range of [{}, { since_ts: '2026-01-01', before_id: 999_999_999 }, { after_id: 0, limit: 1 }]) {
+      const seen: number[] = []
+      for (let asked: Record<string, unknown> = { ...others, ...range }; ; ) {
+        const { result, has_more, note = '' } = await desk.inboxPage('BlueLake', asked)
+        expect(result).toMatchObject([{ importance: 'urgent', body_md: 'x'.repeat(900) }])
+        seen.push(result[0]?.id ?? 0)
+        if (!has_more) break
+        // Followed to the letter, and with nothing that goes without saying.
+        const [, args = ''] = /call fetch_inbox with (.*)\.$/.exec(note) ?? []
+        const next = JSON.parse(`{${args.replace(/(\w+): /g, '"$1": ')}}`)
+        expect(next).toMatchObject({ ...others, ...range, ...('after_id' in range && { after_id: seen.at(-1) }) })
+        expect('limit' in next).toBe('limit' in range)
+        asked = next
+      }
+      expect(new Set(seen).size).toBe(3)
+    }
+  })
+
   verifies('mail.inbox.urgent', 'urgent_only shows importance high and urgent', async () => {
     for (const importance of ['low', 'normal', 'high', 'urgent']) await desk.send({ importance })
     const found = await desk.inbox('BlueLake', { urgent_only: true })

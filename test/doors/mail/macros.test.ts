@@ -71,7 +71,7 @@ describe('macro_start_session', () => {
         inbox: [{ subject: 'two' }],
         inbox_has_more: true,
         next_before: expect.any(Number),
-        note: expect.stringMatching(/fetch_inbox with before_id: \d+\.$/),
+        note: expect.stringMatching(/fetch_inbox with before_id: \d+, limit: 1\.$/),
       })
       expect(again.inbox).toHaveLength(1)
     },
@@ -142,7 +142,9 @@ describe('macro_prepare_thread', () => {
       next_before: last,
       note: expect.stringContaining(`fetch_inbox with before_id: ${last}, include_bodies: true`),
     })
-    expect((await prepare({ ...asked, max_chars: 1 })).inbox).toHaveLength(1)
+    const narrow = (await prepare({ ...asked, max_chars: 1, inbox_limit: 5 })) as typeof prepared
+    expect(narrow.inbox).toHaveLength(1)
+    expect(narrow.note).toMatch(/, include_bodies: true, limit: 5, max_chars: 1\.$/)
   })
 
   verifies('mail.macro.prepare-missing', 'prepares for a thread that nobody has written to yet', async () => {

@@ -47,10 +47,21 @@ const inboxShape = {
   note: z.string().optional(),
 }
 
-const toInbox = (page: MailPage<Received>, bodies = false) => ({
+interface InboxAsked {
+  readonly inbox_limit: number
+  readonly include_inbox_bodies?: boolean
+  readonly max_chars?: number
+}
+
+/** Goes on in pages of the size that was asked for; where none was, in those of fetch_inbox. */
+const toInbox = (page: MailPage<Received>, { inbox_limit, include_inbox_bodies, max_chars }: InboxAsked) => ({
   inbox: page.messages.map(toReceived),
   inbox_has_more: page.more,
-  ...goesOn(page, { bodies }),
+  ...goesOn(page, {
+    include_bodies: include_inbox_bodies,
+    limit: inbox_limit === usualInbox ? undefined : inbox_limit,
+    max_chars,
+  }),
 })
 
 export function macroTools(hub: Hub) {
@@ -93,7 +104,7 @@ export function macroTools(hub: Hub) {
         project: toProject(started.project),
         agent: toRegistered(started.registered),
         file_reservations: toReserved(started.reserved),
-        ...toInbox(started.inbox),
+        ...toInbox(started.inbox, { inbox_limit }),
         active_agents: started.others.map(toActive),
       }
     },
@@ -145,7 +156,7 @@ export function macroTools(hub: Hub) {
         project: toProject(prepared.project),
         agent: toRegistered(prepared.registered),
         thread: toThread(prepared.thread),
-        ...toInbox(prepared.inbox, input.include_inbox_bodies),
+        ...toInbox(prepared.inbox, input),
       }
     },
   })

@@ -25,7 +25,7 @@ import {
   toAddresses,
 } from '../fields.ts'
 import type { MailScope } from '../scope.ts'
-import { budgetOf, goesOn, receiptShape, toReceipt, toReceived } from '../shapes.ts'
+import { budgetOf, goesOn, inboxDefaults, receiptShape, toReceipt, toReceived } from '../shapes.ts'
 
 const cluster = 'messaging'
 const tool = defineTool<MailScope>()
@@ -39,10 +39,9 @@ const addresses = (to: readonly string[] = [], cc: readonly string[] = [], bcc: 
 
 const importance = z.enum(['low', 'normal', 'high', 'urgent'])
 
-/** Some clients put a result above 50,000 characters into a file, where a model does not look. */
-export const maxChars = z.int().min(1).max(limits.answerBodyBytes).default(40_000)
+export const maxChars = z.int().min(1).max(limits.answerBodyBytes).default(inboxDefaults.max_chars)
 
-export const inboxLimit = z.int().min(1).max(limits.inboxListed).default(20)
+export const inboxLimit = z.int().min(1).max(limits.inboxListed).default(inboxDefaults.limit)
 
 export function messageTools(hub: Hub): Tool<MailScope>[] {
   const sendMessage = tool({
@@ -139,8 +138,8 @@ export function messageTools(hub: Hub): Tool<MailScope>[] {
       project_key: projectKey,
       agent_name: name.describe('Your own name.'),
       limit: inboxLimit,
-      urgent_only: z.boolean().default(false).describe('Only importance high and urgent.'),
-      include_bodies: z.boolean().default(false).describe('true: with their text, body_md.'),
+      urgent_only: z.boolean().default(inboxDefaults.urgent_only).describe('Only importance high and urgent.'),
+      include_bodies: z.boolean().default(inboxDefaults.include_bodies).describe('true: with their text, body_md.'),
       since_ts: since.optional().describe('ISO 8601: only messages sent later.'),
       after_id: place.optional().describe('The highest id you have seen, 0 for none: only messages with a higher one.'),
       before_id: place.optional().describe('Only messages with a lower id.'),
@@ -156,19 +155,18 @@ export function messageTools(hub: Hub): Tool<MailScope>[] {
     }),
     effect: 'read',
     alwaysLoad: true,
-    async run({ project_key, agent_name, limit, urgent_only, include_bodies, ...range }, context) {
-      const part: InboxPart = urgent_only ? 'urgent' : 'all'
-      const wish = {
+    async run({ project_key, agent_name, ...asked }, context) {
+      const part: InboxPart = asked.urgent_only ? 'urgent' : 'all'
+      const page = await listInbox(hub, acting(context, project_key, agent_name), {
         part,
-        since: range.since_ts === undefined ? undefined : parseTime(range.since_ts),
-        after: range.after_id,
-        before: range.before_id,
-        bodies: include_bodies,
-        budget: budgetOf(range.max_chars),
-        limit,
-      }
-      const page = await listInbox(hub, acting(context, project_key, agent_name), wish)
-      return { result: page.messages.map(toReceived), has_more: page.more, ...goesOn(page, wish) }
+        since: asked.since_ts === undefined ? undefined : parseTime(asked.since_ts),
+        after: asked.after_id,
+        before: asked.before_id,
+        bodies: asked.include_bodies,
+        budget: budgetOf(asked.max_chars),
+        limit: asked.limit,
+      })
+      return { result: page.messages.map(toReceived), has_more: page.more, ...goesOn(page, asked) }
     },
   })
 
