@@ -135,19 +135,21 @@ export interface CarrierRow {
   readonly project_id: number
 }
 
-/** A message in sight that carries this content: of a project, or of any. */
-export async function findCarrierOf(
-  db: Reader,
-  { sha1, of, projectId }: { sha1: string; of: Sight['of']; projectId: number | undefined },
-): Promise<CarrierRow | undefined> {
-  const [row] = await db.all<CarrierRow>(sql`
+interface CarrierQuery {
+  readonly sha1: string
+  readonly of: Sight['of']
+  readonly projectId: number | undefined
+  readonly limit: number
+}
+
+/** The first messages in sight that carry this content: of a project, or of any. */
+export const listCarriersOf = (db: Reader, { sha1, of, projectId, limit }: CarrierQuery): Promise<CarrierRow[]> =>
+  db.all<CarrierRow>(sql`
     SELECT m.id, m.attachments, a.project_id FROM attachment_carriers c JOIN messages m ON m.id = c.message_id
     JOIN threads t ON t.id = m.thread_id JOIN agents a ON a.id = m.sender_id
     WHERE c.sha1 = ${sha1} AND t.status <> 'deleted' AND (${received(of, projectId)}
       OR (${projectId === undefined ? sql`TRUE` : ofProject(projectId)} AND ${forEyesOf(of)}))
-    ORDER BY m.id LIMIT 1`)
-  return row
-}
+    ORDER BY m.id LIMIT ${limit}`)
 
 /** The newest messages that a project sees and that carry this file, with the project that stores it. */
 export function listCarriers(

@@ -49,12 +49,11 @@ export async function listAttachments(
         if (row.type === 'link') return { kind: 'link', uri: row.uri }
         const kept = { mediaType: row.media_type, ...(row.original_path && { original: row.original_path }) }
         if (row.type === 'file') return { kind: 'file', ...kept, path: row.path, bytes: row.bytes, sha1: row.sha1 }
-        const { sha1, in_body: inBody = false } = row
-        const image = identified(
-          { kind: 'inline', ...kept, dataUri: uris.get(`${id}/${position}`), sha1, inBody },
-          body,
-        )
-        return once && image.inBody ? { ...image, dataUri: undefined } : image
+        const { sha1 } = row
+        const dataUri = uris.get(`${id}/${position}`)
+        // Of an image from before no hash is noted: none is named, because it would not be found by it.
+        const inBody = row.in_body ?? (sha1 === undefined && standsIn(body, dataUri))
+        return { kind: 'inline', ...kept, dataUri: once && inBody ? undefined : dataUri, sha1, inBody }
       }),
     ]),
   )
@@ -68,8 +67,11 @@ export function identified(image: Inline, body: string | null | undefined): Inli
   const sha1 = createHash('sha1')
     .update(parseDataUri(image.dataUri)?.bytes ?? '')
     .digest('hex')
-  return { ...image, sha1, inBody: body?.includes(image.dataUri) === true }
+  return { ...image, sha1, inBody: standsIn(body, image.dataUri) }
 }
+
+const standsIn = (body: string | null | undefined, dataUri: string | undefined): boolean =>
+  dataUri !== undefined && body?.includes(dataUri) === true
 
 /** The hashes by which the content of attachments is found, each once. */
 export const sha1sOf = (attachments: readonly Attachment[]): string[] => [

@@ -87,9 +87,22 @@ eachEngine('What a message carries', (open) => {
     )
     const file = attachments.find(({ kind }) => kind === 'file')
     expect((await readByHash(hub, local, { sha1: file ? hashOf([file]) : '' })).bytes.toString()).toBe('old')
-    // The image still comes once: its hash is made as it is read.
+    // The image still comes once, and names no hash by which it is not found.
     const shown = (await inbox())[0]?.attachments.find(({ kind }) => kind === 'inline')
-    expect(shown).toMatchObject({ sha1: hash, inBody: true, dataUri: undefined })
+    expect(shown).toMatchObject({ sha1: undefined, inBody: true, dataUri: undefined })
+    await hub.close()
+  })
+
+  verifies('mail.attach.resource', 'is found though the first message that carries it has lost it', async () => {
+    const { hub, db, projectId, send: sendGreen } = await startAttachments(open)
+    const enclosing = { paths: ['data:text/plain,same'] }
+    const hash = hashOf((await sendGreen({ enclosing })).attachments)
+    const away = '/srv/away'
+    for (const name of ['QuietOwl', 'LoudOwl']) await register(hub, local, { project: away, name })
+    const message = { to: [{ name: 'LoudOwl' }], subject: 'x', body: 'x', enclosing }
+    expect(hashOf((await send(hub, registered('QuietOwl', away), message)).attachments)).toBe(hash)
+    await db.tx((tx) => tx.all(sql`DELETE FROM attachments WHERE project_id = ${projectId}`))
+    expect((await readByHash(hub, local, { sha1: hash })).bytes.toString()).toBe('same')
     await hub.close()
   })
 })

@@ -1,7 +1,7 @@
 /** The content of what goes along with a message, for those who see the message. */
 import { parseDataUri } from '../../attachments/data-uri.ts'
 import { HubError } from '../../base/errors.ts'
-import { type CarrierRow, findCarrierOf, findFile, findPart, listInline } from '../../store/attachments.ts'
+import { type CarrierRow, findFile, findPart, listCarriersOf, listInline } from '../../store/attachments.ts'
 import { findCarrier } from '../../store/thread-views.ts'
 import type { Caller } from '../access/callers.ts'
 import { sightOf } from '../access/rules.ts'
@@ -44,13 +44,18 @@ export interface HashWish {
   readonly project?: string | undefined
 }
 
+/** Each project stores a file of its own: where that of one message is lost, the next may have it. */
+const mostTried = 5
+
 /** What some message in sight carries, by its hash. Whoever guesses that learns nothing. */
 export async function readByHash(hub: Hub, caller: Caller, { sha1, project }: HashWish): Promise<Enclosed> {
   const home = project === undefined ? undefined : await needProject(hub, caller, project)
   const { of } = sightOf(caller, home?.id ?? 0)
-  const row = await findCarrierOf(reader(hub), { sha1, of, projectId: home?.id })
-  const content = row && (await findHashed(hub, row, sha1))
-  if (content !== undefined) return content
+  const rows = await listCarriersOf(reader(hub), { sha1, of, projectId: home?.id, limit: mostTried })
+  for (const row of rows) {
+    const content = await findHashed(hub, row, sha1)
+    if (content !== undefined) return content
+  }
   throw new HubError('NOT_FOUND', `You can see no attachment ${sha1}.`, {
     hint: 'Its sha1 stands in attachments of the message that carries it. Check project, or leave it out.',
   })
