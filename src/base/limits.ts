@@ -86,6 +86,8 @@ export const limits = {
   answerBodyBytes: MiB,
   /** Characters of a text in one answer at the hub: longer ones come in parts. */
   textPartLength: 256 * 1024,
+  /** Bytes of an attachment in one answer: in base64 still less than a client may leave unread on a stream. */
+  bytesPart: 2 * MiB,
   /** Updates of a session that are told after it was away, and for how long they are: a day. */
   updatesKept: 1000,
   updatesKeptMs: 86_400_000,

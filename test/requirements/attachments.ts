@@ -22,6 +22,7 @@ export const attachments = [
   { id: 'mail.attach.answers', spec: 'DECISIONS mail 11', says: 'Lists without bodies have no images: data_omitted, sha1 and uri stand for them.' },
   { id: 'mail.attach.once', spec: 'DECISIONS mail 11', says: 'An inline image comes once: in the body if it stands there, else in attachments, which name its sha1.' },
   { id: 'mail.attach.resource', spec: 'DECISIONS mail 11', says: 'resource://attachment/{sha1} serves the content of messages in sight; answers and fetch_inbox name it.' },
+  { id: 'mail.attach.parts', spec: 'DECISIONS mail 11', says: 'A long text or file is read in parts, by offset; next_offset says where the next begins.' },
   { id: 'mail.attach.callers', spec: 'DECISIONS mail 11', says: 'Files are read for local callers and the operator; with the key of an agent only data URIs are taken.' },
   { id: 'mail.attach.inside', spec: 'DECISIONS mail 11', says: "A path that leaves the project's folder, by .. or by links, is refused." },
   { id: 'mail.attach.ground', spec: 'DECISIONS mail 11', says: 'Files are read in git repositories and below ATTACHMENT_ROOTS only, never in a home or system folder itself.' },

@@ -1,5 +1,6 @@
 /** Attachments as several doors show them, and their content. */
 import { isUtf8 } from 'node:buffer'
+import { limits } from '../../base/limits.ts'
 import type { Attachment } from '../../core/messages/carried.ts'
 import type { Enclosed } from '../../core/threads/enclosures.ts'
 import { partOf } from '../../core/threads/hub-threads.ts'
@@ -17,10 +18,16 @@ export function toAttachment(attachment: Attachment) {
   return { type, media_type, ...(sha1 !== undefined && { sha1 }), ...content, ...kept }
 }
 
-/** Text is shown as text where it is valid, a long one in parts. */
+/** Text is shown as text where it is valid. What is long comes in parts: text by characters, else by bytes (mail.attach.parts). */
 export function toContent({ mediaType, bytes }: Enclosed, offset: number): RawContent {
   const textual = /^text\/|[/+](?:json|xml|yaml|javascript)$/.test(mediaType)
-  if (!textual || !isUtf8(bytes)) return new RawContent(mediaType, bytes)
-  const { text, nextOffset } = partOf(bytes.toString('utf8'), offset)
-  return new RawContent(mediaType, text, nextOffset === undefined ? undefined : { next_offset: nextOffset })
+  if (textual && isUtf8(bytes)) {
+    const { text, nextOffset } = partOf(bytes.toString('utf8'), offset)
+    return toPart(mediaType, text, nextOffset)
+  }
+  const end = offset + limits.bytesPart
+  return toPart(mediaType, bytes.subarray(offset, end), end < bytes.length ? end : undefined)
 }
+
+const toPart = (mediaType: string, part: string | Buffer, nextOffset: number | undefined): RawContent =>
+  new RawContent(mediaType, part, nextOffset === undefined ? undefined : { next_offset: nextOffset })

@@ -1,5 +1,5 @@
 /** Attachments read by their hash: what came along with a message reaches the model that got it, and nobody else. */
-import { createHash } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import { expect } from 'vitest'
 import { connectMail, type Message, newDesk, plainMail, type Receipt } from '../../support/mail.ts'
 import { connectClient, type EraName, eras, serveHere, shareServer } from '../../support/parley.ts'
@@ -65,6 +65,21 @@ verifies('mail.attach.resource', 'a long text comes in parts, an original by its
   const [, original] = /([0-9a-f]{40})\.png$/.exec(attachments[1]?.original_path ?? '') ?? []
   const { blob = '' } = await read(server, `resource://attachment/${original?.toUpperCase()}`)
   expect(Buffer.from(blob, 'base64').equals(png)).toBe(true)
+})
+
+verifies('mail.attach.parts', 'bytes come in parts too', async () => {
+  const desk = await newDesk(parley())
+  const bytes = randomBytes(2.5 * 1024 * 1024)
+  const { attachments } = (await desk.send({ attachment_paths: [uriOf('application/zip', bytes)] })) as Sent
+  const uri = attachments[0]?.uri ?? ''
+  const parts: Buffer[] = []
+  for (let offset: unknown = 0; offset !== undefined; ) {
+    const { blob = '', _meta } = await read(parley(), `${uri}?offset=${offset}`)
+    parts.push(Buffer.from(blob, 'base64'))
+    offset = _meta?.next_offset
+  }
+  expect(parts.map(({ length }) => length)).toEqual([2, 0.5].map((size) => size * 1024 * 1024))
+  expect(Buffer.concat(parts).equals(bytes)).toBe(true)
 })
 
 verifies('mail.attach.resource', 'only where its message is in sight', async () => {
