@@ -55,6 +55,7 @@ export const hub = [
   { id: 'hub.tasks.owned', spec: 'hub.md Session isolation', says: 'A task is its owner’s: to others it is unknown.' },
   { id: 'hub.tasks.status', spec: 'hub.md When to use tasks', says: 'The end of a task is told to its session by notifications/tasks/status.' },
   { id: 'hub.tasks.summaries', spec: 'hub.md When to use tasks', says: 'Summaries with a language model run as tasks too.' },
+  { id: 'hub.tasks.unread', spec: 'DECISIONS hub 17', says: 'A reply that a task received stays unread until the result of the task is handed out.' },
   { id: 'hub.tasks.limited', spec: 'DECISIONS all 4', says: 'Past TASKS_PER_AGENT tasks at once the next is refused with RATE_LIMITED, and sends nothing.' },
   { id: 'hub.logging.calls', spec: 'DECISIONS hub 20', says: 'At debug a client is told of each of its own calls, without what was written.' },
 ] as const satisfies readonly Requirement[]

@@ -188,8 +188,9 @@ export async function awaitReplies(hub: Hub, looker: Looker, messageId: number, 
   }
   let rows: ViewRow[] = []
   const { waitMs: ms, limitMs = hub.limits.waitMs, signals, counted = false } = patience
+  const isTask = patience.limitMs !== undefined
   // That of a task is never refused: the task was let in.
-  const waiter = patience.limitMs === undefined ? waiterOf(looker, view) : undefined
+  const waiter = isTask ? undefined : waiterOf(looker, view)
   const channel = threadChannel(seen.thread.id)
   await wait(hub, { channel, ms, limitMs, signals, waiter, counted }, async () => {
     rows = firstOfEach(await listReplies(reader(hub), query), asked)
@@ -204,8 +205,19 @@ export async function awaitReplies(hub: Hub, looker: Looker, messageId: number, 
     thread: seen.thread.called,
     replies: await seenMessages(hub, view, rows),
     missing,
-    putBack: await markShown(hub, looker.caller, agent, unreadOf(rows)),
+    // Nobody has seen the result of a task yet, and perhaps nobody fetches it (hub.tasks.unread).
+    putBack: await markShown(hub, looker.caller, agent, isTask ? [] : unreadOf(rows)),
   }
+}
+
+/** Marks the replies in the result of a task, once it is handed out. Returns the way back, for an answer that is lost. */
+export async function markReplies(
+  hub: Hub,
+  looker: Looker,
+  messageIds: readonly number[],
+): Promise<() => Promise<void>> {
+  const { agent } = await viewOf(hub, looker)
+  return agent === undefined ? async () => {} : markShown(hub, looker.caller, agent, messageIds)
 }
 
 /** Of one that was asked alone, anybody's answer counts that names the message. */

@@ -86,6 +86,8 @@ export interface Tool<Scope, Input extends z.ZodObject = z.ZodObject, Value = un
    * it has done before must not be done twice.
    */
   task?(input: z.output<Input>): boolean
+  /** Runs each time the value of a call that ran as a task is handed to its client. */
+  handOut?(value: Value, context: CallContext<Scope>): Promise<void>
   /** It talks with its client while it runs; such a tool is no task. */
   readonly talks?: boolean
   run(input: z.output<Input>, context: CallContext<Scope>): Promise<Value>

@@ -3,7 +3,7 @@ import { describe, expect } from 'vitest'
 import { inSession, sessionEvents } from '../../support/events.ts'
 import { hubDoorOf } from '../../support/hub-door.ts'
 import { says, startEndpoint } from '../../support/openai.ts'
-import { type Served, serveHere, shareServer, startParley } from '../../support/parley.ts'
+import { mailbox, type Served, serveHere, shareServer, startParley } from '../../support/parley.ts'
 import { verifies } from '../../support/verifies.ts'
 import { openSession } from '../../support/wire.ts'
 
@@ -172,6 +172,38 @@ describe('In a session', () => {
     await as(bob, after).send(alice, 'late', { thread })
     expect((await waiting).result).toMatchObject({ structuredContent: { thread, reply: { text: 'late' } } })
     expect((await as(bob, after).thread(thread)).messages).toHaveLength(2)
+  })
+})
+
+verifies('hub.tasks.unread', 'a reply is unread until the result of its task is handed out', async () => {
+  const [alice = '', bob = ''] = names('alice', 'bob')
+  const { endpoint } = as(alice)
+  const token = await openSession(endpoint)
+  const call = (method: string, params: Json) => inSession(endpoint, token, method, params)
+  const statusOf = async (taskId: string) => (await call('tasks/get', { taskId })).result?.status
+  const unread = async () => {
+    const { threads } = await as(alice).read<{ threads: { unread: number }[] }>(`apm2://agents/${alice}`)
+    return threads.reduce((sum, one) => sum + one.unread, 0)
+  }
+  /** A task that has received its reply, and that nobody has fetched. */
+  const received = async (reply: string): Promise<string> => {
+    const taskId = (await modern(endpoint, 'tools/call', ask(bob))).result?.taskId ?? ''
+    const question = await mailbox(parley(), bob).check({ wait_seconds: 20 })
+    await mailbox(parley(), bob).send(alice, reply, question?.id)
+    await expect.poll(() => statusOf(taskId)).toBe('completed')
+    expect(await unread()).toBe(1)
+    return taskId
+  }
+  await modern(endpoint, 'tasks/get', { taskId: await received('one') })
+  expect(await unread()).toBe(0)
+  await call('tasks/result', { taskId: await received('two') })
+  expect(await unread()).toBe(0)
+  // Nobody asks for the result: the reply is mail as any other.
+  const forgotten = await received('three')
+  expect(await mailbox(parley(), alice).check()).toMatchObject({ content: 'three' })
+  // It comes with the result all the same.
+  expect((await call('tasks/result', { taskId: forgotten })).result).toMatchObject({
+    structuredContent: { reply: { text: 'three' } },
   })
 })
 

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { HubError } from '../../../base/errors.ts'
 import { limits, sizeInWords } from '../../../base/limits.ts'
 import type { Hub } from '../../../core/hub/hub.ts'
-import { awaitReplies, write, writeAndAwait } from '../../../core/threads/writing.ts'
+import { awaitReplies, markReplies, write, writeAndAwait } from '../../../core/threads/writing.ts'
 import { type CallContext, defineTool } from '../../mcp/table.ts'
 import { body, clientId, id, recipientAddress, threadKey, waitSeconds } from '../../words/fields.ts'
 import { addressOf, links, patienceOf, withLinks } from '../fields.ts'
@@ -19,6 +19,16 @@ const existing = (key: string | undefined) => (key === 'new' ? undefined : key)
 
 /** A task that runs again after a restart sends nothing twice. */
 const onceOf = ({ task }: CallContext<HubScope>): string | undefined => task && `task:${task.id}`
+
+/** The replies in the result of a task are read once it is handed out. */
+const markGiven = async (
+  hub: Hub,
+  context: CallContext<HubScope>,
+  replies: readonly ({ readonly message_id: number } | null | undefined)[],
+): Promise<void> => {
+  const ids = replies.flatMap((reply) => reply?.message_id ?? [])
+  context.ifLost(await markReplies(hub, lookerOf(context), ids))
+}
 
 export const messageTools = (hub: Hub) => [
   tool({
@@ -43,6 +53,7 @@ export const messageTools = (hub: Hub) => [
     effect: 'write',
     alwaysLoad: true,
     task: ({ await_reply_seconds }) => await_reply_seconds !== undefined,
+    handOut: ({ reply }, context) => markGiven(hub, context, [reply]),
     async run(input, context) {
       const looker = lookerOf(context)
       const letter = {
@@ -79,6 +90,7 @@ export const messageTools = (hub: Hub) => [
     effect: 'write',
     alwaysLoad: true,
     task: () => true,
+    handOut: ({ reply }, context) => markGiven(hub, context, [reply]),
     async run({ to, text, thread, message_id, wait_seconds }, context) {
       const looker = lookerOf(context)
       const patience = patienceOf(hub, context, wait_seconds === undefined ? hub.limits.waitMs : wait_seconds * 1000)
@@ -111,6 +123,7 @@ export const messageTools = (hub: Hub) => [
     output: broadcastShape,
     effect: 'write',
     task: ({ wait_seconds }) => wait_seconds > 0,
+    handOut: ({ replies }, context) => markGiven(hub, context, replies),
     async run({ to, text, wait_seconds }, context) {
       const letter = { to: to.map(addressOf), toOthers: true, text, clientId: onceOf(context) }
       const patience = patienceOf(hub, context, wait_seconds * 1000)

@@ -48,10 +48,16 @@ const modernShape = ({ id, status, createdAt, updatedAt, ttlMs }: Task): Json =>
   pollIntervalMs: pollMs,
 })
 
-/** The result of the call that the task was. */
-function resultOf({ status, result = '{}' }: Task): Json {
+/** The result of the call that the task was, on its way to the client. */
+async function handOut<Scope>(
+  { tools }: Service<Scope>,
+  { status, tool, result = '{}' }: Task,
+  exchange: Exchange<Scope>,
+): Promise<Json> {
+  const value = JSON.parse(result)
+  if (status === 'completed') await tools.get(tool)?.tool.handOut?.(value, exchange)
   const error = status === 'failed' ? { isError: true } : {}
-  return { content: [{ type: 'text', text: result }], structuredContent: JSON.parse(result), ...error }
+  return { content: [{ type: 'text', text: result }], structuredContent: value, ...error }
 }
 
 const errorOf = (error: HubError): Json => {
@@ -170,7 +176,8 @@ export function legacyTaskMethods<Scope>(service: Service<Scope>): Readonly<Reco
           'Parley is shutting down; the task goes on after its next start.',
         )
       if (task.status === 'cancelled') throw invalid('The task was cancelled.')
-      return { ...resultOf(task), _meta: { [relatedKey]: { taskId: id } } }
+      const result = await handOut(service, task, incoming.exchange)
+      return { ...result, _meta: { [relatedKey]: { taskId: id } } }
     },
     'tasks/cancel': async (incoming) => {
       const { id } = await needTask(service, incoming)
@@ -197,8 +204,9 @@ export function modernTaskMethods<Scope>(service: Service<Scope>): Readonly<Reco
   return {
     'tasks/get': declared(async (incoming) => {
       const task = await needTask(service, incoming)
-      const ended = task.status === 'completed' || task.status === 'failed'
-      return { ...modernShape(task), ...(ended && { result: { resultType: 'complete', ...resultOf(task) } }) }
+      if (task.status !== 'completed' && task.status !== 'failed') return modernShape(task)
+      const result = await handOut(service, task, incoming.exchange)
+      return { ...modernShape(task), result: { resultType: 'complete', ...result } }
     }),
     // No task of Parley asks its client for anything.
     'tasks/update': declared(async (incoming) => {

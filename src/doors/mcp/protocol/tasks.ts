@@ -90,7 +90,8 @@ export function createTasks({ clock, log, store }: { clock: Clock; log: Log; sto
       signal,
       stopping: signal,
       task: { id: task.id, at: task.createdAt },
-      // Its answer is in the store: it cannot be lost, and nobody waits for it to be out.
+      // Its answer is in the store: it cannot be lost, and nobody waits for it to be out. What its client is to be told
+      // only once it has the answer is done by `handOut`.
       ifLost: () => {},
       whenOut: () => {},
     }
