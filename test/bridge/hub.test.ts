@@ -30,7 +30,12 @@ const world = share(async (later): Promise<{ parley: Served; foreign: Foreign }>
       limit: { type: 'integer', minimum: 1 },
       state: { enum: ['open', 'closed'] },
       tags: { type: 'array', items: { type: 'string' } },
-      range: { type: 'object', properties: { from: { type: 'number' } }, required: ['from'] },
+      range: {
+        type: 'object',
+        properties: { from: { type: 'number' }, to: { type: ['number', 'null'] } },
+        required: ['from'],
+      },
+      notes: { type: 'array', items: { anyOf: [{ type: 'string' }, { type: 'null' }] } },
     },
     required: ['query'],
   }
@@ -153,6 +158,17 @@ describe('A bridged tool', () => {
       expect(foreign.calls).toMatchObject([{ params: { arguments: whole } }])
     },
   )
+
+  verifies('hub.bridge.arguments', 'takes null below its arguments, and leaves it to the other server', async () => {
+    const { foreign } = world()
+    const at = await granted('nullable')
+    // Its schema is known once it is refused without an argument that it needs.
+    await expect.poll(async () => (await callTool(at, 'tickets.search', {})).isError).toBe(true)
+    foreign.calls.length = 0
+    const args = { query: 'x', range: { from: 1, to: null }, notes: ['a', null] }
+    expect((await callTool(at, 'tickets.search', args)).isError).toBeUndefined()
+    expect(foreign.calls).toMatchObject([{ params: { arguments: args } }])
+  })
 
   verifies('hub.bridge.annotations', 'is listed with all annotations', async () => {
     const client = await connectClient(await granted('reading'), '2026-07-28')

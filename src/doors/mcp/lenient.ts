@@ -37,9 +37,13 @@ export function listsOf(input: z.ZodObject): readonly string[] {
 }
 
 function isPlainList(schema: z.core.$ZodType): boolean {
-  const { def } = schema._zod
-  if ('innerType' in def) return isPlainList(def.innerType as z.core.$ZodType)
-  return def.type === 'array' && (def as z.core.$ZodArrayDef).element._zod.def.type !== 'object'
+  const def = bare(schema)
+  return def.type === 'array' && bare((def as z.core.$ZodArrayDef).element).type !== 'object'
+}
+
+/** A schema without what makes it optional or nullable. */
+function bare({ _zod: { def } }: z.core.$ZodType): z.core.$ZodTypeDef {
+  return 'innerType' in def ? bare(def.innerType as z.core.$ZodType) : def
 }
 
 /**
