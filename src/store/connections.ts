@@ -17,14 +17,21 @@ export async function countWithCode(db: Reader, fromId: number, now: number): Pr
   return Number(row?.count ?? 0)
 }
 
-export type CodeRow = Pick<
-  ContactRow,
-  'id' | 'from_id' | 'to_id' | 'status' | 'reason' | 'expires_at' | 'code_expires_at'
->
+export type CodeRow = Pick<ContactRow, 'id' | 'status' | 'expires_at' | 'code_expires_at'>
 
 export async function lockCode(tx: Tx, code: string): Promise<CodeRow | undefined> {
   const [row] = await tx.all<CodeRow>(sql`
-    SELECT id, from_id, to_id, status, reason, expires_at, code_expires_at FROM contacts WHERE code = ${code} ${forUpdate(tx)}`)
+    SELECT id, status, expires_at, code_expires_at FROM contacts WHERE code = ${code} ${forUpdate(tx)}`)
+  return row
+}
+
+/** The two of a request. Not locked: whoever goes on locks the contacts of both, in the order of all others. */
+export async function findByCode(
+  db: Reader,
+  code: string,
+): Promise<Pick<ContactRow, 'from_id' | 'to_id' | 'status'> | undefined> {
+  const [row] = await db.all<Pick<ContactRow, 'from_id' | 'to_id' | 'status'>>(sql`
+    SELECT from_id, to_id, status FROM contacts WHERE code = ${code}`)
   return row
 }
 
@@ -39,6 +46,7 @@ export async function updateCode(
 
 export interface PendingRow {
   id: number
+  from_id: number
   from_name: string
   from_project: number
   reason: string
@@ -53,26 +61,11 @@ export function listPendingTo(
   { toId, now, limit }: { toId: number; now: number; limit: number },
 ): Promise<PendingRow[]> {
   return db.all<PendingRow>(sql`
-    SELECT c.id, a.name AS from_name, a.project_id AS from_project, c.reason, c.origin,
+    SELECT c.id, c.from_id, a.name AS from_name, a.project_id AS from_project, c.reason, c.origin,
       CASE WHEN c.code_expires_at > ${now} THEN c.code END AS code, c.updated_at
     FROM contacts c JOIN agents a ON a.id = c.from_id
     WHERE c.to_id = ${toId} AND c.status = 'pending' AND (c.expires_at IS NULL OR c.expires_at > ${now})
     ORDER BY c.updated_at, c.id LIMIT ${limit}`)
-}
-
-export interface AskerRow {
-  /** Of the request. */
-  id: number
-  agent_id: number
-  name: string
-  project_id: number
-}
-
-/** Everybody who waits for the answer of an agent. */
-export function listAskersOf(db: Reader, toId: number, now: number): Promise<AskerRow[]> {
-  return db.all<AskerRow>(sql`
-    SELECT c.id, a.id AS agent_id, a.name, a.project_id FROM contacts c JOIN agents a ON a.id = c.from_id
-    WHERE c.to_id = ${toId} AND c.status = 'pending' AND (c.expires_at IS NULL OR c.expires_at > ${now})`)
 }
 
 export interface AskedRow {

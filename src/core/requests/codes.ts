@@ -3,7 +3,7 @@ import { HubError } from '../../base/errors.ts'
 import { limits } from '../../base/limits.ts'
 import type { Tx } from '../../db/port.ts'
 import { findOwned } from '../../store/agents.ts'
-import { type CodeRow, lockCode, updateCode } from '../../store/connections.ts'
+import { type CodeRow, findByCode, lockCode, updateCode } from '../../store/connections.ts'
 import { lockContacts, updateContact } from '../../store/contacts.ts'
 import { type Guessed, guess } from '../access/guessing.ts'
 import { type Acting, actAs } from '../agents/acting.ts'
@@ -75,22 +75,23 @@ async function approveByCode(
   { tx, note, me, code }: ByCode,
 ): Promise<Guessed<{ contactId: number; other: Agent }>> {
   const now = hub.clock.now()
-  const asked = codePattern.test(code) ? await lockCode(tx, code) : undefined
-  if (asked === undefined || asked.status !== 'pending')
+  const found = codePattern.test(code) ? await findByCode(tx, code) : undefined
+  if (found?.status === 'pending' && found.to_id !== me.id)
+    return { wrong: new HubError('FORBIDDEN', 'The connection request with this code is for another agent.') }
+  const { own: back, back: asked } = found === undefined ? {} : await lockContacts(tx, me.id, found.from_id)
+  // Answered, or given another code, before it was locked.
+  if (asked === undefined || asked.status !== 'pending' || asked.code !== code)
     return {
       wrong: new HubError('CONTACT_NOT_FOUND', 'No connection request has this code.', {
         hint: 'Codes look like XC-992, and are good for one approval.',
       }),
     }
-  if (asked.to_id !== me.id)
-    return { wrong: new HubError('FORBIDDEN', 'The connection request with this code is for another agent.') }
   if (!isOpen(asked, now))
     throw new HubError('CONTACT_CODE_EXPIRED', 'This code has expired.', {
       hint: 'Let the other agent ask again: that gives a new code.',
     })
   const { id, reason } = asked
   await updateContact(tx, id, { status: 'approved', origin: 'asked', reason, now, expiresAt: undefined })
-  const { own: back } = await lockContacts(tx, me.id, asked.from_id)
   await settleBack(tx, back, now)
   const row = await findOwned(tx, asked.from_id)
   const other = { id: asked.from_id, projectId: row?.project_id ?? 0, name: row?.name ?? '' }

@@ -3,7 +3,7 @@ import { HubError } from '../../base/errors.ts'
 import { limits } from '../../base/limits.ts'
 import type { Tx } from '../../db/port.ts'
 import { listRecipients } from '../../store/agents.ts'
-import { countWithCode, listAskersOf, lockAgents, updateCode } from '../../store/connections.ts'
+import { countWithCode, listPendingTo, lockAgents, updateCode } from '../../store/connections.ts'
 import { type ContactRow, insertContact, lockContacts, updateContact } from '../../store/contacts.ts'
 import { type Acting, actAs } from '../agents/acting.ts'
 import { type Agent, contactChannel } from '../agents/agents.ts'
@@ -159,13 +159,14 @@ export async function answerConnection(
 ): Promise<Connection> {
   const me = await actAs(hub, acting)
   const idOf = await publicIds(hub)
-  const askers = await listAskersOf(reader(hub), me.id, hub.clock.now())
-  const asker = askers.find((one) => idOf('contact', one.id) === id)
-  if (asker === undefined)
+  // Those that the inbox lists, and no more: a public id does not tell its row, and a crowd that asks costs nobody time.
+  const rows = await listPendingTo(reader(hub), { toId: me.id, now: hub.clock.now(), limit: limits.listed })
+  const asked = rows.find((row) => idOf('contact', row.id) === id)
+  if (asked === undefined)
     throw new HubError('CONTACT_NOT_FOUND', `No connection request with this id waits for an answer of ${me.name}.`, {
       hint: 'The inbox lists the requests that wait, each with its connection_id.',
     })
-  const other = { id: asker.agent_id, projectId: asker.project_id, name: asker.name }
+  const other = { id: asked.from_id, projectId: asked.from_project, name: asked.from_name }
   const ttlMs = Number.POSITIVE_INFINITY
   await answerRequest(hub, acting.caller, { me, other, from: { name: other.name }, accept, ttlMs })
   return { id, other: await addressFrom(hub, me, other) }
