@@ -35,6 +35,8 @@ eachEngine('Contact requests', (open) => {
     expect((await listInbox(hub, as('Bob'), { limit: 5, bodies: true })).messages).toMatchObject([
       { subject, ackRequired: true, body: expect.stringMatching(/we should talk.*respond_contact/s) },
     ])
+    const [{ body = '' } = {}] = (await listInbox(hub, as('Bob'), { limit: 5, bodies: true })).messages
+    expect(body).toMatch(/POST \/connections\/\{connection_id\}\/approve or \/deny, or mailbox_approve/)
   })
 
   verifies('mail.contact.request', 'whoever asks again and again sends one message a day', async () => {

@@ -8,7 +8,8 @@ import { instructions, offers } from '../../../src/doors/mail/clusters.ts'
 import { mailDoor } from '../../../src/doors/mail/door.ts'
 import { hintOf } from '../../../src/doors/mcp/table.ts'
 import { type MailDoor, newDesk, plainMail } from '../../support/mail.ts'
-import { shareServer } from '../../support/parley.ts'
+import { callTool, serveHere, shareServer } from '../../support/parley.ts'
+import { register } from '../../support/post.ts'
 import { verifies } from '../../support/verifies.ts'
 
 const door = mailDoor({} as Hub, {} as About)
@@ -122,6 +123,22 @@ function failures(
     read(`resource://message/999999?project=${project_key}`),
   ]
 }
+
+verifies(
+  'mail.hints.own',
+  'Whoever is asked for a hidden code is told of the code, and not to take a name',
+  async () => {
+    const served = await serveHere({ env: { CONNECTION_CODE_VISIBLE: 'false' } })
+    const [alice, bob] = [await register(served, 'alice'), await register(served, 'bob')]
+    await alice.request(bob)
+    const answer = { project_key: 'commons', to_agent: bob.name, from_agent: alice.name, accept: true }
+    const headers = { Authorization: `Bearer ${bob.key}` }
+    const { structuredContent } = await callTool(`${served.url}/mcp`, 'respond_contact', answer, { headers })
+    expect(structuredContent).toMatchObject({
+      error: { code: 'FORBIDDEN', hint: expect.stringMatching(/approve with it: POST \/connections\/approve\.$/) },
+    })
+  },
+)
 
 for (const [list, offered] of Object.entries(lists))
   verifies(['mail.hints.offered', 'mail.hints.own'], `The errors of ?tools=${list} are worded for it`, async () => {
