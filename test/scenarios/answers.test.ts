@@ -54,6 +54,8 @@ const answer = {
     from.mailbox.send(to, 'answer', (await from.mailbox.check())?.id),
   'mailbox by reply_to': async (from: Everywhere, to: string) =>
     from.mailbox.send(to, 'answer', undefined, (await from.mailbox.check())?.id),
+  'mailbox by reply_to, a number': async (from: Everywhere, to: string) =>
+    from.mailbox.send(to, 'answer', undefined, (await from.inbox())[0]?.id),
   'mailbox by the number of mail': async (from: Everywhere, to: string) =>
     from.mailbox.send(to, 'answer', String((await from.inbox())[0]?.id)),
   mail: async (from: Everywhere) =>

@@ -217,7 +217,7 @@ export function mailbox({ url }: { url: string }, agent: string, options: PlainO
     return structuredContent
   }
   return {
-    send: async (name: string, msg: string, msg_id?: string, reply_to?: string) => {
+    send: async (name: string, msg: string, msg_id?: string, reply_to?: string | number) => {
       const ids = { ...(msg_id !== undefined && { msg_id }), ...(reply_to !== undefined && { reply_to }) }
       return (await call('send_to_agent', { name, msg, ...ids }))?.result as string
     },

@@ -7,7 +7,15 @@ import type { Hub } from '../../core/hub/hub.ts'
 import { acknowledge, take } from '../../core/mail/take.ts'
 import { send } from '../../core/messages/send.ts'
 import { type CallContext, type Door, defineTool, type Hints } from '../mcp/table.ts'
-import { body, clientId, parseAddress, projectParameter, recipientAddress, waitSeconds } from '../words/fields.ts'
+import {
+  body,
+  clientId,
+  messageName,
+  parseAddress,
+  projectParameter,
+  recipientAddress,
+  waitSeconds,
+} from '../words/fields.ts'
 import { and, overHttp } from '../words/hints.ts'
 import { mailShape, toMail } from './shapes.ts'
 
@@ -67,7 +75,7 @@ export function mailboxDoor(hub: Hub): Door<MailboxScope> {
       name: recipientAddress.describe('The agent to send to; Name@project in another project.'),
       msg: body.describe(`The message; up to ${sizeInWords(limits.bodyBytes)}.`),
       msg_id: clientId.optional().describe('Your own id for the message; made for you if left out.'),
-      reply_to: clientId.optional().describe('The id of the message from that agent that you answer.'),
+      reply_to: messageName.optional().describe('The id of the message from that agent that you answer.'),
     }),
     output: z.string(),
     wrapped: true,

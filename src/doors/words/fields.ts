@@ -40,6 +40,9 @@ export const body = z.string().check(check(bodyFault))
 
 export const clientId = z.string().check(check(clientIdFault))
 
+/** Models write the number of a message as a number: it is taken, and advertised as text. */
+export const messageName = z.union([clientId, z.int().nonnegative().transform(String)]).meta({ type: 'string' })
+
 /** Any number of seconds; what is beyond MAX_WAIT_SECONDS is cut, not refused (all.wait.cut). */
 export const waitSeconds = z.number().min(0)
 
