@@ -169,6 +169,22 @@ describe('Missing changes', () => {
     },
   )
 
+  verifies('serve.store.loss', 'make no wrong key a fault of the server, and are told on the pages', async () => {
+    const { storage, file } = await copyOfKilled()
+    writeFileSync(file, '')
+    const server = await serveLogged(storage)
+    const { reason = '' } = await readiness(server)
+    const get = async (path: string, headers: Record<string, string>) => {
+      const response = await fetch(`${server.url}${path}`, { headers })
+      return { status: response.status, text: await response.text() }
+    }
+    const wrong = { authorization: 'Bearer wrong' }
+    for (const path of ['/inbox', '/mcp']) expect(await get(path, wrong), path).toMatchObject({ status: 401 })
+    const page = await get('/mail', { accept: 'text/html' })
+    expect(page).toMatchObject({ status: 503, text: expect.stringContaining(reason) })
+    expect(page.text).toContain('parley restore')
+  })
+
   verifies('bus.schema.loss', 'are the answer of every tool of the bus but ping, which starts', async () => {
     const { storage, file } = await copyOfKilled()
     damages['a log that was removed']?.damage(file)

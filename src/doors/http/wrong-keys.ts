@@ -18,6 +18,9 @@ export const createWrongKeys = (perMinute: number, count: Count): WrongKeys => (
       message: 'Too many wrong keys came from this address.',
       hint: 'Look at the key, and try again later.',
     }
-    return count({ guesser: `key:${address}`, most: perMinute, tooMany }, error).catch((judged: unknown) => judged)
+    return count({ guesser: `key:${address}`, most: perMinute, tooMany }, error).catch((judged: unknown) =>
+      // A store that cannot count does not make a wrong key a fault of the server.
+      judged instanceof HubError && judged.code === 'RATE_LIMITED' ? judged : error,
+    )
   },
 })

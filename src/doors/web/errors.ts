@@ -15,23 +15,27 @@ const titles: Readonly<Record<number, string>> = {
   503: 'Busy',
 }
 
+/** The server runs, and has nothing to show: as its readiness says. */
+const hasFailed = ({ code }: HubError): boolean => code === 'STORAGE_FAILED'
+
 /** Fastify's own refusals have a status and no code of ours. */
 export function readError(thrown: unknown): { readonly error: HubError; readonly status: number } {
   const { statusCode } = (typeof thrown === 'object' && thrown !== null ? thrown : {}) as { statusCode?: unknown }
   if (thrown instanceof Error && typeof statusCode === 'number' && statusCode >= 400 && statusCode < 500)
     return { error: new HttpRefusal(statusCode, thrown.message), status: statusCode }
   const error = asHubError(thrown)
-  return { error, status: statusOf(error) }
+  return { error, status: hasFailed(error) ? 503 : statusOf(error) }
 }
 
-/** The hint of an error names calls for agents; people get a way to go on. */
+/** The hint of an error names calls for agents; people get a way to go on. Only a person can mend the storage. */
 export function errorView({ error, status }: { error: HubError; status: number }, visit: Visit): View {
-  const title = titles[status] ?? 'Something went wrong'
+  const failed = hasFailed(error)
+  const title = failed ? 'The storage has failed' : (titles[status] ?? 'Something went wrong')
   const login = status === 403 && visit.guarded && !visit.signedIn
   return {
     title,
     status,
-    main: html`<div class="narrow problem"><h1>${title}</h1><p>${error.message}</p>
+    main: html`<div class="narrow problem"><h1>${title}</h1><p>${error.message}</p>${failed && html`<p>${error.hint ?? ''}</p>`}
 <p class="ways">${login && html`<a class="button primary" href="${withQuery('/mail/login', { next: visit.path })}">Log in</a>`}<a class="button" href="/mail">Home</a><a class="button" href="/mail/projects">Projects</a><a class="button" href="/mail/search">Search</a></p></div>`,
   }
 }
