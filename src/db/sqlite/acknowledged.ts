@@ -1,5 +1,6 @@
 /** The number of the last acknowledged change, kept beside a SQLite file: by it a start knows what the file has lost. */
-import { closeSync, constants, openSync, readFileSync, readSync, rmSync, statSync, writeSync } from 'node:fs'
+import { closeSync, constants, fsyncSync, openSync, readFileSync, readSync, rmSync, statSync, writeSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
 import type { StatementSync } from 'node:sqlite'
 import type { Sql } from 'sql-template-tag'
 import type { SqliteConnection } from './connection.ts'
@@ -34,8 +35,21 @@ export function readAcknowledged(file: string): Acknowledged | undefined {
   return number === 0 ? undefined : { number, at }
 }
 
-/** For a store that begins anew: restored, cleared, or gone on with after a loss. */
-export const forgetAcknowledged = (file: string): void => rmSync(acknowledgedFile(file), { force: true })
+/**
+ * For a store that begins anew: restored, or gone on with after a loss. The folder is flushed: a number that a power cut
+ * brings back would be told as a loss of changes that the new store never had.
+ */
+export function forgetAcknowledged(file: string): void {
+  rmSync(acknowledgedFile(file), { force: true })
+  // Windows opens no folders, and writes such changes through.
+  if (process.platform === 'win32') return
+  const folder = openSync(dirname(resolve(file)), constants.O_RDONLY)
+  try {
+    fsyncSync(folder)
+  } finally {
+    closeSync(folder)
+  }
+}
 
 function numberIn(text: string, slot: number): number {
   const number = /^\d{15}\n/.test(text) ? Number.parseInt(text, 10) : 0
