@@ -34,7 +34,7 @@ export async function setup({ provide }: TestProject): Promise<() => Promise<voi
   provide('postgresTemplate', name)
   provide('sqliteTemplate', file)
   return async () => {
-    if (given) await administer(server.url, `DROP DATABASE ${name}`)
+    if (given) await dropAll(server.url, name)
     await server.stop()
     await rm(folder, { recursive: true, force: true })
   }
@@ -50,6 +50,15 @@ async function administer(url: string, statement: string): Promise<void> {
   const client = new Client(url)
   await client.connect()
   await client.query(statement)
+  await client.end()
+}
+
+/** The template, and the copies that no test has taken. */
+async function dropAll(url: string, template: string): Promise<void> {
+  const client = new Client(url)
+  await client.connect()
+  const { rows } = await client.query('SELECT datname FROM pg_database WHERE starts_with(datname, $1)', [template])
+  for (const { datname } of rows) await client.query(`DROP DATABASE ${datname} WITH (FORCE)`)
   await client.end()
 }
 
