@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
 import { memoryFolder } from './test/support/memory-folder.ts'
 import { requirementsReporter } from './test/support/requirements-reporter.ts'
+import { slowestReporter } from './test/support/slowest-reporter.ts'
 
 // os.tmpdir() asks for it, here and in every process that a test starts.
 process.env.TMPDIR ??= memoryFolder()
@@ -14,7 +15,7 @@ export default defineConfig({
     include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
     globalSetup: ['test/support/postgres-server.ts', 'test/support/browser-server.ts'],
     // The report is for .ci/run, whose last line is made from it.
-    reporters: ['default', requirementsReporter(), ...(process.env.CI ? ['json'] : [])],
+    reporters: ['default', slowestReporter(), requirementsReporter(), ...(process.env.CI ? ['json'] : [])],
     outputFile: { json: 'coverage/tests.json' },
     pool: 'forks',
     // Files share their imports: a worker of its own took each 300 ms, and the server's modules as long again.
