@@ -5,7 +5,7 @@ import { copyFile, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Client } from 'pg'
+import { Pool } from 'pg'
 import { afterAll, afterEach, beforeAll, describe, inject } from 'vitest'
 import { openDb } from '../../src/db/open.ts'
 import type { Db, Dialect } from '../../src/db/port.ts'
@@ -87,13 +87,11 @@ function postgres(): Engine {
   let dropped = Promise.resolve()
   return {
     dialect: 'postgres',
-    async start() {
-      admin ??= await connectAdmin()
-    },
+    start: async () => {},
     create: ({ empty }) => (empty ? copyOf('template0') : takeSpare()),
     async remove(urls) {
       const names = urls.map((url) => new URL(url).pathname.slice(1))
-      const client = connectedAdmin()
+      const client = connectAdmin()
       await noneConnected(client, names)
       // The next test need not wait for it; the end of the suite does, and throws what it threw.
       for (const name of names) dropped = Promise.all([dropped, client.query(`DROP DATABASE ${name}`)]).then(() => {})
@@ -104,17 +102,13 @@ function postgres(): Engine {
 }
 
 /** One connection for all files of a worker; it ends with the worker. */
-let admin: Client | undefined
+let admin: Pool | undefined
 
-async function connectAdmin(): Promise<Client> {
-  const client = new Client(inject('postgresUrl'))
-  await client.connect()
-  client.unref()
-  return client
-}
-
-function connectedAdmin(): Client {
-  if (admin === undefined) throw new Error('The engine has not been started yet.')
+function connectAdmin(): Pool {
+  if (admin !== undefined) return admin
+  admin = new Pool({ connectionString: inject('postgresUrl'), max: 1, idleTimeoutMillis: 0, allowExitOnIdle: true })
+  // The server may go before the worker does; a query that needs it throws by itself.
+  admin.on('error', () => {})
   return admin
 }
 
@@ -133,7 +127,7 @@ async function takeSpare(): Promise<string> {
 async function copyOf(template: string): Promise<string> {
   // The end of the run drops what begins with the name of its template.
   const name = `${inject('postgresTemplate')}_${randomBytes(6).toString('hex')}`
-  await connectedAdmin().query(`CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY FILE_COPY`)
+  await connectAdmin().query(`CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY FILE_COPY`)
   const url = new URL(inject('postgresUrl'))
   url.pathname = name
   url.searchParams.set('application_name', name)
@@ -141,10 +135,10 @@ async function copyOf(template: string): Promise<string> {
 }
 
 /** A backend outlives its connection by a moment. */
-async function noneConnected(admin: Client, names: readonly string[]): Promise<void> {
+async function noneConnected(client: Pool, names: readonly string[]): Promise<void> {
   const deadline = performance.now() + 5_000
   for (;;) {
-    const { rows } = await admin.query(
+    const { rows } = await client.query(
       "SELECT pid, query FROM pg_stat_activity WHERE datname = ANY($1) AND backend_type = 'client backend'",
       [names],
     )
