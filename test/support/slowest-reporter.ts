@@ -1,5 +1,5 @@
 /** Names the ten slowest files at the end of a run, so that a file that grew slow is seen before the suite has. */
-import type { Reporter, TestModule, Vitest } from 'vitest/node'
+import type { Reporter, Vitest } from 'vitest/node'
 
 const shown = 10
 
@@ -11,18 +11,22 @@ export function slowestReporter(): Reporter {
     },
     onTestRunEnd(modules) {
       // Of a few files the reporter beside this one has said it all.
-      if (modules.length > shown) vitest.logger.log(`\nThe slowest files:\n${slowest(modules).join('\n')}\n`)
+      if (modules.length <= shown) return
+      const files = modules.map((module) => ({ file: module.relativeModuleId, ms: module.diagnostic().duration }))
+      vitest.logger.log(`\nThe slowest files:\n${slowest(files).join('\n')}\n`)
     },
   }
 }
 
-type Timed = Pick<TestModule, 'relativeModuleId' | 'diagnostic'>
+interface TimedFile {
+  readonly file: string
+  /** Its tests and hooks. */
+  readonly ms: number
+}
 
-/** Each with its tests and hooks, in seconds. */
-export function slowest(modules: readonly Timed[]): string[] {
-  return modules
-    .map((module) => ({ file: module.relativeModuleId, ms: module.diagnostic().duration }))
-    .sort((one, other) => other.ms - one.ms)
+export function slowest(files: readonly TimedFile[]): string[] {
+  return files
+    .toSorted((one, other) => other.ms - one.ms)
     .slice(0, shown)
     .map(({ file, ms }) => `${(ms / 1000).toFixed(1).padStart(7)} s  ${file}`)
 }
