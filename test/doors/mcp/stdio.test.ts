@@ -26,16 +26,23 @@ describe.each(eras)('over stdio, protocol %s', (era) => {
   })
 })
 
-/** The child by hand: lines in, lines out. */
+/** The child by hand, for one test. */
 function start() {
+  const started = spawned()
+  onTestFinished(() => started.kill())
+  return started
+}
+
+/** Lines in, lines out. */
+function spawned() {
   const program = spawn(process.execPath, [child], { stdio: ['pipe', 'pipe', 'pipe'] })
-  onTestFinished(() => void program.kill('SIGKILL'))
   const lines = createInterface(program.stdout)[Symbol.asyncIterator]()
   let stderr = ''
   program.stderr.setEncoding('utf8').on('data', (text: string) => {
     stderr += text
   })
   return {
+    kill: () => void program.kill('SIGKILL'),
     send: (message: unknown) =>
       program.stdin.write(
         Buffer.isBuffer(message)
@@ -111,17 +118,24 @@ const hostile: [what: string, line: string | Buffer, promise: RequirementId, cod
   ['a bare value', '7', 'all.stdio.survives', -32600],
   ['bytes that are no UTF-8', Buffer.from([0x22, 0xff, 0x22]), 'all.http.utf-eight', -32700],
 ]
-for (const [what, line, promise, code] of hostile)
-  verifies(['all.stdio.survives', promise], `${what} is refused, and the next line is served`, async () => {
-    const { send, read, end } = start()
-    send(line)
-    const { id, error } = await read()
-    expect({ id, code: error.code }).toEqual({ id: null, code })
-    if (what.endsWith('batch')) expect(error.message).toContain('batches are not taken on stdin')
-    send(rpc('ping'))
-    expect(await read()).toEqual({ jsonrpc: '2.0', id: 1, result: {} })
-    expect(await end()).toMatchObject({ code: 0 })
+describe('One process, whatever the lines before', () => {
+  let shared: ReturnType<typeof spawned>
+  beforeAll(() => {
+    shared = spawned()
   })
+  afterAll(async () => expect(await shared.end()).toMatchObject({ code: 0 }))
+
+  for (const [what, line, promise, code] of hostile)
+    verifies(['all.stdio.survives', promise], `${what} is refused, and the next line is served`, async () => {
+      const { send, read } = shared
+      send(line)
+      const { id, error } = await read()
+      expect({ id, code: error.code }).toEqual({ id: null, code })
+      if (what.endsWith('batch')) expect(error.message).toContain('batches are not taken on stdin')
+      send(rpc('ping'))
+      expect(await read()).toEqual({ jsonrpc: '2.0', id: 1, result: {} })
+    })
+})
 
 test('when stdin ends, waiting calls end with their answers, and the process goes', async () => {
   const { send, read, end } = start()
