@@ -107,6 +107,12 @@ describe('The style', () => {
       bad: ['src/doors/mail/a.ts', "import { operator } from '../../core/access/callers.ts'"],
     },
     {
+      says: 'only the room of access looks at the kind of a caller',
+      rule: style.unaskedKind,
+      of: source,
+      bad: ['src/core/a/a.ts', "if (acting.caller.kind === 'agent') return"],
+    },
+    {
       says: 'a promise that nobody waits for has a handler',
       rule: style.noLostPromise(source),
       of: source,
@@ -235,6 +241,22 @@ describe('The style', () => {
     ['tell: (text: string) => void\n  look(hub: Hub): Promise<void>', true],
   ])('a promise is seen to: %s (%s)', (text, fine) => {
     expect(style.noLostPromise([never])({ path: 'src/a.ts', text })).toHaveLength(fine ? 0 : 1)
+  })
+
+  test.each([
+    ["switch (caller.kind) { case 'agent': }", false],
+    ['const f = ({ kind }: Caller) => kind', false],
+    ['const { kind } = known.caller', false],
+    ['const f = (who: Caller) => who.kind', false],
+    ["if ('agentId' in caller) return", false],
+    ["function f(caller: Extract<Caller, { kind: 'agent' }>) {}", false],
+    ["type Own = Caller & { kind: 'agent' }", false],
+    ["export const f = ({ kind }: Target, caller: Caller) => kind === 'agent'", true],
+    ['const { agentId } = agentOf(caller) ?? nobody', true],
+    ['const own = agentOf(caller)?.agentId', true],
+  ])('the kind of a caller is asked for in core/access: %s (%s)', (text, fine) => {
+    expect(style.unaskedKind({ path: 'src/doors/a.ts', text })).toHaveLength(fine ? 0 : 1)
+    expect(style.unaskedKind({ path: 'src/core/access/a.ts', text })).toEqual([])
   })
 
   test('a comment may name what the code must not do', () => {

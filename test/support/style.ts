@@ -51,6 +51,24 @@ export const passedOnCaller: Rule = ({ path, text }) =>
       'makes a caller of its own',
   )
 
+/** Names that a file gives to callers. */
+const callerNames = /(\w+)\??: Caller\b/g
+const callerTypes = /\bCaller & \{|\bExtract<Caller\b|\bCaller\['kind'\]/
+
+/** What follows from the kind of a caller is a question to core/access, so that a new kind is one row of one table. */
+export const unaskedKind: Rule = ({ path, text }) => {
+  if (path.startsWith('src/core/access/')) return []
+  const code = withoutComments(text)
+  const names = ['caller', ...[...code.matchAll(callerNames)].map(([, name = '']) => name)].join('|')
+  const looks = [
+    new RegExp(`\\b(?:${names})[?!]?\\.(?:kind|unmade|agentId|projectId)\\b`),
+    new RegExp(`\\{[^{}()=]*\\bkind\\b[^{}()]*\\}(?:: Caller\\b| = (?:\\w+\\.)*(?:${names})\\b)`),
+    new RegExp(`\\bin (?:\\w+\\.)*(?:${names})\\b(?= *[)?&|])`),
+    callerTypes,
+  ]
+  return looks.flatMap((look) => complain(path, look.exec(code)?.[0]))
+}
+
 const promiseLosses =
   /\/\*\*(?:(?!\*\/)[\s\S])*?\bnever rejects\b(?:(?!\*\/)[\s\S])*?\*\/\s*(?:export\s+)?(?:async\s+)?(?:function\s+|const\s+)?(#?\w+)/gi
 /** Calls of Node and Fastify that are told with `void` that their value does not matter, and that fail in other ways. */

@@ -14,7 +14,7 @@ export type Caller = Actor &
   )
 
 /** The key of an agent, or a signed token that names it. */
-export interface AgentCaller {
+export interface AgentCaller extends Actor {
   readonly kind: 'agent'
   readonly agentId: number
   readonly projectId: number
@@ -38,6 +38,13 @@ export const agentCaller = ({ id, projectId }: { id: number; projectId: number }
   key: `agent:${id}`,
   agentId: id,
   projectId,
+})
+
+/** The caller of a signed token that names an agent. */
+export const namedCaller = (key: string, named: Omit<AgentCaller, 'kind' | 'key'>): Caller => ({
+  kind: 'agent',
+  key,
+  ...named,
 })
 
 /** The caller of a signed token that names no agent. */

@@ -4,7 +4,7 @@ import { isReserved } from '../../base/names.ts'
 import type { Sight } from '../../store/visibility.ts'
 import type { Eyes } from '../../store/watching.ts'
 import { readOnlyRefusal } from '../hub/commit.ts'
-import { type Caller, tokenCaller } from './callers.ts'
+import { type AgentCaller, type Caller, type Named, tokenCaller } from './callers.ts'
 
 /** An agent as far as it decides who may act as it. */
 export interface Owned {
@@ -14,28 +14,93 @@ export interface Owned {
   readonly keyed: boolean
 }
 
+/** The rights of one kind of caller. */
+interface Rights {
+  /** The agents that it acts as: all, those without a key that are no person's, those of people, or itself. */
+  readonly actsAs: 'all' | 'unowned' | 'people' | 'itself'
+  /** Whose mail it reads: of everybody, of agents without a key, or its own. */
+  readonly reads: 'everybody' | 'keyless' | 'own'
+  /** Whether the pages tell it of blind copies; an agent is told of its own. */
+  readonly blind: boolean
+  /** Whether it goes to all projects, or knows its own only. */
+  readonly roams: boolean
+  /** Whether it may remove what belongs to all, and reach files of this machine. */
+  readonly steers: boolean
+  /** Whether it decides for others with the operator's token. */
+  readonly operates: boolean
+  /** Whether it writes to agents as people do, and decides in their place. */
+  readonly oversees: boolean
+  /** Whether files of this machine are attached for it. */
+  readonly files: boolean
+  /** Whether a name on a URL counts at the hub: a token comes from anywhere, and is nobody there (hub.caller.token). */
+  readonly named: boolean
+  /** Whether the agent in whose name it calls counts as active: to somebody who looks in from outside it has done nothing. */
+  readonly active: boolean
+}
+
+const none = { roams: false, steers: false, operates: false, oversees: false, files: false, named: false }
+const all = { roams: true, steers: true, operates: true, oversees: true, files: true, named: true }
+const mayAll = { actsAs: 'all', reads: 'everybody', blind: true, active: true } as const
+const unowned = { actsAs: 'unowned', reads: 'keyless' } as const
+
+/** The one table of what kinds of callers there are and what each may do: a new kind is a row here. */
+const rights: Readonly<Record<Caller['kind'], Rights>> = {
+  operator: { ...mayAll, ...all },
+  hub: { ...mayAll, ...all, operates: false, oversees: false, files: false },
+  local: { ...unowned, ...all, blind: true, active: true, operates: false, oversees: false },
+  person: { ...all, actsAs: 'people', reads: 'keyless', blind: true, active: true, operates: false, files: false },
+  agent: { ...none, actsAs: 'itself', reads: 'own', blind: false, named: true, active: true },
+  writer: { ...unowned, ...none, blind: false, roams: true, active: true },
+  reader: { ...unowned, ...none, blind: false, roams: true, active: false },
+}
+
+const of = ({ kind }: Caller): Rights => rights[kind]
+
 /** Callers without an agent of their own: they act as any agent that is nobody else's. */
-export const isUnnamed = ({ kind }: Caller): boolean => kind === 'local' || kind === 'writer' || kind === 'reader'
+export const isUnnamed = (caller: Caller): boolean => of(caller).actsAs === 'unowned'
+
+/** Callers that sent no credentials: a page shows them the way to the login. */
+export const isAnonymous = ({ kind }: Caller): boolean => kind === 'local'
+
+/** The agent that calls for itself: by its own key, or by a signed token that names it. */
+export const agentOf = (caller: Caller): AgentCaller | undefined => (caller.kind === 'agent' ? caller : undefined)
+
+/** The agent that a token names and that its first write makes; undefined where there is nothing to make. */
+export const unmadeAgent = (caller: Caller): Named | undefined => agentOf(caller)?.unmade
+
+/** The only project that a caller knows: the holder of a key is told of no other. */
+export const homeOf = (caller: Caller): number | undefined => agentOf(caller)?.projectId
 
 export function mayActAs(caller: Caller, agent: Owned): boolean {
-  switch (caller.kind) {
-    case 'operator':
-    case 'hub':
+  switch (of(caller).actsAs) {
+    case 'all':
       return true
-    case 'local':
-    case 'writer':
-    case 'reader':
+    case 'unowned':
       return !agent.keyed && !isReserved(agent.name)
-    case 'person':
+    case 'people':
       return isReserved(agent.name)
-    case 'agent':
-      return agent.id === caller.agentId
+    case 'itself':
+      return isItself(caller, agent)
   }
 }
 
-/** Whether an agent calls for itself: by its own key, or by a signed token that names it. */
-export const isItself = (caller: Caller, { id }: Pick<Owned, 'id'>): boolean =>
-  caller.kind === 'agent' && caller.agentId === id
+export const isItself = (caller: Caller, { id }: Pick<Owned, 'id'>): boolean => agentOf(caller)?.agentId === id
+
+/** Whether the pages show a caller the boxes of an agent: an agent sees its own. */
+export const mayOpenBox = (caller: Caller, agent: Pick<Owned, 'id'>): boolean =>
+  mayRoam(caller) || isItself(caller, agent)
+
+/** Whether the agent that a caller acts as counts as active. */
+export const countsAsActive = (caller: Caller): boolean => of(caller).active
+
+/** Whether the name that a URL of the hub gives a caller counts. */
+export const mayTakeName = (caller: Caller): boolean => of(caller).named
+
+/** The bucket that the calls of a caller are counted in; the operator's are not. Without credentials the address is counted. */
+export function limitKey(caller: Caller, address: string): string | undefined {
+  if (mayOperate(caller)) return undefined
+  return isAnonymous(caller) ? `address:${address}` : caller.key
+}
 
 /** For verbs that change something: they refuse a reader before they look for anything. */
 export function needWriting(caller: Caller): void {
@@ -47,21 +112,20 @@ export const asWriter = (caller: Caller): Caller =>
   caller.kind === 'reader' ? tokenCaller(caller.key, true) : { ...caller, readOnly: false }
 
 /** Whether a caller may look into a project: at its agents, leases and topics. */
-export const mayEnter = (caller: Caller, projectId: number): boolean =>
-  caller.kind !== 'agent' || caller.projectId === projectId
+export const mayEnter = (caller: Caller, projectId: number): boolean => mayRoam(caller) || homeOf(caller) === projectId
 
 /** Whether a caller goes anywhere: it may make projects and identities, and is told of all projects. */
-export const mayRoam = (caller: Caller): boolean => caller.kind !== 'agent'
+export const mayRoam = (caller: Caller): boolean => of(caller).roams
 
 /** For those who may see how the server is doing, and who calls what. */
 export function needOversight(caller: Caller): void {
-  if (caller.kind === 'agent') throw notForAgents()
+  if (!mayRoam(caller)) throw notForAgents()
 }
 
 /** For those who may remove what belongs to all, and reach files of this machine. */
 export function needSteering(caller: Caller): void {
-  if (caller.kind === 'agent') throw notForAgents()
-  if (caller.kind !== 'writer' && caller.kind !== 'reader') return
+  needOversight(caller)
+  if (of(caller).steers) return
   throw new HubError('FORBIDDEN', 'Whoever calls with a signed token may not do this.', { hint: askPerson })
 }
 
@@ -74,43 +138,30 @@ const notForAgents = (): HubError =>
   })
 
 /** Whether files of this machine are read for a caller: a key or a token comes from anywhere (mail.attach.callers). */
-export const mayReadFiles = ({ kind }: Caller): boolean => kind === 'local' || kind === 'operator'
+export const mayReadFiles = (caller: Caller): boolean => of(caller).files
+
+/** Whether a caller reads the mail of everybody. */
+export const seesAll = (caller: Caller): boolean => of(caller).reads === 'everybody'
 
 /** Which messages of a project a caller may read. */
 export function sightOf(caller: Caller, projectId: number): Sight {
-  switch (caller.kind) {
-    case 'operator':
-    case 'hub':
-      return { projectId, of: 'everybody' }
-    case 'local':
-    case 'person':
-    case 'writer':
-    case 'reader':
-      return { projectId, of: 'keyless' }
-    case 'agent':
-      return { projectId, of: caller.agentId }
-  }
+  const { reads } = of(caller)
+  return { projectId, of: reads === 'own' ? (agentOf(caller)?.agentId ?? 0) : reads }
 }
 
 /** What a caller sees of the mail on the pages (web.access.sight). */
 export function eyesOf(caller: Caller): Eyes {
-  switch (caller.kind) {
-    case 'operator':
-    case 'hub':
-      return { of: 'everybody', blind: true, seals: false }
-    case 'local':
-    case 'person':
-      return { of: 'everybody', blind: true, seals: true }
-    case 'writer':
-    case 'reader':
-      return { of: 'everybody', blind: false, seals: true }
-    case 'agent':
-      return { of: { agentId: caller.agentId, projectId: caller.projectId }, blind: false, seals: false }
-  }
+  const { reads, blind } = of(caller)
+  const me = agentOf(caller)
+  if (me !== undefined) return { of: { agentId: me.agentId, projectId: me.projectId }, blind, seals: false }
+  return { of: 'everybody', blind, seals: reads === 'keyless' }
 }
 
 /** Whether a caller may write to agents as people do, and decide in their place (web.access.steering). */
-export const mayOversee = ({ kind }: Caller): boolean => kind === 'operator' || kind === 'person'
+export const mayOversee = (caller: Caller): boolean => of(caller).oversees
+
+/** Whether a caller has the operator's token: it decides for all agents, and programs with it post to the pages. */
+export const mayOperate = (caller: Caller): boolean => of(caller).operates
 
 export function needPerson(caller: Caller): void {
   if (mayOversee(caller)) return

@@ -3,7 +3,7 @@ import { HubError } from '../../base/errors.ts'
 import { isReserved, overseer } from '../../base/names.ts'
 import type { Tx } from '../../db/port.ts'
 import type { Caller } from '../access/callers.ts'
-import { isUnnamed, mayActAs } from '../access/rules.ts'
+import { agentOf, countsAsActive, isUnnamed, mayActAs } from '../access/rules.ts'
 import type { Note } from '../hub/commit.ts'
 import type { Hub } from '../hub/hub.ts'
 import { needProject } from '../projects/projects.ts'
@@ -45,15 +45,14 @@ export async function findActor(hub: Hub, acting: Acting): Promise<Known | Newco
     })
   if (acting.home !== undefined) await needSame(hub, acting, acting.home)
   // The holder of a key is an agent already, and makes no other by naming it.
-  const exists = registered || caller.kind === 'agent'
+  const exists = registered || agentOf(caller) !== undefined
   const agent = exists ? await needAgent(hub, caller, project, name) : await findOrNew(hub, caller, { project, name })
   if (isNewcomer(agent)) return agent
   // Only callers without an agent of their own are refused for it.
   const keyed = isUnnamed(caller) ? keyedNow(hub, agent) : false
   const owned = { id: agent.id, name: agent.name, keyed: typeof keyed === 'boolean' ? keyed : await keyed }
   if (!mayActAs(caller, owned)) throw notYours(caller, agent)
-  // A reader looks in from outside: the agent itself has done nothing.
-  if (!unnoticed && caller.kind !== 'reader') activity(hub).touch(agent.id)
+  if (!unnoticed && countsAsActive(caller)) activity(hub).touch(agent.id)
   return agent
 }
 

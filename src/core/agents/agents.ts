@@ -6,6 +6,7 @@ import type { Tx } from '../../db/port.ts'
 import { type AgentRow, findAgent, findLookalike, insertAgent, listHomes, sumUnread } from '../../store/agents.ts'
 import type { Caller } from '../access/callers.ts'
 import { keyChannels } from '../access/keys.ts'
+import { homeOf } from '../access/rules.ts'
 import { commit, type Note } from '../hub/commit.ts'
 import { type Hub, longReader, reader } from '../hub/hub.ts'
 import { memory, remember } from '../hub/memory.ts'
@@ -173,8 +174,7 @@ export async function noAgent(
 
 /** The only project with an agent of this name: for callers that name no project. */
 export async function needHome(hub: Hub, caller: Caller, name: string): Promise<string> {
-  const only = caller.kind === 'agent' ? caller.projectId : undefined
-  const homes = await listHomes(reader(hub), { nameKey: nameKey(name), only, limit: 6 })
+  const homes = await listHomes(reader(hub), { nameKey: nameKey(name), only: homeOf(caller), limit: 6 })
   const [home, ...others] = homes
   if (home !== undefined && others.length === 0) return home
   if (home === undefined) throw new HubError('AGENT_NOT_FOUND', `No project has an agent ${JSON.stringify(name)}.`)

@@ -5,7 +5,7 @@ import { findAgent, findOwned, insertAgent, updateOwnerContact } from '../../sto
 import { updateKeyed } from '../../store/keys.ts'
 import type { Caller } from '../access/callers.ts'
 import { newKey } from '../access/keys.ts'
-import { needSteering } from '../access/rules.ts'
+import { agentOf, isAnonymous, needSteering } from '../access/rules.ts'
 import { commit } from '../hub/commit.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import { memory, remember } from '../hub/memory.ts'
@@ -64,20 +64,21 @@ const selves = memory(() => new Map<number, { readonly project: string; readonly
 
 /** The agent that calls with its own key, as the one that it acts as. */
 export async function needSelf(hub: Hub, caller: Caller): Promise<Acting> {
-  if (caller.kind !== 'agent')
-    throw caller.kind === 'local'
+  const me = agentOf(caller)
+  if (me === undefined)
+    throw isAnonymous(caller)
       ? new HubError('UNAUTHENTICATED', 'The key of an agent is needed.', {
           hint: 'Register an agent, and send its key as "X-API-Key" or "Authorization: Bearer".',
         })
       : new HubError('FORBIDDEN', 'This token is that of no agent: it has no mail of its own.', {
           hint: 'Send the key of an agent, or a signed token that names one.',
         })
-  const before = selves(hub).get(caller.agentId)
+  const before = selves(hub).get(me.agentId)
   if (before !== undefined) return { caller, ...before, registered: true }
-  const row = await findOwned(reader(hub), caller.agentId)
+  const row = await findOwned(reader(hub), me.agentId)
   if (row === undefined) throw new HubError('AGENT_NOT_FOUND', 'The agent of this key is gone.')
   const self = { project: await slugOfProject(hub, row.project_id), name: row.name }
-  return { caller, ...remember(selves(hub), caller.agentId, self), registered: true }
+  return { caller, ...remember(selves(hub), me.agentId, self), registered: true }
 }
 
 export interface Self {
@@ -90,7 +91,7 @@ export interface Self {
 /** The agent that a key belongs to, as its owner registered it. */
 export async function describeSelf(hub: Hub, caller: Caller): Promise<Self> {
   const { name } = await needSelf(hub, caller)
-  const row = caller.kind === 'agent' ? await findOwned(reader(hub), caller.agentId) : undefined
+  const row = await findOwned(reader(hub), agentOf(caller)?.agentId ?? 0)
   const idOf = await publicIds(hub)
   return {
     id: idOf('agent', row?.id ?? 0),

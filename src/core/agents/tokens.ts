@@ -1,8 +1,8 @@
 /** The caller of a signed token: the agent that it names, or a reader or writer without one. */
 import { HubError } from '../../base/errors.ts'
 import { nameKey } from '../../base/names.ts'
-import { type Caller, housekeeper, type Named, tokenCaller } from '../access/callers.ts'
-import { needWriting } from '../access/rules.ts'
+import { type Caller, housekeeper, type Named, namedCaller, tokenCaller } from '../access/callers.ts'
+import { needWriting, unmadeAgent } from '../access/rules.ts'
 import { commit } from '../hub/commit.ts'
 import type { Hub } from '../hub/hub.ts'
 import { findPlace, findProjectCalled } from '../projects/projects.ts'
@@ -22,17 +22,18 @@ export async function callerOfToken(hub: Hub, { agent, subject, mayWrite }: Sign
   const { name, project } = agent
   const home = await findProjectCalled(hub, project)
   const found = home && (await findIn(hub, home.id, name))
-  const caller = { kind: 'agent', key: `named:${nameKey(name)}@${project}`, readOnly: !mayWrite } as const
+  const key = `named:${nameKey(name)}@${project}`
   return found === undefined
-    ? { ...caller, agentId: 0, projectId: home?.id ?? 0, unmade: agent }
-    : { ...caller, agentId: found.id, projectId: found.projectId }
+    ? namedCaller(key, { agentId: 0, projectId: home?.id ?? 0, unmade: agent, readOnly: !mayWrite })
+    : namedCaller(key, { agentId: found.id, projectId: found.projectId, readOnly: !mayWrite })
 }
 
 /** Makes the agent that a token names, where it is not there yet: whoever issued the token has vouched for it (all.token.makes). */
 export async function settle(hub: Hub, caller: Caller, policy: ContactPolicy): Promise<Caller> {
-  if (caller.kind !== 'agent' || caller.unmade === undefined) return caller
+  const unmade = unmadeAgent(caller)
+  if (unmade === undefined) return caller
   needWriting(caller)
-  const { name, project } = caller.unmade
+  const { name, project } = unmade
   const place = await findPlace(hub, housekeeper, project).catch((error: unknown) => {
     // The projects that there are would stand in the hint.
     if (!(error instanceof HubError) || error.code !== 'PROJECT_NOT_FOUND') throw error
@@ -40,6 +41,5 @@ export async function settle(hub: Hub, caller: Caller, policy: ContactPolicy): P
   })
   const newcomer = { place, name, policy, unseen: false }
   const { id, projectId } = known(hub, await commit(hub, caller, (tx, note) => makeAgent(hub, tx, note, newcomer)))
-  const { key } = caller
-  return { kind: 'agent', key, agentId: id, projectId }
+  return namedCaller(caller.key, { agentId: id, projectId, readOnly: false })
 }

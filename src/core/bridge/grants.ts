@@ -3,6 +3,7 @@ import { HubError } from '../../base/errors.ts'
 import { commons } from '../../base/names.ts'
 import { deleteBridgeGrant, insertBridgeGrant, listBridgeGrants } from '../../store/bridge-grants.ts'
 import type { Caller } from '../access/callers.ts'
+import { mayOperate } from '../access/rules.ts'
 import { needAgent } from '../agents/agents.ts'
 import { commit } from '../hub/commit.ts'
 import { type Hub, reader } from '../hub/hub.ts'
@@ -16,8 +17,8 @@ export interface ServerWish {
 }
 
 /** A call is made with the server's own credentials, which are the operator's to lend. */
-function needOperator({ kind }: Caller): void {
-  if (kind === 'operator') return
+function needOperator(caller: Caller): void {
+  if (mayOperate(caller)) return
   throw new HubError('FORBIDDEN', 'Only the operator lets agents call the tools of other servers.', {
     hint: 'Ask a person who has the operator’s token.',
   })

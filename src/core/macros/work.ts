@@ -1,6 +1,7 @@
 /** Whole steps of an agent's work, made of other verbs; checks come first, so that a failure leaves little behind. */
 import { HubError } from '../../base/errors.ts'
 import type { Caller } from '../access/callers.ts'
+import { mayOperate } from '../access/rules.ts'
 import { type Acting, actAs } from '../agents/acting.ts'
 import { listActiveOthers, type Profile, whois } from '../agents/profiles.ts'
 import { type Introduction, type Registered, register } from '../agents/registration.ts'
@@ -156,7 +157,7 @@ export async function shakeHands(
 async function mayAnswerFor(hub: Hub, asker: Acting, other: Other): Promise<boolean> {
   // Where codes are hidden, an approval is the other's own to give (post.code.hidden).
   if (!hub.rules.contacts.codesShown) return false
-  if (asker.caller.kind === 'operator') return true
+  if (mayOperate(asker.caller)) return true
   const me = await actAs(hub, asker)
   const target = await needOther(hub, asker, other, 'no_target')
   const policy = await findPolicy(hub, target)

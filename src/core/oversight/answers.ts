@@ -6,8 +6,8 @@ import { isReserved, overseer } from '../../base/names.ts'
 import { findAgentById, listUnreadNamed } from '../../store/agents.ts'
 import { findTopic } from '../../store/threads.ts'
 import { listParticipants, listThreadsNamed, type ThreadRow } from '../../store/watched-threads.ts'
-import type { Caller } from '../access/callers.ts'
-import { eyesOf, needPerson } from '../access/rules.ts'
+import type { AgentCaller, Caller } from '../access/callers.ts'
+import { agentOf, eyesOf, mayRoam, needPerson } from '../access/rules.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import { reply } from '../messages/reply.ts'
 import { needProject, type Project } from '../projects/projects.ts'
@@ -35,12 +35,13 @@ export async function answerThread(
   project: string,
   { thread, body }: Answering,
 ): Promise<{ readonly messageId: number | undefined }> {
-  if (caller.kind !== 'agent') needPerson(caller)
+  const me = agentOf(caller)
+  if (me === undefined) needPerson(caller)
   const home = await needProject(hub, caller, project)
   const [row] = await listThreadsNamed(reader(hub), home.id, thread)
   if (row === undefined) throw noThread(home, thread)
   checkedBody(body)
-  if (caller.kind === 'agent') return answerAsItself(hub, caller, { home, row, body, thread })
+  if (me !== undefined) return answerAsItself(hub, me, { home, row, body, thread })
   if (row.name !== null) return say(hub, caller, { home, row, body, name: overseer })
   const [newest] = await see(hub, eyesOf(caller), [row.last_id ?? 0])
   if (newest === undefined) throw noThread(home, thread)
@@ -82,20 +83,20 @@ async function say(hub: Hub, caller: Caller, { home, row, body, name }: Saying) 
       reason: 'bad_body',
       hint: 'Nothing was sent.',
     })
-  const acting = { caller, project: home.slug, name, unnoticed: caller.kind !== 'agent' }
+  const acting = { caller, project: home.slug, name, unnoticed: agentOf(caller) === undefined }
   await remark(hub, acting, { topic: toTopic(topic), outgoing: { body, kind: 'message' } })
   return { messageId: undefined }
 }
 
 async function answerAsItself(
   hub: Hub,
-  caller: Extract<Caller, { kind: 'agent' }>,
+  me: AgentCaller,
   { home, row, body, thread }: Omit<Saying, 'name'> & { readonly thread: string },
 ) {
-  const me = await findAgentById(reader(hub), caller.agentId)
-  const acting = { caller, project: home.slug, name: me?.name ?? '', registered: true }
-  if (row.name !== null) return say(hub, caller, { home, row, body, name: acting.name })
-  const [newest] = await see(hub, eyesOf(caller), [row.last_id ?? 0, row.first_id ?? 0])
+  const self = await findAgentById(reader(hub), me.agentId)
+  const acting = { caller: me, project: home.slug, name: self?.name ?? '', registered: true }
+  if (row.name !== null) return say(hub, me, { home, row, body, name: acting.name })
+  const [newest] = await see(hub, eyesOf(me), [row.last_id ?? 0, row.first_id ?? 0])
   if (newest === undefined) throw noThread(home, thread)
   return { messageId: (await reply(hub, acting, { messageId: newest.row.id, body })).messageId }
 }
@@ -123,7 +124,7 @@ export interface Answers {
 
 /** Unread mail to people, by project: told in the header until it is marked read. */
 export async function listAnswers(hub: Hub, caller: Caller): Promise<Answers[]> {
-  if (caller.kind === 'agent') return []
+  if (!mayRoam(caller)) return []
   const rows = await listUnreadNamed(reader(hub), overseer.toLowerCase())
   const slugs = await slugsOf(
     hub,

@@ -2,6 +2,7 @@
 import { limits } from '../../base/limits.ts'
 import { listContactsOf } from '../../store/contacts.ts'
 import type { Caller } from '../access/callers.ts'
+import { agentOf } from '../access/rules.ts'
 import type { ContactPolicy } from '../agents/agents.ts'
 import { listAgents } from '../agents/profiles.ts'
 import { type Contact, toContact } from '../contacts/links.ts'
@@ -19,7 +20,7 @@ export interface ProjectContacts {
 export async function listProjectContacts(hub: Hub, caller: Caller, project: string): Promise<ProjectContacts> {
   const { id: projectId } = await needProject(hub, caller, project)
   const now = hub.clock.now()
-  const agentId = caller.kind === 'agent' ? caller.agentId : undefined
+  const agentId = agentOf(caller)?.agentId
   const rows = await listContactsOf(reader(hub), { projectId, agentId, limit: limits.listed + 1 })
   const contacts = rows.slice(0, limits.listed).map((row) => toContact(row, now))
   const { agents } = await listAgents(hub, caller, project, { limit: limits.listed })

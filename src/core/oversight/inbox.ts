@@ -4,7 +4,7 @@ import { listLast } from '../../store/project-boxes.ts'
 import { listAgentIds, listMailIds } from '../../store/watched-lists.ts'
 import { listThreadCounts } from '../../store/watched-threads.ts'
 import type { Caller } from '../access/callers.ts'
-import { eyesOf } from '../access/rules.ts'
+import { eyesOf, homeOf } from '../access/rules.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import type { Importance } from '../messages/send.ts'
 import { findProjectCalled, needProject } from '../projects/projects.ts'
@@ -66,7 +66,7 @@ export async function listAllThreads(
 ): Promise<Page<Watched & { readonly count: number }>> {
   const eyes = eyesOf(caller)
   const home = project === undefined ? undefined : (await needProject(hub, caller, project)).id
-  const projectId = home ?? (caller.kind === 'agent' ? caller.projectId : undefined)
+  const projectId = home ?? homeOf(caller)
   const last = await listLast(reader(hub), { projectId, below: before, limit: limit + 1 })
   const page = pageOf(last, limit, ({ last_id }) => last_id)
   const counts = await listThreadCounts(

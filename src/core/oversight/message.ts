@@ -3,7 +3,7 @@ import { HubError } from '../../base/errors.ts'
 import { listAround } from '../../store/watched-threads.ts'
 import { isInProject, type WatchedRecipientRow } from '../../store/watching.ts'
 import type { Caller } from '../access/callers.ts'
-import { eyesOf } from '../access/rules.ts'
+import { agentOf, eyesOf } from '../access/rules.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import { needProject, slugOfProject } from '../projects/projects.ts'
 import { see, type Watched, type Who, watch } from './watched.ts'
@@ -33,7 +33,7 @@ export async function showMessage(hub: Hub, caller: Caller, project: string, id:
   const eyes = eyesOf(caller)
   const [seen] = (await isInProject(reader(hub), id, home.id)) ? await see(hub, eyes, [id], { length: wholeBody }) : []
   // An agent of another project got it: its own box shows it, under its own project.
-  const own = seen ?? (caller.kind === 'agent' ? (await see(hub, eyes, [id], { length: wholeBody }))[0] : undefined)
+  const own = seen ?? (agentOf(caller) && (await see(hub, eyes, [id], { length: wholeBody }))[0])
   if (own === undefined) throw new HubError('MESSAGE_NOT_FOUND', `The project ${home.slug} has no message ${id}.`)
   const { message, row, recipients } = own
   const states: RecipientState[] = []

@@ -6,7 +6,7 @@ import { bodyFault, clientIdFault, textFault } from '../../base/text.ts'
 import { listAddressees } from '../../store/watched-projects.ts'
 import { listThreadsNamed } from '../../store/watched-threads.ts'
 import type { Caller } from '../access/callers.ts'
-import { needPerson } from '../access/rules.ts'
+import { homeOf, needPerson } from '../access/rules.ts'
 import { findActor } from '../agents/acting.ts'
 import { type Agent, type ContactPolicy, findIn } from '../agents/agents.ts'
 import { type Hub, reader } from '../hub/hub.ts'
@@ -206,7 +206,7 @@ const mostAddressable = 5000
 /** Everybody whom people can write to, by project. */
 export async function listAddressable(hub: Hub, caller: Caller, project?: string): Promise<Addressable[]> {
   const only = project === undefined ? undefined : (await needProject(hub, caller, project)).id
-  const projectId = only ?? (caller.kind === 'agent' ? caller.projectId : undefined)
+  const projectId = only ?? homeOf(caller)
   const rows = await listAddressees(reader(hub), { projectId, limit: mostAddressable })
   const listed: Addressable[] = []
   for (const [id, agents] of Map.groupBy(rows, ({ project_id }) => project_id))

@@ -6,7 +6,7 @@ import { listConfirmed } from '../../store/related.ts'
 import { countLeases, listAgentFigures, listProjectsLike, listWaiting } from '../../store/watched-projects.ts'
 import { listThreadRows } from '../../store/watched-threads.ts'
 import type { Caller } from '../access/callers.ts'
-import { eyesOf } from '../access/rules.ts'
+import { eyesOf, homeOf, mayRoam } from '../access/rules.ts'
 import { mailChannel } from '../agents/agents.ts'
 import { listAgents, type Profile } from '../agents/profiles.ts'
 import { type Hub, isAwaited, reader } from '../hub/hub.ts'
@@ -45,8 +45,8 @@ export async function listWatchedProjects(
   caller: Caller,
   { q, after = 0, limit }: ProjectsWish,
 ): Promise<Page<WatchedProject>> {
-  const only = caller.kind === 'agent' ? caller.projectId : undefined
-  const found = await listProjectsLike(reader(hub), { only, q: q?.trim().toLowerCase(), after, limit: limit + 1 })
+  const like = { only: homeOf(caller), q: q?.trim().toLowerCase(), after, limit: limit + 1 }
+  const found = await listProjectsLike(reader(hub), like)
   const { items, next } = pageOf(found, limit, ({ id }) => id)
   return { items: await withFigures(hub, caller, items), next }
 }
@@ -57,7 +57,7 @@ async function withFigures(hub: Hub, caller: Caller, rows: readonly ProjectRow[]
   const figures = await listAgentFigures(reader(hub), ids, { blind: eyesOf(caller).blind })
   const totals = await listTotals(reader(hub), ids)
   // The holder of a key is told of no other project.
-  const siblings = caller.kind === 'agent' ? new Map<number, string[]>() : await listConfirmed(reader(hub))
+  const siblings = mayRoam(caller) ? await listConfirmed(reader(hub)) : new Map<number, string[]>()
   return rows.map(({ id, slug, human_key, created_at }) => ({
     id,
     slug,

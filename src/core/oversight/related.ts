@@ -2,7 +2,7 @@
 import { HubError } from '../../base/errors.ts'
 import { listSuggested, upsertDecided } from '../../store/related.ts'
 import type { Caller } from '../access/callers.ts'
-import { needPerson } from '../access/rules.ts'
+import { mayRoam, needPerson } from '../access/rules.ts'
 import { commit } from '../hub/commit.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import { needProject } from '../projects/projects.ts'
@@ -18,7 +18,7 @@ const mostSuggested = 20
 
 /** The likeliest first. The holder of a key is told of no other project. */
 export async function listSuggestions(hub: Hub, caller: Caller): Promise<Suggestion[]> {
-  if (caller.kind === 'agent') return []
+  if (!mayRoam(caller)) return []
   const rows = await listSuggested(reader(hub), mostSuggested)
   return rows.map(({ a_slug, a_key, b_slug, b_key, percent, reason }) => ({
     a: { slug: a_slug, key: a_key },

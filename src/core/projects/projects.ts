@@ -12,7 +12,7 @@ import {
   type ProjectRow,
 } from '../../store/projects.ts'
 import type { Caller } from '../access/callers.ts'
-import { mayEnter, mayRoam, needWriting } from '../access/rules.ts'
+import { homeOf, mayEnter, mayRoam, needWriting } from '../access/rules.ts'
 import { commit, type Note } from '../hub/commit.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import { memory, remember } from '../hub/memory.ts'
@@ -46,7 +46,7 @@ export interface NewProject {
  * caller makes with what comes first in it; any other unknown name is an error (mail.project.named).
  */
 export async function findPlace(hub: Hub, caller: Caller, slugOrKey: string): Promise<Project | NewProject> {
-  const found = await findProjectCalled(hub, slugOrKey, onlyOf(caller))
+  const found = await findProjectCalled(hub, slugOrKey, homeOf(caller))
   if (found !== undefined && mayEnter(caller, found.id)) return found
   // A foreign project and a missing one answer alike.
   if (found !== undefined || !mayRoam(caller)) throw await missing(hub, caller, slugOrKey)
@@ -85,9 +85,6 @@ export async function freeSlug(tx: Reader, humanKey: string): Promise<string> {
   return slug
 }
 
-/** The holder of a key knows its own project: others neither share its name nor are suggested. */
-const onlyOf = (caller: Caller): number | undefined => (caller.kind === 'agent' ? caller.projectId : undefined)
-
 /**
  * Every door asks here, so that all of them mean one project whichever way its key is written. It also goes by its slug
  * without the hash, while one project only has that name: among all, or among `only`.
@@ -118,7 +115,7 @@ async function listNamesakes(hub: Hub, called: string, only: number | undefined)
 
 /** For projects that are only looked at: none is made. */
 export async function needProject(hub: Hub, caller: Caller, slugOrKey: string): Promise<Project> {
-  const found = await findProjectCalled(hub, slugOrKey, onlyOf(caller))
+  const found = await findProjectCalled(hub, slugOrKey, homeOf(caller))
   if (found === undefined || !mayEnter(caller, found.id)) throw await missing(hub, caller, slugOrKey)
   return found
 }
@@ -135,7 +132,7 @@ export async function findProjectElsewhere(hub: Hub, caller: Caller, slugOrKey: 
 
 async function missing(hub: Hub, caller: Caller, slugOrKey: string, reason?: 'elsewhere'): Promise<HubError> {
   const shown = JSON.stringify(slugOrKey.length > 200 ? `${slugOrKey.slice(0, 200)}…` : slugOrKey)
-  const hint = await suggestProjects(reader(hub), slugOrKey, onlyOf(caller))
+  const hint = await suggestProjects(reader(hub), slugOrKey, homeOf(caller))
   return new HubError('PROJECT_NOT_FOUND', `There is no project ${shown}.`, { reason, hint })
 }
 
@@ -145,7 +142,7 @@ export async function listProjects(
   caller: Caller,
   { after = 0, limit }: { after?: number | undefined; limit: number },
 ): Promise<{ projects: Project[]; hasMore: boolean }> {
-  const rows = await listRows(reader(hub), { only: onlyOf(caller), after, limit: limit + 1 })
+  const rows = await listRows(reader(hub), { only: homeOf(caller), after, limit: limit + 1 })
   return { projects: rows.slice(0, limit).map(toProject), hasMore: rows.length > limit }
 }
 

@@ -6,6 +6,7 @@ import { listGranters } from '../../store/grants.ts'
 import { isSeen, listThreadsById, listThreadsNamed, type ThreadRow } from '../../store/thread-views.ts'
 import { type Eyes, ownEyes } from '../../store/visibility.ts'
 import type { Caller } from '../access/callers.ts'
+import { agentOf, mayTakeName, seesAll } from '../access/rules.ts'
 import { type Acting, findActor, notYours } from '../agents/acting.ts'
 import { type Agent, findIn, isNewcomer } from '../agents/agents.ts'
 import { type Hub, reader } from '../hub/hub.ts'
@@ -31,10 +32,10 @@ export interface View {
 const agentsById = memory(() => new Map<number, Agent>())
 
 /** Agents are never renamed. */
-async function needSelf(hub: Hub, caller: Caller & { kind: 'agent' }): Promise<Agent> {
-  const before = agentsById(hub).get(caller.agentId)
+async function needSelf(hub: Hub, agentId: number): Promise<Agent> {
+  const before = agentsById(hub).get(agentId)
   if (before !== undefined) return before
-  const row = await findOwned(reader(hub), caller.agentId)
+  const row = await findOwned(reader(hub), agentId)
   if (row === undefined) throw new HubError('AGENT_NOT_FOUND', 'The agent of this key is gone.')
   return remember(agentsById(hub), row.id, { id: row.id, projectId: row.project_id, name: row.name })
 }
@@ -44,11 +45,12 @@ async function needSelf(hub: Hub, caller: Caller & { kind: 'agent' }): Promise<A
  * is nobody here: a name on the URL is for those who are on this machine, and for the operator (hub.caller.token).
  */
 async function placeOf(hub: Hub, { caller, project, name }: Looker): Promise<{ project: string; name?: string }> {
-  if (caller.kind === 'writer' || caller.kind === 'reader') return { project: project ?? commons }
-  if (caller.kind !== 'agent') return { project: project ?? commons, ...(name !== undefined && { name }) }
+  const me = agentOf(caller)
+  if (me === undefined)
+    return { project: project ?? commons, ...(name !== undefined && mayTakeName(caller) && { name }) }
   if (project !== undefined) await needProject(hub, caller, project)
-  if (caller.unmade !== undefined) return caller.unmade
-  const self = await needSelf(hub, caller)
+  if (me.unmade !== undefined) return me.unmade
+  const self = await needSelf(hub, me.agentId)
   if (name !== undefined && nameKey(name) !== nameKey(self.name)) throw notYours(caller, { name })
   return { project: project ?? (await slugOfProject(hub, self.projectId)), name: self.name }
 }
@@ -65,7 +67,7 @@ export async function viewOf(hub: Hub, looker: Looker): Promise<View> {
   const { caller } = looker
   const place = await placeOf(hub, looker)
   const project = await needProject(hub, caller, place.project)
-  const all = caller.kind === 'operator' || caller.kind === 'hub'
+  const all = seesAll(caller)
   if (place.name === undefined || (await findIn(hub, project.id, place.name)) === undefined)
     return { project, agent: undefined, all }
   const agent = await findActor(hub, { caller, project: project.slug, name: place.name })

@@ -8,7 +8,7 @@ import { findHighestSeq } from '../../store/threads.ts'
 import { lockTopic } from '../../store/topic-care.ts'
 import type { Caller } from '../access/callers.ts'
 import { holdName } from '../access/holders.ts'
-import { mayActAs } from '../access/rules.ts'
+import { agentOf, mayActAs } from '../access/rules.ts'
 import { actIn, findActor, notYours } from '../agents/acting.ts'
 import { commit } from '../hub/commit.ts'
 import { type Hub, reader } from '../hub/hub.ts'
@@ -26,7 +26,7 @@ export interface Holder {
 
 /** Whoever calls with a key takes part as its agent: a URL that names another one is a mistake, and is told so. */
 export async function checkNamed(hub: Hub, { caller, project, named }: Holder): Promise<void> {
-  if (named === undefined || caller.kind !== 'agent') return
+  if (named === undefined || agentOf(caller) === undefined) return
   await findActor(hub, { caller, project, name: named, unnoticed: true })
 }
 

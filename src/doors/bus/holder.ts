@@ -3,6 +3,7 @@ import { HubError } from '../../base/errors.ts'
 import { busNameFault, commons, nameKey } from '../../base/names.ts'
 import { thisProcess } from '../../base/processes.ts'
 import { agentHolder, processHolder, sessionHolder, urlHolder } from '../../core/access/holders.ts'
+import { agentOf } from '../../core/access/rules.ts'
 import type { Holder } from '../../core/topics/members.ts'
 import type { CallContext } from '../mcp/table.ts'
 import { projectParameter } from '../words/fields.ts'
@@ -37,7 +38,8 @@ export function busScope(_params: Record<string, string>, query: Record<string, 
  */
 function holderKey({ caller, scope, session }: CallContext<BusScope>): string | undefined {
   if (scope.process !== undefined) return processHolder(scope.process)
-  if (caller.kind === 'agent') return agentHolder(caller.agentId)
+  const me = agentOf(caller)
+  if (me !== undefined) return agentHolder(me.agentId)
   if (scope.agent !== undefined) return urlHolder(scope.agent)
   return session === undefined ? undefined : sessionHolder(session)
 }

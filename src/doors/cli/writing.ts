@@ -5,6 +5,7 @@ import { HubError } from '../../base/errors.ts'
 import { limits } from '../../base/limits.ts'
 import { nameKey } from '../../base/names.ts'
 import { local } from '../../core/access/callers.ts'
+import { agentOf } from '../../core/access/rules.ts'
 import { needSelf } from '../../core/agents/owned.ts'
 import { needTopicCalled, renameTopic } from '../../core/topics/care.ts'
 import { listPresent } from '../../core/topics/members.ts'
@@ -71,7 +72,7 @@ export interface Sending {
 
 export async function sendCommand(desk: Desk, { topic: called, words, as, type, replyTo }: Sending): Promise<void> {
   const { hub, caller, screen, project, json } = desk
-  const usual = async () => (caller.kind === 'agent' ? (await needSelf(hub, caller)).name : loginName())
+  const usual = async () => (agentOf(caller) === undefined ? loginName() : (await needSelf(hub, caller)).name)
   const name = checked(busName, 'The name (--as)', as ?? (await usual()))
   const kind = checked(messageKind, 'The type (--type)', type)
   const topic = await needTopicCalled(hub, local, project, called)

@@ -2,7 +2,7 @@
 import type { FastifyRequest, onRequestHookHandler, RouteOptions } from 'fastify'
 import { HubError } from '../../base/errors.ts'
 import type { Caller } from '../../core/access/callers.ts'
-import { needWriting } from '../../core/access/rules.ts'
+import { limitKey, needWriting, unmadeAgent } from '../../core/access/rules.ts'
 import type { Counted, Limiter } from './limits/limiter.ts'
 
 export interface Admission {
@@ -36,8 +36,9 @@ export function spend(
   { caller, address }: { readonly caller: Caller; readonly address: string },
   of: Counted,
 ): void | Promise<void> {
-  if (limiter === undefined || caller.kind === 'operator') return
-  const wait = limiter.take(caller.kind === 'local' ? `address:${address}` : caller.key, of)
+  const key = limiter && limitKey(caller, address)
+  if (limiter === undefined || key === undefined) return
+  const wait = limiter.take(key, of)
   if (wait instanceof Promise) return wait.then(check)
   check(wait)
 }
@@ -78,7 +79,7 @@ function admitRequest(
   const enter = () => {
     if (messages || reading.has(method)) return caller
     needWriting(caller)
-    return caller.kind === 'agent' && caller.unmade !== undefined ? settle(caller, 'post') : caller
+    return unmadeAgent(caller) === undefined ? caller : settle(caller, 'post')
   }
   const address = raw.socket.remoteAddress ?? ''
   const spent = isFree(request) ? undefined : spend(limiter, { caller, address }, 'requests')

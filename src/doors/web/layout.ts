@@ -1,5 +1,6 @@
 /** The frame around every page: header, the column of boards and projects, the page itself, and what the keys do. */
 import { overseer, slugName } from '../../base/names.ts'
+import { isAnonymous } from '../../core/access/rules.ts'
 import { bareFrame, type Frame } from './frame.ts'
 import { type Html, html } from './html.ts'
 import type { View } from './page.ts'
@@ -72,7 +73,7 @@ function account(visit: Visit): Html {
   const { path, signedIn, guarded, csrf, caller } = visit
   if (signedIn)
     return html`<form class="account" method="post" action="/mail/logout">${proof(csrf)}<button class="plain">Log out</button></form>`
-  if (guarded && caller.kind === 'local')
+  if (guarded && isAnonymous(caller))
     return html`<a class="account" href="${withQuery('/mail/login', { next: path })}">Log in</a>`
   return html``
 }

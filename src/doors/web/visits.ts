@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { HubError } from '../../base/errors.ts'
 import { type Caller, local, person } from '../../core/access/callers.ts'
+import { isAnonymous, mayOperate, mayOversee } from '../../core/access/rules.ts'
 import type { Assets } from './assets.ts'
 import { cookie, readCookies } from './cookies.ts'
 import type { Bodies } from './markdown/bodies.ts'
@@ -73,7 +74,7 @@ export function createVisits(app: FastifyInstance, options: WebOptions, { sessio
       caller,
       signedIn,
       guarded,
-      steers: caller.kind === 'operator' || caller.kind === 'person' || (caller.kind === 'local' && !guarded),
+      steers: mayOversee(caller) || (isAnonymous(caller) && !guarded),
       path: url.pathname.length > 1 ? url.pathname.replace(/\/$/, '') : url.pathname,
       query: url.searchParams,
       origin: `${isSecure(request) ? 'https' : 'http'}://${headers.host ?? 'localhost'}`,
@@ -115,7 +116,7 @@ export function createVisits(app: FastifyInstance, options: WebOptions, { sessio
       if (!(body instanceof URLSearchParams)) {
         // A cookie may be sent along by anybody; a header is not.
         const known = await whoIs(raw)
-        if (known.signedIn || headers.authorization === undefined || known.caller.kind !== 'operator')
+        if (known.signedIn || headers.authorization === undefined || !mayOperate(known.caller))
           throw new HubError('FORBIDDEN', "Programs post here with the operator's token.", {
             hint: 'Send "Authorization: Bearer" with the value of HTTP_BEARER_TOKEN.',
           })
@@ -123,10 +124,10 @@ export function createVisits(app: FastifyInstance, options: WebOptions, { sessio
       }
       const fields = checkForm(request)
       const known = await whoIs(raw)
-      const { kind } = known.caller
-      if (kind === 'local' && guarded) throw new HubError('FORBIDDEN', 'Log in to do this.')
+      const anonymous = isAnonymous(known.caller)
+      if (anonymous && guarded) throw new HubError('FORBIDDEN', 'Log in to do this.')
       // A form of ours, sent by a browser of this machine: a person, and not an agent with curl.
-      const caller = kind === 'local' ? person : known.caller
+      const caller = anonymous ? person : known.caller
       return { visit: await visitOf(request, reply, { ...known, caller }), fields, program: false }
     },
   }

@@ -6,6 +6,7 @@ import { HubError } from '../../../base/errors.ts'
 import type { Log } from '../../../base/log.ts'
 import { echo } from '../../../base/text.ts'
 import type { Caller } from '../../../core/access/callers.ts'
+import { unmadeAgent } from '../../../core/access/rules.ts'
 import { BadToken, type Claims, type Roles, readClaims, strangeRoles } from './claims.ts'
 import { createKeyServer } from './keys.ts'
 
@@ -86,7 +87,7 @@ export async function createTokens(options: TokenOptions): Promise<Tokens> {
       checkAudience(claims, audience(request))
       const caller = await callerOf(signed)
       // An agent that is not there yet is looked for again.
-      const whole = caller.kind !== 'agent' || caller.unmade === undefined
+      const whole = unmadeAgent(caller) === undefined
       // The key that it was verified with may have been withdrawn meanwhile.
       if (whole && before === generation) keep(hash, { claims, caller, until: (claims.exp + leewaySeconds) * 1000 })
       return caller

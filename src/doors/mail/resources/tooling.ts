@@ -3,7 +3,7 @@
 import { z } from 'zod'
 import { nameKey } from '../../../base/names.ts'
 import { listHeldChores } from '../../../core/access/oversight.ts'
-import { needOversight } from '../../../core/access/rules.ts'
+import { mayRoam, needOversight } from '../../../core/access/rules.ts'
 import { canActAs } from '../../../core/agents/acting.ts'
 import { needAgent, needHome } from '../../../core/agents/agents.ts'
 import type { Hub } from '../../../core/hub/hub.ts'
@@ -111,7 +111,7 @@ export function toolingResources({ hub, about, tools }: Tooling): Resource<MailS
         const { agent: called, project: given } = readParameters(parameters.capabilities, params)
         const { name: agent, project } = otherAgent(called, given)
         const { name } = project === undefined ? { name: agent } : await needAgent(hub, caller, project, agent)
-        const home = project ?? (caller.kind === 'agent' ? await needHome(hub, caller, agent) : undefined)
+        const home = project ?? (mayRoam(caller) ? undefined : await needHome(hub, caller, agent))
         const may = home === undefined || (await canActAs(hub, { caller, project: home, name }))
         const granted = may ? capabilities(tools, scope) : []
         return { generated_at: now(), agent: name, project: project ?? null, capabilities: granted }

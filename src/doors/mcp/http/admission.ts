@@ -1,7 +1,7 @@
 /** Admits the messages of a request one by one: each counts, and a reader calls no tool that writes. */
 import { HubError } from '../../../base/errors.ts'
 import type { Caller } from '../../../core/access/callers.ts'
-import { asWriter } from '../../../core/access/rules.ts'
+import { asWriter, unmadeAgent } from '../../../core/access/rules.ts'
 import { spend } from '../../http/admission.ts'
 import type { Counted } from '../../http/limits/limiter.ts'
 import type { Service } from '../protocol/service.ts'
@@ -46,8 +46,9 @@ function callerOfTool<Scope>(
     if (readerTools !== undefined || tool.effect === 'write') throw notForReaders(tool.name)
     return caller
   }
-  const unmade = caller.kind === 'agent' && caller.unmade !== undefined
-  return unmade && tool.effect === 'write' && settle !== undefined ? settle(caller, door.name) : caller
+  return unmadeAgent(caller) !== undefined && tool.effect === 'write' && settle !== undefined
+    ? settle(caller, door.name)
+    : caller
 }
 
 const notForReaders = (tool: string): HubError =>

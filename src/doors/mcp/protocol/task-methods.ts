@@ -2,6 +2,7 @@
 import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server'
 import { errorShape, HubError } from '../../../base/errors.ts'
 import { nameKey } from '../../../base/names.ts'
+import { agentOf } from '../../../core/access/rules.ts'
 import type { Task } from '../../../core/tasks/tasks.ts'
 import { readArguments } from '../args.ts'
 import type { Exchange } from './exchange.ts'
@@ -25,7 +26,7 @@ const ownerOf = <Scope>({ door }: Service<Scope>, { caller, scope }: Exchange<Sc
 
 /** An agent with a key is counted wherever it calls from; others by what their URL says, in one spelling. */
 const waiterOf = <Scope>({ caller, scope }: Exchange<Scope>): string =>
-  caller.kind === 'agent' ? caller.key : `${caller.key} ${nameKey(JSON.stringify(scope))}`
+  agentOf(caller) === undefined ? `${caller.key} ${nameKey(JSON.stringify(scope))}` : caller.key
 
 const iso = (ms: number): string => new Date(ms).toISOString()
 

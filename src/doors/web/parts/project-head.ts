@@ -1,5 +1,6 @@
 /** The head of the pages of a project: where one is, its pages as tabs, and the way to write to its agents. */
 import { slugName } from '../../../base/names.ts'
+import { isAnonymous } from '../../../core/access/rules.ts'
 import { type Html, html } from '../html.ts'
 import { at, type Visit, withQuery } from '../site.ts'
 import { icon } from './icons.ts'
@@ -41,6 +42,6 @@ export function sendButton(
 ): Html | undefined {
   const path = project === undefined ? at('overseer', 'compose') : at(project, 'overseer', 'compose')
   const href = withQuery(path, fields)
-  if (!visit.steers && !(visit.guarded && visit.caller.kind === 'local')) return undefined
+  if (!visit.steers && !(visit.guarded && isAnonymous(visit.caller))) return undefined
   return html`<a class="button primary" href="${visit.steers ? href : withQuery('/mail/login', { next: href })}">${icon(visit, 'compose')}Send Message ${overseerBadge}</a>`
 }

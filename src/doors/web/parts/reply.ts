@@ -1,4 +1,6 @@
 /** The box at the end of a thread: an answer of the overseer to all who take part. */
+
+import { agentOf, isAnonymous } from '../../../core/access/rules.ts'
 import type { ShownThread } from '../../../core/oversight/threads.ts'
 import { type Html, html } from '../html.ts'
 import { proof } from '../layout.ts'
@@ -8,9 +10,9 @@ import { overseerBadge } from './people.ts'
 
 export function replyBox(visit: Visit, { project, id, topic, status }: ShownThread): Html | undefined {
   const { caller, guarded, steers, path, csrf } = visit
-  const agent = caller.kind === 'agent'
+  const agent = agentOf(caller) !== undefined
   if (!steers && !agent)
-    return guarded && caller.kind === 'local'
+    return guarded && isAnonymous(caller)
       ? html`<p class="reply"><a href="${withQuery('/mail/login', { next: path })}">Log in</a> to answer.</p>`
       : undefined
   if (status === 'closed') return html`<p class="reply soft">The topic is closed.</p>`
