@@ -5,7 +5,7 @@ import { fromInbox, fromOutbox } from './boxes.ts'
 import type { NamedLeaseRow } from './leases.ts'
 import { feedOrder, type Place } from './places.ts'
 import { listed } from './search-documents.ts'
-import { type Sight, seen } from './visibility.ts'
+import { type ProjectSight, seen } from './visibility.ts'
 
 export interface ArchivedMessageRow {
   id: number
@@ -253,7 +253,7 @@ const lookedAt = 200
 /** The newest mail that an agent sent or openly received, as far as it is in sight. */
 export async function listSeenMail(
   db: Reader,
-  { agentId, sight, limit }: { agentId: number; sight: Sight; limit: number },
+  { agentId, sight, limit }: { agentId: number; sight: ProjectSight; limit: number },
 ): Promise<number[]> {
   const visible = (part: Sql): Sql => sql`
     SELECT m.id FROM (${part} ORDER BY id DESC LIMIT ${lookedAt}) AS part JOIN messages m ON m.id = part.id

@@ -3,7 +3,7 @@ import sql, { empty } from 'sql-template-tag'
 import type { Reader, Tx } from '../db/port.ts'
 import type { AttachmentsPolicy } from './profiles.ts'
 import { listed } from './search-documents.ts'
-import { forEyesOf, ofProject, received, type Sight } from './visibility.ts'
+import { ofProject, readable, received, type Sight } from './visibility.ts'
 
 /** An attachment as `messages.attachments` lists it. The content of an inline one is in `inline_images`. */
 export type AttachmentRow =
@@ -137,18 +137,18 @@ export interface CarrierRow {
 
 interface CarrierQuery {
   readonly sha1: string
-  readonly of: Sight['of']
+  readonly sight: Sight
   readonly projectId: number | undefined
   readonly limit: number
 }
 
 /** The first messages in sight that carry this content: of a project, or of any. */
-export const listCarriersOf = (db: Reader, { sha1, of, projectId, limit }: CarrierQuery): Promise<CarrierRow[]> =>
+export const listCarriersOf = (db: Reader, { sha1, sight, projectId, limit }: CarrierQuery): Promise<CarrierRow[]> =>
   db.all<CarrierRow>(sql`
     SELECT m.id, m.attachments, a.project_id FROM attachment_carriers c JOIN messages m ON m.id = c.message_id
     JOIN threads t ON t.id = m.thread_id JOIN agents a ON a.id = m.sender_id
-    WHERE c.sha1 = ${sha1} AND t.status <> 'deleted' AND (${received(of, projectId)}
-      OR (${projectId === undefined ? sql`TRUE` : ofProject(projectId)} AND ${forEyesOf(of)}))
+    WHERE c.sha1 = ${sha1} AND t.status <> 'deleted' AND (${received(sight, projectId)}
+      OR (${projectId === undefined ? sql`TRUE` : ofProject(projectId)} AND ${readable(sight)}))
     ORDER BY m.id LIMIT ${limit}`)
 
 /** The newest messages that a project sees and that carry this file, with the project that stores it. */

@@ -3,15 +3,15 @@ import sql, { empty, join, type Sql } from 'sql-template-tag'
 import type { Reader, Tx } from '../db/port.ts'
 import { type Half, messagesIn, sentWithin, unreadHalves } from './boxes.ts'
 import { listed } from './search-documents.ts'
+import { type Sight, toldOf } from './visibility.ts'
 import { countUnreadIn, mostGathered } from './watched-lists.ts'
-import { type Eyes, openTo } from './watching.ts'
 
 export type LateView = 'unread' | 'urgent' | 'ack-required' | 'ack-overdue'
 
 export interface LateQuery {
   readonly view: LateView
   readonly projectId?: number | undefined
-  readonly eyes: Eyes
+  readonly sight: Sight
   /** Only deliveries that were made before this time. */
   readonly sentBefore?: number | undefined
   /** Only messages below this id. */
@@ -39,13 +39,13 @@ function viewOf(db: Reader, view: LateView): { readonly all: readonly Half[]; re
 /** What comes after a SELECT, for each half. */
 async function late(
   db: Reader,
-  { view, projectId, eyes, sentBefore, below }: LateQuery,
+  { view, projectId, sight, sentBefore, below }: LateQuery,
   { ordered }: { ordered: boolean },
 ): Promise<readonly Sql[]> {
   const { all, own } = viewOf(db, view)
   const where = sql`${sentWithin(sql`d.sent_at`, { until: sentBefore })}
-    ${below === undefined ? empty : sql`AND d.message_id < ${below}`} ${eyes.blind ? empty : sql`AND ${openTo(eyes)}`}
-    ${eyes.of === 'everybody' ? empty : sql`AND d.recipient_id = ${eyes.of.agentId}`}`
+    ${below === undefined ? empty : sql`AND d.message_id < ${below}`} ${sight.blind === 'all' ? empty : sql`AND ${toldOf(sight)}`}
+    ${typeof sight.of === 'number' ? sql`AND d.recipient_id = ${sight.of}` : empty}`
   if (projectId === undefined) return all.map((half) => sql`FROM ${half.from} WHERE ${half.where} ${where}`)
   // In the order of the messages, where there are too many to sort.
   if (ordered && view === 'unread' && (await countUnreadIn(db, projectId)) > mostGathered)

@@ -3,6 +3,8 @@ import fc from 'fast-check'
 import sql from 'sql-template-tag'
 import { expect, test } from 'vitest'
 import { eachEngine } from '../../test/support/engines.ts'
+import { local } from '../core/access/callers.ts'
+import { pageSight } from '../core/access/rules.ts'
 import { updateUnread } from './agents.ts'
 import { countLate, listLate } from './attention.ts'
 import { fileDeliveries, fileMessages } from './boxes.ts'
@@ -97,13 +99,13 @@ eachEngine('Boxes', (open, dialect) => {
         outboxes.get(step.from)?.push(messageId)
       })
 
-    const people = { of: 'everybody', blind: true, seals: true } as const
+    const people = pageSight(local)
 
     const agree = async () => {
       const unread = [...waiting.values()].flat()
       const newest = [...new Set(unread)].sort((a, b) => b - a)
       for (const projectId of [undefined, 1]) {
-        const late = { view: 'unread', eyes: people, projectId, sentBefore: 2000 } as const
+        const late = { view: 'unread', sight: people, projectId, sentBefore: 2000 } as const
         expect(await listLate(db, { ...late, limit: 1000 })).toEqual(newest)
         expect(await listLate(db, { ...late, below: newest[1] ?? 0, limit: 2 })).toEqual(newest.slice(2, 4))
         expect(await countLate(db, { ...late, most: 1000 })).toBe(unread.length)
@@ -117,7 +119,7 @@ eachEngine('Boxes', (open, dialect) => {
           own.slice(0, 3),
         )
         expect((await listUnreadThreads(db, id)).map((row) => row.top).sort((a, b) => a - b)).toEqual(own)
-        const page = { agentId: id, box: 'inbox', unread: true, eyes: people, offset: 1, limit: 2 } as const
+        const page = { agentId: id, box: 'inbox', unread: true, sight: people, offset: 1, limit: 2 } as const
         expect((await listBox(db, page)).map((row) => row.id)).toEqual([...own].reverse().slice(1, 3))
         const [inbox, outbox] = [inboxes.get(id) ?? [], outboxes.get(id) ?? []]
         const middle = inbox[Math.floor(inbox.length / 2)] ?? 0

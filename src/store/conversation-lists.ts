@@ -118,7 +118,7 @@ export interface LetterRow {
   is_read: number
 }
 
-/** Whose eyes see the letters; `most` cuts longer bodies, one character behind it. */
+/** The agent that sees the letters; `most` cuts longer bodies, one character behind it. */
 export interface Reading {
   agentId: number
   most?: number

@@ -3,6 +3,7 @@ import sql, { raw } from 'sql-template-tag'
 import type { Reader } from '../db/port.ts'
 import { feedOrder, type Place } from './places.ts'
 import { listed } from './search-documents.ts'
+import { threadName } from './visibility.ts'
 
 export interface HintRow {
   id: number
@@ -43,8 +44,7 @@ export interface HintPlaceRow {
 export function listHintPlaces(db: Reader, messageIds: readonly number[]): Promise<HintPlaceRow[]> {
   return db.all<HintPlaceRow>(sql`
     SELECT m.id AS message_id, t.id AS thread_id, t.project_id, CASE WHEN t.name IS NULL THEN 0 ELSE 1 END AS topic,
-      COALESCE(t.key, CASE WHEN t.name IS NOT NULL THEN t.uid END,
-        (SELECT CAST(f.id AS TEXT) FROM messages f WHERE f.thread_id = t.id AND f.seq = 1)) AS thread
+      ${threadName} AS thread
     FROM messages m JOIN threads t ON t.id = m.thread_id WHERE m.id IN ${listed(db, messageIds)}`)
 }
 

@@ -2,7 +2,7 @@
 import sql, { join, type Sql } from 'sql-template-tag'
 import { forUpdate } from '../db/dialect.ts'
 import type { Reader, Tx } from '../db/port.ts'
-import { type Sight, seenThread } from './visibility.ts'
+import { seenThread, threadName } from './visibility.ts'
 
 const firstMessage = (key: string): number => (/^[1-9]\d{0,14}$/.test(key) ? Number(key) : 0)
 
@@ -19,16 +19,16 @@ const mostThreads = 50
  * Threads `t` that go by a name, if anything of them is in sight: those of the project first, so that no number of others
  * keeps them from being read.
  */
-export const threadsSeen = (sight: Sight, key: string): Sql => sql`
-  FROM threads t WHERE t.id IN (${threadsCalled(key)}) AND ${seenThread(sight)}
-  ORDER BY CASE WHEN t.project_id = ${sight.projectId} THEN 0 ELSE 1 END, t.id LIMIT ${mostThreads}`
+export const threadsSeen = (projectId: number, key: string): Sql => sql`
+  FROM threads t WHERE t.id IN (${threadsCalled(key)}) AND ${seenThread(projectId)}
+  ORDER BY CASE WHEN t.project_id = ${projectId} THEN 0 ELSE 1 END, t.id LIMIT ${mostThreads}`
 
 export function listThreadsCalled(
   db: Reader,
-  sight: Sight,
+  projectId: number,
   key: string,
 ): Promise<{ id: number; project_id: number }[]> {
-  return db.all(sql`SELECT t.id, t.project_id ${threadsSeen(sight, key)}`)
+  return db.all(sql`SELECT t.id, t.project_id ${threadsSeen(projectId, key)}`)
 }
 
 export interface MailThreadRow {
@@ -39,8 +39,7 @@ export interface MailThreadRow {
   called: string
 }
 
-export const threadColumns = sql`t.id, t.uid, t.project_id,
-  COALESCE(t.key, (SELECT CAST(r.id AS TEXT) FROM messages r WHERE r.thread_id = t.id AND r.seq = 1)) AS called`
+export const threadColumns = sql`t.id, t.uid, t.project_id, ${threadName} AS called`
 
 /**
  * The thread of the sender's project that a key means: the one with that key, else the one that this message began, if

@@ -5,7 +5,7 @@ import { fromInbox, fromOutbox, sentWithin } from './boxes.ts'
 import type { DeliveryKind } from './deliveries.ts'
 import { listThreadsCalled } from './mail-threads.ts'
 import { listed } from './search-documents.ts'
-import { type Sight, seen, seenInside, shownSubject, threadName } from './visibility.ts'
+import { type ProjectSight, seen, seenInside, sharedName, shownSubject } from './visibility.ts'
 
 /** More bytes than any body has. */
 const wholeBody = 2 ** 31 - 1
@@ -28,7 +28,7 @@ export interface MailRow {
 
 /** `bodies` is the length of the longest body to come along: 0 for none. */
 const columns = (bodies: number): Sql => sql`
-  m.id, ${threadName} AS thread_key, a.name AS sender, a.project_id AS sender_project,
+  m.id, ${sharedName} AS thread_key, a.name AS sender, a.project_id AS sender_project,
   ${shownSubject} AS subject, m.importance, m.ack_required, m.created_at, m.attachments,
   ${bodies === 0 ? sql`NULL` : sql`CASE WHEN octet_length(m.body) <= ${bodies} THEN m.body END`} AS body`
 
@@ -110,7 +110,7 @@ export async function listOutbox(db: Reader, query: OutboxQuery): Promise<MailRo
 
 export interface Looked {
   id: number
-  sight: Sight
+  sight: ProjectSight
   /** An agent that may see its own mail, also in blind copy. */
   recipientId?: number
 }
@@ -140,7 +140,7 @@ export function listBodies(db: Reader, ids: readonly number[], bytes: number): P
 }
 
 export interface ThreadQuery {
-  sight: Sight
+  sight: ProjectSight
   /** The key of a thread, its uid, or the id of its first message. */
   key: string
   /** Only messages after the one with this id. */
@@ -155,7 +155,7 @@ export interface ThreadQuery {
  * may be a topic of a million: each is read from its place on, by an index of its own.
  */
 export async function listThread(db: Reader, { key, ...page }: ThreadQuery): Promise<MailRow[]> {
-  const threads = await listThreadsCalled(db, page.sight, key)
+  const threads = await listThreadsCalled(db, page.sight.projectId, key)
   const parts: MailRow[][] = []
   for (const { id, project_id } of threads)
     parts.push(await (project_id === page.sight.projectId ? ownPart(db, id, page) : guestPart(db, id, page)))
@@ -204,7 +204,7 @@ export interface SentRow {
 /** A message as its sender is told of it. */
 export async function findSent(db: Reader, id: number): Promise<SentRow> {
   const [row] = await db.all<SentRow>(sql`
-    SELECT COALESCE(m.client_id, m.uid) AS name, m.uid, t.uid AS thread_uid, m.thread_id, m.seq, m.subject, ${threadName} AS thread_key, m.created_at, m.attachments
+    SELECT COALESCE(m.client_id, m.uid) AS name, m.uid, t.uid AS thread_uid, m.thread_id, m.seq, m.subject, ${sharedName} AS thread_key, m.created_at, m.attachments
     FROM messages m JOIN threads t ON t.id = m.thread_id WHERE m.id = ${id}`)
   return row as SentRow
 }

@@ -4,6 +4,8 @@ import { expect } from 'vitest'
 import { eachEngine } from '../../test/support/engines.ts'
 import { plansOf } from '../../test/support/plans.ts'
 import { verifies } from '../../test/support/verifies.ts'
+import { local } from '../core/access/callers.ts'
+import { sightOf } from '../core/access/rules.ts'
 import type { Db, Reader } from '../db/port.ts'
 import { fileDeliveries, fileMessages } from './boxes.ts'
 import { listRecentPartners } from './contact-grounds.ts'
@@ -66,7 +68,7 @@ eachEngine('Plans', (open, dialect) => {
     const db = await (await open()).connect()
     await fill(db)
     const page = { bodies: 0, limit: 20 }
-    const sight = { projectId: 8, of: 'keyless' } as const
+    const sight = sightOf(local, 8)
     const inbox = (part: InboxPart) => (reader: Reader) => listInbox(reader, { recipientId: 2, part, ...page })
     const guests = /message_guests_(?:1|pkey)/
     const asked: [RegExp, (reader: Reader) => Promise<unknown>][] = [

@@ -8,9 +8,17 @@ import { searchedLength } from '../fulltext/words.ts'
 import { listed } from './search-documents.ts'
 import * as postgres from './search-postgres.ts'
 import * as sqlite from './search-sqlite.ts'
-import { ofProject, type Sight, seen, shownSubject, subject, threadName } from './visibility.ts'
+import {
+  ofProject,
+  type ProjectSight,
+  readable,
+  type Sight,
+  seen,
+  sharedName,
+  shownSubject,
+  subject,
+} from './visibility.ts'
 import { type SearchFilter, searchWhere } from './watched-search.ts'
-import { type Eyes, readableTo } from './watching.ts'
 
 /**
  * Where to look: in the topics of a project, in all that is in somebody's sight, in what somebody sees of the pages, or in one
@@ -19,8 +27,8 @@ import { type Eyes, readableTo } from './watching.ts'
  */
 export type Scope =
   | { readonly projectId: number; readonly topics: true }
-  | { readonly sight: Sight }
-  | { readonly eyes: Eyes; readonly projectId: number | undefined; readonly filter: SearchFilter }
+  | { readonly sight: ProjectSight }
+  | { readonly pages: Sight; readonly projectId: number | undefined; readonly filter: SearchFilter }
   | { readonly threadId: number }
 
 export interface Search {
@@ -72,7 +80,7 @@ export async function countTexts(long: Reader, { ids, scope, phrases, length }: 
   const body = sql`CASE WHEN octet_length(m.body) <= ${length} THEN m.body ELSE substr(m.body, 1, ${length}) END`
   const rows = await long.all<{ id: number; subject: string; body: string }>(sql`
     SELECT m.id, ${subject} AS subject, ${body} AS body
-    FROM messages m JOIN threads t ON t.id = m.thread_id ${'sight' in scope || 'eyes' in scope ? sql`JOIN agents a ON a.id = m.sender_id` : empty}
+    FROM messages m JOIN threads t ON t.id = m.thread_id ${'sight' in scope || 'pages' in scope ? sql`JOIN agents a ON a.id = m.sender_id` : empty}
     WHERE m.id IN ${listed(long, ids)} AND ${inScope(scope)}`)
   return rows.map(({ id, subject, body }) => {
     const [inSubject, inBody] = [tally(subject, phrases), tally(body, phrases)]
@@ -103,7 +111,7 @@ export interface HitRow {
 export async function listHits(db: Reader, ids: readonly number[], scope: Scope): Promise<HitRow[]> {
   return db.all<HitRow>(sql`
     SELECT m.id, m.uid, t.uid AS thread_uid, t.name AS thread_name, m.seq,
-      ${threadName} AS thread_key, ${shownSubject} AS subject, a.name AS sender, a.project_id AS sender_project, m.kind, m.importance, m.ack_required, m.created_at,
+      ${sharedName} AS thread_key, ${shownSubject} AS subject, a.name AS sender, a.project_id AS sender_project, m.kind, m.importance, m.ack_required, m.created_at,
       substr(m.body, 1, ${searchedLength}) AS body
     FROM messages m JOIN threads t ON t.id = m.thread_id JOIN agents a ON a.id = m.sender_id
     WHERE m.id IN ${listed(db, ids)} AND ${inScope(scope)}`)
@@ -143,16 +151,16 @@ const engine = ({ dialect }: Reader) => (dialect === 'sqlite' ? sqlite : postgre
 
 function scopeWord(scope: Scope): string | undefined {
   if ('threadId' in scope) return `thread${scope.threadId}`
-  if ('eyes' in scope) return scope.projectId === undefined ? undefined : `project${scope.projectId}`
+  if ('pages' in scope) return scope.projectId === undefined ? undefined : `project${scope.projectId}`
   return 'sight' in scope ? `project${scope.sight.projectId}` : `topics${scope.projectId}`
 }
 
 function inScope(scope: Scope): Sql {
   if ('threadId' in scope) return sql`t.id = ${scope.threadId}`
-  if ('eyes' in scope) return inEyesOf(scope)
+  if ('pages' in scope) return onPages(scope)
   if ('topics' in scope) return sql`t.project_id = ${scope.projectId} AND t.name IS NOT NULL`
   return seen(scope.sight)
 }
 
-const inEyesOf = ({ eyes, projectId, filter }: Extract<Scope, { eyes: Eyes }>): Sql => sql`t.status <> 'deleted'
-  AND ${readableTo(eyes)} ${projectId === undefined ? empty : sql`AND ${ofProject(projectId)}`} ${searchWhere(eyes, filter)}`
+const onPages = ({ pages, projectId, filter }: Extract<Scope, { pages: Sight }>): Sql => sql`t.status <> 'deleted'
+  AND ${readable(pages)} ${projectId === undefined ? empty : sql`AND ${ofProject(projectId)}`} ${searchWhere(pages, filter)}`

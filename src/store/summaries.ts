@@ -3,7 +3,7 @@ import sql, { empty, type Sql } from 'sql-template-tag'
 import type { Reader } from '../db/port.ts'
 import { threadsSeen } from './mail-threads.ts'
 import { listed } from './search-documents.ts'
-import { countSeen, type Sight, seenInside, shownSubject } from './visibility.ts'
+import { countSeen, type ProjectSight, seenInside, shownSubject } from './visibility.ts'
 
 export interface ThreadStateRow {
   id: number
@@ -14,11 +14,11 @@ export interface ThreadStateRow {
 }
 
 /** Threads by their key, their uid, or the id of their first message, as far as the project sees anything of them. */
-export async function listThreadStates(db: Reader, sight: Sight, key: string): Promise<ThreadStateRow[]> {
+export async function listThreadStates(db: Reader, sight: ProjectSight, key: string): Promise<ThreadStateRow[]> {
   const rows = await db.all<ThreadStateRow>(sql`
     SELECT t.id, t.project_id, (SELECT l.id FROM messages l WHERE l.thread_id = t.id ORDER BY l.seq DESC LIMIT 1) AS last_id,
       ${countSeen(sight)} AS total
-    ${threadsSeen(sight, key)}`)
+    ${threadsSeen(sight.projectId, key)}`)
   return rows.filter(({ total }) => total > 0)
 }
 
@@ -35,7 +35,7 @@ export interface ToldRow {
 
 export interface ToldQuery {
   threadId: number
-  sight: Sight
+  sight: ProjectSight
   /** Whether the thread is another project's, which shows some of it to the one that looks. */
   guest: boolean
   /** Only messages before the one with this id. */

@@ -1,10 +1,10 @@
-/** Threads as the hub door shows them: found by name for somebody's eyes, read by `seq`, with how far an agent was shown each. */
+/** Threads as the hub door shows them: found by name for a sight, read by `seq`, with how far an agent was shown each. */
 import sql, { empty, type Sql } from 'sql-template-tag'
 import type { Reader, Tx } from '../db/port.ts'
 import { fromInbox, fromOutbox, fromUnread } from './boxes.ts'
 import { threadsCalled } from './mail-threads.ts'
 import { listed } from './search-documents.ts'
-import { type Eyes, seenBy, seenThread, shownSubject } from './visibility.ts'
+import { agentsIn, readable, type Sight, seenThread, shownSubject, threadName } from './visibility.ts'
 
 export interface ThreadRow {
   id: number
@@ -18,9 +18,7 @@ export interface ThreadRow {
   next_seq: number
 }
 
-const columns = sql`t.id, t.uid, t.project_id, t.name AS topic, t.status, t.next_seq,
-  COALESCE(t.key, CASE WHEN t.name IS NOT NULL THEN t.uid END,
-    (SELECT CAST(f.id AS TEXT) FROM messages f WHERE f.thread_id = t.id AND f.seq = 1), t.uid) AS called`
+const columns = sql`t.id, t.uid, t.project_id, t.name AS topic, t.status, t.next_seq, ${threadName} AS called`
 
 /** More threads of one name than this are not looked through. */
 const mostThreads = 20
@@ -37,7 +35,7 @@ export interface Wanted {
 export function listThreadsNamed(db: Reader, { key, projectId, agentId = 0, now }: Wanted): Promise<ThreadRow[]> {
   return db.all<ThreadRow>(sql`
     SELECT ${columns} FROM threads t WHERE t.id IN (${threadsCalled(key)})
-      AND (${seenThread({ projectId, of: 'everybody' })} OR (t.status <> 'deleted' AND (EXISTS (
+      AND (${seenThread(projectId)} OR (t.status <> 'deleted' AND (EXISTS (
           SELECT 1 FROM grants g WHERE g.thread_id = t.id AND g.agent_id = ${agentId} AND g.expires_at > ${now})
         OR EXISTS (SELECT 1 FROM messages m JOIN deliveries d ON d.message_id = m.id
           WHERE m.thread_id = t.id AND d.recipient_id = ${agentId} AND d.kind = 'bcc'))))
@@ -48,13 +46,13 @@ export const listThreadsById = async (db: Reader, ids: readonly number[]): Promi
   ids.length === 0 ? [] : db.all<ThreadRow>(sql`SELECT ${columns} FROM threads t WHERE t.id IN ${listed(db, ids)}`)
 
 /** Whether somebody sees any message of a thread, or has joined it. */
-export async function isSeen(db: Reader, threadId: number, eyes: Eyes): Promise<boolean> {
-  if (eyes === 'everybody') return true
+export async function isSeen(db: Reader, threadId: number, sight: Sight): Promise<boolean> {
+  if (sight.of === 'everybody') return true
   const rows = await db.all(sql`
     SELECT 1 FROM threads t WHERE t.id = ${threadId} AND (
       (t.name IS NOT NULL AND EXISTS (
-        SELECT 1 FROM cursors c WHERE c.thread_id = t.id AND c.agent_id IN ${listed(db, [eyes.own, ...eyes.lent])}))
-      OR EXISTS (SELECT 1 FROM messages m WHERE m.thread_id = t.id AND ${seenBy(eyes)}))`)
+        SELECT 1 FROM cursors c WHERE c.thread_id = t.id AND c.agent_id IN ${listed(db, agentsIn(sight))}))
+      OR EXISTS (SELECT 1 FROM messages m WHERE m.thread_id = t.id AND ${readable(sight)}))`)
   return rows.length > 0
 }
 
@@ -80,7 +78,7 @@ const viewColumns = (agentId = 0): Sql => sql`
 
 interface Part {
   threadId: number
-  eyes: Eyes
+  sight: Sight
   /** Only messages after this `seq`. */
   after: number
 }
@@ -88,13 +86,13 @@ interface Part {
 /** The next messages of a thread that somebody sees, in its order and without their texts. */
 export function listSeen(
   db: Reader,
-  { threadId, eyes, after }: Part,
+  { threadId, sight, after }: Part,
   { agentId, limit }: { agentId: number | undefined; limit: number },
 ): Promise<ViewRow[]> {
   return db.all<ViewRow>(sql`
     SELECT ${viewColumns(agentId)}
     FROM messages m JOIN threads t ON t.id = m.thread_id JOIN agents a ON a.id = m.sender_id
-    WHERE m.thread_id = ${threadId} AND m.seq > ${after} AND ${seenBy(eyes)} ORDER BY m.seq LIMIT ${limit}`)
+    WHERE m.thread_id = ${threadId} AND m.seq > ${after} AND ${readable(sight)} ORDER BY m.seq LIMIT ${limit}`)
 }
 
 export async function listTexts(db: Reader, ids: readonly number[]): Promise<Map<number, string>> {
@@ -106,10 +104,10 @@ export async function listTexts(db: Reader, ids: readonly number[]): Promise<Map
 }
 
 /** The first message of a thread that somebody sees tells its subject. */
-export async function findSubject(db: Reader, threadId: number, eyes: Eyes): Promise<string> {
+export async function findSubject(db: Reader, threadId: number, sight: Sight): Promise<string> {
   const [row] = await db.all<{ subject: string }>(sql`
     SELECT ${shownSubject} AS subject FROM messages m JOIN threads t ON t.id = m.thread_id
-    WHERE m.thread_id = ${threadId} AND ${seenBy(eyes)} ORDER BY m.seq LIMIT 1`)
+    WHERE m.thread_id = ${threadId} AND ${readable(sight)} ORDER BY m.seq LIMIT 1`)
   return row?.subject ?? ''
 }
 
@@ -121,8 +119,8 @@ export interface PartyRow {
 }
 
 /** Who wrote the messages that somebody sees, and to whom they openly went, a part of the thread at a time. */
-export function listParties(db: Reader, { threadId, eyes, after }: Part, through: number): Promise<PartyRow[]> {
-  const part = sql`m.thread_id = ${threadId} AND m.seq > ${after} AND m.seq <= ${through} AND ${seenBy(eyes)}`
+export function listParties(db: Reader, { threadId, sight, after }: Part, through: number): Promise<PartyRow[]> {
+  const part = sql`m.thread_id = ${threadId} AND m.seq > ${after} AND m.seq <= ${through} AND ${readable(sight)}`
   return db.all<PartyRow>(sql`
     SELECT MIN(seq) AS seq, id, name, project_id FROM (
       SELECT m.seq, a.id, a.name, a.project_id FROM messages m
@@ -201,22 +199,22 @@ export interface StandRow {
 }
 
 /** The last message of a thread that somebody sees. */
-export async function findLastSeen(db: Reader, threadId: number, eyes: Eyes): Promise<StandRow | undefined> {
+export async function findLastSeen(db: Reader, threadId: number, sight: Sight): Promise<StandRow | undefined> {
   const [row] = await db.all<StandRow>(sql`
     SELECT m.id AS last_id, m.seq AS last_seq FROM messages m JOIN threads t ON t.id = m.thread_id
-    WHERE m.thread_id = ${threadId} AND ${seenBy(eyes)} ORDER BY m.seq DESC LIMIT 1`)
+    WHERE m.thread_id = ${threadId} AND ${readable(sight)} ORDER BY m.seq DESC LIMIT 1`)
   return row
 }
 
 /** How many messages of others an agent sees in a topic behind a place; no further than `most`. */
 export async function countUnseen(
   db: Reader,
-  { threadId, eyes, after }: Part,
+  { threadId, sight, after }: Part,
   { notBy, most }: { notBy: number; most: number },
 ): Promise<number> {
   const [row] = await db.all<{ count: number }>(sql`
     SELECT COUNT(*) AS count FROM (SELECT m.id FROM messages m JOIN threads t ON t.id = m.thread_id
-      WHERE m.thread_id = ${threadId} AND m.seq > ${after} AND m.sender_id <> ${notBy} AND ${seenBy(eyes)}
+      WHERE m.thread_id = ${threadId} AND m.seq > ${after} AND m.sender_id <> ${notBy} AND ${readable(sight)}
       LIMIT ${most}) AS unseen`)
   return Number(row?.count ?? 0)
 }
@@ -230,12 +228,12 @@ export interface CarrierRow {
 /** A message of a thread that somebody sees, with the project that its files are in. */
 export async function findCarrier(
   db: Reader,
-  { threadId, eyes, messageId }: { threadId: number; eyes: Eyes; messageId: number },
+  { threadId, sight, messageId }: { threadId: number; sight: Sight; messageId: number },
 ): Promise<CarrierRow | undefined> {
   const [row] = await db.all<CarrierRow>(sql`
     SELECT m.id, a.project_id, m.attachments FROM messages m JOIN threads t ON t.id = m.thread_id
       JOIN agents a ON a.id = m.sender_id
-    WHERE m.id = ${messageId} AND m.thread_id = ${threadId} AND ${seenBy(eyes)}`)
+    WHERE m.id = ${messageId} AND m.thread_id = ${threadId} AND ${readable(sight)}`)
   return row
 }
 
@@ -259,16 +257,16 @@ export interface ReplyQuery {
   from: readonly number[]
   /** Who asked: its own words are no answer. */
   notBy: number
-  eyes: Eyes
+  sight: Sight
 }
 
 /** The answers to a message, in order: those that name it, and of those asked also their next word in the thread. */
 export function listReplies(db: Reader, query: ReplyQuery): Promise<ViewRow[]> {
-  const { threadId, messageId, after, from, notBy, eyes } = query
+  const { threadId, messageId, after, from, notBy, sight } = query
   const next = from.length === 0 ? empty : sql`OR (m.reply_to IS NULL AND m.sender_id IN ${listed(db, from)})`
   return db.all<ViewRow>(sql`
     SELECT ${viewColumns(notBy)}
     FROM messages m JOIN threads t ON t.id = m.thread_id JOIN agents a ON a.id = m.sender_id
     WHERE m.thread_id = ${threadId} AND m.seq > ${after} AND m.sender_id <> ${notBy}
-      AND (m.reply_to = ${messageId} ${next}) AND ${seenBy(eyes)} ORDER BY m.seq`)
+      AND (m.reply_to = ${messageId} ${next}) AND ${readable(sight)} ORDER BY m.seq`)
 }

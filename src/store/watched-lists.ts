@@ -3,8 +3,9 @@ import sql, { empty, join, type Sql } from 'sql-template-tag'
 import type { Reader } from '../db/port.ts'
 import { fromInbox, fromOutbox, fromUnread, messagesIn, unreadHalves } from './boxes.ts'
 import { type Bounds, fromProject, fromSenders } from './project-boxes.ts'
+import { type Sight, toldOf } from './visibility.ts'
 import { type SearchFilter, searchWhere } from './watched-search.ts'
-import { allOf, type Eyes, openTo } from './watching.ts'
+import { allOf } from './watching.ts'
 
 export interface MailFilter extends Bounds {
   readonly projectId?: number | undefined
@@ -21,22 +22,22 @@ export interface MailFilter extends Bounds {
 export const mostGathered = 1000
 
 /** With `above` alone the next newer ones, oldest first; else newest first. */
-export async function listMailIds(db: Reader, eyes: Eyes, filter: MailFilter): Promise<number[]> {
+export async function listMailIds(db: Reader, sight: Sight, filter: MailFilter): Promise<number[]> {
   const { above, below, limit } = filter
   const forward = above !== undefined && below === undefined
   const end = sql`ORDER BY id ${forward ? empty : sql`DESC`} LIMIT ${limit}`
-  const rows = await db.all<{ id: number }>(sql`${await source(db, eyes, { ...filter, end })} ${end}`)
+  const rows = await db.all<{ id: number }>(sql`${await source(db, sight, { ...filter, end })} ${end}`)
   return rows.map(({ id }) => id)
 }
 
 /** Each of these is in the order of an index, whatever else is asked of the messages. */
-async function source(db: Reader, eyes: Eyes, filter: MailFilter & { end: Sql }): Promise<Sql> {
+async function source(db: Reader, sight: Sight, filter: MailFilter & { end: Sql }): Promise<Sql> {
   const { projectId, senderIds, importance, unread = false, attached = false } = filter
-  const more = filter.filter === undefined ? empty : searchWhere(eyes, filter.filter)
+  const more = filter.filter === undefined ? empty : searchWhere(sight, filter.filter)
   const conditions = {
     project: projectId === undefined ? undefined : inProject(projectId),
     importance: importance === undefined ? undefined : sql`m.importance = ${importance}`,
-    unread: unread ? isUnread(eyes) : undefined,
+    unread: unread ? isUnread(sight) : undefined,
     attached: attached ? sql`m.attachments IS NOT NULL` : undefined,
   }
   const all = (...left: (keyof typeof conditions)[]): Sql => {
@@ -44,7 +45,7 @@ async function source(db: Reader, eyes: Eyes, filter: MailFilter & { end: Sql })
     return sql`${allOf(rest.flatMap(([, one]) => (one === undefined ? [] : [one])))} ${more}`
   }
   const place = between(sql`m.id`, filter)
-  if (eyes.of !== 'everybody') return ofAgent(db, eyes.of.agentId, filter, all())
+  if (typeof sight.of === 'number') return ofAgent(db, sight.of, filter, all())
   if (senderIds?.length === 0) return sql`SELECT m.id FROM messages m WHERE 1 = 0`
   if (senderIds !== undefined) return fromSenders(db, sql`(${join([...senderIds])})`, filter, all())
   if (attached) return sql`SELECT m.id FROM messages m WHERE m.attachments IS NOT NULL ${place} ${all('attached')}`
@@ -53,7 +54,7 @@ async function source(db: Reader, eyes: Eyes, filter: MailFilter & { end: Sql })
       unreadHalves(db, { anywhere: true }).map(
         (half) => sql`
         FROM ${half.from} JOIN messages m ON m.id = d.message_id
-        WHERE ${half.where} ${between(sql`d.message_id`, filter)} AND ${openTo(eyes)} ${all('unread')}`,
+        WHERE ${half.where} ${between(sql`d.message_id`, filter)} AND ${toldOf(sight)} ${all('unread')}`,
       ),
     )
   if (unread && projectId !== undefined && (await countUnreadIn(db, projectId)) <= mostGathered)
@@ -61,7 +62,7 @@ async function source(db: Reader, eyes: Eyes, filter: MailFilter & { end: Sql })
       unreadHalves(db).map(
         (half) => sql`
         FROM agents r JOIN ${half.from} ON d.recipient_id = r.id AND ${half.where} JOIN messages m ON m.id = d.message_id
-        WHERE r.project_id = ${projectId} AND r.unread > 0 ${between(sql`d.message_id`, filter)} AND ${openTo(eyes)}
+        WHERE r.project_id = ${projectId} AND r.unread > 0 ${between(sql`d.message_id`, filter)} AND ${toldOf(sight)}
           ${all('unread', 'project')}`,
       ),
     )
@@ -88,8 +89,8 @@ function ofAgent(db: Reader, agentId: number, { end, ...bounds }: Bounds & { end
   return sql`SELECT id FROM (${inbox} ${end}) AS got UNION SELECT id FROM (${sent} ${end}) AS gave`
 }
 
-const isUnread = (eyes: Eyes): Sql =>
-  sql`EXISTS (SELECT 1 FROM deliveries d WHERE d.message_id = m.id AND d.read_at IS NULL AND ${openTo(eyes)})`
+const isUnread = (sight: Sight): Sql =>
+  sql`EXISTS (SELECT 1 FROM deliveries d WHERE d.message_id = m.id AND d.read_at IS NULL AND ${toldOf(sight)})`
 
 export function between(column: Sql, { above, below }: Bounds): Sql {
   return sql`${above === undefined ? empty : sql`AND ${column} > ${above}`}
@@ -115,7 +116,7 @@ export interface BoxQuery extends Bounds {
   readonly agentId: number
   readonly box: 'inbox' | 'outbox'
   readonly unread: boolean
-  readonly eyes: Eyes
+  readonly sight: Sight
   /** How many of the newest are passed over. */
   readonly offset: number
   readonly limit: number
@@ -130,14 +131,14 @@ export interface BoxRow {
 
 /** The box of one agent, newest first. */
 export function listBox(db: Reader, query: BoxQuery): Promise<BoxRow[]> {
-  const { agentId, box, unread, eyes, offset, limit, ...bounds } = query
+  const { agentId, box, unread, sight, offset, limit, ...bounds } = query
   const page = sql`ORDER BY id DESC LIMIT ${limit} OFFSET ${offset}`
   if (box === 'outbox')
     return db.all<BoxRow>(sql`
       SELECT id, NULL AS kind, NULL AS read_at, NULL AS acked_at FROM (${fromOutbox(db, { senderId: agentId, ...bounds })}) AS sent
       ${page}`)
   const columns = sql`d.message_id AS id, d.kind, d.read_at, d.acked_at`
-  const where = sql`${between(sql`d.message_id`, bounds)} AND ${openTo(eyes)}`
+  const where = sql`${between(sql`d.message_id`, bounds)} AND ${toldOf(sight)}`
   const from = unread
     ? fromUnread(db, columns, { recipientId: agentId, where })
     : fromInbox(db, columns, { recipientId: agentId, where })

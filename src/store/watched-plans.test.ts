@@ -4,6 +4,8 @@ import { expect } from 'vitest'
 import { eachEngine } from '../../test/support/engines.ts'
 import { plansOf } from '../../test/support/plans.ts'
 import { verifies } from '../../test/support/verifies.ts'
+import { agentCaller, local, tokenCaller } from '../core/access/callers.ts'
+import { pageSight } from '../core/access/rules.ts'
 import type { Db, Reader } from '../db/port.ts'
 import { listEdges, listLanes, listSlots } from './activity.ts'
 import { countLate, type LateView, listLate } from './attention.ts'
@@ -60,13 +62,13 @@ eachEngine('Plans of the pages', (open) => {
   verifies('web.reads.bounded', 'lists are read by an index, from their place on', async () => {
     const db = await (await open()).connect()
     await fill(db)
-    const people = { of: 'everybody', blind: true, seals: true } as const
-    const readers = { of: 'everybody', blind: false, seals: true } as const
-    const agent = { of: { agentId: 5, projectId: 11 }, blind: false, seals: false } as const
+    const people = pageSight(local)
+    const readers = pageSight(tokenCaller('token:r', false))
+    const agent = pageSight(agentCaller({ id: 5, projectId: 11 }))
     const mail = (filter: Partial<MailFilter>) => (reader: Reader) =>
       listMailIds(reader, people, { limit: 51, ...filter })
     const late = (view: LateView, projectId?: number) => (reader: Reader) =>
-      listLate(reader, { view, projectId, eyes: readers, sentBefore: 10_000, limit: 51 })
+      listLate(reader, { view, projectId, sight: readers, sentBefore: 10_000, limit: 51 })
     const boxed = /project_box|b USING PRIMARY KEY \(project_id=\? AND message_id>\? AND message_id<\?\)/
     const counted = /activity_pkey|PRIMARY KEY \(project_id=\? AND grain=\? AND kind=\? AND slot>\?\)/
     const ownOutbox = /messages_sender|outbox USING PRIMARY KEY \(sender_id=\? AND message_id>\? AND message_id<\?\)/
@@ -98,11 +100,11 @@ eachEngine('Plans of the pages', (open) => {
       ],
       participants: [
         /messages_2|messages_thread_id_seq_key/,
-        (reader) => listParticipants(reader, [1, 2, 3], { newest: 20, eyes: readers }),
+        (reader) => listParticipants(reader, [1, 2, 3], { newest: 20, sight: readers }),
       ],
       messages: [
         /messages_pkey|INTEGER PRIMARY KEY/,
-        (reader) => listWatched(reader, [1, 2, 3], { eyes: agent, length: 10 }),
+        (reader) => listWatched(reader, [1, 2, 3], { sight: agent, length: 10 }),
       ],
       recipients: [
         /deliveries_1|deliveries_message_id_recipient_id_key/,
@@ -114,7 +116,7 @@ eachEngine('Plans of the pages', (open) => {
       'late in a project': [/deliveries_un/, late('unread', 12)],
       'late, counted': [
         /deliveries_unread_anywhere/,
-        (reader) => countLate(reader, { view: 'unread', eyes: readers, sentBefore: 10_000, most: 100 }),
+        (reader) => countLate(reader, { view: 'unread', sight: readers, sentBefore: 10_000, most: 100 }),
       ],
       outbox: [ownOutbox, (reader) => listOutbox(reader, { senderId: 5, ...page })],
       'outbox since': [ownOutbox, (reader) => listOutbox(reader, { senderId: 5, since: 10, ...page })],

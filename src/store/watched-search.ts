@@ -2,7 +2,8 @@
 import sql, { join, type Sql } from 'sql-template-tag'
 import type { Reader } from '../db/port.ts'
 import { listed } from './search-documents.ts'
-import { allOf, type Eyes, openTo } from './watching.ts'
+import { type Sight, toldOf } from './visibility.ts'
+import { allOf } from './watching.ts'
 
 export interface SearchFilter {
   readonly senderIds: readonly number[] | undefined
@@ -17,10 +18,10 @@ export interface SearchFilter {
 const anyOf = (ids: readonly number[]): Sql => (ids.length === 0 ? sql`(NULL)` : sql`(${join([...ids])})`)
 
 /** Conditions for messages `m`, each after AND. A blind copy is found by those who may see it. */
-export function searchWhere(eyes: Eyes, filter: SearchFilter): Sql {
+export function searchWhere(sight: Sight, filter: SearchFilter): Sql {
   const { senderIds, recipientIds, importance, unread, attached, since, until } = filter
   const delivered = (which: Sql): Sql =>
-    sql`EXISTS (SELECT 1 FROM deliveries d WHERE d.message_id = m.id AND ${openTo(eyes)} AND ${which})`
+    sql`EXISTS (SELECT 1 FROM deliveries d WHERE d.message_id = m.id AND ${toldOf(sight)} AND ${which})`
   return allOf([
     ...(senderIds === undefined ? [] : [sql`m.sender_id IN ${anyOf(senderIds)}`]),
     ...(recipientIds === undefined ? [] : [delivered(sql`d.recipient_id IN ${anyOf(recipientIds)}`)]),

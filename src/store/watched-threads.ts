@@ -3,7 +3,8 @@ import sql, { empty, type Sql } from 'sql-template-tag'
 import type { Reader } from '../db/port.ts'
 import { threadsSeen } from './mail-threads.ts'
 import { listed } from './search-documents.ts'
-import { allOf, type Eyes, openTo, readableTo } from './watching.ts'
+import { readable, type Sight, toldOf } from './visibility.ts'
+import { allOf } from './watching.ts'
 
 /** How many messages each of these threads has. */
 export async function listThreadCounts(db: Reader, ids: readonly number[]): Promise<ReadonlyMap<number, number>> {
@@ -16,8 +17,8 @@ export async function listThreadCounts(db: Reader, ids: readonly number[]): Prom
 export interface ThreadFilter {
   readonly status?: 'open' | 'closed' | undefined
   readonly kind?: 'mail' | 'topic' | undefined
-  /** Part of its key, its name, or the subject of its first message, where these eyes may read that. */
-  readonly q?: { readonly text: string; readonly eyes: Eyes } | undefined
+  /** Part of its key, its name, or the subject of its first message, where this sight may read that. */
+  readonly q?: { readonly text: string; readonly sight: Sight } | undefined
 }
 
 /** Conditions for threads `t`. */
@@ -31,7 +32,7 @@ export function threadWhere({ status, kind, q }: ThreadFilter): Sql {
       : [
           sql`(LOWER(COALESCE(t.key, t.name, '')) LIKE ${like} ESCAPE '\\' OR EXISTS (
             SELECT 1 FROM messages m JOIN agents a ON a.id = m.sender_id
-            WHERE m.thread_id = t.id AND m.seq = 1 AND LOWER(m.subject) LIKE ${like} ESCAPE '\\' AND ${readableTo(q.eyes)}))`,
+            WHERE m.thread_id = t.id AND m.seq = 1 AND LOWER(m.subject) LIKE ${like} ESCAPE '\\' AND ${readable(q.sight)}))`,
         ]),
   ])
 }
@@ -72,7 +73,7 @@ export function listSilentTopics(
 
 /** By its key, its uid, or the id of its first message: those of the project first. */
 export function listThreadsNamed(db: Reader, projectId: number, name: string): Promise<ThreadRow[]> {
-  return db.all<ThreadRow>(sql`SELECT ${columns} ${threadsSeen({ projectId, of: 'everybody' }, name)}`)
+  return db.all<ThreadRow>(sql`SELECT ${columns} ${threadsSeen(projectId, name)}`)
 }
 
 export interface PartRow {
@@ -87,7 +88,7 @@ export interface PartRow {
 export function listParticipants(
   db: Reader,
   ids: readonly number[],
-  { newest, eyes }: { newest: number; eyes: Eyes },
+  { newest, sight }: { newest: number; sight: Sight },
 ): Promise<PartRow[]> {
   const recent = (column: Sql, joined: Sql, which: Sql): Sql => sql`
     SELECT t.id AS thread_id, ${column} AS agent_id, m.id AS message_id FROM threads t
@@ -97,7 +98,7 @@ export function listParticipants(
     SELECT p.thread_id, a.id, a.name, a.project_id, a.active_at FROM (
       SELECT thread_id, agent_id, MAX(message_id) AS last_id FROM (
         ${recent(sql`m.sender_id`, empty, empty)}
-        UNION ALL ${recent(sql`d.recipient_id`, sql`JOIN deliveries d ON d.message_id = m.id`, sql`AND ${openTo(eyes)}`)}
+        UNION ALL ${recent(sql`d.recipient_id`, sql`JOIN deliveries d ON d.message_id = m.id`, sql`AND ${toldOf(sight)}`)}
         UNION ALL SELECT c.thread_id, c.agent_id, 0 AS message_id FROM cursors c WHERE c.thread_id IN ${listed(db, ids)}
       ) AS parts GROUP BY thread_id, agent_id
     ) AS p JOIN agents a ON a.id = p.agent_id ORDER BY p.last_id DESC, a.id`)

@@ -3,36 +3,7 @@ import sql, { empty, type Sql } from 'sql-template-tag'
 import type { Reader } from '../db/port.ts'
 import type { DeliveryKind } from './deliveries.ts'
 import { listed } from './search-documents.ts'
-import { forEyesOf, ofProject, shownSubject, threadName } from './visibility.ts'
-
-/** Who looks at a page. */
-export interface Eyes {
-  /** All messages, or those of one agent and the topics of its project. */
-  readonly of: 'everybody' | { readonly agentId: number; readonly projectId: number }
-  /** Whether blind copies are shown; an agent sees its own. */
-  readonly blind: boolean
-  /** Whether mail between agents that all hold keys is shown without its content. */
-  readonly seals: boolean
-}
-
-/** The condition for messages `m` of threads `t`. */
-export function inEyes({ of }: Eyes): Sql {
-  if (of === 'everybody') return sql`TRUE`
-  return sql`((t.name IS NOT NULL AND t.project_id = ${of.projectId}) OR m.sender_id = ${of.agentId} OR EXISTS (
-    SELECT 1 FROM deliveries e WHERE e.message_id = m.id AND e.recipient_id = ${of.agentId}))`
-}
-
-/** The same for those whose content is shown: sealed mail is found by none of its words. Of agents `a` who sent them. */
-export const readableTo = (eyes: Eyes): Sql =>
-  eyes.seals ? sql`${inEyes(eyes)} AND ${forEyesOf('keyless')}` : inEyes(eyes)
-
-/** The deliveries `d` that may be told of: a blind copy is its recipient's and its sender's own. */
-export function openTo({ of, blind }: Eyes): Sql {
-  if (blind) return sql`TRUE`
-  if (of === 'everybody') return sql`d.kind <> 'bcc'`
-  return sql`(d.kind <> 'bcc' OR d.recipient_id = ${of.agentId}
-    OR EXISTS (SELECT 1 FROM messages o WHERE o.id = d.message_id AND o.sender_id = ${of.agentId}))`
-}
+import { listedIn, ofProject, type Sight, sharedName, shownSubject, toldOf } from './visibility.ts'
 
 export interface WatchedRow {
   id: number
@@ -57,18 +28,18 @@ export interface WatchedRow {
 }
 
 /** Those of the messages that are in sight, in no order. `length` is how many characters of each body come along. */
-export function listWatched(db: Reader, ids: readonly number[], { eyes, length }: Looking): Promise<WatchedRow[]> {
+export function listWatched(db: Reader, ids: readonly number[], { sight, length }: Looking): Promise<WatchedRow[]> {
   return db.all<WatchedRow>(sql`
-    SELECT m.id, m.thread_id, t.project_id, ${threadName} AS thread_key, t.name AS topic, m.sender_id, a.name AS sender,
+    SELECT m.id, m.thread_id, t.project_id, ${sharedName} AS thread_key, t.name AS topic, m.sender_id, a.name AS sender,
       a.project_id AS sender_project, a.keyed AS sender_keyed, ${shownSubject} AS subject,
       substr(m.body, 1, ${length}) AS body, length(m.body) AS body_length, m.importance, m.ack_required, m.created_at,
       m.attachments, m.reply_to
     FROM messages m JOIN threads t ON t.id = m.thread_id JOIN agents a ON a.id = m.sender_id
-    WHERE m.id IN ${listed(db, ids)} AND t.status <> 'deleted' AND ${inEyes(eyes)}`)
+    WHERE m.id IN ${listed(db, ids)} AND t.status <> 'deleted' AND ${listedIn(sight)}`)
 }
 
 export interface Looking {
-  readonly eyes: Eyes
+  readonly sight: Sight
   readonly length: number
 }
 
@@ -86,11 +57,15 @@ export interface WatchedRecipientRow {
 }
 
 /** In the order in which they were named. */
-export function listWatchedRecipients(db: Reader, ids: readonly number[], eyes: Eyes): Promise<WatchedRecipientRow[]> {
+export function listWatchedRecipients(
+  db: Reader,
+  ids: readonly number[],
+  sight: Sight,
+): Promise<WatchedRecipientRow[]> {
   return db.all<WatchedRecipientRow>(sql`
     SELECT d.message_id, a.id, a.name, a.project_id, a.keyed, d.kind, d.sent_at, d.ack_wanted, d.read_at, d.acked_at
     FROM deliveries d JOIN agents a ON a.id = d.recipient_id
-    WHERE d.message_id IN ${listed(db, ids)} AND ${openTo(eyes)} ORDER BY d.id`)
+    WHERE d.message_id IN ${listed(db, ids)} AND ${toldOf(sight)} ORDER BY d.id`)
 }
 
 /** A message is looked for in the project of the URL. */

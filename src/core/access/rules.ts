@@ -1,8 +1,7 @@
 /** What each kind of caller may do: every verb asks here, and docs/access.md shows what that comes to. */
 import { HubError } from '../../base/errors.ts'
 import { isReserved } from '../../base/names.ts'
-import type { Sight } from '../../store/visibility.ts'
-import type { Eyes } from '../../store/watching.ts'
+import type { ProjectSight, Sight } from '../../store/visibility.ts'
 import { readOnlyRefusal } from '../hub/commit.ts'
 import { type AgentCaller, type Caller, type Named, tokenCaller } from './callers.ts'
 
@@ -143,18 +142,29 @@ export const mayReadFiles = (caller: Caller): boolean => of(caller).files
 /** Whether a caller reads the mail of everybody. */
 export const seesAll = (caller: Caller): boolean => of(caller).reads === 'everybody'
 
-/** Which messages of a project a caller may read. */
-export function sightOf(caller: Caller, projectId: number): Sight {
-  const { reads } = of(caller)
-  return { projectId, of: reads === 'own' ? (agentOf(caller)?.agentId ?? 0) : reads }
-}
+/** Sight of everything. */
+export const wholeSight: Sight = { of: 'everybody', granted: [], topics: 'all', blind: 'all', sealed: false }
 
-/** What a caller sees of the mail on the pages (web.access.sight). */
-export function eyesOf(caller: Caller): Eyes {
+/** What a caller sees of the mail on the pages: the mail that it may not read is listed sealed (web.access.sight). */
+export function pageSight(caller: Caller): Sight {
   const { reads, blind } = of(caller)
   const me = agentOf(caller)
-  if (me !== undefined) return { of: { agentId: me.agentId, projectId: me.projectId }, blind, seals: false }
-  return { of: 'everybody', blind, seals: reads === 'keyless' }
+  if (reads !== 'own') return { ...wholeSight, of: reads, blind: blind ? 'all' : 'none', sealed: reads === 'keyless' }
+  const topics = { projectId: me?.projectId ?? 0 }
+  return { ...wholeSight, of: me?.agentId ?? 0, topics, blind: 'own' }
+}
+
+/** The same at the tools: they list what may be read, and a blind copy stands in the inbox of its recipient only. */
+export const toolSight = (caller: Caller): Sight => ({ ...pageSight(caller), blind: 'none', sealed: false })
+
+/** Which messages of a project a caller may read. */
+export const sightOf = (caller: Caller, projectId: number): ProjectSight => ({ ...toolSight(caller), projectId })
+
+/** What an agent sees at the hub, with the grants that it holds on the thread that it looks at. */
+export function hubSight(agentId: number, grants: readonly { readonly granter_id: number | null }[] = []): Sight {
+  const granted = grants.map(({ granter_id }) => granter_id)
+  if (granted.includes(null)) return wholeSight
+  return { of: agentId, granted: granted.filter((id) => id !== null), topics: 'joined', blind: 'own', sealed: false }
 }
 
 /** Whether a caller may write to agents as people do, and decide in their place (web.access.steering). */

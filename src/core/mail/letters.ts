@@ -28,7 +28,7 @@ export interface Letter {
   readonly automatic: boolean
 }
 
-/** The agent whose eyes see them. */
+/** The agent that sees them. */
 export type Looker = Pick<Agent, 'id' | 'projectId'>
 
 /** Whole messages by their ids. */

@@ -7,7 +7,7 @@ import { findAgentById, listUnreadNamed } from '../../store/agents.ts'
 import { findTopic } from '../../store/threads.ts'
 import { listParticipants, listThreadsNamed, type ThreadRow } from '../../store/watched-threads.ts'
 import type { AgentCaller, Caller } from '../access/callers.ts'
-import { agentOf, eyesOf, mayRoam, needPerson } from '../access/rules.ts'
+import { agentOf, mayRoam, needPerson, pageSight, wholeSight } from '../access/rules.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import { reply } from '../messages/reply.ts'
 import { needProject, type Project } from '../projects/projects.ts'
@@ -43,11 +43,11 @@ export async function answerThread(
   checkedBody(body)
   if (me !== undefined) return answerAsItself(hub, me, { home, row, body, thread })
   if (row.name !== null) return say(hub, caller, { home, row, body, name: overseer })
-  const [newest] = await see(hub, eyesOf(caller), [row.last_id ?? 0])
+  const [newest] = await see(hub, pageSight(caller), [row.last_id ?? 0])
   if (newest === undefined) throw noThread(home, thread)
   const parts = await listParticipants(reader(hub), [row.id], {
     newest: newestAsked,
-    eyes: { of: 'everybody', blind: false, seals: false },
+    sight: { ...wholeSight, blind: 'none' },
   })
   const agents = parts
     .filter(({ name }) => !isReserved(name))
@@ -96,7 +96,7 @@ async function answerAsItself(
   const self = await findAgentById(reader(hub), me.agentId)
   const acting = { caller: me, project: home.slug, name: self?.name ?? '', registered: true }
   if (row.name !== null) return say(hub, me, { home, row, body, name: acting.name })
-  const [newest] = await see(hub, eyesOf(me), [row.last_id ?? 0, row.first_id ?? 0])
+  const [newest] = await see(hub, pageSight(me), [row.last_id ?? 0, row.first_id ?? 0])
   if (newest === undefined) throw noThread(home, thread)
   return { messageId: (await reply(hub, acting, { messageId: newest.row.id, body })).messageId }
 }

@@ -4,7 +4,7 @@ import { hasKeys } from '../../store/agents.ts'
 import { type FileRow, findFile, findPart, listCarriers } from '../../store/attachments.ts'
 import { listMailIds } from '../../store/watched-lists.ts'
 import type { Caller } from '../access/callers.ts'
-import { eyesOf } from '../access/rules.ts'
+import { pageSight } from '../access/rules.ts'
 import { type Hub, longReader, reader } from '../hub/hub.ts'
 import { needProject } from '../projects/projects.ts'
 import { type Page, pageOf, type Watched, watch } from './watched.ts'
@@ -17,10 +17,10 @@ export async function listAttached(
   { before, limit }: { before?: number | undefined; limit: number },
 ): Promise<Page<Watched>> {
   const { id: projectId } = await needProject(hub, caller, project)
-  const eyes = eyesOf(caller)
+  const sight = pageSight(caller)
   const filter = { projectId, attached: true, below: before, limit: limit + 1 }
-  const { items, next } = pageOf(await listMailIds(reader(hub), eyes, filter), limit, (id) => id)
-  return { items: await watch(hub, eyes, items), next }
+  const { items, next } = pageOf(await listMailIds(reader(hub), sight, filter), limit, (id) => id)
+  return { items: await watch(hub, sight, items), next }
 }
 
 export interface AttachedFile {
@@ -39,9 +39,9 @@ const mostCarriers = 100
  */
 export async function readAttachment(hub: Hub, caller: Caller, project: string, path: string): Promise<AttachedFile> {
   const home = await needProject(hub, caller, project)
-  const { of, seals } = eyesOf(caller)
+  const { of } = pageSight(caller)
   // Most often nobody holds a key, and nothing is hidden from people.
-  const free = of === 'everybody' && !(seals && (await hasKeys(reader(hub))))
+  const free = of === 'everybody' || (of === 'keyless' && !(await hasKeys(reader(hub))))
   const own = free ? await findFile(reader(hub), home.id, path) : undefined
   if (own !== undefined) return toFile(hub, own)
   for (const { id, sender_project } of await listCarriers(longReader(hub), {
@@ -49,7 +49,7 @@ export async function readAttachment(hub: Hub, caller: Caller, project: string, 
     path,
     limit: mostCarriers,
   })) {
-    const [message] = await watch(hub, eyesOf(caller), [id])
+    const [message] = await watch(hub, pageSight(caller), [id])
     if (message === undefined || message.sealed) continue
     const file = await findFile(reader(hub), sender_project, path)
     if (file !== undefined) return toFile(hub, file)

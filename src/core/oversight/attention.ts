@@ -2,7 +2,7 @@
 import { countLate, type LateView, listLate, listReminders } from '../../store/attention.ts'
 import type { WatchedRecipientRow } from '../../store/watching.ts'
 import type { Caller } from '../access/callers.ts'
-import { eyesOf } from '../access/rules.ts'
+import { pageSight } from '../access/rules.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import { needProject, slugOfProject } from '../projects/projects.ts'
 import { type Page, pageOf, see, type Watched, type Who } from './watched.ts'
@@ -48,7 +48,7 @@ const count = (hub: Hub, caller: Caller, view: LateView, projectId?: number): Pr
   countLate(reader(hub), {
     view,
     projectId,
-    eyes: eyesOf(caller),
+    sight: pageSight(caller),
     sentBefore: sentBefore(hub, view),
     most: mostCounted,
   })
@@ -79,14 +79,14 @@ export async function listAttention(
   { view, project, before, limit }: AttentionWish,
 ): Promise<Page<Watched & { readonly late: readonly Late[] }>> {
   const projectId = project === undefined ? undefined : (await needProject(hub, caller, project)).id
-  const eyes = eyesOf(caller)
-  const query = { view, projectId, eyes, sentBefore: sentBefore(hub, view), below: before, limit: limit + 1 }
+  const sight = pageSight(caller)
+  const query = { view, projectId, sight, sentBefore: sentBefore(hub, view), below: before, limit: limit + 1 }
   const { items, next } = pageOf(await listLate(reader(hub), query), limit, (id) => id)
   const reminders = new Map(
     (await listReminders(reader(hub), items)).map((row) => [`${row.message_id}/${row.recipient_id}`, row.reminded_at]),
   )
   const listed = []
-  for (const { message, recipients } of await see(hub, eyes, items)) {
+  for (const { message, recipients } of await see(hub, sight, items)) {
     const late: Late[] = []
     for (const row of recipients)
       if (isLate(view, row) && (projectId === undefined || row.project_id === projectId))

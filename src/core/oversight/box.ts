@@ -1,7 +1,7 @@
 /** The inbox or outbox of one agent, as people see it. */
 import { listBox as listRows } from '../../store/watched-lists.ts'
 import type { Caller } from '../access/callers.ts'
-import { eyesOf, mayOpenBox } from '../access/rules.ts'
+import { mayOpenBox, pageSight } from '../access/rules.ts'
 import { noAgent } from '../agents/agents.ts'
 import { type Profile, whois } from '../agents/profiles.ts'
 import { type Hub, reader } from '../hub/hub.ts'
@@ -39,13 +39,13 @@ export async function listBox(
   const home = await needProject(hub, caller, project)
   const agent = await whois(hub, caller, project, name)
   if (!mayOpenBox(caller, agent)) throw await noAgent(hub, caller, { home, name, reason: 'no_agent' })
-  const eyes = eyesOf(caller)
-  const query = { agentId: agent.id, box, unread, eyes, offset: (page - 1) * limit, limit: limit + 1 }
+  const sight = pageSight(caller)
+  const query = { agentId: agent.id, box, unread, sight, offset: (page - 1) * limit, limit: limit + 1 }
   const rows = await listRows(reader(hub), { ...query, below: before, above: after })
   const { items, next } = pageOf(rows, limit, ({ id }) => id)
   const messages = await watch(
     hub,
-    eyes,
+    sight,
     items.map(({ id }) => id),
   )
   const byId = new Map(items.map((row) => [row.id, row]))

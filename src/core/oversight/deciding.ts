@@ -6,7 +6,7 @@ import { takeReminder } from '../../store/attention.ts'
 import { listUnreadIds, updateAllRead } from '../../store/deliveries.ts'
 import { isInProject } from '../../store/watching.ts'
 import type { Caller } from '../access/callers.ts'
-import { eyesOf, needPerson } from '../access/rules.ts'
+import { needPerson, pageSight } from '../access/rules.ts'
 import { type Agent, findIn, needAgent, noAgent } from '../agents/agents.ts'
 import type { Contact } from '../contacts/links.ts'
 import { commit } from '../hub/commit.ts'
@@ -93,7 +93,7 @@ const remindedEveryMs = 3_600_000
 /** One overseer message to each who has not read the mail, or owes its acknowledgement; at most one an hour. */
 export async function remind(hub: Hub, caller: Caller, messageId: number): Promise<Reminded> {
   needPerson(caller)
-  const [seen] = await see(hub, eyesOf(caller), [messageId])
+  const [seen] = await see(hub, pageSight(caller), [messageId])
   if (seen === undefined || !(await isInProject(reader(hub), messageId, seen.row.project_id)))
     throw new HubError('MESSAGE_NOT_FOUND', `There is no message ${messageId}.`)
   const { row, recipients } = seen

@@ -4,7 +4,7 @@ import { listLast } from '../../store/project-boxes.ts'
 import { listAgentIds, listMailIds } from '../../store/watched-lists.ts'
 import { listThreadCounts } from '../../store/watched-threads.ts'
 import type { Caller } from '../access/callers.ts'
-import { eyesOf, homeOf } from '../access/rules.ts'
+import { homeOf, pageSight } from '../access/rules.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import type { Importance } from '../messages/send.ts'
 import { findProjectCalled, needProject } from '../projects/projects.ts'
@@ -29,16 +29,16 @@ export async function listAllMail(
   caller: Caller,
   { project, from, importance, unread, before, after, limit }: AllMailWish,
 ): Promise<Page<Watched> & { readonly prev: number | undefined }> {
-  const eyes = eyesOf(caller)
+  const sight = pageSight(caller)
   const projectId = project === undefined ? undefined : (await needProject(hub, caller, project)).id
   const senderIds = from === undefined ? undefined : await idsCalled(hub, from)
   const filter = { projectId, senderIds, importance, unread }
-  const ids = await listMailIds(reader(hub), eyes, { ...filter, above: after, below: before, limit: limit + 1 })
+  const ids = await listMailIds(reader(hub), sight, { ...filter, above: after, below: before, limit: limit + 1 })
   const forward = after !== undefined && before === undefined
   const shown = forward ? ids.slice(0, limit).reverse() : ids.slice(0, limit)
   const first = shown[0]
   const last = shown.at(-1)
-  const items = await watch(hub, eyes, shown)
+  const items = await watch(hub, sight, shown)
   const newer = first !== undefined && (forward ? ids.length > limit : before !== undefined)
   const older = last !== undefined && (forward || ids.length > limit)
   return { items, next: older ? last : undefined, prev: newer ? first : undefined }
@@ -64,7 +64,7 @@ export async function listAllThreads(
   caller: Caller,
   { project, before, limit }: AllThreadsWish,
 ): Promise<Page<Watched & { readonly count: number }>> {
-  const eyes = eyesOf(caller)
+  const sight = pageSight(caller)
   const home = project === undefined ? undefined : (await needProject(hub, caller, project)).id
   const projectId = home ?? homeOf(caller)
   const last = await listLast(reader(hub), { projectId, below: before, limit: limit + 1 })
@@ -76,7 +76,7 @@ export async function listAllThreads(
   const byMessage = new Map(page.items.map(({ thread_id, last_id }) => [last_id, counts.get(thread_id) ?? 1]))
   const messages = await watch(
     hub,
-    eyes,
+    sight,
     page.items.map(({ last_id }) => last_id),
   )
   return { items: messages.map((message) => ({ ...message, count: byMessage.get(message.id) ?? 1 })), next: page.next }

@@ -3,7 +3,7 @@ import { HubError } from '../../base/errors.ts'
 import { listAround } from '../../store/watched-threads.ts'
 import { isInProject, type WatchedRecipientRow } from '../../store/watching.ts'
 import type { Caller } from '../access/callers.ts'
-import { agentOf, eyesOf } from '../access/rules.ts'
+import { agentOf, pageSight } from '../access/rules.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import { needProject, slugOfProject } from '../projects/projects.ts'
 import { see, type Watched, type Who, watch } from './watched.ts'
@@ -30,10 +30,10 @@ const each = 10
 /** A message that one may not see, and one that is not there, look alike. */
 export async function showMessage(hub: Hub, caller: Caller, project: string, id: number): Promise<ShownMessage> {
   const home = await needProject(hub, caller, project)
-  const eyes = eyesOf(caller)
-  const [seen] = (await isInProject(reader(hub), id, home.id)) ? await see(hub, eyes, [id], { length: wholeBody }) : []
+  const sight = pageSight(caller)
+  const [seen] = (await isInProject(reader(hub), id, home.id)) ? await see(hub, sight, [id], { length: wholeBody }) : []
   // An agent of another project got it: its own box shows it, under its own project.
-  const own = seen ?? (agentOf(caller) && (await see(hub, eyes, [id], { length: wholeBody }))[0])
+  const own = seen ?? (agentOf(caller) && (await see(hub, sight, [id], { length: wholeBody }))[0])
   if (own === undefined) throw new HubError('MESSAGE_NOT_FOUND', `The project ${home.slug} has no message ${id}.`)
   const { message, row, recipients } = own
   const states: RecipientState[] = []
@@ -46,7 +46,7 @@ export async function showMessage(hub: Hub, caller: Caller, project: string, id:
       readAt: one.read_at ?? undefined,
       ackedAt: one.acked_at ?? undefined,
     })
-  const around = await watch(hub, eyes, await listAround(reader(hub), id, each))
+  const around = await watch(hub, sight, await listAround(reader(hub), id, each))
   return {
     ...message,
     body: message.sealed ? undefined : row.body,

@@ -6,7 +6,7 @@ import { listConfirmed } from '../../store/related.ts'
 import { countLeases, listAgentFigures, listProjectsLike, listWaiting } from '../../store/watched-projects.ts'
 import { listThreadRows } from '../../store/watched-threads.ts'
 import type { Caller } from '../access/callers.ts'
-import { eyesOf, homeOf, mayRoam } from '../access/rules.ts'
+import { homeOf, mayRoam, pageSight } from '../access/rules.ts'
 import { mailChannel } from '../agents/agents.ts'
 import { listAgents, type Profile } from '../agents/profiles.ts'
 import { type Hub, isAwaited, reader } from '../hub/hub.ts'
@@ -54,7 +54,7 @@ export async function listWatchedProjects(
 async function withFigures(hub: Hub, caller: Caller, rows: readonly ProjectRow[]): Promise<WatchedProject[]> {
   const ids = rows.map(({ id }) => id)
   await countNew(hub)
-  const figures = await listAgentFigures(reader(hub), ids, { blind: eyesOf(caller).blind })
+  const figures = await listAgentFigures(reader(hub), ids, { blind: pageSight(caller).blind === 'all' })
   const totals = await listTotals(reader(hub), ids)
   // The holder of a key is told of no other project.
   const siblings = mayRoam(caller) ? await listConfirmed(reader(hub)) : new Map<number, string[]>()
@@ -115,7 +115,7 @@ export async function overviewProject(hub: Hub, caller: Caller, project: string)
     moreAgents: more,
     threads: await describe(
       hub,
-      eyesOf(caller),
+      pageSight(caller),
       last.flatMap(({ thread_id }) => threads.get(thread_id) ?? []),
     ),
     leases: (await listWatchedLeases(hub, caller, project, { state: 'active', limit: newestLeases })).items,

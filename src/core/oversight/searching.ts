@@ -6,7 +6,7 @@ import { searchedLength } from '../../fulltext/words.ts'
 import { listMailIds } from '../../store/watched-lists.ts'
 import { listFacets, type SearchFilter } from '../../store/watched-search.ts'
 import type { Caller } from '../access/callers.ts'
-import { eyesOf } from '../access/rules.ts'
+import { pageSight } from '../access/rules.ts'
 import { type Hub, longReader } from '../hub/hub.ts'
 import type { Importance } from '../messages/send.ts'
 import { needProject, slugOfProject } from '../projects/projects.ts'
@@ -70,7 +70,7 @@ export async function searchMail(hub: Hub, caller: Caller, wish: SearchWish): Pr
   const { scope = 'both', order = 'relevance', boost = false, page = 1, limit } = wish
   const text = wish.query.slice(0, queryLength)
   const { words, filters } = filtersOf(text)
-  const eyes = eyesOf(caller)
+  const sight = pageSight(caller)
   const project = filters.get('project') ?? wish.project
   const projectId = project === undefined ? undefined : (await needProject(hub, caller, project)).id
   const to = filters.get('to') ?? wish.to
@@ -89,14 +89,19 @@ export async function searchMail(hub: Hub, caller: Caller, wish: SearchWish): Pr
   const filtered = Object.values(filter).some((one) => one !== undefined && one !== false) || projectId !== undefined
   const { ranked, capped } =
     query !== undefined
-      ? await rankFound(hub, { query, scope: { eyes, projectId, filter }, phrases, subjectWeight: boost ? boosted : 1 })
+      ? await rankFound(hub, {
+          query,
+          scope: { pages: sight, projectId, filter },
+          phrases,
+          subjectWeight: boost ? boosted : 1,
+        })
       : await newest(hub, caller, { projectId, filter, wanted: filtered && words.trim() === '' })
   const all = order === 'time' ? ranked.toSorted((a, b) => b.id - a.id) : ranked
   const shown = all.slice((page - 1) * limit, page * limit)
   const scores = new Map(shown.map(({ id, score }) => [id, score]))
   const seen = await see(
     hub,
-    eyes,
+    sight,
     shown.map(({ id }) => id),
     { length: searchedLength },
   )
@@ -127,10 +132,10 @@ interface Listing {
 
 async function newest(hub: Hub, caller: Caller, { projectId, filter, wanted }: Listing) {
   if (!wanted) return { ranked: [], capped: false }
-  const eyes = eyesOf(caller)
+  const sight = pageSight(caller)
   const { senderIds, importance, unread, attached } = filter
   const list = { projectId, senderIds, importance, unread, attached, filter, limit: mostListed }
-  const ids = await listMailIds(longReader(hub), eyes, list)
+  const ids = await listMailIds(longReader(hub), sight, list)
   return { ranked: ids.map((id) => ({ id, score: 0 })), capped: ids.length === mostListed }
 }
 

@@ -1,5 +1,6 @@
 /** Threads and topics of a project as people see them: the list, and one conversation from its end. */
 import { listLast } from '../../store/project-boxes.ts'
+import type { Sight } from '../../store/visibility.ts'
 import {
   listGuestIds,
   listParticipants,
@@ -12,9 +13,8 @@ import {
   type ThreadFilter,
   type ThreadRow,
 } from '../../store/watched-threads.ts'
-import type { Eyes } from '../../store/watching.ts'
 import type { Caller } from '../access/callers.ts'
-import { eyesOf } from '../access/rules.ts'
+import { pageSight } from '../access/rules.ts'
 import { mailChannel } from '../agents/agents.ts'
 import { type Hub, isAwaited, reader } from '../hub/hub.ts'
 import { needProject } from '../projects/projects.ts'
@@ -57,11 +57,11 @@ export async function listThreads(
   { status = 'all', kind, q, before, limit }: ThreadsWish,
 ): Promise<Page<WatchedThread>> {
   const { id: projectId } = await needProject(hub, caller, project)
-  const eyes = eyesOf(caller)
+  const sight = pageSight(caller)
   const filter: ThreadFilter = {
     status: status === 'all' ? undefined : status,
     kind,
-    q: q === undefined ? undefined : { text: q.trim(), eyes },
+    q: q === undefined ? undefined : { text: q.trim(), sight },
   }
   const found = await listLast(reader(hub), { projectId, below: before, filter, limit: limit + 1 })
   const { items, next } = pageOf(found, limit, ({ last_id }) => last_id)
@@ -73,14 +73,14 @@ export async function listThreads(
   const room = next === undefined ? limit - listed.length : 0
   if (room > 0 && kind !== 'mail')
     listed.push(...(await listSilentTopics(reader(hub), { projectId, filter, limit: room })))
-  return { items: await describe(hub, eyes, listed), next }
+  return { items: await describe(hub, sight, listed), next }
 }
 
 /** Threads of which nothing is in sight are left out. */
-export async function describe(hub: Hub, eyes: Eyes, rows: readonly ThreadRow[]): Promise<WatchedThread[]> {
+export async function describe(hub: Hub, sight: Sight, rows: readonly ThreadRow[]): Promise<WatchedThread[]> {
   const ids = rows.flatMap(({ first_id, last_id }) => [first_id, last_id].filter((id) => id !== null))
-  const messages = new Map((await watch(hub, eyes, [...new Set(ids)])).map((message) => [message.id, message]))
-  const parts = await participantsOf(hub, eyes, rows)
+  const messages = new Map((await watch(hub, sight, [...new Set(ids)])).map((message) => [message.id, message]))
+  const parts = await participantsOf(hub, sight, rows)
   return rows.flatMap((row) => {
     const last = messages.get(row.last_id ?? 0)
     const first = messages.get(row.first_id ?? 0) ?? last
@@ -104,12 +104,12 @@ export async function describe(hub: Hub, eyes: Eyes, rows: readonly ThreadRow[])
 
 type Part = PartRow & { readonly project: string }
 
-async function participantsOf(hub: Hub, eyes: Eyes, rows: readonly ThreadRow[]): Promise<Map<number, Part[]>> {
+async function participantsOf(hub: Hub, sight: Sight, rows: readonly ThreadRow[]): Promise<Map<number, Part[]>> {
   if (rows.length === 0) return new Map()
   const found = await listParticipants(
     reader(hub),
     rows.map(({ id }) => id),
-    { newest: newestAsked, eyes },
+    { newest: newestAsked, sight },
   )
   const slugs = await slugsOf(
     hub,
@@ -158,7 +158,7 @@ export async function showThread(
   { thread, before, limit = 50 }: { thread: string; before?: number | undefined; limit?: number | undefined },
 ): Promise<ShownThread> {
   const home = await needProject(hub, caller, project)
-  const eyes = eyesOf(caller)
+  const sight = pageSight(caller)
   const rows = await listThreadsNamed(reader(hub), home.id, thread)
   const ids: number[] = []
   for (const { id: threadId, project_id } of rows) {
@@ -174,9 +174,9 @@ export async function showThread(
     limit,
     (id) => id,
   )
-  const seen = await see(hub, eyes, items.toReversed(), { length: bodyLength })
+  const seen = await see(hub, sight, items.toReversed(), { length: bodyLength })
   const [row] = rows
-  const [described] = row === undefined ? [] : await describe(hub, eyes, rows.slice(0, 1))
+  const [described] = row === undefined ? [] : await describe(hub, sight, rows.slice(0, 1))
   // Only the end of a thread may be in sight of an agent, and the other half of a message in a foreign one.
   const about = described ?? (row !== undefined && seen.length > 0 ? undescribed(row, seen) : undefined)
   if (row === undefined || about === undefined || (seen.length === 0 && row.name === null && before === undefined))
@@ -186,7 +186,7 @@ export async function showThread(
     ...told,
     project: home.slug,
     closeReason: row.close_reason ?? undefined,
-    participants: await present(hub, eyes, rows),
+    participants: await present(hub, sight, rows),
     messages: seen.map(toThreadMessage),
     next,
   }
@@ -214,8 +214,8 @@ const toThreadMessage = ({ message, row }: Seen): ThreadMessage => ({
   replyTo: row.reply_to ?? undefined,
 })
 
-async function present(hub: Hub, eyes: Eyes, rows: readonly ThreadRow[]): Promise<Participant[]> {
-  const parts = [...(await participantsOf(hub, eyes, rows)).values()].flat()
+async function present(hub: Hub, sight: Sight, rows: readonly ThreadRow[]): Promise<Participant[]> {
+  const parts = [...(await participantsOf(hub, sight, rows)).values()].flat()
   const [topic] = rows
   const there = topic?.name ? await listPresence(reader(hub), topic.id, hub.clock.now()) : new Map<number, never>()
   return [...new Map(parts.map((part) => [part.id, part])).values()].map((part) => {

@@ -1,13 +1,8 @@
 /** A message as the pages show it: with everybody it went to, and without its content where the reader may not have it. */
 import { isReserved } from '../../base/names.ts'
 import { firstLine } from '../../base/text.ts'
-import {
-  type Eyes,
-  listWatched,
-  listWatchedRecipients,
-  type WatchedRecipientRow,
-  type WatchedRow,
-} from '../../store/watching.ts'
+import { isReadable, type MessageFacts, type Sight } from '../../store/visibility.ts'
+import { listWatched, listWatchedRecipients, type WatchedRecipientRow, type WatchedRow } from '../../store/watching.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import { type Attachment, bareRoom, listAttachments } from '../messages/carried.ts'
 import type { Importance } from '../messages/send.ts'
@@ -69,14 +64,14 @@ const excerptLength = 240
 /** Those of the messages that are in sight, in the order of `ids`. */
 export async function see(
   hub: Hub,
-  eyes: Eyes,
+  sight: Sight,
   ids: readonly number[],
   { length = excerptLength }: { length?: number } = {},
 ): Promise<Seen[]> {
   if (ids.length === 0) return []
   const db = reader(hub)
-  const rows = new Map((await listWatched(db, ids, { eyes, length })).map((row) => [row.id, row]))
-  const recipients = Map.groupBy(await listWatchedRecipients(db, [...rows.keys()], eyes), (row) => row.message_id)
+  const rows = new Map((await listWatched(db, ids, { sight, length })).map((row) => [row.id, row]))
+  const recipients = Map.groupBy(await listWatchedRecipients(db, [...rows.keys()], sight), (row) => row.message_id)
   const attachments = await listAttachments(db, [...rows.values()], bareRoom)
   const slugs = await slugsOf(hub, [
     ...[...rows.values()].flatMap(({ project_id, sender_project }) => [project_id, sender_project]),
@@ -86,7 +81,7 @@ export async function see(
     const found = rows.get(id)
     if (found === undefined) return []
     const to = recipients.get(id) ?? []
-    const sealed = eyes.seals && isSealed(found, to)
+    const sealed = !isReadable(sight, factsOf(found, to))
     const row = sealed ? { ...found, ...sealedContent } : found
     const carried = sealed ? [] : (attachments.get(id) ?? [])
     return [{ message: toWatched(row, { to, sealed, slugs, attachments: carried }), row, recipients: to }]
@@ -103,12 +98,15 @@ export async function slugsOf(hub: Hub, ids: Iterable<number>): Promise<Readonly
   return slugs
 }
 
-export const watch = async (hub: Hub, eyes: Eyes, ids: readonly number[]): Promise<Watched[]> =>
-  (await see(hub, eyes, ids)).map(({ message }) => message)
+export const watch = async (hub: Hub, sight: Sight, ids: readonly number[]): Promise<Watched[]> =>
+  (await see(hub, sight, ids)).map(({ message }) => message)
 
-/** Words in topics are for everybody; blind copies open nothing. */
-const isSealed = ({ topic, sender_keyed }: WatchedRow, to: readonly WatchedRecipientRow[]): boolean =>
-  topic === null && sender_keyed === 1 && to.every(({ kind, keyed }) => kind === 'bcc' || keyed === 1)
+const factsOf = (row: WatchedRow, to: readonly WatchedRecipientRow[]): MessageFacts => ({
+  topic: row.topic !== null,
+  projectId: row.project_id,
+  sender: { id: row.sender_id, keyed: row.sender_keyed === 1 },
+  recipients: to.map(({ id, kind, keyed }) => ({ id, kind, keyed: keyed === 1 })),
+})
 
 interface Telling {
   readonly to: readonly WatchedRecipientRow[]

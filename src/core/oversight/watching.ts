@@ -10,10 +10,10 @@ import {
   listTopicUids,
 } from '../../store/hints.ts'
 import type { Place } from '../../store/places.ts'
+import { isListed, isToldOf, type MessageFacts, type Sight } from '../../store/visibility.ts'
 import { listThreadsNamed } from '../../store/watched-threads.ts'
-import type { Eyes } from '../../store/watching.ts'
 import type { Caller } from '../access/callers.ts'
-import { eyesOf } from '../access/rules.ts'
+import { pageSight } from '../access/rules.ts'
 import { mailChannel, needAgent } from '../agents/agents.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import { keepLooking, type Loop, type Next, type Occasion } from '../hub/keep-looking.ts'
@@ -46,12 +46,8 @@ interface Placed {
   readonly hint: Hint
   readonly projects: ReadonlySet<number>
   readonly threadId: number | undefined
-  /** Those who did it, and those whom it is for. */
-  readonly actor: number
-  readonly agents: ReadonlySet<number>
-  /** Those of them who have a blind copy of its message. */
-  readonly blind: ReadonlySet<number>
-  readonly topicOf: number | undefined
+  /** The change as a message: of the agent that made it, to those whom it woke. */
+  readonly facts: MessageFacts
 }
 
 interface Watcher {
@@ -87,24 +83,23 @@ export async function watchChanges(
       : new Set((await listThreadsNamed(reader(hub), home.id, thread)).map(({ id }) => id))
   if (home !== undefined && thread !== undefined && threads?.size === 0) throw noThread(home, thread)
   const who = home === undefined || agent === undefined ? undefined : await needAgent(hub, caller, home.slug, agent)
-  const eyes = eyesOf(caller)
-  const { of } = eyes
+  const sight = pageSight(caller)
   const fits = (placed: Placed): boolean => {
-    const { projects, threadId, agents, actor, topicOf } = placed
-    if (of !== 'everybody' && !agents.has(of.agentId) && topicOf !== of.projectId) return false
-    if (isHidden(eyes, placed, actor)) return false
+    const { projects, threadId, facts } = placed
+    if (!isListed(sight, facts) || !isTold(sight, facts, facts.sender.id)) return false
     if (threads !== undefined) return threadId !== undefined && threads.has(threadId)
-    if (who !== undefined) return agents.has(who.id) && !isHidden(eyes, placed, who.id)
+    if (who !== undefined) return hasPart(facts, who.id) && isTold(sight, facts, who.id)
     return home === undefined || projects.has(home.id)
   }
   return watchers(hub).add({ fits, tell, nextAt: 0, late: undefined }, after ?? placeIn(since))
 }
 
-/** Whether the part of an agent in a change is a blind copy that these eyes may not know of: its sender and itself may. */
-function isHidden({ of, blind: all }: Eyes, { blind, actor }: Placed, agentId: number): boolean {
-  if (all || !blind.has(agentId)) return false
-  return of === 'everybody' || (of.agentId !== agentId && of.agentId !== actor)
-}
+const hasPart = ({ sender, recipients }: MessageFacts, agentId: number): boolean =>
+  sender.id === agentId || recipients.some(({ id }) => id === agentId)
+
+/** Whether the part of an agent in a change may be told of: it may be a blind copy. */
+const isTold = (sight: Sight, { sender, recipients }: MessageFacts, agentId: number): boolean =>
+  recipients.every(({ id, kind }) => id !== agentId || isToldOf(sight, { kind, recipientId: id, senderId: sender.id }))
 
 /** Where the feed is now, for whoever reads something first and watches it then. */
 export async function findWatchPlace(hub: Hub, _caller: Caller): Promise<string> {
@@ -255,6 +250,7 @@ async function place(hub: Hub, rows: readonly HintRow[]): Promise<Placed[]> {
     const threadId = found?.thread_id ?? row.thread_id ?? undefined
     const others = (guests.get(row.message_id ?? 0) ?? []).map(({ project_id }) => project_id)
     const topic = found === undefined ? row.kind.startsWith('topic.') : found.topic === 1
+    const hidden = new Set((blind.get(row.message_id ?? 0) ?? []).map(({ agent_id }) => agent_id))
     placed.push({
       hint: {
         id: row.id,
@@ -265,10 +261,16 @@ async function place(hub: Hub, rows: readonly HintRow[]): Promise<Placed[]> {
       },
       projects: new Set([projectId, row.project_id, ...others].filter((id) => typeof id === 'number')),
       threadId,
-      actor: row.agent_id ?? 0,
-      agents: new Set([row.agent_id ?? 0, ...recipientsIn(row.wakes)]),
-      blind: new Set((blind.get(row.message_id ?? 0) ?? []).map(({ agent_id }) => agent_id)),
-      topicOf: topic ? projectId : undefined,
+      facts: {
+        topic,
+        projectId,
+        sender: { id: row.agent_id ?? 0 },
+        // The recipient of a blind copy tells of it by whatever it does with the message.
+        recipients: [...recipientsIn(row.wakes), ...[...hidden].filter((id) => id === row.agent_id)].map((id) => ({
+          id,
+          kind: hidden.has(id) ? 'bcc' : 'to',
+        })),
+      },
     })
   }
   return placed

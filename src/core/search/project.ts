@@ -1,7 +1,7 @@
 /** Search in all that is in the caller's sight: a project's threads, and open messages between its agents and others'. */
 import { limits } from '../../base/limits.ts'
 import { listThreadStates, listTold } from '../../store/summaries.ts'
-import type { Sight } from '../../store/visibility.ts'
+import type { ProjectSight } from '../../store/visibility.ts'
 import type { Caller } from '../access/callers.ts'
 import { sightOf } from '../access/rules.ts'
 import { type Hub, reader } from '../hub/hub.ts'
@@ -38,7 +38,7 @@ export async function searchProject(
 /** A query that is the name of a thread finds its messages, whatever their words; the newest first (mail.search.key-alone). */
 async function listInThread(
   hub: Hub,
-  sight: Sight,
+  sight: ProjectSight,
   { key, limit }: { key: string; limit: number },
 ): Promise<readonly number[]> {
   if (key === '' || key.length > 2 * limits.threadKeyLength) return []

@@ -9,6 +9,8 @@ import {
   listRecipientIds,
   type NewsRow,
 } from '../../store/updates.ts'
+import { isReadable, type MessageFacts } from '../../store/visibility.ts'
+import { hubSight } from '../access/rules.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import { memory, remember } from '../hub/memory.ts'
 import type { View } from './lookers.ts'
@@ -63,17 +65,13 @@ export async function audienceOf(hub: Hub, change: NewsRow): Promise<Audience | 
   if (thread === undefined || spoken === undefined) return undefined
   const recipients = thread.topic ? [] : await listRecipientIds(reader(hub), messageId)
   const members = thread.topic ? await listMemberIds(reader(hub), threadId) : []
-  // A blind copy is told to its recipient, and shared with nobody (hub.thread.blind).
   const told = new Set([...members, ...recipients.map(({ id }) => id)])
-  const open = recipients.filter(({ kind }) => kind !== 'bcc').map(({ id }) => id)
-  const parties = new Set([...members, ...open, spoken.sender_id])
-  const grants = await listGrantsOn(reader(hub), threadId, hub.clock.now())
-  const guests = new Set(
-    grants.filter(({ granter_id }) => granter_id === null || parties.has(granter_id)).map(({ agent_id }) => agent_id),
-  )
+  const { projectId, topic } = thread
+  const facts: MessageFacts = { topic, projectId, members, sender: { id: spoken.sender_id }, recipients }
+  const grants = Map.groupBy(await listGrantsOn(reader(hub), threadId, hub.clock.now()), ({ agent_id }) => agent_id)
   const sees = ({ agent, all, project }: View): boolean =>
-    (all && project.id === thread.projectId) ||
-    (agent !== undefined && (told.has(agent.id) || parties.has(agent.id) || guests.has(agent.id)))
+    (all && project.id === projectId) ||
+    (agent !== undefined && isReadable(hubSight(agent.id, grants.get(agent.id)), facts))
   return {
     names: thread.names,
     concerns(target, view, mark) {

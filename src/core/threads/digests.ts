@@ -13,7 +13,7 @@ import {
   type ThreadStateRow,
   type ToldRow,
 } from '../../store/summaries.ts'
-import type { Sight } from '../../store/visibility.ts'
+import type { ProjectSight } from '../../store/visibility.ts'
 import type { Caller } from '../access/callers.ts'
 import { sightOf } from '../access/rules.ts'
 import { type Hub, longReader, reader } from '../hub/hub.ts'
@@ -77,7 +77,7 @@ export async function digestThread(hub: Hub, caller: Caller, { project, key, lim
 }
 
 interface Reading {
-  readonly sight: Sight
+  readonly sight: ProjectSight
   readonly key: string
   readonly limit: number
   readonly states: readonly ThreadStateRow[]

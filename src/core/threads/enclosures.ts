@@ -4,7 +4,7 @@ import { HubError } from '../../base/errors.ts'
 import { type CarrierRow, findFile, findPart, listCarriersOf, listInline } from '../../store/attachments.ts'
 import { findCarrier } from '../../store/thread-views.ts'
 import type { Caller } from '../access/callers.ts'
-import { sightOf } from '../access/rules.ts'
+import { toolSight } from '../access/rules.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import { hashIn, listAttachments } from '../messages/carried.ts'
 import { needProject } from '../projects/projects.ts'
@@ -24,8 +24,8 @@ export interface EnclosureWish {
 
 export async function readEnclosure(hub: Hub, looker: Looker, wish: EnclosureWish): Promise<Enclosed> {
   const { thread: key, messageId, position } = wish
-  const { thread, eyes } = await needSeen(hub, await viewOf(hub, looker), key)
-  const row = await findCarrier(reader(hub), { threadId: thread.id, eyes, messageId })
+  const { thread, sight } = await needSeen(hub, await viewOf(hub, looker), key)
+  const row = await findCarrier(reader(hub), { threadId: thread.id, sight, messageId })
   const attachment = row && (await listAttachments(reader(hub), [row], { most: 0 })).get(row.id)?.[position]
   const missing = new HubError('NOT_FOUND', 'You can see no such attachment.')
   if (row === undefined || attachment === undefined || attachment.kind === 'link') throw missing
@@ -50,8 +50,8 @@ const mostTried = 5
 /** What some message in sight carries, by its hash. Whoever guesses that learns nothing. */
 export async function readByHash(hub: Hub, caller: Caller, { sha1, project }: HashWish): Promise<Enclosed> {
   const home = project === undefined ? undefined : await needProject(hub, caller, project)
-  const { of } = sightOf(caller, home?.id ?? 0)
-  const rows = await listCarriersOf(reader(hub), { sha1, of, projectId: home?.id, limit: mostTried })
+  const sight = toolSight(caller)
+  const rows = await listCarriersOf(reader(hub), { sha1, sight, projectId: home?.id, limit: mostTried })
   for (const row of rows) {
     const content = await findHashed(hub, row, sha1)
     if (content !== undefined) return content

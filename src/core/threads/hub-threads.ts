@@ -16,7 +16,8 @@ import {
   type ThreadRow,
   type ViewRow,
 } from '../../store/thread-views.ts'
-import { type Eyes, ownEyes } from '../../store/visibility.ts'
+import type { Sight } from '../../store/visibility.ts'
+import { hubSight } from '../access/rules.ts'
 import { commit } from '../hub/commit.ts'
 import { type Hub, longReader, reader } from '../hub/hub.ts'
 import { wait } from '../hub/wait.ts'
@@ -74,7 +75,7 @@ export async function viewThread(hub: Hub, looker: Looker, wish: PageWish): Prom
   await wait(hub, waiting, async () => {
     // A grant may end while its holder waits.
     if (rows !== undefined) seen = await needSeen(hub, view, wish.thread)
-    const part = { threadId: thread.id, eyes: seen.eyes, after }
+    const part = { threadId: thread.id, sight: seen.sight, after }
     rows = await listSeen(reader(hub), part, { agentId: view.agent?.id, limit: limit + 1 })
     return rows.length > 0 ? { found: true } : {}
   })
@@ -82,12 +83,12 @@ export async function viewThread(hub: Hub, looker: Looker, wish: PageWish): Prom
   const page = fitting(found.slice(0, limit))
   const messages = await seenMessages(hub, view, page, offset)
   const next = page.at(-1)?.seq ?? after
-  const { eyes } = seen
+  const { sight } = seen
   return {
     thread: thread.called,
-    subject: await subjectOf(hub, thread, eyes),
+    subject: await subjectOf(hub, thread, sight),
     status: seen.thread.status,
-    participants: await listParticipants(hub, { thread: seen.thread, eyes, home: view.project.id }),
+    participants: await listParticipants(hub, { thread: seen.thread, sight, home: view.project.id }),
     messages,
     next,
     more: found.length > page.length,
@@ -95,8 +96,8 @@ export async function viewThread(hub: Hub, looker: Looker, wish: PageWish): Prom
   }
 }
 
-const subjectOf = async (hub: Hub, { id, topic }: ThreadRow, eyes: Eyes): Promise<string> =>
-  topic ?? firstLine(await findSubject(reader(hub), id, eyes))
+const subjectOf = async (hub: Hub, { id, topic }: ThreadRow, sight: Sight): Promise<string> =>
+  topic ?? firstLine(await findSubject(reader(hub), id, sight))
 
 /** As many as one answer holds; a single text always fits. */
 function fitting(rows: readonly ViewRow[]): ViewRow[] {
@@ -195,7 +196,7 @@ export async function listOwnThreads(
 ): Promise<OwnThreads> {
   const { agent } = await viewOf(hub, looker)
   if (agent === undefined) return { threads: [], next: undefined }
-  const eyes = ownEyes(agent.id)
+  const sight = hubSight(agent.id)
   // Some of them may have newer messages, and stand on a page before this one.
   const ids = [...new Set(await listThreadsOfAgent(reader(hub), { agentId: agent.id, before, limit: limit * 4 }))]
   const rows = new Map((await listThreadsById(reader(hub), ids)).map((row) => [row.id, row]))
@@ -203,17 +204,17 @@ export async function listOwnThreads(
   const unreadIn = async ({ id, topic }: ThreadRow): Promise<number> => {
     if (topic === null) return unread.get(id) ?? 0
     const after = await findReadMark(reader(hub), agent.id, id)
-    return countUnseen(reader(hub), { threadId: id, eyes, after }, { notBy: agent.id, most: mostCounted })
+    return countUnseen(reader(hub), { threadId: id, sight, after }, { notBy: agent.id, most: mostCounted })
   }
   const threads: OwnThread[] = []
   let next: number | undefined
   for (const id of ids) {
-    const [thread, last] = [rows.get(id), await findLastSeen(reader(hub), id, eyes)]
+    const [thread, last] = [rows.get(id), await findLastSeen(reader(hub), id, sight)]
     if (thread === undefined || (last?.last_id ?? 0) >= before) continue
     if (threads.length === limit) return { threads, next }
     threads.push({
       thread: thread.called,
-      subject: await subjectOf(hub, thread, eyes),
+      subject: await subjectOf(hub, thread, sight),
       lastSeq: last?.last_seq ?? 0,
       unread: await unreadIn(thread),
     })

@@ -4,9 +4,9 @@ import { commons, nameKey } from '../../base/names.ts'
 import { findOwned } from '../../store/agents.ts'
 import { listGranters } from '../../store/grants.ts'
 import { isSeen, listThreadsById, listThreadsNamed, type ThreadRow } from '../../store/thread-views.ts'
-import { type Eyes, ownEyes } from '../../store/visibility.ts'
+import type { Sight } from '../../store/visibility.ts'
 import type { Caller } from '../access/callers.ts'
-import { agentOf, mayTakeName, seesAll } from '../access/rules.ts'
+import { agentOf, hubSight, mayTakeName, seesAll, wholeSight } from '../access/rules.ts'
 import { type Acting, findActor, notYours } from '../agents/acting.ts'
 import { type Agent, findIn, isNewcomer } from '../agents/agents.ts'
 import { type Hub, reader } from '../hub/hub.ts'
@@ -88,10 +88,10 @@ export async function findView(hub: Hub, looker: Looker): Promise<View | undefin
 export const waiterOf = ({ caller, project, name = '' }: Looker, view: View | undefined): string =>
   view?.agent === undefined ? `${caller.key} ${project ?? ''} ${nameKey(name)}` : agentWaiter(view.agent.id)
 
-/** A thread, and through whose eyes it is seen. */
+/** A thread, and what may be read of it. */
 export interface Seen {
   readonly thread: ThreadRow
-  readonly eyes: Eyes
+  readonly sight: Sight
   /** Whether the agent takes part itself; else somebody granted it their view. */
   readonly own: boolean
   readonly mayWrite: boolean
@@ -124,16 +124,10 @@ async function seenThrough(
   hub: Hub,
   { thread, agent, all }: { thread: ThreadRow; agent: Agent | undefined; all: boolean },
 ): Promise<Seen | undefined> {
-  if (all) return { thread, eyes: 'everybody', own: true, mayWrite: true }
+  if (all) return { thread, sight: wholeSight, own: true, mayWrite: true }
   if (agent === undefined) return undefined
   const grants = await listGranters(reader(hub), { threadId: thread.id, agentId: agent.id, now: hub.clock.now() })
-  const own = await isSeen(reader(hub), thread.id, ownEyes(agent.id))
+  const own = await isSeen(reader(hub), thread.id, hubSight(agent.id))
   if (!own && grants.length === 0) return undefined
-  return { thread, eyes: eyesOf(agent.id, grants), own, mayWrite: own || grants.some(({ can }) => can === 'write') }
-}
-
-/** An agent's own eyes, and those of whoever granted it theirs. */
-export const eyesOf = (agentId: number, grants: readonly { readonly granter_id: number | null }[]): Eyes => {
-  const lent = grants.map(({ granter_id }) => granter_id)
-  return lent.includes(null) ? 'everybody' : { own: agentId, lent: lent.filter((id) => id !== null) }
+  return { thread, sight: hubSight(agent.id, grants), own, mayWrite: own || grants.some(({ can }) => can === 'write') }
 }

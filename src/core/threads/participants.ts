@@ -1,7 +1,7 @@
 /** Who takes part in a thread, as far as a reader sees: gathered once, and then only from what is new. */
 import { limits } from '../../base/limits.ts'
 import { listMembers, listParties, type ThreadRow } from '../../store/thread-views.ts'
-import type { Eyes } from '../../store/visibility.ts'
+import type { Sight } from '../../store/visibility.ts'
 import { type Hub, longReader } from '../hub/hub.ts'
 import { memory, remember } from '../hub/memory.ts'
 import { slugOfProject } from '../projects/projects.ts'
@@ -12,7 +12,7 @@ interface Gathered {
   readonly parties: Map<number, { name: string; projectId: number }>
 }
 
-/** By thread and eyes: what is in a thread stays, so that this grows only. */
+/** By thread and sight: what is in a thread stays, so that this grows only. */
 const gathered = memory(() => new Map<string, Gathered>())
 
 /** Messages of one look; others come in between. */
@@ -20,9 +20,9 @@ const seqsPerLook = 1000
 
 export async function listParticipants(
   hub: Hub,
-  { thread, eyes, home }: { thread: ThreadRow; eyes: Eyes; home: number },
+  { thread, sight, home }: { thread: ThreadRow; sight: Sight; home: number },
 ): Promise<string[]> {
-  const parties = thread.topic === null ? await gather(hub, thread, eyes) : await members(hub, thread)
+  const parties = thread.topic === null ? await gather(hub, thread, sight) : await members(hub, thread)
   const names: string[] = []
   for (const { name, projectId } of parties.slice(0, limits.listed))
     names.push(projectId === home ? name : `${name}@${await slugOfProject(hub, projectId)}`)
@@ -32,13 +32,13 @@ export async function listParticipants(
 const members = async (hub: Hub, { id }: ThreadRow) =>
   (await listMembers(longReader(hub), id, limits.listed)).map((row) => ({ name: row.name, projectId: row.project_id }))
 
-async function gather(hub: Hub, { id, next_seq }: ThreadRow, eyes: Eyes) {
-  const key = `${id}/${eyes === 'everybody' ? '' : [eyes.own, ...eyes.lent].join(',')}`
+async function gather(hub: Hub, { id, next_seq }: ThreadRow, sight: Sight) {
+  const key = `${id}/${[sight.of, ...sight.granted].join(',')}`
   const known = gathered(hub).get(key) ?? remember(gathered(hub), key, { upTo: 0, parties: new Map() })
   const last = next_seq - 1
   for (let after = known.upTo; after < last; after += seqsPerLook) {
     const through = Math.min(after + seqsPerLook, last)
-    const rows = await listParties(longReader(hub), { threadId: id, eyes, after }, through)
+    const rows = await listParties(longReader(hub), { threadId: id, sight, after }, through)
     for (const row of rows)
       if (!known.parties.has(row.id)) known.parties.set(row.id, { name: row.name, projectId: row.project_id })
     known.upTo = Math.max(known.upTo, through)

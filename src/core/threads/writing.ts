@@ -184,7 +184,7 @@ export async function awaitReplies(hub: Hub, looker: Looker, messageId: number, 
     after: place.seq,
     from: asked.map(({ id }) => id),
     notBy: agent.id,
-    eyes: seen.eyes,
+    sight: seen.sight,
   }
   let rows: ViewRow[] = []
   const { waitMs: ms, limitMs = hub.limits.waitMs, signals, counted = false } = patience
