@@ -23,6 +23,7 @@ export function renderAccess(): string {
       '- **operator**: whoever sends `HTTP_BEARER_TOKEN`. It acts as any agent.',
       '- **agent**: whoever sends the key of an agent, or a signed token that names it. It acts as that agent, and sees its own project. A token whose role is that of a reader only reads.',
       '- **writer**, **reader**: whoever sends a signed token that names no agent. A writer acts as any agent without a key, from anywhere: files of the server are not for it. A reader sees as much, and changes nothing.',
+      '- **auditor**: whoever sends a signed token with a role of `HTTP_RBAC_AUDITOR_ROLES`. It sees what the operator sees, blind copies included, and changes nothing, whatever else the token says.',
       '- An agent that was ever given a key is its owner’s: nobody else but the operator acts as it. A foreign thing and a missing one answer alike.',
       '- Mail is seen message by message: by its sender and open recipients, and by those who may act as one of them. What is said in a topic is for everybody in its project.',
     ].join('\n'),

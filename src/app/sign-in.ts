@@ -50,6 +50,7 @@ function tokensFrom(hub: Hub, config: Config, resource: ResourceOptions): Promis
       claim: config.HTTP_JWT_ROLE_CLAIM,
       readers: config.HTTP_RBAC_READER_ROLES,
       writers: config.HTTP_RBAC_WRITER_ROLES,
+      auditors: config.HTTP_RBAC_AUDITOR_ROLES,
       fallback: config.HTTP_RBAC_DEFAULT_ROLE,
       scopes: resource.issuer !== undefined,
     },

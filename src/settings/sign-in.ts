@@ -68,6 +68,11 @@ export const signInSettings = {
     says: 'Roles of signed tokens, separated by commas, that may write. Of several roles of one token, this one wins.',
     parse: list,
   }),
+  HTTP_RBAC_AUDITOR_ROLES: setting({
+    default: '',
+    says: 'Roles of signed tokens, separated by commas, that see what the operator sees, the mail of all agents and blind copies too, and write nothing, whatever other roles the token has. Empty means that no token does.',
+    parse: list,
+  }),
   HTTP_RBAC_DEFAULT_ROLE: setting({
     default: 'reader',
     says: 'Role of a signed token that has none, nor a scope of Parley while OAuth is on.',

@@ -52,7 +52,7 @@ eachEngine('Whoever may only read', (open) => {
     const hub = await openTestHub(await (await open()).connect(), { bridge: standInBridge })
     const targetOf = await createWorld(hub)
     const before = await findLastChange(reader(hub))
-    for (const of of ['itselfReading', 'readerKeyless', 'readerKeyed'] as const)
+    for (const of of ['itselfReading', 'readerKeyless', 'readerKeyed', 'auditor'] as const)
       for (const verb of order) await outcomeOf(calls[verb](hub, targetOf(of)))
     expect(await findLastChange(reader(hub))).toEqual(before)
     await hub.close()

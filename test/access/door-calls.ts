@@ -48,7 +48,12 @@ const paths = ['docs/*.md']
 const inside = ({ project }: Target) => `project=${encodeURIComponent(project)}`
 
 /** A tool that may write is refused to readers before it is looked at, also where the verb would only read. */
-const noReader = { itselfReading: 'FORBIDDEN', readerKeyless: 'FORBIDDEN', readerKeyed: 'FORBIDDEN' } as const
+const noReader = {
+  itselfReading: 'FORBIDDEN',
+  readerKeyless: 'FORBIDDEN',
+  readerKeyed: 'FORBIDDEN',
+  auditor: 'FORBIDDEN',
+} as const
 
 const mailCalls: DoorCall[] = [
   mail('health_check', 'findSchemaVersion'),

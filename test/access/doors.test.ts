@@ -15,7 +15,12 @@ import { createWorld } from './world.ts'
 
 const secret = 'a secret of more than thirty-two bytes'
 const bearerToken = 'the-token-of-the-operator'
-const env = { HTTP_BEARER_TOKEN: bearerToken, HTTP_JWT_ENABLED: 'true', HTTP_JWT_SECRET: secret }
+const env = {
+  HTTP_BEARER_TOKEN: bearerToken,
+  HTTP_JWT_ENABLED: 'true',
+  HTTP_JWT_SECRET: secret,
+  HTTP_RBAC_AUDITOR_ROLES: 'auditor',
+}
 
 /** The claims of the tokens that stand for each case; undefined is nobody in particular. */
 const claims: Readonly<Record<Exclude<Case, 'operator'>, object | undefined>> = {
@@ -29,6 +34,7 @@ const claims: Readonly<Record<Exclude<Case, 'operator'>, object | undefined>> = 
   writerKeyed: { sub: 'w', role: 'writer' },
   readerKeyless: { sub: 'r', role: 'reader' },
   readerKeyed: { sub: 'r', role: 'reader' },
+  auditor: { sub: 'a', role: ['auditor', 'writer'] },
 }
 
 async function credentials(of: Case): Promise<Record<string, string>> {

@@ -13,6 +13,7 @@ export const cases = {
   writerKeyed: 'writer, an agent with a key',
   readerKeyless: 'reader, an agent without a key',
   readerKeyed: 'reader, an agent with a key',
+  auditor: 'auditor, an agent with a key',
 } as const
 
 export type Case = keyof typeof cases
@@ -47,10 +48,11 @@ const six = (...[localKeyless, localKeyed, operator, itself, another, elsewhere]
   ...{ writerKeyless: localKeyless, writerKeyed: localKeyed },
 })
 
-/** A verb that changes nothing: a reader finds what a local caller does, an agent that may only read what it always does. */
+/** A verb that changes nothing: a reader finds what a local caller does, an agent that may only read what it always does, an auditor what the operator does. */
 function reads(...outcomes: Six): Row {
   const row = six(...outcomes)
-  return { ...row, itselfReading: row.itself, readerKeyless: row.localKeyless, readerKeyed: row.localKeyed }
+  const readers = { itselfReading: row.itself, readerKeyless: row.localKeyless, readerKeyed: row.localKeyed }
+  return { ...row, ...readers, auditor: row.operator }
 }
 
 /** A verb that changes something, for those who may. */
@@ -59,6 +61,7 @@ const writes = (...outcomes: Six): Row => ({
   itselfReading: 'FORBIDDEN',
   readerKeyless: 'FORBIDDEN',
   readerKeyed: 'FORBIDDEN',
+  auditor: 'FORBIDDEN',
 })
 
 /** Looked at, or done, in an agent's name. */

@@ -1,6 +1,6 @@
 /** Two projects with agents who hold keys and agents who do not, mail between them, topics and leases: what the matrix is tried on. */
 import { createHash } from 'node:crypto'
-import { agentCaller, type Caller, local, operator, tokenCaller } from '../../src/core/access/callers.ts'
+import { agentCaller, auditorCaller, type Caller, local, operator, tokenCaller } from '../../src/core/access/callers.ts'
 import { hashKey } from '../../src/core/access/keys.ts'
 import type { Acting } from '../../src/core/agents/acting.ts'
 import { type Agent, ensureAgent } from '../../src/core/agents/agents.ts'
@@ -97,6 +97,7 @@ export async function createWorld(hub: Hub): Promise<(of: Case) => Target> {
     writerKeyed: { caller: tokenCaller('token:w', true), ...made.keyed.target },
     readerKeyless: { caller: tokenCaller('token:r', false), ...made.keyless.target },
     readerKeyed: { caller: tokenCaller('token:r', false), ...made.keyed.target },
+    auditor: { caller: auditorCaller('a'), ...made.keyed.target },
   }
   return (of) => ({ ...targets[of], keyHash: hashKey(key) })
 }

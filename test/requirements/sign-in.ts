@@ -25,6 +25,7 @@ export const signIn = [
   { id: 'all.roles.refused-tool', spec: 'DECISIONS hub 10', says: 'A reader who is refused a tool is told which setting lists the tools of readers.' },
   { id: 'all.roles.listed', spec: 'DECISIONS hub 10', says: 'HTTP_RBAC_READONLY_TOOLS, where it is set, is the list of what readers may call.' },
   { id: 'all.roles.scope', spec: 'DECISIONS hub 11', says: 'A token with a scope but without parley:write never writes.' },
+  { id: 'all.roles.auditor', spec: 'DECISIONS hub 11', says: 'The role of an auditor sees what the operator sees, blind copies included, and writes nothing.' },
   { id: 'all.roles.keyless', spec: 'DECISIONS hub 11', says: 'Without the claim agent, a token reads and writes for agents that hold no key, and for no others.' },
   { id: 'all.roles.remote', spec: 'DECISIONS mail 11', says: 'No token reaches files of the server: attached paths and guards are for local callers and the operator.' },
   { id: 'all.oauth.metadata', spec: 'DECISIONS hub 10', says: 'RFC 9728 metadata of the hub is open to all while OAuth is on, and 404 while it is off.' },

@@ -13,7 +13,7 @@ import { verifies } from '../support/verifies.ts'
 import { ask, checkMail } from '../support/wire.ts'
 
 const request = {} as IncomingMessage
-const roles = { enabled: false, claim: 'role', readers: [], writers: [], fallback: '', scopes: false }
+const roles = { enabled: false, claim: 'role', readers: [], writers: [], auditors: [], fallback: '', scopes: false }
 
 /** Tokens as the server reads them, with a clock that the test turns. */
 async function setUp({ algorithms = ['ES256'] } = {}) {

@@ -193,12 +193,48 @@ describe('HTTP_RBAC_READONLY_TOOLS', () => {
   })
 })
 
+describe('An auditor', () => {
+  const settings = { HTTP_RBAC_AUDITOR_ROLES: 'auditor', HTTP_RBAC_READONLY_TOOLS: 'mark_message_read' }
+  const audited = share((later) => serveHere({ env: { ...env, ...settings }, later }))
+  const auditor = (more: object = {}) => bearer({ sub: 'a', role: ['writer', 'auditor'], ...more })
+
+  verifies('all.roles.auditor', 'reads the mail of all agents, with its blind copies, and writes nothing', async () => {
+    const as = (name: string) => bearer({ agent: `${name}@commons`, role: 'writer' })
+    const sent = { project_key, sender_name: 'Ann', to: ['Bob'], bcc: ['Cid'], subject: 'plan', body_md: 'the plan' }
+    for (const name of ['Ann', 'Bob', 'Cid']) {
+      const profile = { project_key, name, program: 'x', model: 'y' }
+      await callTool(`${audited().url}/mcp`, 'register_agent', profile, { headers: await as(name) })
+      await callTool(
+        `${audited().url}/mcp`,
+        'set_contact_policy',
+        { project_key, agent_name: name, policy: 'open' },
+        { headers: await as(name) },
+      )
+    }
+    await callTool(`${audited().url}/mcp`, 'send_message', sent, { headers: await as('Ann') })
+    const mine = { project_key, agent_name: 'Cid' }
+    for (const more of [{}, { agent: 'Dan@commons' }]) {
+      const headers = await auditor(more)
+      const inbox = await callTool(`${audited().url}/mcp`, 'fetch_inbox', mine, { headers })
+      const [mail] = (inbox.structuredContent as { result: [{ id: number; subject: string }] }).result
+      expect(mail.subject).toBe('plan')
+      const page = await fetch(`${audited().url}/mail/commons/message/${mail.id}?format=json`, { headers })
+      expect(await page.json()).toMatchObject({ subject: 'plan', bcc: ['Cid'] })
+      for (const name of ['send_message', 'mark_message_read', 'create_agent_identity'])
+        expect(await call('/mcp', headers, tool(name, { ...mine, message_id: mail.id }), audited())).toEqual(refused)
+      expect(await call('/agents/Cid/mcp', headers, tool('check_mail'), audited())).toEqual(refused)
+      expect((await call('/agents', headers, {}, audited())).status).toBeGreaterThanOrEqual(400)
+    }
+  })
+})
+
 describe('The role of a token', () => {
   const roles = {
     enabled: true,
     claim: 'role',
     readers: ['reader', 'ro'],
     writers: ['writer', 'rw'],
+    auditors: ['auditor'],
     fallback: 'reader',
     scopes: true,
   }
@@ -230,6 +266,20 @@ describe('The role of a token', () => {
   for (const [claims, settings, writes] of rows)
     verifies('all.roles.order', `${JSON.stringify(claims)} with ${JSON.stringify(settings)}: ${writes}`, () => {
       expect(readClaims({ ...claims }, { ...roles, ...settings }).mayWrite).toBe(writes)
+    })
+
+  const seeing: [claims: object, settings: object, auditor: boolean][] = [
+    [{ role: 'auditor' }, {}, true],
+    [{ role: ['writer', 'auditor'], scope: 'parley:write' }, {}, true],
+    [{ role: ['auditor', 'reader'], agent: 'GreenCastle' }, {}, true],
+    [{ role: 'writer' }, {}, false],
+    [{}, { fallback: 'auditor' }, false],
+    [{ role: 'auditor' }, { auditors: [] }, false],
+    [{ role: 'auditor' }, { enabled: false }, false],
+  ]
+  for (const [claims, settings, auditor] of seeing)
+    verifies('all.roles.auditor', `${JSON.stringify(claims)} with ${JSON.stringify(settings)}: ${auditor}`, () => {
+      expect(readClaims({ ...claims }, { ...roles, ...settings }).auditor).toBe(auditor)
     })
 
   test('is not asked for with HTTP_RBAC_ENABLED=false', async () => {

@@ -10,6 +10,7 @@ export type Caller = Actor &
     | AgentCaller
     | { readonly kind: 'writer' } // a signed token that names no agent
     | { readonly kind: 'reader' } // the same, for looking only
+    | { readonly kind: 'auditor' } // a signed token with the role of an auditor
     | { readonly kind: 'hub' } // Parley itself, which no request can be
   )
 
@@ -50,3 +51,10 @@ export const namedCaller = (key: string, named: Omit<AgentCaller, 'kind' | 'key'
 /** The caller of a signed token that names no agent. */
 export const tokenCaller = (key: string, mayWrite: boolean): Caller =>
   mayWrite ? { kind: 'writer', key } : { kind: 'reader', key, readOnly: true }
+
+/** The caller of a signed token that sees everything. Its key is like no other: nobody else takes over its sessions and tasks. */
+export const auditorCaller = (subject: string): Caller => ({
+  kind: 'auditor',
+  key: `auditor:${subject}`,
+  readOnly: true,
+})

@@ -33,12 +33,14 @@ interface Rights {
   readonly files: boolean
   /** Whether a name on a URL counts at the hub: a token comes from anywhere, and is nobody there (hub.caller.token). */
   readonly named: boolean
+  /** Whether HTTP_RBAC_READONLY_TOOLS says which tools it calls while it only reads, and may let it write by them. */
+  readonly listed: boolean
   /** Whether the agent in whose name it calls counts as active: to somebody who looks in from outside it has done nothing. */
   readonly active: boolean
 }
 
-const none = { roams: false, steers: false, operates: false, oversees: false, files: false, named: false }
-const all = { roams: true, steers: true, operates: true, oversees: true, files: true, named: true }
+const none = { roams: false, steers: false, operates: false, oversees: false, files: false, named: false, listed: true }
+const all = { roams: true, steers: true, operates: true, oversees: true, files: true, named: true, listed: true }
 const mayAll = { actsAs: 'all', reads: 'everybody', blind: true, active: true } as const
 const unowned = { actsAs: 'unowned', reads: 'keyless' } as const
 
@@ -51,6 +53,7 @@ const rights: Readonly<Record<Caller['kind'], Rights>> = {
   agent: { ...none, actsAs: 'itself', reads: 'own', blind: false, named: true, active: true },
   writer: { ...unowned, ...none, blind: false, roams: true, active: true },
   reader: { ...unowned, ...none, blind: false, roams: true, active: false },
+  auditor: { ...mayAll, ...none, roams: true, named: true, listed: false, active: false },
 }
 
 const of = ({ kind }: Caller): Rights => rights[kind]
@@ -106,9 +109,14 @@ export function needWriting(caller: Caller): void {
   if (caller.readOnly) throw readOnlyRefusal()
 }
 
+/** Whether the operator's list of tools is about a caller: an auditor calls all that change nothing, and no others (all.roles.auditor). */
+export const followsList = (caller: Caller): boolean => of(caller).listed
+
 /** The same caller for a call that the operator lets readers make though it writes (all.roles.listed). */
-export const asWriter = (caller: Caller): Caller =>
-  caller.kind === 'reader' ? tokenCaller(caller.key, true) : { ...caller, readOnly: false }
+export function asWriter(caller: Caller): Caller {
+  if (!followsList(caller)) return caller
+  return caller.kind === 'reader' ? tokenCaller(caller.key, true) : { ...caller, readOnly: false }
+}
 
 /** Whether a caller may look into a project: at its agents, leases and topics. */
 export const mayEnter = (caller: Caller, projectId: number): boolean => mayRoam(caller) || homeOf(caller) === projectId

@@ -1,7 +1,7 @@
-/** The caller of a signed token: the agent that it names, or a reader or writer without one. */
+/** The caller of a signed token: the agent that it names, or a reader, writer or auditor without one. */
 import { HubError } from '../../base/errors.ts'
 import { nameKey } from '../../base/names.ts'
-import { type Caller, housekeeper, type Named, namedCaller, tokenCaller } from '../access/callers.ts'
+import { auditorCaller, type Caller, housekeeper, type Named, namedCaller, tokenCaller } from '../access/callers.ts'
 import { needWriting, unmadeAgent } from '../access/rules.ts'
 import { commit } from '../hub/commit.ts'
 import type { Hub } from '../hub/hub.ts'
@@ -14,10 +14,13 @@ export interface Signed {
   /** Whom it was issued to, where it names no agent. */
   readonly subject: string
   readonly mayWrite: boolean
+  /** Whether it sees everything and writes nothing, whatever else it says. */
+  readonly auditor: boolean
 }
 
 /** The key is made of what the token says and never of the token: a renewed one keeps its sessions (all.token.renewed). */
-export async function callerOfToken(hub: Hub, { agent, subject, mayWrite }: Signed): Promise<Caller> {
+export async function callerOfToken(hub: Hub, { agent, subject, mayWrite, auditor }: Signed): Promise<Caller> {
+  if (auditor) return auditorCaller(subject)
   if (agent === undefined) return tokenCaller(`token:${subject}`, mayWrite)
   const { name, project } = agent
   const home = await findProjectCalled(hub, project)

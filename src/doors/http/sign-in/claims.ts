@@ -1,4 +1,4 @@
-/** What the claims of a token come to: the agent or subject that it is of, and whether it may write. */
+/** What the claims of a token come to: the agent or subject that it is of, and what it may do. */
 import { createHash } from 'node:crypto'
 import { agentNamePattern, commons, isReserved } from '../../../base/names.ts'
 
@@ -9,6 +9,8 @@ export interface Roles {
   /** Roles that only read. One that stands in neither list writes nothing either, and is perhaps misspelt. */
   readonly readers: readonly string[]
   readonly writers: readonly string[]
+  /** Roles that see everything and write nothing, whatever other roles stand beside them. */
+  readonly auditors: readonly string[]
   /** The role of a token that names none. */
   readonly fallback: string
   /** Whether scopes stand for roles. */
@@ -24,7 +26,12 @@ export type Claims = Readonly<Record<string, unknown>>
 
 /** Throws a BadToken where the claims name nobody who could call. */
 export function readClaims(claims: Claims, roles: Roles) {
-  return { agent: agentOf(claims.agent), subject: subjectOf(claims.sub), mayWrite: mayWrite(claims, roles) }
+  return {
+    agent: agentOf(claims.agent),
+    subject: subjectOf(claims.sub),
+    mayWrite: mayWrite(claims, roles),
+    auditor: isAuditor(claims, roles),
+  }
 }
 
 function agentOf(claim: unknown) {
@@ -42,8 +49,12 @@ function subjectOf(claim: unknown): string {
 }
 
 /** Roles of a token that no setting names. */
-export const strangeRoles = (claims: Claims, { claim, readers, writers }: Roles): string[] =>
-  textsOf(claims[claim]).filter((role) => !readers.includes(role) && !writers.includes(role))
+export const strangeRoles = (claims: Claims, { claim, readers, writers, auditors }: Roles): string[] =>
+  textsOf(claims[claim]).filter((role) => ![...readers, ...writers, ...auditors].includes(role))
+
+/** The token itself has to name the role: nobody sees everything by default. */
+const isAuditor = (claims: Claims, { enabled, claim, auditors }: Roles): boolean =>
+  enabled && textsOf(claims[claim]).some((role) => auditors.includes(role))
 
 function mayWrite(claims: Claims, { enabled, claim, writers, fallback, scopes: asked }: Roles): boolean {
   const granted = textsOf(claims.scope ?? claims.scp).flatMap((text) => text.split(' '))

@@ -1,7 +1,7 @@
 /** Admits the messages of a request one by one: each counts, and a reader calls no tool that writes. */
 import { HubError } from '../../../base/errors.ts'
 import type { Caller } from '../../../core/access/callers.ts'
-import { asWriter, unmadeAgent } from '../../../core/access/rules.ts'
+import { asWriter, followsList, unmadeAgent } from '../../../core/access/rules.ts'
 import { spend } from '../../http/admission.ts'
 import type { Counted } from '../../http/limits/limiter.ts'
 import type { Service } from '../protocol/service.ts'
@@ -38,7 +38,8 @@ function callerOfTool<Scope>(
   name: unknown,
 ): Caller | Promise<Caller> {
   const tool = typeof name === 'string' ? tools.get(name)?.tool : undefined
-  const { readerTools, settle } = engine.admission ?? {}
+  const { settle } = engine.admission ?? {}
+  const readerTools = followsList(caller) ? engine.admission?.readerTools : undefined
   // An unknown tool is an error of its own; one of another server counts as writing, unless it is listed.
   if (tool === undefined) return caller.readOnly && readerTools?.has(String(name)) ? asWriter(caller) : caller
   if (caller.readOnly) {
