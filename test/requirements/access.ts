@@ -13,5 +13,6 @@ export const access = [
   { id: 'access.sight.search', spec: 'DESIGN Callers', says: 'A search finds messages in sight among at least 10,000 matches, however many of them are hidden.' },
   { id: 'access.foreign.missing', spec: 'DESIGN Callers', says: 'The holder of a key is not told a foreign project from a missing one.' },
   { id: 'access.names.one', spec: 'DECISIONS mail 3', says: 'A thread and a message have the same name and subject in every list, in search and in summaries.' },
+  { id: 'access.sight.one', spec: 'DECISIONS mail 6', says: 'Every list, count, search, file, event and export shows each caller the messages of one rule.' },
   { id: 'access.roles.reads', spec: 'DECISIONS hub 11', says: 'A caller that may only read changes nothing, whichever verb it reaches, and reads what a writer may.' },
 ] as const
