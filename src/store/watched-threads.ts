@@ -3,15 +3,21 @@ import sql, { empty, type Sql } from 'sql-template-tag'
 import type { Reader } from '../db/port.ts'
 import { threadsSeen } from './mail-threads.ts'
 import { listed } from './search-documents.ts'
-import { readable, type Sight, toldOf } from './visibility.ts'
+import { listedIn, readable, type Sight, toldOf } from './visibility.ts'
 import { allOf } from './watching.ts'
 
-/** How many messages each of these threads has. */
-export async function listThreadCounts(db: Reader, ids: readonly number[]): Promise<ReadonlyMap<number, number>> {
+/** How many messages of each thread are listed. They are counted one by one only where some may be hidden. */
+export async function listThreadCounts(
+  db: Reader,
+  ids: readonly number[],
+  sight: Sight,
+): Promise<ReadonlyMap<number, number>> {
+  const one = sql`(SELECT COUNT(*) FROM messages m WHERE m.thread_id = t.id AND ${listedIn(sight)})`
+  const count = typeof sight.of === 'number' ? one : sql`t.next_seq - 1`
   const rows = await db.all<{ id: number; count: number }>(
-    sql`SELECT id, next_seq - 1 AS count FROM threads WHERE id IN ${listed(db, ids)}`,
+    sql`SELECT t.id, ${count} AS count FROM threads t WHERE t.id IN ${listed(db, ids)}`,
   )
-  return new Map(rows.map(({ id, count }) => [id, count]))
+  return new Map(rows.map(({ id, count }) => [id, Number(count)]))
 }
 
 export interface ThreadFilter {
@@ -84,7 +90,7 @@ export interface PartRow {
   active_at: number
 }
 
-/** Of the newest messages of each thread: who wrote them, and openly got them. */
+/** Of the newest messages of each thread that are listed: who wrote them, and openly got them. */
 export function listParticipants(
   db: Reader,
   ids: readonly number[],
@@ -93,7 +99,7 @@ export function listParticipants(
   const recent = (column: Sql, joined: Sql, which: Sql): Sql => sql`
     SELECT t.id AS thread_id, ${column} AS agent_id, m.id AS message_id FROM threads t
     JOIN messages m ON m.thread_id = t.id AND m.seq >= t.next_seq - ${newest} ${joined}
-    WHERE t.id IN ${listed(db, ids)} ${which}`
+    WHERE t.id IN ${listed(db, ids)} AND ${listedIn(sight)} ${which}`
   return db.all<PartRow>(sql`
     SELECT p.thread_id, a.id, a.name, a.project_id, a.active_at FROM (
       SELECT thread_id, agent_id, MAX(message_id) AS last_id FROM (

@@ -166,19 +166,29 @@ export const ways: Readonly<Record<string, Way>> = {
           return [asListed(world, who, message), hidden, hidden, ...blind.sort()]
         }),
   },
-  'a thread on its page': {
+  'a thread on its page, with its count and its participants': {
     found: (world, who) =>
       each(typeof who.of === 'object' ? [who.of.project] : projects, (project) =>
         each(threadsOf(world), async (thread) => {
           const shown = await orNothing(showThread(world.hub, who.caller, project, { thread, limit }))
-          return (shown?.messages ?? []).map((one) => `${project} ${sealed(one.id, one.sealed)}`)
+          if (shown === undefined) return []
+          const { count, participants } = shown
+          const names = participants.map(({ name }) => name).sort()
+          const messages = shown.messages.map((one) => `${project} ${sealed(one.id, one.sealed)}`)
+          return [...messages, `${project} ${thread}: ${count}, ${names.join()}`]
         }),
       ),
     expected: (world, who) =>
       (typeof who.of === 'object' ? [who.of.project] : projects).flatMap((project) =>
-        world.said
-          .filter((message) => model.isInProject(message, project) && model.isListed(world, who, message))
-          .map((message) => `${project} ${asListed(world, who, message)}`),
+        threadsOf(world).flatMap((thread) => {
+          const listed = world.said.filter((one) => one.thread === thread && model.isListed(world, who, one))
+          const here = listed.filter((message) => model.isInProject(message, project))
+          const named = listed.flatMap((one) => [one.sender, ...one.open, ...model.namedBlind(who, one)])
+          const names = new Set([...named, ...(world.joined.get(thread) ?? [])].map(({ name }) => name))
+          const about = `${project} ${thread}: ${listed.length}, ${[...names].sort().join()}`
+          const messages = here.map((message) => `${project} ${asListed(world, who, message)}`)
+          return here.length === 0 ? [] : [...messages, about]
+        }),
       ),
   },
   'the search of the pages, its total and its facets': {

@@ -72,6 +72,7 @@ export async function listAllThreads(
   const counts = await listThreadCounts(
     reader(hub),
     page.items.map(({ thread_id }) => thread_id),
+    sight,
   )
   const byMessage = new Map(page.items.map(({ thread_id, last_id }) => [last_id, counts.get(thread_id) ?? 1]))
   const messages = await watch(

@@ -6,6 +6,7 @@ import {
   listParticipants,
   listPresence,
   listSilentTopics,
+  listThreadCounts,
   listThreadIds,
   listThreadRows,
   listThreadsNamed,
@@ -81,6 +82,7 @@ export async function describe(hub: Hub, sight: Sight, rows: readonly ThreadRow[
   const ids = rows.flatMap(({ first_id, last_id }) => [first_id, last_id].filter((id) => id !== null))
   const messages = new Map((await watch(hub, sight, [...new Set(ids)])).map((message) => [message.id, message]))
   const parts = await participantsOf(hub, sight, rows)
+  const counts = await countsOf(hub, sight, rows)
   return rows.flatMap((row) => {
     const last = messages.get(row.last_id ?? 0)
     const first = messages.get(row.first_id ?? 0) ?? last
@@ -94,13 +96,20 @@ export async function describe(hub: Hub, sight: Sight, rows: readonly ThreadRow[
         subject: name ?? first?.subject ?? '',
         status: row.status,
         participants: (parts.get(row.id) ?? []).slice(0, mostNamed).map(({ name, project }) => ({ name, project })),
-        count: row.count,
+        count: counts.get(row.id) ?? 0,
         last,
         sealed: first?.sealed ?? false,
       },
     ]
   })
 }
+
+const countsOf = (hub: Hub, sight: Sight, rows: readonly ThreadRow[]) =>
+  listThreadCounts(
+    reader(hub),
+    rows.map(({ id }) => id),
+    sight,
+  )
 
 type Part = PartRow & { readonly project: string }
 
@@ -178,7 +187,9 @@ export async function showThread(
   const [row] = rows
   const [described] = row === undefined ? [] : await describe(hub, sight, rows.slice(0, 1))
   // Only the end of a thread may be in sight of an agent, and the other half of a message in a foreign one.
-  const about = described ?? (row !== undefined && seen.length > 0 ? undescribed(row, seen) : undefined)
+  const about =
+    described ??
+    (row !== undefined && seen.length > 0 ? undescribed(row, seen, await countsOf(hub, sight, [row])) : undefined)
   if (row === undefined || about === undefined || (seen.length === 0 && row.name === null && before === undefined))
     throw noThread(home, thread)
   const { last: _, ...told } = about
@@ -193,8 +204,9 @@ export async function showThread(
 }
 
 const undescribed = (
-  { uid, key, name, status, count, first_id }: ThreadRow,
+  { id, uid, key, name, status, first_id }: ThreadRow,
   [first]: readonly Seen[],
+  counts: ReadonlyMap<number, number>,
 ): WatchedThread => ({
   id: key ?? (name === null ? String(first_id) : uid),
   key: key ?? undefined,
@@ -202,7 +214,7 @@ const undescribed = (
   subject: first?.message.subject ?? '',
   status,
   participants: [],
-  count,
+  count: counts.get(id) ?? 0,
   last: undefined,
   sealed: first?.message.sealed ?? false,
 })
