@@ -1,9 +1,9 @@
 /** Limits: how often a caller may call, counted by this process or by Redis for all. */
 import { pino } from 'pino'
 import { describe, expect, onTestFinished } from 'vitest'
-import { openRedis } from '../../src/redis/redis.ts'
 import { inMemory, type Limiter, type Rates } from '../../src/doors/http/limits/limiter.ts'
 import { inRedis } from '../../src/doors/http/limits/redis.ts'
+import { openRedis } from '../../src/redis/redis.ts'
 import { signShared } from '../support/authority.ts'
 import { TestClock } from '../support/clock.ts'
 import { readableLog } from '../support/logged.ts'
