@@ -11,5 +11,5 @@ export const feed = [
   { id: 'feed.follower.woken', spec: 'DESIGN One wait', says: 'A follower is woken by every change of its own process, and sees those of others within a minute.' },
   { id: 'feed.pruning.parts', spec: 'DESIGN One write', says: 'Old changes that every follower of the last week has passed are deleted in small parts; the newest stays.' },
   { id: 'feed.follower.gap', spec: 'DESIGN One write', says: 'A follower that comes too late, or from another database, is told and makes everything anew.' },
-  { id: 'feed.loop.one', spec: 'DESIGN One wait', says: 'Work in the background looks once at a time, misses no wake, backs off while it cannot go on, and ends after the look in hand.' },
+  { id: 'feed.loop.one', spec: 'DESIGN One wait', says: 'Background work looks once at a time, misses no wake, backs off after failures, and ends after its look.' },
 ] as const satisfies readonly Requirement[]
