@@ -95,7 +95,7 @@ describe('The style', () => {
       bad: ['src/doors/a.ts', "import { inside } from '../core/hub/hub.ts'"],
     },
     {
-      says: 'only keepLooking and wait both arm a timer and listen for wakes',
+      says: 'only keepLooking, wait and the pump both arm a timer and listen for wakes',
       rule: style.oneLoop,
       of: source,
       bad: ['src/app/a.ts', "onWake(hub, '', wake, wake)\nhub.clock.after(100, look)"],

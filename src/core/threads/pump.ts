@@ -2,20 +2,26 @@
 import { findEnd, hasChangesAfter } from '../../store/changes.ts'
 import { isBefore, type Place, start } from '../../store/places.ts'
 import { listNews, type NewsRow } from '../../store/updates.ts'
-import { type Hub, reader } from '../hub/hub.ts'
-import { keepLooking, type Loop, type Next, type Occasion } from '../hub/keep-looking.ts'
+import { type Hub, onWake, reader } from '../hub/hub.ts'
 import { audienceOf, nameOfAgent, namesOf } from './audience.ts'
 import type { Follower } from './updates.ts'
 
 const page = 200
 
 /** Changes that an older open transaction may still come before are looked for again: soon at first, then less often. */
-const backOff = { firstMs: 2, longestMs: 250, wakesShorten: true }
+const firstPauseMs = 1
+const longestPauseMs = 250
 
 /** A process that dies right after its commit announces nothing. */
 const anywayMs = 10_000
 
-/** It looks while there are followers. */
+/**
+ *   still    ── the first follower joins ──▶ looking
+ *   looking  ── nothing left ──▶ idle
+ *   looking  ── changes that are not settled, or a fault ──▶ idle, with a short timer
+ *   idle     ── wake-up or timer ──▶ looking
+ *   any      ── the last follower leaves ──▶ still
+ */
 export class Pump {
   readonly #hub: Hub
   readonly #followers = new Set<Follower>()
@@ -25,9 +31,11 @@ export class Pump {
   #joining = 0
   #begun: Promise<void> | undefined
   #place: Place = start
-  #loop: Loop | undefined
-  /** Settled when the last loop has ended: two at once would move the place back and forth. */
-  #rested: Promise<void> = Promise.resolve()
+  #unwake: (() => void) | undefined
+  #cancel = () => {}
+  #looking = false
+  #woken = false
+  #hidden = 0
 
   constructor(hub: Hub) {
     this.#hub = hub
@@ -57,18 +65,11 @@ export class Pump {
   }
 
   async #begin(): Promise<void> {
-    await this.#rested
+    // Listen before asking: what is committed in between is then not missed.
+    const wake = () => this.#wake()
+    this.#unwake = onWake(this.#hub, '', wake, wake)
     this.#place = await findEnd(reader(this.#hub))
-    this.#loop = keepLooking(this.#hub, {
-      channels: '',
-      gatherMs: 0,
-      anywayMs,
-      backOff,
-      failure: 'the feed could not be read for subscribers; it is tried again',
-      look: (occasion) => this.#look(occasion),
-    })
-    // What was committed before it listened is then not missed.
-    this.#loop.wake()
+    this.#lookIn(anywayMs)
   }
 
   #leave(follower: Follower): void {
@@ -84,19 +85,48 @@ export class Pump {
 
   #restIfAlone(): void {
     if (this.#followers.size + this.#joining > 0) return
-    this.#rested = this.#loop?.stop() ?? this.#rested
-    this.#loop = undefined
+    this.#unwake?.()
+    this.#unwake = undefined
     this.#begun = undefined
+    this.#cancel()
   }
 
-  async #look({ signal, isWoken }: Occasion): Promise<Next> {
-    for (let all = false; !all && !signal.aborted; ) {
+  #wake(): void {
+    this.#woken = true
+    if (!this.#looking) void this.#look()
+  }
+
+  #lookIn(ms: number): void {
+    this.#cancel()
+    if (this.#unwake !== undefined) this.#cancel = this.#hub.clock.after(ms, () => this.#wake())
+  }
+
+  /** Never rejects: it is tried again. */
+  async #look(): Promise<void> {
+    this.#looking = true
+    try {
+      await this.#begun
+      do {
+        this.#woken = false
+        await this.#readOn()
+      } while (this.#woken && this.#unwake !== undefined)
+      const hidden = this.#unwake !== undefined && (await hasChangesAfter(reader(this.#hub), this.#place))
+      this.#hidden = hidden ? this.#hidden + 1 : 0
+    } catch (error) {
+      this.#hidden++
+      this.#hub.log.warn({ err: error }, 'the feed could not be read for subscribers; it is tried again')
+    }
+    this.#looking = false
+    if (this.#woken && this.#unwake !== undefined) this.#wake()
+    else this.#lookIn(this.#hidden === 0 ? anywayMs : Math.min(longestPauseMs, firstPauseMs * 2 ** this.#hidden))
+  }
+
+  async #readOn(): Promise<void> {
+    for (let all = false; !all && this.#unwake !== undefined; ) {
       const news = await listNews(reader(this.#hub), this.#place, page)
       all = news.all
       for (const change of news.rows) await this.#hand(change)
     }
-    if (isWoken() || signal.aborted) return 'rest'
-    return (await hasChangesAfter(reader(this.#hub), this.#place)) ? 'blocked' : 'rest'
   }
 
   async #hand(change: NewsRow): Promise<void> {
