@@ -116,7 +116,16 @@ function ownFiles(config: Config): readonly string[] {
   const store = place.dialect === 'sqlite' ? ['', '-wal', '-shm', '-journal'].map((end) => place.file + end) : []
   const home = homeFolder()
   const settings = [config.PARLEY_ENV_FILE, config.BRIDGE_CONFIG, home && join(home, '.parley')]
-  return [config.STORAGE_ROOT, ...store, ...settings].flatMap((path) => (path ? [resolve(path)] : []))
+  return [config.STORAGE_ROOT, ...store, ...settings].flatMap((path) => (path ? wholePath(path) : []))
+}
+
+/** Where the working folder is gone, there is no file in it either. */
+function wholePath(path: string): string[] {
+  try {
+    return [resolve(path)]
+  } catch {
+    return []
+  }
 }
 
 const rulesOf = (config: Config): Rules => ({
