@@ -1,4 +1,4 @@
-/** The only waiting in the product: ask; if there is nothing, sleep until a wake-up or the deadline; ask again. */
+/** How a call waits: ask; if there is nothing, sleep until a wake-up or the deadline; ask again. Work in the background goes on by keepLooking. */
 import { isPassing } from '../../db/faults.ts'
 import { type Hub, inside } from './hub.ts'
 import { memory } from './memory.ts'
