@@ -209,6 +209,7 @@ export const matrix = {
     write: orNobody(writesAsAgent, 'FORBIDDEN'),
     writeAndAwait: orNobody(writesAsAgent, 'FORBIDDEN'),
     awaitReplies: orNobody(readsAsAgent, 'MESSAGE_NOT_FOUND'),
+    markReplies: orNobody(readsAsAgent, 'yes'),
     beginWatching: anybody,
     goOnAfter: anybody,
     followUpdates: {

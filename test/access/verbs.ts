@@ -43,7 +43,7 @@ import { listOwnThreads, viewThread } from '../../src/core/threads/hub-threads.t
 import { needMessage, readThread } from '../../src/core/threads/mail-threads.ts'
 import { summarizeThread, summarizeThreads } from '../../src/core/threads/summaries.ts'
 import { beginWatching, followUpdates, goOnAfter } from '../../src/core/threads/updates.ts'
-import { awaitReplies, write, writeAndAwait } from '../../src/core/threads/writing.ts'
+import { awaitReplies, markReplies, write, writeAndAwait } from '../../src/core/threads/writing.ts'
 import { needTopicCalled, renameTopic, summarizeTopics } from '../../src/core/topics/care.ts'
 import { join, listPresent, resetCursor } from '../../src/core/topics/members.ts'
 import { remark } from '../../src/core/topics/remarks.ts'
@@ -224,6 +224,7 @@ export const calls: Readonly<Record<Verb, Call>> = {
   },
   awaitReplies: (hub, { caller, project, name, askedId }) =>
     awaitReplies(hub, { caller, project, name }, askedId, { waitMs: 0, signals: [] }),
+  markReplies: (hub, target) => markReplies(hub, looking(target), [target.messageId]),
   beginWatching: (hub, target) => beginWatching(hub, looking(target), { kind: 'thread', thread: target.thread }),
   goOnAfter: (hub, target) => goOnAfter(hub, looking(target)),
   followUpdates: async (hub, target) => {

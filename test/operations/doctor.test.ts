@@ -218,7 +218,7 @@ for (const [name, { check, status, says, plant }] of Object.entries(planted))
 eachEngine('A database that is not there', (open, dialect) => {
   verifies('cli.doctor.finds', 'is a fault with the way out', async () => {
     const { url } = await open({ empty: true })
-    const wrongUrl = dialect === 'postgres' ? url.replace(/test_\w+/, 'nowhere') : url
+    const wrongUrl = dialect === 'postgres' ? new URL('/nowhere', url).href : url
     const storage = await temporaryFolder()
     const { wrong } = await doctor(storage, { DATABASE_URL: wrongUrl })
     expect(wrong).toContainEqual(expect.objectContaining({ check: 'database', status: 'fault' }))

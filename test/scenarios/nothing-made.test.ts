@@ -115,6 +115,7 @@ describe('Resources', () => {
     id: '99999',
     thread_id: 'none',
     window_seconds: '60',
+    sha1: '0'.repeat(40),
   })
 
   verifies('all.calls.nothing-made', 'none of them makes anything, whatever it names', async () => {

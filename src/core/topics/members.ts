@@ -8,7 +8,7 @@ import { findHighestSeq } from '../../store/threads.ts'
 import { lockTopic } from '../../store/topic-care.ts'
 import type { Caller } from '../access/callers.ts'
 import { holdName } from '../access/holders.ts'
-import { agentOf, mayActAs } from '../access/rules.ts'
+import { mayActAs } from '../access/rules.ts'
 import { actIn, findActor, notYours } from '../agents/acting.ts'
 import { commit } from '../hub/commit.ts'
 import { type Hub, reader } from '../hub/hub.ts'
@@ -24,9 +24,9 @@ export interface Holder {
   readonly named?: string | undefined
 }
 
-/** Whoever calls with a key takes part as its agent: a URL that names another one is a mistake, and is told so. */
+/** A URL that names an agent which the caller may not act as is refused: one with a key, or another than that of the key. */
 export async function checkNamed(hub: Hub, { caller, project, named }: Holder): Promise<void> {
-  if (named === undefined || agentOf(caller) === undefined) return
+  if (named === undefined) return
   await findActor(hub, { caller, project, name: named, unnoticed: true })
 }
 
