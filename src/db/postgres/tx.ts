@@ -95,7 +95,7 @@ export class PostgresTx implements Tx {
     } catch (error) {
       // Of statements sent together only the first names the fault, the others only that there was one.
       this.#failure ??= error
-      throw postgresFault(error)
+      throw postgresFault(this.#failure)
     }
   }
 
