@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import { systemClock } from '../base/clock.ts'
 import { HubError } from '../base/errors.ts'
-import { boundHeap, giveBackAtRest } from '../base/heap.ts'
+import { giveBackAtRest } from '../base/heap.ts'
 import type { Log } from '../base/log.ts'
 import { collectProcessMetrics } from '../base/process-metrics.ts'
 import { openFileLimit } from '../base/processes.ts'
@@ -86,7 +86,6 @@ export async function serve(
   // One call or one connection has failed, and nobody asked how: no reason to end all the others.
   process.on('unhandledRejection', (error) => log.error({ err: error }, 'a failure that nobody waited for'))
   const server = await startServer(config, log, { acceptLoss })
-  boundHeap()
   giveBackAtRest(systemClock)
   stopOnSignal(server.stop, log)
   stdout.write(`${server.missing === undefined ? banner({ version, ...server }) : notReady({ version, ...server })}\n`)
