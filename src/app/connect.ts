@@ -1,0 +1,96 @@
+/** `parley connect`: the front of a door of any Parley on stdin and stdout, with the key from the credentials file. */
+import { existsSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { systemClock } from '../base/clock.ts'
+import { HubError } from '../base/errors.ts'
+import { createIds } from '../base/ids.ts'
+import { nameKey } from '../base/names.ts'
+import { Front } from '../doors/connect/front.ts'
+import { type Calling, type ConnectDoor, connectDoors, targetOf } from '../doors/connect/target.ts'
+import { createWire } from '../doors/connect/wire.ts'
+import { readLines } from '../doors/mcp/stdio/lines.ts'
+import { type Credential, credentialsFile, listCredentials } from './credentials.ts'
+
+export interface ConnectOptions {
+  readonly server?: string
+  readonly door?: string
+  readonly agent?: string
+  readonly project?: string
+}
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+/** What is still on its way when the client goes away. */
+const graceMs = 3000
+
+export async function connect(options: ConnectOptions, env: Environment): Promise<void> {
+  const calling = callingOf(options, env, process.cwd())
+  const { url, headers } = targetOf(calling)
+  const { stdin, stdout } = process
+  const clock = systemClock
+  const front = new Front({
+    wire: createWire(url, headers),
+    server: calling.server,
+    clock,
+    ids: createIds(clock),
+    write: (text) => void stdout.write(`${text}\n`),
+  })
+  // Nobody reads any more: nothing that could still be asked would be heard.
+  stdout.on('error', () => stdin.destroy())
+  process.once('SIGINT', () => stdin.destroy()).once('SIGTERM', () => stdin.destroy())
+  await readLines(stdin, (line) => front.receive(line))
+  await front.close(stdin.readableEnded ? graceMs : 0)
+  process.exit(0)
+}
+
+/** The key says who calls and in which project; else the options, then AGENT_NAME and the working folder. */
+export function callingOf(options: ConnectOptions, env: Environment, folder: string): Calling {
+  const server = serverOf(options.server ?? 'http://127.0.0.1:8765')
+  const agent = options.agent || env.AGENT_NAME || undefined
+  const credential = credentialOf(listCredentials(credentialsFile(env), server), { server, agent })
+  const door = doorOf(options.door ?? credential?.door)
+  const project = options.project ?? credential?.project ?? (door === 'mail' ? gitRoot(folder) : undefined)
+  return {
+    server,
+    door,
+    mailPath: credential?.mailPath ?? '/mcp',
+    agent: credential?.agent ?? agent,
+    project,
+    key: credential?.key,
+  }
+}
+
+function serverOf(given: string): string {
+  const url = URL.parse(/^[a-z][a-z0-9+.-]*:\/\//i.test(given) ? given : `http://${given}`)
+  const plain = url !== null && /^https?:$/.test(url.protocol) && `${url.username}${url.search}${url.hash}` === ''
+  if (url === null || !plain)
+    throw new HubError('INVALID_ARGUMENT', '--server must be host:port, or a URL of http or https without a query.')
+  return `${url.origin}${url.pathname}`.replace(/\/+$/, '')
+}
+
+/** A server at which one key is held needs no --agent. */
+function credentialOf(
+  held: readonly Credential[],
+  { server, agent }: { server: string; agent: string | undefined },
+): Credential | undefined {
+  if (agent !== undefined) return held.find((one) => nameKey(one.agent) === nameKey(agent))
+  if (held.length <= 1) return held[0]
+  throw new HubError('INVALID_ARGUMENT', `You hold several keys at ${server}.`, {
+    hint: `Pass --agent with one of: ${held.map((one) => one.agent).join(', ')}.`,
+  })
+}
+
+function doorOf(given = 'mail'): ConnectDoor {
+  const door = connectDoors.find((one) => one === given)
+  // The post door has no MCP of its own; its agents read the same mail at the mailbox door.
+  if (door !== undefined || given === 'post') return door ?? 'mailbox'
+  throw new HubError('INVALID_ARGUMENT', `--door must be one of ${connectDoors.join(', ')}.`)
+}
+
+/** The folder of the repository around a folder, else the folder itself. */
+function gitRoot(folder: string): string {
+  for (let at = folder; ; at = dirname(at)) {
+    if (existsSync(join(at, '.git'))) return at
+    if (dirname(at) === at) return folder
+  }
+}

@@ -1,0 +1,78 @@
+/** The keys that this user was given by servers: `~/.parley/credentials.json`, which nobody else reads. */
+import { chmodSync, mkdirSync, readFileSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { HubError } from '../base/errors.ts'
+import { nameKey } from '../base/names.ts'
+
+export interface Credential {
+  readonly agent: string
+  readonly key: string
+  /** The slug of the agent's project. */
+  readonly project: string
+  readonly door: string
+  /** Where the mail door of the server is. */
+  readonly mailPath: string
+}
+
+/** By the URL of the server, then by the agent. */
+type Servers = Readonly<Record<string, Readonly<Record<string, Omit<Credential, 'agent'>>>>>
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+export const credentialsFile = ({ HOME, USERPROFILE }: Environment): string =>
+  join(HOME || USERPROFILE || homedir(), '.parley', 'credentials.json')
+
+/** Those of one server. */
+export const listCredentials = (file: string, server: string): Credential[] =>
+  Object.entries(read(file)[server] ?? {}).map(([agent, rest]) => ({ agent, ...rest }))
+
+export const findCredential = (file: string, server: string, agent: string): Credential | undefined =>
+  listCredentials(file, server).find((one) => nameKey(one.agent) === nameKey(agent))
+
+export function storeCredential(file: string, server: string, { agent, ...rest }: Credential): void {
+  const servers = read(file)
+  write(file, { ...servers, [server]: { ...servers[server], [agent]: rest } })
+}
+
+/** Throws where a key could not be stored: found out before a code is used up that works once. */
+export const checkWritable = (file: string): void => write(file, read(file))
+
+function read(file: string): Servers {
+  let text: string
+  try {
+    text = readFileSync(file, 'utf8')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return {}
+    throw error
+  }
+  try {
+    const { servers } = JSON.parse(text) as { servers?: Servers }
+    if (typeof servers === 'object' && servers !== null) return servers
+  } catch {
+    // Said below: the text itself may hold keys.
+  }
+  throw new HubError('INVALID_ARGUMENT', `${file} cannot be read as JSON with "servers".`, {
+    hint: 'Mend it, or move it away: it is left as it is.',
+  })
+}
+
+/** Written whole and then renamed: whoever reads meanwhile finds the old one or the new one. */
+function write(file: string, servers: Servers): void {
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+  const target = real(file)
+  const draft = `${target}.${process.pid}.new`
+  rmSync(draft, { force: true })
+  writeFileSync(draft, `${JSON.stringify({ servers }, null, 2)}\n`, { mode: 0o600, flag: 'wx' })
+  chmodSync(draft, 0o600)
+  renameSync(draft, target)
+}
+
+/** A symlink stays one. */
+function real(file: string): string {
+  try {
+    return realpathSync(file)
+  } catch {
+    return file
+  }
+}

@@ -1,0 +1,127 @@
+/** `parley invite` and `parley invitations`: links that let the owner of an agent on another machine in. */
+import { type Command, InvalidArgumentError, Option } from 'commander'
+import { commons } from '../../../base/names.ts'
+import { operator } from '../../../core/access/callers.ts'
+import {
+  type Invitation,
+  type InvitedDoor,
+  type Inviting,
+  invite,
+  invitedDoors,
+  listInvitations,
+  revokeInvitation,
+} from '../../../core/agents/invitations.ts'
+import { iso } from '../../words/times.ts'
+import { newCommand, type Open, outJson, withHub, withJson } from '../commands.ts'
+import { word } from '../terminal/harmless.ts'
+import { when } from '../terminal/phrases.ts'
+import type { Screen } from '../terminal/screen.ts'
+import { table } from '../terminal/tables.ts'
+
+/** The server as those who are invited know it. */
+export interface Reach {
+  readonly url: string
+  /** Whether HTTP_PUBLIC_URL names it: any other address may be good on this machine only. */
+  readonly isPublic: boolean
+}
+
+interface Options {
+  readonly project?: string
+  readonly door?: InvitedDoor
+  readonly expires: number
+  readonly json?: boolean
+}
+
+const units = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const
+const longestMs = 30 * units.d
+
+function duration(given: string): number {
+  const [, count, unit] = /^(\d{1,6})([mhd])$/.exec(given.trim()) ?? []
+  const ms = Number(count) * units[(unit ?? 'm') as keyof typeof units]
+  if (!(ms > 0 && ms <= longestMs))
+    throw new InvalidArgumentError('It must be a time such as 30m, 24h or 7d, at most 30d.')
+  return ms
+}
+
+export const inviteCommand = (open: Open, reach: () => Reach, screen: Screen): Command =>
+  withJson(
+    newCommand('invite', screen)
+      .description('print one line that gives the owner of an agent its key, once; the agent need not exist yet')
+      .argument('<agent>', 'its name')
+      .option('--project <slug or key>', `the project of the agent (default: ${commons})`)
+      .addOption(
+        new Option('--door <door>', 'the door that it will use (default: mail with --project, else mailbox)').choices(
+          invitedDoors,
+        ),
+      )
+      .option('--expires <time>', 'how long the line is good: 30m, 24h, 7d', duration, units.d),
+    'invite bob',
+    'invite GreenCastle --project /srv/code/web --expires 7d',
+  ).action((name: string, { project, door, expires, json }: Options) =>
+    withHub(open, screen, async (hub) => {
+      const usual = project === undefined ? 'mailbox' : 'mail'
+      const inviting: Inviting = { project: project ?? commons, name, door: door ?? usual, ttlMs: expires }
+      const { url, isPublic } = reach()
+      const invited = await invite(hub, operator, inviting)
+      const link = `${url}/join/${invited.agent}-${invited.code}`
+      const shown = { agent: invited.agent, project: invited.project, door: inviting.door }
+      if (json) return outJson(screen, { ...shown, link, expires_at: iso(invited.expiresAt) })
+      if (!isPublic)
+        await screen.note('HTTP_PUBLIC_URL is not set: this address may not be reachable from another machine.')
+      await screen.note(
+        `For the owner of ${word(invited.agent)}; it works once, until ${iso(invited.expiresAt)}. Send it where nobody else reads it.`,
+      )
+      await screen.out(`npx parley-hub join ${link}\n`)
+    }),
+  )
+
+export function invitationsCommand(open: Open, screen: Screen): Command {
+  const invitations = newCommand('invitations', screen).description('invitations that nobody has used yet')
+
+  withJson(
+    invitations.command('list').description('list the invitations that are still good'),
+    'invitations list',
+  ).action(({ json }: { json?: boolean }) =>
+    withHub(open, screen, async (hub) => {
+      const { invitations, more } = await listInvitations(hub, operator)
+      if (json) return outJson(screen, { invitations: invitations.map(toShape), has_more: more })
+      if (invitations.length === 0) return screen.note('There are no open invitations.')
+      const columns = { agent: 'shrinks', project: 'shrinks', door: 'left', made: 'left', until: 'left' } as const
+      const now = hub.clock.now()
+      const rows = invitations.map(({ agent, project, door, createdAt, expiresAt }) => [
+        agent,
+        project,
+        door,
+        when(screen, createdAt, now),
+        iso(expiresAt),
+      ])
+      await screen.out(table(columns, rows, screen))
+      if (more) await screen.note('There are more.')
+    }),
+  )
+
+  withJson(
+    invitations
+      .command('revoke')
+      .description('end the invitation of an agent: its link is no longer good')
+      .argument('<agent>', 'its name')
+      .option('--project <slug or key>', `the project of the agent (default: ${commons})`),
+    'invitations revoke bob',
+  ).action((name: string, { project = commons, json }: { project?: string; json?: boolean }) =>
+    withHub(open, screen, async (hub) => {
+      await revokeInvitation(hub, operator, { project, name })
+      if (json) return outJson(screen, { agent: name, revoked: true })
+      await screen.out(`The invitation of ${word(name)} is no longer good.\n`)
+    }),
+  )
+
+  return invitations
+}
+
+const toShape = ({ agent, project, door, createdAt, expiresAt }: Invitation) => ({
+  agent,
+  project,
+  door,
+  created_at: iso(createdAt),
+  expires_at: iso(expiresAt),
+})

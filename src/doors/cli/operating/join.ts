@@ -1,0 +1,84 @@
+/** `parley join`: shows what an invitation is about to do, asks, and stores the key that it gives. */
+import { type Command, CommanderError } from 'commander'
+import { newCommand, outJson, tellingPeople, withJson } from '../commands.ts'
+import { UsageError } from '../failures.ts'
+import { harmlessLine, word } from '../terminal/harmless.ts'
+import type { Screen } from '../terminal/screen.ts'
+
+export interface Plan {
+  readonly server: string
+  readonly agent: string
+  readonly code: string
+  /** Where the key will be stored. */
+  readonly file: string
+  /** Whether others on the way can read the key: http to another machine. */
+  readonly readable: boolean
+}
+
+export interface Joined {
+  readonly agent: string
+  readonly project: string
+  readonly door: string
+  /** Whether the server took the new key. */
+  readonly connected: boolean
+}
+
+export interface Joining {
+  /** Asks nobody: the link alone tells. */
+  plan(link: string): Plan
+  /** Throws, and stores nothing, where the server answers with another agent (cli.join.lies). */
+  join(plan: Plan): Promise<Joined>
+}
+
+interface Options {
+  readonly yes?: boolean
+  readonly json?: boolean
+}
+
+export const joinCommand = (joining: Joining, screen: Screen): Command =>
+  withJson(
+    newCommand('join', screen)
+      .description('use an invitation: store the key of an agent at the server of the link')
+      .argument('<link>', 'the link of the invitation, https://…/join/NAME-code')
+      .option('--yes', 'do not ask'),
+    'join https://parley.example/join/bob-4k2v…',
+  ).action((link: string, { yes = false, json }: Options) =>
+    tellingPeople(screen, async () => {
+      const plan = joining.plan(link)
+      await screen.err(planText(plan))
+      if (!yes) await confirm(screen)
+      const { agent, project, door, connected } = await joining.join(plan)
+      const { server, file } = plan
+      if (json) await outJson(screen, { server, agent, project, door, file, connected })
+      else await screen.out(doneText(plan, { agent, project, door, connected }))
+      // `parley init` is called here once it is there: for now the line above names it.
+      if (!connected) throw new CommanderError(1, 'parley.join', '')
+    }),
+  )
+
+const planText = ({ server, agent, file, readable }: Plan): string =>
+  [
+    `This asks ${harmlessLine(server)} for the key of the agent ${word(agent)},`,
+    `and stores it in ${harmlessLine(file)}, for you alone. The link then works no more.`,
+    ...(readable ? ['The address is http: whoever is on the way can read the key. Ask for an https link.'] : []),
+    '',
+  ].join('\n')
+
+async function confirm({ input }: Screen): Promise<void> {
+  if (!input.tty) throw new UsageError('Nobody is there to ask.', 'Nothing was done. Pass --yes to do it.')
+  const answer = await input.ask('Go on? [y/N] ')
+  if (/^y(es)?$/i.test(answer.trim())) return
+  throw new UsageError('Nothing was done.', 'The invitation is still good.')
+}
+
+function doneText({ server, agent: named }: Plan, { agent, project, connected }: Joined): string {
+  const at = `--server ${harmlessLine(server)}`
+  return [
+    `You are ${word(agent)} at ${harmlessLine(server)}, in the project ${word(project)}.`,
+    connected ? 'The server takes the key.' : 'The key is stored, but the server did not take it.',
+    '',
+    `Set up your clients:    parley init ${at}`,
+    `Or let a client start:  npx parley-hub connect ${at} --agent ${word(named)}`,
+    '',
+  ].join('\n')
+}

@@ -1,0 +1,104 @@
+/** JSON-RPC messages as far as the front of a door looks at them: what they are, their headers, and which may be repeated. */
+
+export interface Message {
+  readonly id?: string | number
+  readonly method?: string
+  readonly params?: Params
+  readonly result?: Record<string, unknown>
+  readonly error?: unknown
+}
+
+interface Params {
+  readonly _meta?: Record<string, unknown>
+  readonly [field: string]: unknown
+}
+
+export type Request = Message & { readonly id: string | number; readonly method: string }
+
+export const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+export function parseMessage(text: string): Message | undefined {
+  try {
+    const message: unknown = JSON.parse(text)
+    return isRecord(message) && message.jsonrpc === '2.0' ? (message as Message) : undefined
+  } catch {
+    return undefined
+  }
+}
+
+export const isRequest = (message: Message): message is Request =>
+  message.method !== undefined && message.id !== undefined
+
+const versionKey = 'io.modelcontextprotocol/protocolVersion'
+
+/** The revision that a message of the newer era names itself; undefined in the older one, where the session knows. */
+export function modernVersion({ params }: Message): string | undefined {
+  const version = params?._meta?.[versionKey]
+  return typeof version === 'string' ? version : undefined
+}
+
+export const progressToken = ({ params }: Message): unknown => params?._meta?.progressToken
+
+/** Which parameter `Mcp-Name` repeats. */
+const named: Readonly<Record<string, string>> = {
+  'tools/call': 'name',
+  'prompts/get': 'name',
+  'resources/read': 'uri',
+  'tasks/get': 'taskId',
+  'tasks/update': 'taskId',
+  'tasks/cancel': 'taskId',
+}
+
+/** The headers with which the newer era repeats the body. */
+export function modernHeaders(message: Message, version: string): Record<string, string> {
+  const { method = '', params } = message
+  const name = Object.hasOwn(named, method) ? params?.[named[method] ?? ''] : undefined
+  return {
+    'mcp-protocol-version': version,
+    'mcp-method': encoded(method),
+    ...(typeof name === 'string' && { 'mcp-name': encoded(name) }),
+  }
+}
+
+/** A header holds visible ASCII; everything else is said in base64. */
+const encoded = (text: string): string =>
+  /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/.test(text) && !text.startsWith('=?base64?')
+    ? text
+    : `=?base64?${Buffer.from(text).toString('base64')}?=`
+
+/** The argument by which a door knows a repeated send. */
+const clientIds: Readonly<Record<string, string>> = {
+  send_to_agent: 'msg_id',
+  send_message: 'client_message_id',
+  reply_message: 'client_message_id',
+  'apm2.message.send': 'client_message_id',
+}
+
+/** A send with an id of its own, so that repeating it stores nothing twice (connect.restart.send); any other request as it is. */
+export function withClientId(request: Request, newId: () => string): Request {
+  const { params } = request
+  const field = sendField(request)
+  if (field === undefined || !isRecord(params?.arguments) || params.arguments[field] !== undefined) return request
+  return { ...request, params: { ...params, arguments: { ...params.arguments, [field]: newId() } } }
+}
+
+const sendField = ({ method, params }: Request): string | undefined => {
+  const tool = method === 'tools/call' ? params?.name : undefined
+  return typeof tool === 'string' && Object.hasOwn(clientIds, tool) ? clientIds[tool] : undefined
+}
+
+/** Whether a request that may have been done already can be sent again. `safe`: tools that say so of themselves. */
+export function isRepeatable(request: Request, safe: ReadonlySet<string>): boolean {
+  if (request.method !== 'tools/call') return true
+  return sendField(request) !== undefined || safe.has(String(request.params?.name))
+}
+
+/** The tools of an answered list that read, or may be called twice. */
+export function repeatableTools({ result }: Message): string[] {
+  const tools = Array.isArray(result?.tools) ? (result.tools as unknown[]) : []
+  return tools.flatMap((tool) => {
+    if (!isRecord(tool) || !isRecord(tool.annotations) || typeof tool.name !== 'string') return []
+    return tool.annotations.readOnlyHint === true || tool.annotations.idempotentHint === true ? [tool.name] : []
+  })
+}

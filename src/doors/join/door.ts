@@ -1,0 +1,52 @@
+/** The way in for agents of other owners: `GET /join/NAME-code` shows the steps, `POST /join` exchanges the code for a key. */
+import type { FastifyInstance } from 'fastify'
+import { z } from 'zod'
+import { HubError } from '../../base/errors.ts'
+import { acceptInvitation } from '../../core/agents/invitations.ts'
+import type { Hub } from '../../core/hub/hub.ts'
+import { networkOf } from '../http/networks.ts'
+import { joinPage, type Link, pageHeaders } from './page.ts'
+
+export interface JoinOptions {
+  /** The URL that clients know the server by; else each request's own. */
+  readonly publicUrl: string | undefined
+  /** Where the mail door is. */
+  readonly mailPath: string
+}
+
+const asked = z.object({ agent: z.string().min(1).max(200), code: z.string().min(1).max(200) })
+
+/** The code has no "-": the last one ends the name. */
+const linkPattern = /^([A-Za-z0-9][A-Za-z0-9_-]*)-([0-9a-z]{25})$/
+
+function readLink(text: string): Link | undefined {
+  const [, name, code] = linkPattern.exec(text) ?? []
+  return name === undefined || code === undefined ? undefined : { name, code }
+}
+
+export function mountJoin(app: FastifyInstance, hub: Hub, { publicUrl, mailPath }: JoinOptions): void {
+  // Whoever is invited has no credentials yet.
+  const config = { openToAll: true }
+  app.get<{ Params: { link: string } }>('/join/:link', { config, exposeHeadRoute: true }, (request, reply) => {
+    const link = readLink(request.params.link)
+    if (link === undefined)
+      throw new HubError('NOT_FOUND', 'This is no link of an invitation.', {
+        hint: 'Copy the whole link: it ends with 25 letters and digits.',
+      })
+    const url = publicUrl ?? `http://${request.headers.host}`
+    return reply.headers(pageHeaders).type('text/html; charset=utf-8').send(joinPage(url, link))
+  })
+  app.post('/join', { config }, async (request, reply) => {
+    const read = asked.safeParse(request.body)
+    if (!read.success)
+      throw new HubError('INVALID_ARGUMENT', 'The body must be {"agent": …, "code": …}.', {
+        hint: 'Both stand in the link: /join/<agent>-<code>.',
+      })
+    const { agent: name, code } = read.data
+    const accepted = await acceptInvitation(hub, request.caller, { name, code, address: networkOf(request.ip) })
+    return reply
+      .code(201)
+      .header('cache-control', 'no-store')
+      .send({ ...accepted, mail_path: mailPath })
+  })
+}

@@ -1,0 +1,137 @@
+/** `parley connect`: real processes between the official client and a server, in both eras, over a restart. */
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { Client } from '@modelcontextprotocol/client'
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
+import { expect, onTestFinished } from 'vitest'
+import { callingOf } from '../../src/app/connect.ts'
+import { targetOf } from '../../src/doors/connect/target.ts'
+import { printedBy } from '../support/cli.ts'
+import { loadedBy } from '../support/loaded.ts'
+import {
+  bareEnv,
+  type EraName,
+  eras,
+  mailbox,
+  type Served,
+  serveHere,
+  startParley,
+  temporaryFolder,
+  temporaryRepository,
+} from '../support/parley.ts'
+import { verifies } from '../support/verifies.ts'
+
+const program = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
+
+async function connected(home: string, era: EraName, args: string[]): Promise<Client> {
+  const mode = era === '2026-07-28' ? { pin: era } : 'legacy'
+  const client = new Client({ name: 'parley-test', version: '1.0.0' }, { versionNegotiation: { mode } })
+  await client.connect(
+    new StdioClientTransport({
+      command: process.execPath,
+      args: [program, 'connect', ...args],
+      env: bareEnv(home),
+      cwd: home,
+    }),
+  )
+  onTestFinished(() => client.close())
+  return client
+}
+
+async function joined(parley: Served, ...args: string[]): Promise<string> {
+  const home = await temporaryFolder()
+  const line = await printedBy(parley, ['invite', ...args], { env: { HTTP_PUBLIC_URL: parley.url } })
+  await printedBy({ storage: home }, ['join', line.trim().split(' ').at(-1) ?? '', '--yes'])
+  return home
+}
+
+const call = async (client: Client, name: string, args: Record<string, unknown> = {}) =>
+  (await client.callTool({ name, arguments: args })).structuredContent as { result?: unknown; error?: unknown }
+
+for (const era of eras)
+  verifies('connect.door.front', `Two owners talk by connect, with keys of invitations (${era})`, async () => {
+    const parley = await serveHere()
+    await mailbox(parley, 'carol').check()
+    const [alice, bob] = [
+      await connected(await joined(parley, 'alice'), era, ['--server', parley.url]),
+      await connected(await joined(parley, 'bob'), era, ['--server', parley.url, '--agent', 'bob']),
+    ]
+    await call(alice, 'send_to_agent', { name: 'bob', msg: 'hello' })
+    expect(await call(bob, 'check_mail')).toMatchObject({ result: { from: 'alice', content: 'hello' } })
+    const waiting = call(alice, 'check_mail', { wait_seconds: 20 })
+    await call(bob, 'send_to_agent', { name: 'alice', msg: 'and back' })
+    expect(await waiting).toMatchObject({ result: { from: 'bob', content: 'and back' } })
+    await expect(toolsOfHub(parley, era)).resolves.toContain('apm2.message.send')
+  })
+
+async function toolsOfHub(parley: Served, era: EraName): Promise<string[]> {
+  const hub = await connected(await joined(parley, 'dora'), era, ['--server', parley.url, '--door', 'hub'])
+  return (await hub.listTools()).tools.map(({ name }) => name)
+}
+
+verifies(
+  'connect.door.identity',
+  'The mail door is told the repository; without a key the agent stands in a header',
+  async () => {
+    const [home, repository] = [await temporaryFolder(), await temporaryRepository()]
+    const inside = join(repository, 'src')
+    await mkdir(inside)
+    const target = (options: object, env = {}) => targetOf(callingOf(options, { HOME: home, ...env }, inside))
+    const mail = target({}, { AGENT_NAME: 'GreenCastle' })
+    expect([mail.url.href, mail.headers]).toEqual([
+      `http://127.0.0.1:8765/mcp?${new URLSearchParams({ project: repository })}`,
+      { 'x-parley-agent': 'GreenCastle' },
+    ])
+    expect(target({ project: 'web', server: 'https://a.example/p/' }).url.href).toBe(
+      'https://a.example/p/mcp?project=web',
+    )
+    expect(target({ door: 'bus', agent: 'bob' }).url.href).toBe('http://127.0.0.1:8765/bus/mcp?agent=bob')
+    expect(() => target({ door: 'mailbox' })).toThrow('needs the name')
+    // A key that is held says who calls.
+    await mkdir(join(home, '.parley'))
+    const bob = { key: 'amb_1', project: 'commons', door: 'mailbox', mailPath: '/mail-mcp' }
+    const servers = { 'http://127.0.0.1:8765': { bob } }
+    await writeFile(join(home, '.parley', 'credentials.json'), JSON.stringify({ servers }))
+    expect(target({})).toMatchObject({ headers: { authorization: 'Bearer amb_1' } })
+    expect(target({}).url.href).toBe('http://127.0.0.1:8765/agents/bob/mcp?project=commons')
+    expect(target({ door: 'mail' }).url.href).toBe('http://127.0.0.1:8765/mail-mcp?project=commons')
+    expect(target({ agent: 'eve', door: 'hub' }).headers).toEqual({ 'x-parley-agent': 'eve' })
+  },
+)
+
+for (const era of eras)
+  verifies(
+    'connect.restart.waits',
+    `A call waits for a server that restarts, and the session goes on (${era})`,
+    async () => {
+      const first = await startParley()
+      const client = await connected(first.storage, era, [
+        '--server',
+        first.url,
+        '--door',
+        'mailbox',
+        '--agent',
+        'alice',
+      ])
+      await call(client, 'send_to_agent', { name: 'bob', msg: 'one' })
+      await first.end()
+      const sending = call(client, 'send_to_agent', { name: 'bob', msg: 'two' })
+      const again = await startParley({ storage: first.storage, env: { HTTP_PORT: String(first.port) } })
+      await sending
+      await call(client, 'send_to_agent', { name: 'bob', msg: 'three' })
+      const bob = mailbox(again, 'bob')
+      const got = [await bob.check(), await bob.check(), await bob.check(), await bob.check()]
+      expect(got.map((mail) => mail?.content)).toEqual(['one', 'two', 'three', undefined])
+    },
+  )
+
+verifies('connect.start.light', 'It loads no database, no sharp, no pg', () => {
+  const { files, libraries } = loadedBy('src/app/connect.ts')
+  expect([...files].filter((file) => /\/src\/(db|store|core|archive|attachments)\//.test(file))).toEqual([])
+  expect([...libraries].filter((name) => !name.startsWith('node:'))).toEqual([])
+  const started = loadedBy('src/main.ts')
+  expect(
+    [...started.libraries].filter((name) => /^(pg|sharp|fastify|sql-template-tag|node:sqlite|pino)/.test(name)),
+  ).toEqual([])
+})

@@ -1,0 +1,178 @@
+/** The front of a door before servers that lie, break off and report progress. */
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { expect, onTestFinished } from 'vitest'
+import { systemClock } from '../../src/base/clock.ts'
+import { createIds } from '../../src/base/ids.ts'
+import { Front } from '../../src/doors/connect/front.ts'
+import { createWire } from '../../src/doors/connect/wire.ts'
+import { verifies } from '../support/verifies.ts'
+
+type Rpc = Record<string, unknown> & { params: Record<string, unknown> }
+type Serve = (message: Rpc, response: ServerResponse, request: IncomingMessage) => void
+
+const modern = { 'io.modelcontextprotocol/protocolVersion': '2026-07-28' }
+
+async function frontOf(serve: Serve, patienceMs = 2000) {
+  const server = createServer((request, response) => {
+    let text = ''
+    request.on('data', (chunk: Buffer) => {
+      text += chunk.toString('utf8')
+    })
+    request.on('end', () =>
+      text === '' ? response.writeHead(405).end() : serve(JSON.parse(text) as Rpc, response, request),
+    )
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  const url = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`)
+  const lines: Rpc[] = []
+  const wire = createWire(url, { authorization: 'Bearer k' })
+  const write = (text: string) => void lines.push(JSON.parse(text) as Rpc)
+  const front = new Front({
+    wire,
+    server: url.origin,
+    clock: systemClock,
+    ids: createIds(systemClock),
+    write,
+    patienceMs,
+  })
+  const send = (message: object) => front.receive(Buffer.from(JSON.stringify({ jsonrpc: '2.0', ...message })))
+  return { lines, send, front }
+}
+
+const events = (response: ServerResponse, ...messages: object[]) => {
+  if (!response.headersSent) response.writeHead(200, { 'content-type': 'text/event-stream' })
+  for (const message of messages) response.write(`data: ${JSON.stringify({ jsonrpc: '2.0', ...message })}\n\n`)
+}
+
+const toolCall = (id: number, name: string, more: object = {}) => ({
+  id,
+  method: 'tools/call',
+  params: { name, arguments: {}, _meta: { ...modern, progressToken: `p${id}` }, ...more },
+})
+
+verifies(
+  ['connect.server.strangers', 'connect.door.notices'],
+  'Progress of the own call passes, that of others and foreign answers do not',
+  async () => {
+    const { lines, send } = await frontOf(({ id }, response) => {
+      events(
+        response,
+        { method: 'notifications/progress', params: { progressToken: 'of-others', progress: 1 } },
+        { method: 'notifications/progress', params: { progressToken: `p${id}`, progress: 1 } },
+        { method: 'notifications/resources/updated', params: { uri: 'a:b' } },
+        { id: 99, result: { content: [] } },
+        { id, result: { content: [] } },
+      )
+      response.end()
+    })
+    send(toolCall(1, 'slow'))
+    await expect.poll(() => lines.length).toBe(3)
+    expect(lines.map(({ method, id, params }) => method ?? id ?? params)).toEqual([
+      'notifications/progress',
+      'notifications/resources/updated',
+      1,
+    ])
+    expect(lines[0]?.params.progressToken).toBe('p1')
+  },
+)
+
+verifies('connect.door.notices', 'A cancelled call is hung up on, and has no answer', async () => {
+  let closed = false
+  let arrived = false
+  const { lines, send } = await frontOf((message, response) => {
+    if (message.method !== 'tools/call') return void response.writeHead(202).end()
+    arrived = true
+    response.on('close', () => {
+      closed = true
+    })
+  })
+  send(toolCall(1, 'check_mail'))
+  await expect.poll(() => arrived).toBe(true)
+  send({ method: 'notifications/cancelled', params: { requestId: 1, _meta: modern } })
+  await expect.poll(() => closed).toBe(true)
+  expect(lines).toEqual([])
+})
+
+verifies(
+  'connect.restart.send',
+  'A send that broke off is repeated under one id; another write is not repeated',
+  async () => {
+    const seen: unknown[] = []
+    const { lines, send } = await frontOf(({ id, params }, response) => {
+      seen.push((params.arguments as { msg_id?: string }).msg_id ?? params.name)
+      if (params.name === 'release' || seen.length === 1) return void response.destroy()
+      response.writeHead(200, { 'content-type': 'application/json' })
+      response.end(JSON.stringify({ jsonrpc: '2.0', id, result: { content: [] } }))
+    })
+    send(toolCall(1, 'send_to_agent', { arguments: { name: 'bob', msg: 'hello' } }))
+    await expect.poll(() => lines.length).toBe(1)
+    expect(seen).toHaveLength(2)
+    expect(seen[0]).toMatch(/^[0-9a-f-]{36}$/)
+    expect(seen[1]).toBe(seen[0])
+    send(toolCall(2, 'release'))
+    await expect.poll(() => lines.length).toBe(2)
+    expect(seen).toHaveLength(3)
+    expect(lines[1]).toMatchObject({ id: 2, error: { message: expect.stringContaining('not known') } })
+  },
+)
+
+verifies(
+  'connect.restart.waits',
+  'A session that the server has forgotten is begun anew, unseen by the client',
+  async () => {
+    let sessions = 0
+    const { lines, send } = await frontOf(({ id, method }, response, { headers }) => {
+      if (id === undefined) return void response.writeHead(202).end()
+      const good = headers['mcp-session-id'] === `s${sessions}`
+      if (method === 'initialize') sessions++
+      else if (!good) return void response.writeHead(404).end()
+      else if (sessions === 1 && method === 'ping') {
+        sessions = 7
+        return void response.writeHead(404).end()
+      }
+      const result = method === 'initialize' ? { protocolVersion: '2025-11-25' } : {}
+      response.writeHead(200, { 'content-type': 'application/json', 'mcp-session-id': `s${sessions}` })
+      response.end(JSON.stringify({ jsonrpc: '2.0', id, result }))
+    })
+    send({ id: 1, method: 'initialize', params: { protocolVersion: '2025-11-25' } })
+    await expect.poll(() => lines.length).toBe(1)
+    send({ method: 'notifications/initialized' })
+    send({ id: 2, method: 'ping' })
+    await expect.poll(() => lines.length).toBe(2)
+    expect([sessions, lines.map(({ id }) => id)]).toEqual([8, [1, 2]])
+  },
+)
+
+verifies(
+  'connect.restart.waits',
+  'After its patience a call is answered with an error; a refusal comes at once',
+  async () => {
+    const wire = createWire(new URL('http://127.0.0.1:9/mcp'), {})
+    const lines: Rpc[] = []
+    const write = (text: string) => void lines.push(JSON.parse(text) as Rpc)
+    const parts = {
+      server: 'http://a.example',
+      clock: systemClock,
+      ids: createIds(systemClock),
+      write,
+      patienceMs: 300,
+    }
+    new Front({ ...parts, wire }).receive(Buffer.from(JSON.stringify({ jsonrpc: '2.0', ...toolCall(1, 'whois') })))
+    await expect.poll(() => lines.length).toBe(1)
+    expect(lines[0]).toMatchObject({ id: 1, error: { message: expect.stringContaining('cannot be reached') } })
+    const refusing = await frontOf((_message, response) => {
+      response.writeHead(401, { 'content-type': 'application/json' })
+      response.end(
+        JSON.stringify({ error: { code: 'UNAUTHENTICATED', message: 'The credentials are not valid here.' } }),
+      )
+    })
+    refusing.send(toolCall(3, 'whois'))
+    await expect.poll(() => refusing.lines.length).toBe(1)
+    expect(refusing.lines[0]).toMatchObject({ id: 3, error: { message: expect.stringContaining('not valid here') } })
+  },
+)

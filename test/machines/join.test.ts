@@ -1,0 +1,81 @@
+/** `parley join`: what it asks and stores, and a server that lies about the agent. */
+
+import { mkdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { expect, onTestFinished } from 'vitest'
+import { parleyCommand, printedBy } from '../support/cli.ts'
+import { mailbox, type Served, serveHere, temporaryFolder } from '../support/parley.ts'
+import { verifies } from '../support/verifies.ts'
+
+const key = `amb_${'a1'.repeat(32)}`
+const fileOf = (home: string) => join(home, '.parley', 'credentials.json')
+
+async function linkFor(parley: Served, ...args: string[]): Promise<string> {
+  const line = await printedBy(parley, ['invite', ...args], { env: { HTTP_PUBLIC_URL: parley.url } })
+  return line.trim().split(' ').at(-1) ?? ''
+}
+
+verifies('cli.join.key', 'The key is stored for its owner alone, and opens the mailbox', async () => {
+  const parley = await serveHere()
+  const home = await temporaryFolder()
+  await mailbox(parley, 'alice').send('bob', 'hello')
+  const link = await linkFor(parley, 'bob')
+  const unasked = await parleyCommand({ storage: home }, ['join', link])
+  expect(unasked).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('--yes') })
+  const joined = await parleyCommand({ storage: home }, ['join', link, '--yes'])
+  expect(joined).toMatchObject({ code: 0, stderr: expect.stringContaining(`asks ${parley.url} for the key`) })
+  expect(joined.stdout).toContain(`parley init --server ${parley.url}`)
+  expect((await stat(fileOf(home))).mode & 0o777).toBe(0o600)
+  const stored = JSON.parse(await readFile(fileOf(home), 'utf8')).servers[parley.url].bob
+  expect(stored).toMatchObject({ project: 'commons', door: 'mailbox', mailPath: '/mcp' })
+  expect(joined.stdout + joined.stderr).not.toContain(stored.key)
+  const headers = { Authorization: `Bearer ${stored.key}` }
+  expect(await mailbox(parley, 'bob', { headers }).check()).toMatchObject({ content: 'hello' })
+  // A second agent of the same server stands beside the first; the used link is refused before the server is asked.
+  await printedBy({ storage: home }, ['join', await linkFor(parley, 'carol'), '--yes', '--json'])
+  expect(Object.keys(JSON.parse(await readFile(fileOf(home), 'utf8')).servers[parley.url])).toEqual(['bob', 'carol'])
+  expect(await parleyCommand({ storage: home }, ['join', link, '--yes'])).toMatchObject({ code: 1 })
+})
+
+verifies('cli.join.key', 'A file that cannot be read is left alone, and the invitation stays good', async () => {
+  const parley = await serveHere()
+  const home = await temporaryFolder()
+  await mailbox(parley, 'alice').check()
+  const link = await linkFor(parley, 'bob')
+  await mkdir(join(home, '.parley'))
+  await writeFile(fileOf(home), 'mine: not JSON')
+  expect(await parleyCommand({ storage: home }, ['join', link, '--yes'])).toMatchObject({ code: 1, stdout: '' })
+  expect(await readFile(fileOf(home), 'utf8')).toBe('mine: not JSON')
+  const another = await temporaryFolder()
+  expect(await parleyCommand({ storage: another }, ['join', link, '--yes'])).toMatchObject({ code: 0 })
+})
+
+verifies('cli.join.lies', 'A server that names another agent, in its answer or by its key, is refused', async () => {
+  const says = { joined: 'mallory', me: 'bob' }
+  const liar = createServer((request, response) => {
+    response.writeHead(request.method === 'POST' ? 201 : 200, { 'content-type': 'application/json' })
+    const joined = { agent: says.joined, project: 'commons', door: 'mailbox', key, mail_path: '/mcp' }
+    response.end(JSON.stringify(request.method === 'POST' ? joined : { name: says.me }))
+  }).listen(0, '127.0.0.1')
+  onTestFinished(() => void liar.close())
+  await new Promise((resolve) => liar.once('listening', resolve))
+  const link = `http://127.0.0.1:${(liar.address() as AddressInfo).port}/join/bob-${'0'.repeat(25)}`
+  for (const lie of [
+    { joined: 'mallory', me: 'bob' },
+    { joined: 'bob', me: 'mallory' },
+  ]) {
+    Object.assign(says, lie)
+    const home = await temporaryFolder()
+    const refused = await parleyCommand({ storage: home }, ['join', link, '--yes'])
+    expect(refused).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('another agent than bob') })
+    expect(await readFile(fileOf(home), 'utf8')).not.toContain(key)
+  }
+})
+
+verifies('cli.join.lies', 'What is no link of an invitation is asked nowhere', async () => {
+  const home = await temporaryFolder()
+  for (const link of ['bob', 'ftp://a/join/bob-1', `https://u:p@a.example/join/bob-${'0'.repeat(25)}`])
+    expect(await parleyCommand({ storage: home }, ['join', link, '--yes'])).toMatchObject({ code: 1, stdout: '' })
+})
