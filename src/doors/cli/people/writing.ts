@@ -1,0 +1,74 @@
+/** `parley send` and `parley reply`: a person writes as the overseer, as on the pages. */
+import type { Command } from 'commander'
+import { limits } from '../../../base/limits.ts'
+import { sendAsOverseer } from '../../../core/pages/overseer.ts'
+import { answerMessage } from '../../../core/pages/person-answers.ts'
+import { atLeast, type Open, outJson } from '../commands.ts'
+import { harmlessLine } from '../terminal/harmless.ts'
+import type { Screen } from '../terminal/screen.ts'
+import { typedText } from '../terminal/typed.ts'
+import { atDesk, ofProject, peoplesCommand } from './person.ts'
+
+interface Sending {
+  readonly subject?: string
+  readonly project?: string
+  readonly thread?: string
+  readonly json?: true
+}
+
+const typed = (command: Command): Command =>
+  command.argument('[text...]', 'the message; without it, or with "-", it is read from standard input')
+
+export function sendCommand(open: Open, screen: Screen): Command {
+  const says = 'write to agents as the human overseer, with the preamble that asks them to put it first'
+  const lines = ['BlueLake "Please stop and read #12."', 'BlueLake,Ann@frontend --subject "Stop" < notes.md']
+  const command = peoplesCommand('send', says, screen, ...lines)
+    .argument('<to>', 'an agent, or Name@project; several with commas between them')
+    .option('--subject <text>', 'the subject (default: the first line of the message)')
+    .option('--thread <id>', 'the thread to write into')
+  const described = ofProject(typed(command), 'the project of names without one (default: the only one that has them)')
+  return described.action((to: string, words: string[], options: Sending) =>
+    atDesk(open, screen, options, async ({ hub, caller, json }) => {
+      const { subject, project, thread } = options
+      const recipients = to.split(',').flatMap((name) => (name.trim() === '' ? [] : [name.trim()]))
+      const body = await typedText(screen, words, limits.bodyBytes)
+      const sent = await sendAsOverseer(hub, caller, { recipients, project, subject, thread, body })
+      if (json) return outJson(screen, toReceipt(sent))
+      for (const one of sent.sent) {
+        const names = one.recipients.map((who) => `${who.name}@${who.project}`).join(', ')
+        await screen.out(`${harmlessLine(`Sent #${one.messageId} to ${names} as HumanOverseer.`)}\n`)
+      }
+      for (const { recipient, message } of sent.blocked)
+        await screen.note(harmlessLine(`${recipient} did not get it: ${message}`))
+    }),
+  )
+}
+
+/** In the words of the form of the pages. */
+const toReceipt = ({ thread, sent, blocked }: Awaited<ReturnType<typeof sendAsOverseer>>) => ({
+  thread_id: thread ?? null,
+  sent: sent.map(({ project, messageId, recipients }) => ({
+    project,
+    message_id: messageId,
+    recipients: recipients.map(({ name }) => name),
+  })),
+  blocked,
+})
+
+export function replyCommand(open: Open, screen: Screen): Command {
+  const says = 'answer a message as the human overseer, to all who take part in its thread'
+  const command = peoplesCommand('reply', says, screen, '12 "Go ahead."', '12 < answer.md').argument(
+    '<id>',
+    'the number of the message, as it is listed',
+    atLeast(1),
+  )
+  return typed(command).action((id: number, words: string[], options: { readonly json?: true }) =>
+    atDesk(open, screen, options, async ({ hub, caller, json }) => {
+      const body = await typedText(screen, words, limits.bodyBytes)
+      const { messageId, project, thread } = await answerMessage(hub, caller, { messageId: id, body })
+      if (json) return outJson(screen, { message_id: messageId ?? null, project, thread_id: thread })
+      const sent = messageId === undefined ? '' : ` with #${messageId}`
+      await screen.out(`${harmlessLine(`Answered #${id}${sent} in ${thread} of ${project}.`)}\n`)
+    }),
+  )
+}
