@@ -1,4 +1,4 @@
-/** Every setting there is, by subject. docs/config.md and .env.example are made from these tables. */
+/** Every setting there is, by subject. docs/settings.md and .env.example are made from these tables. */
 import { acknowledgementSettings } from './acknowledgements.ts'
 import { agentSettings } from './agents.ts'
 import { archiveSettings } from './archive.ts'
@@ -20,7 +20,7 @@ import { signInSettings } from './sign-in.ts'
 import { storageSettings } from './storage.ts'
 import { toolSettings } from './tools.ts'
 
-/** The headings of docs/config.md, in its order. */
+/** The headings of docs/settings.md, in its order. */
 export const subjects = {
   Installation: installationSettings,
   Storage: storageSettings,
@@ -44,7 +44,7 @@ export const subjects = {
   Log: logSettings,
 } as const
 
-/** Tables as one table: a function that takes any of them takes what has the rows of all. */
+/** All tables as one: a function that takes any of them needs an argument with the rows of all. */
 type Joined<Table> = (Table extends unknown ? (table: Table) => void : never) extends (table: infer All) => void
   ? All
   : never

@@ -1,20 +1,14 @@
 /** Settings of the installation itself: its name, and the file that holds its settings. */
-import { optional, setting, text } from './kinds.ts'
+import { optional, text } from './kinds.ts'
 
 export const installationSettings = {
-  APP_ENVIRONMENT: setting({
-    default: 'development',
-    says: 'Name of this installation, such as development or production, as health_check shows it.',
-    parse: text,
-  }),
-  PARLEY_ENV_FILE: setting({
-    default: '.env',
-    says: 'File that holds settings, one NAME=value a line; the environment wins over it. Without this setting `serve` and the commands that people type read `.env` in the working folder; what other programs start (`bus`, `guard check`) reads no file.',
-    parse: text,
-  }),
-  BRIDGE_CONFIG: setting({
-    default: '',
-    says: 'JSON file that names other MCP servers whose tools the hub door offers to agents that hold a grant: docs/bridge.md. Empty means none.',
-    parse: optional,
-  }),
-} as const
+  APP_ENVIRONMENT: text('development').says(
+    'Name of this installation, such as development or production, as health_check shows it.',
+  ),
+  PARLEY_ENV_FILE: optional().says(
+    'File that holds settings, one NAME=value a line. The environment wins over it; it wins over `.env` of a checkout that Parley runs from, and that over `~/.parley/.env`. The `.env` of the working folder is never read.',
+  ),
+  BRIDGE_CONFIG: optional().says(
+    'JSON file that names other MCP servers whose tools the hub door offers to agents that hold a grant: docs/remote-tools.md. Empty means none.',
+  ),
+}

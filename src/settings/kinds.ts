@@ -1,4 +1,4 @@
-/** What a setting is, and the kinds of value there are: each takes a text, and throws what is wrong with it. */
+/** A setting, and the kinds of value there are: `kind(default).says(sentence)` is a row of a table of settings. */
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { limits } from '../base/limits.ts'
@@ -9,49 +9,78 @@ export interface Setting<Value> {
   readonly says: string
   /** Never shown, not even at the start or in a fault. */
   readonly secret?: boolean
-  /** The value, or throws what is wrong with it. */
+  /** Throws an error that says what is wrong with the text. */
   parse(raw: string): Value
 }
 
-export const text = (raw: string): string => raw
+type Parse<Value> = Setting<Value>['parse']
 
-export const optional = (raw: string): string | undefined => (raw === '' ? undefined : raw)
+/** A kind of its own. `says` and `secret` both make a setting of it. */
+export const parsed = <Value>(usual: string, parse: Parse<Value>) => ({
+  says: (says: string): Setting<Value> => ({ default: usual, says, parse }),
+  secret: (says: string): Setting<Value> => ({ default: usual, says, parse, secret: true }),
+})
 
-export function list(raw: string): readonly string[] {
+/** Returns what is wrong with a text, if something is. */
+type Fault = (raw: string) => string | undefined
+
+export const matching =
+  (pattern: RegExp, fault: string): Fault =>
+  (raw) =>
+    pattern.test(raw) ? undefined : fault
+
+/** Goes into a header as it is. */
+export const visible = matching(/^[\x21-\x7e]+$/, 'must be visible ASCII characters without spaces')
+
+function checked(raw: string, fault: Fault | undefined): string {
+  const says = fault?.(raw)
+  if (says !== undefined) throw new Error(says)
   return raw
-    .split(',')
-    .map((item) => item.trim())
-    .filter((item) => item !== '')
 }
 
-export function flag(raw: string): boolean {
-  const word = raw.trim().toLowerCase()
-  if (['true', '1', 'yes', 'on'].includes(word)) return true
-  if (['false', '0', 'no', 'off'].includes(word)) return false
-  throw new Error('must be true or false')
-}
+export const text = (usual: string, fault?: Fault) => parsed(usual, (raw) => checked(raw, fault))
 
-export const number =
-  ({ min, max, whole = true }: { min: number; max: number; whole?: boolean }) =>
-  (raw: string): number => {
+/** Empty by default, which is undefined. */
+export const optional = (fault?: Fault) => parsed('', (raw) => (raw === '' ? undefined : checked(raw, fault)))
+
+const itself = (raw: string): string => raw
+
+export const list = (usual = '', item: Parse<string> = itself) =>
+  parsed(usual, (raw): readonly string[] =>
+    raw
+      .split(',')
+      .map((one) => one.trim())
+      .filter((one) => one !== '')
+      .map(item),
+  )
+
+export const flag = (usual: boolean) =>
+  parsed(String(usual), (raw) => {
+    const word = raw.trim().toLowerCase()
+    if (['true', '1', 'yes', 'on'].includes(word)) return true
+    if (['false', '0', 'no', 'off'].includes(word)) return false
+    throw new Error('must be true or false')
+  })
+
+export const number = (usual: number, { min, max, whole = true }: { min: number; max: number; whole?: boolean }) =>
+  parsed(String(usual), (raw) => {
     const value = Number(raw)
     if (raw.trim() === '' || Number.isNaN(value) || value < min || value > max || (whole && !Number.isInteger(value)))
       throw new Error(`must be a ${whole ? 'whole ' : ''}number from ${min} to ${max}`)
     return value
-  }
+  })
 
-export const count = number({ min: 0, max: Number.MAX_SAFE_INTEGER })
+export const count = (usual: number) => number(usual, { min: 0, max: Number.MAX_SAFE_INTEGER })
 
-export const seconds = number({ min: 1, max: limits.durationSeconds })
+export const seconds = (usual: number) => number(usual, { min: 1, max: limits.durationSeconds })
 
-export const oneOf =
-  <Word extends string>(...words: Word[]) =>
-  (raw: string): Word => {
+export const oneOf = <Word extends string>(words: readonly Word[], usual: Word) =>
+  parsed(usual, (raw): Word => {
     const given = raw.trim().toLowerCase()
     const word = words.find((candidate) => candidate === given)
     if (word === undefined) throw new Error(`must be one of ${words.join(', ')}`)
     return word
-  }
+  })
 
 export function folder(raw: string): string {
   if (raw.trim() === '') throw new Error('must name a folder')
@@ -65,14 +94,9 @@ export function folder(raw: string): string {
   return resolve(raw === '~' || raw.startsWith('~/') ? join(home(), raw.slice(1)) : raw)
 }
 
-export const folders = (raw: string): readonly string[] => list(raw).map(folder)
-
-export function redisUrl(raw: string): string | undefined {
-  if (raw !== '' && parseRedisUrl(raw) === undefined)
-    throw new Error(
-      'must be redis:// or rediss:// with a host, and perhaps a port and the number of a database; redis+cluster://host:port,host:port for a Cluster; redis+sentinel://host:port,host:port/master for Sentinels',
-    )
-  return optional(raw)
-}
-
-export const setting = <Value>(row: Setting<Value>): Setting<Value> => row
+export const redisUrl = () =>
+  optional((raw) =>
+    parseRedisUrl(raw) === undefined
+      ? 'must be redis:// or rediss:// with a host, and perhaps a port and the number of a database; redis+cluster://host:port,host:port for a Cluster; redis+sentinel://host:port,host:port/master for Sentinels'
+      : undefined,
+  )

@@ -1,13 +1,13 @@
-/** Names that are nearly a setting's: a slip of the pen is found before somebody wonders why it has no effect. */
+/** Misspelled names of settings, which would have no effect. */
 import { lettersApart } from '../base/nearest.ts'
 import { settings } from './all.ts'
 
 const known: readonly string[] = Object.keys(settings)
 
-/** A variable of the environment is for any program: only this few letters from a setting's name is it meant for Parley. */
+/** The environment is for any program: a variable is meant for Parley if at most this many letters differ from a setting's name. */
 const slip = 2
 
-/** Names in the file that are no setting. The file is Parley's alone: each of them has no effect, and is told. */
+/** Names in the file that are no setting. The file is Parley's alone: each of them is reported. */
 export function strangersInFile(path: string, names: readonly string[]): string[] {
   return names.filter(isUnknown).map((name) => {
     const { word, distance } = nearest(name)
@@ -27,7 +27,7 @@ export function slipsInEnvironment(names: readonly string[]): string[] {
 
 const isUnknown = (name: string): boolean => !Object.hasOwn(settings, name)
 
-/** The value is never told: it may be a secret. Nor is a name that could steer a terminal. */
+/** Never with the value, which may be a secret; a name that could steer a terminal is quoted. */
 const shown = (name: string): string => (/^[A-Za-z0-9_]{1,60}$/.test(name) ? name : JSON.stringify(name.slice(0, 60)))
 
 /** The name of a setting that is at most so many letters away, if there is one. */

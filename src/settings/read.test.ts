@@ -16,13 +16,6 @@ function file(text: string): string {
   return path
 }
 
-/** Goes to a folder for as long as the test runs. */
-function enter(folder: string): void {
-  const before = process.cwd()
-  process.chdir(folder)
-  onTestFinished(() => process.chdir(before))
-}
-
 /** No setting but those given; no file. */
 const load = (env: Record<string, string | undefined> = {}, flags?: Record<string, string>) =>
   loadConfig({ PARLEY_ENV_FILE: file(''), ...env }, flags === undefined ? {} : { flags })
@@ -166,24 +159,47 @@ describe('A setting', () => {
   })
 
   test('may be wrong in the file too', () => {
-    expect(faultsOf({ PARLEY_ENV_FILE: file('HTTP_PORT=x\nSECRET_KEY=tiny\n') })).toEqual([
-      '  - HTTP_PORT must be a whole number from 0 to 65535, not "x"',
-      '  - SECRET_KEY must have at least 16 characters',
+    const path = file('HTTP_PORT=x\nSECRET_KEY=tiny\n')
+    expect(faultsOf({ PARLEY_ENV_FILE: path, MAX_WAIT_SECONDS: 'y' })).toEqual([
+      `  - HTTP_PORT must be a whole number from 0 to 65535, not "x" (${path})`,
+      `  - SECRET_KEY must have at least 16 characters (${path})`,
+      expect.stringMatching(/^ {2}- MAX_WAIT_SECONDS .*\(environment\)$/),
     ])
   })
 })
 
 describe('The file', () => {
-  test('is .env in the working folder, and may be missing', () => {
-    enter(join(file('HTTP_PORT=1'), '..'))
-    for (const env of [{}, { PARLEY_ENV_FILE: '' }])
-      expect(loadConfig(env, { workingFolder: true }).HTTP_PORT).toBe(8765)
+  verifies(
+    'serve.config.sources',
+    'is the one that is named, else that of the checkout, else that of the home folder',
+    () => {
+      const home = mkdtempSync(join(tmpdir(), 'parley-config-'))
+      onTestFinished(() => rmSync(home, { recursive: true, force: true }))
+      mkdirSync(join(home, '.parley'))
+      const checkout = join(file(''), '..')
+      writeFileSync(join(home, '.parley', '.env'), 'HTTP_PORT=1\nHTTP_HOST=home\nLOG_LEVEL=warn\nMAX_WAIT_SECONDS=7\n')
+      writeFileSync(join(checkout, '.env'), 'HTTP_PORT=2\nHTTP_HOST=checkout\nLOG_LEVEL=error\n')
+      const named = file('HTTP_PORT=3\nHTTP_HOST=named\n')
+      const env = { HOME: home, PARLEY_ENV_FILE: named, HTTP_PORT: '4' }
+      const { config, sources } = readSettings(env, { checkout })
+      expect(config).toMatchObject({ HTTP_PORT: 4, HTTP_HOST: 'named', LOG_LEVEL: 'error', MAX_WAIT_SECONDS: 7 })
+      expect(sources).toMatchObject({
+        HTTP_PORT: 'environment',
+        HTTP_HOST: named,
+        LOG_LEVEL: join(checkout, '.env'),
+        MAX_WAIT_SECONDS: join(home, '.parley', '.env'),
+        HTTP_PATH: 'default',
+      })
+      expect(readSettings({ HOME: home }, { flags: { HTTP_PORT: '5' } }).sources.HTTP_PORT).toBe('command line')
+    },
+  )
+
+  verifies('serve.config.sources', 'of the working folder is never read', () => {
+    const before = process.cwd()
+    process.chdir(join(file(''), '..'))
+    onTestFinished(() => process.chdir(before))
     writeFileSync('.env', 'HTTP_PORT=2')
-    for (const env of [{}, { PARLEY_ENV_FILE: '' }]) {
-      expect(loadConfig(env, { workingFolder: true }).HTTP_PORT).toBe(2)
-      // A server and a person are where their settings are: a client starts `parley bus` in somebody's repository.
-      expect(loadConfig(env).HTTP_PORT).toBe(8765)
-    }
+    for (const env of [{}, { PARLEY_ENV_FILE: '' }]) expect(loadConfig(env).HTTP_PORT).toBe(8765)
   })
 
   test('must exist if it was asked for', () => {
@@ -196,7 +212,7 @@ describe('The file', () => {
     const folder = `${file('')}.d`
     mkdirSync(folder)
     const [fault] = faultsOf({ PARLEY_ENV_FILE: folder })
-    expect(fault).toMatch(/PARLEY_ENV_FILE ".*" cannot be read: /)
+    expect(fault).toContain(`${folder} cannot be read: `)
   })
 })
 

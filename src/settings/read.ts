@@ -1,5 +1,6 @@
-/** How settings are read: the command line wins over the environment, the environment over the file, the file over the defaults. */
+/** How settings are read: the command line, the environment, three files, the defaults; the first that has a value wins. */
 import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { parseEnv } from 'node:util'
 import { type Config, settings } from './all.ts'
 import type { Setting } from './kinds.ts'
@@ -14,17 +15,16 @@ export class ConfigError extends Error {
 export interface Sources {
   /** Settings by the command line. */
   readonly flags?: Readonly<Record<string, string>>
-  /**
-   * Whether the `.env` of the working folder counts. It does for a server and for a command that a person types; a client
-   * starts its programs in any repository, and what that repository keeps in `.env` is for another program.
-   */
-  readonly workingFolder?: boolean
+  /** The folder of the checkout that Parley runs from, if it does: its `.env` counts. */
+  readonly checkout?: string | undefined
 }
 
 type Environment = Readonly<Record<string, string | undefined>>
 
 export interface Settings {
   readonly config: Config
+  /** Where each setting has its value from: `command line`, `environment`, the path of a file, or `default`. */
+  readonly sources: Readonly<Record<string, string>>
   /** A sentence for each name that is probably meant to be a setting and is none (serve.config.strangers). */
   readonly warnings: readonly string[]
 }
@@ -32,29 +32,50 @@ export interface Settings {
 /** The values of all settings, or a ConfigError with every fault. */
 export const loadConfig = (env: Environment, sources?: Sources): Config => readSettings(env, sources).config
 
-export function readSettings(env: Environment, { flags = {}, workingFolder = false }: Sources = {}): Settings {
+/** Never from the working folder: the `.env` there belongs to the user's own application (serve.config.sources). */
+export function readSettings(env: Environment, { flags = {}, checkout }: Sources = {}): Settings {
   const faults: string[] = []
-  const wanted = env.PARLEY_ENV_FILE || undefined
-  const path = wanted ?? (workingFolder ? settings.PARLEY_ENV_FILE.default : undefined)
-  const file = path === undefined ? {} : envFile(path, wanted !== undefined, faults)
+  const files = settingsFiles(env, checkout).map((path) => ({
+    path,
+    values: envFile(path, path === env.PARLEY_ENV_FILE, faults),
+  }))
+  const places = [
+    { name: 'command line', values: flags },
+    { name: 'environment', values: env },
+    ...files.map(({ path, values }) => ({ name: path, values })),
+  ]
   const config: Record<string, unknown> = {}
+  const sources: Record<string, string> = {}
   for (const [name, row] of Object.entries<Setting<unknown>>(settings)) {
     // An empty value counts as unset: compose files and CI hand those over.
-    const raw = [flags[name], env[name], file[name]].find((value) => value !== undefined && value !== '') ?? row.default
+    const place = places.find(({ values }) => (values[name] ?? '') !== '')
+    const raw = place?.values[name] ?? row.default
+    sources[name] = place?.name ?? 'default'
     try {
       config[name] = row.parse(raw)
     } catch (error) {
       const given = row.secret ? '' : `, not ${JSON.stringify(raw)}`
-      faults.push(`${name} ${error instanceof Error ? error.message : String(error)}${given}`)
+      faults.push(`${name} ${error instanceof Error ? error.message : String(error)}${given} (${sources[name]})`)
     }
   }
   if (faults.length === 0) faults.push(...faultsTogether(config as Config))
   if (faults.length > 0)
     throw new ConfigError(
-      `Parley cannot start with these settings:\n${faults.map((fault) => `  - ${fault}`).join('\n')}\nEvery setting is explained in docs/config.md.`,
+      `Parley cannot start with these settings:\n${faults.map((fault) => `  - ${fault}`).join('\n')}\nEvery setting is explained in docs/settings.md; \`parley config show\` shows where each comes from.`,
     )
-  const warnings = [...strangersInFile(path ?? '', Object.keys(file)), ...slipsInEnvironment(Object.keys(env))]
-  return { config: config as Config, warnings }
+  const warnings = [
+    ...files.flatMap(({ path, values }) => strangersInFile(path, Object.keys(values))),
+    ...slipsInEnvironment(Object.keys(env)),
+  ]
+  return { config: config as Config, sources, warnings }
+}
+
+/** The files that hold settings, the first wins. */
+const settingsFiles = ({ PARLEY_ENV_FILE: named, HOME, USERPROFILE }: Environment, checkout: string | undefined) => {
+  const home = HOME || USERPROFILE
+  return [named, checkout && join(checkout, '.env'), home && join(home, '.parley', '.env')].filter(
+    (path): path is string => path !== undefined && path !== '',
+  )
 }
 
 function envFile(path: string, wanted: boolean, faults: string[]): NodeJS.Dict<string> {
@@ -65,9 +86,7 @@ function envFile(path: string, wanted: boolean, faults: string[]): NodeJS.Dict<s
   try {
     return parseEnv(readFileSync(path, 'utf8'))
   } catch (error) {
-    faults.push(
-      `PARLEY_ENV_FILE ${JSON.stringify(path)} cannot be read: ${error instanceof Error ? error.message : String(error)}`,
-    )
+    faults.push(`${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`)
     return {}
   }
 }

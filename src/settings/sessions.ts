@@ -1,7 +1,7 @@
 /** Settings of MCP sessions: the key that signs their ids, and how long an id is good. */
-import { optional, seconds, setting } from './kinds.ts'
+import { optional, seconds } from './kinds.ts'
 
-/** Whoever guesses the key makes sessions of anybody: too short, too plain, or copied from an example is no key (serve.secret.weak). */
+/** A guessed key forges the session of anybody: one that is short, plain or copied from an example is refused (serve.secret.weak). */
 export function signingKeyFault(key: string): string | undefined {
   if (key.length < 16) return 'must have at least 16 characters'
   if (new Set(key).size < 8) return 'must have at least 8 different characters'
@@ -9,19 +9,8 @@ export function signingKeyFault(key: string): string | undefined {
 }
 
 export const sessionSettings = {
-  SECRET_KEY: setting({
-    default: '',
-    says: 'Key that signs session ids, at least 16 characters and 8 different ones; several nodes need the same one. Empty means a key that the first start makes and keeps in STORAGE_ROOT.',
-    secret: true,
-    parse: (raw) => {
-      const fault = raw === '' ? undefined : signingKeyFault(raw)
-      if (fault !== undefined) throw new Error(fault)
-      return optional(raw)
-    },
-  }),
-  SESSION_TTL_SECONDS: setting({
-    default: '604800',
-    says: 'Seconds for which an MCP session id is honoured after it was issued.',
-    parse: seconds,
-  }),
-} as const
+  SECRET_KEY: optional(signingKeyFault).secret(
+    'Key that signs session ids, at least 16 characters and 8 different ones; several nodes need the same one. Empty means a key that the first start makes and keeps in STORAGE_ROOT.',
+  ),
+  SESSION_TTL_SECONDS: seconds(604800).says('Seconds for which an MCP session id is honoured after it was issued.'),
+}

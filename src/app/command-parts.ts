@@ -1,0 +1,49 @@
+/** What the commands are made of: settings, the store and the screen, each reached only by a command that asks for it. */
+import type { Command } from 'commander'
+import type { Hub } from '../core/hub/hub.ts'
+import type { Open } from '../doors/cli/commands.ts'
+import type { Screen, Streams } from '../doors/cli/terminal/screen.ts'
+import type { Config } from '../settings/all.ts'
+import { readSettings, type Settings } from '../settings/read.ts'
+
+/** The process around it, or what a test puts in its place. */
+export interface Surroundings extends Streams {
+  readonly env: NodeJS.ProcessEnv
+  /** The folder of the checkout that the program runs from, if it does. */
+  readonly checkout?: string | undefined
+}
+
+export interface CommandParts {
+  readonly around: Surroundings
+  readonly settings: () => Settings
+  readonly config: () => Config
+  readonly open: Open
+  readonly screen: Screen
+  /** The program with all of its commands. */
+  readonly program: () => Promise<Command>
+}
+
+export async function commandParts(around: Surroundings, program: CommandParts['program']): Promise<CommandParts> {
+  let read: Config | undefined
+  // Once: a warning is told once as well.
+  const settings = () => readSettings(around.env, { checkout: around.checkout })
+  const config = () => {
+    if (read !== undefined) return read
+    const { config, warnings } = settings()
+    for (const warning of warnings) around.stderr.write(`warning: ${warning}\n`)
+    read = withToken(config)
+    return read
+  }
+  const { withToken } = await import('./token.ts')
+  const { processScreen } = await import('../doors/cli/terminal/screen.ts')
+  return {
+    around,
+    program,
+    settings,
+    config,
+    open: Object.assign(async () => (await import('./open.ts')).openStore(config(), around.stderr), {
+      asWhom: async (hub: Hub) => (await import('./own-caller.ts')).ownCaller(hub, config()),
+    }),
+    screen: processScreen(around),
+  }
+}

@@ -1,0 +1,258 @@
+/** The commands for people: each is loaded only where it is asked for, and the others start without it. */
+import type { Command } from 'commander'
+import type { Open } from '../doors/cli/commands.ts'
+import type { Screen } from '../doors/cli/terminal/screen.ts'
+import type { CommandParts } from './command-parts.ts'
+import { version } from './version.ts'
+
+interface PeoplesCommand {
+  readonly name: string
+  readonly says: string
+  /** Left out of the help: it is for those who change Parley. */
+  readonly hidden?: boolean
+  readonly load: (parts: CommandParts) => Promise<Command>
+}
+
+const check = (name: 'lint' | 'typecheck', says: string): PeoplesCommand => ({
+  name,
+  says,
+  hidden: true,
+  load: async ({ screen }) => {
+    const { checkCommand } = await import('../doors/cli/operating/checks.ts')
+    const run = async (write: (text: string) => Promise<void>) => (await import('./checks.ts')).runCheck(name, write)
+    return checkCommand({ name, says, run }, screen)
+  },
+})
+
+/** By the store on this machine, as a person. */
+const peoples = (
+  name: string,
+  says: string,
+  load: () => Promise<(open: Open, screen: Screen) => Command>,
+): PeoplesCommand => ({ name, says, load: async ({ open, screen }) => (await load())(open, screen) })
+
+export const commands: readonly PeoplesCommand[] = [
+  peoples(
+    'inbox',
+    'list all mail, or the mail of one agent',
+    async () => (await import('../doors/cli/people/inbox.ts')).inboxCommand,
+  ),
+  peoples('read', 'show one message', async () => (await import('../doors/cli/people/reading.ts')).readCommand),
+  peoples(
+    'send',
+    'write to agents as the human overseer',
+    async () => (await import('../doors/cli/people/writing.ts')).sendCommand,
+  ),
+  peoples(
+    'reply',
+    'answer a message as the human overseer',
+    async () => (await import('../doors/cli/people/writing.ts')).replyCommand,
+  ),
+  peoples(
+    'threads',
+    'list threads and topics by their newest message',
+    async () => (await import('../doors/cli/people/inbox.ts')).threadsCommand,
+  ),
+  peoples(
+    'search',
+    'find messages by their words',
+    async () => (await import('../doors/cli/people/reading.ts')).searchCommand,
+  ),
+  peoples('who', 'show who was active lately', async () => (await import('../doors/cli/people/agents.ts')).whoCommand),
+  peoples('agents', 'list all agents', async () => (await import('../doors/cli/people/agents.ts')).agentsCommand),
+  peoples('watch', 'show all mail live', async () => (await import('../doors/cli/people/watch.ts')).watchCommand),
+  {
+    name: 'status',
+    says: 'show whether a server runs on this store, and what is waiting',
+    load: async ({ config, screen }) => {
+      const { statusCommand } = await import('../doors/cli/serving/status.ts')
+      return statusCommand(async () => (await import('./status.ts')).statusOf(config()), screen)
+    },
+  },
+  {
+    name: 'stop',
+    says: 'stop the servers that run on this store',
+    load: async ({ config, screen }) => {
+      const { stopCommand } = await import('../doors/cli/serving/status.ts')
+      return stopCommand(async () => (await import('./detach.ts')).stopServers(config().STORAGE_ROOT), screen)
+    },
+  },
+  {
+    name: 'config',
+    says: 'show every setting and where it comes from: show',
+    load: async ({ settings, screen }) => {
+      const { configCommand } = await import('../doors/cli/operating/config.ts')
+      const { shownSettings } = await import('./config.ts')
+      return configCommand(() => shownSettings(settings()), screen)
+    },
+  },
+  {
+    name: 'token',
+    says: "the operator's token: show, new, rotate",
+    load: async ({ settings, screen }) => {
+      const { tokenCommand } = await import('../doors/cli/serving/token.ts')
+      const { readToken, tokenFile, writeToken } = await import('./token.ts')
+      const keeper = () => {
+        const { STORAGE_ROOT: root, HTTP_BEARER_TOKEN: set } = settings().config
+        return {
+          file: tokenFile(root),
+          inEnvironment: set !== undefined,
+          read: () => readToken(root),
+          write: () => writeToken(root),
+        }
+      }
+      return tokenCommand(keeper, screen)
+    },
+  },
+  {
+    name: 'topics',
+    says: 'follow topics live, write into them, keep them in order',
+    load: async ({ open, screen }) => (await import('../doors/cli/topics/topics.ts')).topicsCommand(open, screen),
+  },
+  {
+    name: 'list-projects',
+    says: 'list the projects there are, and with --include-agents their agents',
+    load: async ({ open, screen }) => (await import('../doors/cli/mail/projects.ts')).listProjectsCommand(open, screen),
+  },
+  {
+    name: 'list-acks',
+    says: 'list what an agent has not acknowledged',
+    load: async ({ open, screen }) => (await import('../doors/cli/mail/acks.ts')).listAcksCommand(open, screen),
+  },
+  {
+    name: 'acks',
+    says: 'show which acknowledgements an agent owes: pending, remind, overdue',
+    load: async ({ open, config, screen }) =>
+      (await import('../doors/cli/mail/acks.ts')).acksCommand(open, () => config().ACK_TTL_SECONDS / 60, screen),
+  },
+  {
+    name: 'file_reservations',
+    says: 'show which paths agents have reserved, and free them: list, active, soon, release',
+    load: async ({ open, screen }) => (await import('../doors/cli/mail/leases.ts')).leasesCommand(open, screen),
+  },
+  {
+    name: 'guard',
+    says: 'keep commits off the files that other agents have reserved: install, uninstall, status, check',
+    load: async ({ open, config, around, screen }) => {
+      const { guardCommand } = await import('../doors/cli/guard/guard.ts')
+      const { guardSteering } = await import('./guard-steering.ts')
+      return guardCommand(open, guardSteering(config, around), screen)
+    },
+  },
+  {
+    name: 'archive',
+    says: 'compare the Git archive with the database, or make it anew: verify, rebuild',
+    load: async ({ open, config, screen }) => {
+      const { archiveCommand } = await import('../doors/cli/operating/archive.ts')
+      const { archiveSteering } = await import('./archive-steering.ts')
+      return archiveCommand(open, () => archiveSteering(config()), screen)
+    },
+  },
+  {
+    name: 'keys',
+    says: 'keys of agents: create, list, rotate, revoke',
+    load: async ({ open, screen }) => (await import('../doors/cli/operating/keys.ts')).keysCommand(open, screen),
+  },
+  {
+    name: 'invite',
+    says: 'print one line that lets the owner of an agent on another machine in',
+    load: async ({ open, config, screen }) => {
+      const { inviteCommand } = await import('../doors/cli/operating/invitations.ts')
+      const { reachOf } = await import('./reach.ts')
+      return inviteCommand(open, () => reachOf(config()), screen)
+    },
+  },
+  {
+    name: 'invitations',
+    says: 'invitations that nobody has used yet: list, revoke',
+    load: async ({ open, screen }) =>
+      (await import('../doors/cli/operating/invitations.ts')).invitationsCommand(open, screen),
+  },
+  {
+    name: 'join',
+    says: 'use an invitation: store the key of an agent at another server',
+    load: async ({ around, screen }) => {
+      const { joinCommand } = await import('../doors/cli/operating/join.ts')
+      return joinCommand((await import('./join.ts')).joining(around.env), screen)
+    },
+  },
+  {
+    name: 'login',
+    says: 'print a code for the login of the pages',
+    load: async ({ open, config, around, screen }) => {
+      const { loginCommand } = await import('../doors/cli/operating/login.ts')
+      const { keepSecret } = await import('./secret.ts')
+      const { openLog } = await import('./open.ts')
+      const secret = () => config().SECRET_KEY ?? keepSecret(config().STORAGE_ROOT, openLog(config(), around.stderr))
+      return loginCommand(open, secret, screen)
+    },
+  },
+  {
+    name: 'export',
+    says: 'write out a project or a thread, as Markdown or JSON',
+    load: async ({ open, screen }) => (await import('../doors/cli/transfer/transfer.ts')).exportCommand(open, screen),
+  },
+  {
+    name: 'import',
+    says: 'take in a project or a thread that was exported as JSON',
+    load: async ({ open, screen }) => (await import('../doors/cli/transfer/transfer.ts')).importCommand(open, screen),
+  },
+  {
+    name: 'backup',
+    says: 'write the whole store into one file, while servers run',
+    load: async ({ open, config, screen }) => {
+      const { backupCommand } = await import('../doors/cli/operating/backup.ts')
+      const { archiveFolder } = await import('./archive-place.ts')
+      return backupCommand(open, () => ({ archives: archiveFolder(config()), parley: version }), screen)
+    },
+  },
+  {
+    name: 'restore',
+    says: 'make a backup the store of this installation',
+    load: async ({ config, screen }) => {
+      const { restoreCommand } = await import('../doors/cli/operating/restore.ts')
+      return restoreCommand(async (wish) => (await import('./restore.ts')).restoreStore(config(), wish), screen)
+    },
+  },
+  {
+    name: 'clear-and-reset-everything',
+    says: 'delete the database, the archives and the signing key, for good',
+    load: async ({ config, screen }) => {
+      const { clearCommand } = await import('../doors/cli/operating/clear.ts')
+      const { needUnused, removeStore, surveyStore } = await import('./store.ts')
+      const clearing = () => ({
+        survey: () => surveyStore(config()),
+        needUnused: () => needUnused(config()),
+        remove: () => removeStore(config()),
+      })
+      return clearCommand(clearing, screen)
+    },
+  },
+  {
+    name: 'doctor',
+    says: 'look for what is wrong with this installation',
+    load: async ({ settings, screen }) => {
+      const { doctorCommand } = await import('../doors/cli/operating/doctor.ts')
+      const { examine } = await import('./doctor.ts')
+      return doctorCommand(() => examine(settings), screen)
+    },
+  },
+  {
+    name: 'completions',
+    says: 'print the completions of a shell: bash, zsh, fish',
+    load: async ({ program, screen }) => {
+      const { completionsCommand, shapeOf } = await import('../doors/cli/completions.ts')
+      return completionsCommand(async () => shapeOf(await program()), screen)
+    },
+  },
+  check('lint', 'check the style of the source'),
+  check('typecheck', 'check the types of the source'),
+  {
+    name: 'migrate',
+    says: 'bring the database up to date',
+    load: async ({ config, screen }) => {
+      const { migrateCommand } = await import('../doors/cli/operating/migrate.ts')
+      return migrateCommand(async (wish) => (await import('./open.ts')).migrateDatabase(config(), wish), screen)
+    },
+  },
+]

@@ -1,0 +1,20 @@
+/** Every setting in force, as a person may see it: secrets are hidden. */
+import type { Config } from '../settings/all.ts'
+import { settings } from '../settings/all.ts'
+import type { Setting } from '../settings/kinds.ts'
+import type { Settings } from '../settings/read.ts'
+
+export interface ShownSetting {
+  readonly name: string
+  readonly value: string
+  readonly source: string
+}
+
+export const shownSettings = ({ config, sources }: Settings): ShownSetting[] =>
+  Object.entries<Setting<unknown>>(settings).map(([name, { secret }]) => {
+    const value = config[name as keyof Config]
+    return { name, value: secret && value !== undefined ? '(hidden)' : textOf(value), source: sources[name] ?? '' }
+  })
+
+const textOf = (value: unknown): string =>
+  value === undefined ? '' : Array.isArray(value) ? value.join(',') : String(value)

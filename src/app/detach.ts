@@ -1,0 +1,56 @@
+/** `parley serve --detach`: a server in the background, which goes on when the terminal is closed. */
+import { spawn } from 'node:child_process'
+import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { pause } from '../base/clock.ts'
+import { HubError } from '../base/errors.ts'
+import type { Config } from '../settings/all.ts'
+import { listRunning, type RunningServer } from './running.ts'
+
+const launcher = fileURLToPath(new URL('../../bin/parley.js', import.meta.url))
+
+export const serveLog = (storageRoot: string): string => join(storageRoot, 'serve.log')
+
+/** Ends once the server is ready; one that does not get there is told with the end of its log. */
+export async function serveDetached(
+  { STORAGE_ROOT: root }: Config,
+  args: readonly string[],
+  env: NodeJS.ProcessEnv,
+): Promise<RunningServer> {
+  mkdirSync(root, { recursive: true, mode: 0o700 })
+  const log = openSync(serveLog(root), 'a', 0o600)
+  const child = spawn(process.execPath, [launcher, 'serve', ...args], {
+    detached: true,
+    env,
+    stdio: ['ignore', log, log],
+  })
+  closeSync(log)
+  let ended: string | undefined
+  child.once('error', (error) => {
+    ended = error.message
+  })
+  child.once('exit', (code, signal) => {
+    ended = `it ended with ${code ?? signal}`
+  })
+  child.unref()
+  while (ended === undefined) {
+    const server = listRunning(root).find(({ pid }) => pid === child.pid)
+    if (server !== undefined) return server
+    await pause(20)
+  }
+  const lines = readFileSync(serveLog(root), 'utf8').trimEnd().split('\n')
+  throw new HubError('STORAGE_FAILED', `The server did not start: ${ended}.\n${lines.slice(-5).join('\n')}`, {
+    hint: `The whole log is in ${serveLog(root)}.`,
+  })
+}
+
+/** Told to stop, a server ends its calls within five seconds; the servers that are still there after ten are returned. */
+export async function stopServers(root: string): Promise<{ stopped: RunningServer[]; left: RunningServer[] }> {
+  const servers = listRunning(root)
+  for (const { pid } of servers) process.kill(pid, 'SIGTERM')
+  const stillThere = () => listRunning(root).filter(({ pid }) => servers.some((server) => server.pid === pid))
+  for (let tries = 0; tries < 200 && stillThere().length > 0; tries++) await pause(50)
+  const left = stillThere()
+  return { stopped: servers.filter(({ pid }) => !left.some((server) => server.pid === pid)), left }
+}

@@ -1,0 +1,64 @@
+/** `parley status`: whether a server runs on this store, and what is in it. */
+import { existsSync } from 'node:fs'
+import { parseDatabaseUrl } from '../db/url.ts'
+import type { Config } from '../settings/all.ts'
+import { archiveFolder } from './archive-place.ts'
+import { databaseUrl, storageName } from './open.ts'
+import { listRunning, type RunningServer } from './running.ts'
+import { databaseFiles, sizeOf } from './store.ts'
+import { version } from './version.ts'
+
+export interface Status {
+  readonly version: string
+  readonly servers: readonly (RunningServer & { readonly ready: boolean; readonly waiting?: number })[]
+  /** The engine, and the file or the host and database. */
+  readonly store: string
+  /** Of the database and the archives; undefined where they are on another machine. */
+  readonly bytes?: number
+  /** Messages that their recipients have not read; undefined where no server is there to ask. */
+  readonly unread?: number
+}
+
+/** A server that is too busy to answer is shown without its figures. */
+const patienceMs = 1000
+
+export async function statusOf(config: Config): Promise<Status> {
+  const servers = await Promise.all(
+    listRunning(config.STORAGE_ROOT).map(async (server) => ({ server, figures: await figuresOf(server, config) })),
+  )
+  const unread = servers.find(({ figures }) => figures.unread !== undefined)?.figures.unread
+  const place = parseDatabaseUrl(databaseUrl(config))
+  const files = [...(place.dialect === 'sqlite' ? databaseFiles(place.file) : []), archiveFolder(config)]
+  return {
+    version,
+    servers: servers.map(({ server, figures: { ready, waiting } }) => ({
+      ...server,
+      ready,
+      ...(waiting !== undefined && { waiting }),
+    })),
+    store: storageName(config),
+    ...(place.dialect === 'sqlite' && {
+      bytes: files.filter((path) => existsSync(path)).reduce((sum, path) => sum + sizeOf(path), 0),
+    }),
+    ...(unread !== undefined && { unread }),
+  }
+}
+
+async function figuresOf({ url }: RunningServer, { HTTP_BEARER_TOKEN: token }: Config) {
+  const get = async (path: string) =>
+    fetch(`${url}${path}`, {
+      signal: AbortSignal.timeout(patienceMs),
+      ...(token !== undefined && { headers: { authorization: `Bearer ${token}` } }),
+    })
+  try {
+    const [ready, metrics] = await Promise.all([get('/health/readiness'), get('/metrics')])
+    const text = await metrics.text()
+    const figure = (name: string): number | undefined => {
+      const [, value] = new RegExp(`^${name} (\\d+)`, 'm').exec(text) ?? []
+      return value === undefined ? undefined : Number(value)
+    }
+    return { ready: ready.ok, waiting: figure('parley_waiting'), unread: figure('parley_unread') }
+  } catch {
+    return { ready: false }
+  }
+}

@@ -1,0 +1,73 @@
+/** `parley status` and `parley stop`: the servers that run on this store. */
+import { type Command, CommanderError } from 'commander'
+import { newCommand, outJson, tellingPeople, withJson } from '../commands.ts'
+import { harmlessLine } from '../terminal/harmless.ts'
+import { count, size } from '../terminal/phrases.ts'
+import type { Screen } from '../terminal/screen.ts'
+
+interface Server {
+  readonly pid: number
+  readonly url: string
+  readonly version: string
+  readonly started: string
+}
+
+interface Status {
+  readonly version: string
+  readonly servers: readonly (Server & { readonly ready: boolean; readonly waiting?: number })[]
+  readonly store: string
+  readonly bytes?: number
+  readonly unread?: number
+}
+
+/** As `systemctl status` has it. */
+const notRunning = 3
+
+export const statusCommand = (statusOf: () => Promise<Status>, screen: Screen): Command =>
+  withJson(
+    newCommand('status', screen).description(
+      'show whether a server runs on this store, where, and what is waiting; exit code 3 if none runs',
+    ),
+    'status',
+    'status --json',
+  ).action(({ json }: { json?: true }) =>
+    tellingPeople(screen, async () => {
+      const status = await statusOf()
+      await (json ? outJson(screen, status) : screen.out(asText(status)))
+      if (status.servers.length === 0) throw new CommanderError(notRunning, 'parley.status', '')
+    }),
+  )
+
+function asText({ version, servers, store, bytes, unread }: Status): string {
+  const lines = servers.map(({ url, pid, version: own, ready, waiting }) => [
+    ready ? 'running' : 'not ready',
+    `${url} (process ${pid}${own === version ? '' : `, version ${own}`})${waiting === undefined ? '' : `, ${waiting} ${waiting === 1 ? 'call waits' : 'calls wait'}`}`,
+  ])
+  const rows = [
+    ...(lines.length === 0 ? [['not running', 'Start it with `parley serve --detach`.']] : lines),
+    ['version', version],
+    ['store', bytes === undefined ? store : `${store}, ${size(bytes)}`],
+    ...(unread === undefined ? [] : [['unread', count(unread, 'message')]]),
+  ]
+  return rows.map(([name = '', says = '']) => `${name.padEnd(12)} ${harmlessLine(says)}\n`).join('')
+}
+
+export const stopCommand = (
+  stop: () => Promise<{ stopped: readonly Server[]; left: readonly Server[] }>,
+  screen: Screen,
+): Command =>
+  withJson(
+    newCommand('stop', screen).description('stop the servers that run on this store, in good order'),
+    'stop',
+  ).action(({ json }: { json?: true }) =>
+    tellingPeople(screen, async () => {
+      const { stopped, left } = await stop()
+      if (json) await outJson(screen, { stopped, left })
+      else {
+        for (const { url, pid } of stopped) await screen.out(`Stopped ${url} (process ${pid}).\n`)
+        for (const { url, pid } of left) await screen.out(`Still running: ${url} (process ${pid}).\n`)
+        if (stopped.length + left.length === 0) await screen.out('No server runs on this store.\n')
+      }
+      if (left.length > 0) throw new CommanderError(1, 'parley.stop', '')
+    }),
+  )
