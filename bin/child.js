@@ -10,12 +10,13 @@ const fromTerminal = process.stdin.isTTY ? ['SIGINT', 'SIGQUIT', 'SIGHUP'] : []
  * Runs a program to its end and passes on the signals that come meanwhile. `stopped` is the last of them.
  * @param {string} command
  * @param {string[]} args
- * @param {import('node:child_process').SpawnOptions} options
+ * @param {import('node:child_process').SpawnOptions & { started?: (child: import('node:child_process').ChildProcess) => void }} options
  * @returns {Promise<{ code: number | null, signal: NodeJS.Signals | null, stopped?: NodeJS.Signals, stderr: string }>}
  */
-export function run(command, args, options) {
+export function run(command, args, { started, ...options }) {
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, options)
+    started?.(child)
     let stopped
     let stderr = ''
     const passOn = (signal) => {

@@ -1,4 +1,4 @@
-/** Fetches the pinned Node with npm, once for all processes of this checkout or package. It stays in there, not in HOME. */
+/** Fetches the pinned Node with npm, once for all processes of this checkout or package. It stays in there where that can be written. */
 import { spawnSync } from 'node:child_process'
 import {
   accessSync,
@@ -16,9 +16,9 @@ import { delimiter, dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { run } from './child.js'
 import { pins } from './pins.js'
-import { NoRuntime, root } from './runtime.js'
+import { places, writablePlace } from './places.js'
+import { NoRuntime } from './runtime.js'
 
-const folder = join(root, '.runtime')
 const windows = process.platform === 'win32'
 const program = join('bin', windows ? 'node.exe' : 'node')
 
@@ -30,9 +30,11 @@ const deadMs = 10_000
 export async function ensureRuntime() {
   const pin = pins[`${process.platform}-${process.arch}`]
   if (!pin) throw new NoRuntime(`there is no newer one to fetch for ${process.platform}-${process.arch}`)
-  const home = join(folder, `${pin.name}-${pin.version}`)
+  const name = `${pin.name}-${pin.version}`
+  const fetched = places().map((place) => join(place, name, program))
+  for (const node of fetched) if (existsSync(node)) return node
+  const home = join(prepare(), name)
   const node = join(home, program)
-  if (!existsSync(node)) prepare()
   // The download's folder is the lock as well: of several processes one makes it, and its content is moved into place whole.
   const partial = `${home}.partial`
   while (!existsSync(node)) {
@@ -42,19 +44,20 @@ export async function ensureRuntime() {
   return node
 }
 
+/** The folder to fetch it into. */
 function prepare() {
   if (process.platform === 'linux' && !process.report.getReport().header.glibcVersionRuntime) {
     throw new NoRuntime('there is no newer one to fetch for a Linux without glibc')
   }
   try {
-    mkdirSync(folder, { recursive: true })
+    return writablePlace()
   } catch (error) {
     throw notWritable(error)
   }
 }
 
 const notWritable = ({ code }) =>
-  new NoRuntime(`${folder}, where a newer one would be kept, cannot be written (${code})`)
+  new NoRuntime(`${places().join(' and ')}, where a newer one would be kept, cannot be written (${code})`)
 
 /** Whether it falls to this process to download. What a killed one left behind is cleared away. */
 function lock(partial) {

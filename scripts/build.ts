@@ -1,11 +1,10 @@
 /**
- * `npm run build`: the program in a few files, in `dist/`. Half of a start was loading 700 files, and it took 15 MB. `npm ci`
- * builds too; where the source has changed since, it is the source that runs (bin/built.js).
+ * `npm run build`: the program in a few files, in `dist/`, which `bin/` runs. Half of a start was loading 700 files, and it
+ * took 15 MB. `npm ci` builds too, and so does each run of the tests.
  */
 import { cpSync, existsSync, globSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { join, relative, sep } from 'node:path'
+import { dirname, join, relative, sep } from 'node:path'
 import { type ChunkingContext, type CodeSplittingGroup, rolldown } from 'rolldown'
-import { isFresh, stampOf } from '../bin/built.js'
 import { root } from '../bin/runtime.js'
 
 /** What Parley starts beside itself, or a thread of it loads by name. Each is one file: what it shared with the server would hold more than it needs. */
@@ -13,41 +12,72 @@ const aside = [
   'app/archive-thread.ts',
   'app/guard.ts',
   'attachments/conversion.ts',
+  'base/pretty.ts',
   'core/mail/conversations-look.ts',
   'core/search/search-look.ts',
   'db/sqlite/long-reads-thread.ts',
   'doors/web/markdown/thread.ts',
 ]
 
-/** Not pure JavaScript, or looked for by name while the program runs. */
-const external = /^(node:|sharp$|pino-pretty$|highlight\.js)/
+/** Files of packages that browsers load, under the names of src/doors/web/assets.ts. */
+const forBrowsers = {
+  'idiomorph.js': 'idiomorph/dist/idiomorph.esm.js',
+  'hotkey.js': '@github/hotkey/dist/index.js',
+}
+
+/** Not pure JavaScript: installed beside `dist/`, or left out. */
+const external = /^(node:|sharp$)/
 
 const source = (file: string) => join(root, 'src', file)
 const [program, serve, bus] = [source('app/program.ts'), source('app/serve.ts'), source('app/bus.ts')]
+const dist = join(root, 'dist')
 
-if (process.argv.includes('--force') || !isFresh()) {
-  // Before anything is read: a file that is saved meanwhile makes the build old.
-  const inputs = stamps()
+if (import.meta.main) await build()
+
+/** Takes a second. */
+export async function build(): Promise<void> {
   // A folder of its own: another build may run.
-  const folder = join(root, `dist.partial-${process.pid}`)
-  process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
+  const folder = `${dist}.partial-${process.pid}`
+  const remove = () => rmSync(folder, { recursive: true, force: true })
+  process.once('exit', remove)
   mkdirSync(folder)
   const modules = await bundle(folder, 'main.ts', { split: true })
   for (const entry of aside) modules.push(...(await bundle(folder, entry, { split: false })))
   const assets = { recursive: true, filter: (from: string) => !/(\.ts|tsconfig\.json)$/.test(from) }
   cpSync(source('doors/web/assets'), join(folder, 'app', 'assets'), assets)
+  for (const [name, library] of Object.entries(forBrowsers)) {
+    const file = join(root, 'node_modules', library)
+    cpSync(file, join(folder, 'app', 'assets', name))
+    modules.push(file)
+  }
   writeFileSync(join(folder, 'licenses.txt'), licenses(modules))
-  writeFileSync(join(folder, 'inputs.json'), JSON.stringify(inputs))
-  // A program that starts meanwhile finds the old build or this one, or runs the source.
-  const old = `${folder}.old`
-  if (existsSync(join(root, 'dist'))) renameSync(join(root, 'dist'), old)
-  renameSync(folder, join(root, 'dist'))
-  rmSync(old, { recursive: true, force: true })
+  takeOver(folder)
+  process.off('exit', remove)
+  remove()
+}
+
+/** Puts what was built into `dist/`. A program that starts meanwhile finds the old build or this one: `main.js`, which names the others, comes last. */
+function takeOver(folder: string): void {
+  const built = filesIn(folder)
+  const changed = built.filter((file) => !isSame(join(folder, file), join(dist, file)))
+  for (const file of changed.toSorted((one, other) => Number(one === 'main.js') - Number(other === 'main.js'))) {
+    mkdirSync(dirname(join(dist, file)), { recursive: true })
+    renameSync(join(folder, file), join(dist, file))
+  }
+  for (const file of filesIn(dist)) if (!built.includes(file)) rmSync(join(dist, file), { force: true })
+  if (changed.length === 0) return
   // Of files that are no more. Programs that run write there: what cannot be deleted stays.
-  const cache = join(root, '.runtime', 'compile-cache')
   try {
-    rmSync(cache, { recursive: true, force: true, maxRetries: 5 })
+    rmSync(join(root, '.runtime', 'compile-cache'), { recursive: true, force: true, maxRetries: 5 })
   } catch {}
+}
+
+function filesIn(folder: string): string[] {
+  return globSync('**/*.*', { cwd: folder })
+}
+
+function isSame(one: string, other: string): boolean {
+  return existsSync(other) && readFileSync(one).equals(readFileSync(other))
 }
 
 /** All but the beginning lies in `app/`, as deep as those files of the source that find another by its place. */
@@ -118,13 +148,6 @@ function loaded(programs: (graph: ChunkingContext) => readonly string[]) {
     modules = found
     return found
   }
-}
-
-/** What a build is made of. Packages count as a whole: npm writes that file with whatever it installs. */
-function stamps(): Record<string, string | undefined> {
-  const own = globSync('src/**/*.*', { cwd: root }).filter((file) => !file.endsWith('.test.ts'))
-  const files = [...own, 'scripts/build.ts', join('node_modules', '.package-lock.json')]
-  return Object.fromEntries(files.map((file) => [file, stampOf(file)]))
 }
 
 /** Those of the packages inside, which want to go along with their code. */

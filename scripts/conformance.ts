@@ -10,6 +10,7 @@ import { parseArgs } from 'node:util'
 import { hastyClock } from '../test/doors/mcp/engine.ts'
 import { startFixture } from '../test/doors/mcp/fixture.ts'
 import { suiteDoor } from '../test/doors/mcp/suite-door.ts'
+import { build } from './build.ts'
 import { baseline, scenariosOf } from './conformance/baseline.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -97,6 +98,7 @@ const doors = ['agents/conformance/mcp', 'mcp', 'hub/mcp?agent=conformance']
 
 /** The product as a user starts it, on a free port and with a folder of its own. */
 async function startParley(): Promise<{ urls: string[]; stop(): Promise<void> }> {
+  await build()
   const storage = await mkdtemp(join(tmpdir(), 'parley-conformance-'))
   const env = { PATH: process.env.PATH, HOME: storage, STORAGE_ROOT: storage, LOG_LEVEL: 'warn' }
   const child = spawn(process.execPath, [join(root, 'bin/parley.js'), 'serve', '--port', '0'], {

@@ -4,10 +4,12 @@ import { dirname, join } from 'node:path'
 import type { Growth } from '../bench/growth/table.ts'
 import type { Nodes } from '../bench/nodes/table.ts'
 import type { Peers } from '../bench/peers/measures.ts'
+import { createProgram } from '../src/app/program.ts'
 import { version } from '../src/app/version.ts'
 import type { Hub } from '../src/core/hub/hub.ts'
 import { busDoor } from '../src/doors/bus/door.ts'
 import { busPath } from '../src/doors/bus/holder.ts'
+import { shapeOf } from '../src/doors/cli/completions.ts'
 import { hubDoor } from '../src/doors/hub/door.ts'
 import { hubPath } from '../src/doors/hub/scope.ts'
 import type { About } from '../src/doors/mail/about.ts'
@@ -19,6 +21,7 @@ import { subjects } from '../src/settings/all.ts'
 import { requirements } from '../test/requirements.ts'
 import { renderAccess } from './docs/access.ts'
 import { type Results, renderBench, renderBenchmarks } from './docs/bench.ts'
+import { renderManual } from './docs/manual.ts'
 import { renderRequirements } from './docs/requirements.ts'
 import { renderScale } from './docs/scale.ts'
 import { renderEnvExample, renderSettings } from './docs/settings.ts'
@@ -43,9 +46,9 @@ const noClient = {} as MailboxClient
 const pathOf = (route: string) => route.replace(/:(\w+)/g, '{$1}')
 
 const pages: Readonly<Record<string, string>> = {
-  'docs/access.md': renderAccess(),
-  'docs/requirements.md': renderRequirements(requirements),
-  'docs/config.md': renderSettings(subjects),
+  'docs/internals/access-matrix.md': renderAccess(),
+  'docs/internals/requirements.md': renderRequirements(requirements),
+  'docs/settings.md': renderSettings(subjects),
   'docs/tools.md': renderTools([
     { door: mailboxDoor(noHub), url: pathOf(mailboxPath) },
     { door: mailDoor(noHub, noServer), url: '/mcp', shortLists: offers },
@@ -53,6 +56,7 @@ const pages: Readonly<Record<string, string>> = {
     { door: hubDoor(noHub), url: `${hubPath}?agent={name}` },
     { door: mailboxClientDoor(noClient), command: 'parley mailbox' },
   ]),
+  'docs/parley.1': renderManual(shapeOf(await createProgram([], { ...process, env: {} }, true))),
   '.env.example': renderEnvExample(subjects),
   'docs/benchmarks.md': renderBenchmarks({
     results,

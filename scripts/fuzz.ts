@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { install, Skipped } from '../bench/peers/python.ts'
+import { build } from './build.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const say = (text: string) => process.stdout.write(`${text}\n`)
@@ -19,6 +20,7 @@ const checks = ['--checks', 'all', '--exclude-checks', 'positive_data_acceptance
 
 /** The product as a user starts it, on a free port and with a folder of its own. */
 async function startParley() {
+  await build()
   const storage = await mkdtemp(join(tmpdir(), 'parley-fuzz-'))
   const env = {
     PATH: process.env.PATH,

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
+import { build } from '../build.ts'
 
 export interface Parley {
   readonly url: string
@@ -20,6 +21,7 @@ export interface Parley {
 }
 
 export async function startParley(): Promise<Parley> {
+  await build()
   const root = fileURLToPath(new URL('../..', import.meta.url))
   const folder = await mkdtemp(join(tmpdir(), 'parley-clients-'))
   const env = { PATH: process.env.PATH ?? '', HOME: folder, STORAGE_ROOT: folder, LOG_LEVEL: 'warn' }

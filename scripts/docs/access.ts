@@ -1,4 +1,4 @@
-/** docs/access.md: who may do what, from test/access/matrix.ts. */
+/** docs/internals/access-matrix.md: who may do what, from test/access/matrix.ts. */
 import { type Case, cases, matrix, type Row } from '../../test/access/matrix.ts'
 import { code, generatedFrom, page, table } from './markdown.ts'
 

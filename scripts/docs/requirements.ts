@@ -1,4 +1,4 @@
-/** docs/requirements.md: what Parley promises, from test/requirements.ts. */
+/** docs/internals/requirements.md: what Parley promises, from test/requirements.ts. */
 import type { Requirement } from '../../test/requirements.ts'
 import { code, generatedFrom, page, table } from './markdown.ts'
 

@@ -1,4 +1,4 @@
-/** docs/config.md and .env.example: the settings by subject, from the tables in src/settings. */
+/** docs/settings.md and .env.example: the settings by subject, from the tables in src/settings. */
 import { code, generatedFrom, page, table } from './markdown.ts'
 
 export interface Setting {
@@ -24,8 +24,8 @@ export function renderSettings(subjects: Subjects): string {
   return page(
     generatedFrom('src/settings'),
     '# Settings',
-    'Settings are environment variables, or lines of a `.env` file in the working folder (`.env.example` is one to start from). ' +
-      'Options of the command line win over the environment, the environment over the file. ' +
+    'Settings come from the command line, the environment, the file that `PARLEY_ENV_FILE` names, `.env` of the checkout that Parley runs from, and `~/.parley/.env` (`.env.example` is one to start from). ' +
+      'The first that has a value wins. `parley config show` tells the source of each. ' +
       'Bad settings end the start with one message that lists every fault, and exit code 2.',
     ...chapters,
   )

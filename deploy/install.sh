@@ -1,0 +1,87 @@
+#!/bin/sh
+# Installs Parley for this user: the package, the operator's token, the clients that are found, and a server in the background.
+set -eu
+
+usage() {
+  cat <<'TEXT'
+Usage: install.sh [--yes] [--dir FOLDER] [--port NUMBER] [--no-start] [--token TOKEN] [--dry-run]
+
+  --yes        do not ask
+  --dir        where to install (default: ~/.local): FOLDER/bin/parley
+  --port       the port to serve on (default: 8765)
+  --no-start   install only
+  --token      the operator's token; else one is made
+  --dry-run    say what would be done, and do nothing
+
+PARLEY_PACKAGE names what npm installs (default: parley-hub), for example a tarball.
+TEXT
+}
+
+fail() {
+  echo "install.sh: $1" >&2
+  exit "${2:-1}"
+}
+
+yes= dry= start=yes dir="$HOME/.local" port= token=
+value() { [ $# -ge 2 ] && [ -n "$2" ] || fail "$1 needs a value. install.sh --help shows how to use it." 2; }
+while [ $# -gt 0 ]; do
+  case $1 in
+    --yes) yes=yes ;;
+    --dry-run) dry=yes ;;
+    --no-start) start= ;;
+    --dir) value "$@"; dir=$2; shift ;;
+    --port) value "$@"; port=$2; shift ;;
+    --token) value "$@"; token=$2; shift ;;
+    --help | -h) usage; exit 0 ;;
+    *) fail "unknown option $1. install.sh --help lists the options." 2 ;;
+  esac
+  shift
+done
+case $port in *[!0-9]*) fail "--port takes a number." 2 ;; esac
+case $dir in /*) ;; *) dir=$PWD/$dir ;; esac
+command -v npm >/dev/null || fail "npm is missing. Install Node 20 or newer, which brings it, then run this again."
+
+package=${PARLEY_PACKAGE:-parley-hub}
+parley=$dir/bin/parley
+store=${STORAGE_ROOT:-$HOME/.parley}
+
+echo "This will:"
+echo "  1. install $package into $dir (npm install --global --prefix)"
+echo "  2. keep the operator's token in $store/operator.token (mode 600)"
+echo "  3. set up the clients that it finds (parley init), where this version can"
+[ -z "$start" ] || echo "  4. start a server in the background on port ${port:-8765}"
+if [ -n "$dry" ]; then
+  echo "Nothing was done: this is a dry run."
+  exit 0
+fi
+if [ -z "$yes" ]; then
+  [ -t 0 ] || fail "nobody is there to answer. Pass --yes to go on." 2
+  printf 'Go on? [y/N] '
+  read -r answer
+  case $answer in y | Y | yes) ;; *) fail "nothing was done." ;; esac
+fi
+
+npm install --global --prefix "$dir" --no-audit --no-fund --loglevel error "$package"
+
+if [ -n "$token" ]; then
+  (umask 077 && mkdir -p "$store" && printf '%s\n' "$token" >"$store/operator.token.$$" && mv "$store/operator.token.$$" "$store/operator.token")
+elif [ ! -s "$store/operator.token" ]; then
+  "$parley" token new >/dev/null
+fi
+kept=$(cat "$store/operator.token")
+hidden=$(printf '%.4s' "$kept")…
+
+clients='none: this version has no parley init'
+if "$parley" init --help >/dev/null 2>&1; then
+  if "$parley" init --yes; then clients='by parley init'; else clients='parley init failed; its words are above'; fi
+fi
+[ -z "$start" ] || "$parley" serve --detach ${port:+--port "$port"}
+
+echo
+echo "Installed  $parley ($("$parley" --version))"
+echo "Token      $hidden in $store/operator.token; \`parley token show\` prints it"
+echo "Clients    $clients"
+case :$PATH: in *":$dir/bin:"*) ;; *) echo "PATH       add $dir/bin to your PATH to type \`parley\`" ;; esac
+echo
+echo "To undo it: $parley stop; npm uninstall --global --prefix $dir parley-hub"
+echo "Mail stays in $store; \`parley clear-and-reset-everything\` before that deletes it."

@@ -1,0 +1,38 @@
+/** `deploy/install.sh`: what it says it would do, and what it does with a tarball and an empty HOME. */
+import { mkdir, readdir, readFile, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, onTestFinished } from 'vitest'
+import { bareHome, pack, run } from './support/packed.ts'
+import { temporaryFolder } from './support/parley.ts'
+import { root } from './support/sources.ts'
+import { verifies } from './support/verifies.ts'
+
+const script = join(root, 'deploy', 'install.sh')
+
+verifies(
+  ['deploy.install.dry', 'deploy.install.runs'],
+  'a dry run makes nothing; a run installs and serves',
+  async () => {
+    const folder = await temporaryFolder()
+    const env = { ...bareHome(folder), PARLEY_PACKAGE: await pack(folder) }
+    const home = join(folder, 'home')
+    await mkdir(home)
+    const install = (...args: string[]) => run('sh', [script, ...args], { env, cwd: folder })
+    expect((await install('--dry-run')).stdout).toContain('Nothing was done')
+    expect(await readdir(home)).toEqual([])
+    await expect(install()).rejects.toMatchObject({ code: 2, stderr: expect.stringContaining('--yes') })
+    await expect(install('--nonsense')).rejects.toMatchObject({ code: 2 })
+
+    const parley = join(home, '.local', 'bin', 'parley')
+    onTestFinished(async () => void (await run(parley, ['stop'], { env })))
+    const { stdout } = await install('--yes', '--port', '0')
+    const token = (await readFile(join(home, '.parley', 'operator.token'), 'utf8')).trim()
+    expect((await stat(join(home, '.parley', 'operator.token'))).mode & 0o777).toBe(0o600)
+    expect(stdout).toContain(`Token      ${token.slice(0, 4)}…`)
+    expect(stdout).not.toContain(token)
+    expect(stdout).toMatch(/To undo it: .*npm uninstall/)
+    const [, url = ''] = /ready at (http:\S+)/.exec(stdout) ?? []
+    expect((await fetch(`${url}/health/readiness`)).status).toBe(200)
+  },
+  60_000,
+)

@@ -1,0 +1,43 @@
+/** The package as npm would publish it, and an installation of it with an empty HOME. Nothing is fetched: it needs no other package. */
+import { execFile } from 'node:child_process'
+import { mkdir, readdir, readFile } from 'node:fs/promises'
+import { delimiter, dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+import { root } from './sources.ts'
+
+export const run = promisify(execFile)
+
+/** The path of the tarball. */
+export async function pack(folder: string): Promise<string> {
+  const env = { ...process.env, npm_config_cache: join(folder, 'cache') }
+  await run('npm', ['pack', '--ignore-scripts', '--pack-destination', folder], { cwd: root, env })
+  const [tarball = ''] = (await readdir(folder)).filter((name) => name.endsWith('.tgz'))
+  return join(folder, tarball)
+}
+
+/** As on a new machine: nothing of this one but the programs on the PATH, and the Node of the tests. */
+export const bareHome = (folder: string): Record<string, string> => ({
+  PATH: [dirname(process.execPath), process.env.PATH].join(delimiter),
+  HOME: join(folder, 'home'),
+  npm_config_cache: join(folder, 'cache'),
+  npm_config_offline: 'true',
+  npm_config_omit: 'optional',
+})
+
+/** What `npm i -g` makes of it below `folder/prefix`. */
+export async function installed(folder: string) {
+  const tarball = await pack(folder)
+  const prefix = join(folder, 'prefix')
+  const env = bareHome(folder)
+  await mkdir(join(folder, 'home'))
+  await run('npm', ['install', '--global', '--prefix', prefix, tarball], { cwd: folder, env })
+  const home = join(prefix, 'lib', 'node_modules', 'parley-hub')
+  const files = (await readdir(home, { recursive: true, withFileTypes: true }))
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(home.length + 1))
+  return { prefix, home, files, env, parley: join(prefix, 'bin', 'parley') }
+}
+
+export async function versionOf(folder: string): Promise<string> {
+  return (JSON.parse(await readFile(join(folder, 'package.json'), 'utf8')) as { version: string }).version
+}
