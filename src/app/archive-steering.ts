@@ -1,11 +1,11 @@
 /** Verifying and rebuilding the archive, for the command line. */
 import { renameSync, statSync } from 'node:fs'
-import { Archive } from '../archive/archive.ts'
+import { Archive, lostRepositories } from '../archive/archive.ts'
 import { hasGit } from '../archive/git.ts'
 import { HubError } from '../base/errors.ts'
 import { rebuildArchive, verifyArchive } from '../core/archive/verifying.ts'
 import type { Hub } from '../core/hub/hub.ts'
-import type { ArchiveSteering } from '../doors/cli/archive.ts'
+import type { ArchiveSteering } from '../doors/cli/operating/archive.ts'
 import type { Config } from '../settings/all.ts'
 import { archiveFolder, authorOf } from './archive-place.ts'
 
@@ -23,6 +23,11 @@ export function archiveSteering(config: Config): ArchiveSteering {
         throw new HubError('STORAGE_FAILED', `${folder} is a file, where the folder of the archive should be.`, {
           hint: '`parley archive rebuild` puts it aside and makes the archive anew from the database.',
         })
+      const lost = lostRepositories(folder)
+      if (lost.length > 0)
+        throw new HubError('STORAGE_FAILED', `The archives of projects are gone from ${folder}: ${fewOf(lost)}.`, {
+          hint: '`parley archive rebuild` makes them anew from the database, as the next `parley serve` does.',
+        })
       return verifyArchive(hub, caller, await at(hub), progress)
     },
     async rebuild(hub, caller, progress) {
@@ -32,5 +37,8 @@ export function archiveSteering(config: Config): ArchiveSteering {
     },
   }
 }
+
+const fewOf = (names: readonly string[]): string =>
+  `${names.slice(0, 5).join(', ')}${names.length > 5 ? `, and ${names.length - 5} more` : ''}`
 
 const isFile = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() === false

@@ -7,7 +7,7 @@ import { giveBackAtRest } from '../base/heap.ts'
 import { type LogLine, relayLog } from '../base/log.ts'
 import { stepBack } from '../base/processes.ts'
 import { keepArchive } from '../core/archive/keeping.ts'
-import { stir } from '../core/hub/hub.ts'
+import { wakeFollowers } from '../core/hub/hub.ts'
 import type { Config } from '../settings/all.ts'
 import { archiveFolder, authorOf } from './archive-place.ts'
 import { openDatabase, openOn } from './open.ts'
@@ -27,18 +27,18 @@ async function archive(): Promise<void> {
   const rest = stayAlive()
   const hub = await openOn(await openDatabase(config), config, log)
   const folder = archiveFolder(config)
-  const kept = new Archive(folder, { author: authorOf(config), newId: hub.ids.short() })
   const lost = lostRepositories(folder)
+  const kept = new Archive(folder, { author: authorOf(config), newId: hub.ids.short() })
   if (lost.length > 0) {
     log.warn(
       { folder, projects: lost, event: 'archive_lost' },
-      'the repositories of projects are gone; the archive is made anew',
+      'the archives of projects are gone; everything is archived anew from the database',
     )
     kept.setPlace(undefined)
   }
   const stop = keepArchive(hub, kept)
   parentPort?.on('message', (word: 'look' | 'stop') => {
-    if (word === 'look') return stir(hub)
+    if (word === 'look') return wakeFollowers(hub)
     void stop()
       .finally(() => hub.close())
       .catch((error: unknown) => log.error({ err: error }, 'the archive could not be stopped in good order'))

@@ -2,7 +2,7 @@
 
 import { Worker } from 'node:worker_threads'
 import { pause, systemClock } from '../base/clock.ts'
-import { workerLimits } from '../base/heap.ts'
+import { archiveLimits } from '../base/heap.ts'
 import type { LogLine } from '../base/log.ts'
 import { moduleBeside } from '../base/modules.ts'
 import type { Hub } from '../core/hub/hub.ts'
@@ -30,7 +30,7 @@ export function startArchiving(hub: Hub, config: Config): () => Promise<void> {
   let running: Promise<void> = Promise.resolve()
 
   function start(): void {
-    thread = new Worker(program, { workerData: config, execArgv: [], resourceLimits: workerLimits })
+    thread = new Worker(program, { workerData: config, execArgv: [], resourceLimits: archiveLimits })
     const ended = Promise.withResolvers<void>()
     thread
       .on('message', ({ level, fields, message }: LogLine) => log[level](fields, message))

@@ -16,7 +16,7 @@ import type { Reader } from '../db/port.ts'
 import { lookInto } from '../db/sqlite/look.ts'
 import { refuseForeign } from '../db/sqlite/owner.ts'
 import { parseDatabaseUrl } from '../db/url.ts'
-import type { Finding } from '../doors/cli/doctor.ts'
+import type { Finding } from '../doors/cli/operating/doctor.ts'
 import type { Config } from '../settings/all.ts'
 import { ConfigError, type Settings } from '../settings/read.ts'
 import { signingKeyFault } from '../settings/sessions.ts'
@@ -43,7 +43,7 @@ export async function* examine(readSettings: () => Settings): AsyncGenerator<Fin
     yield fault(
       'settings',
       error.message,
-      'Put these settings right, in the environment or in .env; docs/config.md has them all.',
+      'Put these settings right, in the environment or the file that each names; docs/settings.md has them all.',
     )
     return
   }
@@ -65,12 +65,7 @@ export async function* examine(readSettings: () => Settings): AsyncGenerator<Fin
 function* runtime(): Check {
   const { node } = process.versions
   if (Number.parseInt(node, 10) >= 24) yield ok('runtime', `Node ${node}`)
-  else
-    yield fault(
-      'runtime',
-      `This is Node ${node}.`,
-      'Start Parley by bin/parley.js, which fetches a Node 24, or install one.',
-    )
+  else yield fault('runtime', `This is Node ${node}.`, 'Start it as `parley`, which fetches a Node 24, or install one.')
 }
 
 async function* git(): Check {
@@ -232,6 +227,10 @@ async function* archive(config: Config): Check {
       `${folder} is a file.`,
       '`parley archive rebuild` puts it aside and makes the archive.',
     )
+  const lost = lostRepositories(folder)
+  const again = '`parley archive rebuild` makes it anew from the database, as the next `parley serve` does.'
+  if (lost.length > 0 && !existsSync(folder))
+    return yield fault('archive', `The archive in ${folder} is gone, with ${lost.length} projects.`, again)
   const projects = existsSync(folder)
     ? readdirSync(folder).filter((name) => !name.startsWith('.') && existsSync(join(folder, name, '.git')))
     : []
@@ -248,13 +247,8 @@ async function* archive(config: Config): Check {
       `The repository in ${join(folder, name)} is damaged.`,
       '`parley archive rebuild` makes it anew.',
     )
-  const lost = lostRepositories(folder)
-  for (const name of lost)
-    yield fault(
-      'archive',
-      `The repository in ${join(folder, name)} is gone: there is no .git.`,
-      '`parley archive rebuild` makes it anew from the database, as the next `parley serve` does.',
-    )
+  for (const path of lost.map((name) => join(folder, name)))
+    yield fault('archive', `The repository in ${path} is gone${existsSync(path) ? ': there is no .git' : ''}.`, again)
   if (broken.length === 0 && lost.length === 0)
     yield ok('archive', projects.length === 0 ? 'there is none yet' : `${projects.length} sound in ${folder}`)
 }

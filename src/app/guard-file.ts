@@ -1,9 +1,9 @@
 /** What agents hold, read from the SQLite file. */
 import { statSync } from 'node:fs'
-import type { Held } from '../archive/guard/judging.ts'
 import { systemClock } from '../base/clock.ts'
 import type { Reader } from '../db/port.ts'
 import { openReadOnly } from '../db/sqlite/read-only.ts'
+import type { Held } from '../guard/judging.ts'
 import { listExclusive } from '../store/leases.ts'
 import { findProject } from '../store/projects.ts'
 

@@ -1,8 +1,9 @@
 /** What agents hold, asked of the running server; else of PostgreSQL, if the environment names it. */
-import type { Carried } from '../archive/guard/hook.ts'
-import type { Held } from '../archive/guard/judging.ts'
+
 import { limits } from '../base/limits.ts'
 import { parseDatabaseUrl } from '../db/url.ts'
+import type { Carried } from '../guard/hook.ts'
+import type { Held } from '../guard/judging.ts'
 import { loadConfig } from '../settings/read.ts'
 import { heldInDatabase } from './guard-file.ts'
 
@@ -11,7 +12,7 @@ const patienceMs = 2000
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** The environment here is that of whoever commits, and the file that PARLEY_ENV_FILE names; no `.env` of the repository. */
+/** Settings are those of the user who commits; the `.env` of the repository is for another program. */
 export async function heldByServer({ server, project }: Carried, env: Environment): Promise<Held[]> {
   const { HTTP_BEARER_TOKEN: token, DATABASE_URL: url } = loadConfig(env)
   try {

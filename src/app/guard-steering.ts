@@ -2,10 +2,10 @@
 import { accessSync, constants, existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { Block } from '../archive/guard/hook.ts'
-import { hookState, type Installation, uninstallHook } from '../archive/guard/install.ts'
 import { parseDatabaseUrl } from '../db/url.ts'
-import type { GuardState, GuardSteering } from '../doors/cli/guard.ts'
+import type { GuardState, GuardSteering } from '../doors/cli/guard/guard.ts'
+import type { Block } from '../guard/hook.ts'
+import { hookState, type Installation, uninstallHook } from '../guard/install.ts'
 import type { Config } from '../settings/all.ts'
 import { guard } from './guard.ts'
 

@@ -1,7 +1,8 @@
 /** The guard as a hook starts it: staged files against what other agents hold. It loads little, because every commit waits for it. */
-import { type Carried, stopped } from '../archive/guard/hook.ts'
-import { type Collision, collisionsOf, type Held, stagedPaths } from '../archive/guard/judging.ts'
+
 import { systemClock } from '../base/clock.ts'
+import { type Carried, stopped } from '../guard/hook.ts'
+import { collisionsOf, type Held, heldByOthers, stagedPaths } from '../guard/judging.ts'
 
 /** The process around it, or what a test puts in its place. */
 export interface Commit {
@@ -23,39 +24,18 @@ export async function guard(carried: Carried, { env, cwd, say }: Commit): Promis
     const [paths, leases] = await Promise.all([stagedPaths(cwd), heldIn(carried, env)])
     const touched = collisionsOf(paths, leases, carried)
     if (touched.length === 0) return 0
-    const collisions = await ofOthers(touched, committer, carried)
+    const collisions = await heldByOthers(touched, committer, carried)
     if (collisions.length === 0) return 0
     // Loaded only now: most commits need none of it, and each of them waits.
-    const { guardReport } = await import('../doors/cli/guard-report.ts')
+    const { guardReport } = await import('../doors/cli/guard/report.ts')
     say(guardReport(collisions, { committer, passes: mode === 'warn', now: systemClock.now() }))
     return mode === 'warn' ? 0 : stopped
   } catch (error) {
-    const { harmlessLine } = await import('../doors/cli/harmless.ts')
+    const { harmlessLine } = await import('../doors/cli/terminal/harmless.ts')
     const reason = error instanceof Error ? error.message : String(error)
     say(`parley guard: warning: this commit was not checked. ${harmlessLine(reason)}\n`)
     return 0
   }
-}
-
-/**
- * Without a name a commit is a person's, and every lease is somebody else's. `Name@project` is taken too. Where two exclusive
- * leases are on one file, the older one counts: else neither holder could commit it (mail.guard.older-first).
- */
-async function ofOthers(touched: readonly Collision[], committer: string, { project, key }: Carried) {
-  const [name = '', ...where] = committer.trim().split('@')
-  if (name === '' || !['', project, key].includes(where.join('@'))) return touched
-  const { nameKey } = await import('../base/names.ts')
-  const isOwn = ({ lease }: Collision) => nameKey(lease.agent) === nameKey(name)
-  const own = touched.filter(isOwn)
-  const isOlder = (mine: Collision, { lease }: Collision, path: string) =>
-    mine.lease.id < lease.id && mine.paths.includes(path)
-  return touched
-    .filter((other) => !isOwn(other))
-    .map((other) => ({
-      ...other,
-      paths: other.paths.filter((path) => !own.some((mine) => isOlder(mine, other, path))),
-    }))
-    .filter(({ paths }) => paths.length > 0)
 }
 
 /**

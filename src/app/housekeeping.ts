@@ -1,7 +1,7 @@
 /** Settings → the chores that a server does in the background; by default it only prunes the feed of changes. */
 
+import { pruningChore } from '../core/feed/pruning.ts'
 import type { Chore } from '../core/hub/chores.ts'
-import { pruningChore } from '../core/hub/pruning.ts'
 import { leaseCleanupChore } from '../core/leases/cleanup.ts'
 import { reserveInbox } from '../core/mail/escalation.ts'
 import { overdueChore } from '../core/mail/overdue.ts'

@@ -4,7 +4,7 @@ import type { Log } from '../base/log.ts'
 import { forgetAcknowledged } from '../db/sqlite/acknowledged.ts'
 import { findLoss, type Loss } from '../db/sqlite/loss.ts'
 import { parseDatabaseUrl } from '../db/url.ts'
-import { lastChange } from '../store/changes.ts'
+import { lastChange } from '../store/feed/changes.ts'
 
 /** Thrown by whatever opens the store, until the file is back, a backup is restored or the loss is accepted. */
 export class ChangesMissing extends HubError {

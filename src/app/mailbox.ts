@@ -4,11 +4,10 @@ import { stayAlive, systemClock } from '../base/clock.ts'
 import { createIds } from '../base/ids.ts'
 import { createMetrics } from '../base/metrics.ts'
 import { Arrivals } from '../doors/mailbox-client/arrivals.ts'
-import { Bridge, type BridgeParts } from '../doors/mailbox-client/bridge/bridge.ts'
-import { createGateway } from '../doors/mailbox-client/bridge/gateway.ts'
 import { mailboxClientDoor } from '../doors/mailbox-client/door.ts'
-import { Errands } from '../doors/mailbox-client/errands.ts'
-import { News } from '../doors/mailbox-client/news.ts'
+import { Bridge, type BridgeParts } from '../doors/mailbox-client/openclaw/bridge.ts'
+import { createGateway } from '../doors/mailbox-client/openclaw/gateway.ts'
+import { Retries } from '../doors/mailbox-client/retries.ts'
 import { createServer } from '../doors/mailbox-client/server.ts'
 import { Socket } from '../doors/mailbox-client/socket.ts'
 import { createEngine } from '../doors/mcp/protocol/engine.ts'
@@ -33,11 +32,10 @@ export async function mailbox({ config, warnings }: Settings, { bridge: alone }:
   const named = `${hostname().slice(0, 60)} ${process.pid} ${ids.short()}`
   const serverFor = (part: string) => createServer({ url, key, clock, ids, client: `${named} ${part}` })
   const server = serverFor('tools')
-  const news = new News(clock)
-  const errands = new Errands({ clock, ids, log })
-  const arrivals = new Arrivals({ server, news, clock, connected: () => socket?.open ?? false })
+  const retries = new Retries({ clock, ids, log })
+  const arrivals = new Arrivals({ server, clock, connected: () => socket?.open ?? false })
   const bridge =
-    key === undefined ? undefined : openBridge(config, { server: serverFor('bridge'), errands, clock, ids, log })
+    key === undefined ? undefined : openBridge(config, { server: serverFor('bridge'), retries, clock, ids, log })
   const happened = (event?: unknown) => {
     arrivals.note(event)
     bridge?.look()
@@ -51,14 +49,14 @@ export async function mailbox({ config, warnings }: Settings, { bridge: alone }:
     const engine = createEngine({ clock, ids, log, metrics: createMetrics(), version, usage })
     // A signal ends it as the end of stdin does.
     process.once('SIGINT', () => process.stdin.destroy()).once('SIGTERM', () => process.stdin.destroy())
-    const handled = (id: string) => void errands.run('marking as read', () => server.markRead(id))
+    const handled = (id: string) => void retries.run('marking as read', () => server.markRead(id))
     const waitMs = config.MAX_WAIT_SECONDS * 1000
     await serveStdio(mailboxClientDoor({ server, arrivals, waitMs, handled }), undefined, { engine })
   }
   bridge?.close()
   socket?.close()
   const done = stayAlive()
-  await errands.close(graceMs)
+  await retries.close(graceMs)
   done()
 }
 

@@ -8,7 +8,6 @@ import { HubError } from '../base/errors.ts'
 import { createIds } from '../base/ids.ts'
 import { createLog, type Log, type LogOutput } from '../base/log.ts'
 import { createMetrics } from '../base/metrics.ts'
-import type { Bridge } from '../bridge/bridge.ts'
 import { type Hub, onClose, openHub, type Rules } from '../core/hub/hub.ts'
 import { echoing } from '../db/echo.ts'
 import { migrate, schemaState } from '../db/migrate.ts'
@@ -17,8 +16,9 @@ import { openDb } from '../db/open.ts'
 import type { Db } from '../db/port.ts'
 import { parseDatabaseUrl, shownUrl } from '../db/url.ts'
 import type { Llm } from '../llm/llm.ts'
+import type { Bridge } from '../remote-tools/remote-tools.ts'
 import type { Config } from '../settings/all.ts'
-import { lastChange } from '../store/changes.ts'
+import { lastChange } from '../store/feed/changes.ts'
 import { archiveFolder } from './archive-place.ts'
 import { llmOf } from './llm.ts'
 import { type LossOptions, lossAt, refuseLoss } from './loss.ts'
@@ -176,5 +176,5 @@ function needFile(config: Config, { filled = false } = {}): void {
 
 export const noStore = (config: Config): HubError =>
   new HubError('NOT_FOUND', `There is no store of Parley at ${placeName(config)}, and this command makes none.`, {
-    hint: 'Name the store with STORAGE_ROOT or DATABASE_URL, in the environment or in .env; `parley serve` makes a new one.',
+    hint: 'Name the store with STORAGE_ROOT or DATABASE_URL, in the environment or in ~/.parley/.env; `parley serve` makes a new one.',
   })

@@ -1,24 +1,18 @@
 /** The command line: reads what is asked for, and turns failures into one message and an exit code. */
 import { Command, CommanderError } from 'commander'
 import { HubError } from '../base/errors.ts'
-import { holdNewSpace } from '../base/heap.ts'
-import type { Hub } from '../core/hub/hub.ts'
+import { boundHeap } from '../base/heap.ts'
 import { Fault } from '../db/faults.ts'
-import type { Open } from '../doors/cli/commands.ts'
-import type { Screen, Streams } from '../doors/cli/screen.ts'
-import type { Config } from '../settings/all.ts'
-import { ConfigError, readSettings, type Settings } from '../settings/read.ts'
+import { ConfigError, readSettings } from '../settings/read.ts'
+import { type CommandParts, commandParts, type Surroundings } from './command-parts.ts'
+import { commands } from './commands.ts'
+import type { ConnectOptions } from './connect.ts'
 import { version } from './version.ts'
 
 /** What keeps a folder from being used as storage. */
 const storageFaults: ReadonlySet<string | undefined> = new Set(
   'EACCES EPERM EROFS ENOTDIR EEXIST EISDIR ENAMETOOLONG ELOOP'.split(' '),
 )
-
-/** The process around it, or what a test puts in its place. */
-export interface Surroundings extends Streams {
-  readonly env: NodeJS.ProcessEnv
-}
 
 /** The exit code of what failed or only had to be explained; undefined where it went well, and a server goes on. */
 export async function runProgram(args: readonly string[], around: Surroundings): Promise<number | undefined> {
@@ -28,37 +22,55 @@ export async function runProgram(args: readonly string[], around: Surroundings):
     return undefined
   } catch (error) {
     // Commander has said what is wrong with the command line itself.
-    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
+    if (error instanceof CommanderError) return ownExitCode(error)
     around.stderr.write(`${explain(error)}\n`)
     return error instanceof ConfigError ? 2 : 1
   }
 }
 
-async function createProgram(args: readonly string[], around: Surroundings): Promise<Command> {
-  const { env, stdout, stderr } = around
+/** A command of ours chooses its exit code; a mistake in the command line is 2. */
+const ownExitCode = ({ code, exitCode }: CommanderError): number =>
+  exitCode === 0 || code.startsWith('parley.') ? exitCode : 2
+
+/** `whole` loads every command, for completions and the manual page. */
+export async function createProgram(args: readonly string[], around: Surroundings, whole = false): Promise<Command> {
+  const { env, checkout, stdout, stderr } = around
   const program = new Command('parley')
     .description('A hub where AI agents hold durable conversations over MCP, and where people watch and steer them.')
     .version(version)
     .configureOutput({ writeOut: (text) => void stdout.write(text), writeErr: (text) => void stderr.write(text) })
-    .showHelpAfterError()
+    .showHelpAfterError('`parley --help` lists the commands.')
     .exitOverride()
 
   program
     .command('serve')
     .alias('serve-http')
-    .description('serve every door over HTTP (settings: docs/config.md)')
+    .description('serve every door over HTTP (settings: docs/settings.md)')
     .option('--host <address>', 'the address to listen on (HTTP_HOST)')
     .option('--port <number>', 'the port to listen on, 0 for any free one (HTTP_PORT)')
     .option('--accept-loss', 'go on where acknowledged changes are missing from the database, without them')
-    .action(async ({ host, port, acceptLoss }: { host?: string; port?: string; acceptLoss?: true }) => {
+    .option('--detach', 'serve in the background: `parley status` shows it, `parley stop` ends it')
+    .action(async ({ host, port, acceptLoss, detach }: ServeOptions) => {
       const flags = { ...(host !== undefined && { HTTP_HOST: host }), ...(port !== undefined && { HTTP_PORT: port }) }
-      const release = holdNewSpace()
-      try {
-        const { serve } = await import('./serve.ts')
-        await serve(readSettings(env, { flags, workingFolder: true }), around, { acceptLoss })
-      } finally {
-        release()
+      if (detach) {
+        const { serveDetached, serveLog } = await import('./detach.ts')
+        const { config } = readSettings(env, { flags, checkout })
+        const server = await serveDetached(
+          config,
+          args.slice(1).filter((word) => word !== '--detach'),
+          env,
+        )
+        stdout.write(
+          `Parley ${server.version} is ready at ${server.url} (process ${server.pid}). Its log: ${serveLog(config.STORAGE_ROOT)}\n`,
+        )
+        return
       }
+      const started = boundHeap()
+      const { serve } = await import('./serve.ts')
+      const { withToken } = await import('./token.ts')
+      const settings = readSettings(env, { flags, checkout })
+      await serve({ ...settings, config: withToken(settings.config) }, around, { acceptLoss })
+      started()
     })
 
   program
@@ -66,8 +78,9 @@ async function createProgram(args: readonly string[], around: Surroundings): Pro
     .description('speak MCP over stdin and stdout, for a client that starts it: topics for peers on one machine')
     .option('--project <slug or key>', 'the project whose topics to use (default: commons)')
     .action(async ({ project }: { project?: string }) => {
+      speaksMcp('bus', around)
       const { bus } = await import('./bus.ts')
-      await bus(readSettings(env), project)
+      await bus(readSettings(env, { checkout }), project)
     })
 
   program
@@ -76,8 +89,9 @@ async function createProgram(args: readonly string[], around: Surroundings): Pro
     .option('--agent <name>', 'the agent that the client is (needed, unless PARLEY_API_KEY names it)')
     .option('--project <slug or key>', 'its project (default: commons)')
     .action(async (options: { agent?: string; project?: string }) => {
+      speaksMcp('hub', around)
       const { hub } = await import('./hub.ts')
-      await hub(readSettings(env), options)
+      await hub(readSettings(env, { checkout }), options)
     })
 
   program
@@ -86,202 +100,61 @@ async function createProgram(args: readonly string[], around: Surroundings): Pro
     .option('--bridge', 'no MCP: only bring new messages to an OpenClaw gateway, until a signal ends it')
     .addHelpText('after', mailboxHelp)
     .action(async ({ bridge = false }: { bridge?: boolean }) => {
+      if (!bridge) speaksMcp('mailbox', around)
       const { mailbox } = await import('./mailbox.ts')
-      await mailbox(readSettings(env), { bridge })
+      await mailbox(readSettings(env, { checkout }), { bridge })
+    })
+
+  program
+    .command('connect')
+    .description(
+      'speak MCP over stdin and stdout, for a client that starts it: the front of a door of any Parley server',
+    )
+    .option('--server <url>', 'the server (default: http://127.0.0.1:8765)')
+    .option('--door <door>', 'mail, mailbox, hub or bus (default: that of the invitation, else mail)')
+    .option('--agent <name>', 'the agent that the client is (default: AGENT_NAME, or the one whose key is held)')
+    .option(
+      '--project <slug or key>',
+      'its project (default at the mail door: the repository around the working folder)',
+    )
+    .action(async (options: ConnectOptions) => {
+      speaksMcp('connect', around)
+      const { connect } = await import('./connect.ts')
+      await connect(options, env)
     })
 
   // `parley topics …` and `parley help topics`.
   const asked = args.slice(0, 2)
-  for (const { name, says, load } of commands) {
-    if (asked.includes(name)) program.addCommand(await load(await commandParts(around, !isHook(asked))))
-    else program.command(name).description(says)
+  let parts: Promise<CommandParts> | undefined
+  for (const { name, says, load, hidden = false } of commands) {
+    if (whole || asked.includes(name)) {
+      parts ??= commandParts(around, () => createProgram([], around, true))
+      program.addCommand(await load(await parts), { hidden })
+    } else program.command(name, { hidden }).description(says)
   }
   return program
 }
 
-/** Its settings come from the environment alone, or from the file that PARLEY_ENV_FILE names. */
+interface ServeOptions {
+  readonly host?: string
+  readonly port?: string
+  readonly acceptLoss?: true
+  readonly detach?: true
+}
+
+/** A person who types such a command would see a program that does nothing. */
+function speaksMcp(name: string, { stdin, stderr }: Surroundings): void {
+  if (stdin.isTTY === true)
+    stderr.write(`parley ${name} speaks MCP on stdin: a client starts it. docs/clients.md says how. Ctrl-C ends it.\n`)
+}
+
 const mailboxHelp = `
-Settings (environment, or the file that PARLEY_ENV_FILE names; docs/config.md has all):
+Settings (environment, PARLEY_ENV_FILE or ~/.parley/.env; docs/settings.md has all):
   MAILBOX_SERVER_URL       the server, host:port or a URL (default 127.0.0.1:8765)
   MAILBOX_API_KEY          the key of the agent, from POST /agents/register
   OPENCLAW_GATEWAY_TOKEN   turns the bridge to OpenClaw on, beside the tools
   OPENCLAW_GATEWAY_URL     the gateway (default http://127.0.0.1:18789)
   OPENCLAW_REPLY_MODE      tool: the agent answers by mailbox_reply; inline: its answer is sent back`
-
-/** What a hook of a repository calls, in that repository. */
-const isHook = ([name, what]: readonly string[]): boolean => name === 'guard' && what === 'check'
-
-interface CommandParts {
-  readonly around: Surroundings
-  readonly settings: () => Settings
-  readonly config: () => Config
-  readonly open: Open
-  readonly screen: Screen
-}
-
-async function commandParts(around: Surroundings, workingFolder: boolean): Promise<CommandParts> {
-  let read: Config | undefined
-  // Once: a warning is told once as well.
-  const settings = () => readSettings(around.env, { workingFolder })
-  const config = () => {
-    if (read !== undefined) return read
-    const { config, warnings } = settings()
-    for (const warning of warnings) around.stderr.write(`warning: ${warning}\n`)
-    read = config
-    return config
-  }
-  const { processScreen } = await import('../doors/cli/screen.ts')
-  return {
-    around,
-    settings,
-    config,
-    open: Object.assign(async () => (await import('./open.ts')).openStore(config(), around.stderr), {
-      asWhom: async (hub: Hub) => (await import('./own-caller.ts')).ownCaller(hub, config()),
-    }),
-    screen: processScreen(around),
-  }
-}
-
-interface PeoplesCommand {
-  readonly name: string
-  readonly says: string
-  readonly load: (parts: CommandParts) => Promise<Command>
-}
-
-/** For those who change Parley. */
-const check = (name: 'lint' | 'typecheck', says: string): PeoplesCommand => ({
-  name,
-  says,
-  load: async ({ screen }) => {
-    const { checkCommand } = await import('../doors/cli/checks.ts')
-    const run = async (write: (text: string) => Promise<void>) => (await import('./checks.ts')).runCheck(name, write)
-    return checkCommand({ name, says, run }, screen)
-  },
-})
-
-/** The commands for people: each is loaded only where it is asked for, and the others start without it. */
-const commands: readonly PeoplesCommand[] = [
-  {
-    name: 'topics',
-    says: 'follow topics live, write into them, keep them in order',
-    load: async ({ open, screen }) => (await import('../doors/cli/topics.ts')).topicsCommand(open, screen),
-  },
-  {
-    name: 'list-projects',
-    says: 'list the projects there are, and with --include-agents their agents',
-    load: async ({ open, screen }) => (await import('../doors/cli/projects.ts')).listProjectsCommand(open, screen),
-  },
-  {
-    name: 'list-acks',
-    says: 'list what an agent has not acknowledged',
-    load: async ({ open, screen }) => (await import('../doors/cli/acks.ts')).listAcksCommand(open, screen),
-  },
-  {
-    name: 'acks',
-    says: 'show which acknowledgements an agent owes: pending, remind, overdue',
-    load: async ({ open, config, screen }) =>
-      (await import('../doors/cli/acks.ts')).acksCommand(open, () => config().ACK_TTL_SECONDS / 60, screen),
-  },
-  {
-    name: 'file_reservations',
-    says: 'show which paths agents have reserved, and free them: list, active, soon, release',
-    load: async ({ open, screen }) => (await import('../doors/cli/leases.ts')).leasesCommand(open, screen),
-  },
-  {
-    name: 'guard',
-    says: 'keep commits off the files that other agents have reserved: install, uninstall, status, check',
-    load: async ({ open, config, around, screen }) => {
-      const { guardCommand } = await import('../doors/cli/guard.ts')
-      const { guardSteering } = await import('./guard-steering.ts')
-      return guardCommand(open, guardSteering(config, around), screen)
-    },
-  },
-  {
-    name: 'archive',
-    says: 'compare the Git archive with the database, or make it anew: verify, rebuild',
-    load: async ({ open, config, screen }) => {
-      const { archiveCommand } = await import('../doors/cli/archive.ts')
-      const { archiveSteering } = await import('./archive-steering.ts')
-      return archiveCommand(open, () => archiveSteering(config()), screen)
-    },
-  },
-  {
-    name: 'keys',
-    says: 'keys of agents: create, list, rotate, revoke',
-    load: async ({ open, screen }) => (await import('../doors/cli/keys.ts')).keysCommand(open, screen),
-  },
-  {
-    name: 'login',
-    says: 'print a code for the login of the pages',
-    load: async ({ open, config, around, screen }) => {
-      const { loginCommand } = await import('../doors/cli/login.ts')
-      const { keepSecret } = await import('./secret.ts')
-      const { openLog } = await import('./open.ts')
-      const secret = () => config().SECRET_KEY ?? keepSecret(config().STORAGE_ROOT, openLog(config(), around.stderr))
-      return loginCommand(open, secret, screen)
-    },
-  },
-  {
-    name: 'export',
-    says: 'write out a project or a thread, as Markdown or JSON',
-    load: async ({ open, screen }) => (await import('../doors/cli/transfer.ts')).exportCommand(open, screen),
-  },
-  {
-    name: 'import',
-    says: 'take in a project or a thread that was exported as JSON',
-    load: async ({ open, screen }) => (await import('../doors/cli/transfer.ts')).importCommand(open, screen),
-  },
-  {
-    name: 'backup',
-    says: 'write the whole store into one file, while servers run',
-    load: async ({ open, config, screen }) => {
-      const { backupCommand } = await import('../doors/cli/backup.ts')
-      const { archiveFolder } = await import('./archive-place.ts')
-      return backupCommand(open, () => ({ archives: archiveFolder(config()), parley: version }), screen)
-    },
-  },
-  {
-    name: 'restore',
-    says: 'make a backup the store of this installation',
-    load: async ({ config, screen }) => {
-      const { restoreCommand } = await import('../doors/cli/restore.ts')
-      return restoreCommand(async (wish) => (await import('./restore.ts')).restoreStore(config(), wish), screen)
-    },
-  },
-  {
-    name: 'clear-and-reset-everything',
-    says: 'delete the database, the archives and the signing key, for good',
-    load: async ({ config, screen }) => {
-      const { clearCommand } = await import('../doors/cli/clear.ts')
-      const { needUnused, removeStore, surveyStore } = await import('./store.ts')
-      const clearing = () => ({
-        survey: () => surveyStore(config()),
-        needUnused: () => needUnused(config()),
-        remove: () => removeStore(config()),
-      })
-      return clearCommand(clearing, screen)
-    },
-  },
-  {
-    name: 'doctor',
-    says: 'look for what is wrong with this installation',
-    load: async ({ settings, screen }) => {
-      const { doctorCommand } = await import('../doors/cli/doctor.ts')
-      const { examine } = await import('./doctor.ts')
-      return doctorCommand(() => examine(settings), screen)
-    },
-  },
-  check('lint', 'check the style of the source'),
-  check('typecheck', 'check the types of the source'),
-  {
-    name: 'migrate',
-    says: 'bring the database up to date',
-    load: async ({ config, screen }) => {
-      const { migrateCommand } = await import('../doors/cli/migrate.ts')
-      return migrateCommand(async (wish) => (await import('./open.ts')).migrateDatabase(config(), wish), screen)
-    },
-  },
-]
 
 /** One clear message for what a person can put right; everything else keeps its trace. */
 function explain(error: unknown): string {

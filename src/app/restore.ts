@@ -10,11 +10,11 @@ import { checkBackup, restoreArchives, restoreDatabase } from '../core/backups/r
 import { openDb } from '../db/open.ts'
 import { acknowledgedFile, forgetAcknowledged } from '../db/sqlite/acknowledged.ts'
 import { parseDatabaseUrl } from '../db/url.ts'
-import type { Restored, RestoreWish } from '../doors/cli/restore.ts'
+import type { Restored, RestoreWish } from '../doors/cli/operating/restore.ts'
 import type { Config } from '../settings/all.ts'
 import { archiveFolder, authorOf } from './archive-place.ts'
 import { databaseName, databaseUrl } from './open.ts'
-import { databaseFiles, isStoreThere, needUnused } from './store.ts'
+import { databaseFiles, isStoreThere, needUnused, removeArchive } from './store.ts'
 
 export async function restoreStore(config: Config, { file, force, progress }: RestoreWish): Promise<Restored> {
   const manifest = await checkBackup(file)
@@ -41,7 +41,7 @@ export async function restoreStore(config: Config, { file, force, progress }: Re
     throw error instanceof HubError ? error : damaged(file, firstLine((error as Error).message), error)
   }
   // The database first: without archives, or with old ones, the server makes them anew.
-  rmSync(archiveFolder(config), { recursive: true, force: true })
+  removeArchive(config)
   if (existsSync(draft)) renameSync(draft, archiveFolder(config))
   if (taken) await showFiles(config)
   return { database, manifest, archives: taken }

@@ -26,20 +26,21 @@ import { keepChores } from '../core/hub/chores.ts'
 import { itself } from '../core/hub/commit.ts'
 import { countWaiters, type Hub, onClose } from '../core/hub/hub.ts'
 import { fileAll } from '../core/messages/filing.ts'
-import { keepCounting } from '../core/oversight/counting.ts'
-import { keepRelating } from '../core/oversight/relating.ts'
+import { keepCounting } from '../core/pages/activity-counts.ts'
+import { keepRelating } from '../core/pages/find-related.ts'
 import { keepSearchable } from '../core/search/projection.ts'
 import { finishRemovals } from '../core/topics/removal.ts'
 import { refusingDb } from '../db/refusing.ts'
 import { busDoor } from '../doors/bus/door.ts'
 import { busPath, busScope } from '../doors/bus/holder.ts'
-import type { Streams } from '../doors/cli/screen.ts'
+import type { Streams } from '../doors/cli/terminal/screen.ts'
 import { createApp, listen } from '../doors/http/app.ts'
 import { boundConnections } from '../doors/http/connections.ts'
 import { createGuard } from '../doors/http/guard.ts'
 import { createWrongKeys } from '../doors/http/wrong-keys.ts'
 import { hubDoor } from '../doors/hub/door.ts'
 import { hubPath, hubScope } from '../doors/hub/scope.ts'
+import { mountJoin } from '../doors/join/door.ts'
 import type { About } from '../doors/mail/about.ts'
 import { mailDoor } from '../doors/mail/door.ts'
 import { mailScope } from '../doors/mail/scope.ts'
@@ -55,12 +56,13 @@ import type { Config } from '../settings/all.ts'
 import type { Settings } from '../settings/read.ts'
 import { startArchiving } from './archiving.ts'
 import { banner, notReady } from './banner.ts'
-import { openBridgeOf } from './bridging.ts'
 import { guardInstallation } from './guard-steering.ts'
 import { choresOf } from './housekeeping.ts'
 import { llmOf } from './llm.ts'
 import { ChangesMissing } from './loss.ts'
 import { databaseName, openDatabase, openLog, openOn, storageName } from './open.ts'
+import { openBridgeOf } from './remote-tools.ts'
+import { noteRunning } from './running.ts'
 import { keepSecret } from './secret.ts'
 import { openSignIn } from './sign-in.ts'
 import { taskStore } from './tasks.ts'
@@ -88,6 +90,7 @@ export async function serve(
   const server = await startServer(config, log, { acceptLoss })
   giveBackAtRest(systemClock)
   stopOnSignal(server.stop, log)
+  noteRunning(config.STORAGE_ROOT, { url: server.url, version, started: new Date(systemClock.now()).toISOString() })
   stdout.write(`${server.missing === undefined ? banner({ version, ...server }) : notReady({ version, ...server })}\n`)
 }
 
@@ -145,7 +148,7 @@ export async function startServer(config: Config, log: Log, { acceptLoss = false
         },
       },
     })
-    const wrongKeys = createWrongKeys(config.HTTP_WRONG_KEYS_PER_MINUTE, (guessing, wrong) =>
+    const wrongKeys = createWrongKeys(config.HTTP_WRONG_KEYS_PER_MINUTE, clock, (guessing, wrong) =>
       guess(hub, itself, guessing, async () => ({ wrong })),
     )
     const app = createApp({
@@ -172,6 +175,7 @@ export async function startServer(config: Config, log: Log, { acceptLoss = false
     mountDoor(app, { engine, path: busPath, door: busDoor(hub, version), scope: busScope })
     mountWeb(app, { hub, secret, token: config.HTTP_BEARER_TOKEN, ended, mailPath: config.HTTP_PATH, version })
     mountPost(app, hub, { registrationOpen: config.REGISTRATION_OPEN, version })
+    mountJoin(app, hub, { publicUrl: config.HTTP_PUBLIC_URL, mailPath: config.HTTP_PATH })
     mountSockets(app, hub, {
       wrongKeys,
       guard: createGuard({ host: config.HTTP_HOST, ...signIn }),

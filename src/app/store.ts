@@ -1,6 +1,7 @@
 /** The whole store of an installation: its database, its archives and its key, wherever they are. */
 import { existsSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { listFile } from '../archive/archive.ts'
 import { pause } from '../base/clock.ts'
 import { HubError } from '../base/errors.ts'
 import { openDb } from '../db/open.ts'
@@ -9,10 +10,13 @@ import { isOpenElsewhere } from '../db/sqlite/alone.ts'
 import { refuseForeign } from '../db/sqlite/owner.ts'
 import { parseDatabaseUrl } from '../db/url.ts'
 import type { Config } from '../settings/all.ts'
-import { countOthers, countRows, dropTables, keptTables, leftOut, listTables } from '../store/tables.ts'
+import { countOthers, countRows, dropTables, keptTables, leftOut, listTables } from '../store/exports/tables.ts'
 import { archiveFolder } from './archive-place.ts'
+import { serveLog } from './detach.ts'
 import { isBeyondReading } from './loss.ts'
 import { databaseName, databaseUrl, noStore } from './open.ts'
+import { notesFolder } from './running.ts'
+import { tokenFile } from './token.ts'
 
 /** A SQLite database, and what SQLite and Parley keep beside it. */
 export const databaseFiles = (file: string): string[] =>
@@ -37,7 +41,13 @@ export interface Survey {
   readonly strangers: readonly string[]
 }
 
-const secretFile = ({ STORAGE_ROOT }: Config): string => join(STORAGE_ROOT, 'secret.key')
+/** What Parley keeps in its folder besides the database and the archives. */
+const ownFiles = ({ STORAGE_ROOT: root }: Config): string[] => [
+  join(root, 'secret.key'),
+  tokenFile(root),
+  serveLog(root),
+  notesFolder(root),
+]
 
 /** Of each noun that people know. */
 const counted = ['projects', 'agents', 'threads', 'messages', 'leases']
@@ -48,7 +58,7 @@ export async function surveyStore(config: Config): Promise<Survey> {
   const absent = place.dialect === 'sqlite' && !existsSync(place.file)
   const rows = absent || isBeyondReading(databaseUrl(config)) ? {} : await countAll(config)
   const own = place.dialect === 'sqlite' ? databaseFiles(place.file) : []
-  const files = [...own, archives, secretFile(config)]
+  const files = [...own, archives, listFile(archives), ...ownFiles(config)]
     .filter((path) => existsSync(path))
     .map((path) => ({ path, bytes: sizeOf(path) }))
   const inFolder = existsSync(config.STORAGE_ROOT) ? readdirSync(config.STORAGE_ROOT) : []
@@ -84,7 +94,7 @@ async function withDb<T>(config: Config, work: (db: Db) => Promise<T>): Promise<
   }
 }
 
-function sizeOf(path: string): number {
+export function sizeOf(path: string): number {
   const { size } = statSync(path)
   if (!statSync(path).isDirectory()) return size
   return readdirSync(path, { recursive: true, withFileTypes: true })
@@ -126,8 +136,13 @@ export async function removeStore(config: Config): Promise<void> {
   const place = parseDatabaseUrl(databaseUrl(config))
   if (place.dialect === 'postgres') await withDb(config, (db) => db.tx(dropOwn))
   else for (const path of databaseFiles(place.file)) rmSync(path, { force: true })
-  rmSync(archiveFolder(config), { recursive: true, force: true })
-  rmSync(secretFile(config), { force: true })
+  removeArchive(config)
+  for (const file of ownFiles(config)) rmSync(file, { recursive: true, force: true })
+}
+
+export function removeArchive(config: Config): void {
+  const folder = archiveFolder(config)
+  for (const path of [listFile(folder), folder]) rmSync(path, { recursive: true, force: true })
 }
 
 /** A schema in which Parley's tables are not is somebody else's. */

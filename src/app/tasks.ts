@@ -1,7 +1,7 @@
 /** Tasks as the MCP engine keeps them: in the hub, under the name of this process. */
 
 import type { Hub } from '../core/hub/hub.ts'
-import { newHolder } from '../core/hub/turns.ts'
+import { newHolder } from '../core/hub/job-leases.ts'
 import {
   awaitTask,
   createTask,

@@ -1,5 +1,6 @@
 /** The archive of all projects in one folder: their repositories, and up to where the feed of changes is in them. */
 import {
+  appendFileSync,
   closeSync,
   existsSync,
   fsyncSync,
@@ -16,16 +17,17 @@ import {
 import { join } from 'node:path'
 import { tryGit } from './git.ts'
 import { type Commit, isShown, type Owner, Repository } from './repository.ts'
+import { ownFolder } from './slots.ts'
 
 /** A place in the feed of changes. */
-export interface Place {
+export interface FeedPosition {
   readonly tx: number
   readonly id: number
 }
 
 interface Kept {
   readonly id: string
-  readonly place?: Place | undefined
+  readonly place?: FeedPosition | undefined
 }
 
 /** Of the whole archive: its id, and up to where the feed of changes is in it. */
@@ -45,12 +47,21 @@ export const projectFolders = (folder: string): string[] => {
     .map(({ name }) => name)
 }
 
-/** Projects whose files are there, and whose repository is gone. Folders of other people hold no such files. */
-export const lostRepositories = (folder: string): string[] =>
-  projectFolders(folder).filter((slug) => {
-    const has = (name: string) => existsSync(join(folder, slug, name))
-    return !has('.git') && (has('agents') || has('messages'))
-  })
+/** The projects that have a repository, one a line. Beside the folder: it tells of a folder that is gone whole, too. */
+export const listFile = (folder: string): string => `${folder}.list`
+
+const listedProjects = (folder: string): string[] =>
+  existsSync(listFile(folder)) ? readFileSync(listFile(folder), 'utf8').split('\n').filter(Boolean) : []
+
+const hasRepository = (folder: string, slug: string): boolean => existsSync(join(folder, slug, '.git'))
+
+/** Projects whose repository is gone: those that are listed, and those whose files are there. */
+export function lostRepositories(folder: string): string[] {
+  const withFiles = projectFolders(folder).filter((slug) =>
+    ['agents', 'messages'].some((name) => existsSync(join(folder, slug, name))),
+  )
+  return [...new Set([...listedProjects(folder), ...withFiles])].filter((slug) => !hasRepository(folder, slug))
+}
 
 /** Whether all files are checked out as of the newest commits. */
 export const isAllShown = (folder: string): boolean =>
@@ -61,7 +72,7 @@ export class Archive {
   readonly owner: Owner
   readonly #open = new Map<string, Repository>()
   readonly #touched = new Set<string>()
-  /** Those whose files are not checked out yet. */
+  /** Projects whose files are not checked out yet. */
   readonly #unshown = new Set<string>()
 
   /** `newId` names an archive that is just begun. */
@@ -69,17 +80,25 @@ export class Archive {
     mkdirSync(folder, { recursive: true, mode: 0o700 })
     this.folder = folder
     this.owner = { id: readState(folder)?.id ?? beginState(folder, newId), author }
-    for (const slug of projectFolders(folder)) if (!isShown(join(folder, slug))) this.#unshown.add(slug)
+    const listed = new Set(listedProjects(folder))
+    for (const slug of projectFolders(folder)) {
+      if (!isShown(join(folder, slug))) this.#unshown.add(slug)
+      if (!listed.has(slug) && isOurs(folder, slug)) this.#list(slug)
+    }
   }
 
-  get place(): Place | undefined {
+  #list(slug: string): void {
+    appendFileSync(listFile(this.folder), `${slug}\n`, { mode: 0o600 })
+  }
+
+  get place(): FeedPosition | undefined {
     const kept = readState(this.folder)
     // Somebody has put another archive in its place: that one begins anew.
     return kept?.id === this.owner.id ? kept.place : undefined
   }
 
   /** Without a place everything is made anew by whoever looks next. */
-  setPlace(place: Place | undefined): void {
+  setPlace(place: FeedPosition | undefined): void {
     writeState(this.folder, { id: this.owner.id, place })
   }
 
@@ -132,10 +151,22 @@ export class Archive {
     const known = this.#open.get(slug)
     const usable = known !== undefined && (this.#touched.has(slug) || known.isCurrent())
     if (!usable) this.#close(slug)
-    const repository = usable ? known : await Repository.open(join(this.folder, slug), this.owner)
+    const repository = usable ? known : await this.#openRepository(slug)
     // The one that was used last stands last.
     this.#open.delete(slug)
     this.#open.set(slug, repository)
+    return repository
+  }
+
+  /** A repository that somebody has removed is not begun anew at its end: the whole archive is made anew. */
+  async #openRepository(slug: string): Promise<Repository> {
+    const listed = listedProjects(this.folder).includes(slug)
+    if (listed && !hasRepository(this.folder, slug)) {
+      this.setPlace(undefined)
+      throw new Error(`the archive of ${slug} is gone from ${this.folder}; everything is archived anew`)
+    }
+    const repository = await Repository.open(join(this.folder, slug), this.owner)
+    if (!listed) this.#list(slug)
     return repository
   }
 
@@ -181,6 +212,7 @@ function beginState(folder: string, newId: string): string {
 
 function writeState(folder: string, kept: Kept): void {
   const path = join(folder, stateFile)
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
   const handle = openSync(`${path}.new`, 'w', 0o600)
   try {
     writeSync(handle, `${JSON.stringify(kept)}\n`)
@@ -209,13 +241,16 @@ export function replaceBy({ folder }: Archive, rebuilt: Archive): void {
   rebuilt.close()
   mkdirSync(join(folder, replaced), { recursive: true })
   const anew = projectFolders(rebuilt.folder)
-  const isOurs = (slug: string) => anew.includes(slug) || existsSync(join(folder, slug, '.git', 'parley'))
-  const old = projectFolders(folder).filter(isOurs)
+  const old = projectFolders(folder).filter((slug) => anew.includes(slug) || isOurs(folder, slug))
   for (const slug of old) renameSync(join(folder, slug), join(folder, replaced, slug))
   for (const slug of anew) renameSync(join(rebuilt.folder, slug), join(folder, slug))
+  writeFileSync(listFile(folder), anew.map((slug) => `${slug}\n`).join(''), { mode: 0o600 })
 }
 
-/** What a rebuild has left, or one that was killed. */
+const isOurs = (folder: string, slug: string): boolean => existsSync(ownFolder(join(folder, slug)))
+
+/** Removes the files of earlier rebuilds, finished or killed. */
 export function clearLeftovers({ folder }: Archive): void {
-  for (const name of [rebuilding, replaced]) rmSync(join(folder, name), { recursive: true, force: true })
+  for (const name of [rebuilding, listFile(rebuilding), replaced])
+    rmSync(join(folder, name), { recursive: true, force: true })
 }

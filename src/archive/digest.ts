@@ -7,7 +7,7 @@ export interface DigestEntry {
   readonly seq: number
   readonly createdAt: number
   readonly from: Party
-  /** Those it was openly sent to. */
+  /** The open recipients: no blind copies. */
   readonly to: readonly Party[]
   readonly subject: string
   /** The beginning of the message. */

@@ -8,7 +8,7 @@ export interface Party {
   readonly project: string
 }
 
-/** What goes along with a message. Inline images may stand in its body. */
+/** An attachment of a message. Inline images may stand in its body. */
 export type Enclosure =
   | { readonly kind: 'link'; readonly uri: string }
   | ({ readonly mediaType: string; readonly original?: string | undefined } & (
@@ -30,7 +30,7 @@ export interface ArchivedMessage {
   readonly ackRequired: boolean
   readonly body: string
   readonly attachments: readonly Enclosure[]
-  /** What was said in a topic has these, and no recipients. */
+  /** Set for a message in a topic, which has no recipients. */
   readonly said?: {
     readonly seq: number
     readonly kind: string
@@ -67,7 +67,7 @@ export const addressIn =
 
 interface Copy {
   readonly path: string
-  /** Those that the reader of this copy may know of; the file has the field only where there are some. */
+  /** Blind copies that the reader of this copy may know of; the file has the field only where there are some. */
   readonly bcc?: readonly Party[]
 }
 

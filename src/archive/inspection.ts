@@ -34,7 +34,7 @@ export class Inspection {
     return inspection
   }
 
-  /** What is wrong with a file that should be there with this text, committed and in the folder. */
+  /** The fault of a file that should have this text, committed and in the folder. */
   compare(path: string, text: string): Fault | undefined {
     return this.#compare(path, shaOf('blob', [Buffer.from(text)]))
   }

@@ -1,4 +1,4 @@
-/** What git's objects take in memory until they are written. */
+/** Memory that git's objects take until they are written. */
 import { inflateSync } from 'node:zlib'
 import { expect, test } from 'vitest'
 import { deflated } from './objects.ts'

@@ -33,9 +33,9 @@ const [smallestSeal, largestSeal] = [512 * 1024, 4 * 1024 * 1024]
 
 export class GrowingPack {
   readonly #folder: string
-  /** What was kept, a part each time. Joined, they would be copied with every page: megabytes that wait for a collection. */
+  /** The bytes written, a part for each write. Joined, they would be copied with every page: megabytes that wait for a collection. */
   readonly #parts: Buffer[] = []
-  /** What was not kept yet, an object each. */
+  /** Objects not written yet. */
   readonly #added: Buffer[] = []
   #entries = new Map<string, Entry>()
   /** In order, as far as they were kept. */

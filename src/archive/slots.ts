@@ -2,10 +2,10 @@
 import { closeSync, constants, mkdirSync, openSync, readSync, writeSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
-/** What a commit can be found by: the number of a message, an agent or a lease. Of topics the name of the file is kept. */
+/** Commits are found by the number of a message, an agent or a lease. Of topics the name of the file is kept. */
 export type Noun = 'messages' | 'agents' | 'leases' | 'topics'
 
-/** What Parley itself keeps in a repository. */
+/** Parley's own files in a repository. */
 export const ownFolder = (folder: string): string => join(folder, '.git', 'parley')
 
 /** Where a noun's numbers are kept, in the folder of a repository. */

@@ -72,7 +72,7 @@ export class Folder {
   readonly #groups: Group[] = []
   /** The group that was touched last. */
   #touched: Group | undefined
-  /** Those that were looked into. */
+  /** Folders that were read or made. */
   readonly #folders = new Map<string, Folder>()
   readonly #dirty = new Set<string>()
   /** The changes since the last version, by the key of their entry, in places of that version. */

@@ -13,7 +13,7 @@ export interface CommitFacts {
 export interface ArchiveView {
   /** The commits of these numbers, as far as they are archived by now. Takes no process and some microseconds each. */
   find(slug: string, noun: Exclude<Noun, 'topics'>, ids: readonly number[]): ReadonlyMap<number, string>
-  /** Those that are in the archive. */
+  /** The facts of these commits; commits that the archive does not have are left out. */
   describe(slug: string, shas: readonly string[]): Promise<CommitFacts[]>
 }
 

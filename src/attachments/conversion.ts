@@ -1,6 +1,6 @@
 /** The process of images.ts: it takes pictures, one after the other, and answers with WebP. */
 import { constants, setPriority } from 'node:os'
-import sharp from 'sharp'
+import type Sharp from 'sharp'
 import type { Raster } from './kinds.ts'
 
 /** To the process. */
@@ -15,21 +15,31 @@ export interface Question {
 /** From the process. */
 export type Answer =
   | { readonly webp: Uint8Array }
-  | { readonly fault: 'lying' | 'pixels' | 'broken'; readonly why?: string }
+  | { readonly fault: 'lying' | 'pixels' | 'broken' | 'no-library'; readonly why?: string }
 
 const quality = 80
 /** Of 0 to 6. At 4 the file is a tenth smaller, and takes twice the time. */
 const effort = 2
 const mostSeconds = 30
 
-// Whoever waits for a picture waits for a second; the server, which all others wait for, goes first. Threads started later inherit it.
+// A picture may wait for a second; the server, which all others wait for, goes first. Threads started later inherit the priority.
 setPriority(constants.priority.PRIORITY_BELOW_NORMAL)
-// Pictures come rarely: what it would keep for the next one is memory lost.
-sharp.cache(false)
-// Of several threads the server would have fewer processors.
-sharp.concurrency(1)
+
+/** An optional package of 20 MB: `npm install --omit=optional` leaves it out. */
+const library: Promise<typeof Sharp | undefined> = import('sharp').then(
+  ({ default: sharp }) => {
+    // Pictures come rarely: what it would keep for the next one is memory lost.
+    sharp.cache(false)
+    // Of several threads the server would have fewer processors.
+    sharp.concurrency(1)
+    return sharp
+  },
+  () => undefined,
+)
 
 async function convert({ bytes, kind, pixels, side }: Question): Promise<Answer> {
+  const sharp = await library
+  if (sharp === undefined) return { fault: 'no-library' }
   // All pictures of an animation: their pixels count together.
   const options = { limitInputPixels: pixels, failOn: 'error', animated: true, autoOrient: true } as const
   try {

@@ -51,7 +51,7 @@ export const isHidden = (folder: string, path: string): boolean =>
 
 const keyName = /(?:^|[\\/])id_(?:rsa|dsa|ecdsa|ed25519)(?:_sk)?$|\.(?:jks|kdbx|key|keystore|p12|p8|pem|pfx|ppk)$/i
 
-/** What the programs that make private keys write into their files. */
+/** Marks in the files of programs that make private keys. */
 const keyMarks = ['PRIVATE KEY-----', 'PRIVATE KEY BLOCK-----', 'PuTTY-User-Key-File', 'AGE-SECRET-KEY-1']
 
 export const isKeyName = (path: string): boolean => keyName.test(path)

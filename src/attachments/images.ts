@@ -53,6 +53,7 @@ export class Converter {
     if ('webp' in answer) return Buffer.from(answer.webp.buffer, answer.webp.byteOffset, answer.webp.length)
     if (answer.fault === 'lying') throw lying(what, kind)
     if (answer.fault === 'pixels') throw tooManyPixels(what)
+    if (answer.fault === 'no-library') throw noLibrary(what)
     throw refused(what, `is no whole ${kind.toUpperCase()} picture`, {
       hint: 'Nothing was sent. It is cut off or broken: make it anew.',
       cause: new Error(answer.why),
@@ -94,7 +95,7 @@ export class Converter {
       env: programEnv(),
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     })
-    // What fails while nobody asks is found by the next picture: it is not connected any more.
+    // A converter that fails while idle is replaced by the next picture: its channel is not connected any more.
     this.#child.on('error', () => {})
     return this.#child
   }
@@ -122,4 +123,9 @@ export const lying = (what: string, declared: string): HubError =>
 const tooManyPixels = (what: string): HubError =>
   refused(what, `has more than ${limits.imagePixels} pixels, or a side of more than ${limits.imageSide}`, {
     hint: 'Nothing was sent. Scale it down.',
+  })
+
+const noLibrary = (what: string): HubError =>
+  refused(what, 'cannot be converted: this Parley was installed without the package sharp', {
+    hint: 'Nothing was sent. The operator installs Parley with its optional packages, or sets CONVERT_IMAGES=false.',
   })

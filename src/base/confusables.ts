@@ -73,7 +73,7 @@ const likeness = once(
     new Map(Object.entries(table).flatMap(([like, chars]) => [...chars].map((char) => [char, like] as const))),
 )
 
-/** What a name looks like: two names with the same look are taken for each other. Without case, as names are compared. */
+/** The look of a name: people mistake names with the same look for each other. Without case, as names are compared. */
 export function lookOf(name: string): string {
   const plain = name
     .normalize('NFKC')

@@ -101,7 +101,7 @@ export class HubError extends Error {
   readonly retryAfter: number | undefined
 
   constructor(code: Code, message: string, { hint, reason, cause, retryAfter }: Details = {}) {
-    // Whoever words an error cuts what it repeats with `echo`; this is for those who forget (all.errors.short).
+    // The writer of an error cuts quoted input with `echo`; this cut is for a writer who forgets (all.errors.short).
     super(cut(message, limits.errorLength), cause === undefined ? undefined : { cause })
     this.name = 'HubError'
     this.code = code

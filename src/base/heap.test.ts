@@ -2,8 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { expect, test } from 'vitest'
 import { TestClock } from '../../test/support/clock.ts'
 import { verifies } from '../../test/support/verifies.ts'
-import { systemClock } from './clock.ts'
-import { Crowd, giveBackAtRest } from './heap.ts'
+import { giveBackAtRest } from './heap.ts'
 
 const module = JSON.stringify(new URL('./heap.ts', import.meta.url).href)
 
@@ -15,54 +14,51 @@ const run = (program: string): unknown => {
 /** In a process of its own: the heap of this one may be as large as it gets. */
 const program = `
   import v8 from 'node:v8'
-  import { holdNewSpace } from ${module}
-  const fill = () => {
-    for (let n = 0, kept = []; n < 1e6; n++) kept.push({ n })
-    return v8.getHeapSpaceStatistics().find(({ space_name }) => space_name === 'new_space').space_size
+  import { isMainThread, parentPort, Worker } from 'node:worker_threads'
+  import { boundHeap, workerLimits } from ${module}
+  const size = () => v8.getHeapSpaceStatistics().find(({ space_name }) => space_name === 'new_space').space_size
+  const fill = async () => {
+    for (let turn = 0, kept = []; turn < 40; turn++) {
+      kept = [...kept.slice(-9), Array.from({ length: 1e5 }, (_, n) => ({ n }))]
+      await new Promise(setImmediate)
+    }
+    return size()
   }
-  const release = holdNewSpace()
-  const held = fill()
-  release()
-  console.log(JSON.stringify([held, fill()]))`
+  if (isMainThread) {
+    const started = boundHeap()
+    const starting = await fill()
+    started()
+    const working = await fill()
+    new Worker(process.execArgv.at(-1), { eval: true, resourceLimits: workerLimits }).on('message', (worker) =>
+      console.log(JSON.stringify({ starting, working, worker })))
+  } else parentPort.postMessage(size())`
 
-test('The new space of the heap is held at its size, and grows once it is released', () => {
-  const [held, released] = run(program) as [number, number]
-  expect(held).toBeLessThan(12e6)
-  expect(released).toBeGreaterThan(16e6)
+test('The new space of a server does not grow while it starts, and a little while it works; that of a worker has its size at once', () => {
+  const { starting, working, worker } = run(program) as Record<'starting' | 'working' | 'worker', number>
+  expect(starting).toBeLessThan(12e6)
+  expect(working).toBeGreaterThan(16e6)
+  expect(working).toBeLessThanOrEqual(32 << 20)
+  expect(worker).toBeGreaterThan(4e6)
+  expect(worker).toBeLessThanOrEqual(8 << 20)
 })
 
-test('While more and more come the new space is held, and not while they are as many as before', () => {
-  const timers: (() => void)[] = []
-  let held = 0
-  const hold = () => {
-    held++
-    return () => {
-      held--
-    }
-  }
-  const after = (_ms: number, fn: () => void) => {
-    timers.push(fn)
-    return () => {}
-  }
-  const crowd = new Crowd({ ...systemClock, after }, hold)
-  const calm = () => {
-    while (timers.length > 0) timers.shift()?.()
-  }
-  for (let count = 1; count <= 100; count++) crowd.note(count)
-  expect(held).toBe(0)
-  for (let count = 101; count <= 300; count++) crowd.note(count)
-  expect([held, timers.length]).toEqual([1, 1])
-  timers.shift()?.()
-  expect(held).toBe(1)
-  calm()
-  expect(held).toBe(0)
-  for (const count of [300, 290, 300]) crowd.note(count)
-  expect(held).toBe(0)
-  // They went, and come again.
-  for (const count of [120, 250]) crowd.note(count)
-  expect(held).toBe(1)
-  calm()
-  expect(held).toBe(0)
+test('A collection at rest gives back old objects too, without holding up the program for it', () => {
+  const [before, after] = run(`
+    import v8 from 'node:v8'
+    import { systemClock } from ${JSON.stringify(new URL('./clock.ts', import.meta.url).href)}
+    import { giveBackAtRest } from ${module}
+    const old = () => v8.getHeapSpaceStatistics().find(({ space_name }) => space_name === 'old_space').space_used_size
+    let look
+    giveBackAtRest({ ...systemClock, after: (_ms, fn) => { look = fn; return () => {} } }, { busy: () => 0 })
+    let kept = []
+    for (let n = 0; n < 1e6; n++) kept.push({ n })
+    kept = []
+    const before = old()
+    look()
+    const began = Date.now()
+    while (old() > before / 2 && Date.now() - began < 20_000) await new Promise((resolve) => setTimeout(resolve, 20))
+    console.log(JSON.stringify([before, old()]))`) as [number, number]
+  expect(after).toBeLessThan(before / 2)
 })
 
 verifies('serve.memory.rest', 'What a busy time left is collected once, at rest, where it is worth it', () => {

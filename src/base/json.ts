@@ -58,7 +58,7 @@ const [quote, backslash, comma, colon] = [0x22, 0x5c, 0x2c, 0x3a]
 const [openList, closeList, openObject, closeObject] = [0x5b, 0x5d, 0x7b, 0x7d]
 
 /**
- * What is wrong with it, by one pass over bytes that need not be JSON: 10 ms for 4 MiB at worst. Parsing 4 MiB of `[[[[…`
+ * The reason to refuse these bytes, in one pass; they need not be JSON: 10 ms for 4 MiB at worst. Parsing 4 MiB of `[[[[…`
  * took 1.4 s, and walking it ended the process; 600,000 objects took a second.
  */
 function heaviness(bytes: Uint8Array, mostInBatch: number = limits.batchMessages): string | undefined {

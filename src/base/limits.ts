@@ -2,7 +2,7 @@
 
 const MiB = 1024 * 1024
 
-/** A limit that the operator may change is a setting; those are `hub.limits`. */
+/** A limit that an operator may change is not here: it is a setting in `settings/<subject>.ts`. */
 export const limits = {
   /** Bytes of one request: the body of an HTTP request, or a line on stdin. */
   requestBytes: 4 * MiB,
@@ -75,7 +75,7 @@ export const limits = {
   /** Characters of the reason given for a contact, a lease or the end of a topic. */
   reasonLength: 1000,
 
-  /** Seconds of the longest lease: thirty days. Whoever forgets one does not keep others away for good. */
+  /** Seconds of the longest lease: thirty days. A forgotten one does not keep others away for good. */
   leaseSeconds: 30 * 86_400,
 
   /** Agents, topics, peers, contacts or leases in one answer. */
@@ -101,7 +101,7 @@ export const limits = {
   socketMessageBytes: 4096,
   /** Bytes of all answers and events together that clients have not read yet; then connections are closed. */
   unsentBytes: 256 * MiB,
-  /** What a client of another server takes: more than any answer of Parley or of a gateway has. */
+  /** Bytes of an answer that a client of another server reads: more than Parley or a gateway sends. */
   clientAnswerBytes: 32 * MiB,
   /** Characters of the answers of a batch together; one answer always fits, those past it are errors. */
   batchAnswerLength: 8 * MiB,

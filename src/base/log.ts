@@ -1,7 +1,8 @@
 /** The log: pino, pretty on a terminal, JSON elsewhere; never a token, never a message body. */
 import { createRequire } from 'node:module'
+import { fileURLToPath } from 'node:url'
 import { type DestinationStream, type Logger, pino } from 'pino'
-import type Pretty from 'pino-pretty'
+import { moduleBeside } from './modules.ts'
 
 export type Log = Logger
 
@@ -33,8 +34,8 @@ export interface LogOptions {
   readonly to: LogOutput
 }
 
-/** For a terminal only: a service and a bus process do without its 28 files. */
-const loadPretty = (): typeof Pretty => createRequire(import.meta.url)('pino-pretty')
+const loadPretty = (): typeof import('./pretty.ts')['pretty'] =>
+  createRequire(import.meta.url)(fileURLToPath(moduleBeside(import.meta.url, 'pretty'))).pretty
 
 export function createLog({ level, json, rich, to }: LogOptions): Log {
   const stream: DestinationStream = json

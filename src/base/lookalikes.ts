@@ -1,4 +1,4 @@
-/** What keeps a name from passing for another: characters that nobody sees, and letters of scripts that do not belong together. */
+/** Names that could pass for another: characters that nobody sees, and letters of scripts that do not belong together. */
 import { once } from './once.ts'
 
 /** Most names are: they need no other look. */

@@ -1,4 +1,4 @@
-/** What is made when it is first asked for, and kept. */
+/** A value that is made on its first use, and kept. */
 
 export function once<T>(make: () => T): () => T {
   let made: { value: T } | undefined

@@ -1,4 +1,4 @@
-/** What text from outside must be: the bounds, to the byte. */
+/** The limits on text from outside, to the byte. */
 import { describe, expect, test } from 'vitest'
 import { limits } from './limits.ts'
 import { bodyFault, clientIdFault, textFault } from './text.ts'

@@ -1,6 +1,56 @@
-/** Where the two engines speak differently, by name: everything else is one SQL. */
+/** The differences between the engines, by name: everything else is one SQL, and nobody asks which engine runs. */
 import sql, { empty, join, raw, type Sql } from 'sql-template-tag'
-import type { Dialect } from './port.ts'
+import type { Dialect, Reader } from './port.ts'
+
+export interface Capabilities {
+  /** Transactions write beside each other: rows have to be locked, and a lower id may become visible after a higher one. */
+  readonly concurrentWriters: boolean
+  /** A statement can be a transaction by itself: many units of work sent as one statement cost one round trip. */
+  readonly autocommitBatches: boolean
+  /** A unit of work that another one starts joins its transaction, and sees what is not committed yet. */
+  readonly sharedTransactions: boolean
+  /** A unit of work may wait for more than its statements, as for a file: nobody waits behind it. */
+  readonly patientUnits: boolean
+  /** A wake-up from another process names the channels. */
+  readonly namedWakes: boolean
+  /** The indexes of inboxes and outboxes are written in bulk behind the sends: in each commit they cost more pages than the rows. */
+  readonly bulkFiling: boolean
+  /** RETURNING costs nothing beside the statement. On SQLite it copies every page that it touches. */
+  readonly freeReturning: boolean
+  /** A subquery in FROM may refer to the tables before it. */
+  readonly lateralJoins: boolean
+  readonly fullText: 'fts5' | 'tsvector'
+}
+
+const capabilities: Readonly<Record<Dialect, Capabilities>> = {
+  sqlite: {
+    concurrentWriters: false,
+    autocommitBatches: false,
+    sharedTransactions: true,
+    patientUnits: false,
+    namedWakes: false,
+    bulkFiling: true,
+    freeReturning: false,
+    lateralJoins: false,
+    fullText: 'fts5',
+  },
+  postgres: {
+    concurrentWriters: true,
+    autocommitBatches: true,
+    sharedTransactions: false,
+    patientUnits: true,
+    namedWakes: true,
+    bulkFiling: false,
+    freeReturning: true,
+    lateralJoins: true,
+    fullText: 'tsvector',
+  },
+}
+
+export const can = ({ dialect }: { dialect: Dialect }): Capabilities => capabilities[dialect]
+
+/** The name of the engine, for a file that says where it came from. */
+export const engineOf = ({ dialect }: { dialect: Dialect }): Dialect => dialect
 
 /**
  * Ends a SELECT that takes a row of the table called `of` and passes over those that others are taking. SQLite has one writer
@@ -12,14 +62,16 @@ export function skipLocked({ dialect }: { dialect: Dialect }, of?: string): Sql 
 
 /**
  * Ends a SELECT whose row (of the table called `of`) nobody else may change until the transaction ends. Rows that refer
- * to it can still be written: with a plain FOR UPDATE every send would wait for the making of a topic.
+ * to it can still be written: with a plain FOR UPDATE every send would wait for the making of a topic. Outside of a
+ * transaction a lock would end with its statement: there it only reads.
  */
-export function forUpdate({ dialect }: { dialect: Dialect }, of?: string): Sql {
-  return dialect === 'postgres' ? raw(`FOR NO KEY UPDATE${of === undefined ? '' : ` OF ${of}`}`) : empty
+export function forUpdate(db: Reader, of?: string): Sql {
+  const locks = db.dialect === 'postgres' && 'enqueue' in db
+  return locks ? raw(`FOR NO KEY UPDATE${of === undefined ? '' : ` OF ${of}`}`) : empty
 }
 
 /** Ids for `IN`, whose rows are locked one after the other in this order. SQLite has one writer at a time and needs no lock. */
-export function inOrder(db: { dialect: Dialect }, table: Sql, ids: readonly number[]): Sql {
+export function inOrder(db: Reader, table: Sql, ids: readonly number[]): Sql {
   const list = sql`(${join([...ids])})`
   return db.dialect === 'postgres'
     ? sql`(SELECT id FROM ${table} WHERE id IN ${list} ORDER BY id ${forUpdate(db)})`
@@ -29,6 +81,54 @@ export function inOrder(db: { dialect: Dialect }, table: Sql, ids: readonly numb
 /** The same for a row that is about to go: nor may anybody refer to it. */
 export function forDelete({ dialect }: { dialect: Dialect }): Sql {
   return dialect === 'postgres' ? raw('FOR UPDATE') : empty
+}
+
+/** Ids as one value, so that lists of any length are one statement. */
+export function listed({ dialect }: { dialect: Dialect }, ids: readonly number[]): Sql {
+  const text = JSON.stringify(ids)
+  return dialect === 'postgres'
+    ? sql`(SELECT value::bigint FROM json_array_elements_text(${text}::json))`
+    : sql`(SELECT value FROM json_each(${text}))`
+}
+
+/** The same for texts: a SELECT of them, in small letters. */
+export function lowerCased({ dialect }: { dialect: Dialect }, texts: readonly string[]): Sql {
+  const text = JSON.stringify(texts)
+  return dialect === 'postgres'
+    ? sql`SELECT lower(value) FROM json_array_elements_text(${text}::json)`
+    : sql`SELECT lower(value) FROM json_each(${text})`
+}
+
+/** A SELECT of numbers as one value: rows of whole numbers, with these names. */
+export function numberRows<Column extends string>(
+  { dialect }: { dialect: Dialect },
+  columns: readonly Column[],
+  rows: readonly Readonly<Record<Column, number>>[],
+): Sql {
+  const text = JSON.stringify(rows.map((row) => columns.map((column) => row[column])))
+  const cell = (at: number): string =>
+    dialect === 'postgres' ? `(value->>${at})::bigint` : `json_extract(value, '$[${at}]')`
+  const cells = raw(columns.map((column, at) => `${cell(at)} AS ${column}`).join(', '))
+  return dialect === 'postgres'
+    ? sql`SELECT ${cells} FROM json_array_elements(${text}::json) AS listed (value)`
+    : sql`SELECT ${cells} FROM json_each(${text})`
+}
+
+/** Selects the last number (`last`) that each table (`name`) has given to a row, also where the row is gone. */
+export function lastIds({ dialect }: { dialect: Dialect }): Sql {
+  return dialect === 'postgres'
+    ? sql`SELECT substr(sequencename, 1, length(sequencename) - 7) AS name, last_value AS last FROM pg_sequences
+        WHERE schemaname = current_schema() AND sequencename LIKE '%\_id\_seq' AND last_value IS NOT NULL`
+    : sql`SELECT name, seq AS last FROM sqlite_sequence WHERE seq > 0`
+}
+
+/** Lets a table go on after this number. */
+export function continueIds({ dialect }: { dialect: Dialect }, table: string, last: number): readonly Sql[] {
+  if (dialect === 'postgres') return [sql`SELECT setval(pg_get_serial_sequence(${table}, 'id'), ${last}::bigint)`]
+  return [
+    sql`DELETE FROM sqlite_sequence WHERE name = ${table}`,
+    sql`INSERT INTO sqlite_sequence (name, seq) VALUES (${table}, ${last})`,
+  ]
 }
 
 /** The column type of a number that the database gives to each new row; for migrations. */

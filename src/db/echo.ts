@@ -1,7 +1,7 @@
 /** A database whose statements are logged, for somebody who looks for a fault: their text, and never a value. */
 import type { Sql } from 'sql-template-tag'
 import type { Log } from '../base/log.ts'
-import type { Db, Reader, Tx } from './port.ts'
+import { type Db, type Reader, readingBy, type Tx } from './port.ts'
 
 /** At level debug. Where that is not logged, the database itself is returned, and nothing is slower. */
 export function echoing(db: Db, log: Log): Db {
@@ -11,8 +11,7 @@ export function echoing(db: Db, log: Log): Db {
     log.debug({ sql: query.text.replace(/\s+/g, ' ').trim() }, 'statement')
     return query
   }
-  const { dialect } = db
-  const reading = (on: Reader): Reader => ({ dialect, all: (query) => on.all(echo(query)) })
+  const reading = (on: Reader): Reader => readingBy(db, (query) => on.all(echo(query)))
   const writing = (tx: Tx): Tx => ({
     ...reading(tx),
     insert: (query) => tx.insert(echo(query)),

@@ -10,7 +10,7 @@ export interface Migration {
   readonly name: string
   /** One statement a text. */
   readonly up: (dialect: Dialect, now: number) => readonly string[]
-  /** What SQL alone cannot do, after the statements and in the same transaction. */
+  /** The part that SQL alone cannot do: after the statements, in the same transaction. */
   readonly finish?: (tx: Tx) => Promise<void>
 }
 

@@ -8,6 +8,9 @@ export interface Reader {
   all<Row>(query: Sql): Promise<Row[]>
 }
 
+/** The same database, read by another function. */
+export const readingBy = ({ dialect }: Reader, all: Reader['all']): Reader => ({ dialect, all })
+
 /** Several reads that end in one answer, as a module exports it under the name `look`. */
 export type Look<Wish = never, Answer = unknown> = (db: Reader, wish: Wish) => Promise<Answer>
 
@@ -50,13 +53,8 @@ export interface TxOptions {
   /** A statement may take minutes: that of a migration, where it fills an index. Otherwise one that takes seconds fails. */
   readonly unhurried?: boolean
   /**
-   * Units of one lane would wait for the same row. On PostgreSQL those that have to wait run in one transaction, one after the
-   * other. SQLite does so with all units.
-   */
-  readonly lane?: string | undefined
-  /**
    * The work is done again if the power goes, because its watermark goes with it: on SQLite it does not wait for the disk.
-   * What comes after it and waits for the disk takes it along.
+   * The next work that waits for the disk flushes it too.
    */
   readonly repeatable?: boolean
 }

@@ -1,4 +1,4 @@
-/** What is shown of a database URL. */
+/** A database URL as it is shown: without secrets. */
 import { expect } from 'vitest'
 import { verifies } from '../../test/support/verifies.ts'
 import { shownUrl } from './url.ts'

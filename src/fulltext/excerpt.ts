@@ -70,9 +70,9 @@ function matchesIn(text: string, phrases: readonly Phrase[]): Match[] {
   return matches
 }
 
-/** What a line of text cannot hold: breaks, controls, and marks that turn around the direction of what follows. */
+/** Characters that a line of text cannot hold: breaks, controls, and marks that turn around the direction of the text after them. */
 const blank = /[\s\p{Cc}\u202a-\u202e\u2066-\u2069]+/gu
-/** What a cut leaves of characters that take two places. */
+/** Half of a surrogate pair, left at a cut. */
 const halves = /^[\udc00-\udfff]|[\ud800-\udbff]$/g
 
 function cutAround(text: string, at: number): string {

@@ -37,7 +37,7 @@ test.each([
   ['NOT (NOT a NOT b)', '(a | b)'],
   ['a (b OR NOT c)', '(a - (c - b))'],
 
-  // What would be nearly everything is nothing, or the part that has a name.
+  // A query that would fit nearly everything finds nothing, or the part that has a name.
   ['NOT a', 'nothing'],
   ['NOT a NOT b', 'nothing'],
   ['NOT (a b)', 'nothing'],
@@ -88,7 +88,7 @@ test.each([
   ['xsubject:y', 'xsubject+y'],
   ['parse(query)', '(parse & query)'],
 
-  // What is open or closed without a partner is not there.
+  // A quote or parenthesis without a partner is ignored.
   ['"a b', '(a & b)'],
   ['a "b c" "d', '(a & b+c & d)'],
   ['subject:"a', '(subject & a)'],

@@ -15,7 +15,7 @@ export interface Phrase {
   readonly field: Field | undefined
 }
 
-/** What `NOT` names is in `but`: it can only take away from something, never be all that is asked. */
+/** `but` holds the operands of `NOT`: they can only take away from something, never be the whole query. */
 export type Query =
   | Phrase
   | { readonly kind: 'and'; readonly all: readonly Query[]; readonly but: readonly Query[] }
@@ -38,7 +38,7 @@ export interface Reading {
    * nearly everything, `a` is looked for.
    */
   readonly query: Query | undefined
-  /** What its form keeps from being found, or makes of it otherwise than it seems (mail.search.notes). */
+  /** Tells the caller which part of the query finds nothing, or is read otherwise than it seems (mail.search.notes). */
   readonly note: string | undefined
 }
 
@@ -51,7 +51,7 @@ export function readQuery(text: string): Reading {
 
 export const parseQuery = (text: string): Query | undefined => readQuery(text).query
 
-/** What is asked for beside what must not be there. */
+/** The words to look for in a negated query: `a OR NOT b` is held as the negation of `b NOT a`, and finds `a`. */
 const namedIn = (query: Query): Query | undefined =>
   or((query.kind === 'and' ? query.but : []).map((query) => ({ not: false, query })))?.query
 

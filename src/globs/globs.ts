@@ -12,7 +12,7 @@ export interface Glob {
   readonly prefix: string
   /** The first segments of all that it matches, as far as each stands for one segment; '' where it has a wildcard. */
   readonly heads: readonly string[]
-  /** What the last segment of all that it matches begins and ends with. */
+  /** Every path that it matches has a last segment with this beginning and this end. */
   readonly opening: string
   readonly tail: string
 }
@@ -35,7 +35,7 @@ export function parseGlob(given: string, root = ''): { glob: Glob } | { fault: s
     .replace(/(^|\/)\*\*(\/\*\*)+(?=\/|$)/g, '$1**')
   try {
     const glob = clean === '' ? read('**') : clean.endsWith('/') ? folder(clean.slice(0, -1)) : read(clean)
-    // What is kept must be readable again.
+    // A stored pattern must be readable again.
     const fault = textFault(glob.text)
     return fault === undefined ? { glob } : { fault }
   } catch (error) {

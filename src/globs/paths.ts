@@ -49,7 +49,7 @@ export function automaton(parts: readonly Part[]): Automaton {
   return { nodes, start: entry(parts, 1) }
 }
 
-/** What has been read of a segment: no segment is empty, `.` or `..`, and no path has no segment. */
+/** The part of a segment read until now: no segment is empty, `.` or `..`, and no path has no segment. */
 const shape = { none: 0, begin: 1, dot: 2, dots: 3, name: 4 } as const
 const shapes = 5
 /** By shape. */

@@ -19,7 +19,7 @@ export interface RedisAddress {
 
 const form = /^(rediss?)(?:\+(cluster|sentinel))?:\/\/(?:([^:/]*)(?::([^/]*))?@)?([^@/?#]+)(\/[^?#]*)?$/i
 
-/** What may follow the hosts: a Cluster has one database only. */
+/** The path after the hosts: a Cluster has one database only. */
 const paths = {
   server: /^(?:\/(?<database>\d{0,5}))?$/,
   cluster: /^\/?$/,

@@ -56,7 +56,7 @@ export async function updateFreed(
     WHERE name = ${name} AND holder = ${holder}`)
 }
 
-/** Those that are held, and whoever followed the feed last for something outside of the database. */
+/** Jobs with a running lease, and the last holder of each follower that writes outside of the database. */
 export function listTakenChores(db: Reader, now: number): Promise<ChoreRow[]> {
   return db.all<ChoreRow>(sql`
     SELECT name, holder, held_until, done_at FROM chores WHERE held_until > ${now} OR name LIKE 'follow %' ORDER BY name`)

@@ -7,12 +7,12 @@ import { verifies } from '../../test/support/verifies.ts'
 import { local } from '../core/access/callers.ts'
 import { sightOf } from '../core/access/rules.ts'
 import type { Db, Reader } from '../db/port.ts'
-import { fileDeliveries, fileMessages } from './boxes.ts'
-import { listRecentPartners } from './contact-grounds.ts'
+import { listRecentPartners } from './contacts/grounds.ts'
 import { listExpiring, listLeases, listNearby } from './leases.ts'
-import { type InboxPart, listInbox, listOutbox, listThread } from './mail.ts'
-import { countSent } from './retention.ts'
-import { listThreadStates, listTold } from './summaries.ts'
+import { fileDeliveries, fileMessages } from './mail/boxes.ts'
+import { type InboxPart, listInbox, listOutbox, listThread } from './mail/mail.ts'
+import { countSent } from './mail/retention.ts'
+import { listThreadStates, listTold } from './threads/summaries.ts'
 
 const many = 20_000
 

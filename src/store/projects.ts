@@ -42,7 +42,7 @@ export function listProjects(
     WHERE id > ${after} ${only === undefined ? empty : sql`AND id = ${only}`} ORDER BY id LIMIT ${limit}`)
 }
 
-/** Those whose slug is this name and something behind it, such as a hash; the name is part of a slug itself. */
+/** Projects whose slug is this name and a suffix, such as a hash; the name is part of a slug itself. */
 export function listProjectsNamed(
   db: Reader,
   { name, only, limit }: { name: string; only: number | undefined; limit: number },

@@ -1,8 +1,8 @@
 /** Visibility of messages, and the names of threads and messages: every reader of messages asks here. */
 import sql, { empty, join, raw, type Sql } from 'sql-template-tag'
-import type { DeliveryKind } from './deliveries.ts'
+import type { DeliveryKind } from './messages/deliveries.ts'
 
-/** What somebody may read of messages. Every list, count, event and search takes one. */
+/** The messages that a caller may read. Every list, count, event and search takes one. */
 export interface Sight {
   /** Whose mail: of everybody, of agents without a key, or of one agent. */
   readonly of: 'everybody' | 'keyless' | number
@@ -21,12 +21,12 @@ export interface ProjectSight extends Sight {
   readonly projectId: number
 }
 
-/** What a sight asks of a message, where it is in memory. Whether somebody has a key is told where it is known. */
+/** A message in memory, as a sight is checked against it. `keyed` is set where it is known whether the agent has a key. */
 export interface MessageFacts {
   readonly topic: boolean
   /** The project of its thread. */
   readonly projectId: number | undefined
-  /** Those who have joined its topic. */
+  /** The agents that have joined its topic. */
   readonly members?: readonly number[]
   readonly sender: { readonly id: number; readonly keyed?: boolean }
   readonly recipients: readonly { readonly id: number; readonly kind: DeliveryKind; readonly keyed?: boolean }[]

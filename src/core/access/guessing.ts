@@ -1,7 +1,8 @@
 /** Guesses at a secret: the wrong ones are counted in the store, for all processes, before anybody is told that one was wrong. */
 import { HubError } from '../../base/errors.ts'
 import type { Tx } from '../../db/port.ts'
-import { deleteOldGuesses, lockGuesses, type Times, updateGuesses } from '../../store/guesses.ts'
+import { deleteOldGuesses, lockGuesses, type Times, updateGuesses } from '../../store/agents/guesses.ts'
+import { runInTurn } from '../hub/batching.ts'
 import { type Actor, commit, type Note } from '../hub/commit.ts'
 import type { Hub } from '../hub/hub.ts'
 import { memory, remember } from '../hub/memory.ts'
@@ -40,8 +41,11 @@ export async function guess<T>(
     const left = Math.max(1, Math.ceil((until - hub.clock.now()) / 1000))
     throw new HubError('RATE_LIMITED', tooMany.message, { hint: tooMany.hint, retryAfter: left })
   }
-  const known = closed(hub).get(guesser) ?? 0
-  if (isAhead(known, hub.clock.now())) refuse(known)
+  const refuseClosed = () => {
+    const known = closed(hub).get(guesser) ?? 0
+    if (isAhead(known, hub.clock.now())) refuse(known)
+  }
+  refuseClosed()
   const work = async (tx: Tx, note: Note): Promise<Guessed<T> | { readonly until: number }> => {
     const now = hub.clock.now()
     const before = (await lockGuesses(tx, guesser)).filter(([at]) => isAhead(at + windowMs, now))
@@ -54,7 +58,10 @@ export async function guess<T>(
     }
     return guessed
   }
-  const verdict = await commit(hub, by, work, { lane: `guess:${guesser}` })
+  const verdict = await runInTurn(hub, [`guess:${guesser}`], () => {
+    refuseClosed()
+    return commit(hub, by, work)
+  })
   if ('until' in verdict) return refuse(remember(closed(hub), guesser, verdict.until))
   if ('wrong' in verdict) throw verdict.wrong
   return verdict.right

@@ -4,8 +4,7 @@ import { limits } from '../../base/limits.ts'
 import { nameKey } from '../../base/names.ts'
 import { isRunning } from '../../base/processes.ts'
 import type { Tx } from '../../db/port.ts'
-import { findAgent } from '../../store/agents.ts'
-import { isWaiting } from '../../store/cursors.ts'
+import { findAgent } from '../../store/agents/agents.ts'
 import {
   deleteHolder,
   deleteJoins,
@@ -14,7 +13,8 @@ import {
   lockHolder,
   updateHolder,
   updateHoldersSeen,
-} from '../../store/holders.ts'
+} from '../../store/agents/holders.ts'
+import { isWaiting } from '../../store/topics/cursors.ts'
 import { commit, itself } from '../hub/commit.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import type { Caller } from './callers.ts'

@@ -1,6 +1,6 @@
 /** Keys: what proves that a caller is one agent. A key is shown once; the hub keeps its hash. */
 import { hash } from 'node:crypto'
-import { findKeyHolder } from '../../store/keys.ts'
+import { findKeyHolder } from '../../store/agents/keys.ts'
 import { type Hub, onWake, reader } from '../hub/hub.ts'
 import { memory, remember } from '../hub/memory.ts'
 import { type AgentCaller, agentCaller, type Caller } from './callers.ts'

@@ -1,13 +1,13 @@
 /** Logging in at the pages: a code lets somebody in once, and wrong tries of an address are counted. */
 import { HubError } from '../../base/errors.ts'
 import { limits } from '../../base/limits.ts'
-import { deleteEndedSessions, insertEndedSession } from '../../store/sessions.ts'
+import { deleteEndedSessions, insertEndedSession } from '../../store/agents/sessions.ts'
 import type { Hub } from '../hub/hub.ts'
 import type { Caller } from './callers.ts'
 import { guess } from './guessing.ts'
 
 export interface Login {
-  /** Where it comes from. */
+  /** The address, or the network, that it comes from. */
   readonly address: string
   /** Whether the token was the right one. */
   readonly token: boolean

@@ -1,4 +1,4 @@
-/** What each kind of caller may do: every verb asks here, and docs/access.md shows what that comes to. */
+/** What each kind of caller may do: every verb asks here, and docs/internals/access-matrix.md shows what that comes to. */
 import { HubError } from '../../base/errors.ts'
 import { isReserved } from '../../base/names.ts'
 import type { ProjectSight, Sight } from '../../store/visibility.ts'
@@ -184,6 +184,6 @@ export const mayOperate = (caller: Caller): boolean => of(caller).operates
 export function needPerson(caller: Caller): void {
   if (mayOversee(caller)) return
   throw new HubError('FORBIDDEN', 'This is for people: log in first.', {
-    hint: 'Log in at /mail/login with the token of the operator.',
+    hint: 'Log in at /mail/login with the token of the operator; at the command line, unset PARLEY_API_KEY.',
   })
 }

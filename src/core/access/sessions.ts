@@ -1,5 +1,5 @@
 /** MCP sessions: those that were ended and what the others follow, in the store, where every process finds it. */
-import { deleteHolder } from '../../store/holders.ts'
+import { deleteHolder } from '../../store/agents/holders.ts'
 import {
   deleteEndedSessions,
   deleteSubscription,
@@ -9,7 +9,7 @@ import {
   insertSubscription,
   listSubscriptions,
   type SubscriptionRow,
-} from '../../store/sessions.ts'
+} from '../../store/agents/sessions.ts'
 import { commit } from '../hub/commit.ts'
 import { type Hub, onWake, reader } from '../hub/hub.ts'
 import type { Caller } from './callers.ts'

@@ -1,5 +1,5 @@
 /** When each agent was last active: kept in memory and written every few seconds, because looking at one's mail must not cost a write. */
-import { updateActive } from '../../store/agents.ts'
+import { updateActive } from '../../store/agents/agents.ts'
 import { commit, itself } from '../hub/commit.ts'
 import { type Hub, onClose } from '../hub/hub.ts'
 import { memory } from '../hub/memory.ts'

@@ -2,8 +2,16 @@
 import { lookOf } from '../../base/confusables.ts'
 import { HubError } from '../../base/errors.ts'
 import { isReserved, nameKey, overseer } from '../../base/names.ts'
+import { echo } from '../../base/text.ts'
 import type { Tx } from '../../db/port.ts'
-import { type AgentRow, findAgent, findLookalike, insertAgent, listHomes, sumUnread } from '../../store/agents.ts'
+import {
+  type AgentRow,
+  findAgent,
+  findLookalike,
+  insertAgent,
+  listHomes,
+  sumUnread,
+} from '../../store/agents/agents.ts'
 import type { Caller } from '../access/callers.ts'
 import { keyChannels } from '../access/keys.ts'
 import { homeOf } from '../access/rules.ts'
@@ -11,7 +19,7 @@ import { commit, type Note } from '../hub/commit.ts'
 import { type Hub, longReader, reader } from '../hub/hub.ts'
 import { memory, remember } from '../hub/memory.ts'
 import { findPlace, isNew, makeProject, type NewProject, needProject, type Project } from '../projects/projects.ts'
-import { findNear } from './near.ts'
+import { findNear, findNearAnywhere } from './near.ts'
 
 export interface Agent {
   readonly id: number
@@ -177,7 +185,12 @@ export async function needHome(hub: Hub, caller: Caller, name: string): Promise<
   const homes = await listHomes(reader(hub), { nameKey: nameKey(name), only: homeOf(caller), limit: 6 })
   const [home, ...others] = homes
   if (home !== undefined && others.length === 0) return home
-  if (home === undefined) throw new HubError('AGENT_NOT_FOUND', `No project has an agent ${JSON.stringify(name)}.`)
+  if (home === undefined) {
+    const near = await findNearAnywhere(hub, caller, name)
+    throw new HubError('AGENT_NOT_FOUND', `No project has an agent ${JSON.stringify(echo(name))}.`, {
+      ...(near.length > 0 && { hint: `Did you mean ${near.join(' or ')}?` }),
+    })
+  }
   throw new HubError('INVALID_ARGUMENT', `Several projects have an agent ${JSON.stringify(name)}.`, {
     hint: `Name the project as well: ${homes.slice(0, 5).join(', or ')}.`,
   })

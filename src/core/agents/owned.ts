@@ -1,8 +1,8 @@
 /** Agents of different owners: registered together with their key, and known by it from then on. */
 import { HubError } from '../../base/errors.ts'
 import { isReserved, nameKey, overseer } from '../../base/names.ts'
-import { findAgent, findOwned, insertAgent, updateOwnerContact } from '../../store/agents.ts'
-import { updateKeyed } from '../../store/keys.ts'
+import { findAgent, findOwned, insertAgent, updateOwnerContact } from '../../store/agents/agents.ts'
+import { updateKeyed } from '../../store/agents/keys.ts'
 import type { Caller } from '../access/callers.ts'
 import { newKey } from '../access/keys.ts'
 import { agentOf, isAnonymous, needSteering } from '../access/rules.ts'

@@ -6,14 +6,15 @@ import {
   countByProject,
   findProfile,
   listByName,
+  listEverywhere,
   listProfiles,
   listRecent,
   type ProfileRow,
-} from '../../store/profiles.ts'
+} from '../../store/agents/profiles.ts'
 import type { Caller } from '../access/callers.ts'
-import { mayEnter } from '../access/rules.ts'
+import { homeOf, mayEnter } from '../access/rules.ts'
 import { type Hub, reader } from '../hub/hub.ts'
-import { needProject, type Project } from '../projects/projects.ts'
+import { needProject, type Project, slugOfProject } from '../projects/projects.ts'
 import { activity } from './activity.ts'
 import { type Agent, type ContactPolicy, isNewcomer, type Newcomer, noAgent } from './agents.ts'
 
@@ -31,7 +32,7 @@ export interface Profile extends Agent {
   readonly activeAt: number
 }
 
-export const toProfile = (hub: Hub, { slug }: Project, row: ProfileRow): Profile => ({
+export const toProfile = (hub: Hub, { slug }: Pick<Project, 'slug'>, row: ProfileRow): Profile => ({
   id: row.id,
   projectId: row.project_id,
   project: slug,
@@ -102,6 +103,20 @@ const later = (row: ProfileRow, unwritten: ReadonlyMap<number, number>): Profile
   ...row,
   active_at: Math.max(row.active_at, unwritten.get(row.id) ?? 0),
 })
+
+/** The agents of all projects, or of one, the latest active first; a caller that knows one project is told of that. */
+export async function listAllAgents(
+  hub: Hub,
+  caller: Caller,
+  { project: slugOrKey, activeWithinMs, limit }: Listing & { readonly project?: string | undefined },
+): Promise<{ agents: Profile[]; more: boolean }> {
+  const projectId = slugOrKey === undefined ? homeOf(caller) : (await needProject(hub, caller, slugOrKey)).id
+  const query = { projectId, since: sinceOf(hub, activeWithinMs), limit: limit + 1 }
+  const agents: Profile[] = []
+  for (const row of await listEverywhere(reader(hub), query))
+    agents.push(toProfile(hub, { slug: await slugOfProject(hub, row.project_id) }, row))
+  return { agents: agents.slice(0, limit), more: agents.length > limit }
+}
 
 /** The same by name, a page at a time: `next` is the name after which the next page begins, if there is one. */
 export async function pageAgents(

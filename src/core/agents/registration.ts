@@ -11,7 +11,7 @@ import {
   listTaken,
   type ProfileRow,
   updateProfile,
-} from '../../store/profiles.ts'
+} from '../../store/agents/profiles.ts'
 import type { Caller } from '../access/callers.ts'
 import { mayRoam, needWriting } from '../access/rules.ts'
 import { commit } from '../hub/commit.ts'

@@ -1,6 +1,6 @@
 /** Whether an agent ever did something itself: some names exist only because somebody wrote to them. */
 import { isReserved } from '../../base/names.ts'
-import { findActiveAt } from '../../store/agents.ts'
+import { findActiveAt } from '../../store/agents/agents.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import { memory, remember } from '../hub/memory.ts'
 import { activity } from './activity.ts'

@@ -1,8 +1,8 @@
 /** The commits of mail, profiles and leases, for those who may see what they are about. */
 import { nameKey } from '../../base/names.ts'
-import { listSeenMail } from '../../store/archive.ts'
+import { findProfile } from '../../store/agents/profiles.ts'
+import { listSeenMail } from '../../store/exports/archive.ts'
 import { listAgentLeases } from '../../store/leases.ts'
-import { findProfile } from '../../store/profiles.ts'
 import type { Caller } from '../access/callers.ts'
 import { sightOf } from '../access/rules.ts'
 import { type Acting, actAs } from '../agents/acting.ts'
@@ -42,7 +42,7 @@ export async function describeCommits(
   return new Map([...found].flatMap(([id, sha]) => (bySha.has(sha) ? [[id, bySha.get(sha) as Committed]] : [])))
 }
 
-/** What an agent did and was openly sent lately, as far as the caller may see it; the newest first. */
+/** Commits of an agent's own acts and open mail lately, as far as the caller may see them; the newest first. */
 export async function listRecentCommits(
   hub: Hub,
   caller: Caller,

@@ -1,10 +1,10 @@
 /** The archive as a follower of the feed: it takes what was committed, and makes everything anew where it has a gap. */
 import { type Archive, beginAnew, clearLeftovers, replaceBy } from '../../archive/archive.ts'
-import type { Recorded } from '../../store/changes.ts'
-import type { Place } from '../../store/places.ts'
-import type { OutsideFollower } from '../hub/followers.ts'
+import type { Recorded } from '../../store/feed/changes.ts'
+import type { FeedPosition } from '../../store/feed/positions.ts'
+import type { OutsideProjection } from '../feed/outside-projections.ts'
 import type { Hub } from '../hub/hub.ts'
-import { holding, type Turn } from '../hub/turns.ts'
+import { type JobLease, renewDuring } from '../hub/job-leases.ts'
 import { commitsOf, partsOf } from './composing.ts'
 import type { Commits } from './homes.ts'
 import { everything } from './rebuilding.ts'
@@ -25,13 +25,13 @@ export interface Following {
 export function archiveFollower(
   hub: Hub,
   { archive, kept = () => {}, progress = () => {} }: Following,
-): OutsideFollower {
-  const write = async (commits: Commits, turn: Turn, to: Archive = archive): Promise<void> => {
+): OutsideProjection {
+  const write = async (commits: Commits, job: JobLease, to: Archive = archive): Promise<void> => {
     try {
       for (const [slug, list] of commits)
         for (const commit of list) {
           // All files of a message together take about a second.
-          if (commit.stored !== undefined) await turn.goOn()
+          if (commit.stored !== undefined) await job.renew()
           await to.add(slug, [commit])
         }
       await to.keep()
@@ -43,28 +43,28 @@ export function archiveFollower(
 
   return {
     name: followerName(archive.owner.id),
-    place: async () => archive.place,
+    watermark: async () => archive.place,
 
-    async take(changes: readonly Recorded[], to: Place, turn: Turn) {
+    async take(changes: readonly Recorded[], to: FeedPosition, job: JobLease) {
       for (const part of await partsOf(hub, changes)) {
-        await turn.goOn()
-        await write(await commitsOf(hub, part), turn)
+        await job.renew()
+        await write(await commitsOf(hub, part), job)
       }
       archive.setPlace(to)
       kept()
     },
 
     /** In a folder beside: until it is whole, people read the old one. */
-    async rebuild(to: Place, turn: Turn) {
+    async rebuild(to: FeedPosition, job: JobLease) {
       archive.setPlace(undefined)
       archive.close()
       const anew = beginAnew(archive)
       for await (const { commits, done, total } of everything(hub, to)) {
-        await turn.goOn()
-        await write(commits, turn, anew)
+        await job.renew()
+        await write(commits, job, anew)
         progress(done, total)
       }
-      await holding(turn, anew.show())
+      await renewDuring(job, anew.show())
       replaceBy(archive, anew)
       archive.setPlace(to)
       clearLeftovers(archive)

@@ -1,7 +1,7 @@
 /** The projects that commits go to, by their slugs. */
 import type { Home } from '../../archive/documents.ts'
 import type { Commit } from '../../archive/repository.ts'
-import { findHome } from '../../store/archive.ts'
+import { findHome } from '../../store/exports/archive.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import { memory, remember } from '../hub/memory.ts'
 

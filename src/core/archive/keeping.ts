@@ -1,9 +1,9 @@
 /** Archiving as long as a server runs: commits as the feed grows, and the files of them whenever there is a pause. */
 import type { Archive } from '../../archive/archive.ts'
-import { followOutside, type OutsideFollower } from '../hub/followers.ts'
+import { keepOutside, type OutsideProjection } from '../feed/outside-projections.ts'
 import type { Hub } from '../hub/hub.ts'
 import { archiveFollower } from './follower.ts'
-import { givingWay } from './lulls.ts'
+import { givingWay } from './yield-to-bursts.ts'
 
 /** After the last commit, and at most after the first: git needs as long for one message as for a hundred, and all files there are. */
 const [quietMs, latestMs] = [300, 10_000]
@@ -46,19 +46,19 @@ export function keepArchive(hub: Hub, archive: Archive): () => Promise<void> {
   }
 
   const follower = archiveFollower(hub, { archive, kept: () => showIn(quietMs) })
-  const inOrder: OutsideFollower = {
+  const inOrder: OutsideProjection = {
     ...follower,
-    async take(changes, to, turn) {
+    async take(changes, to, job) {
       // The files wait for the lull too: writing this page sets the timer again.
       cancel()
       await giveWay(changes.length)
-      await inTurn(() => follower.take(changes, to, turn))
+      await inTurn(() => follower.take(changes, to, job))
     },
-    rebuild: (to, turn) => inTurn(() => follower.rebuild(to, turn)),
+    rebuild: (to, job) => inTurn(() => follower.rebuild(to, job)),
   }
-  // What a killed process has committed and not checked out.
+  // A killed process may have left commits that are not checked out.
   if (!archive.isShown) showIn(0)
-  const stop = followOutside(hub, inOrder)
+  const stop = keepOutside(hub, inOrder)
   return async () => {
     stopping.abort()
     await stop()

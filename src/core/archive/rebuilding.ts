@@ -9,8 +9,8 @@ import {
   listMessageIds,
   listMessagesAfterPlace,
   listThreadsAfter,
-} from '../../store/archive.ts'
-import type { Place } from '../../store/places.ts'
+} from '../../store/exports/archive.ts'
+import type { FeedPosition } from '../../store/feed/positions.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import { digestCommits } from './digests.ts'
 import { addCommits, type Commits } from './homes.ts'
@@ -28,7 +28,7 @@ export interface Step {
 const pageSize = 200
 
 /** As of a place in the feed: messages that came after it are left to whoever follows the feed from there. */
-export async function* everything(hub: Hub, place: Place | undefined): AsyncGenerator<Step> {
+export async function* everything(hub: Hub, place: FeedPosition | undefined): AsyncGenerator<Step> {
   const total = await countMessages(reader(hub))
   for await (const commits of profiles(hub)) yield { commits, done: 0, total }
   let done = 0
@@ -59,7 +59,10 @@ async function* profiles(hub: Hub): AsyncGenerator<Commits> {
   }
 }
 
-async function* messages(hub: Hub, place: Place | undefined): AsyncGenerator<{ commits: Commits; count: number }> {
+async function* messages(
+  hub: Hub,
+  place: FeedPosition | undefined,
+): AsyncGenerator<{ commits: Commits; count: number }> {
   for await (const rows of pages((after, limit) => listMessageIds(reader(hub), after, limit))) {
     for (let at = 0; at < rows.length; ) {
       const ids: number[] = []

@@ -1,7 +1,7 @@
 /** Profiles and leases as commits. */
 import { leaseText, profileText, subjectLine } from '../../archive/documents.ts'
 import { leasePath, profilePath } from '../../archive/layout.ts'
-import { type ArchivedAgentRow, type ArchivedLeaseRow, listPatternLeases } from '../../store/archive.ts'
+import { type ArchivedAgentRow, type ArchivedLeaseRow, listPatternLeases } from '../../store/exports/archive.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import { fromNamed } from '../leases/leases.ts'
 import { addCommit, type Commits, homeOf } from './homes.ts'

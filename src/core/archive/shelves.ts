@@ -8,7 +8,7 @@ import {
   listKeysAlike,
   listThreadGuests,
   listThreadsOfKey,
-} from '../../store/archive.ts'
+} from '../../store/exports/archive.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import { memory, remember } from '../hub/memory.ts'
 

@@ -1,6 +1,6 @@
 /** The files that go along with messages, read from the database part by part. */
 import type { StoredFile } from '../../archive/blobs.ts'
-import { findFile, findPart } from '../../store/attachments.ts'
+import { findFile, findPart } from '../../store/messages/attachments.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import type { Attachment } from '../messages/carried.ts'
 

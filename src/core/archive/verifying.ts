@@ -4,12 +4,12 @@ import { type Archive, isAllShown, projectFolders } from '../../archive/archive.
 import { type Fault, Inspection } from '../../archive/inspection.ts'
 import { pause } from '../../base/clock.ts'
 import { HubError } from '../../base/errors.ts'
-import { listPending } from '../../store/changes.ts'
+import { listPending } from '../../store/feed/changes.ts'
 import type { Caller } from '../access/callers.ts'
 import { needSteering } from '../access/rules.ts'
-import { rebuildOutside, turnName } from '../hub/following.ts'
+import { jobName, rebuildOutside } from '../feed/outside-projections.ts'
 import { type Hub, reader } from '../hub/hub.ts'
-import { holding, newHolder, type Turn, takeTurn, tryForTurn } from '../hub/turns.ts'
+import { type JobLease, newHolder, renewDuring, takeJobLease, waitForJobLease } from '../hub/job-leases.ts'
 import { commitsOf } from './composing.ts'
 import { archiveFollower, followerName, type Progress } from './follower.ts'
 import { everything } from './rebuilding.ts'
@@ -33,7 +33,7 @@ const lookEveryMs = 200
 const shownMs = 10_000
 
 async function untilDone(hub: Hub, archive: Archive, work: () => Promise<boolean>): Promise<void> {
-  if (await tryForTurn(hub, turnName(followerName(archive.owner.id)), work)) return
+  if (await waitForJobLease(hub, jobName(followerName(archive.owner.id)), work)) return
   throw new HubError('DB_BUSY', 'Another process is writing the archive and does not come to an end.', {
     hint: 'Nothing was changed. Wait until it is done, or stop the server, and call it again.',
   })
@@ -48,27 +48,27 @@ export async function verifyArchive(
 ): Promise<Report> {
   needSteering(caller)
   const { signal } = new AbortController()
-  const taking = { name: turnName(followerName(archive.owner.id)), holder: newHolder(hub), everyMs: 0, signal }
+  const taking = { name: jobName(followerName(archive.owner.id)), holder: newHolder(hub), everyMs: 0, signal }
   let report: Report | undefined
   await untilDone(hub, archive, () =>
-    takeTurn(hub, taking, async (turn) => {
-      report = await compare(hub, archive, turn, progress)
+    takeJobLease(hub, taking, async (job) => {
+      report = await compare(hub, archive, job, progress)
     }),
   )
   return report as Report
 }
 
-async function compare(hub: Hub, archive: Archive, turn: Turn, progress: Progress): Promise<Report> {
+async function compare(hub: Hub, archive: Archive, job: JobLease, progress: Progress): Promise<Report> {
   const { place } = archive
   if (place === undefined)
     throw new HubError('NOT_FOUND', 'There is no whole archive to compare with.', {
       hint: '`parley serve` makes it when it starts; `parley archive rebuild` makes it now.',
     })
-  // A server checks the files out a moment after it has committed them, in no turn.
+  // A server checks the files out a moment after it has committed them, without the job lease.
   for (let waited = 0; waited < shownMs && !isAllShown(archive.folder); waited += lookEveryMs) await pause(lookEveryMs)
   const inspections = new Map<string, Inspection>()
   const open = async (slug: string): Promise<Inspection> => {
-    const known = inspections.get(slug) ?? (await holding(turn, Inspection.open(join(archive.folder, slug))))
+    const known = inspections.get(slug) ?? (await renewDuring(job, Inspection.open(join(archive.folder, slug))))
     inspections.set(slug, known)
     return known
   }
@@ -77,7 +77,7 @@ async function compare(hub: Hub, archive: Archive, turn: Turn, progress: Progres
   const compared = new Set<string>()
   let [files, messages] = [0, 0]
   for await (const { commits, done, total } of everything(hub, undefined)) {
-    await turn.goOn()
+    await job.renew()
     messages = done
     for (const [project, list] of commits) {
       const inspection = await open(project)
@@ -91,7 +91,7 @@ async function compare(hub: Hub, archive: Archive, turn: Turn, progress: Progres
         if (compared.has(name)) continue
         compared.add(name)
         files++
-        await turn.goOn()
+        await job.renew()
         const fault = await inspection.compareStored(file)
         if (fault !== undefined) findings.push({ project, ...fault })
       }
@@ -99,10 +99,10 @@ async function compare(hub: Hub, archive: Archive, turn: Turn, progress: Progres
     progress(done, total)
   }
   for (const slug of projectFolders(archive.folder)) {
-    await turn.goOn()
+    await job.renew()
     const inspection = await open(slug)
     if (!inspection.exists) continue
-    const faults = [...inspection.extra(), ...(await holding(turn, inspection.unknown(archive.owner.id)))]
+    const faults = [...inspection.extra(), ...(await renewDuring(job, inspection.unknown(archive.owner.id)))]
     findings.push(...faults.map((fault) => ({ project: slug, ...fault })))
   }
   const pending = await listPending(reader(hub), place)

@@ -4,17 +4,22 @@ import { join, relative, sep } from 'node:path'
 import { readState, stateFile } from '../../archive/archive.ts'
 import { HubError } from '../../base/errors.ts'
 import { followerName } from '../archive/follower.ts'
-import { turnName } from '../hub/following.ts'
+import { jobName } from '../feed/outside-projections.ts'
 import type { Hub } from '../hub/hub.ts'
-import { newHolder, type Turn, takeTurn, tryForTurn } from '../hub/turns.ts'
+import { type JobLease, newHolder, takeJobLease, waitForJobLease } from '../hub/job-leases.ts'
 
 /** Runs `work` while nobody adds to the archives in the folder; what is sent meanwhile is archived afterwards. */
-export async function whileArchivesStand(hub: Hub, folder: string, work: (turn: Turn) => Promise<void>): Promise<void> {
+export async function whileArchivesStand(
+  hub: Hub,
+  folder: string,
+  work: (job: JobLease) => Promise<void>,
+): Promise<void> {
   const id = readState(folder)?.id
-  if (id === undefined) return work({ batch: () => Promise.reject(new Error('no turn')), goOn: async () => {} })
+  if (id === undefined)
+    return work({ batch: () => Promise.reject(new Error('there is no archive to write to')), renew: async () => {} })
   const { signal } = new AbortController()
-  const taking = { name: turnName(followerName(id)), holder: newHolder(hub), everyMs: 0, signal }
-  if (await tryForTurn(hub, taking.name, () => takeTurn(hub, taking, work))) return
+  const taking = { name: jobName(followerName(id)), holder: newHolder(hub), everyMs: 0, signal }
+  if (await waitForJobLease(hub, taking.name, () => takeJobLease(hub, taking, work))) return
   throw new HubError('DB_BUSY', 'A server is writing the archive and does not come to an end.', {
     hint: 'No backup was made. Wait until it is done, and try again.',
   })

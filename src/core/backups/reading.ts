@@ -10,10 +10,11 @@ import { stateFile } from '../../archive/archive.ts'
 import { configure } from '../../archive/repository.ts'
 import type { Clock } from '../../base/clock.ts'
 import { HubError } from '../../base/errors.ts'
+import { can, engineOf } from '../../db/dialect.ts'
 import { migrateIn } from '../../db/migrate.ts'
 import { migrations } from '../../db/migrations/all.ts'
 import type { Db, Tx } from '../../db/port.ts'
-import { deleteAllRows, dropTables, feedTables, insertRows, updateLastId } from '../../store/tables.ts'
+import { deleteAllRows, dropTables, feedTables, insertRows, updateLastId } from '../../store/exports/tables.ts'
 import { damaged, type Manifest, manifestName, type Part, readManifest } from './manifest.ts'
 import type { Progress } from './writing.ts'
 
@@ -105,12 +106,12 @@ export interface Restoring {
 type Run = (work: (tx: Tx) => Promise<unknown>) => Promise<unknown>
 
 /**
- * The schema is that of the backup at first, and then brought up to date. On PostgreSQL it is one transaction. A unit of
- * work on SQLite may not wait for a file to be read: there it is many, and the caller gives a file that nobody uses yet.
+ * The schema is that of the backup at first, and then brought up to date. It is one transaction where a unit of work may wait
+ * for a file to be read. Elsewhere it is many, and the caller gives a database that nobody uses yet.
  */
 export async function restoreDatabase(db: Db, restoring: Restoring): Promise<void> {
-  if (db.dialect === 'sqlite') await restoreRows(db, restoring, (work) => db.tx(work, { unhurried: true }))
-  else await db.tx((tx) => restoreRows(db, restoring, (work) => work(tx)), { unhurried: true })
+  if (can(db).patientUnits) await db.tx((tx) => restoreRows(db, restoring, (work) => work(tx)), { unhurried: true })
+  else await restoreRows(db, restoring, (work) => db.tx(work, { unhurried: true }))
 }
 
 async function restoreRows(db: Db, { file, manifest, clock, replace, progress }: Restoring, run: Run): Promise<void> {
@@ -138,8 +139,8 @@ async function restoreRows(db: Db, { file, manifest, clock, replace, progress }:
 }
 
 /** Another engine counts the changes in its own way: the feed begins anew there. */
-const isSkipped = (table: string, { dialect }: Db, { engine }: Manifest): boolean =>
-  dialect !== engine && feedTables.has(table)
+const isSkipped = (table: string, db: Db, { engine }: Manifest): boolean =>
+  engineOf(db) !== engine && feedTables.has(table)
 
 const tableOf = ({ name }: TarEntry): string | undefined => /^database\/([^/]+)\//.exec(name)?.[1]
 

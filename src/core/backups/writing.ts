@@ -4,6 +4,7 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { pack } from 'tar-stream'
 import { projectFolders } from '../../archive/archive.ts'
+import { engineOf } from '../../db/dialect.ts'
 import type { Reader } from '../../db/port.ts'
 import {
   columnsOf,
@@ -15,7 +16,7 @@ import {
   listTables,
   type Row,
   type Table,
-} from '../../store/tables.ts'
+} from '../../store/exports/tables.ts'
 import type { Caller } from '../access/callers.ts'
 import { needSteering } from '../access/rules.ts'
 import { type Hub, snapshot } from '../hub/hub.ts'
@@ -44,13 +45,13 @@ export async function backUp(hub: Hub, caller: Caller, to: BackingUp): Promise<M
   const tar = new TarFile(to.write, hub.clock.now())
   const archives: string[] = []
   // First: what the archives lack of the database is made up for by the feed, never the other way round.
-  await whileArchivesStand(hub, to.archives, async (turn) => {
+  await whileArchivesStand(hub, to.archives, async (job) => {
     const state = await openState(to.archives)
-    // Listed only now: the state tells of every project that was archived before this turn.
+    // Listed only now: the state tells of every project that was archived before this lease.
     archives.push(...projectFolders(to.archives).sort())
     for (const project of archives) {
       for (const file of await openArchive(to.archives, project)) {
-        await turn.goOn()
+        await job.renew()
         await tar.addFile(file)
       }
     }
@@ -72,7 +73,7 @@ export async function backUp(hub: Hub, caller: Caller, to: BackingUp): Promise<M
     const manifest = newManifest({
       parley: to.parley,
       created_at: new Date(hub.clock.now()).toISOString(),
-      engine: db.dialect,
+      engine: engineOf(db),
       migrations: await listMigrationIds(db),
       last_ids: await listLastIds(db),
       counts,

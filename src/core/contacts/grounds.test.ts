@@ -1,4 +1,4 @@
-/** What lets a message through without permission, on both engines, and the ways somebody might feign it. */
+/** Reasons that let a message through without permission, on both engines, and the ways somebody might feign them. */
 import { expect } from 'vitest'
 import { day, openContacts, outcome } from '../../../test/support/contacts.ts'
 import { eachEngine } from '../../../test/support/engines.ts'

@@ -1,6 +1,6 @@
 /** Grounds to let a message through to the policy `auto`: a shared thread, overlapping leases, recent contact. */
 import type { Tx } from '../../db/port.ts'
-import { listRecentPartners, listThreadMates } from '../../store/contact-grounds.ts'
+import { listRecentPartners, listThreadMates } from '../../store/contacts/grounds.ts'
 import { listHeld } from '../../store/leases.ts'
 import type { Agent } from '../agents/agents.ts'
 import type { Hub } from '../hub/hub.ts'

@@ -8,9 +8,9 @@ import { eachEngine } from '../../../test/support/engines.ts'
 import { verifies } from '../../../test/support/verifies.ts'
 import type { Db } from '../../db/port.ts'
 import type { ContactPolicy } from '../agents/agents.ts'
+import { respondContact } from '../contact-requests/requests.ts'
 import { inside } from '../hub/hub.ts'
 import { type Draft, send } from '../messages/send.ts'
-import { respondContact } from '../requests/requests.ts'
 import { setContactPolicy } from './links.ts'
 
 type World = Awaited<ReturnType<typeof openContacts>>
@@ -109,7 +109,7 @@ function countStatements(db: Db): () => number {
   return () => count
 }
 
-eachEngine('Contact policies', (open, dialect) => {
+eachEngine('Contact policies', (open) => {
   const start = async (contacts: Parameters<typeof openContacts>[1] = {}) =>
     openContacts(await (await open()).connect(), contacts)
 
@@ -205,7 +205,7 @@ eachEngine('Contact policies', (open, dialect) => {
     expect(await mail('Ann', 'Bob')).toBe('delivered')
   })
 
-  test('to ten known contacts a send takes at most one statement more than to ten who take all', async () => {
+  test('to ten known contacts a send takes as many statements as to ten who take all', async () => {
     const { hub, as, people } = await start()
     const open10 = Array.from({ length: 10 }, (_, n) => `Open${n}`)
     const auto10 = Array.from({ length: 10 }, (_, n) => `Auto${n}`)
@@ -219,9 +219,10 @@ eachEngine('Contact policies', (open, dialect) => {
       return statements() - before
     }
     const toOpen = await sending(open10)
-    // The first time: links, own leases, recent mail, the handshake; on SQLite policies too, and the counts of unread mail again.
-    expect(await sending(auto10)).toBe(toOpen + (dialect === 'sqlite' ? 6 : 4))
-    expect(await sending(auto10)).toBe(toOpen + (dialect === 'sqlite' ? 0 : 1))
+    // The first time: links, own leases, recent mail, the handshake; on SQLite policies too, and the counts of unread mail again;
+    // on PostgreSQL the batch that did not let it through, and the look for its thread again.
+    expect(await sending(auto10)).toBe(toOpen + 6)
+    expect(await sending(auto10)).toBe(toOpen)
   })
 
   verifies('mail.contact.filed', 'sending to contacts_only files one request, with one message about it', async () => {
@@ -343,7 +344,7 @@ eachEngine('Contact policies', (open, dialect) => {
     await send(hub, bob, { to: [{ name: 'Ann', project: home }], body: 'one', thread: 'T-1' })
     expect(await write(ann, 'Bob', '/srv/other')).toBe('CONTACT_REQUIRED')
     expect(await write(ann, 'Bob', '/srv/other', { thread: 'T-1' })).toBeUndefined()
-    // Who was openly brought into the thread may write to all in it, from wherever.
+    // An agent openly brought into the thread may write to all in it, from any project.
     await send(hub, ann, { to: [{ name: 'Bob', project: '/srv/other' }, { name: 'Dan' }], body: 'two', thread: 'T-1' })
     expect(await write(as('Dan'), 'Bob', '/srv/other', { thread: 'T-1' })).toBeUndefined()
     expect(await write(as('Dan'), 'Bob', '/srv/other')).toBe('CONTACT_REQUIRED')

@@ -2,8 +2,7 @@
 import { type Code, HubError, type Reason } from '../../base/errors.ts'
 import { nameKey } from '../../base/names.ts'
 import type { Tx } from '../../db/port.ts'
-import type { RecipientRow } from '../../store/agents.ts'
-import { listAnswerable } from '../../store/contact-grounds.ts'
+import type { RecipientRow } from '../../store/agents/agents.ts'
 import {
   approveContacts,
   type ContactRow,
@@ -11,8 +10,9 @@ import {
   fileContacts,
   listContactsBetween,
   listContactsElsewhere,
-} from '../../store/contacts.ts'
-import { listThreadsOf } from '../../store/mail-threads.ts'
+} from '../../store/contacts/contacts.ts'
+import { listAnswerable } from '../../store/contacts/grounds.ts'
+import { listThreadsOf } from '../../store/threads/mail-threads.ts'
 import { type Agent, contactChannel } from '../agents/agents.ts'
 import type { Note } from '../hub/commit.ts'
 import { type Hub, reader } from '../hub/hub.ts'
@@ -46,7 +46,7 @@ export type Refusals = ReadonlyMap<number, Refusal>
 
 export interface Judgement {
   readonly refusals: Refusals
-  /** Those who were asked for contact because of the message, and are due a message about that. */
+  /** Agents that were asked for contact because of the message, and are due a message about that. */
   readonly asked: readonly Agent[]
 }
 

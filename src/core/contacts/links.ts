@@ -1,8 +1,8 @@
 /** The contacts of an agent as it sees them, and its contact policy. */
 import { HubError } from '../../base/errors.ts'
 import { limits } from '../../base/limits.ts'
-import { listRecipients, updateContactPolicy } from '../../store/agents.ts'
-import { listNamedContacts, type NamedContactRow } from '../../store/contacts.ts'
+import { listRecipients, updateContactPolicy } from '../../store/agents/agents.ts'
+import { listNamedContacts, type NamedContactRow } from '../../store/contacts/contacts.ts'
 import { type Acting, actAs } from '../agents/acting.ts'
 import { type Agent, type ContactPolicy, findIn } from '../agents/agents.ts'
 import { type Profile, whois } from '../agents/profiles.ts'
@@ -35,19 +35,23 @@ export interface Other {
   readonly project?: string | undefined
 }
 
-/** The contacts of an agent, asked for by either side, the latest change first. */
+/**
+ * The contacts of an agent, asked for by either side, the latest change first. One that changes between two pages moves
+ * to the top: the next page may then repeat contacts, and leaves none out.
+ */
 export async function listContacts(
   hub: Hub,
   acting: Acting,
+  { before, limit = limits.listed }: { before?: number | undefined; limit?: number } = {},
 ): Promise<{ contacts: (Contact & { direction: Direction })[]; more: boolean }> {
   const agent = await actAs(hub, acting)
   const now = hub.clock.now()
-  const rows = await listNamedContacts(reader(hub), agent.id, limits.listed + 1)
-  const contacts = rows.slice(0, limits.listed).map((row) => ({
+  const rows = await listNamedContacts(reader(hub), { agentId: agent.id, before, limit: limit + 1 })
+  const contacts = rows.slice(0, limit).map((row) => ({
     ...toContact(row, now),
     direction: row.from_id === agent.id ? ('outgoing' as const) : ('incoming' as const),
   }))
-  return { contacts, more: rows.length > limits.listed }
+  return { contacts, more: rows.length > limit }
 }
 
 export type Direction = 'outgoing' | 'incoming'

@@ -1,6 +1,6 @@
 /** The standing between two agents: which of their two links decides, and until when. */
 import { latestTime } from '../../base/clock.ts'
-import type { ContactRow } from '../../store/contacts.ts'
+import type { ContactRow } from '../../store/contacts/contacts.ts'
 import type { Agent } from '../agents/agents.ts'
 
 /** How long a request waits for its answer, and an approval lasts, unless the call says otherwise. */

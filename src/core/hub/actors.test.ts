@@ -1,4 +1,4 @@
-/** Who did it: the feed names the caller of every change. */
+/** The feed names the caller of every change. */
 import sql from 'sql-template-tag'
 import { expect } from 'vitest'
 import { eachEngine } from '../../../test/support/engines.ts'

@@ -8,10 +8,10 @@ import { openTestHub } from '../../../test/support/hub.ts'
 import { verifies } from '../../../test/support/verifies.ts'
 import type { Tx } from '../../db/port.ts'
 import { local } from '../access/callers.ts'
-import { listHeldChores } from '../access/oversight.ts'
+import { listHeldChores } from '../access/steering.ts'
 import { type Chore, keepChores } from './chores.ts'
 import { type Hub, inside } from './hub.ts'
-import { type Turn, turnMs } from './turns.ts'
+import { type JobLease, jobLeaseMs } from './job-leases.ts'
 
 const minute = 60_000
 
@@ -103,7 +103,7 @@ eachEngine('Chores', (open) => {
       expect(held).toEqual({
         name: 'sweep',
         holder: expect.stringMatching(/^p\d$/),
-        until: clock.now() + turnMs,
+        until: clock.now() + jobLeaseMs,
       })
       // Others look while it is held, and leave it.
       clock.advance(1000)
@@ -143,8 +143,8 @@ eachEngine('Chores', (open) => {
       const emptied = (holder: string, between: (done: number) => Promise<void>): Chore => ({
         name: 'queue',
         everyMs: 1000,
-        async run(_hub, turn) {
-          for (let done = 1; (await turn.batch((tx) => takeSome(tx, holder))) > 0; done++) await between(done)
+        async run(_hub, job) {
+          for (let done = 1; (await job.batch((tx) => takeSome(tx, holder))) > 0; done++) await between(done)
         },
       })
       const [stuck, between] = [gate(), gate()]
@@ -167,12 +167,12 @@ eachEngine('Chores', (open) => {
       )
       const takenBy = (holder: string) =>
         heir[inside].db.all<{ n: number }>(sql`SELECT n FROM taken WHERE holder = ${holder} ORDER BY n`)
-      clock.advance(turnMs - 2000)
+      clock.advance(jobLeaseMs - 2000)
       await settle(clock, 1)
       expect(await takenBy('heir')).toEqual([])
       clock.advance(4000)
       await between.reached
-      // The one that was thought dead comes back and finds that it is no longer its turn.
+      // The one that was thought dead comes back and finds its lease gone.
       stuck.open()
       await settle(clock, 1)
       expect(await listHeldChores(heir, local)).toMatchObject([{ holder: 'heir' }])
@@ -193,8 +193,8 @@ eachEngine('Chores', (open) => {
       {
         name: 'sweep',
         everyMs: minute,
-        async run(_hub, turn) {
-          await turn.batch(async () => {
+        async run(_hub, job) {
+          await job.batch(async () => {
             if (++runs === 1) throw new Error('not today')
           })
         },
@@ -219,8 +219,8 @@ eachEngine('Chores', (open) => {
       {
         name: 'queue',
         everyMs: 1000,
-        async run(_hub, turn: Turn) {
-          for (let done = 0; (await turn.batch((tx) => takeSome(tx, 'one'))) > 0; done++)
+        async run(_hub, job: JobLease) {
+          for (let done = 0; (await job.batch((tx) => takeSome(tx, 'one'))) > 0; done++)
             if (done === 0) await midway.pass()
         },
       },
@@ -242,8 +242,8 @@ eachEngine('Chores', (open) => {
       {
         name: 'queue',
         everyMs: 1000,
-        async run(_hub, turn: Turn) {
-          while ((await turn.batch((tx) => takeSome(tx, 'two'))) > 0);
+        async run(_hub, job: JobLease) {
+          while ((await job.batch((tx) => takeSome(tx, 'two'))) > 0);
         },
       },
       'two',

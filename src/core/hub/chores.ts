@@ -1,14 +1,14 @@
 /** Chores: housekeeping in the background, done by one process at a time, once in an interval. */
 import { type ChoreRow, findChore } from '../../store/chores.ts'
 import { type Hub, reader } from './hub.ts'
+import { type JobLease, jobLeaseMs, newHolder, takeJobLease } from './job-leases.ts'
 import { keepLooking } from './keep-looking.ts'
-import { newHolder, type Turn, takeTurn, turnMs } from './turns.ts'
 
 export interface Chore {
   readonly name: string
   /** From the end of one run to the next, by any process. */
   readonly everyMs: number
-  run(hub: Hub, turn: Turn): Promise<void>
+  run(hub: Hub, job: JobLease): Promise<void>
 }
 
 /** A timer of the system takes no more than 24 days; looking once a day costs nothing. */
@@ -33,8 +33,8 @@ function keepChore(hub: Hub, chore: Chore, holder: string): () => Promise<void> 
   async function tend(signal: AbortSignal): Promise<number> {
     const wait = dueIn(await findChore(reader(hub), name), chore, hub.clock.now())
     if (wait > 0) return wait
-    const done = await takeTurn(hub, { name, holder, everyMs, signal }, (turn) => chore.run(hub, turn))
-    return done ? everyMs : Math.min(everyMs, turnMs)
+    const done = await takeJobLease(hub, { name, holder, everyMs, signal }, (job) => chore.run(hub, job))
+    return done ? everyMs : Math.min(everyMs, jobLeaseMs)
   }
 
   const { stop } = keepLooking(hub, {
@@ -51,7 +51,7 @@ function keepChore(hub: Hub, chore: Chore, holder: string): () => Promise<void> 
 /** How long a chore is another's, or done; never longer than the time between two runs, lest a wrong clock stop it. */
 function dueIn(row: ChoreRow | undefined, { everyMs }: Chore, now: number): number {
   if (row === undefined) return 0
-  const free = row.held_until > now + turnMs ? now : row.held_until
+  const free = row.held_until > now + jobLeaseMs ? now : row.held_until
   const due = row.done_at === null || row.done_at > now + everyMs ? now : row.done_at + everyMs
   return Math.min(everyMs, Math.max(0, free - now, due - now))
 }

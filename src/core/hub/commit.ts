@@ -1,8 +1,10 @@
 /** The one place that opens a write transaction: store calls, their changes, COMMIT, and only then the wake-ups. */
+
 import { HubError } from '../../base/errors.ts'
+import { can } from '../../db/dialect.ts'
 import { isFault } from '../../db/faults.ts'
 import type { Tx, TxOptions } from '../../db/port.ts'
-import { type Change, insertChanges } from '../../store/changes.ts'
+import { type Change, insertChanges } from '../../store/feed/changes.ts'
 import { type Hub, inside } from './hub.ts'
 import { feedChannel } from './wakes.ts'
 
@@ -30,8 +32,8 @@ const attempts = 5
 /** Thrown by work that finds what it has read changed by another writer, which only PostgreSQL has: the work runs again. */
 export class LostRace extends Error {}
 
-/** `lane`: the name of the one row that work of this kind waits for. `repeatable`: it is done again if the power goes. */
-export type CommitOptions = Pick<TxOptions, 'lane' | 'repeatable'>
+/** `repeatable`: it is done again if the power goes. */
+export type CommitOptions = Pick<TxOptions, 'repeatable'>
 
 /** Runs `work` in a transaction. It runs again where another was first to write a unique row: then it finds that row. */
 export async function commit<T>(
@@ -53,8 +55,8 @@ export async function commit<T>(
         })
         if (due.length === 0) return value
         insertChanges(tx, due, { actor: by.key, now: hub.clock.now() })
-        // On PostgreSQL the transaction of a waiter would not see it yet.
-        if (tx.dialect === 'sqlite') hub[inside].wakes.beckon(channelsOf(changes))
+        // Elsewhere the transaction of a waiter would not see it yet.
+        if (can(tx).sharedTransactions) hub[inside].wakes.wakeBeforeCommit(channelsOf(changes))
         return value
       }, options)
       hub[inside].trouble.over()

@@ -1,5 +1,6 @@
 /** Wakes the waiters of this process when another process has committed something for them. */
-import { findLastChange, listWakesAfter } from '../../store/changes.ts'
+import { can } from '../../db/dialect.ts'
+import { findLastChange, listWakesAfter } from '../../store/feed/changes.ts'
 import type { HubParts } from './hub.ts'
 import { feedChannel, type Wakes } from './wakes.ts'
 
@@ -13,7 +14,7 @@ export async function followWakes(
   { db, log }: Pick<HubParts, 'db' | 'log'>,
   wakes: Wakes,
 ): Promise<() => Promise<void>> {
-  if (db.dialect === 'postgres') {
+  if (can(db).namedWakes) {
     return db.listen((channels) => {
       log.trace({ channels }, 'another process has committed')
       if (channels === undefined) wakes.wakeAll()
@@ -53,7 +54,7 @@ export async function followWakes(
     do {
       again = false
       const from = await last
-      // What this process wrote itself is in the feed too. Where much has gathered, waking everybody costs less than reading.
+      // The feed also has this process's own changes. Where much has gathered, waking everybody costs less than reading.
       const newest = await findLastChange(db)
       const rows = newest - from > page ? [] : await listWakesAfter(db, from, page)
       // Ids have no holes but where changes were pruned: this process slept for longer than they are kept.

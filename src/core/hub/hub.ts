@@ -4,10 +4,10 @@ import type { Clock } from '../../base/clock.ts'
 import type { Ids } from '../../base/ids.ts'
 import type { Log } from '../../base/log.ts'
 import type { Metrics } from '../../base/metrics.ts'
-import type { Bridge } from '../../bridge/bridge.ts'
 import type { Db, Look, Reader } from '../../db/port.ts'
 import type { Llm } from '../../llm/llm.ts'
-import { findLastChange } from '../../store/changes.ts'
+import type { Bridge } from '../../remote-tools/remote-tools.ts'
+import { findLastChange } from '../../store/feed/changes.ts'
 import { followWakes } from './follow-wakes.ts'
 import { explained, Trouble } from './trouble.ts'
 import { feedChannel, Wakes } from './wakes.ts'
@@ -56,7 +56,7 @@ export interface Rules {
   }
 }
 
-/** What doors may see of a hub too. */
+/** The part of a hub that doors may use too. */
 interface Shown {
   readonly clock: Clock
   readonly ids: Ids
@@ -143,7 +143,7 @@ export const reader = (hub: Hub): Reader => hub[inside].reading
 /** The same for reads that may take milliseconds. */
 export const longReader = (hub: Hub): Reader => hub[inside].readingLong
 
-/** What the `look` of a module finds: its answer is all that comes back from the thread that reads, where there is one. */
+/** Runs the `look` of a module, in a worker that reads where there is one: only the answer comes back from it. */
 export async function lookLong<L extends Look>(
   hub: Hub,
   module: URL,
@@ -177,7 +177,7 @@ export const onClose = (hub: Hub, close: () => Promise<void>): void => {
 }
 
 /** Followers look: something may have been committed that nobody announced to this process or thread. */
-export const stir = (hub: Hub): void => hub[inside].wakes.wake([feedChannel])
+export const wakeFollowers = (hub: Hub): void => hub[inside].wakes.wake([feedChannel])
 
 /** Calls `fn` with every wake-up channel that starts with `prefix`, and `missed` when some of them may have been lost. */
 export const onWake = (hub: Hub, prefix: string, fn: (channel: string) => void, missed: () => void): (() => void) =>

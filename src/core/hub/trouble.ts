@@ -3,7 +3,7 @@ import { every } from '../../base/clock.ts'
 import { HubError } from '../../base/errors.ts'
 import type { Log } from '../../base/log.ts'
 import { Fault, type FaultKind } from '../../db/faults.ts'
-import type { Db, Reader } from '../../db/port.ts'
+import { type Db, type Reader, readingBy } from '../../db/port.ts'
 
 const damaged = 'The database is damaged.'
 
@@ -36,7 +36,7 @@ export class Trouble {
   readonly #log: Log
   /** Of the last write or read, until a write succeeds. */
   #last: HubError | undefined
-  /** What the log was told of, until a look finds all well. */
+  /** The trouble last logged, until a look finds all well. */
   #told: string | undefined
   readonly #stop: () => void
 
@@ -100,13 +100,11 @@ function troubleOf(error: unknown): HubError | undefined {
 }
 
 /** A damaged file is the same trouble to readers as to writers. */
-export const explained = (db: Reader, trouble: Trouble): Reader => ({
-  dialect: db.dialect,
-  async all(query) {
+export const explained = (db: Reader, trouble: Trouble): Reader =>
+  readingBy(db, async (query) => {
     try {
       return await db.all(query)
     } catch (error) {
       throw trouble.explain(error)
     }
-  },
-})
+  })

@@ -96,7 +96,7 @@ eachEngine('A wait', (open, dialect) => {
       await expect.poll(lucky.asked).toBe(count)
     }
     expect(await lucky.answer).toBe('there')
-    // Whoever comes while it is away is told so at once; and who waited, at the end.
+    // A call that begins while the database is away fails at once; one that waited fails at its deadline.
     await expect(begin([away]).answer).rejects.toBe(away)
     const late = begin([undefined, ...Array(20).fill(away)])
     const told = expect(late.answer).rejects.toBe(away)

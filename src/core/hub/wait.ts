@@ -11,7 +11,7 @@ export interface Wait {
   ms: number
   /** For waits that are no client's call; the hub's own limit, if left out. */
   limitMs?: number
-  /** What one finds no other does: a wake-up is for one of those who wait on the channel, who passes it on. */
+  /** Only one waiter can have what is found: a wake-up goes to one of those on the channel, who passes it on. */
   competing?: boolean
   /** Any of them aborted ends the wait with nothing. */
   signals: readonly AbortSignal[]
@@ -32,20 +32,20 @@ const awayMs = 500
 /**
  * The query is the truth, a wake-up only its occasion: it may be lost or false. A waiter writes nothing while it waits.
  * A database that goes away meanwhile ends no wait, unless it stays away until the deadline (serve.wait.database).
- * Asked early, a transaction begun at once sees what it was woken for, and is committed with it; a reader does not see it yet.
+ * Asked while that is uncommitted, a transaction begun at once sees what it was woken for, and is committed with it; a reader does not see it yet.
  * The deadline is no time of day: a clock that is set would end the wait at once, or not for hours (serve.wait.monotonic).
  */
 export async function wait<T>(
   hub: Hub,
   { channel, ms, limitMs = hub.limits.waitMs, competing = false, signals, waiter, counted = false }: Wait,
-  ask: (early: boolean) => Promise<Answer<T>>,
+  ask: (uncommitted: boolean) => Promise<Answer<T>>,
 ): Promise<T | undefined> {
   const { wakes } = hub[inside]
   const deadline = hub.clock.monotonic() + Math.min(ms, limitMs)
   let woken = false
   /** A wake-up that was not answered by finding nothing: it is passed on by who leaves. */
   let told = false
-  let early = false
+  let uncommitted = false
   let trouble: unknown
   let found: T | undefined
   let rouse = () => {}
@@ -55,22 +55,22 @@ export async function wait<T>(
     self.asleep = false
     rouse()
   }
-  const tell = (soon = false) => {
+  const tell = (beforeCommit = false) => {
     told = true
-    early = soon
+    uncommitted = beforeCommit
     rise()
   }
-  const self = { tell, asleep: false, early: false }
+  const self = { tell, asleep: false, uncommitted: false }
   // Listen before asking: what is committed in between is then not missed.
   const leave = ms <= 0 ? undefined : competing ? wakes.queue(channel, self) : wakes.on(channel, tell)
   if (leave !== undefined) for (const signal of signals) signal.addEventListener('abort', rise)
   try {
     for (let first = true; ; first = false) {
       woken = false
-      const soon = early
-      early = false
+      const beforeCommit = uncommitted
+      uncommitted = false
       trouble = undefined
-      const answer: Answer<T> = await ask(soon).catch((error) => {
+      const answer: Answer<T> = await ask(beforeCommit).catch((error) => {
         if (first || !isPassing(error)) throw error
         trouble = error
         return { again: hub.clock.now() + awayMs }

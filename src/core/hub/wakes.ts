@@ -3,16 +3,16 @@
 /** The channel of changes that wake nobody else: those who follow the feed listen to every channel. */
 export const feedChannel = 'feed'
 
-/** `early`: what it waits for is written, and not committed yet. */
-type Sleeper = (early?: boolean) => void
+/** `uncommitted`: the change is written, and not committed yet. */
+type Sleeper = (uncommitted?: boolean) => void
 
 /** One of those who wait for what only one of them gets: mail of one mailbox. */
 export interface Competitor {
   /** Told that there may be something. */
   readonly tell: Sleeper
   asleep: boolean
-  /** Told early, and not yet that it is committed. */
-  early: boolean
+  /** Told before the commit, and not yet after it. */
+  uncommitted: boolean
 }
 
 interface Watcher {
@@ -49,12 +49,12 @@ export class Wakes {
     let told: Competitor | undefined
     for (const competitor of this.#queues.get(channel) ?? []) {
       told ??= competitor
-      if (!competitor.asleep && !competitor.early) continue
+      if (!competitor.asleep && !competitor.uncommitted) continue
       told = competitor
       break
     }
     if (told === undefined) return
-    told.early = false
+    told.uncommitted = false
     told.tell()
   }
 
@@ -78,12 +78,12 @@ export class Wakes {
    * Before the commit of what they wait for: one of each queue may take it in the same transaction. All others that are told are told
    * afterwards.
    */
-  beckon(channels: Iterable<string>): void {
+  wakeBeforeCommit(channels: Iterable<string>): void {
     if (this.#queues.size === 0) return
     for (const channel of channels)
       for (const competitor of this.#queues.get(channel) ?? []) {
         if (!competitor.asleep) continue
-        competitor.early = true
+        competitor.uncommitted = true
         competitor.tell(true)
         break
       }

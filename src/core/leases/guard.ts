@@ -1,13 +1,13 @@
 /** Guards: hooks in repositories on this machine that keep commits off the files others have reserved. */
-import type { Carried } from '../../archive/guard/hook.ts'
-import { carriedFor, type Installation, installHook, uninstallHook } from '../../archive/guard/install.ts'
-import { findRepository } from '../../archive/guard/repository.ts'
+import type { Carried } from '../../guard/hook.ts'
+import { carriedFor, type Installation, installHook, uninstallHook } from '../../guard/install.ts'
+import { findRepository } from '../../guard/repository.ts'
 import type { Caller } from '../access/callers.ts'
 import { needSteering } from '../access/rules.ts'
 import type { Hub } from '../hub/hub.ts'
 import { needProject } from '../projects/projects.ts'
 
-export type { Installation } from '../../archive/guard/install.ts'
+export type { Installation } from '../../guard/install.ts'
 
 export interface Guarding {
   readonly project: string
@@ -36,7 +36,7 @@ export async function uninstallGuard(hub: Hub, caller: Caller, folder: string): 
   return removed
 }
 
-/** What a guard of this repository would know, without installing it. */
+/** The settings that a guard of this repository would get, without installing it. */
 export async function describeGuard(
   hub: Hub,
   caller: Caller,

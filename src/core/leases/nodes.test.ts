@@ -35,7 +35,7 @@ eachEngine('Leases on two nodes', (open) => {
     const agent = await actAs(hub, ann)
     // Settled first: activity that waits to be written would be one more who waits for a row.
     await activity(hub).write()
-    /** What another node does, and what is begun here before that ends. */
+    /** Begins a call here before the work of another node ends. */
     const meanwhile = async <Value>(work: (tx: Tx) => Promise<unknown>, begin: () => Promise<Value>) => {
       let begun: Promise<Value> | undefined
       await other.tx(async (tx) => {

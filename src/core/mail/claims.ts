@@ -1,7 +1,7 @@
 /** Claims: of several clients of one agent, one takes care of a message; and the session in which it does. */
 import { HubError } from '../../base/errors.ts'
-import { countAutomatic, findOwnMessage, findSessionKey, upsertSessionKey } from '../../store/conversations.ts'
-import { claimDelivery, findReceipt } from '../../store/deliveries.ts'
+import { countAutomatic, findOwnMessage, findSessionKey, upsertSessionKey } from '../../store/mail/conversations.ts'
+import { claimDelivery, findReceipt } from '../../store/messages/deliveries.ts'
 import { type Acting, actAs } from '../agents/acting.ts'
 import { commit } from '../hub/commit.ts'
 import { type Hub, reader } from '../hub/hub.ts'

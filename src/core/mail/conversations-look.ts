@@ -10,8 +10,8 @@ import {
   listTops,
   listUnreadThreads,
   type TopRow,
-} from '../../store/conversation-lists.ts'
-import { findUid } from '../../store/conversations.ts'
+} from '../../store/mail/conversation-lists.ts'
+import { findUid } from '../../store/mail/conversations.ts'
 import { addressOf, type Letter, type Looker, recentLetters } from './letters.ts'
 
 export interface Listed {

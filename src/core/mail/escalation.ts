@@ -1,8 +1,8 @@
 /** Escalation: the inbox of an agent that is late with an acknowledgement is reserved, for everybody to see. */
 import { inboxPattern } from '../../archive/layout.ts'
 import { nameKey } from '../../base/names.ts'
-import { findAgent } from '../../store/agents.ts'
-import { insertProfile } from '../../store/profiles.ts'
+import { findAgent } from '../../store/agents/agents.ts'
+import { insertProfile } from '../../store/agents/profiles.ts'
 import { housekeeper } from '../access/callers.ts'
 import { type Agent, findIn, known } from '../agents/agents.ts'
 import { commit } from '../hub/commit.ts'

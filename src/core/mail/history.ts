@@ -2,7 +2,7 @@
 import { HubError } from '../../base/errors.ts'
 import { limits } from '../../base/limits.ts'
 import { firstLine } from '../../base/text.ts'
-import { countAutomatic, findMailThreadOf, findOwnMessage, listHistory } from '../../store/conversations.ts'
+import { countAutomatic, findMailThreadOf, findOwnMessage, listHistory } from '../../store/mail/conversations.ts'
 import { type Acting, actAs } from '../agents/acting.ts'
 import type { Agent } from '../agents/agents.ts'
 import { type Hub, reader } from '../hub/hub.ts'

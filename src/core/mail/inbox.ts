@@ -8,13 +8,13 @@ import {
   listInbox as listInboxRows,
   listOutbox as listOutboxRows,
   type MailRow,
-} from '../../store/mail.ts'
+} from '../../store/mail/mail.ts'
 import { type Acting, actAs } from '../agents/acting.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import { listAttachments } from '../messages/carried.ts'
 import { type MailMessage, mailMessagesOf } from './messages.ts'
 
-export type { InboxPart } from '../../store/mail.ts'
+export type { InboxPart } from '../../store/mail/mail.ts'
 
 export interface Received extends MailMessage {
   readonly kind: 'to' | 'cc' | 'bcc'
@@ -86,7 +86,7 @@ const receipt = ({ kind, read_at, acked_at }: InboxRow) => ({
   ackedAt: acked_at ?? undefined,
 })
 
-/** Those of the page that fit, from its beginning on. Long bodies and images are read one by one, until there is no room. */
+/** The first messages of the page that fit. Long bodies and images are read one by one, until there is no room. */
 async function listFitting(
   hub: Hub,
   rows: readonly InboxRow[],
@@ -96,7 +96,8 @@ async function listFitting(
   const messages: Received[] = []
   let left = budget.most
   for (const [index, row] of rows.entries()) {
-    const message = { ...(bare[index] as MailMessage), ...(await wholeOf(hub, row)), ...receipt(row) }
+    const message = { ...(bare[index] as MailMessage), ...receipt(row) }
+    if (row.body === null || row.attachments !== null) Object.assign(message, await wholeOf(hub, row))
     left -= budget.sizeOf(message)
     if (left < 0 && messages.length > 0) break
     messages.push(message)

@@ -10,7 +10,7 @@ import {
   listSenders,
   type PartyRow,
   type Reading,
-} from '../../store/conversation-lists.ts'
+} from '../../store/mail/conversation-lists.ts'
 import type { Agent } from '../agents/agents.ts'
 
 export interface Letter {

@@ -9,11 +9,11 @@ import { nextTurn } from '../../base/clock.ts'
 import { overseer } from '../../base/names.ts'
 import { local, operator } from '../access/callers.ts'
 import { ensureAgent } from '../agents/agents.ts'
+import { requestContact } from '../contact-requests/requests.ts'
 import { type Hub, inside } from '../hub/hub.ts'
 import { shakeHands } from '../macros/work.ts'
 import { reply } from '../messages/reply.ts'
 import { send } from '../messages/send.ts'
-import { requestContact } from '../requests/requests.ts'
 import { listInbox } from './inbox.ts'
 
 const project = '/srv/order'
@@ -120,7 +120,7 @@ eachEngine('The order of an inbox', (open, dialect) => {
     async () => {
       const [ahead, behind] = await nodes(100)
       const first = await say(ahead, 'first')
-      // Who is new is made by its first send: others of that name would wait for it.
+      // The first send creates a new agent: other sends under that name would wait for it.
       for (const newcomer of [as('box', project), person])
         await send(ahead, newcomer, { to: [{ name: 'bob' }], body: 'hello' })
       const seen: number[] = []

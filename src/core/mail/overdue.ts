@@ -1,5 +1,5 @@
 /** Overdue acknowledgements: each is logged once, and escalated where the settings ask for it. */
-import { listOverdue, type OverdueRow, updateEscalated } from '../../store/overdue.ts'
+import { listOverdue, type OverdueRow, updateEscalated } from '../../store/mail/overdue.ts'
 import type { Chore } from '../hub/chores.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 
@@ -29,15 +29,15 @@ const rowsPerCommit = 100
 export const overdueChore = ({ everyMs, ttlMs, escalation, reserve }: OverdueRules): Chore => ({
   name: 'ack-overdue',
   everyMs,
-  async run(hub, turn) {
+  async run(hub, job) {
     const before = hub.clock.now() - ttlMs
     for (;;) {
-      await turn.goOn()
+      await job.renew()
       const rows = await listOverdue(reader(hub), before, rowsPerCommit)
       if (rows.length === 0) return
       const reserved = escalation === 'file_reservation' ? await reserveAll(hub, rows, reserve) : undefined
       const ids = rows.map(({ id }) => id)
-      const marked = await turn.batch((tx) => updateEscalated(tx, ids, hub.clock.now()))
+      const marked = await job.batch((tx) => updateEscalated(tx, ids, hub.clock.now()))
       for (const row of rows) if (marked.has(row.id)) tell(hub, row, { escalation, reserved })
       if (rows.length < rowsPerCommit) return
     }

@@ -1,8 +1,8 @@
 /** Receipts: an agent has read a message, or confirms it. */
 import { HubError } from '../../base/errors.ts'
-import { updateUnread } from '../../store/agents.ts'
-import { findReceipt, updateReceipt } from '../../store/deliveries.ts'
-import { findSender } from '../../store/messages.ts'
+import { updateUnread } from '../../store/agents/agents.ts'
+import { findReceipt, updateReceipt } from '../../store/messages/deliveries.ts'
+import { findSender } from '../../store/messages/messages.ts'
 import { type Acting, actAs } from '../agents/acting.ts'
 import type { Agent } from '../agents/agents.ts'
 import { commit } from '../hub/commit.ts'

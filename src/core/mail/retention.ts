@@ -5,11 +5,11 @@ import {
   findInboxPlace,
   type InboxOwnerRow,
   listInboxOwners,
-} from '../../store/retention.ts'
+} from '../../store/mail/retention.ts'
 import { housekeeper } from '../access/callers.ts'
 import type { Chore } from '../hub/chores.ts'
 import { type Hub, reader } from '../hub/hub.ts'
-import type { Turn } from '../hub/turns.ts'
+import type { JobLease } from '../hub/job-leases.ts'
 import { listProjects, type Project } from '../projects/projects.ts'
 
 export interface RetentionRules {
@@ -30,13 +30,13 @@ const pageSize = 100
 export const retentionChore = (rules: RetentionRules): Chore => ({
   name: 'retention-report',
   everyMs: rules.everyMs,
-  async run(hub, turn) {
+  async run(hub, job) {
     const ignored = rules.ignored.map(wildcard)
     const time = hub.clock.now() - rules.maxAgeDays * 86_400_000
     for (let after = 0; ; ) {
       const { projects, hasMore } = await listProjects(hub, housekeeper, { after, limit: pageSize })
       for (const project of projects)
-        if (!isIgnored(project, ignored)) tell(hub, rules, await survey(hub, turn, { project, time, ...rules }))
+        if (!isIgnored(project, ignored)) tell(hub, rules, await survey(hub, job, { project, time, ...rules }))
       const last = projects.at(-1)
       if (last === undefined || !hasMore) return
       after = last.id
@@ -62,7 +62,7 @@ interface Surveying extends Pick<RetentionRules, 'inboxLimit'> {
   readonly time: number
 }
 
-async function survey(hub: Hub, turn: Turn, { project, time, inboxLimit }: Surveying): Promise<Survey> {
+async function survey(hub: Hub, job: JobLease, { project, time, inboxLimit }: Surveying): Promise<Survey> {
   const found: Survey = {
     project: project.slug,
     agents: 0,
@@ -73,11 +73,11 @@ async function survey(hub: Hub, turn: Turn, { project, time, inboxLimit }: Surve
     full: 0,
   }
   for (let after = ''; ; ) {
-    await turn.goOn()
+    await job.renew()
     const owners = await listInboxOwners(reader(hub), project.id, { after, limit: pageSize })
     for (const owner of owners) {
-      const sent = await countAllSent(hub, turn, owner, time)
-      const size = await countInbox(hub, turn, owner)
+      const sent = await countAllSent(hub, job, owner, time)
+      const size = await countInbox(hub, job, owner)
       found.agents++
       found.messages += sent.count
       found.oldMessages += sent.old
@@ -91,10 +91,10 @@ async function survey(hub: Hub, turn: Turn, { project, time, inboxLimit }: Surve
   }
 }
 
-async function countAllSent(hub: Hub, turn: Turn, { id: senderId }: InboxOwnerRow, time: number) {
+async function countAllSent(hub: Hub, job: JobLease, { id: senderId }: InboxOwnerRow, time: number) {
   const all = { count: 0, old: 0 }
   for (let after = 0; ; ) {
-    await turn.goOn()
+    await job.renew()
     const part = await countSent(reader(hub), { senderId, after, time, most: rowsPerQuery })
     all.count += part.count
     all.old += part.old
@@ -103,9 +103,9 @@ async function countAllSent(hub: Hub, turn: Turn, { id: senderId }: InboxOwnerRo
   }
 }
 
-async function countInbox(hub: Hub, turn: Turn, { id: recipientId }: InboxOwnerRow): Promise<number> {
+async function countInbox(hub: Hub, job: JobLease, { id: recipientId }: InboxOwnerRow): Promise<number> {
   for (let after = 0, count = 0; ; count += rowsPerQuery) {
-    await turn.goOn()
+    await job.renew()
     const next = await findInboxPlace(reader(hub), recipientId, { after, steps: rowsPerQuery })
     if (next === undefined)
       return count + (await countInboxAfter(reader(hub), { recipientId, after, most: rowsPerQuery }))

@@ -1,6 +1,6 @@
 /** Mail that an agent was shown: it is read from then on at every door, unless the answer never reached its client. */
-import { updateUnread } from '../../store/agents.ts'
-import { updateAllRead, updateAllUnread } from '../../store/deliveries.ts'
+import { updateUnread } from '../../store/agents/agents.ts'
+import { updateAllRead, updateAllUnread } from '../../store/messages/deliveries.ts'
 import type { Caller } from '../access/callers.ts'
 import { type Agent, mailChannel } from '../agents/agents.ts'
 import { commit } from '../hub/commit.ts'

@@ -1,7 +1,8 @@
 /** Taking mail: the oldest unread message, popped at once or lent for a while; acknowledging it; putting it back. */
 import { hash } from 'node:crypto'
 import { HubError } from '../../base/errors.ts'
-import { updateUnread } from '../../store/agents.ts'
+import type { Tx } from '../../db/port.ts'
+import { updateUnread } from '../../store/agents/agents.ts'
 import {
   type Taking as DeliveryTaking,
   findNextRelease,
@@ -12,14 +13,14 @@ import {
   takeDelivery,
   updateRead,
   updateReturned,
-} from '../../store/deliveries.ts'
-import { type TakenAlone, type TakingAlone, takeDeliveriesAlone } from '../../store/takings.ts'
+} from '../../store/messages/deliveries.ts'
+import { type BatchedTaken, type BatchedTaking, takeDeliveryBatch } from '../../store/messages/take-batches.ts'
 import type { Caller } from '../access/callers.ts'
 import { mayActAs, needWriting } from '../access/rules.ts'
 import { type Acting, actAs, findActor, notYours } from '../agents/acting.ts'
 import { type Agent, isNewcomer, mailChannel } from '../agents/agents.ts'
-import { commit } from '../hub/commit.ts'
-import { type Kind, type Locking, together } from '../hub/gathering.ts'
+import { runBatched, type Unit } from '../hub/batching.ts'
+import { commit, type Note } from '../hub/commit.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import { memory } from '../hub/memory.ts'
 import { wait } from '../hub/wait.ts'
@@ -31,7 +32,7 @@ export interface Mail {
   readonly from: string
   readonly body: string
   readonly createdAt: number
-  /** Those of a message that came by the mail door. */
+  /** Of a message that came by the mail door. */
   readonly subject: string | undefined
   readonly importance: MailRow['importance']
   readonly ackRequired: boolean
@@ -81,11 +82,11 @@ export async function take(
     signals,
     waiter: agentWaiter(agent.id),
   }
-  return wait(hub, waiting, async (early) => {
+  return wait(hub, waiting, async (uncommitted) => {
     // A client that is gone takes nothing with it.
     if (signals.some((signal) => signal.aborted)) return {}
     // After mail more mail is likely. All others look first: an empty mailbox then costs no lock.
-    const likely = early || mailLikely(hub).has(agent.id)
+    const likely = uncommitted || mailLikely(hub).has(agent.id)
     if (likely || (await hasFreeDelivery(reader(hub), agent.id, hub.clock.now()))) {
       const taken = await takeNext(hub, acting.caller, agent, loanMs)
       if (taken !== undefined) {
@@ -107,10 +108,7 @@ async function takeNext(hub: Hub, caller: Caller, agent: Agent, loanMs: number):
   const lent = loanMs > 0
   const taking = { recipientId: agent.id, now, hold: hub.ids.token(), heldUntil: lent ? now + loanMs : undefined }
   const { hold } = taking
-  const row =
-    reader(hub).dialect === 'postgres'
-      ? await takeTogether(hub, caller, agent, taking)
-      : await takeByItself(hub, caller, agent, taking)
+  const row = await takeBatched(hub, caller, agent, taking)
   if (row === undefined) return undefined
   hub.metrics.mailLatency.observe(Math.max(0, now - row.created_at) / 1000)
   return {
@@ -128,7 +126,12 @@ async function takeNext(hub: Hub, caller: Caller, agent: Agent, loanMs: number):
   }
 }
 
-function takeByItself(hub: Hub, caller: Caller, agent: Agent, taking: DeliveryTaking): Promise<MailRow | undefined> {
+function takeInTransaction(
+  hub: Hub,
+  caller: Caller,
+  agent: Agent,
+  taking: DeliveryTaking,
+): Promise<MailRow | undefined> {
   return commit(hub, caller, async (tx, note) => {
     const row = await takeDelivery(tx, taking)
     if (row === undefined) return undefined
@@ -148,32 +151,31 @@ const changeOf = ({ projectId, id }: Pick<Agent, 'projectId' | 'id'>, { heldUnti
     messageId: row.message_id,
   }) as const
 
-type Popping = TakingAlone & Locking
-
-const poppings: Kind<Popping, TakenAlone | undefined> = {
-  sharing: false,
-  async run(tx, note, units) {
-    const all = await takeDeliveriesAlone(tx, units)
-    for (const [n, taking] of units.entries()) {
-      const row = all[n]?.row
-      const agent = { id: taking.recipientId, projectId: taking.projectId }
-      if (row !== undefined) note(changeOf(agent, taking, row), 'recorded')
-    }
-    return all
-  },
+async function takeBatch(
+  tx: Tx,
+  note: Note,
+  units: readonly (BatchedTaking & Unit)[],
+): Promise<(BatchedTaken | undefined)[]> {
+  const all = await takeDeliveryBatch(tx, units)
+  for (const [n, taking] of units.entries()) {
+    const row = all[n]?.row
+    const agent = { id: taking.recipientId, projectId: taking.projectId }
+    if (row !== undefined) note(changeOf(agent, taking, row), 'recorded')
+  }
+  return all
 }
 
-async function takeTogether(
+async function takeBatched(
   hub: Hub,
   caller: Caller,
   agent: Agent,
   taking: DeliveryTaking,
 ): Promise<MailRow | undefined> {
-  const byItself = async () => ({ keyed: false, row: await takeByItself(hub, caller, agent, taking) })
+  const fallback = async () => ({ keyed: false, row: await takeInTransaction(hub, caller, agent, taking) })
   const ofKeyed = mayActAs(caller, { ...agent, keyed: true })
   const { id, projectId } = agent
-  const unit = { ...taking, ofKeyed, actor: caller.key, projectId, rows: [mailChannel(id)] }
-  const taken = caller.readOnly ? await byItself() : await together(hub, poppings, unit, byItself)
+  const unit = { ...taking, ofKeyed, actor: caller.key, projectId, rows: [], ownRows: [mailChannel(id)] }
+  const taken = caller.readOnly ? await fallback() : await runBatched(hub, takeBatch, unit, fallback)
   if (taken?.keyed && !ofKeyed) throw notYours(caller, agent)
   return taken?.row
 }

@@ -1,10 +1,10 @@
 /** Mail for clients that take care of each message: what is unread, in its order, and whom a conversation is held with. */
 import { limits } from '../../base/limits.ts'
 import { firstLine } from '../../base/text.ts'
-import { listOthers } from '../../store/conversation-lists.ts'
-import { findOwnMessage } from '../../store/conversations.ts'
-import { findReceipt } from '../../store/deliveries.ts'
-import { listUnreadLetters, type UnreadLetterRow } from '../../store/unread.ts'
+import { listOthers } from '../../store/mail/conversation-lists.ts'
+import { findOwnMessage } from '../../store/mail/conversations.ts'
+import { listUnreadLetters, type UnreadLetterRow } from '../../store/mail/unread.ts'
+import { findReceipt } from '../../store/messages/deliveries.ts'
 import { type Acting, actAs } from '../agents/acting.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import { addressFrom } from '../messages/addresses.ts'
@@ -60,7 +60,7 @@ function within(found: readonly UnreadLetterRow[]): readonly UnreadLetterRow[] {
 export interface Counterpart {
   readonly uid: string
   readonly subject: string
-  /** Whoever wrote last, apart from the agent. */
+  /** The agent that wrote last, apart from the reader. */
   readonly other: string
 }
 

@@ -4,12 +4,12 @@ import { TestClock } from '../../../test/support/clock.ts'
 import { eachEngine } from '../../../test/support/engines.ts'
 import { openTestHub } from '../../../test/support/hub.ts'
 import { verifies } from '../../../test/support/verifies.ts'
-import { raising } from '../../store/admission.ts'
-import { insertAgent } from '../../store/agents.ts'
-import { type ContactRow, insertContact } from '../../store/contacts.ts'
+import { insertAgent } from '../../store/agents/agents.ts'
+import { type ContactRow, insertContact } from '../../store/contacts/contacts.ts'
+import { countUnread } from '../../store/messages/admission.ts'
 import { endOf, linkBetween } from '../contacts/standing.ts'
 import { commit, itself } from '../hub/commit.ts'
-import { findOpen } from './admission.ts'
+import { findTerms } from './admission.ts'
 
 const statuses = ['pending', 'approved', 'denied'] as const
 /** In hours from now: just past, about to be renewed, far, never. */
@@ -57,14 +57,14 @@ eachEngine('Admission at once', (open) => {
               const own = there && (await link(sender.id, other.id, there))
               const theirs = back && (await link(other.id, sender.id, back))
               const recipients = [{ agent: other, kind: 'to' as const }]
-              const terms = findOpen(hub, { tx, sender, recipients, exempt: false })
+              const terms = findTerms(hub, { sender, recipients, exempt: false })
               const contact = terms?.open?.contact
               if (terms === undefined || contact === undefined) throw new Error('Policies are asked here.')
               const found = linkBetween(sender, [own, theirs], { now, policy })
               const welcome = found?.standing === 'approved' && endOf(found) > contact.until && !denied(own)
               const what = `${policy}: ${JSON.stringify(there)} and back ${JSON.stringify(back)}`
-              expect(await tx.change(raising(tx, [other.id], terms)), what).toBe(welcome ? 1 : 0)
-              expect(await tx.change(raising(tx, [anybody.id, other.id], terms)), what).toBe(welcome ? 2 : 0)
+              expect(await tx.change(countUnread([other], terms)), what).toBe(welcome ? 1 : 0)
+              expect(await tx.change(countUnread([anybody, other], terms)), what).toBe(welcome ? 2 : 0)
             }
           }
       })

@@ -1,7 +1,7 @@
 /** Admission of a message to its recipients: by leases on their inboxes, their contact policies, and the room there. */
 import type { Tx } from '../../db/port.ts'
-import type { Terms } from '../../store/admission.ts'
-import { listRecipients, type RecipientRow } from '../../store/agents.ts'
+import { listRecipients, type RecipientRow } from '../../store/agents/agents.ts'
+import type { Terms } from '../../store/messages/admission.ts'
 import type { Agent } from '../agents/agents.ts'
 import { type Judgement, judge, type Refusal } from '../contacts/judging.ts'
 import { renewedBefore } from '../contacts/standing.ts'
@@ -32,13 +32,13 @@ interface Admission {
 interface Admitted {
   readonly passed: readonly Recipient[]
   readonly blocked: readonly Blocked[]
-  /** Those who are due a message about a contact request (mail.contact.filed). */
+  /** Agents that are due a message about a contact request (mail.contact.filed). */
   readonly asked: readonly Agent[]
 }
 
 /**
- * What is enough to know of recipients: that they have room and are open to the sender. Then the statement that counts their
- * unread mail asks it, and does for all of this file. A contact that ends soon is not enough: a message makes it last longer.
+ * Terms that settle the admission: recipients have room and are open to the sender. The statement that counts their unread
+ * mail checks both, in place of all else in this file. A contact that ends soon is not enough: a message makes it last longer.
  */
 export function findTerms(
   hub: Hub,
@@ -50,13 +50,6 @@ export function findTerms(
   const contact = exempt || !contacts.enforced ? undefined : { senderId: sender.id, until }
   return { limit: hub.limits.mailboxDepth, open: { leases: inboxLeases && !exempt, contact } }
 }
-
-/** Where others write at once, one of several may be filled after it was asked, and the others would be counted. */
-export const findOpen = (
-  hub: Hub,
-  admission: Pick<Admission, 'tx' | 'sender' | 'recipients' | 'exempt'>,
-): Terms | undefined =>
-  admission.recipients.length > 1 && admission.tx.dialect === 'postgres' ? undefined : findTerms(hub, admission)
 
 export async function admit(hub: Hub, admission: Admission): Promise<Admitted> {
   const { tx, recipients } = admission

@@ -1,6 +1,6 @@
 /** The message that a sender says it answers, by an id as any door shows it. */
 import { HubError } from '../../base/errors.ts'
-import { findReceived } from '../../store/client-ids.ts'
+import { findReceived } from '../../store/messages/client-ids.ts'
 import { type Agent, isNewcomer, type Newcomer } from '../agents/agents.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import type { Addressee } from './recipients.ts'

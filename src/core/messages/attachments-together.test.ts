@@ -29,7 +29,7 @@ eachEngine('Attachments', (open) => {
     expect(before).toMatchObject({ messages: 1, files: 1, bytes: 60 })
     expect(await failure(send({ enclosing: { paths: ['b.txt'] } }))).toMatchObject({ code: 'QUOTA_EXCEEDED' })
     expect(await counts(db)).toEqual(before)
-    // What is stored already costs nothing, and another project has a quota of its own.
+    // A file stored before costs nothing, and another project has a quota of its own.
     await send({ enclosing: { paths: ['a.txt'] } })
     await write('b.txt', 'b'.repeat(40))
     const both = await Promise.allSettled(['b.txt', 'a.txt'].map((path) => send({ enclosing: { paths: [path] } })))

@@ -12,22 +12,19 @@ import {
   deleteStaged,
   findAttachmentsPolicy,
   findFile,
-  insertCarriers,
   insertFile,
-  insertInline,
   raiseAttachmentBytes,
-} from '../../store/attachments.ts'
+} from '../../store/messages/attachments.ts'
 import type { Caller } from '../access/callers.ts'
 import { mayReadFiles } from '../access/rules.ts'
 import type { Acting } from '../agents/acting.ts'
 import type { Agent } from '../agents/agents.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import { needProject } from '../projects/projects.ts'
-import { sha1sOf } from './carried.ts'
 import { type Content, type Desk, type Made, makeContent, openDesk, readSource } from './contents.ts'
 import type { Staged, StagedFile, Staging } from './staging.ts'
 
-/** What a sender wants to go along with a message. */
+/** The attachments that a sender asks for. */
 export interface Enclosing {
   /** Paths of files in the folder of the project, and data URIs. */
   readonly paths?: readonly string[] | undefined
@@ -58,7 +55,7 @@ export interface EnclosedFile extends StagedFile {
   readonly mediaType: string
 }
 
-/** What a message will hold, ready to be stored. */
+/** The content of a message, ready to be stored. */
 export interface Enclosed {
   readonly projectId: number
   readonly body: string
@@ -124,7 +121,7 @@ function isImage(address: string): boolean {
 
 interface Making {
   readonly addresses: readonly string[]
-  /** Those of them that must exist. */
+  /** The addresses that must exist. */
   readonly needed: ReadonlySet<string>
   readonly convert: boolean
 }
@@ -218,7 +215,7 @@ function checked(enclosed: Enclosed): Enclosed {
   })
 }
 
-/** What is to be written before the send. */
+/** The files to write before the send. */
 export const filesOf = (enclosed: Enclosed | HubError | undefined): Staging =>
   enclosed === undefined || enclosed instanceof HubError ? { projectId: 0, files: [] } : enclosed
 
@@ -238,17 +235,15 @@ function toRow(attachment: Attachment): AttachmentRow {
 
 interface Storing {
   readonly tx: Tx
-  readonly sender: Agent
-  readonly messageId: number
   readonly enclosed: Enclosed
   readonly staged: Staged
 }
 
 /** In the order of their paths: two sends that store the same files wait for each other in one direction only. */
-export async function storeEnclosed(hub: Hub, { tx, sender, messageId, enclosed, staged }: Storing): Promise<void> {
-  const { projectId } = sender
+export async function storeFiles(hub: Hub, { tx, enclosed, staged }: Storing): Promise<void> {
+  const { projectId, files } = enclosed
   let grown = 0
-  for (const { path, sha256, mediaType: media_type, bytes } of enclosed.files) {
+  for (const { path, sha256, mediaType: media_type, bytes } of files) {
     const content = staged.get(path)
     const file = { path, sha256, media_type, size: bytes.length, content: content ?? '' }
     if (content !== undefined && (await insertFile(tx, { projectId, now: hub.clock.now(), file }))) {
@@ -257,10 +252,6 @@ export async function storeEnclosed(hub: Hub, { tx, sender, messageId, enclosed,
       grown += bytes.length
     } else if ((await findFile(tx, projectId, path))?.sha256 !== sha256) throw collision(path)
   }
-  for (const [position, attachment] of enclosed.attachments.entries())
-    if (attachment.kind === 'inline')
-      await insertInline(tx, { message_id: messageId, position, data_uri: attachment.dataUri ?? '' })
-  await insertCarriers(tx, messageId, sha1sOf(enclosed.attachments))
   const most = hub.rules.attachments.quotaBytes
   if (grown === 0 || (await raiseAttachmentBytes(tx, { projectId, by: grown, most }))) return
   throw new HubError(

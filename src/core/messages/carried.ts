@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { parseDataUri } from '../../attachments/data-uri.ts'
 import { limits } from '../../base/limits.ts'
 import type { Reader } from '../../db/port.ts'
-import { type AttachmentRow, attachmentsOf, listInline } from '../../store/attachments.ts'
+import { type AttachmentRow, attachmentsOf, listInline } from '../../store/messages/attachments.ts'
 import type { Attachment } from './attachments.ts'
 
 export type { Attachment } from './attachments.ts'
@@ -85,7 +85,7 @@ export const sha1sOf = (attachments: readonly Attachment[]): string[] => [
 /** Files are named by the hash of their content. */
 export const hashIn = (path: string): string | undefined => /([0-9a-f]{40})\.\w+$/.exec(path)?.[1]
 
-/** What a receipt has room for, whose sender has the images and pays for every character; and a list of a page. */
+/** Room in a receipt, whose sender has the images and pays for every character; and in a list of a page. */
 export const bareRoom: Room = { most: limits.bareInlineLength }
 
 /** The same for a message that was just sent. */

@@ -1,67 +1,84 @@
 /** A message as it is stored, and what its sender is told of it. */
-import { requestKind } from '../../store/contact-grounds.ts'
-import { automaticKind } from '../../store/conversations.ts'
-import type { Mail, Placed, ThreadPlace } from '../../store/sending.ts'
+import { requestKind } from '../../store/contacts/grounds.ts'
+import { automaticKind } from '../../store/mail/conversations.ts'
+import type { Terms } from '../../store/messages/admission.ts'
+import { digestOf } from '../../store/messages/client-ids.ts'
+import type { NewMail, Placed } from '../../store/messages/sending.ts'
 import type { Agent } from '../agents/agents.ts'
 import type { Hub } from '../hub/hub.ts'
 import type { Blocked } from './admission.ts'
 import { type Attachment, type Enclosed, linksOf, listOf } from './attachments.ts'
-import { inReceipt } from './carried.ts'
-import type { Joined, Place } from './placing.ts'
+import { inReceipt, sha1sOf } from './carried.ts'
+import { aboutOf, type Joined, type Place } from './placing.ts'
 import type { Stored } from './receipt.ts'
-import type { Recipient } from './recipients.ts'
-import type { Draft } from './send.ts'
+import { guestsOf, type Recipient } from './recipients.ts'
+import type { ResolvedDraft } from './send.ts'
 
 interface Composing {
   readonly uid: string
   readonly sender: Agent
-  readonly draft: Omit<Draft, 'to' | 'enclosing'>
+  readonly recipients: readonly Recipient[]
+  readonly terms: Terms
+  readonly draft: ResolvedDraft
   readonly enclosed: Enclosed | undefined
   readonly place: Place
+  /** A request for contact. */
   readonly request?: boolean
 }
 
-export interface Composed extends Pick<Composing, 'draft'> {
+export interface Composed extends Pick<Composing, 'draft' | 'recipients'> {
   readonly thread: Joined | undefined
-  readonly place: ThreadPlace
-  readonly mail: Mail
-  readonly urgent: boolean
+  readonly mail: NewMail
   readonly attachments: readonly Attachment[]
 }
 
-export function compose(hub: Hub, { uid, sender, draft, enclosed, place, request = false }: Composing): Composed {
-  const { subject, importance = 'normal', ackRequired = false } = draft
+export function compose(hub: Hub, { uid, sender, recipients, draft, enclosed, place, ...how }: Composing): Composed {
+  const { subject, importance, ackRequired, clientId: called } = draft
   const { thread, replyTo, named } = place
-  const now = hub.clock.now()
-  const attachments = [...(enclosed?.attachments ?? []), ...linksOf(draft.links)]
+  const carried = enclosed?.attachments ?? []
+  const attachments = [...carried, ...linksOf(draft.links)]
   return {
     draft,
+    recipients,
     thread,
-    place: thread ? { threadId: thread.id } : { begins: { uid, projectId: sender.projectId, key: draft.thread, now } },
-    mail: {
-      uid,
-      senderId: sender.id,
-      clientId: named === undefined ? draft.clientId : undefined,
-      ...(request ? { kind: requestKind } : draft.automatic && { kind: automaticKind }),
-      subject,
-      importance,
-      ackRequired,
-      replyTo,
-      body: enclosed?.body ?? draft.body,
-      attachments: listOf(attachments),
-      now,
-    },
-    urgent: importance === 'high' || importance === 'urgent',
     attachments,
+    mail: {
+      message: {
+        uid,
+        senderId: sender.id,
+        clientId: named === undefined ? called : undefined,
+        ...(how.request ? { kind: requestKind } : draft.automatic && { kind: automaticKind }),
+        subject,
+        ...(importance && { importance }),
+        ...(ackRequired && { ackRequired }),
+        replyTo,
+        body: enclosed?.body ?? draft.body,
+        attachments: listOf(attachments),
+        now: hub.clock.now(),
+      },
+      threadId: thread?.id,
+      projectId: sender.projectId,
+      key: draft.thread,
+      to: recipients.map(({ agent, kind }) => ({ id: agent.id, kind })),
+      terms: how.terms,
+      called,
+      digest: called !== undefined && named === 'used' ? digestOf(draft.body) : undefined,
+      guests: guestsOf(sender, recipients, thread?.project_id ?? sender.projectId),
+      about: aboutOf(sender, draft, thread),
+      images: carried.flatMap((one, position) =>
+        one.kind === 'inline' ? [{ position, data_uri: one.dataUri ?? '' }] : [],
+      ),
+      sha1s: sha1sOf(carried),
+    },
   }
 }
 
 export function receiptOf(
-  { draft, thread, mail, attachments }: Composed,
+  { draft, recipients, thread, mail, attachments }: Composed,
   placed: Placed,
-  { passed, blocked }: { passed: readonly Recipient[]; blocked: readonly Blocked[] },
+  blocked: readonly Blocked[],
 ): Stored {
-  const { uid, clientId = uid } = mail
+  const { uid, clientId = uid, now } = mail.message
   return {
     clientId,
     uid,
@@ -69,8 +86,8 @@ export function receiptOf(
     ...placed,
     thread: thread ? thread.called : draft.thread,
     subject: draft.subject,
-    createdAt: mail.now,
-    deliveries: passed,
+    createdAt: now,
+    deliveries: recipients,
     blocked,
     attachments: inReceipt(attachments),
     duplicate: false,

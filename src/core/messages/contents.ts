@@ -93,7 +93,7 @@ function readDataUri(address: string): Source {
   return { what, bytes, declared: kindOfMediaType(mediaType), mediaType, extension: extensionOfMediaType(mediaType) }
 }
 
-/** What is stored, under a path that its bytes decide. */
+/** A stored content, under a path that its bytes decide. */
 export interface Content {
   readonly mediaType: string
   readonly bytes: Buffer
@@ -149,7 +149,7 @@ export async function checkPicture(what: string, bytes: Buffer, kind: Raster): P
   await toWebp(what, bytes, kind)
 }
 
-/** What was stored elsewhere, checked as if it were sent here: the path that it has by its content. */
+/** Checks a content stored elsewhere as if it were sent here; the result has the path that its bytes decide. */
 export async function checkKept({ path, mediaType, bytes }: Pick<Content, 'path' | 'mediaType' | 'bytes'>) {
   const extension = extensionOf(path) ?? 'bin'
   const kind = kindOfExtension(extension)

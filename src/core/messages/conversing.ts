@@ -1,6 +1,6 @@
 /** Conversations of two agents: a message goes into their thread about a subject, or into one that is named. */
 import { HubError } from '../../base/errors.ts'
-import { type About, findConversation, findMailThreadOf, listBegun } from '../../store/conversations.ts'
+import { type About, findConversation, findMailThreadOf, listBegun } from '../../store/mail/conversations.ts'
 import { type Acting, actAs } from '../agents/acting.ts'
 import type { Agent } from '../agents/agents.ts'
 import { type Hub, reader } from '../hub/hub.ts'

@@ -1,6 +1,7 @@
 /** Files new mail into inboxes, unread mail and outboxes, many at a time, behind the sends. Reading is exact without it. */
+import { can } from '../../db/dialect.ts'
 import type { Tx } from '../../db/port.ts'
-import { fileDeliveries, fileMessages } from '../../store/boxes.ts'
+import { fileDeliveries, fileMessages } from '../../store/mail/boxes.ts'
 import { commit, itself } from '../hub/commit.ts'
 import { type Hub, onClose, reader } from '../hub/hub.ts'
 import { memory } from '../hub/memory.ts'
@@ -8,7 +9,7 @@ import { memory } from '../hub/memory.ts'
 /** One step takes some 3 ms, which everybody waits; 8 where each delivery is another agent's. */
 const rowsPerStep = 512
 
-/** Whoever reads an outbox, or the messages of a project, looks through those that wait. */
+/** A reader of an outbox, or of the messages of a project, looks through the unfiled ones. */
 const messagesGathered = 1024
 
 /** Deliveries are filed one agent after the other: the more of them wait, the more lie on the same pages (6.4 µs each instead of 10). */
@@ -67,10 +68,10 @@ async function fileAllDeliveries(hub: Hub): Promise<void> {
 const step = (hub: Hub, file: (tx: Tx, most: number) => Promise<boolean>): Promise<boolean> =>
   commit(hub, itself, (tx) => file(tx, rowsPerStep), { repeatable: true })
 
-/** On PostgreSQL nothing waits to be filed. Never rejects: the next mail tries again. */
+/** Never rejects: the next mail tries again. */
 async function start(hub: Hub, work: () => Promise<void>): Promise<void> {
   const kept = unfiled(hub)
-  if (reader(hub).dialect === 'postgres' || kept.closing) return
+  if (!can(reader(hub)).bulkFiling || kept.closing) return
   kept.filing = work()
     .catch((error) => hub.log.warn({ err: error }, 'new mail could not be filed; the next mail tries again'))
     .finally(() => {

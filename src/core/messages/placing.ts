@@ -1,11 +1,17 @@
-/** The place of a message: the thread that it joins, the one that was stored if it is sent again, the queue that it waits in. */
-import type { Tx } from '../../db/port.ts'
-import { type ClientId, findByClientId, findReceived, findRepeated, type NamedRow } from '../../store/client-ids.ts'
-import { insertConversation, lockConversation } from '../../store/conversations.ts'
-import { findMailThread, findThreadOf, lockThread, type MailThreadRow } from '../../store/mail-threads.ts'
-import { findInThread } from '../../store/messages.ts'
-import { type Agent, isNewcomer, mailChannel, type Newcomer } from '../agents/agents.ts'
-import type { Addressee, Recipient } from './recipients.ts'
+/** The place of a message: the thread that it joins, and the message that was stored before if it is sent again. */
+import type { Reader } from '../../db/port.ts'
+import { type About, lockConversation } from '../../store/mail/conversations.ts'
+import {
+  type ClientId,
+  findByClientId,
+  findReceived,
+  findRepeated,
+  type NamedRow,
+} from '../../store/messages/client-ids.ts'
+import { findInThread } from '../../store/messages/messages.ts'
+import { findMailThread, findThreadOf, lockThread, type MailThreadRow } from '../../store/threads/mail-threads.ts'
+import type { Agent } from '../agents/agents.ts'
+import type { Recipient } from './recipients.ts'
 
 /** How the wake-up channels of threads begin. */
 export const threadChannels = 'thread:'
@@ -50,14 +56,16 @@ export interface Place {
 }
 
 /** The thread and the earlier message are asked for at once: on PostgreSQL that is one round trip less. */
-export async function findPlace(tx: Tx, placing: Placing, name: ClientId | undefined): Promise<Place> {
-  const { draft } = placing
-  if (name === undefined) return { thread: await findJoined(tx, placing), replyTo: draft.replyTo }
-  const [joined, first] = await Promise.all([findAnswering(tx, placing), findByClientId(tx, name, draft.body)])
+export async function findPlace(db: Reader, placing: Placing): Promise<Place> {
+  const { draft, sender, recipients } = placing
+  const { clientId } = draft
+  if (clientId === undefined) return { thread: await findJoined(db, placing), replyTo: draft.replyTo }
+  const name = { senderId: sender.id, recipientIds: recipients.map(({ agent }) => agent.id), clientId }
+  const [joined, first] = await Promise.all([findAnswering(db, placing), findByClientId(db, name, draft.body)])
   const { thread, replyTo } = joined
-  if (draft.mayAnswer) return findPlaceOfAnswer(tx, { ...placing, name }, { joined, first })
+  if (draft.mayAnswer) return findPlaceOfAnswer(db, { ...placing, name }, { joined, first })
   if (first !== undefined || thread === undefined) return { thread, replyTo, before: first }
-  return { thread, replyTo, before: await findInThread(tx, { ...name, threadId: thread.id }) }
+  return { thread, replyTo, before: await findInThread(db, { ...name, threadId: thread.id }) }
 }
 
 interface Answering {
@@ -70,85 +78,63 @@ interface Answering {
  * then what has the same words too; other words are another message, in the same thread (mailbox.send.other-words).
  */
 async function findPlaceOfAnswer(
-  tx: Tx,
+  db: Reader,
   { draft, name }: Pick<Placing, 'draft'> & { readonly name: ClientId },
   { joined, first }: { joined: Answering; first: NamedRow | undefined },
 ): Promise<Place> {
   if (first === undefined) {
     const { thread } = joined
-    const other = thread && (await findInThread(tx, { ...name, threadId: thread.id }))
+    const other = thread && (await findInThread(db, { ...name, threadId: thread.id }))
     return { ...joined, named: other && 'taken' }
   }
-  const before = first.same === 1 ? first : await findRepeated(tx, name, draft.body)
-  const thread = joined.thread ?? (await findThreadOf(tx, first.id))
+  const before = first.same === 1 ? first : await findRepeated(db, name, draft.body)
+  const thread = joined.thread ?? (await findThreadOf(db, first.id))
   // An id that comes again says in which conversation the answer is, and no longer to which message.
   return { thread, before, replyTo: draft.replyTo, named: 'used' }
 }
 
 /** By what the draft names, else by its client id: whoever goes by the id of a message answers it. */
-async function findAnswering(tx: Tx, placing: Placing): Promise<Answering> {
+async function findAnswering(db: Reader, placing: Placing): Promise<Answering> {
   const { sender, recipients, draft } = placing
   const { conversation, threadId, replyTo, thread, clientId, mayAnswer = false } = draft
   const [only, ...others] = recipients
   const placed = (conversation ?? threadId ?? replyTo ?? thread) !== undefined
   if (placed || clientId === undefined || only === undefined || others.length > 0)
-    return { thread: await findJoined(tx, placing), replyTo }
+    return { thread: await findJoined(db, placing), replyTo }
   const received = { senderId: only.agent.id, recipientId: sender.id, called: clientId, numbers: mayAnswer }
-  const answered = await findReceived(tx, received)
+  const answered = await findReceived(db, received)
   return answered === undefined
     ? { thread: undefined }
-    : { thread: await findThreadOf(tx, answered), replyTo: answered }
+    : { thread: await findThreadOf(db, answered), replyTo: answered }
 }
 
 /** None if it begins one. */
-async function findJoined(tx: Tx, { sender, draft }: Placing): Promise<Joined | undefined> {
-  if (draft.conversation !== undefined) return findConversed(tx, sender, draft.conversation)
-  if (draft.threadId !== undefined) return lockThread(tx, draft.threadId)
-  if (draft.replyTo !== undefined) return findThreadOf(tx, draft.replyTo)
+async function findJoined(db: Reader, { sender, draft }: Placing): Promise<Joined | undefined> {
+  if (draft.conversation !== undefined) return findConversed(db, sender, draft.conversation)
+  if (draft.threadId !== undefined) return lockThread(db, draft.threadId)
+  if (draft.replyTo !== undefined) return findThreadOf(db, draft.replyTo)
   if (draft.thread === undefined) return undefined
-  return findMailThread(tx, { projectId: sender.projectId, senderId: sender.id, key: draft.thread })
-}
-
-interface Sending extends Pick<Placing, 'draft'> {
-  readonly sender: Agent | Newcomer
-  readonly recipients: readonly Addressee[]
-}
-
-/**
- * Sends to one agent wait for its row. Those into threads of many stay out: the rows of threads are locked first, and several
- * of both together could not be locked in one order. The thread of a conversation is that of two agents: nobody else wants it.
- */
-export function laneOf({ recipients, draft, sender }: Sending): string | undefined {
-  const [only, ...others] = recipients
-  const { thread, threadId, replyTo } = draft
-  const joins = (thread ?? threadId ?? replyTo) !== undefined
-  if (only === undefined || others.length > 0 || joins || isNewcomer(sender) || isNewcomer(only.agent)) return undefined
-  return mailChannel(only.agent.id)
+  return findMailThread(db, { projectId: sender.projectId, senderId: sender.id, key: draft.thread })
 }
 
 /** A conversation that another door began has no entry by its subject yet. */
 async function findConversed(
-  tx: Tx,
+  db: Reader,
   { id: senderId }: Agent,
   { thread, threadId, about }: Conversation,
 ): Promise<Joined | undefined> {
   if (thread !== undefined) return thread
-  const filed = about && (await lockConversation(tx, { senderId, ...about }))
+  const filed = about && (await lockConversation(db, { senderId, ...about }))
   if (filed !== undefined) return { ...filed, filed: true }
-  return threadId === undefined ? undefined : lockThread(tx, threadId)
+  return threadId === undefined ? undefined : lockThread(db, threadId)
 }
 
-/** Whether nothing is to be done for a conversation to be found by its subject. */
-export const isFiled = ({ conversation }: Placing['draft'], thread: Joined | undefined): boolean =>
-  conversation?.about === undefined || thread?.filed === true
-
-/** A conversation about a subject is found by it from now on. */
-export function fileConversation(
-  tx: Tx,
-  { sender, draft, thread }: Pick<Placing, 'sender' | 'draft'> & { thread: Joined | undefined },
-  threadId: number,
-): void {
-  const about = draft.conversation?.about
-  if (about !== undefined && !isFiled(draft, thread))
-    insertConversation(tx, { senderId: sender.id, ...about, threadId })
+/** The subject by which the conversation is to be found from now on; undefined if it is already. */
+export function aboutOf(
+  sender: Agent,
+  { conversation }: Placing['draft'],
+  thread: Joined | undefined,
+): About | undefined {
+  const about = conversation?.about
+  return about === undefined || thread?.filed ? undefined : { senderId: sender.id, ...about }
 }

@@ -1,7 +1,7 @@
 /** The quota of an inbox. An inbox only grows: the count goes on from where the last one ended. */
 
 import type { Tx } from '../../db/port.ts'
-import { countInboxAfter, findInboxPlace } from '../../store/retention.ts'
+import { countInboxAfter, findInboxPlace } from '../../store/mail/retention.ts'
 import type { Hub } from '../hub/hub.ts'
 import { memory, remember } from '../hub/memory.ts'
 

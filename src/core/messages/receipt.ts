@@ -1,6 +1,6 @@
-/** What a sender is told of its message. */
-import type { Tx } from '../../db/port.ts'
-import { findSent, listRecipientsOf } from '../../store/mail.ts'
+/** The receipt of a message, for its sender. */
+import type { Reader } from '../../db/port.ts'
+import { findSent, listRecipientsOf } from '../../store/mail/mail.ts'
 import type { Blocked } from './admission.ts'
 import type { Attachment } from './attachments.ts'
 import { bareRoom, listAttachments } from './carried.ts'
@@ -42,8 +42,8 @@ export type Stored = Omit<Sent, 'home' | 'deliveries' | 'blocked'> & {
 }
 
 /** The receipt of a retry: that of the first send, without its blocked recipients. */
-export async function storedReceipt(tx: Tx, messageId: number): Promise<Stored> {
-  const [mail, recipients] = [await findSent(tx, messageId), await listRecipientsOf(tx, [messageId], { blind: true })]
+export async function storedReceipt(db: Reader, messageId: number): Promise<Stored> {
+  const [mail, recipients] = [await findSent(db, messageId), await listRecipientsOf(db, [messageId], { blind: true })]
   const deliveries = recipients.map(({ id, project_id: projectId, name, kind }) => ({
     agent: { id, projectId, name },
     kind,
@@ -61,7 +61,7 @@ export async function storedReceipt(tx: Tx, messageId: number): Promise<Stored> 
     createdAt: created_at,
     deliveries,
     blocked: [],
-    attachments: (await listAttachments(tx, [{ id: messageId, attachments }], bareRoom)).get(messageId) ?? [],
+    attachments: (await listAttachments(db, [{ id: messageId, attachments }], bareRoom)).get(messageId) ?? [],
     duplicate: true,
   }
 }

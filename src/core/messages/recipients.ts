@@ -2,7 +2,7 @@
 import { HubError } from '../../base/errors.ts'
 import { nameKey } from '../../base/names.ts'
 import type { Tx } from '../../db/port.ts'
-import type { DeliveryKind } from '../../store/deliveries.ts'
+import type { DeliveryKind } from '../../store/messages/deliveries.ts'
 import type { Acting } from '../agents/acting.ts'
 import { type Agent, findIn, isNewcomer, makeAgent, type Newcomer } from '../agents/agents.ts'
 import { findNear } from '../agents/near.ts'

@@ -1,7 +1,7 @@
 /** Replies: in the thread of the message, about its subject, to its sender unless others are named. */
 import { HubError } from '../../base/errors.ts'
 import { limits } from '../../base/limits.ts'
-import { findMail, listRecipientsOf } from '../../store/mail.ts'
+import { findMail, listRecipientsOf } from '../../store/mail/mail.ts'
 import { sightOf } from '../access/rules.ts'
 import { type Acting, actAs } from '../agents/acting.ts'
 import { type Agent, isNewcomer } from '../agents/agents.ts'
@@ -17,7 +17,7 @@ export interface Reply {
   readonly to?: readonly Address[] | undefined
   readonly copies?: readonly Address[] | undefined
   readonly subjectPrefix?: string | undefined
-  /** Those of the message, if left out. */
+  /** As in the message that is answered, if left out. */
   readonly importance?: Importance | undefined
   readonly ackRequired?: boolean | undefined
   readonly clientId?: string | undefined

@@ -1,12 +1,11 @@
 /** Sending: a message is appended to one thread and delivered to some agents. */
+
 import { HubError } from '../../base/errors.ts'
 import { isReserved } from '../../base/names.ts'
 import type { Tx } from '../../db/port.ts'
-import type { Terms } from '../../store/admission.ts'
-import { insertClientIds, insertRepeatedIds } from '../../store/client-ids.ts'
-import { insertGuests } from '../../store/guests.ts'
+import type { Terms } from '../../store/messages/admission.ts'
+import { insertMail } from '../../store/messages/sending.ts'
 import { findSlug } from '../../store/projects.ts'
-import { insertMail } from '../../store/sending.ts'
 import type { Caller } from '../access/callers.ts'
 import { type Acting, actIn, findActor } from '../agents/acting.ts'
 import { type Agent, isNewcomer, mailChannel, type Newcomer } from '../agents/agents.ts'
@@ -14,26 +13,18 @@ import { findNear } from '../agents/near.ts'
 import { introMessage, triedToWrite } from '../contacts/intro.ts'
 import type { Refusal } from '../contacts/judging.ts'
 import { commit, LostRace, type Note } from '../hub/commit.ts'
-import { type Hub, reader } from '../hub/hub.ts'
+import type { Hub } from '../hub/hub.ts'
 import { slugOfProject } from '../projects/projects.ts'
-import { admit, type Blocked, findOpen } from './admission.ts'
-import { sendAlone } from './alone.ts'
+import { admit, type Blocked, findTerms } from './admission.ts'
 import { needAnswered } from './answered.ts'
 import type { Enclosed, Enclosing } from './attachments.ts'
-import { enclosedOrFault, filesOf, storeEnclosed } from './attachments.ts'
+import { enclosedOrFault, filesOf, storeFiles } from './attachments.ts'
+import { sendBatched } from './batched-send.ts'
 import { compose, receiptOf } from './composing.ts'
 import { noteStored } from './filing.ts'
-import { type Conversation, fileConversation, findPlace, laneOf, threadChannel } from './placing.ts'
+import { type Conversation, findPlace, threadChannel } from './placing.ts'
 import { type Delivery, type Sent, type Stored, storedReceipt } from './receipt.ts'
-import {
-  type Address,
-  type Addressee,
-  guestsOf,
-  makeRecipients,
-  mostGuessed,
-  type Recipient,
-  resolve,
-} from './recipients.ts'
+import { type Address, type Addressee, makeRecipients, mostGuessed, type Recipient, resolve } from './recipients.ts'
 import { type Staged, withStaged } from './staging.ts'
 
 export type { Sent } from './receipt.ts'
@@ -69,6 +60,9 @@ export interface Draft {
   readonly automatic?: boolean | undefined
 }
 
+/** A draft whose recipients are agents and whose attachments are read. */
+export type ResolvedDraft = Omit<Draft, 'to' | 'enclosing'>
+
 export async function send(hub: Hub, acting: Acting, draft: Draft): Promise<Sent> {
   const sender = await findActor(hub, acting)
   // At doors that know attachments one registers first.
@@ -82,14 +76,14 @@ export async function send(hub: Hub, acting: Acting, draft: Draft): Promise<Sent
 export interface Dispatch {
   readonly sender: Agent | Newcomer
   readonly recipients: readonly Addressee[]
-  readonly draft: Omit<Draft, 'to' | 'enclosing'>
+  readonly draft: ResolvedDraft
   readonly enclosed?: Enclosed | HubError | undefined
 }
 
 interface Delivering {
   readonly sender: Agent
   readonly recipients: readonly Recipient[]
-  readonly draft: Omit<Draft, 'to' | 'enclosing'>
+  readonly draft: ResolvedDraft
   readonly enclosed?: Enclosed | HubError | undefined
   /** A request for contact: its caller has asked the policy, and the message alone makes no contact. */
   readonly request?: boolean
@@ -100,27 +94,20 @@ export async function dispatch(hub: Hub, caller: Caller, what: Dispatch): Promis
   const uid = hub.ids.uuid()
   const { handshake: asks = hub.rules.contacts.handshake } = what.draft
   const makes = [what.sender, ...what.recipients.map(({ agent }) => agent)].some(isNewcomer)
-  const lane = laneOf(what)
-  const atLength = () =>
+  const sendInTransaction = () =>
     withStaged(hub, caller, filesOf(what.enclosed), (staged) =>
-      commit(
-        hub,
-        caller,
-        async (tx, note) => {
-          const sender = await actIn(hub, { tx, note, caller }, what.sender)
-          const recipients = await makeRecipients(hub, { tx, note }, what.recipients)
-          const outcome = await append(hub, { tx, note, uid, staged, ...what, sender, recipients })
-          if ('messageId' in outcome) return { sender, outcome }
-          // Contact that judging made or asked for stays, with its agents, also where nothing is delivered.
-          const settled = asks && outcome.blocked.some(({ code }) => code === 'CONTACT_REQUIRED')
-          if (makes && !settled) throw refused(outcome.blocked)
-          return { sender, outcome }
-        },
-        { lane },
-      ),
+      commit(hub, caller, async (tx, note) => {
+        const sender = await actIn(hub, { tx, note, caller }, what.sender)
+        const recipients = await makeRecipients(hub, { tx, note }, what.recipients)
+        const outcome = await append(hub, { tx, note, uid, staged, ...what, sender, recipients })
+        if ('messageId' in outcome) return { sender, outcome }
+        // Contact that judging made or asked for stays, with its agents, also where nothing is delivered.
+        const settled = asks && outcome.blocked.some(({ code }) => code === 'CONTACT_REQUIRED')
+        if (makes && !settled) throw refused(outcome.blocked)
+        return { sender, outcome }
+      }),
     )
-  const { sender, outcome } =
-    reader(hub).dialect === 'postgres' ? await sendAlone(hub, { caller, uid, what }, atLength) : await atLength()
+  const { sender, outcome } = await sendBatched(hub, { caller, uid, what }, sendInTransaction)
   if ('messageId' in outcome) {
     if (!outcome.duplicate) noteStored(hub, { messages: 1, deliveries: outcome.deliveries.length })
     return withProjects(hub, caller, sender, outcome)
@@ -173,51 +160,41 @@ export async function append(
   hub: Hub,
   { tx, note, uid, sender, recipients, draft, enclosed, staged = new Map(), request = false }: Appending,
 ): Promise<Stored | { blocked: readonly Blocked[] }> {
-  const { clientId } = draft
-  const name = clientId === undefined ? undefined : { senderId: sender.id, recipientIds: idsOf(recipients), clientId }
-  const place = await findPlace(tx, { sender, recipients, draft }, name)
-  const { thread, before, named } = place
-  if (before) return storedReceipt(tx, before.id)
+  const place = await findPlace(tx, { sender, recipients, draft })
+  if (place.before) return storedReceipt(tx, place.before.id)
   if (enclosed instanceof HubError) throw enclosed
 
-  // People who watch over all pass every policy: only the operator acts under their name.
-  const exempt = request || isReserved(sender.name)
   const admission = {
     tx,
     note,
     sender,
     recipients,
-    threadId: thread?.id,
+    threadId: place.thread?.id,
     threadKey: draft.thread,
     handshake: draft.handshake,
-    exempt,
+    // People who watch over all pass every policy: only the operator acts under their name.
+    exempt: request || isReserved(sender.name),
   }
-  const composed = compose(hub, { uid, sender, draft, enclosed, place, request })
   // The rows of recipients stay locked until the commit: the messages of one inbox become visible in the order of their ids, and
   // reading on from the last known id misses nothing (mail.inbox.reads-on).
-  const store = (passed: readonly Recipient[], terms: Terms) => {
-    const { place, mail, urgent } = composed
-    const to = passed.map(({ agent, kind }) => ({ id: agent.id, kind }))
-    return insertMail(tx, { to, terms, urgent }, place, mail)
+  const store = async (recipients: readonly Recipient[], terms: Terms) => {
+    const composed = compose(hub, { uid, sender, recipients, terms, draft, enclosed, place, request })
+    const [placed] = await insertMail(tx, [composed.mail])
+    return placed && { composed, placed }
   }
-  const open = findOpen(hub, admission)
-  const stored = open && (await store(recipients, open))
-  const { passed, blocked, asked } = stored
+  const terms = findTerms(hub, admission)
+  const atOnce = terms && (await store(recipients, terms))
+  const { passed, blocked, asked } = atOnce
     ? { passed: recipients, blocked: [], asked: [] }
     : await admit(hub, admission)
   if (asked.length > 0) await introduce(hub, { tx, note, sender, asked })
   if (passed.length === 0) return { blocked }
 
-  const placed = stored ?? (await store(passed, { limit: hub.limits.mailboxDepth }))
-  if (placed === undefined) throw new LostRace('A mailbox was filled meanwhile.')
+  const stored = atOnce ?? (await store(passed, { limit: hub.limits.mailboxDepth }))
+  if (stored === undefined) throw new LostRace('A mailbox was filled meanwhile.')
+  const { composed, placed } = stored
   const { threadId, messageId } = placed
-  fileConversation(tx, { sender, draft, thread }, threadId)
-  if (enclosed !== undefined) await storeEnclosed(hub, { tx, sender, messageId, enclosed, staged })
-  const passedName = name && { ...name, recipientIds: idsOf(passed) }
-  if (passedName && named === 'used') insertRepeatedIds(tx, passedName, { body: draft.body, messageId })
-  else if (passedName) insertClientIds(tx, passedName, messageId)
-  const guests = guestsOf(sender, passed, thread?.project_id ?? sender.projectId)
-  if (guests.length > 0) insertGuests(tx, messageId, guests)
+  if (enclosed !== undefined) await storeFiles(hub, { tx, enclosed, staged })
   note({
     kind: 'message.sent',
     projectId: sender.projectId,
@@ -226,7 +203,7 @@ export async function append(
     messageId,
     wakes: [...passed.map(({ agent }) => mailChannel(agent.id)), threadChannel(threadId)],
   })
-  return receiptOf(composed, placed, { passed, blocked })
+  return receiptOf(composed, placed, blocked)
 }
 
 /** Tells those whom the message asked for contact about it. Where there is no room, the request stands without a message. */
@@ -241,5 +218,3 @@ async function introduce(
     await append(hub, { tx, note, uid: hub.ids.uuid(), sender, recipients, draft, request: true })
   }
 }
-
-const idsOf = (recipients: readonly Recipient[]): number[] => recipients.map(({ agent }) => agent.id)

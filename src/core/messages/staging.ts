@@ -7,7 +7,7 @@ import {
   insertStaged,
   isStaged,
   listStaged,
-} from '../../store/attachments.ts'
+} from '../../store/messages/attachments.ts'
 import type { Caller } from '../access/callers.ts'
 import { commit } from '../hub/commit.ts'
 import { type Hub, reader } from '../hub/hub.ts'

@@ -1,6 +1,6 @@
 /** Search in all that is in the caller's sight: a project's threads, and open messages between its agents and others'. */
 import { limits } from '../../base/limits.ts'
-import { listThreadStates, listTold } from '../../store/summaries.ts'
+import { listThreadStates, listTold } from '../../store/threads/summaries.ts'
 import type { ProjectSight } from '../../store/visibility.ts'
 import type { Caller } from '../access/callers.ts'
 import { sightOf } from '../access/rules.ts'

@@ -8,7 +8,7 @@ import {
   indexNext as indexMore,
   mergeNext,
   resetNext,
-} from '../../store/search.ts'
+} from '../../store/search/search.ts'
 import { commit, itself } from '../hub/commit.ts'
 import { countCommits, type Hub, reader } from '../hub/hub.ts'
 import { keepLooking } from '../hub/keep-looking.ts'

@@ -1,4 +1,4 @@
-/** What a search must never show: private mail among topics, other projects, other threads. On both engines. */
+/** Messages that a search must never show: private mail among topics, other projects, other threads. On both engines. */
 import fc from 'fast-check'
 import sql from 'sql-template-tag'
 import { expect, test } from 'vitest'

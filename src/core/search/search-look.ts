@@ -3,7 +3,7 @@ import { nextTurn } from '../../base/clock.ts'
 import type { Reader } from '../../db/port.ts'
 import type { Phrase, Query } from '../../fulltext/query.ts'
 import { type Counted, rank } from '../../fulltext/relevance.ts'
-import { countedAtOnce, countTexts, type Finding, listFound, type Scope } from '../../store/search.ts'
+import { countedAtOnce, countTexts, type Finding, listFound, type Scope } from '../../store/search/search.ts'
 
 /**
  * Of all matches only the newest are ranked: the commonest word must not cost more than others. With 2,000, two

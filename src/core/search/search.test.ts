@@ -101,7 +101,7 @@ const anyText = fc
   .array(fc.integer({ min: 0, max: 0x10ffff }), { maxLength: 20 })
   .map((codes) => String.fromCodePoint(...codes))
 
-/** What a query ought to find, the slow way. */
+/** Whether a query ought to find a message, the slow way. */
 function fits(query: Query, message: Record<'subject' | 'body' | 'from' | 'thread', string>): boolean {
   if (query.kind === 'or') return query.any.some((one) => fits(one, message))
   if (query.kind === 'and')

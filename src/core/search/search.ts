@@ -6,12 +6,12 @@ import { firstLine } from '../../base/text.ts'
 import { type Excerpt, excerpt } from '../../fulltext/excerpt.ts'
 import { type Phrase, phrasesOf, readQuery } from '../../fulltext/query.ts'
 import type { Ranked } from '../../fulltext/relevance.ts'
-import { type HitRow, listHits, type Scope } from '../../store/search.ts'
+import { type HitRow, listHits, type Scope } from '../../store/search/search.ts'
 import { type Hub, lookLong, reader } from '../hub/hub.ts'
 import { catchUp } from './projection.ts'
 import type { Counting, look } from './search-look.ts'
 
-export type { Scope } from '../../store/search.ts'
+export type { Scope } from '../../store/search/search.ts'
 
 export const searchLimits = { least: 1, most: 100, usual: 20 } as const
 

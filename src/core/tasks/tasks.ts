@@ -16,6 +16,7 @@ import {
   updateTasksHeld,
 } from '../../store/tasks.ts'
 import type { Caller } from '../access/callers.ts'
+import { runInTurn } from '../hub/batching.ts'
 import { commit, itself, type Note } from '../hub/commit.ts'
 import { type Hub, onWake, reader } from '../hub/hub.ts'
 import { wait } from '../hub/wait.ts'
@@ -89,7 +90,7 @@ export async function createTask(hub: Hub, caller: Caller, { ttlMs, ...task }: N
     note({ kind: 'task.created' })
   }
   // One after the other, so that many at once are not all counted before any is there.
-  await commit(hub, caller, count, { lane: prefix + waiter })
+  await runInTurn(hub, [prefix + waiter], () => commit(hub, caller, count))
   return toTask({ ...row, result: null })
 }
 

@@ -1,19 +1,13 @@
-/** Who is told of a change: the parties of a message, the members of its topic, and those who were granted their view. */
+/** The audience of a change: the parties of a message, the members of its topic, and agents that were granted their view. */
 import { nameKey } from '../../base/names.ts'
-import { findAgentById } from '../../store/agents.ts'
-import {
-  findNames,
-  findSpoken,
-  listGrantsOn,
-  listMemberIds,
-  listRecipientIds,
-  type NewsRow,
-} from '../../store/updates.ts'
+import { findAgentById } from '../../store/agents/agents.ts'
+import type { FeedRow } from '../../store/feed/changes.ts'
+import { findNames, findSpoken, listGrantsOn, listMemberIds, listRecipientIds } from '../../store/feed/updates.ts'
 import { isReadable, type MessageFacts } from '../../store/visibility.ts'
 import { hubSight } from '../access/rules.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import { memory, remember } from '../hub/memory.ts'
-import type { View } from './lookers.ts'
+import type { View } from './views.ts'
 
 /** A resource of the hub, as core knows it. */
 export type Target =
@@ -57,7 +51,7 @@ export async function namesOf(hub: Hub, threadId: number): Promise<Names | undef
 }
 
 /** Undefined if the change is about something that nobody follows, or that is gone by now. */
-export async function audienceOf(hub: Hub, change: NewsRow): Promise<Audience | undefined> {
+export async function audienceOf(hub: Hub, change: FeedRow): Promise<Audience | undefined> {
   const { kind, thread_id: threadId, message_id: messageId } = change
   if (kind === 'agent.created') return ofDirectory(change)
   if (threadId === null || messageId === null) return undefined
@@ -88,7 +82,7 @@ export async function audienceOf(hub: Hub, change: NewsRow): Promise<Audience | 
 
 const isSelf = (name: string, { agent }: View): boolean => agent !== undefined && nameKey(name) === nameKey(agent.name)
 
-const ofDirectory = ({ project_id }: NewsRow): Audience => ({
+const ofDirectory = ({ project_id }: FeedRow): Audience => ({
   names: [],
   concerns: (target, { project }) => target.kind === 'agents' && project.id === project_id,
 })

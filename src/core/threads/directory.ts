@@ -1,11 +1,11 @@
 /** The agents of a project as the hub shows them: when each was active, and whether the one who looks can reach it. */
 import { nameKey } from '../../base/names.ts'
-import { listContactsBetween } from '../../store/contacts.ts'
+import { listContactsBetween } from '../../store/contacts/contacts.ts'
 import type { Agent } from '../agents/agents.ts'
 import { type Profile, pageAgents, whois } from '../agents/profiles.ts'
 import { linksOf } from '../contacts/standing.ts'
 import { type Hub, reader } from '../hub/hub.ts'
-import { type Looker, viewOf } from './lookers.ts'
+import { type Looker, viewOf } from './views.ts'
 
 export interface Listed {
   readonly name: string

@@ -6,15 +6,15 @@ import {
   insertGrant,
   listGrants as listRows,
   type Right,
-} from '../../store/grants.ts'
-import { listThreadsById } from '../../store/thread-views.ts'
+} from '../../store/threads/grants.ts'
+import { listThreadsById } from '../../store/threads/hub-threads.ts'
 import { findIn } from '../agents/agents.ts'
 import { commit } from '../hub/commit.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import { threadChannel } from '../messages/placing.ts'
 import { findProjectElsewhere } from '../projects/projects.ts'
 import { addressOf } from './hub-threads.ts'
-import { type Looker, needSeen, viewOf } from './lookers.ts'
+import { type Looker, needSeen, viewOf } from './views.ts'
 
 export interface GrantWish {
   readonly agent: { readonly name: string; readonly project?: string | undefined }
@@ -23,7 +23,7 @@ export interface GrantWish {
   readonly ttlMs: number
 }
 
-/** What is granted is the granter's own view of the thread: nobody shares what it cannot see itself (hub.grant.own-view). */
+/** A grant shares the granter's own view of the thread: nobody shares messages that it cannot see itself (hub.grant.own-view). */
 export async function createGrant(
   hub: Hub,
   looker: Looker,
@@ -68,7 +68,7 @@ export interface Grant {
   readonly expiresAt: number
 }
 
-/** Those that an agent gave or got; all of the project for the operator. Expired ones are none. */
+/** Grants that an agent gave or got; all of the project for the operator. Expired grants are left out. */
 export async function listGrants(
   hub: Hub,
   looker: Looker,

@@ -15,7 +15,7 @@ import {
   raiseReadMark,
   type ThreadRow,
   type ViewRow,
-} from '../../store/thread-views.ts'
+} from '../../store/threads/hub-threads.ts'
 import type { Sight } from '../../store/visibility.ts'
 import { hubSight } from '../access/rules.ts'
 import { commit } from '../hub/commit.ts'
@@ -25,8 +25,8 @@ import { markShown } from '../mail/shown.ts'
 import { type Attachment, listAttachments } from '../messages/carried.ts'
 import { threadChannel } from '../messages/placing.ts'
 import { slugOfProject } from '../projects/projects.ts'
-import { type Looker, needSeen, type View, viewOf, waiterOf } from './lookers.ts'
 import { listParticipants } from './participants.ts'
+import { type Looker, needSeen, type View, viewOf, waiterOf } from './views.ts'
 
 export interface SeenMessage {
   readonly id: number
@@ -152,7 +152,7 @@ export function partOf(text: string, offset: number): { text: string; nextOffset
   return { text: text.slice(start, end), nextOffset: end < text.length ? end : undefined }
 }
 
-/** What came to the agent is read now, and of a topic it is known how far it was given (hub.unread.one). */
+/** Marks the agent's mail as read, and in a topic how far the agent was shown it (hub.unread.one). */
 async function markGiven(
   hub: Hub,
   { caller }: Looker,

@@ -1,6 +1,6 @@
 /** Threads of mail and single messages, as far as they are in sight. */
 import { HubError } from '../../base/errors.ts'
-import { findMail, listThread } from '../../store/mail.ts'
+import { findMail, listThread } from '../../store/mail/mail.ts'
 import type { Caller } from '../access/callers.ts'
 import { sightOf } from '../access/rules.ts'
 import { type Hub, reader } from '../hub/hub.ts'

@@ -1,6 +1,6 @@
-/** Who takes part in a thread, as far as a reader sees: gathered once, and then only from what is new. */
+/** The participants of a thread, as far as a reader sees: gathered once, and then only from new messages. */
 import { limits } from '../../base/limits.ts'
-import { listMembers, listParties, type ThreadRow } from '../../store/thread-views.ts'
+import { listMembers, listParties, type ThreadRow } from '../../store/threads/hub-threads.ts'
 import type { Sight } from '../../store/visibility.ts'
 import { type Hub, longReader } from '../hub/hub.ts'
 import { memory, remember } from '../hub/memory.ts'

@@ -1,11 +1,11 @@
 /** Summaries of threads: drawn from the messages themselves, and refined by a language model where there is one. */
 import { asHubError, type HubError } from '../../base/errors.ts'
-import { digestPrompt, instructions, parseRefined, type Refined } from '../../digest/prompt.ts'
-import type { Participant, Summary } from '../../digest/summary.ts'
 import { LlmFailure } from '../../llm/llm.ts'
+import { digestPrompt, instructions, parseRefined, type Refined } from '../../summaries/prompt.ts'
+import type { Participant, Summary } from '../../summaries/summary.ts'
 import type { Caller } from '../access/callers.ts'
 import type { Hub } from '../hub/hub.ts'
-import { type Digested, digestThread, type Example } from './digests.ts'
+import { type Digested, digestThread, type Example } from './summary-sources.ts'
 
 /** Whether a language model had a part in it and, if it should have, why not. */
 export interface Refinement {
@@ -101,7 +101,7 @@ const most = { items: 30, participants: 10 } as const
 
 function aggregate(threads: readonly Digested[]): Aggregate {
   const written = new Map<string, number>()
-  // Those who were only written to come last.
+  // Agents that only received messages come last.
   for (const { writers, summary } of threads)
     for (const { name, messages } of [...writers, ...summary.participants.filter((one) => one.messages === 0)])
       written.set(name, (written.get(name) ?? 0) + messages)

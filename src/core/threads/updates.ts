@@ -1,15 +1,15 @@
 /** Being told of changes: each message of a followed thread once, in the order of the feed, and only after its commit. */
 import { limits } from '../../base/limits.ts'
 import { nameKey } from '../../base/names.ts'
-import { findEnd } from '../../store/changes.ts'
-import { isBefore, type Place, start } from '../../store/places.ts'
-import { findNewestMail, listMissed, listThreadEnds, type NewsRow } from '../../store/updates.ts'
+import { type FeedRow, findEnd } from '../../store/feed/changes.ts'
+import { type FeedPosition, isBefore, start } from '../../store/feed/positions.ts'
+import { findNewestMail, listMissed, listThreadEnds } from '../../store/feed/updates.ts'
 import { isUnnamed } from '../access/rules.ts'
 import { type Hub, longReader, reader } from '../hub/hub.ts'
 import { memory } from '../hub/memory.ts'
 import { type Audience, audienceOf, type Mark, type Target } from './audience.ts'
-import { findView, type Looker, type View } from './lookers.ts'
 import { Pump } from './pump.ts'
+import { findView, type Looker, type View } from './views.ts'
 
 export type { Mark, Target } from './audience.ts'
 
@@ -18,7 +18,7 @@ export interface Watched {
   /** As its follower calls it. */
   readonly uri: string
   readonly target: Target
-  readonly from: Place
+  readonly from: FeedPosition
   readonly mark: Mark
   /** Whether it was not followed yet when the last update was told. */
   readonly fresh?: boolean | undefined
@@ -27,7 +27,7 @@ export interface Watched {
 export interface Update {
   readonly uri: string
   /** The place of its change, and its number among those that the change brought this follower. */
-  readonly place: Place
+  readonly place: FeedPosition
   readonly index: number
   /** Whether it stands before the one that was told last. */
   readonly late: boolean
@@ -74,7 +74,7 @@ export class Follower {
   readonly #follow: Follow
   #view: View | undefined
   /** Changes up to here were looked at. */
-  place: Place = start
+  position: FeedPosition = start
 
   constructor(hub: Hub, looker: Looker, follow: Follow) {
     this.#hub = hub
@@ -112,13 +112,13 @@ export class Follower {
     if (isUnnamed(this.#looker.caller) && this.#view?.agent?.id === agentId) this.#view = undefined
   }
 
-  /** Who looks; nobody is told nothing (hub.updates.silent). */
+  /** Finds the view of the looker; without one, nothing is told (hub.updates.silent). */
   async look(): Promise<void> {
     this.#view = await findView(this.#hub, this.#looker)
   }
 
-  take(change: NewsRow, audience: Audience | undefined): void {
-    this.place = { tx: change.tx, id: change.id }
+  take(change: FeedRow, audience: Audience | undefined): void {
+    this.position = { tx: change.tx, id: change.id }
     const view = this.#view
     if (audience === undefined || view === undefined) return
     const { watched, after, tell } = this.#follow
@@ -128,19 +128,19 @@ export class Follower {
       index++
       const late =
         after !== undefined && !isBefore(after.place, change) && (isBefore(change, after.place) || index <= after.index)
-      if (!late || fresh) tell({ uri, place: this.place, index, late })
+      if (!late || fresh) tell({ uri, place: this.position, index, late })
     }
   }
 
-  /** What was committed since it was told last, up to `upTo`: the newest thousand of a day (hub.updates.kept). */
-  async catchUp(upTo: Place): Promise<void> {
+  /** The changes committed since the last update, up to `upTo`: the newest thousand of a day (hub.updates.kept). */
+  async catchUp(upTo: FeedPosition): Promise<void> {
     const { watched, after } = this.#follow
-    const earlier = (one: Place, other: Place) => (isBefore(other, one) ? other : one)
+    const earlier = (one: FeedPosition, other: FeedPosition) => (isBefore(other, one) ? other : one)
     const own = watched.filter(({ fresh }) => after === undefined || fresh).map(({ from }) => from)
     // The change itself again: it may have brought more than the update that was told last.
     const last = after === undefined ? upTo : { tx: after.place.tx, id: after.place.id - 1 }
     const first = own.reduce(earlier, last)
-    const begin = isBefore(first, this.place) ? this.place : first
+    const begin = isBefore(first, this.position) ? this.position : first
     if (!isBefore(begin, upTo)) return this.#reach(upTo)
     const ends = await Promise.all(this.threads.map((key) => listThreadEnds(reader(this.#hub), key)))
     const rows = await listMissed(longReader(this.#hub), {
@@ -156,8 +156,8 @@ export class Follower {
     this.#reach(upTo)
   }
 
-  #reach(place: Place): void {
-    if (isBefore(this.place, place)) this.place = place
+  #reach(position: FeedPosition): void {
+    if (isBefore(this.position, position)) this.position = position
   }
 }
 

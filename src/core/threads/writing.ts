@@ -1,9 +1,9 @@
 /** Writing at the hub: into a thread that the sender sees, or a new one; and waiting for the answers. */
 import { HubError } from '../../base/errors.ts'
 import { nameKey } from '../../base/names.ts'
-import { listRecipientsOf } from '../../store/mail.ts'
-import { findMessageId, findUid } from '../../store/messages.ts'
-import { findPlaceOf, listReplies, listThreadsById, type ViewRow } from '../../store/thread-views.ts'
+import { listRecipientsOf } from '../../store/mail/mail.ts'
+import { findMessageId, findUid } from '../../store/messages/messages.ts'
+import { findPlaceOf, listReplies, listThreadsById, type ViewRow } from '../../store/threads/hub-threads.ts'
 import type { Acting } from '../agents/acting.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import { wait } from '../hub/wait.ts'
@@ -25,7 +25,7 @@ import {
   type View,
   viewOf,
   waiterOf,
-} from './lookers.ts'
+} from './views.ts'
 
 export interface Letter {
   readonly to: readonly Address[]
@@ -115,7 +115,7 @@ async function findAnswered(hub: Hub, view: View, messageId: number): Promise<Se
   return place && findSeen(hub, view, place.thread_id)
 }
 
-/** What is said in a topic is for all who joined it: nobody is addressed. */
+/** A message in a topic is for all who joined it: nobody is addressed. */
 async function say(hub: Hub, acting: Acting, { thread }: Seen, letter: Letter): Promise<Written> {
   const { text: body, replyTo, clientId } = letter
   const replyToUid = replyTo === undefined ? undefined : await findUid(reader(hub), replyTo)

@@ -2,10 +2,10 @@
 import { HubError } from '../../base/errors.ts'
 import { limits } from '../../base/limits.ts'
 import type { Tx } from '../../db/port.ts'
-import { insertCursor, listPeers, updateCursor } from '../../store/cursors.ts'
-import { lockMember, type MemberRow, upsertJoin } from '../../store/holders.ts'
-import { findHighestSeq } from '../../store/threads.ts'
-import { lockTopic } from '../../store/topic-care.ts'
+import { lockMember, type MemberRow, upsertJoin } from '../../store/agents/holders.ts'
+import { findHighestSeq } from '../../store/threads/threads.ts'
+import { lockTopic } from '../../store/topics/care.ts'
+import { insertCursor, listPeers, updateCursor } from '../../store/topics/cursors.ts'
 import type { Caller } from '../access/callers.ts'
 import { holdName } from '../access/holders.ts'
 import { mayActAs } from '../access/rules.ts'
@@ -64,7 +64,7 @@ export async function needMember(
   const member = await lockMember(tx, key, topic.id)
   if (member === undefined)
     throw new HubError('AGENT_NOT_JOINED', `You have not joined the topic ${JSON.stringify(topic.name)}.`)
-  // What tells a holder from others may be its name on a URL, which anybody can write there.
+  // A holder may be known only by its name on a URL, which anybody can write there.
   const { agent_id: id, name, keyed } = member
   if (!mayActAs(caller, { id, name, keyed: keyed === 1 })) throw notYours(caller, member)
   if (member.holder !== key)

@@ -1,10 +1,8 @@
 /** Remarks: messages to a topic from somebody who takes no part in it. */
 import type { Tx } from '../../db/port.ts'
-import { listGranters } from '../../store/grants.ts'
-import { insertGuests } from '../../store/guests.ts'
-import { findMessageId } from '../../store/messages.ts'
-import type { TopicRow } from '../../store/threads.ts'
-import { lockTopic } from '../../store/topic-care.ts'
+import { listGranters } from '../../store/threads/grants.ts'
+import type { TopicRow } from '../../store/threads/threads.ts'
+import { lockTopic } from '../../store/topics/care.ts'
 import { type Acting, actIn, findActor } from '../agents/acting.ts'
 import type { Agent } from '../agents/agents.ts'
 import { commit } from '../hub/commit.ts'
@@ -25,10 +23,6 @@ export async function remark(
     const topic = await lockTopic(tx, projectId, uid)
     if (topic === undefined || !(await mayRemark(hub, tx, sender, topic))) throw topicNotFound(uid)
     const [said] = await say(hub, tx, { topic, sender, outbox: [outgoing], note })
-    if (said !== undefined && !said.duplicate && sender.projectId !== topic.project_id) {
-      const messageId = await findMessageId(tx, topic.id, said.message.uid)
-      if (messageId !== undefined) insertGuests(tx, messageId, [sender.projectId])
-    }
     return said as Said
   })
 }

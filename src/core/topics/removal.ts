@@ -1,18 +1,18 @@
 /** Removing a topic for good: at once for everybody, its messages perhaps a little later. */
 import { pause } from '../../base/clock.ts'
-import { lockTopic } from '../../store/topic-care.ts'
+import { lockTopic } from '../../store/topics/care.ts'
 import {
   deleteMembers,
   deleteNewestMessages,
   deleteThread,
   listDeletedThreads,
   updateAsDeleted,
-} from '../../store/topic-removal.ts'
+} from '../../store/topics/removal.ts'
 import type { Caller } from '../access/callers.ts'
 import { needSteering } from '../access/rules.ts'
 import { commit, itself } from '../hub/commit.ts'
 import { type Hub, reader } from '../hub/hub.ts'
-import { pauseMs } from '../hub/turns.ts'
+import { pauseMs } from '../hub/job-leases.ts'
 import { threadChannel } from '../messages/placing.ts'
 import { type Topic, topicNotFound } from './topics.ts'
 

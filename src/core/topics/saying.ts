@@ -1,8 +1,10 @@
 /** Messages to a topic: for all that have joined it, in the order of its `seq`. */
 import { HubError } from '../../base/errors.ts'
 import type { Tx } from '../../db/port.ts'
-import { findInThread, findMessageId, insertMessage, type ThreadMessageRow } from '../../store/messages.ts'
-import { type TopicRow, takeOpenSeq } from '../../store/threads.ts'
+import { findInThread, findMessageId, type ThreadMessageRow } from '../../store/messages/messages.ts'
+import { insertMail } from '../../store/messages/sending.ts'
+import type { TopicRow } from '../../store/threads/threads.ts'
+import type { Agent } from '../agents/agents.ts'
 import type { Note } from '../hub/commit.ts'
 import type { Hub } from '../hub/hub.ts'
 import { threadChannel } from '../messages/placing.ts'
@@ -48,7 +50,7 @@ export const toThreadMessage = (row: ThreadMessageRow): ThreadMessage => ({
 
 export interface Saying {
   readonly topic: TopicRow
-  readonly sender: { readonly id: number; readonly name: string }
+  readonly sender: Agent
   readonly outbox: readonly Outgoing[]
   readonly note: Note
 }
@@ -82,22 +84,18 @@ async function append(
       reason: 'no_reply_target',
       hint: 'Nothing was sent. Name a message of the same topic.',
     })
-  const seq = await takeOpenSeq(tx, topic.id)
-  if (seq === undefined) throw topicClosed(topic)
   const [uid, now] = [hub.ids.short(), hub.clock.now()]
-  const messageId = await insertMessage(tx, {
-    mail: false,
-    uid,
-    threadId: topic.id,
-    seq,
-    senderId: sender.id,
-    clientId,
-    kind,
-    replyTo: replied,
-    body,
-    metadata: metadata === undefined ? undefined : JSON.stringify(metadata),
-    now,
-  })
+  const json = metadata === undefined ? undefined : JSON.stringify(metadata)
+  const [placed] = await insertMail(tx, [
+    {
+      message: { mail: false, uid, senderId: sender.id, clientId, kind, replyTo: replied, body, metadata: json, now },
+      threadId: topic.id,
+      projectId: topic.project_id,
+      guests: sender.projectId === topic.project_id ? [] : [sender.projectId],
+    },
+  ])
+  if (placed === undefined) throw topicClosed(topic)
+  const { seq, messageId } = placed
   note({
     kind: 'message.said',
     projectId: topic.project_id,

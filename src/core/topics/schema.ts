@@ -4,7 +4,7 @@ import { findMeta } from '../../store/meta.ts'
 import type { Caller } from '../access/callers.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 
-/** What a database says that Parley made. */
+/** The schema version in a database that Parley made. */
 const own = '6'
 
 /** The store cannot be used, and every other tool says why. */

@@ -8,7 +8,7 @@ import { openTestHub } from '../../../test/support/hub.ts'
 import { codeOf, enter, outgoing, plain, session } from '../../../test/support/topics.ts'
 import { verifies } from '../../../test/support/verifies.ts'
 import { commons } from '../../base/names.ts'
-import { updateStatus } from '../../store/threads.ts'
+import { updateStatus } from '../../store/threads/threads.ts'
 import { local } from '../access/callers.ts'
 import { type Hub, inside } from '../hub/hub.ts'
 import { listPresent, resetCursor } from './members.ts'
@@ -43,7 +43,7 @@ eachEngine('A sync', (open) => {
       await lost.undo()
       await lost.undo()
       expect(await read(uid, 'bob', { autoAdvance: false, includeSelf: true })).toEqual(['one', 'two', 'mine'])
-      // What was acknowledged in the same call stays acknowledged.
+      // An acknowledgement in the same call stays.
       const acked = await sync(hub, session('bob'), uid, { ...plain, autoAdvance: false, ackThrough: 1 })
       await acked.undo()
       const late = await sync(hub, session('bob'), uid, plain)

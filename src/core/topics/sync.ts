@@ -1,10 +1,10 @@
 /** A sync with a topic: sends, receives and moves the cursor in one transaction; then, perhaps, waits. */
 import { limits } from '../../base/limits.ts'
 import type { Tx } from '../../db/port.ts'
-import { updateCursor, updateCursorBack, updateNotWaiting } from '../../store/cursors.ts'
-import { type MemberRow, updateHoldersSeen } from '../../store/holders.ts'
-import { hasUnread, listMessagesAfter, type ThreadMessageRow } from '../../store/messages.ts'
-import { findTopic, type TopicRow } from '../../store/threads.ts'
+import { type MemberRow, updateHoldersSeen } from '../../store/agents/holders.ts'
+import { hasUnread, listMessagesAfter, type ThreadMessageRow } from '../../store/messages/messages.ts'
+import { findTopic, type TopicRow } from '../../store/threads/threads.ts'
+import { updateCursor, updateCursorBack, updateNotWaiting } from '../../store/topics/cursors.ts'
 import type { Caller } from '../access/callers.ts'
 import { commit } from '../hub/commit.ts'
 import { type Hub, reader } from '../hub/hub.ts'
@@ -58,7 +58,7 @@ export async function sync(hub: Hub, holder: Holder, uid: string, request: Synci
     const { sent, round } = await commit(hub, holder.caller, async (tx, note) => {
       const topic = await readTopic(tx, projectId, uid)
       const member = await needMember(tx, holder, topic)
-      const sender = { id: member.agent_id, name: member.name }
+      const sender = { id: member.agent_id, projectId, name: member.name }
       const sent = await say(hub, tx, { topic, sender, outbox: request.outbox, note })
       const round = await receive(hub, tx, { topic, member, sent, request, waitMs })
       const waits = round.received.length === 0 && round.topic.status === 'open' && waitMs > 0
@@ -140,12 +140,12 @@ async function receiveLater(
   const { id, projectId, uid } = round.topic
   const unread = { threadId: id, agentId: round.agentId, includeSelf }
   const waiting = { channel: threadChannel(id), ms: waitMs, signals, counted: true }
-  return wait<Round>(hub, waiting, async (early) => {
+  return wait<Round>(hub, waiting, async (uncommitted) => {
     // A client that is gone takes nothing with it.
     if (signals.some((signal) => signal.aborted)) return {}
-    if (early || (await hasUnread(reader(hub), unread))) {
+    if (uncommitted || (await hasUnread(reader(hub), unread))) {
       const found = await commit(hub, holder.caller, async (tx) => {
-        if (early && !(await hasUnread(tx, unread))) return undefined
+        if (uncommitted && !(await hasUnread(tx, unread))) return undefined
         const topic = await readTopic(tx, projectId, uid)
         const member = await needMember(tx, holder, topic)
         return receive(hub, tx, { topic, member, sent: [], request, waitMs: 0 })

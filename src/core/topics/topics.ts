@@ -9,7 +9,7 @@ import {
   listTopics as listRows,
   type TopicRow,
   updateStatus,
-} from '../../store/threads.ts'
+} from '../../store/threads/threads.ts'
 import type { Caller } from '../access/callers.ts'
 import { mayEnter } from '../access/rules.ts'
 import { commit } from '../hub/commit.ts'

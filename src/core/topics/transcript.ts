@@ -1,6 +1,6 @@
 /** Reading a topic from outside: nobody joins, no cursor moves. */
-import { findHighestSeq, findTopic } from '../../store/threads.ts'
-import { type EntryRow, findStartSeq, listEntries } from '../../store/transcript.ts'
+import { findHighestSeq, findTopic } from '../../store/threads/threads.ts'
+import { type EntryRow, findStartSeq, listEntries } from '../../store/topics/transcript.ts'
 import type { Caller } from '../access/callers.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import { wait } from '../hub/wait.ts'

@@ -9,7 +9,7 @@ import {
   type TransferMessageRow,
   theseThreads,
   threadsOfProject,
-} from '../../store/transfer.ts'
+} from '../../store/exports/transfer.ts'
 import type { Caller } from '../access/callers.ts'
 import { needSteering } from '../access/rules.ts'
 import type { ContactPolicy } from '../agents/agents.ts'

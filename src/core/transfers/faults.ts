@@ -1,4 +1,4 @@
-/** What is wrong with an export that cannot be imported. */
+/** The error of an export that cannot be imported. */
 import { HubError } from '../../base/errors.ts'
 
 export const broken = (why: string, cause?: unknown): HubError =>

@@ -4,7 +4,7 @@ import { parseDataUri } from '../../attachments/data-uri.ts'
 import { HubError } from '../../base/errors.ts'
 import { limits, sizeInWords } from '../../base/limits.ts'
 import type { Reader, Tx } from '../../db/port.ts'
-import { findFile, findPart, insertFile, insertPart, raiseAttachmentBytes } from '../../store/attachments.ts'
+import { findFile, findPart, insertFile, insertPart, raiseAttachmentBytes } from '../../store/messages/attachments.ts'
 import type { Hub } from '../hub/hub.ts'
 import type { Attachment } from '../messages/carried.ts'
 import { checkKept, checkPicture } from '../messages/contents.ts'
@@ -27,7 +27,7 @@ interface Carrying {
   readonly attachments: readonly Attachment[]
 }
 
-/** Those of a message, without what `written` has already. */
+/** The files of a message, without those in `written`. */
 export async function* filesOf(
   db: Reader,
   { projectId, attachments }: Carrying,
@@ -103,7 +103,7 @@ export class FileIntake {
     this.#checked = checked
   }
 
-  /** What the project has already is not stored again (mail.attach.dedup). */
+  /** A file that the project has already is not stored again (mail.attach.dedup). */
   async take({ project, path, mediaType: media_type, bytes }: FileRecord, projectId: number): Promise<void> {
     const key = keyOf(project, path)
     const sha256 = createHash('sha256').update(bytes).digest('hex')

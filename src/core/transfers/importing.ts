@@ -3,18 +3,18 @@ import { HubError } from '../../base/errors.ts'
 import { agentNamePattern, busNameFault, isReserved, nameKey, overseer, tidyKey } from '../../base/names.ts'
 import { bodyFault } from '../../base/text.ts'
 import type { Tx } from '../../db/port.ts'
-import { findAgent } from '../../store/agents.ts'
-import { insertCarriers, insertInline } from '../../store/attachments.ts'
-import { insertGuests } from '../../store/guests.ts'
-import { listThreadsOf } from '../../store/mail-threads.ts'
-import { findProject, insertProject } from '../../store/projects.ts'
+import { findAgent } from '../../store/agents/agents.ts'
 import {
   insertImportedAgent,
   insertImportedDeliveries,
   insertImportedMessage,
   insertImportedThread,
   isUidTaken,
-} from '../../store/transfer.ts'
+} from '../../store/exports/transfer.ts'
+import { insertCarriers, insertInline } from '../../store/messages/attachments.ts'
+import { insertGuests } from '../../store/messages/guests.ts'
+import { findProject, insertProject } from '../../store/projects.ts'
+import { listThreadsOf } from '../../store/threads/mail-threads.ts'
 import type { Caller } from '../access/callers.ts'
 import { needSteering } from '../access/rules.ts'
 import { mailChannel, refuseLookalike } from '../agents/agents.ts'
@@ -234,32 +234,34 @@ class Intake {
     const senderId = await this.#agent(message.from)
     const { importance, clientId, createdAt, ackRequired } = message
     const attachments = message.attachments.map((one) => (one.kind === 'inline' ? identified(one, message.body) : one))
-    const id = await insertImportedMessage(tx, thread.id, senderId, {
+    const id = await insertImportedMessage(tx, {
+      threadId: thread.id,
+      senderId,
       uid: (await isUidTaken(tx, 'messages', message.uid)) ? hub.ids.uuid() : message.uid,
       seq: message.seq,
-      client_id: clientId ?? null,
+      clientId,
       kind: message.kind,
-      reply_to: message.replyTo === undefined ? null : (this.#messages.get(message.replyTo) ?? null),
-      subject: message.subject ?? null,
+      replyTo: message.replyTo === undefined ? undefined : this.#messages.get(message.replyTo),
+      subject: message.subject,
       importance,
-      ack_required: ackRequired ? 1 : 0,
-      mail: message.mail ? 1 : 0,
+      ackRequired,
+      mail: message.mail,
       body: message.body,
-      attachments: listOf(attachments) ?? null,
-      metadata: message.metadata ?? null,
-      created_at: createdAt,
+      attachments: listOf(attachments),
+      metadata: message.metadata,
+      now: createdAt,
     })
     this.#messages.set(message.id, id)
     for (const [position, one] of attachments.entries())
-      if (one.kind === 'inline') await insertInline(tx, { message_id: id, position, data_uri: one.dataUri ?? '' })
-    await insertCarriers(tx, id, sha1sOf(attachments))
+      if (one.kind === 'inline') insertInline(tx, { message_id: id, position, data_uri: one.dataUri ?? '' })
+    insertCarriers(tx, id, sha1sOf(attachments))
     const deliveries = []
     for (const { kind, readAt = null, ackedAt = null, ...who } of message.to)
       deliveries.push({ recipientId: await this.#agent(who), kind, readAt, ackedAt })
     const urgent = importance === 'high' || importance === 'urgent'
     const about = { id, senderId, clientId: clientId ?? null, sentAt: createdAt, urgent, ackWanted: ackRequired }
     await insertImportedDeliveries(tx, about, deliveries)
-    await this.#guests(id, message)
+    await this.#guests(thread.id, id, message)
     note({
       kind: thread.topic ? 'message.said' : 'message.sent',
       projectId: thread.topic ? this.#home.id : await this.#project(message.from.project ?? ''),
@@ -272,13 +274,13 @@ class Intake {
   }
 
   /** The other projects that see it: the sender's, and those it openly went to. */
-  async #guests(id: number, { from, to }: MessageRecord): Promise<void> {
+  async #guests(threadId: number, id: number, { from, to }: MessageRecord): Promise<void> {
     const people = [from, ...to.filter(({ kind }) => kind !== 'bcc')]
     const others = new Set(people.map(({ project = '' }) => project))
     others.delete('')
     const ids = new Set<number>()
     for (const key of others) ids.add(await this.#project(key))
     ids.delete(this.#home.id)
-    if (ids.size > 0) await insertGuests(this.#place.tx, id, [...ids])
+    if (ids.size > 0) insertGuests(this.#place.tx, { threadId, messageId: id, projectIds: [...ids] })
   }
 }

@@ -1,5 +1,5 @@
 /** The pieces of an exported project, in the order in which they come. */
-import type { DeliveryKind } from '../../store/deliveries.ts'
+import type { DeliveryKind } from '../../store/messages/deliveries.ts'
 import type { ContactPolicy } from '../agents/agents.ts'
 import type { Attachment } from '../messages/carried.ts'
 import type { Importance } from '../messages/send.ts'

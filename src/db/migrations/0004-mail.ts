@@ -1,4 +1,4 @@
-/** What mail for coding agents adds: profiles and policies, subjects and receipts, contacts, leases. */
+/** Mail for coding agents: profiles and policies, subjects and receipts, contacts, leases. */
 import { bytewise, identity } from '../dialect.ts'
 import type { Migration } from '../migrate.ts'
 

@@ -1,4 +1,4 @@
-/** What the archive reads by: the leases on one pattern. */
+/** The archive's index: the leases on one pattern. */
 import type { Migration } from '../migrate.ts'
 
 export const archive: Migration = {

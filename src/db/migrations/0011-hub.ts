@@ -1,4 +1,4 @@
-/** What the hub door adds: grants on threads, how far an agent was shown each of them, the subscriptions of sessions, and tasks. */
+/** Tables of the hub door: grants on threads, how far an agent was shown each of them, the subscriptions of sessions, and tasks. */
 import { identity } from '../dialect.ts'
 import type { Migration } from '../migrate.ts'
 

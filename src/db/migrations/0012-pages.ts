@@ -1,4 +1,4 @@
-/** What people read on the pages: the mail of each project, its threads by their newest message, mail that nobody has read. */
+/** Tables that the pages read: the mail of each project, its threads by their newest message, mail that nobody has read. */
 
 import type { Migration } from '../migrate.ts'
 import type { Dialect } from '../port.ts'
@@ -47,7 +47,7 @@ export const pages: Migration = {
     'CREATE INDEX deliveries_unread_anywhere ON deliveries (message_id, sent_at, read_at) WHERE COALESCE(read_at, 0) = 0',
 
     // How many messages there were in each slot of time: all (kind 0), of an agent (1), from an agent to another (2).
-    // A follower of the feed counts them (core/oversight/counting.ts).
+    // A follower of the feed counts them (core/pages/activity-counts.ts).
     `CREATE TABLE activity (
       project_id BIGINT NOT NULL,
       grain      INTEGER NOT NULL,
@@ -90,7 +90,7 @@ export const pages: Migration = {
 /** SQLite files both boxes in bulk behind the sends, with the outbox; PostgreSQL fills them as it notes a message for search. */
 const kept: Readonly<Record<Dialect, readonly string[]>> = {
   sqlite: [
-    // What waits to be filed was put into the boxes above: it is filed now.
+    // The boxes above got the unfiled messages too: the outbox gets them now, and all of them count as filed.
     `INSERT INTO outbox SELECT sender_id, id, created_at FROM messages
       WHERE mail = 1 AND id > (SELECT up_to FROM outbox_filed) ORDER BY sender_id, id`,
     'UPDATE outbox_filed SET up_to = (SELECT COALESCE(MAX(id), 0) FROM messages)',

@@ -1,4 +1,4 @@
-/** Who may call the tools of other servers. */
+/** Grants that let agents call the tools of other servers. */
 import { identity } from '../dialect.ts'
 import type { Migration } from '../migrate.ts'
 

@@ -1,7 +1,9 @@
-/** What the name of an agent looks like: no other of its project gets a name that is taken for it. */
-import sql from 'sql-template-tag'
+/** The look of an agent's name: no other agent of its project gets a name that could be mistaken for it. */
+import sql, { join, type Sql } from 'sql-template-tag'
 import { lookOf } from '../../base/confusables.ts'
 import type { Migration } from '../migrate.ts'
+
+const rowsPerStatement = 1000
 
 /** Of stored names that look alike only the first has a look: all of them stay as they are. */
 export const looks: Migration = {
@@ -12,13 +14,16 @@ export const looks: Migration = {
     const rows = await tx.all<{ id: number; project_id: number; name: string }>(
       sql`SELECT id, project_id, name FROM agents ORDER BY id`,
     )
-    const taken = new Set<string>()
+    const first = new Map<string, Sql>()
     for (const { id, project_id, name } of rows) {
       const look = lookOf(name)
-      const seen = `${project_id}/${look}`
-      if (taken.has(seen)) continue
-      taken.add(seen)
-      await tx.all(sql`UPDATE agents SET look = ${look} WHERE id = ${id}`)
+      const key = `${project_id}/${look}`
+      if (!first.has(key)) first.set(key, sql`(CAST(${id} AS BIGINT), ${look})`)
     }
+    const pairs = [...first.values()]
+    for (let from = 0; from < pairs.length; from += rowsPerStatement)
+      await tx.all(sql`
+        UPDATE agents SET look = named.column2
+        FROM (VALUES ${join(pairs.slice(from, from + rowsPerStatement))}) AS named WHERE id = named.column1`)
   },
 }

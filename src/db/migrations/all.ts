@@ -20,6 +20,7 @@ import { waitingTasks } from './0017-waiting-tasks.ts'
 import { guesses } from './0018-guesses.ts'
 import { looks } from './0019-looks.ts'
 import { attachmentCarriers } from './0020-attachment-carriers.ts'
+import { invitations } from './0021-invitations.ts'
 
 export const migrations: readonly Migration[] = [
   mailbox,
@@ -42,4 +43,5 @@ export const migrations: readonly Migration[] = [
   guesses,
   looks,
   attachmentCarriers,
+  invitations,
 ]

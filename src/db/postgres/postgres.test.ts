@@ -1,4 +1,4 @@
-/** What only PostgreSQL has: a server that is away, races between writers, notices between nodes. */
+/** Cases that only PostgreSQL has: a server that is away, races between writers, notices between nodes. */
 import { randomBytes } from 'node:crypto'
 import { Client } from 'pg'
 import sql from 'sql-template-tag'

@@ -6,7 +6,6 @@ import { pause } from '../../base/clock.ts'
 import { isPostgresRace, isPostgresSilence, postgresFault, shuttingDown } from '../faults.ts'
 import type { Db, Reader, Tx, TxOptions, Wake } from '../port.ts'
 import { commit } from './commit.ts'
-import { Lanes } from './lanes.ts'
 import { PostgresNotices } from './notices.ts'
 import { clientSettings, connectionError } from './settings.ts'
 import { gatheringSocket } from './socket.ts'
@@ -40,10 +39,6 @@ class PostgresDb implements Db {
   readonly #notices: PostgresNotices
   readonly #statements = new PostgresStatements()
   readonly #running = new Set<Promise<unknown>>()
-  readonly #lanes = new Lanes({
-    once: (work) => this.#attempt(work, false),
-    alone: (work) => this.#untilThrough(work, false),
-  })
   readonly #born = new WeakMap<PoolClient, number>()
   /** When a connection was last found to be silent, by the process's own clock. */
   #silentAt = 0
@@ -70,11 +65,11 @@ class PostgresDb implements Db {
     })
   }
 
-  tx<T>(work: (tx: Tx) => Promise<T>, { unhurried = false, lane }: TxOptions = {}): Promise<T> {
-    return this.#track(() => (lane === undefined ? this.#untilThrough(work, unhurried) : this.#lanes.run(lane, work)))
+  tx<T>(work: (tx: Tx) => Promise<T>, { unhurried = false }: TxOptions = {}): Promise<T> {
+    return this.#track(() => this.#untilThrough(work, unhurried))
   }
 
-  async #untilThrough<T>(work: (tx: PostgresTx) => Promise<T>, unhurried: boolean): Promise<T> {
+  async #untilThrough<T>(work: (tx: Tx) => Promise<T>, unhurried: boolean): Promise<T> {
     for (let attempt = 1; ; attempt++) {
       try {
         return await this.#attempt(work, unhurried)
@@ -99,7 +94,7 @@ class PostgresDb implements Db {
     }
   }
 
-  async #attempt<T>(work: (tx: PostgresTx) => Promise<T>, unhurried: boolean): Promise<T> {
+  async #attempt<T>(work: (tx: Tx) => Promise<T>, unhurried: boolean): Promise<T> {
     const client = await this.#connect()
     const tx = new PostgresTx(client, this.#statements, { unhurried })
     let broken = false

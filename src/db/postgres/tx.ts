@@ -3,7 +3,6 @@ import type { ClientConfig, PoolClient, QueryConfig, QueryResult } from 'pg'
 import sql, { type Sql } from 'sql-template-tag'
 import { postgresFault } from '../faults.ts'
 import type { Tx } from '../port.ts'
-import { isSelect } from '../statements.ts'
 import { commitFault } from './commit.ts'
 import type { PostgresStatements } from './statements.ts'
 
@@ -18,7 +17,6 @@ export class PostgresTx implements Tx {
   #failure: unknown
   #state: 'untouched' | 'begun' | 'committed'
   #ended = false
-  #writes = 0
 
   constructor(client: PoolClient, statements: PostgresStatements, { unhurried = false, begun = false } = {}) {
     this.#client = client
@@ -43,7 +41,6 @@ export class PostgresTx implements Tx {
   readonly #commitAlone = async <Row>(query: Sql): Promise<Row[]> => {
     this.#open()
     this.#state = 'committed'
-    this.#writes++
     try {
       const { rows } = await this.#client.query(this.#statements.bind(query))
       return rows as Row[]
@@ -87,7 +84,6 @@ export class PostgresTx implements Tx {
     this.#open()
     if (this.#failure !== undefined) throw postgresFault(this.#failure)
     this.begin()
-    if (!isSelect(query)) this.#writes++
     try {
       const bound: QueryConfig & Pick<ClientConfig, 'query_timeout'> = this.#statements.bind(query)
       if (this.#unhurried) bound.query_timeout = unlimitedMs
@@ -97,11 +93,6 @@ export class PostgresTx implements Tx {
       this.#failure ??= error
       throw postgresFault(this.#failure)
     }
-  }
-
-  /** How many of its statements may have left something in the transaction. */
-  get writes(): number {
-    return this.#writes
   }
 
   /** As the driver reported it. */

@@ -105,7 +105,7 @@ export class AcknowledgedNumber {
   }
 }
 
-/** Whoever may write the database may write this. */
+/** The same permissions as the database: a user who may write the database may write this file. */
 function openLike(file: string): number {
   const { mode } = statSync(file)
   return openSync(acknowledgedFile(file), constants.O_RDWR | constants.O_CREAT, mode & 0o777)

@@ -4,10 +4,10 @@ import sql, { raw } from 'sql-template-tag'
 import type { Reader } from '../port.ts'
 import { readTimeoutMs, type SqliteConnection } from './connection.ts'
 
-/** Whoever commits meanwhile waits for the same disk: 2,000 pages are 8 MB. */
+/** Commits wait for the same disk meanwhile: 2,000 pages are 8 MB. */
 const pagesPerCheckpoint = 2_000
 
-/** What a commit and each of its units count for; the last checkpoint has told how many pages that came to. */
+/** The weight of a commit, where each of its units weighs 1. The last checkpoint tells how many pages one weight came to. */
 const commitWeight = 7
 const usualPages = 1
 

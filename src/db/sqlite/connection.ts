@@ -90,7 +90,7 @@ export function openReading(file: string): SqliteConnection {
  */
 const checkpointPages = 128_000
 
-/** What every connection that writes keeps to. */
+/** The settings of every connection that writes. */
 export function prepareWriting(connection: SqliteConnection): void {
   connection.pragma(`synchronous = ${synchronous}`)
   // Savepoints copy the pages they change; kept in a temporary file, that doubles the cost of a send (34 → 60 µs).

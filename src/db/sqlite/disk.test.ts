@@ -1,4 +1,4 @@
-/** What is committed is on the disk before anybody is told, also where the disk fails. */
+/** A commit is on the disk before anybody is told, also where the disk fails. */
 import fs, { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
 import { tmpdir } from 'node:os'

@@ -5,7 +5,7 @@ import type { Reader } from '../port.ts'
 import { openLooking } from './looking.ts'
 
 export interface Look extends Reader {
-  /** What SQLite itself finds wrong: with its pages and indexes, and with rows that refer to none. */
+  /** Faults that SQLite itself finds: in its pages and indexes, and rows that refer to none. */
   faults(): string[]
 }
 

@@ -23,7 +23,7 @@ export function openLooking(file: string, timeout = usualTimeoutMs): DatabaseSyn
     : new DatabaseSync(immutable(file), { readOnly: true })
 }
 
-/** What `work` finds, which may be asked for more than once. */
+/** Returns the result of `work`, which may run more than once. */
 export function lookAt<T>(file: string, work: (db: DatabaseSync) => T, timeout = usualTimeoutMs): T {
   const logged = hasLog(file)
   try {

@@ -1,4 +1,4 @@
-/** What a SQLite file has lost of the changes that were acknowledged, found out before anything opens it for writing. */
+/** Finds acknowledged changes that a SQLite file has lost, before anything opens the file for writing. */
 import { existsSync } from 'node:fs'
 import type { Sql } from 'sql-template-tag'
 import { isSqliteCode, isSqliteUnreadable, sqliteFault } from '../faults.ts'
@@ -19,7 +19,7 @@ import { refuseForeign } from './owner.ts'
  *
  *   lost ── refused; a person puts the file back, restores a backup, or accepts the loss: the number is forgotten
  *
- * Whoever opens the store asks, each time. Writers move the number, after each flush.
+ * Every opening of the store checks this. Writers move the number, after each flush.
  */
 export interface Loss {
   readonly acknowledged: Acknowledged | undefined

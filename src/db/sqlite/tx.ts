@@ -1,4 +1,4 @@
-/** What a unit of work sees of the writing connection, until it ends or one of its statements fails. */
+/** The writing connection as one unit of work may use it: until the unit ends or one of its statements fails. */
 import type { Sql } from 'sql-template-tag'
 import { sqliteFault } from '../faults.ts'
 import type { Tx } from '../port.ts'

@@ -7,7 +7,7 @@ import sql from 'sql-template-tag'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { openSqlite } from './sqlite.ts'
 
-/** Who imports `watch` gets this one, until the test ends. */
+/** Replaces `watch` for every importer, until the test ends. */
 function replaceWatch(watch: (path: unknown, options: unknown, heard: unknown) => FSWatcher): void {
   const spy = vi.spyOn(fs, 'watch').mockImplementation(watch as typeof fs.watch)
   syncBuiltinESMExports()

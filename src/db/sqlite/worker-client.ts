@@ -31,7 +31,7 @@ export class WorkerClient<Question extends object> {
   readonly #options: WorkerOptions
   readonly #waiting = new Map<number, Waiting>()
   #worker: Worker | undefined
-  /** What is asked in one turn goes in one message: a search asks many parts of the index, and each message costs 75 µs. */
+  /** Questions of one turn go in one message: a search asks many parts of the index, and each message costs 75 µs. */
   #questions: Asked<Question>[] = []
   #asked = 0
   #closed = false

@@ -1,14 +1,16 @@
-/** The common part of all commands for people: output, failures, help. */
+/** The common part of all commands for people: output, failures, questions, help. */
 import { Command, CommanderError, InvalidArgumentError } from 'commander'
+import { HubError } from '../../base/errors.ts'
 import { type Caller, local } from '../../core/access/callers.ts'
 import type { Hub } from '../../core/hub/hub.ts'
 import { forPeople, UsageError } from './failures.ts'
-import type { Screen } from './screen.ts'
+import { harmlessJson } from './terminal/harmless.ts'
+import type { Screen } from './terminal/screen.ts'
 
 /** Opens the hub for one command. */
 export interface Open {
   (): Promise<Hub>
-  /** Whoever types the command, where that is not just anybody of this machine. */
+  /** The owner of PARLEY_API_KEY, if it is set. */
   asWhom?(hub: Hub): Promise<Caller>
 }
 
@@ -20,8 +22,17 @@ export function newCommand(name: string, screen: Screen): Command {
   return new Command(name)
     .configureOutput({ writeOut: (text) => void screen.out(text), writeErr: (text) => void screen.err(text) })
     .exitOverride()
-    .showHelpAfterError('--help shows how it goes.')
+    .showHelpAfterError('--help shows how to use it.')
 }
+
+/** The option `--json`, and the examples at the end of the help: lines as they are typed, after `parley`. */
+export const withJson = (command: Command, ...shown: string[]): Command =>
+  command.option('--json', 'answer with JSON, for programs').addHelpText('after', examples(...shown))
+
+export const examples = (...lines: string[]): string =>
+  `\n${lines.length === 1 ? 'Example' : 'Examples'}:\n${lines.map((line) => `  parley ${line}`).join('\n')}\n`
+
+export const outJson = ({ out }: Screen, document: object): Promise<void> => out(`${harmlessJson(document)}\n`)
 
 /** Closes the hub also when the work fails. */
 export const withHub = (open: Open, screen: Screen, work: (hub: Hub) => Promise<void>): Promise<void> =>
@@ -34,7 +45,7 @@ export const withHub = (open: Open, screen: Screen, work: (hub: Hub) => Promise<
     }
   })
 
-/** Failures are told as people at a command line need it. */
+/** Words failures for people at a command line. */
 export async function tellingPeople(screen: Screen, work: () => Promise<void>): Promise<void> {
   try {
     await work()
@@ -45,9 +56,14 @@ export async function tellingPeople(screen: Screen, work: () => Promise<void>): 
   }
 }
 
-/** The end of a help text: lines as they are typed, after `parley`. */
-export const examples = (...lines: string[]): string =>
-  `\n${lines.length === 1 ? 'Example' : 'Examples'}:\n${lines.map((line) => `  parley ${line}`).join('\n')}\n`
+/** Asks before a deletion; throws where the answer is not yes, or nobody is there to answer. */
+export async function confirmDeletion({ input }: Screen, what: string): Promise<void> {
+  if (!input.tty)
+    throw new UsageError(`This would delete ${what}, for good.`, 'Nothing was deleted. Pass --force to do it.')
+  const answer = await input.ask(`This deletes ${what}, for good.\nType yes to do it: `)
+  if (answer.trim().toLowerCase() !== 'yes')
+    throw new HubError('INVALID_ARGUMENT', 'Nothing was deleted.', { hint: 'It needs a typed "yes", or --force.' })
+}
 
 /** Reads an argument that is a whole number; `#12` is the message 12. */
 export const atLeast =

@@ -1,8 +1,8 @@
 /** Failures, for somebody at a command line: the hints name commands, not tools. */
 import { type Code, HubError } from '../../base/errors.ts'
-import { harmlessText } from './harmless.ts'
+import { harmlessText } from './terminal/harmless.ts'
 
-/** The command line asks for something that does not go: exit code 2. */
+/** The command line asks for something impossible: exit code 2. */
 export class UsageError extends Error {
   readonly hint: string
 
@@ -17,17 +17,19 @@ export class UsageError extends Error {
 const and =
   (command: string) =>
   ({ hint = '' }: HubError): string =>
-    `${hint} ${command}`
+    `${hint} ${command}`.trimStart()
 
-/** The verbs hint at tools, which nobody has at a command line. */
+/** The hints of core name tools: these name commands instead. */
 const hints: Partial<Readonly<Record<Code, string | ((error: HubError) => string)>>> = {
-  AGENT_NOT_FOUND: '`parley list-projects --include-agents` shows who is there, and in which project.',
-  PROJECT_NOT_FOUND: and('`parley list-projects` shows them all; topics without --project are those of commons.'),
-  TOPIC_NOT_FOUND: '`parley topics list --status all` shows the topics there are; --project names another project.',
-  TOPIC_CLOSED: 'Nothing was sent. `parley topics show` still reads it; a peer opens it again with topic_reopen.',
+  AGENT_NOT_FOUND: and('`parley agents` lists all agents with their projects.'),
+  MESSAGE_NOT_FOUND: and('`parley inbox` lists messages with their numbers.'),
+  THREAD_NOT_FOUND: and('`parley threads` lists the threads.'),
+  PROJECT_NOT_FOUND: and('`parley list-projects` lists all projects; without --project the project is commons.'),
+  TOPIC_NOT_FOUND: '`parley topics list --status all` lists the topics; --project names another project.',
+  TOPIC_CLOSED: 'Nothing was sent. `parley topics show` still reads it; a peer can reopen it with topic_reopen.',
 }
 
-/** What the file system says about a file that a command writes; any other failure stays as it is. */
+/** An error of the file system, as one about the file that the command writes; any other stays as it is. */
 export function notWritten(error: unknown, hint: string): unknown {
   if (!(error instanceof Error && 'syscall' in error)) return error
   return new HubError('INVALID_ARGUMENT', `The file cannot be written: ${error.message}.`, { hint, cause: error })

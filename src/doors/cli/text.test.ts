@@ -2,10 +2,10 @@
 import { describe, expect, test } from 'vitest'
 import { verifies } from '../../../test/support/verifies.ts'
 import type { Entry } from '../../core/topics/transcript.ts'
-import { harmlessJson, harmlessLine, harmlessText, word } from './harmless.ts'
-import { messageMarkdown, messageText } from './messages.ts'
-import { table } from './tables.ts'
-import { displayWidth, truncate, wrap } from './width.ts'
+import { harmlessJson, harmlessLine, harmlessText, word } from './terminal/harmless.ts'
+import { table } from './terminal/tables.ts'
+import { displayWidth, truncate, wrap } from './terminal/width.ts'
+import { messageMarkdown, messageText } from './topics/messages.ts'
 
 const plain = { tty: false, color: false, width: 80 }
 const terminal = { tty: true, color: false, width: 40 }
@@ -60,7 +60,7 @@ describe('Text from agents', () => {
 })
 
 describe('A table', () => {
-  const columns = [{ title: 'name', shrinks: true }, { title: 'messages', align: 'right' }, { title: 'seen' }] as const
+  const columns = { name: 'shrinks', messages: 'right', seen: 'left' } as const
   const rows = [
     ['漢字', '5', 'just now'],
     ['a name that does not fit the terminal', '1200', '3 min ago'],

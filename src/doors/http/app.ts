@@ -1,12 +1,6 @@
 /** The HTTP server without its doors: admission, bad requests, health. */
 import type { IncomingMessage } from 'node:http'
-import Fastify, {
-  errorCodes,
-  type FastifyError,
-  type FastifyInstance,
-  type FastifyReply,
-  type FastifyRequest,
-} from 'fastify'
+import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { nextTurn } from '../../base/clock.ts'
 import { asHubError, errorShape, HubError, isUnexpected } from '../../base/errors.ts'
 import { readJson } from '../../base/json.ts'
@@ -20,7 +14,7 @@ import { type CorsOptions, createCors } from './cors.ts'
 import { type CredentialOptions, createReadCaller, givenIn } from './credentials.ts'
 import { createGuard, type GuardOptions } from './guard.ts'
 import { addHealth, type HealthOptions } from './health.ts'
-import { checkForm, comeBack, isCutOff, statusOf } from './refusal.ts'
+import { checkForm, fromFastify, HttpRefusal, isCutOff, retryHeader, statusOf } from './refusal.ts'
 import { addMetadata, challengeOf, type ResourceOptions } from './sign-in/resource.ts'
 import { createResponses, type UnsentOptions } from './unsent.ts'
 import type { WrongKeys } from './wrong-keys.ts'
@@ -40,8 +34,12 @@ export interface AppOptions extends GuardOptions, CredentialOptions, HealthOptio
 }
 
 declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Whether the content type of JSON may come without a body. */
+    emptyBody?: boolean
+  }
   interface FastifyInstance {
-    /** Who calls, for the pages: they admit their visitors themselves. Throws as other routes do. */
+    /** The caller of a request, for the pages, which admit their visitors themselves. Throws as other routes do. */
     callerOf(raw: IncomingMessage): Caller | Promise<Caller>
     /** Ends a stream when the key by which it was opened is no longer good; the returned function forgets it (all.keys.streams). */
     endWithKey(raw: IncomingMessage, caller: Caller, end: () => void): () => void
@@ -65,14 +63,15 @@ export function createApp(options: AppOptions): FastifyInstance {
   })
   // JSON is all that any route takes; everything else is 415.
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser<Buffer>('application/json', { parseAs: 'buffer' }, ({ method }, bytes, done) => {
-    // Some clients send their usual content type with a DELETE too, which has nothing to say (all.sessions.delete).
-    if (bytes.length === 0 && method === 'DELETE') return done(null, undefined)
+  app.addContentTypeParser<Buffer>('application/json', { parseAs: 'buffer' }, (request, bytes, done) => {
+    // Some clients send their usual content type without a body (all.sessions.delete).
+    if (bytes.length === 0 && (request.method === 'DELETE' || request.routeOptions.config.emptyBody))
+      return done(null, undefined)
     try {
-      // A key such as __proto__ is a key like any other: nothing here merges what it was sent into an object of its own.
+      // A key such as __proto__ is a key like any other: nothing here merges a body into another object.
       done(null, readJson(bytes))
     } catch (error) {
-      done(error instanceof HubError ? error : new errorCodes.FST_ERR_CTP_INVALID_JSON_BODY())
+      done(error instanceof HubError ? error : new HttpRefusal(400, 'The body is not valid JSON.'))
     }
   })
   app.decorateRequest('caller')
@@ -117,7 +116,7 @@ export function createApp(options: AppOptions): FastifyInstance {
   app.addHook('onSend', (request, reply, payload, done) => {
     const challenge = reply.statusCode < 401 ? undefined : challengeOf(resource, reply.statusCode, request)
     if (challenge !== undefined) reply.header('www-authenticate', challenge)
-    reply.headers(comeBack(reply.statusCode))
+    reply.headers(retryHeader(reply.statusCode))
     done(null, payload)
   })
   logRequests(app, options)
@@ -173,6 +172,8 @@ const loggedPath = (path: string): string =>
     .replace(/^[a-z][a-z0-9+.-]*:\/\/[^/]*/i, '')
     .split(/[;#]|%3f|%3b|%23/i, 1)
     .join('')
+    // The code of an invitation (access.invite.hash).
+    .replace(/\bjoin(?:\/|%2f).*/i, 'join/[secret]')
     .replace(/[A-Za-z0-9_+.=-]{40,}/g, '[secret]')
     .slice(0, 200)
 
@@ -185,12 +186,5 @@ function sendError(
   const error = fromFastify(thrown) ?? asHubError(thrown)
   if (isUnexpected(error) && !isCutOff(raw)) log.error({ err: thrown }, 'a request failed')
   if (error.retryAfter !== undefined) reply.header('retry-after', String(error.retryAfter))
-  const status = error === thrown || !('statusCode' in thrown) ? statusOf(error) : (thrown.statusCode ?? 500)
-  return reply.code(status).send(errorShape(error))
-}
-
-/** Fastify's own refusals (a body too large, a wrong content type, bad JSON) keep their status and are worded here. */
-function fromFastify(thrown: FastifyError | HubError): HubError | undefined {
-  if (thrown instanceof HubError || thrown.statusCode === undefined || thrown.statusCode >= 500) return undefined
-  return new HubError('INVALID_ARGUMENT', thrown.message)
+  return reply.code(statusOf(error)).send(errorShape(error))
 }

@@ -1,8 +1,8 @@
 /** The hub door, at /hub/mcp and over stdio (`parley hub`): agents and threads as resources, messages, grants. */
 import type { Hub } from '../../core/hub/hub.ts'
 import type { CallContext, Door } from '../mcp/table.ts'
-import { bridgedTools } from './bridged.ts'
 import { hints } from './hints.ts'
+import { bridgedTools } from './remote-tools.ts'
 import { completeId, hubResources, listOwnResources } from './resources.ts'
 import type { HubScope } from './scope.ts'
 import { messageTools } from './tools/messages.ts'

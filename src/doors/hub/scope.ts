@@ -1,7 +1,7 @@
 /** Who a caller of the hub is: the agent of its key, else what the URL says. */
 import { HubError } from '../../base/errors.ts'
 import { agentNamePattern, agentNameRule, nameKey } from '../../base/names.ts'
-import type { Looker } from '../../core/threads/lookers.ts'
+import type { Looker } from '../../core/threads/views.ts'
 import type { CallContext } from '../mcp/table.ts'
 import { parseAddress, projectParameter } from '../words/fields.ts'
 

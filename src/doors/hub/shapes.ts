@@ -1,7 +1,7 @@
 /** The hub door's words for the hub's things (hub.thread.shape). Times are ISO 8601. */
 import { z } from 'zod'
-import type { ServerGrant } from '../../core/bridge/grants.ts'
 import type { Attachment } from '../../core/messages/carried.ts'
+import type { ServerGrant } from '../../core/remote-tools/grants.ts'
 import type { Listed } from '../../core/threads/directory.ts'
 import type { Grant } from '../../core/threads/grants.ts'
 import type { OwnThread, SeenMessage, ThreadPage } from '../../core/threads/hub-threads.ts'

@@ -41,18 +41,19 @@ function toldOfConflicts(conflicts: readonly Conflict[], granted: readonly Lease
 const fewOf = (texts: readonly string[]): string =>
   `${texts.slice(0, mostTold).join(', ')}${texts.length > mostTold ? ', …' : ''}`
 
-/** What a release answers: where it freed nothing, what the agent holds. */
-export function toReleased({ released, releasedAt, held, more }: Released) {
+/** A release that freed nothing lists what the agent holds, and says where the rest is listed. */
+export function toReleased(project: string, { released, releasedAt, held, more }: Released) {
   const answer = { released, released_at: iso(releasedAt) }
   if (released > 0) return answer
   const patterns = held.slice(0, 10).map(({ pattern }) => pattern)
+  const rest = more ? ` You hold more: resource://file_reservations/${encodeURIComponent(project)} lists all.` : ''
   const others = held.length > patterns.length ? ', …' : ''
   return {
     ...answer,
     note:
       held.length === 0
         ? 'Nothing was released: you hold no file reservations.'
-        : `Nothing was released. You hold: ${patterns.join(', ')}${others}. Name one of them as it is written here, or leave paths out to release all.`,
+        : `Nothing was released. You hold: ${patterns.join(', ')}${others}. Name one of them as it is written here, or leave paths out to release all.${rest}`,
     ...(held.length > 0 && { file_reservations: held.map(toGranted), has_more: more }),
   }
 }

@@ -37,10 +37,21 @@ export const omittedNote = (messages: readonly MailMessage[], way: string): { no
 /** Characters of an answer that are not its messages. */
 const frameLength = 400
 
+/** At most, of a message without its texts and names, and of an attachment beside what core knows of it. */
+const [envelopeLength, attachmentLength] = [400, 100]
+
+/** At most so many characters. Phrasing the message here too would take 3 µs. */
+function lengthOf({ thread = '', subject, body = '', from, to, cc, attachments }: Received): number {
+  let length = envelopeLength + thread.length + JSON.stringify(subject + body).length
+  for (const party of [from, ...to, ...cc]) length += address(party).length + '"",'.length
+  for (const attachment of attachments) length += attachmentLength + JSON.stringify(attachment).length
+  return length
+}
+
 /** As many whole messages as fit into an answer beside so many characters of other things. */
 export const budgetOf = (characters: number, beside = 0): Budget => ({
   most: characters - frameLength - beside,
-  sizeOf: (message) => JSON.stringify(toReceived(message)).length + 1,
+  sizeOf: lengthOf,
 })
 
 /** What `fetch_inbox` takes for an argument that is left out. Some clients put more than 50,000 characters into a file, where a model does not look. */

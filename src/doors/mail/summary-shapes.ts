@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { errorShape } from '../../base/errors.ts'
 import type { ManySummaries, ThreadSummary } from '../../core/threads/summaries.ts'
-import type { Summary } from '../../digest/summary.ts'
+import type { Summary } from '../../summaries/summary.ts'
 import { iso } from '../words/times.ts'
 
 const record = z.record(z.string(), z.unknown())

@@ -1,67 +1,72 @@
-/** Mail that arrives: each message goes to one of the clients that share a key, and each event is told once. */
+/** New mail: each message goes to one of the clients that share a key, and each connection event is reported once. */
+import { z } from 'zod'
 import { type Clock, latestTime } from '../../base/clock.ts'
 import { HubError } from '../../base/errors.ts'
-import { type ApprovedConnection, connectionEvent, type PendingConnection, type UnreadMessage } from './answers.ts'
-import type { News } from './news.ts'
+import type { PendingRequest, UnreadMessage } from '../words/post.ts'
 import { Recent } from './recent.ts'
 import type { Server } from './server.ts'
 import { answerLength } from './texts.ts'
 
+const connectionEvent = z.discriminatedUnion('type', [
+  // The server is asked for the request itself, and whether it is still open.
+  z.object({ type: z.literal('connection_request'), connection_id: z.string() }),
+  z.object({ type: z.literal('connection_approved'), connection_id: z.string(), connected_agent: z.string() }),
+])
+
+export type Approval = Extract<z.output<typeof connectionEvent>, { type: 'connection_approved' }>
+
 export interface Arrived {
   readonly messages: readonly UnreadMessage[]
   readonly more: boolean
-  /** Requests that wait for an answer, and own ones that were approved. */
-  readonly requests: readonly PendingConnection[]
-  readonly approved: readonly ApprovedConnection[]
-}
-
-export interface Waiting {
-  readonly ms: number
-  readonly signals: readonly AbortSignal[]
+  readonly requests: readonly PendingRequest[]
+  /** Own requests that were approved. */
+  readonly approved: readonly Approval[]
 }
 
 /** Without a WebSocket (some proxies carry none) the server is asked this often. */
-const lookMs = 5000
+const pollMs = 5000
 
-/** More connection events than that wait for nobody: `mailbox_check` shows the requests too. */
-const mostEvents = 100
+/** Older connection events are dropped: `mailbox_check` shows the requests too. */
+const maxEvents = 100
 
 export class Arrivals {
   readonly #server: Server
-  readonly #news: News
   readonly #clock: Clock
   readonly #connected: () => boolean
-  /** Those that this process has handed out, and those of connections that it was told of. */
-  readonly #seen = new Recent()
-  /** The ids of requests that there were events of: what they ask, and whether they still wait, the server is asked. */
-  readonly #asked = new Set<string>()
-  #approved: ApprovedConnection[] = []
+  /** Messages that this process handed out, and connection events that it reported. */
+  readonly #reported = new Recent()
+  /** Requests of which an event came: the server is asked whether they are still open. */
+  readonly #requestIds = new Set<string>()
+  #approved: Approval[] = []
+  #events = 0
+  readonly #waiting = new Set<() => void>()
 
-  constructor(parts: { server: Server; news: News; clock: Clock; connected: () => boolean }) {
+  constructor(parts: { server: Server; clock: Clock; connected: () => boolean }) {
     this.#server = parts.server
-    this.#news = parts.news
     this.#clock = parts.clock
     this.#connected = parts.connected
   }
 
-  /** An event of the socket; one that arrives twice is told once. */
+  /** An event of the socket, or undefined after it was opened anew. */
   note(event: unknown): void {
     const { data } = connectionEvent.safeParse(event)
     if (data?.type === 'connection_request') {
-      const [oldest] = this.#asked.add(data.connection_id)
-      if (this.#asked.size > mostEvents && oldest !== undefined) this.#asked.delete(oldest)
-    } else if (data !== undefined && this.#seen.add(`${data.type} ${data.connection_id}`))
-      this.#approved = [...this.#approved, data].slice(-mostEvents)
-    this.#news.tell()
+      const [oldest] = this.#requestIds.add(data.connection_id)
+      if (this.#requestIds.size > maxEvents && oldest !== undefined) this.#requestIds.delete(oldest)
+    } else if (data !== undefined && this.#reported.add(`${data.type} ${data.connection_id}`))
+      this.#approved = [...this.#approved, data].slice(-maxEvents)
+    this.#events++
+    for (const wake of [...this.#waiting]) wake()
   }
 
-  async wait({ ms, signals }: Waiting): Promise<Arrived> {
+  async wait({ ms, signals }: { ms: number; signals: readonly AbortSignal[] }): Promise<Arrived> {
     const deadline = this.#clock.monotonic() + ms
     let first = true
     for (;;) {
-      const seen = this.#news.count
+      // Read before the look: an event that comes during the look is then not missed.
+      const events = this.#events
       const look = await this.#look().catch((error: unknown) => {
-        // A server that goes away meanwhile may be back before the time is up.
+        // A server that goes away meanwhile may be back before the deadline.
         if (first || this.#clock.monotonic() >= deadline || !(error instanceof HubError)) throw error
         return undefined
       })
@@ -70,23 +75,35 @@ export class Arrivals {
       const left = deadline - this.#clock.monotonic()
       if (left <= 0 || signals.some((signal) => signal.aborted))
         return { messages: [], more: false, requests: [], approved: [] }
-      await this.#news.after(seen, Math.min(left, this.#connected() ? latestTime : lookMs), signals)
+      if (events === this.#events)
+        await this.#eventWithin(Math.min(left, this.#connected() ? latestTime : pollMs), signals)
     }
   }
 
-  /** Those whose answer never reached the model can come again, once the claim has lapsed. */
+  #eventWithin(ms: number, signals: readonly AbortSignal[]): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const cancel = this.#clock.after(Math.max(1, ms), resolve)
+    this.#waiting.add(resolve)
+    for (const signal of signals) signal.addEventListener('abort', () => resolve(), { once: true })
+    return promise.finally(() => {
+      cancel()
+      this.#waiting.delete(resolve)
+    })
+  }
+
+  /** The answer never reached the model: its messages can come again once their claims have lapsed. */
   putBack({ messages, requests, approved }: Arrived): void {
-    for (const { message_id } of messages) this.#seen.delete(message_id)
+    for (const { message_id } of messages) this.#reported.delete(message_id)
     for (const request of requests) {
-      this.#seen.delete(seenRequest(request))
-      this.#asked.add(request.connection_id)
+      this.#reported.delete(requestKey(request))
+      this.#requestIds.add(request.connection_id)
     }
     this.#approved = [...approved, ...this.#approved]
   }
 
   async #look(): Promise<Arrived | undefined> {
     const messages: UnreadMessage[] = []
-    // What is claimed by now is handed out first, whatever fails afterwards.
+    // Messages that are claimed are handed out, whatever fails after that.
     const more = await this.#claimInto(messages).catch((error: unknown) => {
       if (messages.length > 0) return true
       throw error
@@ -101,34 +118,34 @@ export class Arrivals {
     return { messages, more, requests, approved }
   }
 
-  /** An event may be old: only requests that still wait are told, each once until it is made anew. */
-  async #takeRequests(): Promise<PendingConnection[]> {
-    if (this.#asked.size === 0) return []
+  /** An event may be old: only requests that are still open are reported, each once until it is made anew. */
+  async #takeRequests(): Promise<PendingRequest[]> {
+    if (this.#requestIds.size === 0) return []
     // Emptied before the server is asked: an event that comes meanwhile is looked at next time.
-    const asked = new Set(this.#asked)
-    this.#asked.clear()
+    const ids = new Set(this.#requestIds)
+    this.#requestIds.clear()
     const { pending_connections: pending } = await this.#server.pending().catch((error: unknown) => {
-      for (const id of asked) this.#asked.add(id)
+      for (const id of ids) this.#requestIds.add(id)
       throw error
     })
-    return pending.filter((request) => asked.has(request.connection_id) && this.#seen.add(seenRequest(request)))
+    return pending.filter((request) => ids.has(request.connection_id) && this.#reported.add(requestKey(request)))
   }
 
-  /** Claims what nobody has, as much as an answer has room for; true if there is more. */
+  /** Claims as many unread messages as an answer has room for; true if there are more. */
   async #claimInto(messages: UnreadMessage[]): Promise<boolean> {
     let length = 0
     for await (const message of this.#server.unread()) {
       const id = message.message_id
-      if (this.#seen.has(id)) continue
+      if (this.#reported.has(id)) continue
       if (messages.length > 0 && length + message.content.length > answerLength / 2) return true
-      // Before it is asked for: another call of this process would be let have it too.
-      this.#seen.add(id)
+      // Added before the claim: another call of this process would be granted the same claim.
+      this.#reported.add(id)
       const claim = await this.#server.claim(id).catch((error: unknown) => {
-        this.#seen.delete(id)
+        this.#reported.delete(id)
         throw error
       })
       if (claim === undefined) {
-        this.#seen.delete(id)
+        this.#reported.delete(id)
         continue
       }
       messages.push(message)
@@ -139,4 +156,4 @@ export class Arrivals {
 }
 
 /** A request that is made again, or is given a code, has the same id and another time. */
-const seenRequest = ({ connection_id, created_at }: PendingConnection): string => `${connection_id} ${created_at}`
+const requestKey = ({ connection_id, created_at }: PendingRequest): string => `${connection_id} ${created_at}`

@@ -1,4 +1,4 @@
-/** The pauses between attempts at something that is away: 1, 2, 4 … 30 s, each a little shorter by chance. */
+/** The pauses between retries: 1, 2, 4 … 30 s, each up to a fifth shorter at random. */
 import type { Ids } from '../../base/ids.ts'
 
 const [firstMs, longestMs] = [1000, 30_000]
@@ -11,7 +11,7 @@ export class Backoff {
     this.#ids = ids
   }
 
-  /** The pause after one more failure. Up to a fifth is taken off, so that the clients of a server do not all return at once. */
+  /** The pause after one more failure; random, so that the clients of a server do not all return at once. */
   next(): number {
     const ms = Math.min(firstMs * 2 ** this.#failures, longestMs)
     this.#failures = Math.min(this.#failures + 1, 10)

@@ -11,9 +11,8 @@ import { approvedText, arrivedText, historyText, inboxText, requestsText } from 
 export interface MailboxClient {
   readonly server: Server
   readonly arrivals: Arrivals
-  /** The longest that a call may wait. */
   readonly waitMs: number
-  /** Has it marked as read, also while the server is away for a moment. */
+  /** Marks a message as read, later if the server is away for a moment. */
   handled(messageId: string): void
 }
 
@@ -25,7 +24,7 @@ const content = z.string().describe(`The message; up to ${limits.postBodyLength}
 const hints: Hints = {
   UNAUTHENTICATED: ({ hint }) =>
     hint ??
-    'Ask your owner to set MAILBOX_API_KEY anew: POST /agents/register shows a key once, and `parley keys` makes another.',
+    'Ask your owner to set MAILBOX_API_KEY to a valid key: POST /agents/register shows a key once, and `parley keys create` makes another.',
   CONTACT_REQUIRED:
     'Nothing was sent. Connect first: mailbox_connect gives a code, which the owner of the other agent needs.',
   CONTACT_BLOCKED: 'Nothing was sent. Write to somebody else.',

@@ -1,6 +1,6 @@
-/** The ids of what was handled lately: a client that runs for months must not keep them all. */
+/** A bounded set of recent ids: a client that runs for months must not keep them all. */
 
-const most = 10_000
+const maxIds = 10_000
 
 export class Recent {
   readonly #ids = new Set<string>()
@@ -14,7 +14,7 @@ export class Recent {
     if (this.#ids.has(id)) return false
     this.#ids.add(id)
     const [oldest] = this.#ids
-    if (this.#ids.size > most && oldest !== undefined) this.#ids.delete(oldest)
+    if (this.#ids.size > maxIds && oldest !== undefined) this.#ids.delete(oldest)
     return true
   }
 

@@ -1,8 +1,8 @@
-/** One HTTP request with a time limit, and what there is to tell of one that got no answer. */
+/** One HTTP request with a time limit, and the reason where there was no answer. */
 import type { Clock } from '../../base/clock.ts'
 import { limits } from '../../base/limits.ts'
 
-export interface Asked {
+interface Asked {
   readonly method: 'GET' | 'POST' | 'PUT'
   readonly headers: Readonly<Record<string, string>>
   readonly body?: object | undefined
@@ -50,7 +50,7 @@ async function read(response: Response): Promise<string> {
   let size = 0
   for await (const piece of response.body ?? []) {
     size += piece.byteLength
-    if (size > limits.clientAnswerBytes) throw new Unreachable('answered with far more than it should')
+    if (size > limits.clientAnswerBytes) throw new Unreachable('answered with more than it should')
     pieces.push(piece)
   }
   return Buffer.concat(pieces).toString('utf8')

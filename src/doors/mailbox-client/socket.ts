@@ -1,4 +1,4 @@
-/** The WebSocket beside the client: its events are hints that something has happened. */
+/** The client's WebSocket: an event means that there may be something new at the server. */
 import { type RawData, WebSocket } from 'ws'
 import type { Clock } from '../../base/clock.ts'
 import type { Ids } from '../../base/ids.ts'
@@ -6,19 +6,19 @@ import { limits } from '../../base/limits.ts'
 import type { Log } from '../../base/log.ts'
 import { Backoff } from './backoff.ts'
 
-export interface SocketOptions {
-  /** The URL of the server, which the WebSocket's is made from. */
+interface SocketOptions {
+  /** The URL of the server; that of the WebSocket is made from it. */
   readonly url: string
   readonly key: string
   readonly clock: Clock
   readonly ids: Ids
   readonly log: Log
-  /** The socket is open, perhaps again: what came while it was closed has to be asked for. */
+  /** The socket is open, perhaps again: events were missed while it was closed. */
   opened(): void
   event(event: unknown): void
 }
 
-/** As often as a proxy that closes idle connections could wish, and how long a server may be silent. */
+/** Pings keep the connection open at proxies that close idle ones; a server that is silent for longer counts as gone. */
 const [pingMs, silenceMs, handshakeMs] = [25_000, 60_000, 10_000]
 
 /**
@@ -33,9 +33,8 @@ export class Socket {
   #socket: WebSocket | undefined
   #closed = false
   #cancel = () => {}
-  /** When the server was last heard of. */
-  #heard = 0
-  #told = false
+  #heardAt = 0
+  #warned = false
 
   constructor(options: SocketOptions) {
     this.#options = options
@@ -64,7 +63,7 @@ export class Socket {
     })
     this.#socket = socket
     const hear = () => {
-      this.#heard = clock.monotonic()
+      this.#heardAt = clock.monotonic()
     }
     socket.on('open', () => this.#opened(socket))
     socket.on('message', (data) => {
@@ -77,9 +76,9 @@ export class Socket {
   }
 
   #opened(socket: WebSocket): void {
-    this.#heard = this.#options.clock.monotonic()
+    this.#heardAt = this.#options.clock.monotonic()
     this.#backoff.reset()
-    this.#told = false
+    this.#warned = false
     this.#options.log.debug('the WebSocket is open')
     this.#beat(socket)
     this.#options.opened()
@@ -88,7 +87,7 @@ export class Socket {
   #beat(socket: WebSocket): void {
     const { clock } = this.#options
     this.#cancel = clock.after(pingMs, () => {
-      if (clock.monotonic() - this.#heard > silenceMs) return socket.terminate()
+      if (clock.monotonic() - this.#heardAt > silenceMs) return socket.terminate()
       socket.send('{"type":"ping"}')
       this.#beat(socket)
     })
@@ -115,10 +114,10 @@ export class Socket {
     this.#cancel = this.#options.clock.after(ms, () => this.#connect())
   }
 
-  /** Once until it is open again: a server that is away for a night would fill a log. */
+  /** Warns once until it is open again: a server that is away for a night would fill the log. */
   #explain(why: string): void {
-    if (this.#told || this.#closed) return
-    this.#told = true
+    if (this.#warned || this.#closed) return
+    this.#warned = true
     this.#options.log.warn({ server: this.#options.url, why }, 'no WebSocket to the server; it is tried again')
   }
 }

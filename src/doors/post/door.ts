@@ -2,7 +2,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { z } from 'zod'
 import { HubError } from '../../base/errors.ts'
-import { readJson } from '../../base/json.ts'
 import { needSelf } from '../../core/agents/owned.ts'
 import type { Hub } from '../../core/hub/hub.ts'
 import { HttpRefusal } from '../http/refusal.ts'
@@ -16,10 +15,9 @@ import { connectionRoutes } from './routes/connections.ts'
 import { messageRoutes } from './routes/messages.ts'
 import type { Input, OwnContext, Parts, Route } from './table.ts'
 
-export interface PostOptions {
+interface PostOptions {
   /** Whether anybody may register an agent. */
   readonly registrationOpen: boolean
-  /** Of Parley, as OpenAPI tells it. */
   readonly version: string
 }
 
@@ -30,19 +28,18 @@ export const postRoutes = (hub: Hub): Route[] => [
   ...clientRoutes(hub),
 ]
 
-/** In a scope of its own: errors there are in the words of this door, also those of the server around it. */
+/** In a scope of its own: its errors, and those of the server around it, are in the words of this door. */
 export function mountPost(app: FastifyInstance, hub: Hub, { registrationOpen, version }: PostOptions): void {
   const routes = postRoutes(hub)
   app.register(async (scope) => {
     scope.setErrorHandler((error, _request, reply) => sendFailure(hub, error, reply))
-    takeEmptyBodies(scope)
     describe(scope, { routes, version })
     for (const route of routes) serve(scope, hub, route, registrationOpen)
     refuseOtherMethods(scope, routes)
   })
 }
 
-/** A path of this door, called by a method that it does not take (post.errors.method). */
+/** A known path with another method is 405 (post.errors.method). */
 function refuseOtherMethods(scope: FastifyInstance, routes: readonly Route[]): void {
   for (const [path, some] of Map.groupBy(routes, (route) => route.path)) {
     const taken: readonly string[] = some.map(({ method }) => method)
@@ -57,7 +54,7 @@ function refuseOtherMethods(scope: FastifyInstance, routes: readonly Route[]): v
 
 const fastifyPath = (path: string): string => path.replace(/\{(\w+)\}/g, ':$1')
 
-/** For everybody: it tells how to call, and nothing else. Made when somebody first asks. */
+/** The description of the door is open to everybody, and made when it is first asked for. */
 function describe(scope: FastifyInstance, described: Described): void {
   let [json, page]: (string | undefined)[] = []
   const anybody = { config: { open: true }, exposeHeadRoute: true }
@@ -78,69 +75,43 @@ function describe(scope: FastifyInstance, described: Described): void {
   })
 }
 
-export function sendFailure(hub: Hub, error: unknown, reply: FastifyReply): FastifyReply {
+function sendFailure(hub: Hub, error: unknown, reply: FastifyReply): FastifyReply {
   const { status, body, retryAfter } = toFailure(error, hub.log)
   if (retryAfter !== undefined) reply.header('retry-after', String(retryAfter))
   return reply.code(status).send(body)
 }
 
-/** A claim or a receipt has nothing to say, but many clients give every request the content type of JSON. */
-function takeEmptyBodies(scope: FastifyInstance): void {
-  scope.removeContentTypeParser('application/json')
-  scope.addContentTypeParser<Buffer>('application/json', { parseAs: 'buffer' }, (_request, bytes, done) => {
-    if (bytes.length === 0) return done(null, undefined)
-    try {
-      done(null, readJson(bytes))
-    } catch (error) {
-      done(
-        error instanceof HubError
-          ? error
-          : Object.assign(new Error('The body is not valid JSON.'), { statusCode: 400 }),
-      )
-    }
-  })
-}
-
 function serve(scope: FastifyInstance, hub: Hub, route: Route, registrationOpen: boolean): void {
-  const account = openAccount(hub, route)
+  const { clock, metrics } = hub
+  const seconds = metrics.toolSeconds.labels('post', route.name)
+  const calls = {
+    ok: metrics.toolCalls.labels('post', route.name, 'ok'),
+    error: metrics.toolCalls.labels('post', route.name, 'error'),
+  }
   const callers = new WeakMap<FastifyRequest, OwnContext['acting']>()
   scope.route({
     method: route.method,
     url: fastifyPath(route.path),
-    config: { openToAll: route.open === true && registrationOpen },
-    // Before the body is read: whoever has no key is told that first (post.key.missing).
+    config: { emptyBody: true, openToAll: route.open === true && registrationOpen },
+    // Before the body is read: a missing key is reported first (post.key.missing).
     async preParsing(request, _reply, payload) {
       if (!route.open) callers.set(request, await needSelf(hub, request.caller))
       return payload
     },
     async handler(request, reply) {
-      const ended = account()
+      const from = clock.monotonic()
+      let outcome: keyof typeof calls = 'error'
       try {
         const context = { caller: request.caller, acting: callers.get(request) } as OwnContext
         const answer = await route.run(readInput(route, request), context)
-        ended('ok')
+        outcome = 'ok'
         return reply.code(route.status).send(answer)
-      } catch (error) {
-        ended('error')
-        throw error
+      } finally {
+        calls[outcome].inc()
+        seconds.observe((clock.monotonic() - from) / 1000)
       }
     },
   })
-}
-
-function openAccount({ metrics, clock }: Hub, { name }: Route) {
-  const seconds = metrics.toolSeconds.labels('post', name)
-  const calls = {
-    ok: metrics.toolCalls.labels('post', name, 'ok'),
-    error: metrics.toolCalls.labels('post', name, 'error'),
-  }
-  return () => {
-    const from = clock.monotonic()
-    return (outcome: 'ok' | 'error') => {
-      calls[outcome].inc()
-      seconds.observe((clock.monotonic() - from) / 1000)
-    }
-  }
 }
 
 function readInput({ input, bodyOptional = false }: Route, request: FastifyRequest): Input<Parts> {

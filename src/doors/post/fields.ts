@@ -22,7 +22,7 @@ const text = (least: number, most: number) =>
     )
     .meta({ minLength: least, maxLength: most, pattern: '^[^\\u0000]*$' })
 
-/** Null stands for a field that is left out. */
+/** A field that may be null counts as left out. */
 const optional = <Schema extends z.ZodType>(schema: Schema) =>
   schema.nullish().transform((value) => value ?? undefined) as z.ZodType<z.infer<Schema> | undefined>
 
@@ -83,7 +83,7 @@ export const flag = optional(z.boolean())
 
 export const sessionKey = text(1, limits.sessionKeyLength)
 
-/** Parameters of a query are texts; OpenAPI shows what they stand for. */
+/** A query parameter is text; OpenAPI shows the type that it stands for. */
 export const queryFlag = z
   .string()
   .optional()

@@ -1,7 +1,7 @@
 /** OpenAPI 3.1 of the post door, made from its table of routes. */
 import { z } from 'zod'
 import { type Code, codes, kinds } from '../../base/errors.ts'
-import { errorShape } from './shapes.ts'
+import { errorShape } from '../words/post.ts'
 import type { Parts, Route } from './table.ts'
 
 type Json = Record<string, unknown>
@@ -13,12 +13,12 @@ export interface Described {
 
 const about = {
   Agents: 'Agents and their keys.',
-  Connections: 'Who may write to whom: asked for by one, approved by the other with a code.',
+  Connections: 'Permission to write to each other: one agent asks, the other approves with a code.',
   Messages: 'Sessions and their messages.',
 }
 
 export const intro =
-  'Mail for agents of different owners. Register an agent, connect it to another by a code that travels between people, and write. Messages, connections and sessions are those of every door of Parley. Events are pushed over a WebSocket at /ws.'
+  'Mail for agents of different owners. Register an agent, connect it to another with a code that their owners exchange, and send messages. Messages, connections and sessions are shared with every other door of Parley. Events are pushed over a WebSocket at /ws.'
 
 export const openApi = ({ routes, version }: Described): Json => ({
   openapi: '3.1.0',
@@ -53,13 +53,13 @@ const operationOf = (route: Route): Json => ({
   tags: [route.about],
   summary: route.summary,
   description: route.description,
-  // Callers on this machine need nothing to register, the operator brings its token.
+  // Callers on this machine register without credentials, the operator with the token.
   ...(route.open && { security: [{}, { bearer: [] }] }),
   ...parametersOf(route.input),
   ...bodyOf(route),
   responses: {
     [route.status]: {
-      description: route.status === 201 ? 'It is made.' : 'Done.',
+      description: route.status === 201 ? 'Created.' : 'Done.',
       content: { 'application/json': { schema: schemaOf(route.output, 'output'), example: route.example.answer } },
     },
     ...failuresOf(route),
@@ -92,25 +92,24 @@ function bodyOf({ input: { body }, example, bodyOptional = false }: Route): Json
   return { requestBody: { required: !bodyOptional, content: { 'application/json': json } } }
 }
 
-/** The errors of every route, by the status of each. */
-export interface Failing {
+interface Failing {
   readonly status: number
   readonly code: Code
   readonly reason: string
 }
 
-/** What a route may fail with, its own reasons first. */
+/** The errors of a route, its own first. */
 export function failings({ errors, input, open }: Route): Failing[] {
   const own = Object.entries(errors) as [Code, string][]
   const all: [Code, string, number?][] = [
     ...own,
-    ['UNAUTHENTICATED', open ? 'Registering needs the operator here.' : 'The key is missing or wrong.'],
+    ['UNAUTHENTICATED', open ? 'Only the operator registers agents here.' : 'The key is missing or wrong.'],
     ['INVALID_ARGUMENT', 'A field is missing, or has a value that is not allowed.'],
     ['INVALID_ARGUMENT', 'The URI is too long.', 414],
     ...(input.body === undefined ? [] : malformed),
-    ['FORBIDDEN', 'The call came from a foreign web page, or to another host; or its token may only read.'],
-    ['RATE_LIMITED', 'Too many calls, or too many wrong keys; Retry-After says when to come back.'],
-    ['DB_BUSY', 'The server is busy or stops; Retry-After says when to come back.'],
+    ['FORBIDDEN', 'The call came from a web page of another site, or names another host, or its token may only read.'],
+    ['RATE_LIMITED', 'Too many calls, or too many wrong keys; Retry-After says when to try again.'],
+    ['DB_BUSY', 'The server is busy or stops; Retry-After says when to try again.'],
     ['INTERNAL', 'Something went wrong inside Parley.'],
   ]
   return all.map(([code, reason, status = statusOf(code)]) => ({ status, code, reason }))
@@ -119,7 +118,7 @@ export function failings({ errors, input, open }: Route): Failing[] {
 const malformed: [Code, string, number][] = [
   ['INVALID_ARGUMENT', 'The body is not JSON.', 400],
   ['INVALID_ARGUMENT', 'The body is too large.', 413],
-  ['INVALID_ARGUMENT', 'The body is of another content type than application/json.', 415],
+  ['INVALID_ARGUMENT', 'The content type is not application/json.', 415],
 ]
 
 const statusOf = (code: Code): number => (codes[code] === 'invalid' ? 422 : kinds[codes[code]].status)
@@ -147,7 +146,7 @@ export function schemaOf(schema: z.ZodType, io: 'input' | 'output'): Json {
   return io === 'output' ? open(rest) : rest
 }
 
-/** Later versions may answer more fields: clients are not to choke on them. */
+/** Later versions may add fields: generated clients must not refuse them. */
 function open(node: unknown): Json {
   const walk = (one: unknown): unknown => {
     if (Array.isArray(one)) return one.map(walk)

@@ -11,7 +11,6 @@ export const pagePolicy = `default-src 'none'; style-src 'sha256-${createHash('s
 
 const escapes: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
 const text = (raw: unknown): string => String(raw).replace(/[&<>"']/g, (one) => escapes[one] ?? one)
-/** Words in backticks are code. */
 const prose = (raw: string): string => text(raw).replace(/`([^`]+)`/g, '<code>$1</code>')
 const pretty = (value: object): string => text(JSON.stringify(value, null, 2))
 
@@ -33,7 +32,7 @@ ${socketPart}
 `
 }
 
-/** On a desk with every route, on a phone with the parts alone. */
+/** A wide screen shows every route, a phone only the parts. */
 function contents(groups: ReadonlyMap<string, readonly Route[]>): string {
   const link = (id: string, shown: string) => `<a href="#${text(id)}">${text(shown)}</a>`
   const routesOf = (some: readonly Route[]) =>
@@ -60,7 +59,7 @@ ${sample('What is sent', text(curlOf(route)))}
 <details><summary>Errors</summary>${list(errors)}</details></article>`
 }
 
-/** Long lines are scrolled, also without a mouse. */
+/** Focusable, so that long lines can be scrolled without a mouse. */
 const sample = (label: string, html: string): string =>
   `<pre tabindex="0" role="region" aria-label="${label}">${html}</pre>`
 
@@ -99,7 +98,7 @@ function fieldsOf(place: string, schema: z.ZodObject | undefined): (readonly [st
   })
 }
 
-/** Its type and its bounds. That null stands for a field which is left out goes without saying. */
+/** Its type and its bounds; null, which every optional field takes, is not mentioned. */
 function factsOf(property: Property): string[] {
   const { anyOf, format, minLength, maxLength, minimum, maximum } = property
   const inner = anyOf?.find(({ type }) => type !== 'null')
@@ -139,7 +138,7 @@ const events = [
 
 const socketPart = `<h2 id="WebSocket">WebSocket</h2><article>
 <p class="call"><b class="GET">GET</b> <code>/ws</code></p>
-<p>Bring the key as <code>X-API-Key</code>, or as first message <code>{"type": "auth", "api_key": "amb_…"}</code> within five seconds, which is answered with <code>{"type": "auth_ok"}</code>; older clients write <code>/ws?api_key=…</code>. Every event comes after its commit. What was missed while nobody was connected is in the inbox. <code>{"type": "ping"}</code> is answered with <code>{"type": "pong"}</code>.</p>
+<p>Bring the key as <code>X-API-Key</code>, or as first message <code>{"type": "auth", "api_key": "amb_…"}</code> within five seconds, which is answered with <code>{"type": "auth_ok"}</code>; older clients write <code>/ws?api_key=…</code>. Every event comes after its commit. Messages that arrived while nobody was connected are in the inbox. <code>{"type": "ping"}</code> is answered with <code>{"type": "pong"}</code>.</p>
 ${sample('Events', events.map((event) => text(JSON.stringify(event))).join('\n'))}
 <p>A socket is closed with a code and the reason:</p>
 ${list(Object.values(closes).map(([code, reason]) => [`<code>${code}</code>`, text(reason)]))}</article>`

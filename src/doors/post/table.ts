@@ -1,20 +1,19 @@
-/** The table of routes of the post door: a row has everything that serving, describing and documenting a route takes. */
+/** The table of routes of the post door: serving, OpenAPI and the page of documentation are made from its rows. */
 import type { z } from 'zod'
 import type { Code } from '../../base/errors.ts'
 import type { Caller } from '../../core/access/callers.ts'
 import type { Acting } from '../../core/agents/acting.ts'
 
-/** What a route is given besides its input. */
-export interface Context {
+interface Context {
   readonly caller: Caller
 }
 
-/** The same for a route that is called with the key of an agent. */
+/** The context of a route that is called with the key of an agent. */
 export interface OwnContext extends Context {
   readonly acting: Acting
 }
 
-/** The parts of a request, each with its schema; a part that a route has no use for is left out. */
+/** The parts of a request that a route reads, each with its schema. */
 export interface Parts {
   readonly params?: z.ZodObject
   readonly query?: z.ZodObject
@@ -33,19 +32,17 @@ interface Row<In extends Parts> {
   readonly method: 'GET' | 'POST' | 'PUT'
   /** With parameters as OpenAPI writes them: `/sessions/{session_id}/history`. */
   readonly path: string
-  /** Its name in OpenAPI and in the metrics. */
+  /** In OpenAPI and in the metrics. */
   readonly name: string
-  /** One line, and what else there is to know. */
   readonly summary: string
   readonly description: string
   readonly about: 'Agents' | 'Connections' | 'Messages'
   readonly input: In
   readonly output: z.ZodObject
   readonly status: 200 | 201
-  /** The codes of its errors besides those of every route, each with the reason. */
+  /** Errors besides those of every route, each with its reason. */
   readonly errors: Partial<Record<Code, string>>
   readonly example: { readonly body?: object; readonly answer: object }
-  /** Whether the request may come without a body though the route takes one. */
   readonly bodyOptional?: boolean
 }
 
@@ -56,5 +53,15 @@ export type Route<In extends Parts = Parts> = Row<In> &
     | { readonly open?: false; run(input: Input<In>, context: OwnContext): Promise<object> }
   )
 
-/** Keeps the types of a row's input together with what it runs. */
-export const defineRoute = <const In extends Parts>(route: Route<In>): Route => route as unknown as Route
+const usual = { status: 200, input: {}, errors: {} } as const
+
+type Usual = keyof typeof usual
+
+/** A row without the fields that have their usual value, and without its group. */
+type Given<Full> = Full extends unknown ? Omit<Full, Usual | 'about'> & Partial<Pick<Full, Usual & keyof Full>> : never
+
+/** Makes the rows of one group; each keeps the types of its input together with its `run`. */
+export const routesAbout =
+  (about: Route['about']) =>
+  <const In extends Parts = Record<never, never>>(row: Given<Route<In>>): Route =>
+    ({ ...usual, about, ...row }) as unknown as Route

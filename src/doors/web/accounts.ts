@@ -3,6 +3,7 @@ import type { FastifyInstance, RouteShorthandOptions } from 'fastify'
 import { HubError } from '../../base/errors.ts'
 import { logIn } from '../../core/access/logins.ts'
 import type { Hub } from '../../core/hub/hub.ts'
+import { networkOf } from '../http/networks.ts'
 import { cookie, readCookies } from './cookies.ts'
 import { loginView, nextOf } from './login.ts'
 import { sendView } from './replies.ts'
@@ -29,7 +30,7 @@ export function addAccounts(scope: FastifyInstance, { hub, sessions, visits, rou
     const fields = visits.checkForm(request)
     const visit = await visits.anonymous(request, reply)
     const given = fields.get('token') ?? ''
-    const login = { address: request.ip, token: sessions.isToken(given), code: sessions.readCode(given) }
+    const login = { address: networkOf(request.ip), token: sessions.isToken(given), code: sessions.readCode(given) }
     try {
       await logIn(hub, visit.caller, login)
     } catch (error) {

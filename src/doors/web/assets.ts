@@ -22,7 +22,11 @@ const own = ['icons.svg', 'page.js', 'live.js', 'keys.js', 'jump.js'] as const
 /** One stylesheet for the browser, in parts for whoever changes it. */
 const styles = ['base.css', 'frame.css', 'lists.css', 'reading.css', 'forms.css', 'charts.css'] as const
 
-const libraries: Readonly<Record<string, string>> = { 'idiomorph.js': 'idiomorph', 'hotkey.js': '@github/hotkey' }
+/** Files of packages; the build puts them beside our own. */
+const libraries: Readonly<Record<string, string>> = {
+  'idiomorph.js': 'idiomorph',
+  'hotkey.js': '@github/hotkey',
+}
 
 const types: Readonly<Record<string, string>> = {
   css: 'text/css; charset=utf-8',
@@ -37,7 +41,8 @@ export async function loadAssets(): Promise<Assets> {
     Promise.all(styles.map(read)).then((parts) => ['style.css', Buffer.concat(parts)] as const),
     ...own.map(async (name) => [name, await read(name)] as const),
     ...Object.entries(libraries).map(
-      async ([name, library]) => [name, await readFile(new URL(import.meta.resolve(library)))] as const,
+      async ([name, library]) =>
+        [name, await read(name).catch(() => readFile(new URL(import.meta.resolve(library))))] as const,
     ),
   ])
   const hash = createHash('sha256')

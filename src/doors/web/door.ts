@@ -1,7 +1,7 @@
 /** The web door: pages for people at /mail, rendered on the server, complete without scripts. */
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteShorthandOptions } from 'fastify'
 import { HubError } from '../../base/errors.ts'
-import { findWatchPlace } from '../../core/oversight/watching.ts'
+import { findWatchPlace } from '../../core/pages/events.ts'
 import { isSameSite } from '../http/guard.ts'
 import { addAccounts } from './accounts.ts'
 import { type Assets, loadAssets } from './assets.ts'
@@ -62,7 +62,7 @@ export function mountWeb(app: FastifyInstance, options: WebOptions): void {
   })
 }
 
-/** What only pages need is loaded with the first of them: a hub that nobody looks at pays nothing (web.pages.lazy). */
+/** The first page loads the parts that only pages need: a hub that nobody looks at pays nothing (web.pages.lazy). */
 async function load(): Promise<Loaded> {
   const [assets, { Bodies }] = await Promise.all([loadAssets(), import('./markdown/bodies.ts')])
   return { assets, bodies: new Bodies() }

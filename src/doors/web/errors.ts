@@ -1,6 +1,6 @@
 /** Errors as pages: what is wrong, in plain words, and the way back. */
 import { asHubError, type HubError } from '../../base/errors.ts'
-import { HttpRefusal, statusOf } from '../http/refusal.ts'
+import { fromFastify, statusOf } from '../http/refusal.ts'
 import { html } from './html.ts'
 import type { View } from './page.ts'
 import { type Visit, withQuery } from './site.ts'
@@ -18,12 +18,8 @@ const titles: Readonly<Record<number, string>> = {
 /** The server runs, and has nothing to show: as its readiness says. */
 const hasFailed = ({ code }: HubError): boolean => code === 'STORAGE_FAILED'
 
-/** Fastify's own refusals have a status and no code of ours. */
 export function readError(thrown: unknown): { readonly error: HubError; readonly status: number } {
-  const { statusCode } = (typeof thrown === 'object' && thrown !== null ? thrown : {}) as { statusCode?: unknown }
-  if (thrown instanceof Error && typeof statusCode === 'number' && statusCode >= 400 && statusCode < 500)
-    return { error: new HttpRefusal(statusCode, thrown.message), status: statusCode }
-  const error = asHubError(thrown)
+  const error: HubError = fromFastify(thrown) ?? asHubError(thrown)
   return { error, status: hasFailed(error) ? 503 : statusOf(error) }
 }
 

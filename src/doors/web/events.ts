@@ -3,13 +3,13 @@ import type { ServerResponse } from 'node:http'
 import type { FastifyInstance, RouteShorthandOptions } from 'fastify'
 import { HubError } from '../../base/errors.ts'
 import type { Hub } from '../../core/hub/hub.ts'
-import { type Hint, watchChanges } from '../../core/oversight/watching.ts'
+import { type Hint, watchChanges } from '../../core/pages/events.ts'
 import type { Visits } from './visits.ts'
 
 /** Proxies and browsers take a silent stream for a dead one. */
 const commentEveryMs = 15_000
 
-/** Whoever leaves more than this unread is no longer there: its stream is closed, and a page that lives opens another. */
+/** A client that leaves more than this unread is gone: its stream is closed, and a page that lives opens another. */
 const mostUnreadBytes = 64 * 1024
 
 interface Parts {

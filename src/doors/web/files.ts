@@ -2,7 +2,7 @@
 import { Readable } from 'node:stream'
 import type { FastifyInstance, RouteShorthandOptions } from 'fastify'
 import { HubError } from '../../base/errors.ts'
-import { readAttachment } from '../../core/oversight/attachments.ts'
+import { readAttachment } from '../../core/pages/attachments.ts'
 import type { Params } from './page.ts'
 import type { Visits } from './visits.ts'
 

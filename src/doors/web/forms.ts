@@ -24,7 +24,7 @@ export interface Shown {
 
 export type Submit = (submission: Submission) => Promise<Done | Shown>
 
-/** What is wrong with a form, field by field; the page of the form shows it (422). */
+/** The faults of a form, by field; the page of the form shows them (422). */
 export class FormFault extends Error {
   readonly faults: Readonly<Record<string, string>>
 

@@ -1,9 +1,9 @@
-/** What stands around every page: how much wants attention, the projects, the newest threads, and answers to people. */
+/** The frame around every page: how much wants attention, the projects, the newest threads, and answers to people. */
 
-import { type Answers, listAnswers } from '../../core/oversight/answers.ts'
-import { countPressing, mostCounted } from '../../core/oversight/attention.ts'
-import { listAllThreads } from '../../core/oversight/inbox.ts'
-import { listWatchedProjects } from '../../core/oversight/projects.ts'
+import { countPressing, mostCounted } from '../../core/pages/attention.ts'
+import { type Answers, listAnswers } from '../../core/pages/person-answers.ts'
+import { listWatchedProjects } from '../../core/pages/projects.ts'
+import { listAllThreads } from '../../core/pages/unified-inbox.ts'
 import { at, type Visit } from './site.ts'
 
 export interface Frame {

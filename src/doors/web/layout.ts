@@ -11,7 +11,7 @@ export function pageDocument(view: View, visit: Visit, frame: Frame): Html {
   const { asset, theme } = visit
   const answers = frame.answers.reduce((sum, { unread }) => sum + unread, 0)
   const waiting = answers > 0 ? `(${answers}) ` : ''
-  // Whoever is not known is not shown ways that all lead to the login.
+  // A visitor without a login is not shown links that all lead to the login.
   const bare = frame === bareFrame
   return html`<!doctype html>
 <html lang="en" data-theme="${theme}">

@@ -4,7 +4,7 @@ import type { Html } from './html.ts'
 import { readQuery } from './query.ts'
 import type { Visit } from './site.ts'
 
-/** What a page puts into the frame around it. */
+/** The parts that a page puts into the frame around it. */
 export interface View {
   readonly title: string
   readonly main: Html

@@ -1,4 +1,4 @@
-/** Who is logged in: cookies and codes signed with the secret of the hub, and the proof that a form is one of ours. */
+/** Logins: cookies and codes signed with the secret of the hub, and the proof that a form is one of ours. */
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 import { type Caller, operator } from '../../core/access/callers.ts'
 import type { Hub } from '../../core/hub/hub.ts'

@@ -1,64 +1,16 @@
 /** The data of the pages in the words of mail: snake_case, ISO times, names as others address them (web.pages.json). */
 import type { Profile } from '../../core/agents/profiles.ts'
 import type { Contact } from '../../core/contacts/links.ts'
-import type { Boxed } from '../../core/oversight/box.ts'
-import type { WatchedLease } from '../../core/oversight/leases.ts'
-import type { RecipientState } from '../../core/oversight/message.ts'
-import type { WatchedProject } from '../../core/oversight/projects.ts'
-import type { WatchedThread } from '../../core/oversight/threads.ts'
-import type { Watched, Who } from '../../core/oversight/watched.ts'
-import { toAttachment } from '../words/attachments.ts'
+import type { WatchedLease } from '../../core/pages/leases.ts'
+import type { WatchedProject } from '../../core/pages/projects.ts'
+import type { WatchedThread } from '../../core/pages/threads.ts'
 import { toReservation } from '../words/leases.ts'
+import { addressIn, toMessage } from '../words/page-mail.ts'
 import { toProfile } from '../words/profiles.ts'
 import { iso, isoOrNull } from '../words/times.ts'
 import { urlWith, type Visit } from './site.ts'
 
-/** With the project where it is another one. */
-export const addressIn =
-  (home: string) =>
-  ({ name, project }: Who): string =>
-    project === home ? name : `${name}@${project}`
-
-/** A message that is nobody's in particular: what is only of a recipient is null. */
-export function toMessage(message: Watched) {
-  const address = addressIn(message.project)
-  return {
-    id: message.id,
-    project: message.project,
-    thread_id: message.thread ?? null,
-    subject: message.subject,
-    from: address(message.from),
-    to: message.to.map(address),
-    cc: message.cc.map(address),
-    kind: null,
-    importance: message.importance,
-    ack_required: message.ackRequired,
-    created_ts: iso(message.createdAt),
-    read_ts: null,
-    ack_ts: null,
-    attachments: message.attachments.map(toAttachment),
-    excerpt: message.excerpt,
-    recipients: message.recipients,
-    unread: message.unread,
-    ...(message.sealed && { sealed: true }),
-  }
-}
-
-export const toBoxed = (message: Boxed) => ({
-  ...toMessage(message),
-  kind: message.kind ?? null,
-  read_ts: isoOrNull(message.readAt),
-  ack_ts: isoOrNull(message.ackedAt),
-})
-
-export const toRecipient = ({ name, project, kind, state, readAt, ackedAt }: RecipientState) => ({
-  name,
-  project,
-  kind,
-  state,
-  read_ts: isoOrNull(readAt),
-  ack_ts: isoOrNull(ackedAt),
-})
+export { addressIn, toBoxed, toMessage, toRecipient } from '../words/page-mail.ts'
 
 export const toProject = (project: WatchedProject) => ({
   slug: project.slug,

@@ -1,4 +1,4 @@
-/** What every page knows: the hub behind it, the door's settings, and who looks at it from where. */
+/** The context of every page: the hub behind it, the door's settings, and who looks at it from where. */
 import type { Caller } from '../../core/access/callers.ts'
 import type { Hub } from '../../core/hub/hub.ts'
 import type { Typed } from './forms.ts'

@@ -1,5 +1,5 @@
 /** Messages and conversations as plain text: Markdown with a few lines of head, as they would be mailed. */
-import type { Watched } from '../../core/oversight/watched.ts'
+import type { Watched } from '../../core/pages/page-message.ts'
 import { iso } from '../words/times.ts'
 import { addressIn } from './shapes.ts'
 

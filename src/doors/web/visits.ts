@@ -19,7 +19,7 @@ export interface Submitted {
 }
 
 export interface Visits {
-  /** Whoever may look at the pages; else throws UNAUTHENTICATED. */
+  /** A visitor who may look at the pages; else throws UNAUTHENTICATED. */
   admitted(request: FastifyRequest, reply: FastifyReply): Promise<Visit>
   /** Anybody: for the login and for errors. */
   anonymous(request: FastifyRequest, reply: FastifyReply): Promise<Visit>
@@ -30,7 +30,7 @@ export interface Visits {
   isSecure(request: FastifyRequest): boolean
 }
 
-/** What the pages share, once the first was asked for. */
+/** The parts that all pages share, loaded with the first page. */
 export interface Loaded {
   readonly assets: Assets
   readonly bodies: Bodies

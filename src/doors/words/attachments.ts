@@ -2,7 +2,7 @@
 import { isUtf8 } from 'node:buffer'
 import { limits } from '../../base/limits.ts'
 import type { Attachment } from '../../core/messages/carried.ts'
-import type { Enclosed } from '../../core/threads/enclosures.ts'
+import type { Enclosed } from '../../core/threads/attachments.ts'
 import { partOf } from '../../core/threads/hub-threads.ts'
 import { RawContent } from '../mcp/table.ts'
 

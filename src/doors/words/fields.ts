@@ -94,7 +94,7 @@ export const messageKind = text(limits.kindLength)
 
 export const reason = text(limits.reasonLength)
 
-/** What is wrong with a human key (usually an absolute path) or a slug of a project. */
+/** The fault of a project's human key (usually an absolute path) or slug. */
 export function projectKeyFault(key: string): string | undefined {
   if (key.trim() === '' || key.length > limits.projectKeyLength)
     return `must have 1 to ${limits.projectKeyLength} characters`

@@ -2,8 +2,8 @@
 import { z } from 'zod'
 import { HubError } from '../../../base/errors.ts'
 import { limits } from '../../../base/limits.ts'
-import { grantServer, isServerGrant, listServerGrants, revokeServerGrant } from '../../../core/bridge/grants.ts'
 import type { Hub } from '../../../core/hub/hub.ts'
+import { grantServer, isServerGrant, listServerGrants, revokeServerGrant } from '../../../core/remote-tools/grants.ts'
 import { listDirectory } from '../../../core/threads/directory.ts'
 import { createGrant, listGrants, revokeGrant } from '../../../core/threads/grants.ts'
 import { viewThread } from '../../../core/threads/hub-threads.ts'
@@ -16,7 +16,7 @@ import { agentShape, grantShape, threadShape, toAgent, toGrant, toServerGrant, t
 
 const tool = defineTool<HubScope>()
 
-/** Whoever forgets a grant has not given the thread away for good. */
+/** A forgotten grant ends by itself: nobody gives a thread away for good. */
 const longestGrantSeconds = 30 * 86_400
 const usualGrantSeconds = 86_400
 

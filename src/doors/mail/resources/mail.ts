@@ -16,7 +16,7 @@ import {
 } from '../../../core/mail/inbox.ts'
 import type { MailMessage } from '../../../core/mail/messages.ts'
 import { needProject } from '../../../core/projects/projects.ts'
-import { readByHash } from '../../../core/threads/enclosures.ts'
+import { readByHash } from '../../../core/threads/attachments.ts'
 import { needMessage, readThread } from '../../../core/threads/mail-threads.ts'
 import type { CallContext, Resource } from '../../mcp/table.ts'
 import { toContent } from '../../words/attachments.ts'

@@ -1,11 +1,12 @@
 /** The tools of the mail door about contacts: asking, answering, listing, and the policy of an agent. */
 import { z } from 'zod'
+import { limits } from '../../../base/limits.ts'
 import { contactPolicies } from '../../../core/agents/agents.ts'
+import { requestContact, respondContact } from '../../../core/contact-requests/requests.ts'
 import { listContacts, setContactPolicy } from '../../../core/contacts/links.ts'
 import type { Hub } from '../../../core/hub/hub.ts'
-import { requestContact, respondContact } from '../../../core/requests/requests.ts'
 import { defineTool } from '../../mcp/table.ts'
-import { reason } from '../../words/fields.ts'
+import { id, reason } from '../../words/fields.ts'
 import { listShape } from '../../words/lists.ts'
 import { toProfile } from '../../words/profiles.ts'
 import { linkShape, toLink } from '../contact-shapes.ts'
@@ -74,12 +75,21 @@ export function contactTools(hub: Hub) {
     title: 'List contacts',
     description: 'List your contacts and the requests from and to you: pending, approved, denied or expired.',
     cluster,
-    input: z.strictObject({ project_key: projectKey, agent_name: name }),
-    output: listShape(linkShape),
+    input: z.strictObject({
+      project_key: projectKey,
+      agent_name: name,
+      limit: z.int().min(1).max(limits.listed).default(limits.listed),
+      before_id: id.optional().describe('Go on below this contact.'),
+    }),
+    output: listShape(linkShape).extend({ next_before: z.int().optional() }),
     effect: 'read',
-    async run({ project_key, agent_name }, context) {
-      const { contacts, more } = await listContacts(hub, acting(context, project_key, agent_name))
-      return { result: contacts.map(({ direction, ...link }) => ({ ...toLink(link), direction })), has_more: more }
+    async run({ project_key, agent_name, limit, before_id: before }, context) {
+      const { contacts, more } = await listContacts(hub, acting(context, project_key, agent_name), { before, limit })
+      return {
+        result: contacts.map(({ direction, ...link }) => ({ ...toLink(link), direction })),
+        has_more: more,
+        ...(more && { next_before: contacts.at(-1)?.id }),
+      }
     },
   })
 

@@ -79,8 +79,8 @@ export function leaseTools(hub: Hub) {
     effect: 'write',
     idempotent: true,
     async run({ project_key, agent_name, paths, file_reservation_ids }, context) {
-      const choosing = choice(paths, file_reservation_ids)
-      return toReleased(await release(hub, acting(context, project_key, agent_name), choosing))
+      const as = acting(context, project_key, agent_name)
+      return toReleased(as.project, await release(hub, as, choice(paths, file_reservation_ids)))
     },
   })
 

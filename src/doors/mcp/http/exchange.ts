@@ -3,7 +3,7 @@ import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { RequestId } from '@modelcontextprotocol/server'
 import type { FastifyReply } from 'fastify'
-import { comeBack } from '../../http/refusal.ts'
+import { retryHeader } from '../../http/refusal.ts'
 import type { Engine } from '../protocol/engine.ts'
 import { type ClientInfo, Exchange, type Peer } from '../protocol/exchange.ts'
 import { event, streamHeaders, writeEvent } from '../protocol/streams.ts'
@@ -76,7 +76,7 @@ export class HttpExchange<Scope> extends Exchange<Scope> {
         this.#headers({
           'content-type': 'application/json',
           'content-length': Buffer.byteLength(text),
-          ...(status !== 200 && comeBack(status)),
+          ...(status !== 200 && retryHeader(status)),
         }),
       )
       this.#response.end(text)

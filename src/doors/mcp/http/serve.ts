@@ -5,7 +5,7 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import { asHubError, errorShape, HubError, isUnexpected } from '../../../base/errors.ts'
 import { limits } from '../../../base/limits.ts'
 import { drain } from '../../http/drain.ts'
-import { isCutOff, statusOf } from '../../http/refusal.ts'
+import { HttpRefusal, isCutOff, statusOf } from '../../http/refusal.ts'
 import type { Engine } from '../protocol/engine.ts'
 import { createEras } from '../protocol/eras.ts'
 import { isRecord } from '../protocol/json.ts'
@@ -121,7 +121,7 @@ async function refuse(
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
-  const refusal = error instanceof Refusal ? error : (unreadable(error) ?? fromFastify(error))
+  const refusal = error instanceof Refusal ? error : (unreadable(error) ?? badBody(error))
   if (refusal?.status === 413) await drain(request.raw)
   if (refusal !== undefined) {
     if (refusal instanceof NotAllowed) reply.header('allow', refusal.allowed)
@@ -145,24 +145,17 @@ function idOf({ method, body }: FastifyRequest): string | number | null {
   return typeof body.id === 'string' || typeof body.id === 'number' ? body.id : null
 }
 
-/** Fastify reads the body; its complaints are put in the protocol's words. */
-function fromFastify({ code, statusCode }: FastifyError): Refusal | undefined {
-  switch (statusCode) {
-    case 413:
-      return new Refusal(413, {
-        code: rpcCodes.transport,
-        message: `Payload Too Large: Request body must not exceed ${limits.requestBytes} bytes`,
-      })
-    case 415:
-      return wrongType()
-    case 400:
-      return code?.startsWith('FST_')
-        ? new Refusal(400, {
-            code: ProtocolErrorCode.ParseError,
-            message: 'Parse error: the request body is not valid JSON',
-          })
-        : undefined
-    default:
-      return undefined
-  }
+/** Errors in reading the body, in the words of the protocol. */
+function badBody(error: FastifyError): Refusal | undefined {
+  if (error.statusCode === 413)
+    return new Refusal(413, {
+      code: rpcCodes.transport,
+      message: `Payload Too Large: Request body must not exceed ${limits.requestBytes} bytes`,
+    })
+  if (error.statusCode === 415) return wrongType()
+  if (!(error instanceof HttpRefusal) || error.status !== 400) return undefined
+  return new Refusal(400, {
+    code: ProtocolErrorCode.ParseError,
+    message: 'Parse error: the request body is not valid JSON',
+  })
 }

@@ -1,23 +1,24 @@
-/** Routes of the post door about agents: registering one, and looking at oneself. */
+/** Routes of the post door about agents: register one, and show the agent of a key. */
 import { z } from 'zod'
 import { describeSelf, registerOwned } from '../../../core/agents/owned.ts'
 import type { Hub } from '../../../core/hub/hub.ts'
+import { registeredShape, selfShape } from '../../words/post.ts'
 import { iso } from '../../words/times.ts'
 import { newName, ownerContact, project } from '../fields.ts'
-import { registeredShape, selfShape } from '../shapes.ts'
-import { defineRoute, type Route } from '../table.ts'
+import { type Route, routesAbout } from '../table.ts'
 
 const anId = '0f8fad5b-d9cb-569f-a165-70867728950e'
 
+const route = routesAbout('Agents')
+
 export const agentRoutes = (hub: Hub): Route[] => [
-  defineRoute({
+  route({
     method: 'POST',
     path: '/agents/register',
     name: 'register_agent',
     summary: 'Register an agent',
     description:
-      'Makes an agent and its key. The key is shown once: keep it. Open to callers on this machine and to the operator, and to everybody where REGISTRATION_OPEN is set. `?project=` names another project than the common one.',
-    about: 'Agents',
+      'Creates an agent and its key. The key is shown once: keep it. For callers on this machine and for the operator; for everybody if REGISTRATION_OPEN is set. `?project=` names another project than the common one.',
     open: true,
     input: {
       query: z.object({ project: project.describe('The slug or key of a project; the common one if left out.') }),
@@ -26,9 +27,9 @@ export const agentRoutes = (hub: Hub): Route[] => [
     output: registeredShape,
     status: 201,
     errors: {
-      AGENT_NAME_IN_USE: 'An agent has this name already, whichever door it came by.',
-      FORBIDDEN: 'The call came with the key of an agent, which makes no others.',
-      PROJECT_NOT_FOUND: '`?project=` names none.',
+      AGENT_NAME_IN_USE: 'An agent of any door has this name already.',
+      FORBIDDEN: 'The call has the key of an agent, which cannot register others.',
+      PROJECT_NOT_FOUND: '`?project=` names no project.',
     },
     example: {
       body: { name: 'alice-agent', owner_contact: 'alice@example.com' },
@@ -39,17 +40,13 @@ export const agentRoutes = (hub: Hub): Route[] => [
       return { id: made.id, name: made.name, api_key: made.key }
     },
   }),
-  defineRoute({
+  route({
     method: 'GET',
     path: '/agents/me',
     name: 'describe_self',
     summary: 'Show the agent of the key',
-    description: 'Tells whose key it is: a first call to see that everything is set up.',
-    about: 'Agents',
-    input: {},
+    description: 'Shows whose key this is. Call it first to check the set-up.',
     output: selfShape,
-    status: 200,
-    errors: {},
     example: {
       answer: {
         id: anId,

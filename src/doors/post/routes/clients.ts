@@ -1,34 +1,35 @@
-/** Routes of the post door for clients that take care of each message: what is unread, claims and receipts, and whom a session is held with. */
+/** Routes of the post door for clients that handle each message: unread messages, claims, receipts, and the other agent of a session. */
 import { z } from 'zod'
 import { limits } from '../../../base/limits.ts'
 import type { Hub } from '../../../core/hub/hub.ts'
 import { claimMessage, keepSessionKey, markReadCalled } from '../../../core/mail/claims.ts'
 import { listUnread, needCounterpart } from '../../../core/mail/unread.ts'
+import { claimedShape, counterpartShape, keptShape, readShape, unreadShape } from '../../words/post.ts'
 import { ownId, queryNumber, queryUuid, sessionKey, uuid } from '../fields.ts'
-import { claimedShape, counterpartShape, keptShape, readShape, toUnread, unreadShape } from '../shapes.ts'
-import { defineRoute, type Route } from '../table.ts'
+import { toUnread } from '../shapes.ts'
+import { type Route, routesAbout } from '../table.ts'
 import { aMessage, aSession, noSession, ofSession } from './parts.ts'
 
 const ofMessage = z.object({ message_id: uuid })
-const noMessage = { MESSAGE_NOT_FOUND: 'The agent was sent no such message.' }
+const noMessage = { MESSAGE_NOT_FOUND: 'The agent has no such message.' }
+
+const route = routesAbout('Messages')
 
 export const clientRoutes = (hub: Hub): Route[] => [
-  defineRoute({
+  route({
     method: 'GET',
     path: '/messages/unread',
     name: 'list_unread',
     summary: 'List the unread messages of all sessions',
-    description: 'For clients that claim and handle each message: whole, the oldest first. Nothing is marked as read.',
-    about: 'Messages',
+    description: 'For clients that claim and handle each message: full texts, oldest first. Nothing is marked as read.',
     input: {
       query: z.object({
-        limit: queryNumber(1, limits.historyListed, limits.historyListed).describe('Most messages to show.'),
-        after: queryUuid.describe('Only messages that came after this one: the last of the page before.'),
+        limit: queryNumber(1, limits.historyListed, limits.historyListed).describe('The most messages to show.'),
+        after: queryUuid.describe('Only messages after this one: the last of the previous page.'),
       }),
     },
     output: unreadShape,
-    status: 200,
-    errors: { MESSAGE_NOT_FOUND: '`after` is no message that this agent was sent.' },
+    errors: { MESSAGE_NOT_FOUND: '`after` is not a message to this agent.' },
     example: {
       answer: {
         messages: [
@@ -50,17 +51,14 @@ export const clientRoutes = (hub: Hub): Route[] => [
       return { messages: letters.map(toUnread), has_more: more }
     },
   }),
-  defineRoute({
+  route({
     method: 'GET',
     path: '/sessions/{session_id}',
     name: 'describe_session',
-    summary: 'See whom a session is held with',
-    description:
-      'Its subject, and the other agent: whoever wrote last, where there are several. Nothing is marked as read.',
-    about: 'Messages',
+    summary: 'Show the other agent of a session',
+    description: 'The subject, and the other agent: of several, the one that wrote last. Nothing is marked as read.',
     input: { params: ofSession },
     output: counterpartShape,
-    status: 200,
     errors: noSession,
     example: {
       answer: { session_id: aSession, subject: 'Project collaboration', other_agent_name: 'bob-agent' },
@@ -70,16 +68,14 @@ export const clientRoutes = (hub: Hub): Route[] => [
       return { session_id: uid, subject, other_agent_name: other }
     },
   }),
-  defineRoute({
+  route({
     method: 'PUT',
     path: '/sessions/{session_id}/key',
     name: 'keep_session_key',
-    summary: 'Keep the session of your own program that belongs to this session',
-    description: 'For bridges: the name comes back with each claim of a message of this session.',
-    about: 'Messages',
+    summary: 'Store the name of your own session for this session',
+    description: 'For bridges: each claim of a message of this session returns the name.',
     input: { params: ofSession, body: z.object({ session_key: sessionKey }) },
     output: keptShape,
-    status: 200,
     errors: noSession,
     example: {
       body: { session_key: 'agent:main:main' },
@@ -90,22 +86,20 @@ export const clientRoutes = (hub: Hub): Route[] => [
       return { session_id, session_key }
     },
   }),
-  defineRoute({
+  route({
     method: 'POST',
     path: '/messages/{message_id}/claim',
     name: 'claim_message',
-    summary: 'Claim an unread message, so that one client alone takes care of it',
+    summary: 'Claim an unread message, so that only one client handles it',
     description:
-      'For several clients with one key. A claim lapses after 120 s unless the message is read by then; meanwhile nobody else is given the message.',
-    about: 'Messages',
+      'For several clients with one key. Other clients cannot claim the message meanwhile. A claim expires after 120 s unless the message is read by then.',
     input: {
       params: ofMessage,
-      body: z.object({ client: ownId.describe('The name of the client: with it a claim can be repeated.') }),
+      body: z.object({ client: ownId.describe('The name of the client, which may repeat its own claim.') }),
     },
     bodyOptional: true,
     output: claimedShape,
-    status: 200,
-    errors: { ...noMessage, MESSAGE_CLAIMED: 'It is read, or another client has it.' },
+    errors: { ...noMessage, MESSAGE_CLAIMED: 'The message is read, or another client has claimed it.' },
     example: {
       answer: { message_id: aMessage, claimed: true, session_key: 'agent:main:main', automatic_turns: 0 },
     },
@@ -114,16 +108,14 @@ export const clientRoutes = (hub: Hub): Route[] => [
       return { message_id, claimed: true, session_key: sessionKey ?? null, automatic_turns: automaticTurns }
     },
   }),
-  defineRoute({
+  route({
     method: 'POST',
     path: '/messages/{message_id}/read',
     name: 'mark_message_read',
     summary: 'Mark a message as read',
-    description: 'May be repeated: the first time stands.',
-    about: 'Messages',
+    description: 'May be repeated: the first receipt counts.',
     input: { params: ofMessage },
     output: readShape,
-    status: 200,
     errors: noMessage,
     example: { answer: { message_id: aMessage, is_read: true } },
     async run({ params: { message_id } }, { acting }) {

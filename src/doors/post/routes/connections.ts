@@ -1,28 +1,30 @@
-/** Routes of the post door about connections: asking for one, answering it by its code or its id, and those that wait. */
+/** Routes of the post door about connections: ask for one, answer a request by its code or id, list open requests. */
 import { z } from 'zod'
+import { approveConnection } from '../../../core/contact-requests/codes.ts'
+import { answerConnection, requestConnection } from '../../../core/contact-requests/connecting.ts'
+import { listPendingConnections } from '../../../core/contact-requests/pending.ts'
 import type { Hub } from '../../../core/hub/hub.ts'
-import { approveConnection } from '../../../core/requests/codes.ts'
-import { answerConnection, requestConnection } from '../../../core/requests/connecting.ts'
-import { listPendingConnections } from '../../../core/requests/pending.ts'
 import { parseAddress } from '../../words/fields.ts'
+import { approvedShape, deniedShape, pendingListShape, requestedShape } from '../../words/post.ts'
 import { address, code, intro, uuid } from '../fields.ts'
-import { approvedShape, deniedShape, pendingListShape, requestedShape, toPending } from '../shapes.ts'
-import { defineRoute, type Route } from '../table.ts'
+import { toPending } from '../shapes.ts'
+import { type Route, routesAbout } from '../table.ts'
 
 const anId = '7c9e6679-7425-50de-944b-e07fc1f90ae7'
 
 const ofConnection = z.object({ connection_id: uuid })
-const noRequest = { CONTACT_NOT_FOUND: 'No request with this id waits for the answer of this agent.' }
+const noRequest = { CONTACT_NOT_FOUND: 'This agent has no open request with this id.' }
+
+const route = routesAbout('Connections')
 
 export const connectionRoutes = (hub: Hub): Route[] => [
-  defineRoute({
+  route({
     method: 'POST',
     path: '/connections/request',
     name: 'request_connection',
     summary: 'Ask an agent for a connection',
     description:
-      'Answers with a verification code for the people behind the two agents: the other agent approves with it. A code is good for CONNECTION_CODE_TTL_SECONDS. At most ten requests of an agent may wait. A request that a refused message has made at another door is given its code; where the other has asked without a code, the connection is active at once.',
-    about: 'Connections',
+      'Returns a verification code. The owners of the two agents exchange it, and the other agent approves with it. The code expires after CONNECTION_CODE_TTL_SECONDS. An agent may have at most ten open requests. A request that a refused message made at another door is given a code here. If the other agent has asked without a code, the connection is active at once.',
     input: {
       body: z.object({ target_agent_name: address.describe('The agent to connect with.'), message: intro }),
     },
@@ -30,9 +32,9 @@ export const connectionRoutes = (hub: Hub): Route[] => [
     status: 201,
     errors: {
       AGENT_NOT_FOUND: 'Nobody has this name.',
-      CONTACT_EXISTS: 'The two are connected, or a request with a code waits between them.',
-      CONTACT_BLOCKED: 'The other takes no requests, or has declined one.',
-      RATE_LIMITED: 'Ten requests of this agent wait for their answers.',
+      CONTACT_EXISTS: 'The two agents are connected, or a request with a code is open between them.',
+      CONTACT_BLOCKED: 'The other agent takes no requests, or has denied one.',
+      RATE_LIMITED: 'Ten requests of this agent are open.',
     },
     example: {
       body: { target_agent_name: 'bob-agent', message: "Hi Bob, I'd like to collaborate on the project." },
@@ -54,21 +56,19 @@ export const connectionRoutes = (hub: Hub): Route[] => [
       }
     },
   }),
-  defineRoute({
+  route({
     method: 'POST',
     path: '/connections/approve',
     name: 'approve_connection',
     summary: 'Approve a connection by its code',
     description:
-      'The two agents may write to each other from then on, without an end. Ten wrong codes a minute are too many.',
-    about: 'Connections',
+      'From then on the two agents may write to each other, without expiry. After ten wrong codes within a minute, codes are refused for a while.',
     input: { body: z.object({ verification_code: code }) },
     output: approvedShape,
-    status: 200,
     errors: {
-      CONTACT_NOT_FOUND: 'No request has this code, or it was used.',
+      CONTACT_NOT_FOUND: 'No open request has this code.',
       FORBIDDEN: 'The request is for another agent.',
-      CONTACT_CODE_EXPIRED: 'The code was good for too short a time: ask again.',
+      CONTACT_CODE_EXPIRED: 'The code has expired. Ask for a new connection.',
       RATE_LIMITED: 'Too many wrong codes within a minute.',
     },
     example: {
@@ -80,34 +80,30 @@ export const connectionRoutes = (hub: Hub): Route[] => [
       return { connection_id: id, status: 'ACTIVE', connected_agent_name: other }
     },
   }),
-  defineRoute({
+  route({
     method: 'POST',
     path: '/connections/{connection_id}/approve',
     name: 'approve_request',
     summary: 'Approve a connection by its id',
     description:
-      'For requests without a code, which a message or a contact request has made at another door. With CONNECTION_CODE_VISIBLE=false a request that has a code is approved by that code alone.',
-    about: 'Connections',
+      'For requests without a code, which a message or a contact request made at another door. With CONNECTION_CODE_VISIBLE=false, a request that has a code is approved only by that code.',
     input: { params: ofConnection },
     output: approvedShape,
-    status: 200,
-    errors: { ...noRequest, FORBIDDEN: 'The request is approved by its code only.' },
+    errors: { ...noRequest, FORBIDDEN: 'This request is approved only by its code.' },
     example: { answer: { connection_id: anId, status: 'ACTIVE', connected_agent_name: 'alice-agent' } },
     async run({ params }, { acting }) {
       const { id, other } = await answerConnection(hub, acting, { id: params.connection_id, accept: true })
       return { connection_id: id, status: 'ACTIVE', connected_agent_name: other }
     },
   }),
-  defineRoute({
+  route({
     method: 'POST',
     path: '/connections/{connection_id}/deny',
     name: 'deny_request',
     summary: 'Deny a connection by its id',
     description: 'For requests with and without a code. The other agent cannot ask again; this one can ask it.',
-    about: 'Connections',
     input: { params: ofConnection },
     output: deniedShape,
-    status: 200,
     errors: noRequest,
     example: { answer: { connection_id: anId, status: 'REJECTED', from_agent_name: 'alice-agent' } },
     async run({ params }, { acting }) {
@@ -115,18 +111,14 @@ export const connectionRoutes = (hub: Hub): Route[] => [
       return { connection_id: id, status: 'REJECTED', from_agent_name: other }
     },
   }),
-  defineRoute({
+  route({
     method: 'GET',
     path: '/connections/pending',
     name: 'list_pending_connections',
-    summary: 'List the requests that wait for the answer of this agent',
+    summary: 'List the open requests to this agent',
     description:
       'The same list is in the inbox. With CONNECTION_CODE_VISIBLE=false it has no codes; `without_code` marks requests that are answered by their id.',
-    about: 'Connections',
-    input: {},
     output: pendingListShape,
-    status: 200,
-    errors: {},
     example: {
       answer: {
         pending_connections: [

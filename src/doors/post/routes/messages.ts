@@ -1,16 +1,17 @@
 /** Routes of the post door about messages: sending, the inbox, and the history of a session. */
 import { z } from 'zod'
 import { limits } from '../../../base/limits.ts'
+import { listPendingConnections } from '../../../core/contact-requests/pending.ts'
 import type { Hub } from '../../../core/hub/hub.ts'
 import { listConversations } from '../../../core/mail/conversations.ts'
 import { readConversation } from '../../../core/mail/history.ts'
 import { converse } from '../../../core/messages/conversing.ts'
-import { listPendingConnections } from '../../../core/requests/pending.ts'
 import { parseAddress } from '../../words/fields.ts'
+import { historyShape, inboxShape, sentShape } from '../../words/post.ts'
 import { iso } from '../../words/times.ts'
 import { content, flag, optionalUuid, ownId, queryFlag, queryNumber, queryUuid, recipient, subject } from '../fields.ts'
-import { historyShape, inboxShape, sentShape, toMessage, toPending, toSession } from '../shapes.ts'
-import { defineRoute, type Route } from '../table.ts'
+import { toMessage, toPending, toSession } from '../shapes.ts'
+import { type Route, routesAbout } from '../table.ts'
 import { aMessage, aSession, noSession, ofSession } from './parts.ts'
 
 const message = {
@@ -22,23 +23,24 @@ const message = {
   automatic: false,
 }
 
+const route = routesAbout('Messages')
+
 export const messageRoutes = (hub: Hub): Route[] => [
-  defineRoute({
+  route({
     method: 'POST',
     path: '/messages/send',
     name: 'send_message',
     summary: 'Send a message to a connected agent',
     description:
-      'Goes into the session that `session_id` names; else into the one of the two agents about this subject, which is made if there is none. Subjects match without case. An agent whose contact policy is `open` needs no connection.',
-    about: 'Messages',
+      'The message goes into the session that `session_id` names, or into the session of the two agents with this subject, which is created if there is none. Upper and lower case of a subject count as equal. An agent whose contact policy is `open` needs no connection.',
     input: {
       body: z.object({
         to: recipient.describe('The agent to send to.'),
         subject: subject.describe('Needed where no session is named.'),
         content,
-        session_id: optionalUuid.describe('A session that both agents have part in.'),
+        session_id: optionalUuid.describe('A session of both agents.'),
         client_message_id: ownId.describe('Your own id for the message: with it a retry stores nothing twice.'),
-        automatic: flag.describe('Sent by a program without a look of its agent: see `automatic_turns`.'),
+        automatic: flag.describe('Sent by a program, not by its agent: see `automatic_turns`.'),
       }),
     },
     output: sentShape,
@@ -46,12 +48,12 @@ export const messageRoutes = (hub: Hub): Route[] => [
     errors: {
       AGENT_NOT_FOUND: 'Nobody has this name.',
       CONTACT_REQUIRED: 'There is no active connection with this agent.',
-      CONTACT_BLOCKED: 'The other takes no messages from this agent.',
-      FORBIDDEN: 'The session is not one of both agents.',
+      CONTACT_BLOCKED: 'The other agent takes no messages from this one.',
+      FORBIDDEN: 'One of the two agents does not take part in the session.',
       THREAD_NOT_FOUND: 'There is no such session.',
-      FILE_RESERVATION_CONFLICT: 'Somebody has reserved the inbox of the other.',
-      MAILBOX_FULL: 'The other has too many unread messages.',
-      QUOTA_EXCEEDED: 'The inbox of the other holds as many messages as it may.',
+      FILE_RESERVATION_CONFLICT: 'Another agent has reserved the inbox of the recipient.',
+      MAILBOX_FULL: 'The recipient has too many unread messages.',
+      QUOTA_EXCEEDED: 'The inbox of the recipient is full.',
     },
     example: {
       body: {
@@ -81,25 +83,23 @@ export const messageRoutes = (hub: Hub): Route[] => [
       return { message_id: uid, session_id: threadUid, subject, created_at: iso(createdAt) }
     },
   }),
-  defineRoute({
+  route({
     method: 'GET',
     path: '/inbox',
     name: 'read_inbox',
     summary: 'List sessions and pending connection requests',
     description:
       'The sessions of the agent, the one with the newest message first, each with its last three messages. Nothing is marked as read.',
-    about: 'Messages',
     input: {
       query: z.object({
         unread_only: queryFlag.describe('Only sessions with unread messages.'),
         limit: queryNumber(1, limits.conversationsListed, limits.conversationsListed).describe(
-          'Most sessions to list.',
+          'The most sessions to list.',
         ),
-        before: queryUuid.describe('`next_before` of the page before.'),
+        before: queryUuid.describe('`next_before` of the previous page.'),
       }),
     },
     output: inboxShape,
-    status: 200,
     errors: { MESSAGE_NOT_FOUND: '`before` is no message of this agent.' },
     example: {
       answer: {
@@ -130,22 +130,20 @@ export const messageRoutes = (hub: Hub): Route[] => [
       }
     },
   }),
-  defineRoute({
+  route({
     method: 'GET',
     path: '/sessions/{session_id}/history',
     name: 'read_history',
     summary: 'Read the last messages of a session',
-    description: 'Newest first. Messages of others that it shows are read from then on.',
-    about: 'Messages',
+    description: 'Newest first. Messages of others that it shows are marked as read.',
     input: {
       params: ofSession,
       query: z.object({
-        limit: queryNumber(1, limits.historyListed, limits.recentMessages).describe('Most messages to show.'),
+        limit: queryNumber(1, limits.historyListed, limits.recentMessages).describe('The most messages to show.'),
         before: queryUuid.describe('Only messages before this one.'),
       }),
     },
     output: historyShape,
-    status: 200,
     errors: { ...noSession, MESSAGE_NOT_FOUND: '`before` is no message of this session.' },
     example: {
       answer: {

@@ -1,5 +1,5 @@
-/** The events of the WebSocket, in the words of the post door. */
-import type { Arrival, Watcher } from '../../../core/mail/watching.ts'
+/** The events of the WebSocket, and the messages and close codes around them. */
+import type { Arrival, Watcher } from '../../../core/mail/arrivals.ts'
 import { iso } from '../../words/times.ts'
 
 type Asked = Parameters<Watcher['asked']>[0]
@@ -35,7 +35,7 @@ export const connectionApproved = ({ id, other }: Approved): Buffer =>
 export const pong = frame({ type: 'pong' })
 export const authOk = frame({ type: 'auth_ok' })
 
-/** What a client says: a ping, or its key. Anything else is passed over. */
+/** A message of a client: a ping, or its key. Anything else is ignored. */
 export function readSaid(
   data: Buffer,
 ): { readonly type: 'ping' } | { readonly type: 'auth'; readonly key: string } | undefined {

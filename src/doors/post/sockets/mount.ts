@@ -1,8 +1,8 @@
-/** The WebSocket of the post door at /ws: its handshake, who may open it, and what clients say there. */
+/** The WebSocket of the post door at /ws: its handshake, and the key that opens it. */
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { FastifyInstance } from 'fastify'
-import { WebSocketServer } from 'ws'
+import { type WebSocket, WebSocketServer } from 'ws'
 import { HubError } from '../../../base/errors.ts'
 import { limits } from '../../../base/limits.ts'
 import type { Caller } from '../../../core/access/callers.ts'
@@ -13,24 +13,21 @@ import type { Addressed } from '../../http/guard.ts'
 import type { WrongKeys } from '../../http/wrong-keys.ts'
 import { toFailure } from '../failures.ts'
 import { authOk, closes, readSaid } from './events.ts'
-import { type Link, LinkedSocket, Sockets, type SocketTimes } from './sockets.ts'
+import { type Link, Sockets, type SocketTimes } from './sockets.ts'
 
-export interface SocketOptions extends SocketTimes {
-  /** Throws for a request that was not meant for this server, or comes from a foreign web page. */
+interface SocketOptions extends SocketTimes {
+  /** Throws for a request that names another host, or comes from a page of another site. */
   guard(request: Addressed): unknown
-  /** The agent whose key this is, if it is one. */
   callerOfKey(key: string): Caller | undefined | Promise<Caller | undefined>
   readonly wrongKeys?: WrongKeys | undefined
-  /** A client that brings its key as its first message has this long. */
+  /** How long a client may take to send its key as its first message. */
   readonly keyMs?: number
 }
-
-export const socketPath = '/ws'
 
 // Not imported: that loads every part of node:http, a client of its own among them (50 ms and 13 MB in a bare process).
 const { STATUS_CODES } = process.getBuiltinModule('node:http')
 
-/** Clients have this long to answer the close of a server that stops. */
+/** How long clients may take to answer the close of a server that stops. */
 const graceMs = 1000
 
 export function mountSockets(
@@ -44,12 +41,11 @@ export function mountSockets(
     perMessageDeflate: false,
     maxPayload: limits.socketMessageBytes,
     clientTracking: false,
-    WebSocket: LinkedSocket,
   })
   const sockets = new Sockets(hub, times)
   let stopping = false
 
-  // Anything else that offers an upgrade (to HTTP/2, say) is answered as the plain request that it is as well.
+  // A request that offers another upgrade, such as to HTTP/2, is answered as a plain request.
   Object.assign(app.server, { shouldUpgradeCallback: isForSocket })
   app.server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     socket.on('error', destroy)
@@ -62,10 +58,10 @@ export function mountSockets(
 
   async function admit(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
     if (stopping) throw new HubError('SHUTTING_DOWN', 'The server stops.')
-    if (!isForSocket(request)) throw new HubError('NOT_FOUND', `WebSockets are at ${socketPath}.`)
+    if (!isForSocket(request)) throw new HubError('NOT_FOUND', 'WebSockets are at /ws.')
     guard(request)
     const key = keyOf(request)
-    // Watched before the handshake ends: the client misses nothing from the moment on that it is connected.
+    // Watched before the handshake ends: a connected client misses no event.
     const link = key === undefined ? undefined : await enter(key)
     const address = request.socket.remoteAddress
     const tooMany = key !== undefined && link === undefined ? await wrongKey(address) : undefined
@@ -77,11 +73,11 @@ export function mountSockets(
       else if (key !== undefined) opened.close(...closes.badKey)
       else awaitKey(opened, address)
     })
-    // A handshake that is refused calls nobody back.
+    // `ws` does not call back for a handshake that it refuses.
     if (link !== undefined && link.socket === undefined) link.leave()
   }
 
-  /** A wrong key is told by the close of the socket; past the limit of its address, this error in its place. */
+  /** A wrong key closes the socket; past the limit of its address, the handshake fails with this error. */
   async function wrongKey(address: string | undefined): Promise<HubError | undefined> {
     const judged = await wrongKeys?.judge(new HubError('UNAUTHENTICATED', 'The key is not valid.'), address)
     return judged instanceof HubError && judged.code === 'RATE_LIMITED' ? judged : undefined
@@ -92,7 +88,7 @@ export function mountSockets(
     return caller && sockets.open(await needSelf(hub, caller), hashKey(key))
   }
 
-  function awaitKey(socket: LinkedSocket, address: string | undefined): void {
+  function awaitKey(socket: WebSocket, address: string | undefined): void {
     const cancel = hub.clock.after(keyMs, () => socket.close(...closes.noKey))
     socket.once('close', cancel)
     socket.once('message', (data: Buffer) => {
@@ -105,7 +101,7 @@ export function mountSockets(
       const entered = (said?.type === 'auth' ? enter(said.key) : Promise.resolve(undefined))
         .then((link) => settle(link, socket, address))
         .catch(failed)
-      // What it says meanwhile is heard once it is known who it is; what comes later waits in the kernel.
+      // Messages that `ws` has read by now are handled after the key was checked; later ones wait in the kernel.
       socket.pause()
       const early = (more: Buffer) => void entered.then((link) => link && sockets.hear(link, more)).catch(failed)
       socket.on('message', early)
@@ -120,7 +116,7 @@ export function mountSockets(
 
   async function settle(
     link: Link | undefined,
-    socket: LinkedSocket,
+    socket: WebSocket,
     address: string | undefined,
   ): Promise<Link | undefined> {
     if (link === undefined) {
@@ -143,7 +139,7 @@ function destroy(this: Duplex): void {
 const isForSocket = ({ url = '', headers }: IncomingMessage): boolean =>
   headers.upgrade?.toLowerCase() === 'websocket' && /^\/ws\/?$/.test(url.split('?', 1)[0] ?? '')
 
-/** In the query, as old clients bring it, or in a header; undefined if it is to come as the first message. */
+/** From a header, or from the query as old clients send it; undefined if it comes as the first message. */
 function keyOf({ url = '', headers }: IncomingMessage): string | undefined {
   const { 'x-api-key': header, authorization } = headers
   if (typeof header === 'string') return header

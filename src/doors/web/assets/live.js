@@ -74,7 +74,7 @@ async function load() {
     ignoreActiveValue: true,
     callbacks: {
       beforeNodeMorphed: (/** @type {Node} */ old) => !isTyped(old),
-      /** What a person opened stays open. */
+      /** A section that a person opened stays open, and an entry that the filter hides stays hidden. */
       beforeAttributeUpdated: (/** @type {string} */ name, /** @type {Node} */ node) =>
         !(name === 'open' && node instanceof HTMLDetailsElement) &&
         !(name === 'hidden' && node instanceof HTMLLIElement),

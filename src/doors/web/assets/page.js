@@ -1,4 +1,4 @@
-/** What scripts add to a page: it stays live, keys work, lists can be filtered. Everything else works without. */
+/** Scripts keep a page live, add keys, and filter lists. Everything else works without them. */
 import { installJump } from './jump.js'
 import { installKeys } from './keys.js'
 import { keepLive } from './live.js'

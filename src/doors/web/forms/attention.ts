@@ -1,5 +1,5 @@
-/** Those who are late with a message are reminded of it. */
-import { remind } from '../../../core/oversight/deciding.ts'
+/** Reminds the agents that are late with a message. */
+import { remind } from '../../../core/pages/decisions.ts'
 import type { Submit } from '../forms.ts'
 import { withQuery } from '../site.ts'
 import { needField, needId } from './faults.ts'

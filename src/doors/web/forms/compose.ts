@@ -1,5 +1,5 @@
 /** The composer was sent: a preview, or one message in each project (web.forms.compose). */
-import { sendAsOverseer, withPreamble } from '../../../core/oversight/overseer.ts'
+import { sendAsOverseer, withPreamble } from '../../../core/pages/overseer.ts'
 import type { Submit } from '../forms.ts'
 import { at, withQuery } from '../site.ts'
 import { checkedBy } from './faults.ts'

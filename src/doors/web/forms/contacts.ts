@@ -1,5 +1,5 @@
 /** A request for contact was approved or denied by a person. */
-import { decideContact } from '../../../core/oversight/deciding.ts'
+import { decideContact } from '../../../core/pages/decisions.ts'
 import type { Submit } from '../forms.ts'
 import { part } from '../page.ts'
 import { at, withQuery } from '../site.ts'

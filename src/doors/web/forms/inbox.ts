@@ -1,7 +1,7 @@
 /** Mail of an agent was marked as read by a person. */
 import { HubError } from '../../../base/errors.ts'
 import { isReserved } from '../../../base/names.ts'
-import { markReadFor } from '../../../core/oversight/deciding.ts'
+import { markReadFor } from '../../../core/pages/decisions.ts'
 import type { Submit } from '../forms.ts'
 import { nextOf } from '../login.ts'
 import { part } from '../page.ts'

@@ -1,5 +1,5 @@
 /** A suggestion that two projects belong together was confirmed or dismissed. */
-import { decideRelated } from '../../../core/oversight/related.ts'
+import { decideRelated } from '../../../core/pages/related.ts'
 import type { Submit } from '../forms.ts'
 import { part } from '../page.ts'
 import { withQuery } from '../site.ts'

@@ -1,5 +1,5 @@
 /** A thread was answered, or a topic closed or opened again. */
-import { answerThread, setTopicStatus } from '../../../core/oversight/answers.ts'
+import { answerThread, setTopicStatus } from '../../../core/pages/person-answers.ts'
 import type { Submit } from '../forms.ts'
 import { part } from '../page.ts'
 import { at, withQuery } from '../site.ts'

@@ -82,7 +82,7 @@ export class Bodies {
     return turn
   }
 
-  /** What each text became; null where it cannot be rendered, undefined where there was no time for it. */
+  /** The HTML of each text; null where it cannot be rendered, undefined where there was no time for it. */
   async #ask(job: Job): Promise<(string | null | undefined)[]> {
     if (this.#closed) return []
     this.#stay()

@@ -82,7 +82,7 @@ markdown.renderer.rules.image = (tokens, at, options, env, self) => {
   return `<a href="${escaped(plain(src))}" rel="noopener noreferrer nofollow">${escaped(alt || src)}</a>`
 }
 
-/** What is wider than the page can be scrolled by keys too. */
+/** Keys, too, can scroll a block that is wider than the page. */
 for (const block of ['fence', 'code_block'] as const) {
   const usual = markdown.renderer.rules[block]
   markdown.renderer.rules[block] = (...args) => usual?.(...args).replace(/^<pre>/, '<pre tabindex="0">') ?? ''

@@ -1,6 +1,6 @@
 /** `/mail/{project}/activity`: messages over time, a lane an agent, and who writes to whom. */
 import { z } from 'zod'
-import { type Activity, readActivity } from '../../../core/oversight/activity.ts'
+import { type Activity, readActivity } from '../../../core/pages/activity.ts'
 import { needProject } from '../../../core/projects/projects.ts'
 import { iso } from '../../words/times.ts'
 import { type Html, html } from '../html.ts'

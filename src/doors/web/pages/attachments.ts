@@ -1,6 +1,6 @@
 /** `/mail/{project}/attachments`: messages that carry files, with thumbnails. */
 import { z } from 'zod'
-import { listAttached } from '../../../core/oversight/attachments.ts'
+import { listAttached } from '../../../core/pages/attachments.ts'
 import { needProject } from '../../../core/projects/projects.ts'
 import { html } from '../html.ts'
 import { definePage, part } from '../page.ts'

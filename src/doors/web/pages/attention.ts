@@ -1,6 +1,6 @@
 /** `/mail/attention`: four boards over all projects of what somebody is late with, and a way to remind them. */
 import { z } from 'zod'
-import { countAttention, listAttention } from '../../../core/oversight/attention.ts'
+import { countAttention, listAttention } from '../../../core/pages/attention.ts'
 import { iso, isoOrNull } from '../../words/times.ts'
 import { type Html, html } from '../html.ts'
 import { proof } from '../layout.ts'
@@ -70,7 +70,7 @@ const calm: Readonly<Record<Board, string>> = {
   'ack-overdue': 'No acknowledgement is overdue.',
 }
 
-/** Who is late, and since when, in place of the beginning of the text. */
+/** The late agents, and since when, in place of the beginning of the text. */
 function line(visit: Visit, item: Item): Html {
   const late = item.late.map(
     (who, place) =>

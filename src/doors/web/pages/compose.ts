@@ -1,7 +1,7 @@
 /** The composer of the overseer: recipients, subject and body, and a preview of what agents will see. */
 import { z } from 'zod'
 import { slugName } from '../../../base/names.ts'
-import { listAddressable, preamble, withPreamble } from '../../../core/oversight/overseer.ts'
+import { listAddressable, preamble, withPreamble } from '../../../core/pages/overseer.ts'
 import { needProject } from '../../../core/projects/projects.ts'
 import { isoOrNull } from '../../words/times.ts'
 import { type Html, html } from '../html.ts'

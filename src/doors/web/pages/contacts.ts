@@ -1,7 +1,7 @@
 /** `/mail/{project}/contacts`: who may write to whom, and the policy of each agent. */
 import { z } from 'zod'
 import type { Contact } from '../../../core/contacts/links.ts'
-import { listProjectContacts } from '../../../core/oversight/contacts.ts'
+import { listProjectContacts } from '../../../core/pages/contacts.ts'
 import { needProject } from '../../../core/projects/projects.ts'
 import { type Html, html } from '../html.ts'
 import { proof } from '../layout.ts'

@@ -1,9 +1,9 @@
 /** `/mail`: what wants attention, the newest mail of all projects, the projects, and suggestions of related ones. */
 import { z } from 'zod'
-import { countAttention } from '../../../core/oversight/attention.ts'
-import { listAllMail } from '../../../core/oversight/inbox.ts'
-import { listWatchedProjects } from '../../../core/oversight/projects.ts'
-import { listSuggestions } from '../../../core/oversight/related.ts'
+import { countAttention } from '../../../core/pages/attention.ts'
+import { listWatchedProjects } from '../../../core/pages/projects.ts'
+import { listSuggestions } from '../../../core/pages/related.ts'
+import { listAllMail } from '../../../core/pages/unified-inbox.ts'
 import { type Html, html } from '../html.ts'
 import { definePage } from '../page.ts'
 import { boardsLine } from '../parts/boards.ts'

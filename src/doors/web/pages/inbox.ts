@@ -1,7 +1,7 @@
 /** `/mail/{project}/inbox/{agent}`: the mail of one agent, and who it is. */
 import { z } from 'zod'
 import { isReserved } from '../../../base/names.ts'
-import { type Box, listBox } from '../../../core/oversight/box.ts'
+import { type Box, listBox } from '../../../core/pages/agent-mail.ts'
 import { type Html, html } from '../html.ts'
 import { proof } from '../layout.ts'
 import { definePage, part } from '../page.ts'

@@ -1,6 +1,6 @@
 /** `/mail/{project}`: who works in it and on what, its newest threads, its leases, and the search in it. */
 import { z } from 'zod'
-import { type Overview, overviewProject } from '../../../core/oversight/projects.ts'
+import { type Overview, overviewProject } from '../../../core/pages/projects.ts'
 import { type Html, html } from '../html.ts'
 import { definePage, part } from '../page.ts'
 import { sparkline } from '../parts/charts.ts'

@@ -1,6 +1,6 @@
 /** `/mail/projects`: all projects with their figures. */
 import { z } from 'zod'
-import { listWatchedProjects } from '../../../core/oversight/projects.ts'
+import { listWatchedProjects } from '../../../core/pages/projects.ts'
 import { html } from '../html.ts'
 import { definePage } from '../page.ts'
 import { connectLines, empty } from '../parts/empty.ts'

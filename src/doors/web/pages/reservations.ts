@@ -1,6 +1,6 @@
 /** `/mail/{project}/file_reservations`: who holds which files, and who did. */
 import { z } from 'zod'
-import { listWatchedLeases } from '../../../core/oversight/leases.ts'
+import { listWatchedLeases } from '../../../core/pages/leases.ts'
 import { needProject } from '../../../core/projects/projects.ts'
 import { html } from '../html.ts'
 import { definePage, part } from '../page.ts'

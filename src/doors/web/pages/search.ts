@@ -1,7 +1,7 @@
 /** `/mail/search` and `/mail/{project}/search`: messages by their words, with filters that can be taken away one by one. */
 import { z } from 'zod'
 import { slugName } from '../../../base/names.ts'
-import { searchMail } from '../../../core/oversight/searching.ts'
+import { searchMail } from '../../../core/pages/search.ts'
 import { needProject } from '../../../core/projects/projects.ts'
 import type { Excerpt } from '../../../fulltext/excerpt.ts'
 import { marked } from '../../../fulltext/excerpt.ts'
@@ -105,7 +105,7 @@ function results(visit: Visit, found: Found, slug: string | undefined): Html {
   )}${pager({ older: moreUrl(visit, found), newer: previousUrl(visit) })}`
 }
 
-/** What was found stands out. */
+/** Marks the words that were found. */
 function shown({ text, matches }: Excerpt): Html {
   const parts: Html[] = []
   let at = 0

@@ -1,7 +1,7 @@
 /** `/mail/{project}/thread/{thread}`: a conversation, who takes part in it, a map of it, and a box to answer. */
 import { z } from 'zod'
 import { slugName } from '../../../base/names.ts'
-import { type ShownThread, showThread } from '../../../core/oversight/threads.ts'
+import { type ShownThread, showThread } from '../../../core/pages/threads.ts'
 import { summarizeThread, type ThreadSummary } from '../../../core/threads/summaries.ts'
 import { iso } from '../../words/times.ts'
 import { type Html, html } from '../html.ts'

@@ -1,6 +1,6 @@
 /** `/mail/{project}/threads`: the threads and topics of a project. */
 import { z } from 'zod'
-import { listThreads } from '../../../core/oversight/threads.ts'
+import { listThreads } from '../../../core/pages/threads.ts'
 import { needProject } from '../../../core/projects/projects.ts'
 import { html } from '../html.ts'
 import { definePage, part } from '../page.ts'

@@ -1,6 +1,6 @@
 /** `/mail/unified-inbox`: all threads of all projects, a line each: the newest message, and how many there are. */
 import { z } from 'zod'
-import { listAllThreads } from '../../../core/oversight/inbox.ts'
+import { listAllThreads } from '../../../core/pages/unified-inbox.ts'
 import { html } from '../html.ts'
 import { definePage } from '../page.ts'
 import { connectLines } from '../parts/empty.ts'

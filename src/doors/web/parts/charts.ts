@@ -95,7 +95,7 @@ export function gathered(edges: readonly Edge[]): {
   return { nodes: weight.size > mostNodes ? [...nodes, others] : nodes, edges: [...sums.values()] }
 }
 
-/** Who writes to whom, on a circle: places are stable, the width tells how much. */
+/** A circle of agents with a line from each to those it writes to: places are stable, the width tells how much. */
 export function graph(edges: readonly Edge[], link: (edge: Edge) => string): Html {
   const { nodes, edges: shown } = gathered(edges)
   const radius = Math.min(260, Math.max(90, nodes.length * 13))

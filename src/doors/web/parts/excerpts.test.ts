@@ -1,4 +1,4 @@
-/** What a list shows of the beginning of a body. */
+/** The beginning of a body, as lists show it. */
 import { describe, expect } from 'vitest'
 import { verifies } from '../../../../test/support/verifies.ts'
 import { plainly } from './excerpts.ts'

@@ -1,5 +1,5 @@
 /** The column beside a thread: who takes part and is there, a map of it, and its other forms. */
-import type { ShownThread } from '../../../core/oversight/threads.ts'
+import type { ShownThread } from '../../../core/pages/threads.ts'
 import { type Html, html } from '../html.ts'
 import { proof } from '../layout.ts'
 import { at, type Visit, withQuery } from '../site.ts'

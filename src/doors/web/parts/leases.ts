@@ -1,5 +1,5 @@
 /** Leases as a table: who holds what, how, why, and until when. */
-import type { WatchedLease } from '../../../core/oversight/leases.ts'
+import type { WatchedLease } from '../../../core/pages/leases.ts'
 import { type Html, html } from '../html.ts'
 import { proof } from '../layout.ts'
 import { at, type Visit } from '../site.ts'

@@ -35,7 +35,7 @@ export function projectHead(visit: Visit, { project, title, tab, acts }: HeadOpt
   )}</nav>`
 }
 
-/** Whoever may not steer is led to the login, if there is one. */
+/** A visitor who may not steer is led to the login, if there is one. */
 export function sendButton(
   visit: Visit,
   { project, ...fields }: { project?: string; to?: string; thread_id?: string; subject?: string },

@@ -1,7 +1,7 @@
 /** Projects as a table, and pairs of them that may belong together. */
 
 import { slugName } from '../../../base/names.ts'
-import type { WatchedProject } from '../../../core/oversight/projects.ts'
+import type { WatchedProject } from '../../../core/pages/projects.ts'
 import { type Html, html } from '../html.ts'
 import { proof } from '../layout.ts'
 import { at, type Visit } from '../site.ts'

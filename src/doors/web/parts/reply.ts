@@ -1,7 +1,7 @@
 /** The box at the end of a thread: an answer of the overseer to all who take part. */
 
 import { agentOf, isAnonymous } from '../../../core/access/rules.ts'
-import type { ShownThread } from '../../../core/oversight/threads.ts'
+import type { ShownThread } from '../../../core/pages/threads.ts'
 import { type Html, html } from '../html.ts'
 import { proof } from '../layout.ts'
 import { at, type Visit, withQuery } from '../site.ts'

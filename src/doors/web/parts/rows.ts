@@ -1,5 +1,5 @@
 /** Messages as lines of a list: who to whom, the subject with the beginning of the text, what is special, and when. */
-import type { Watched } from '../../../core/oversight/watched.ts'
+import type { Watched } from '../../../core/pages/page-message.ts'
 import { type Html, html } from '../html.ts'
 import { at, type Visit } from '../site.ts'
 import { plainly } from './excerpts.ts'

@@ -1,5 +1,5 @@
 /** A thread or topic as a line of a list. */
-import type { WatchedThread } from '../../../core/oversight/threads.ts'
+import type { WatchedThread } from '../../../core/pages/threads.ts'
 import { type Html, html } from '../html.ts'
 import { at, type Visit } from '../site.ts'
 import { plainly } from './excerpts.ts'

@@ -1,0 +1,105 @@
+/** The boards of late mail over all projects: mail that is unread for long or urgent, acknowledgements that are due or overdue. */
+import { countLate, type LateView, listLate, listReminders } from '../../store/pages/attention.ts'
+import type { WatchedRecipientRow } from '../../store/pages/page-messages.ts'
+import type { Caller } from '../access/callers.ts'
+import { pageSight } from '../access/rules.ts'
+import { type Hub, reader } from '../hub/hub.ts'
+import { needProject, slugOfProject } from '../projects/projects.ts'
+import { type Page, pageOf, see, type Watched, type Who } from './page-message.ts'
+
+export type { LateView } from '../../store/pages/attention.ts'
+
+/** Unread for longer than this wants attention. */
+const longUnreadMs = 3_600_000
+
+/** A count stops here: the pages then say that there are more. */
+export const mostCounted = 1000
+
+export interface AttentionCounts {
+  readonly unread: number
+  readonly urgent: number
+  readonly ackRequired: number
+  readonly ackOverdue: number
+  /** Counts that reach this are no longer exact. */
+  readonly capped: number
+}
+
+export async function countAttention(
+  hub: Hub,
+  caller: Caller,
+  { project }: { project?: string | undefined } = {},
+): Promise<AttentionCounts> {
+  const projectId = project === undefined ? undefined : (await needProject(hub, caller, project)).id
+  return {
+    unread: await count(hub, caller, 'unread', projectId),
+    urgent: await count(hub, caller, 'urgent', projectId),
+    ackRequired: await count(hub, caller, 'ack-required', projectId),
+    ackOverdue: await count(hub, caller, 'ack-overdue', projectId),
+    capped: mostCounted,
+  }
+}
+
+/** The larger of the two boards that cannot wait: what stands beside every page. */
+export async function countPressing(hub: Hub, caller: Caller): Promise<number> {
+  return Math.max(await count(hub, caller, 'urgent'), await count(hub, caller, 'ack-overdue'))
+}
+
+const count = (hub: Hub, caller: Caller, view: LateView, projectId?: number): Promise<number> =>
+  countLate(reader(hub), {
+    view,
+    projectId,
+    sight: pageSight(caller),
+    sentBefore: sentBefore(hub, view),
+    most: mostCounted,
+  })
+
+function sentBefore(hub: Hub, view: LateView): number | undefined {
+  const now = hub.clock.now()
+  if (view === 'unread') return now - longUnreadMs
+  return view === 'ack-overdue' ? now - hub.rules.overdueMs : undefined
+}
+
+/** A recipient that is late, since when, and when it was last reminded. */
+export interface Late extends Who {
+  readonly since: number
+  readonly remindedAt: number | undefined
+}
+
+export interface AttentionWish {
+  readonly view: LateView
+  readonly project?: string | undefined
+  readonly before?: number | undefined
+  readonly limit: number
+}
+
+/** Newest first, each with those who are late. */
+export async function listAttention(
+  hub: Hub,
+  caller: Caller,
+  { view, project, before, limit }: AttentionWish,
+): Promise<Page<Watched & { readonly late: readonly Late[] }>> {
+  const projectId = project === undefined ? undefined : (await needProject(hub, caller, project)).id
+  const sight = pageSight(caller)
+  const query = { view, projectId, sight, sentBefore: sentBefore(hub, view), below: before, limit: limit + 1 }
+  const { items, next } = pageOf(await listLate(reader(hub), query), limit, (id) => id)
+  const reminders = new Map(
+    (await listReminders(reader(hub), items)).map((row) => [`${row.message_id}/${row.recipient_id}`, row.reminded_at]),
+  )
+  const listed = []
+  for (const { message, recipients } of await see(hub, sight, items)) {
+    const late: Late[] = []
+    for (const row of recipients)
+      if (isLate(view, row) && (projectId === undefined || row.project_id === projectId))
+        late.push({
+          name: row.name,
+          project: await slugOfProject(hub, row.project_id),
+          since: row.sent_at,
+          remindedAt: reminders.get(`${message.id}/${row.id}`),
+        })
+    listed.push({ ...message, late })
+  }
+  return { items: listed, next }
+}
+
+export const isLate = (view: LateView, { read_at, acked_at, ack_wanted }: WatchedRecipientRow): boolean =>
+  view === 'unread' || view === 'urgent' ? read_at === null : ack_wanted === 1 && acked_at === null

@@ -1,0 +1,148 @@
+/** Decisions of people in the place of agents: mail marked as read, contact approved or denied, reminders to those who are late. */
+import { HubError } from '../../base/errors.ts'
+import { isReserved } from '../../base/names.ts'
+import { updateUnread } from '../../store/agents/agents.ts'
+import { listUnreadIds, updateAllRead } from '../../store/messages/deliveries.ts'
+import { takeReminder } from '../../store/pages/attention.ts'
+import { isInProject } from '../../store/pages/page-messages.ts'
+import type { Caller } from '../access/callers.ts'
+import { needPerson, pageSight } from '../access/rules.ts'
+import { type Agent, findIn, needAgent, noAgent } from '../agents/agents.ts'
+import { answerRequest } from '../contact-requests/requests.ts'
+import type { Contact } from '../contacts/links.ts'
+import { commit } from '../hub/commit.ts'
+import { type Hub, reader } from '../hub/hub.ts'
+import { findProjectCalled, needProject, type Project, slugOfProject } from '../projects/projects.ts'
+import { withPreamble, write } from './overseer.ts'
+import { sealedMail, see, type Who } from './page-message.ts'
+
+/** Others wait for the commit. */
+const idsPerCommit = 200
+
+/** Returns how many were unread. The agent will not be offered these again. */
+export async function markReadFor(
+  hub: Hub,
+  caller: Caller,
+  project: string,
+  { name, ids }: { readonly name: string; readonly ids: readonly number[] | 'all' },
+): Promise<number> {
+  needPerson(caller)
+  const agent = await needAgent(hub, caller, project, name)
+  if (ids !== 'all') {
+    let marked = 0
+    for (let at = 0; at < ids.length; at += idsPerCommit)
+      marked += await mark(hub, caller, { agent, ids: ids.slice(at, at + idsPerCommit) })
+    return marked
+  }
+  for (let marked = 0; ; ) {
+    const some = await listUnreadIds(reader(hub), agent.id, idsPerCommit)
+    marked += some.length === 0 ? 0 : await mark(hub, caller, { agent, ids: some })
+    if (some.length < idsPerCommit) return marked
+  }
+}
+
+function mark(hub: Hub, caller: Caller, { agent, ids }: { agent: Agent; ids: readonly number[] }): Promise<number> {
+  return commit(hub, caller, async (tx, note) => {
+    const read = await updateAllRead(tx, { recipientId: agent.id, messageIds: ids, now: hub.clock.now() })
+    if (read.length > 0) await updateUnread(tx, agent.id, -read.length)
+    for (const messageId of read) note({ kind: 'mail.read', projectId: agent.projectId, agentId: agent.id, messageId })
+    return read.length
+  })
+}
+
+export interface Decision {
+  /** The agent that asked: `Name`, or `Name@slug`. */
+  readonly from: string
+  /** The agent that was asked. */
+  readonly to: string
+  readonly accept: boolean
+}
+
+/** Answers a request for contact in the place of the agent that was asked. */
+export async function decideContact(
+  hub: Hub,
+  caller: Caller,
+  project: string,
+  { from, to, accept }: Decision,
+): Promise<Contact> {
+  needPerson(caller)
+  const home = await needProject(hub, caller, project)
+  const [other, me] = [await called(hub, caller, home, from), await called(hub, caller, home, to)]
+  // One of the two is of this project.
+  if (other.projectId !== home.id && me.projectId !== home.id)
+    throw await noAgent(hub, caller, { home, name: to, reason: 'no_agent' })
+  return answerRequest(hub, caller, { me, other, from: { name: other.name }, accept })
+}
+
+async function called(hub: Hub, caller: Caller, home: Project, name: string): Promise<Agent> {
+  const at = name.lastIndexOf('@')
+  const project = at > 0 ? await findProjectCalled(hub, name.slice(at + 1)) : home
+  const agent = project && (await findIn(hub, project.id, at > 0 ? name.slice(0, at) : name))
+  if (agent === undefined) throw await noAgent(hub, caller, { home, name, reason: 'no_agent' })
+  return agent
+}
+
+export interface Reminded {
+  readonly reminded: readonly Who[]
+  /** Agents that were reminded of it within the hour, and agents whose mailbox is full. */
+  readonly waiting: readonly Who[]
+}
+
+const remindedEveryMs = 3_600_000
+
+/** One overseer message to each who has not read the mail, or owes its acknowledgement; at most one an hour. */
+export async function remind(hub: Hub, caller: Caller, messageId: number): Promise<Reminded> {
+  needPerson(caller)
+  const [seen] = await see(hub, pageSight(caller), [messageId])
+  if (seen === undefined || !(await isInProject(reader(hub), messageId, seen.row.project_id)))
+    throw new HubError('MESSAGE_NOT_FOUND', `There is no message ${messageId}.`)
+  const { row, recipients } = seen
+  const reminded: Who[] = []
+  const waiting: Who[] = []
+  const now = hub.clock.now()
+  for (const one of recipients) {
+    const owes = one.ack_wanted === 1 && one.acked_at === null
+    if ((one.read_at !== null && !owes) || isReserved(one.name)) continue
+    const slug = await slugOfProject(hub, one.project_id)
+    const who = { name: one.name, project: slug }
+    const due = await commit(hub, caller, (tx) =>
+      takeReminder(tx, { messageId, recipientId: one.id, now, since: now - remindedEveryMs }),
+    )
+    if (!due) {
+      waiting.push(who)
+      continue
+    }
+    const outcome = await write(hub, caller, {
+      project: { id: one.project_id, slug, key: slug, createdAt: 0 },
+      agents: [{ id: one.id, projectId: one.project_id, name: one.name }],
+      draft: reminder({
+        id: messageId,
+        from: row.sender,
+        subject: row.subject || sealedMail,
+        sentAt: one.sent_at,
+        owes,
+      }),
+    })
+    ;(outcome instanceof HubError ? waiting : reminded).push(who)
+  }
+  return { reminded, waiting }
+}
+
+interface Reminding {
+  readonly id: number
+  readonly from: string
+  readonly subject: string
+  readonly sentAt: number
+  readonly owes: boolean
+}
+
+function reminder({ id, from, subject: text, sentAt, owes }: Reminding) {
+  const subject = (text.split('\n', 1)[0] ?? '').slice(0, 200)
+  const asked = owes ? 'Please read it and acknowledge it.' : 'Please read it.'
+  return {
+    subject: `Reminder: ${subject}`,
+    body: withPreamble(
+      `Message ${id} from ${from}, ${JSON.stringify(subject)}, sent ${new Date(sentAt).toISOString()}, waits for you. ${asked}`,
+    ),
+  }
+}

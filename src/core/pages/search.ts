@@ -1,0 +1,187 @@
+/** Search for people: in one project or in all, with filters, facets, and the parts of the query one by one. */
+import { type Excerpt, excerpt } from '../../fulltext/excerpt.ts'
+import { type Phrase, phrasesOf, type Query, readQuery } from '../../fulltext/query.ts'
+import { filtersOf, type QueryToken, tokensOf } from '../../fulltext/query-parts.ts'
+import { searchedLength } from '../../fulltext/words.ts'
+import { listMailIds } from '../../store/pages/message-lists.ts'
+import { listFacets, type SearchFilter } from '../../store/pages/search-filters.ts'
+import type { Caller } from '../access/callers.ts'
+import { pageSight } from '../access/rules.ts'
+import { type Hub, longReader } from '../hub/hub.ts'
+import type { Importance } from '../messages/send.ts'
+import { needProject, slugOfProject } from '../projects/projects.ts'
+import { rankFound } from '../search/search.ts'
+import { see, type Watched } from './page-message.ts'
+import { idsCalled } from './unified-inbox.ts'
+
+export interface SearchWish {
+  readonly query: string
+  /** Slug or key. */
+  readonly project?: string | undefined
+  /** Where words without a field are looked for. */
+  readonly scope?: 'subject' | 'body' | 'both' | undefined
+  readonly order?: 'relevance' | 'time' | undefined
+  /** Words in the subject count more. */
+  readonly boost?: boolean | undefined
+  readonly from?: string | undefined
+  readonly to?: string | undefined
+  readonly importance?: Importance | undefined
+  readonly unread?: boolean | undefined
+  readonly attachments?: boolean | undefined
+  readonly since?: number | undefined
+  readonly until?: number | undefined
+  /** From 1. */
+  readonly page?: number | undefined
+  readonly limit: number
+}
+
+export interface Count {
+  readonly value: string
+  readonly count: number
+}
+
+export interface SearchResult extends Watched {
+  readonly snippet: Excerpt
+  /** The subject, with its matches. */
+  readonly title: Excerpt
+  readonly score: number
+}
+
+export interface SearchPage {
+  readonly results: readonly SearchResult[]
+  /** How many there are in all; at least so many, if `capped`. */
+  readonly total: number
+  /** Of more matches than these only the newest are ranked and counted. */
+  readonly capped: boolean
+  /** The number of the next page. */
+  readonly next: number | undefined
+  readonly facets: Readonly<Record<'project' | 'sender' | 'importance' | 'month', readonly Count[]>>
+  readonly tokens: readonly QueryToken[]
+  /** Why the form of the query keeps it from finding what it seems to ask for. */
+  readonly note: string | undefined
+}
+
+const queryLength = 10_000
+const mostListed = 1000
+const boosted = 4
+
+/** `to:` and `project:` in the query are filters like those beside it. Without words the newest that fit are listed. */
+export async function searchMail(hub: Hub, caller: Caller, wish: SearchWish): Promise<SearchPage> {
+  const { scope = 'both', order = 'relevance', boost = false, page = 1, limit } = wish
+  const text = wish.query.slice(0, queryLength)
+  const { words, filters } = filtersOf(text)
+  const sight = pageSight(caller)
+  const project = filters.get('project') ?? wish.project
+  const projectId = project === undefined ? undefined : (await needProject(hub, caller, project)).id
+  const to = filters.get('to') ?? wish.to
+  const filter: SearchFilter = {
+    senderIds: wish.from === undefined ? undefined : await idsCalled(hub, wish.from),
+    recipientIds: to === undefined ? undefined : await idsCalled(hub, to),
+    importance: wish.importance,
+    unread: wish.unread,
+    attached: wish.attachments,
+    since: wish.since,
+    until: wish.until,
+  }
+  const reading = readQuery(words)
+  const query = reading.query && within(reading.query, scope)
+  const phrases = query === undefined ? [] : phrasesOf(query)
+  const filtered = Object.values(filter).some((one) => one !== undefined && one !== false) || projectId !== undefined
+  const { ranked, capped } =
+    query !== undefined
+      ? await rankFound(hub, {
+          query,
+          scope: { pages: sight, projectId, filter },
+          phrases,
+          subjectWeight: boost ? boosted : 1,
+        })
+      : await newest(hub, caller, { projectId, filter, wanted: filtered && words.trim() === '' })
+  const all = order === 'time' ? ranked.toSorted((a, b) => b.id - a.id) : ranked
+  const shown = all.slice((page - 1) * limit, page * limit)
+  const scores = new Map(shown.map(({ id, score }) => [id, score]))
+  const seen = await see(
+    hub,
+    sight,
+    shown.map(({ id }) => id),
+    { length: searchedLength },
+  )
+  return {
+    results: seen.map(({ message, row }) => ({
+      ...message,
+      snippet: excerpt(row.body, phrases.filter(of('body'))),
+      title: excerpt(message.subject, phrases.filter(of('subject'))),
+      score: scores.get(message.id) ?? 0,
+    })),
+    total: all.length,
+    capped,
+    next: all.length > page * limit ? page + 1 : undefined,
+    facets: await facetsOf(
+      hub,
+      all.map(({ id }) => id),
+    ),
+    tokens: tokensOf(text),
+    note: query === undefined && filtered ? undefined : reading.note,
+  }
+}
+
+interface Listing {
+  readonly projectId: number | undefined
+  readonly filter: SearchFilter
+  readonly wanted: boolean
+}
+
+async function newest(hub: Hub, caller: Caller, { projectId, filter, wanted }: Listing) {
+  if (!wanted) return { ranked: [], capped: false }
+  const sight = pageSight(caller)
+  const { senderIds, importance, unread, attached } = filter
+  const list = { projectId, senderIds, importance, unread, attached, filter, limit: mostListed }
+  const ids = await listMailIds(longReader(hub), sight, list)
+  return { ranked: ids.map((id) => ({ id, score: 0 })), capped: ids.length === mostListed }
+}
+
+const of =
+  (name: 'subject' | 'body') =>
+  ({ field }: Phrase): boolean =>
+    field === undefined || field === name
+
+/** Words without a field are looked for in this one. */
+function within(query: Query, scope: 'subject' | 'body' | 'both'): Query {
+  if (scope === 'both') return query
+  switch (query.kind) {
+    case 'phrase':
+      return { ...query, field: query.field ?? scope }
+    case 'or':
+      return { ...query, any: query.any.map((one) => within(one, scope)) }
+    case 'and':
+      return {
+        ...query,
+        all: query.all.map((one) => within(one, scope)),
+        but: query.but.map((one) => within(one, scope)),
+      }
+  }
+}
+
+const mostValues = 12
+
+async function facetsOf(hub: Hub, ids: readonly number[]): Promise<SearchPage['facets']> {
+  const rows = await listFacets(longReader(hub), ids)
+  const slugs = new Map<number, string>()
+  for (const { project_id, sender_project } of rows)
+    for (const id of [project_id, sender_project]) if (!slugs.has(id)) slugs.set(id, await slugOfProject(hub, id))
+  const count = (nameOf: (row: (typeof rows)[number]) => string): Count[] => {
+    const counts = new Map<string, number>()
+    for (const row of rows) counts.set(nameOf(row), (counts.get(nameOf(row)) ?? 0) + 1)
+    return [...counts]
+      .map(([value, count]) => ({ value, count }))
+      .sort((a, b) => b.count - a.count || (a.value < b.value ? -1 : 1))
+      .slice(0, mostValues)
+  }
+  return {
+    project: count(({ project_id }) => slugs.get(project_id) ?? ''),
+    sender: count(({ sender, sender_project }) => `${sender}@${slugs.get(sender_project)}`),
+    importance: count(({ importance }) => importance),
+    month: count(({ created_at }) => new Date(created_at).toISOString().slice(0, 7)).sort((a, b) =>
+      a.value < b.value ? 1 : -1,
+    ),
+  }
+}

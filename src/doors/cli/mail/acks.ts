@@ -1,0 +1,143 @@
+/** `parley acks` and `parley list-acks`: which acknowledgements an agent still owes. */
+import { type Command, InvalidArgumentError } from 'commander'
+import { type Caller, local } from '../../../core/access/callers.ts'
+import { needAgent } from '../../../core/agents/agents.ts'
+import type { Hub } from '../../../core/hub/hub.ts'
+import { listInbox, type Received } from '../../../core/mail/inbox.ts'
+import { needProject } from '../../../core/projects/projects.ts'
+import { parseAddress } from '../../words/fields.ts'
+import { address, toDelivery, toEnvelope } from '../../words/mail.ts'
+import { atLeast, callerOf, examples, newCommand, type Open, outJson, withHub, withJson } from '../commands.ts'
+import { word } from '../terminal/harmless.ts'
+import { when } from '../terminal/phrases.ts'
+import type { Screen } from '../terminal/screen.ts'
+import { table } from '../terminal/tables.ts'
+
+interface Shared {
+  readonly limit: number
+  readonly json?: true
+}
+
+interface Wish extends Shared {
+  readonly project: string
+  readonly agent: string
+  /** Only messages that have waited for so many minutes, the oldest first. */
+  readonly olderThan?: { readonly minutes: number; readonly called: string }
+}
+
+/** The time from which an acknowledgement is overdue is asked for only where it is needed. */
+export function acksCommand(open: Open, ttlMinutes: () => number, screen: Screen): Command {
+  const acks = newCommand('acks', screen)
+    .description('show which acknowledgements an agent owes: pending, remind, overdue')
+    .addHelpText('after', examples('acks pending backend BlueLake', 'acks overdue /srv/code/backend BlueLake --json'))
+
+  const command = (name: string, description: string, ...options: string[]): Command =>
+    withOptions(
+      acks.command(name).description(description),
+      ...['', ...options].map((one) => `acks ${name} backend BlueLake${one}`),
+    )
+      .argument('<project>', 'its slug, with or without its hash, or its key')
+      .argument('<agent>', 'the name of the agent')
+
+  const run = (wish: Wish): Promise<void> =>
+    withHub(open, screen, async (hub) => show(hub, await callerOf(open, hub), screen, wish))
+
+  command('pending', 'all messages that an agent has not acknowledged, the newest first').action(
+    (project: string, agent: string, options: Shared) => run({ project, agent, ...options }),
+  )
+
+  command('remind', 'messages that have waited for some time, the oldest first', ' --min-age-minutes 5')
+    .option('--min-age-minutes <n>', 'for how long', minutes, 30)
+    .action((project: string, agent: string, options: Shared & { minAgeMinutes: number }) =>
+      run({ project, agent, ...options, olderThan: { minutes: options.minAgeMinutes, called: 'min_age_minutes' } }),
+    )
+
+  command('overdue', 'messages that have waited for too long, the oldest first', ' --ttl-minutes 120')
+    .option('--ttl-minutes <n>', 'how long is too long (default: ACK_TTL_SECONDS, which is 30 minutes)', minutes)
+    .action((project: string, agent: string, options: Shared & { ttlMinutes?: number }) =>
+      run({
+        project,
+        agent,
+        ...options,
+        olderThan: { minutes: options.ttlMinutes ?? ttlMinutes(), called: 'ttl_minutes' },
+      }),
+    )
+
+  return acks
+}
+
+/** The older form of `acks pending`. */
+export function listAcksCommand(open: Open, screen: Screen): Command {
+  const command = newCommand('list-acks', screen)
+    .description('list the messages that an agent has not acknowledged, as `acks pending` does')
+    .requiredOption('--project <slug or key>', 'the project of the agent')
+    .requiredOption('--agent <name>', 'the name of the agent')
+  return withOptions(command, 'list-acks --project backend --agent BlueLake --limit 10').action((options: Wish) =>
+    withHub(open, screen, async (hub) => show(hub, await callerOf(open, hub), screen, options)),
+  )
+}
+
+const withOptions = (command: Command, ...shown: string[]): Command =>
+  withJson(command.option('--limit <n>', 'how many at most', atLeast(1), 20), ...shown)
+
+function minutes(given: string): number {
+  const value = /^\d{1,9}(\.\d{1,6})?$/.test(given) ? Number(given) : Number.NaN
+  if (Number.isNaN(value)) throw new InvalidArgumentError('It must be a number of minutes, 0 or more.')
+  return value
+}
+
+/** Nothing is marked as read by it, and the agent does not count as active. */
+async function show(
+  hub: Hub,
+  caller: Caller,
+  screen: Screen,
+  { project: slugOrKey, agent: called, olderThan, limit, json }: Wish,
+): Promise<void> {
+  const { slug: project } = await needProject(hub, local, slugOrKey)
+  const [name, home] = parseAddress(called)
+  const { name: agent } = await needAgent(hub, local, project, name)
+  const now = hub.clock.now()
+  const { messages, more } = await listInbox(
+    hub,
+    { caller, project, name: agent, home, registered: true, unnoticed: true },
+    {
+      part: 'unacked',
+      limit,
+      ...(olderThan && { until: Math.floor(now - olderThan.minutes * 60_000), oldestFirst: true }),
+    },
+  )
+  if (json) {
+    const threshold = olderThan && { [olderThan.called]: olderThan.minutes }
+    const answer = { project, agent, ...threshold, count: messages.length, has_more: more }
+    const shown = messages.map((message) => ({ ...toEnvelope(message), ...toDelivery(message) }))
+    return outJson(screen, { ...answer, messages: shown })
+  }
+  if (messages.length === 0 && screen.tty) return screen.note(nothing(agent, olderThan?.minutes))
+  await screen.out(tableOf(messages, screen, now))
+  if (more) await screen.note('There are more: --limit shows them.')
+}
+
+function nothing(agent: string, minutes: number | undefined): string {
+  const since = minutes === undefined ? '' : ` that is older than ${minutes} min`
+  return `${word(agent)} has nothing to acknowledge${since}.`
+}
+
+function tableOf(messages: readonly Received[], screen: Screen, now: number): string {
+  const columns = {
+    id: 'right',
+    from: 'left',
+    subject: 'shrinks',
+    importance: 'left',
+    sent: 'left',
+    read: 'left',
+  } as const
+  const rows = messages.map(({ id, from, subject, importance, createdAt, readAt }) => [
+    String(id),
+    address(from),
+    subject,
+    importance,
+    when(screen, createdAt, now),
+    readAt === undefined ? 'no' : when(screen, readAt, now),
+  ])
+  return table(columns, rows, screen)
+}

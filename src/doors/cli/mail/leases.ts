@@ -1,0 +1,157 @@
+/** `parley file_reservations`: which paths agents have reserved, and until when; a person may free them. */
+
+import type { Command } from 'commander'
+import { HubError } from '../../../base/errors.ts'
+import { local, operator } from '../../../core/access/callers.ts'
+import type { Hub } from '../../../core/hub/hub.ts'
+import { type Lease, listExpiring, listLeases } from '../../../core/leases/leases.ts'
+import { type Freed, freeLeases } from '../../../core/mail/freeing.ts'
+import { needProject } from '../../../core/projects/projects.ts'
+import { toReservation } from '../../words/leases.ts'
+import { ago, hence, iso } from '../../words/times.ts'
+import { atLeast, examples, newCommand, type Open, outJson, withHub, withJson } from '../commands.ts'
+import { harmlessLine, word } from '../terminal/harmless.ts'
+import type { Screen } from '../terminal/screen.ts'
+import { table } from '../terminal/tables.ts'
+
+interface Shared {
+  readonly limit: number
+  readonly json?: true
+}
+
+interface Found {
+  readonly leases: readonly Lease[]
+  readonly hasMore: boolean
+  readonly now: number
+}
+
+export function leasesCommand(open: Open, screen: Screen): Command {
+  const reservations = newCommand('file_reservations', screen)
+    .description('show which paths agents have reserved, and free them: list, active, soon, release')
+    .addHelpText('after', examples('file_reservations active backend', 'file_reservations soon backend --minutes 10'))
+
+  const command = (name: string, description: string, ...shown: string[]): Command =>
+    withJson(
+      reservations
+        .command(name)
+        .description(description)
+        .argument('<project>', 'its slug, with or without its hash, or its key'),
+      ...shown.map((line) => `file_reservations ${name} ${line}`),
+    )
+  const listing = (name: string, description: string, ...shown: string[]): Command =>
+    command(name, description, ...shown).option('--limit <n>', 'how many at most', atLeast(1), 200)
+
+  /** `none` says that there are none, where a person reads. */
+  const run = (
+    slugOrKey: string,
+    options: Shared,
+    { find, none }: { find: (hub: Hub) => Promise<Found>; none: string },
+  ): Promise<void> =>
+    withHub(open, screen, async (hub) => {
+      const { slug: project } = await needProject(hub, local, slugOrKey)
+      const found = await find(hub)
+      if (options.json) return outJson(screen, toDocument(project, found))
+      if (found.leases.length === 0 && screen.tty) return screen.note(`${none} in ${project}.`)
+      await screen.out(toTable(found, screen))
+      if (found.hasMore) await screen.note(`There are more than these ${options.limit}: --limit shows more.`)
+    })
+
+  listing('list', 'list reservations, the newest first', 'backend', '/srv/code/backend --no-active-only --json')
+    .option('--active-only', 'only those that hold now', true)
+    .option('--no-active-only', 'also those that expired or were released')
+    .action((project: string, options: Shared & { activeOnly: boolean }) => {
+      const { activeOnly, limit } = options
+      return run(project, options, {
+        find: (hub) => listLeases(hub, local, project, { activeOnly, limit }),
+        none: activeOnly ? 'Nothing is reserved' : 'Nothing was ever reserved',
+      })
+    })
+
+  listing('active', 'list the reservations that hold now', 'backend', 'backend --limit 20').action(
+    (project: string, options: Shared) =>
+      run(project, options, {
+        find: (hub) => listLeases(hub, local, project, { activeOnly: true, limit: options.limit }),
+        none: 'Nothing is reserved',
+      }),
+  )
+
+  listing('soon', 'list reservations that expire soon, the next one first', 'backend', 'backend --minutes 10')
+    .option('--minutes <n>', 'how soon', atLeast(1), 30)
+    .action((project: string, options: Shared & { minutes: number }) => {
+      const { minutes, limit } = options
+      return run(project, options, {
+        find: (hub) => listExpiring(hub, local, project, { withinMs: minutes * 60_000, limit }),
+        none: `Nothing expires within ${minutes} min`,
+      })
+    })
+
+  command(
+    'release',
+    'free reservations whose holder is gone; each holder gets a message',
+    'backend 42',
+    "backend 'src/api/*.ts' --json",
+  )
+    .argument('<reservations...>', 'ids, or patterns as they are listed')
+    .action((project: string, called: string[], { json = false }: { json?: boolean }) =>
+      withHub(open, screen, async (hub) => {
+        const isId = (text: string) => /^#?\d{1,15}$/.test(text)
+        const ids = called.filter(isId).map((id) => Number(id.replace('#', '')))
+        const patterns = called.filter((text) => !isId(text))
+        // The database is open to its operator only.
+        const freed = await freeLeases(hub, operator, project, { ids, patterns }).catch(namingCommand)
+        if (json) return outJson(screen, toFreed(freed))
+        for (const { id, agent, pattern, told } of freed)
+          await screen.out(
+            `Released ${harmlessLine(pattern)} (${id}), held by ${word(agent)}${told ? '' : ', whose mailbox is full: it got no message'}.\n`,
+          )
+      }),
+    )
+
+  return reservations
+}
+
+/** Adds the command that lists what can be freed. */
+function namingCommand(error: unknown): never {
+  if (!(error instanceof HubError) || error.code !== 'NOT_FOUND') throw error
+  const hint = `${error.hint} \`parley file_reservations active <project>\` shows what is reserved.`
+  throw new HubError(error.code, error.message, { hint, cause: error })
+}
+
+const toFreed = (freed: readonly Freed[]) => ({
+  released: freed.length,
+  file_reservations: freed.map(({ id, agent, pattern, told }) => ({ id, agent, path_pattern: pattern, told })),
+})
+
+/** The words of the mail door. */
+const toDocument = (project: string, { leases, hasMore }: Found) => ({
+  project,
+  file_reservations: leases.map(toReservation),
+  count: leases.length,
+  has_more: hasMore,
+})
+
+function toTable({ leases, now }: Found, screen: Screen): string {
+  const columns = {
+    id: 'right',
+    agent: 'left',
+    pattern: 'shrinks',
+    mode: 'left',
+    state: 'left',
+    ends: 'left',
+    reason: 'shrinks',
+  } as const
+  const rows = leases.map((lease) => {
+    const { id, agent, pattern, exclusive, reason, expiresAt, releasedAt } = lease
+    const end = Math.min(expiresAt, releasedAt ?? expiresAt)
+    const when = end > now ? hence(end, now) : ago(end, now)
+    const mode = exclusive ? 'exclusive' : 'shared'
+    return [String(id), word(agent), pattern, mode, stateOf(lease, now), screen.tty ? when : iso(end), reason]
+  })
+  return table(columns, rows, screen)
+}
+
+/** A lease that was put away when it expired counts as expired, not as released. */
+function stateOf({ expiresAt, releasedAt }: Lease, now: number): 'active' | 'expired' | 'released' {
+  if (releasedAt !== undefined && releasedAt < expiresAt) return 'released'
+  return expiresAt > now ? 'active' : 'expired'
+}

@@ -1,0 +1,120 @@
+/** `parley list-projects`: the projects and their agents. */
+
+import type { Command } from 'commander'
+import { local } from '../../../core/access/callers.ts'
+import { countAgents, type Profile, pageAgents } from '../../../core/agents/profiles.ts'
+import type { Hub } from '../../../core/hub/hub.ts'
+import { listProjects, type Project } from '../../../core/projects/projects.ts'
+import { toProfile, toProject } from '../../words/profiles.ts'
+import { atLeast, newCommand, type Open, outJson, withHub, withJson } from '../commands.ts'
+import { when } from '../terminal/phrases.ts'
+import type { Screen } from '../terminal/screen.ts'
+import { table } from '../terminal/tables.ts'
+
+interface Options {
+  readonly includeAgents?: boolean
+  readonly json?: boolean
+  readonly limit?: number
+}
+
+/** A project as it is listed: with its agents if they were asked for. */
+interface Listed {
+  readonly project: Project
+  readonly count: number
+  readonly agents: readonly Profile[] | undefined
+}
+
+export function listProjectsCommand(open: Open, screen: Screen): Command {
+  const command = newCommand('list-projects', screen)
+    .description('list the projects, in the order they were made')
+    .option('--include-agents', 'with the agents of each')
+    .option('--limit <n>', 'how many projects at most', atLeast(1))
+  return withJson(command, 'list-projects', 'list-projects --include-agents --json').action(
+    ({ includeAgents = false, json = false, limit = Number.POSITIVE_INFINITY }: Options) =>
+      withHub(open, screen, async (hub) => {
+        const { listed, more } = await collect(hub, { includeAgents, limit })
+        if (json) return outJson(screen, toAnswer(listed, more))
+        await screen.out((includeAgents ? agentTable : projectTable)(screen, listed, hub.clock.now()))
+        if (more) await screen.note('There are more projects; without --limit all are shown.')
+      }),
+  )
+}
+
+const pageSize = 500
+
+async function collect(
+  hub: Hub,
+  { includeAgents, limit }: { includeAgents: boolean; limit: number },
+): Promise<{ listed: Listed[]; more: boolean }> {
+  const listed: Listed[] = []
+  for (let after = 0; ; ) {
+    const { projects: page, hasMore } = await listProjects(hub, local, { after, limit: pageSize })
+    const counts = await countAgents(hub, local, page)
+    for (const project of page) {
+      if (listed.length === limit) return { listed, more: true }
+      const agents = includeAgents ? await allAgents(hub, project) : undefined
+      listed.push({ project, agents, count: counts.get(project.id) ?? 0 })
+    }
+    const last = page.at(-1)
+    if (last === undefined || !hasMore) return { listed, more: false }
+    after = last.id
+  }
+}
+
+async function allAgents(hub: Hub, { slug }: Project): Promise<Profile[]> {
+  const all: Profile[] = []
+  let after: string | undefined
+  do {
+    const { agents, next } = await pageAgents(hub, local, slug, { limit: pageSize, after })
+    all.push(...agents)
+    after = next
+  } while (after !== undefined)
+  return all
+}
+
+/** In the words of the mail door. */
+const toAnswer = (listed: readonly Listed[], more: boolean) => ({
+  projects: listed.map(({ project, count, agents }) => ({
+    ...toProject(project),
+    agent_count: count,
+    ...(agents && { agents: agents.map(toProfile) }),
+  })),
+  count: listed.length,
+  has_more: more,
+})
+
+function projectTable(screen: Screen, listed: readonly Listed[], now: number): string {
+  const columns = { slug: 'left', key: 'shrinks', agents: 'right', created: 'left' } as const
+  const rows = listed.map(({ project: { slug, key, createdAt }, count }) => [
+    slug,
+    key,
+    String(count),
+    when(screen, createdAt, now),
+  ])
+  return table(columns, rows, screen)
+}
+
+/** A line an agent; a project without any has one of its own. */
+function agentTable(screen: Screen, listed: readonly Listed[], now: number): string {
+  const columns = {
+    project: 'shrinks',
+    agent: 'shrinks',
+    program: 'shrinks',
+    model: 'shrinks',
+    unread: 'right',
+    'last active': 'left',
+  } as const
+  const rows = listed.flatMap(({ project: { slug }, agents = [] }) =>
+    agents.length === 0
+      ? [[slug, '', '', '', '', '']]
+      : agents.map(({ name, program, model, unread, activeAt }) => [
+          slug,
+          name,
+          program,
+          model,
+          String(unread),
+          activeAt === 0 ? 'never' : when(screen, activeAt, now),
+        ]),
+  )
+  return table(columns, rows, screen)
+}

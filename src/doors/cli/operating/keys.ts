@@ -1,0 +1,100 @@
+/** `parley keys`: keys of agents, so that nobody else acts as them. The database is open to its operator only. */
+import type { Command } from 'commander'
+import { commons } from '../../../base/names.ts'
+import { operator } from '../../../core/access/callers.ts'
+import { createKey, type Key, listAllKeys, listKeys, revokeKeys, rotateKey } from '../../../core/agents/keys.ts'
+import { parseAddress } from '../../words/fields.ts'
+import { iso } from '../../words/times.ts'
+import { newCommand, type Open, outJson, withHub, withJson } from '../commands.ts'
+import { word } from '../terminal/harmless.ts'
+import { when } from '../terminal/phrases.ts'
+import type { Screen } from '../terminal/screen.ts'
+import { table } from '../terminal/tables.ts'
+
+interface Options {
+  readonly project?: string
+  readonly json?: boolean
+}
+
+/** With --project the name is all of it: peers of the bus may have an "@" in theirs. */
+function actingAs(called: string, { project: given }: Options) {
+  const [name, project = commons] = given === undefined ? parseAddress(called) : [called, given]
+  return { caller: operator, project, name }
+}
+
+export function keysCommand(open: Open, screen: Screen): Command {
+  const keys = newCommand('keys', screen).description('keys of agents')
+
+  const command = (name: string, description: string, ...shown: string[]): Command =>
+    withJson(
+      keys
+        .command(name)
+        .description(description)
+        .argument(name === 'list' ? '[agent]' : '<agent>', 'its name; without --project also name@project')
+        .option('--project <slug or key>', `the project of the agent (default: ${commons})`),
+      ...shown.map((line) => `keys ${name} ${line}`.trimEnd()),
+    )
+
+  const giveKey = (make: typeof createKey) => (called: string, options: Options) =>
+    withHub(open, screen, async (hub) => {
+      const { agent, key } = await make(hub, actingAs(called, options))
+      if (options.json) return outJson(screen, { agent: agent.name, key })
+      await screen.note(
+        `The key of ${word(agent.name)}; it is not shown again. Send it as "Authorization: Bearer <key>".`,
+      )
+      await screen.out(`${key}\n`)
+    })
+
+  command(
+    'create',
+    'give an agent a key; from then on nobody acts as it without one',
+    'GreenCastle --project /srv/code/web',
+  ).action(giveKey(createKey))
+
+  command('list', 'list the keys of an agent, or of all', '', 'alice-agent').action(
+    (called: string | undefined, options: Options) =>
+      withHub(open, screen, async (hub) => {
+        const { keys, more } =
+          called === undefined
+            ? await listAllKeys(hub, operator)
+            : { keys: await listKeys(hub, actingAs(called, options)), more: false }
+        if (options.json) return outJson(screen, { keys: keys.map(toShape), has_more: more })
+        if (keys.length === 0) return screen.note('There are no keys.')
+        const columns = { key: 'left', agent: 'shrinks', project: 'shrinks', made: 'left' } as const
+        const rows = keys.map(({ prefix, agent, project, createdAt }) => [
+          prefix === undefined ? '(unknown)' : `${prefix}…`,
+          agent,
+          project,
+          when(screen, createdAt, hub.clock.now()),
+        ])
+        await screen.out(table(columns, rows, screen))
+        if (more) await screen.note('There are more.')
+      }),
+  )
+
+  command('rotate', 'give an agent a new key; its old keys end', 'alice-agent').action(giveKey(rotateKey))
+
+  command(
+    'revoke',
+    'end the keys of an agent; it stays protected until it is given another',
+    'alice-agent',
+    'alice-agent --key amb_3f9a',
+  )
+    .option('--key <prefix>', 'only the key with this beginning, as "keys list" shows it')
+    .action((called: string, options: Options & { key?: string }) =>
+      withHub(open, screen, async (hub) => {
+        const { agent, revoked } = await revokeKeys(hub, actingAs(called, options), options.key)
+        if (options.json) return outJson(screen, { agent: agent.name, revoked })
+        await screen.out(`${revoked === 1 ? 'One key' : `${revoked} keys`} of ${word(agent.name)} ended.\n`)
+      }),
+    )
+
+  return keys
+}
+
+const toShape = ({ agent, project, prefix, createdAt }: Key) => ({
+  agent,
+  project,
+  prefix: prefix ?? null,
+  created_at: iso(createdAt),
+})

@@ -1,0 +1,64 @@
+/** A place in the feed of changes, and the order of the feed on each engine: the one spot where they differ. */
+import sql, { raw, type Sql } from 'sql-template-tag'
+import { can } from '../../db/dialect.ts'
+import type { Reader } from '../../db/port.ts'
+
+/** Everything up to and including the change of this transaction and id. On SQLite `tx` is always 0. */
+export interface FeedPosition {
+  readonly tx: number
+  readonly id: number
+}
+
+export const start: FeedPosition = { tx: 0, id: 0 }
+
+export const isBefore = (one: FeedPosition, other: FeedPosition): boolean =>
+  one.tx === other.tx ? one.id < other.id : one.tx < other.tx
+
+export const isSame = (one: FeedPosition | undefined, other: FeedPosition | undefined): boolean =>
+  one?.tx === other?.tx && one?.id === other?.id
+
+interface FeedOrder {
+  /** The transaction of a row. */
+  readonly tx: Sql
+  /** The columns to order by. */
+  readonly columns: Sql
+  after(place: FeedPosition): Sql
+  upTo(place: FeedPosition): Sql
+  /** Nothing that comes to be committed can stand before such a row. */
+  readonly settled: Sql
+  /** A row of `changes` or `followers` that came with a copy of another server's database: this one has not counted as far. */
+  readonly foreign: Sql
+  /** Selects the place after everything that is settled now. */
+  readonly end: Sql
+}
+
+/** One writer at a time: ids are in the order of the commits. */
+const sqlite: FeedOrder = {
+  tx: raw('0'),
+  columns: raw('id'),
+  after: ({ id }) => sql`id > ${id}`,
+  upTo: ({ id }) => sql`id <= ${id}`,
+  settled: raw('TRUE'),
+  foreign: raw('FALSE'),
+  end: raw('SELECT 0 AS tx, COALESCE(MAX(id), 0) AS id FROM changes'),
+}
+
+/** The oldest transaction that is still open, of any database of the server. Those that only read do not count. */
+const horizon = 'pg_snapshot_xmin(pg_current_snapshot())::text::bigint'
+
+/**
+ * Ids are taken before the commit: a row of an open transaction may come to stand before those that are there. It cannot
+ * stand before rows of transactions older than every open one, and new transactions get higher numbers. The order keeps
+ * that of each writer, and no more: of two writers at once, the one who began first comes first.
+ */
+const postgres: FeedOrder = {
+  tx: raw('tx'),
+  columns: raw('tx, id'),
+  after: ({ tx, id }) => sql`(tx, id) > (${tx}, ${id})`,
+  upTo: ({ tx, id }) => sql`(tx, id) <= (${tx}, ${id})`,
+  settled: raw(`tx < ${horizon}`),
+  foreign: raw('tx > pg_snapshot_xmax(pg_current_snapshot())::text::bigint'),
+  end: raw(`SELECT ${horizon} AS tx, 0 AS id`),
+}
+
+export const feedOrder = (db: Reader): FeedOrder => (can(db).concurrentWriters ? postgres : sqlite)

@@ -1,9 +1,0 @@
-/** Rows of `message_guests`: the projects, besides its thread's own, that may see a message. */
-import sql, { join } from 'sql-template-tag'
-import type { Tx } from '../db/port.ts'
-
-export function insertGuests(tx: Tx, messageId: number, projectIds: readonly number[]): void {
-  const thread = sql`(SELECT thread_id FROM messages WHERE id = ${messageId})`
-  const rows = projectIds.map((projectId) => sql`(${projectId}, ${thread}, ${messageId})`)
-  tx.enqueue(sql`INSERT INTO message_guests (project_id, thread_id, message_id) VALUES ${join(rows)}`)
-}

@@ -1,0 +1,231 @@
+/** Rows of `deliveries`: one message for one recipient, waiting, lent or read. */
+import sql, { empty, join, type Sql } from 'sql-template-tag'
+import { can, forUpdate, skipLocked } from '../../db/dialect.ts'
+import type { Reader, Tx } from '../../db/port.ts'
+import { fromUnread } from '../mail/boxes.ts'
+
+export type DeliveryKind = 'to' | 'cc' | 'bcc'
+
+export interface NewDeliveries {
+  messageId: number
+  to: readonly { readonly id: number; readonly kind: DeliveryKind }[]
+  importance?: string
+  ackRequired?: boolean
+  now: number
+}
+
+/** `deliveries.urgent`, by which urgent mail is found without a look at its messages. */
+export const isUrgent = ({ importance }: { importance?: string }): boolean =>
+  importance === 'high' || importance === 'urgent'
+
+export function insertDeliveries(tx: Tx, { messageId, to, ackRequired, now, ...message }: NewDeliveries): void {
+  const [urgent, wanted] = [isUrgent(message) ? 1 : 0, ackRequired ? 1 : 0]
+  const rows = to.map(({ id, kind }) => sql`${messageId}, ${id}, ${kind}, ${now}, ${urgent}, ${wanted}`)
+  tx.enqueue(sql`
+    INSERT INTO deliveries (message_id, recipient_id, kind, sent_at, urgent, ack_wanted) VALUES (${join(rows, '), (')})`)
+}
+
+export interface MailRow {
+  delivery_id: number
+  message_id: number
+  uid: string
+  client_id: string | null
+  sender: string
+  subject: string | null
+  importance: 'low' | 'normal' | 'high' | 'urgent'
+  ack_required: number
+  body: string
+  created_at: number
+  /** Whether the recipient has or had a key. */
+  keyed: number
+}
+
+export interface Taking {
+  recipientId: number
+  now: number
+  hold: string
+  /** When the loan ends; without one the delivery is read at once. */
+  heldUntil: number | undefined
+}
+
+/** Gives the oldest free delivery to the holder of `hold`: the order is that of insertion, not of timestamps. */
+export async function takeDelivery(
+  tx: Tx,
+  { recipientId, now, hold, heldUntil }: Taking,
+): Promise<MailRow | undefined> {
+  const [row] = await tx.all<MailRow>(
+    can(tx).bulkFiling ? oldestOfHalves(recipientId, now) : oldest(tx, recipientId, now),
+  )
+  if (row === undefined) return undefined
+  tx.enqueue(sql`
+    UPDATE deliveries
+    SET hold = ${hold}, held_until = ${heldUntil ?? null}, read_at = ${heldUntil === undefined ? now : null}
+    WHERE id = ${row.delivery_id}`)
+  return row
+}
+
+const oldest = (tx: Tx, recipientId: number, now: number): Sql => sql`
+  SELECT d.id AS delivery_id, m.id AS message_id, m.uid, m.client_id, s.name AS sender, m.subject, m.importance,
+    m.ack_required, m.body, m.created_at, r.keyed
+  FROM deliveries d JOIN agents r ON r.id = d.recipient_id JOIN messages m ON m.id = d.message_id
+    JOIN agents s ON s.id = m.sender_id
+  WHERE d.recipient_id = ${recipientId} AND d.read_at IS NULL AND (d.held_until IS NULL OR d.held_until <= ${now})
+  ORDER BY d.id LIMIT 1 ${skipLocked(tx, 'd')}`
+
+/** Written out, as the statements of a send are. */
+const oldestOfHalves = (recipientId: number, now: number): Sql => sql`
+  SELECT d.id AS delivery_id, m.id AS message_id, m.uid, m.client_id, s.name AS sender, m.subject, m.importance,
+    m.ack_required, m.body, m.created_at, r.keyed
+  FROM deliveries d JOIN agents r ON r.id = d.recipient_id JOIN messages m ON m.id = d.message_id
+    JOIN agents s ON s.id = m.sender_id
+  WHERE d.id = (SELECT MIN(id) FROM (
+    SELECT * FROM (SELECT f.id FROM deliveries f INDEXED BY deliveries_unread
+      WHERE f.recipient_id = ${recipientId} AND f.read_at IS NULL AND f.filed = 1 AND (f.held_until IS NULL OR f.held_until <= ${now}) ORDER BY f.id LIMIT 1)
+    UNION ALL
+    SELECT * FROM (SELECT n.id FROM deliveries n INDEXED BY deliveries_unread_unfiled
+      WHERE n.recipient_id = ${recipientId} AND n.read_at IS NULL AND n.filed IS NULL AND (n.held_until IS NULL OR n.held_until <= ${now}) ORDER BY n.id LIMIT 1)))`
+
+/** Whether `takeDelivery` would find something now. Asked first by a reader: an empty mailbox then costs no write lock. */
+export async function hasFreeDelivery(db: Reader, recipientId: number, now: number): Promise<boolean> {
+  const rows = await db.all(
+    can(db).bulkFiling
+      ? sql`SELECT 1 WHERE EXISTS (SELECT 1 FROM deliveries INDEXED BY deliveries_unread
+          WHERE recipient_id = ${recipientId} AND read_at IS NULL AND filed = 1 AND (held_until IS NULL OR held_until <= ${now}))
+        OR EXISTS (SELECT 1 FROM deliveries INDEXED BY deliveries_unread_unfiled
+          WHERE recipient_id = ${recipientId} AND read_at IS NULL AND filed IS NULL AND (held_until IS NULL OR held_until <= ${now}))`
+      : sql`SELECT 1 FROM deliveries WHERE recipient_id = ${recipientId} AND read_at IS NULL
+          AND (held_until IS NULL OR held_until <= ${now}) LIMIT 1`,
+  )
+  return rows.length > 0
+}
+
+/** When the first loan of an unread delivery ends, if there is one. */
+export async function findNextRelease(db: Reader, recipientId: number): Promise<number | undefined> {
+  const [row] = await db.all<{ at: number | null }>(sql`
+    SELECT MIN(held_until) AS at FROM (${fromUnread(db, sql`d.held_until`, { recipientId })}) AS waiting`)
+  return row?.at ?? undefined
+}
+
+export interface HoldRow {
+  id: number
+  message_id: number
+  read_at: number | null
+  hold: string | null
+}
+
+/** The deliveries of a recipient that go by this name: the sender's own id, or the uid where it gave none. */
+export async function listDeliveriesCalled(db: Reader, recipientId: number, called: string): Promise<HoldRow[]> {
+  return db.all<HoldRow>(sql`
+    SELECT d.id, d.message_id, d.read_at, d.hold FROM deliveries d
+    WHERE d.recipient_id = ${recipientId} AND d.message_id IN (
+      SELECT m.id FROM client_ids c JOIN messages m ON m.id = c.message_id AND m.client_id = c.client_id
+      WHERE c.recipient_id = ${recipientId} AND c.client_id = ${called}
+      UNION ALL
+      SELECT id FROM messages WHERE uid = ${called} AND client_id IS NULL)
+    ORDER BY d.id`)
+}
+
+/** Marks a held delivery as read; returns its state before that, as seen by the holder of `hold`. */
+export async function updateRead(
+  tx: Tx,
+  { id, hold, now }: { id: number; hold: string; now: number },
+): Promise<'unread' | 'read' | 'moved on'> {
+  const updated = await tx.change(sql`
+    UPDATE deliveries SET read_at = ${now}, held_until = NULL WHERE id = ${id} AND hold = ${hold} AND read_at IS NULL`)
+  if (updated > 0) return 'unread'
+  const same = await tx.all(sql`SELECT 1 FROM deliveries WHERE id = ${id} AND hold = ${hold}`)
+  return same.length > 0 ? 'read' : 'moved on'
+}
+
+export interface ReceiptRow {
+  id: number
+  read_at: number | null
+  acked_at: number | null
+}
+
+export async function findReceipt(
+  db: Reader,
+  messageId: number,
+  recipientId: number,
+  { lock = false } = {},
+): Promise<ReceiptRow | undefined> {
+  const [row] = await db.all<ReceiptRow>(sql`
+    SELECT id, read_at, acked_at FROM deliveries WHERE message_id = ${messageId} AND recipient_id = ${recipientId}
+    ${lock ? forUpdate(db) : empty}`)
+  return row
+}
+
+/** Deliveries from one agent to another, in messages of one kind, that wait for an acknowledgement; locked. */
+export function listUnconfirmed(
+  tx: Tx,
+  { recipientId, senderId, kind }: { recipientId: number; senderId: number; kind: string },
+): Promise<{ id: number; message_id: number; read_at: number | null }[]> {
+  return tx.all(sql`
+    SELECT d.id, d.message_id, d.read_at FROM deliveries d
+    WHERE d.recipient_id = ${recipientId} AND d.ack_wanted = 1 AND d.acked_at IS NULL AND EXISTS (
+      SELECT 1 FROM messages m WHERE m.id = d.message_id AND m.sender_id = ${senderId} AND m.kind = ${kind})
+    ORDER BY d.id ${forUpdate(tx)}`)
+}
+
+/** A loan of the message ends: the message is read now. */
+export function updateReceipt(
+  tx: Tx,
+  { id, readAt, ackedAt }: { id: number; readAt: number; ackedAt: number | null },
+): void {
+  tx.enqueue(sql`UPDATE deliveries SET read_at = ${readAt}, acked_at = ${ackedAt}, held_until = NULL WHERE id = ${id}`)
+}
+
+/** Returns a delivery as if it had never been taken; false if it has moved on since. */
+export async function updateReturned(
+  tx: Tx,
+  { id, hold, readAt }: { id: number; hold: string; readAt: number | undefined },
+): Promise<boolean> {
+  const returned = await tx.change(sql`
+    UPDATE deliveries SET read_at = NULL, hold = NULL, held_until = NULL
+    WHERE id = ${id} AND hold = ${hold} AND COALESCE(read_at, -1) = ${readAt ?? -1}`)
+  return returned > 0
+}
+
+/** The oldest unread messages of an agent, lent or not. */
+export async function listUnreadIds(db: Reader, recipientId: number, limit: number): Promise<number[]> {
+  const rows = await db.all<{ message_id: number }>(sql`
+    ${fromUnread(db, sql`d.id, d.message_id`, { recipientId })} ORDER BY id LIMIT ${limit}`)
+  return rows.map(({ message_id }) => message_id)
+}
+
+/** Marks as read those of these messages that the agent was sent and has not read; returns their ids. */
+export async function updateAllRead(
+  tx: Tx,
+  { recipientId, messageIds, now }: { recipientId: number; messageIds: readonly number[]; now: number },
+): Promise<number[]> {
+  const rows = await tx.all<{ message_id: number }>(sql`
+    UPDATE deliveries SET read_at = ${now}, held_until = NULL
+    WHERE recipient_id = ${recipientId} AND message_id IN (${join([...messageIds])}) AND read_at IS NULL
+    RETURNING message_id`)
+  return rows.map(({ message_id }) => message_id).sort((a, b) => a - b)
+}
+
+/** Takes back what `updateAllRead` did at that time, unless a message was acknowledged since; returns the ids. */
+export async function updateAllUnread(
+  tx: Tx,
+  { recipientId, messageIds, readAt }: { recipientId: number; messageIds: readonly number[]; readAt: number },
+): Promise<number[]> {
+  const rows = await tx.all<{ message_id: number }>(sql`
+    UPDATE deliveries SET read_at = NULL
+    WHERE recipient_id = ${recipientId} AND message_id IN (${join([...messageIds])}) AND read_at = ${readAt} AND acked_at IS NULL
+    RETURNING message_id`)
+  return rows.map(({ message_id }) => message_id).sort((a, b) => a - b)
+}
+
+/** Lends an unread delivery that nobody else holds to `hold`, or longer to the one who has it; false if it cannot. */
+export async function claimDelivery(
+  tx: Tx,
+  claim: { recipientId: number; messageId: number; hold: string; now: number; heldUntil: number },
+): Promise<boolean> {
+  const { recipientId, messageId, hold, now, heldUntil } = claim
+  const claimed = await tx.change(sql`
+    UPDATE deliveries SET hold = ${hold}, held_until = ${heldUntil}
+    WHERE message_id = ${messageId} AND recipient_id = ${recipientId} AND read_at IS NULL
+      AND (held_until IS NULL OR held_until <= ${now} OR hold = ${hold})`)
+  return claimed > 0
+}

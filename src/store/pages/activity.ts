@@ -1,0 +1,185 @@
+/** Rows of `activity`: how many messages there were in each slot of time, in all, of each agent, and between two. */
+import sql, { empty, join, raw, type Sql } from 'sql-template-tag'
+import { listed, numberRows } from '../../db/dialect.ts'
+import type { Reader, Tx } from '../../db/port.ts'
+import { type FeedPosition, feedOrder } from '../feed/positions.ts'
+
+/** The lengths of slots, in milliseconds. The shortest is kept for two hours only. */
+export const grains = { minutes: 300_000, hour: 3_600_000, day: 86_400_000 } as const
+export const keptShortMs = 2 * grains.hour
+const keptLongMs = 32 * grains.day
+
+export const kinds = { all: 0, sender: 1, pair: 2 } as const
+
+export interface CountRow {
+  project_id: number
+  grain: number
+  kind: number
+  slot: number
+  from_id: number
+  to_id: number
+  count: number
+}
+
+/**
+ * Messages by their senders in the shortest slots, and those from an agent to another, each message once for every project that
+ * sees it. Blind copies are not counted: a figure that grows would tell of one.
+ */
+export function listCounts(db: Reader, ids: readonly number[]): Promise<CountRow[]> {
+  const [grain, sender, pair] = [grains.minutes, kinds.sender, kinds.pair].map((number) => raw(String(number)))
+  return db.all<CountRow>(sql`
+    WITH counted AS (
+      SELECT m.id, t.project_id, m.sender_id, m.created_at - m.created_at % ${grain} AS slot
+      FROM messages m JOIN threads t ON t.id = m.thread_id WHERE m.id IN ${listed(db, ids)}
+      UNION ALL
+      SELECT m.id, g.project_id, m.sender_id, m.created_at - m.created_at % ${grain} AS slot
+      FROM messages m JOIN threads t ON t.id = m.thread_id JOIN message_guests g ON g.message_id = m.id
+      WHERE m.id IN ${listed(db, ids)} AND g.project_id <> t.project_id)
+    SELECT project_id, ${grain} AS grain, ${sender} AS kind, slot, sender_id AS from_id, 0 AS to_id, COUNT(*) AS count
+    FROM counted GROUP BY project_id, slot, sender_id
+    UNION ALL
+    SELECT c.project_id, ${grain} AS grain, ${pair} AS kind, c.slot, c.sender_id AS from_id, d.recipient_id AS to_id, COUNT(*) AS count
+    FROM counted c JOIN deliveries d ON d.message_id = c.id AND d.kind <> 'bcc'
+    GROUP BY c.project_id, c.slot, c.sender_id, d.recipient_id`)
+}
+
+const countColumns = ['project_id', 'grain', 'kind', 'slot', 'from_id', 'to_id', 'count'] as const
+
+export function raiseCounts(tx: Tx, rows: Iterable<CountRow>): void {
+  tx.enqueue(sql`
+    INSERT INTO activity (${raw(countColumns.join(', '))}) ${numberRows(tx, countColumns, [...rows])} WHERE TRUE
+    ON CONFLICT (project_id, grain, kind, slot, from_id, to_id) DO UPDATE SET count = activity.count + excluded.count`)
+}
+
+export async function raiseTotals(tx: Tx, totals: ReadonlyMap<number, number>): Promise<void> {
+  if (totals.size === 0) return
+  const lines = [...totals].sort(([a], [b]) => a - b).map(([projectId, count]) => sql`(${projectId}, ${count})`)
+  await tx.change(sql`
+    INSERT INTO activity_totals (project_id, messages) VALUES ${join(lines)}
+    ON CONFLICT (project_id) DO UPDATE SET messages = activity_totals.messages + excluded.messages`)
+}
+
+/** Short slots of these projects that are over. */
+export async function deleteShort(tx: Tx, projectIds: readonly number[], before: number): Promise<void> {
+  for (const projectId of projectIds)
+    for (const kind of Object.values(kinds))
+      await tx.change(sql`
+        DELETE FROM activity
+        WHERE project_id = ${projectId} AND grain = ${grains.minutes} AND kind = ${kind} AND slot < ${before}`)
+}
+
+/**
+ * Everything anew, from the messages that are there. Those whose change comes after the place are left to the follower,
+ * which is handed it next: a message and its change become visible at once, so that none is counted twice or never.
+ */
+export async function recount(tx: Tx, now: number, place: FeedPosition): Promise<void> {
+  await tx.change(sql`DELETE FROM activity`)
+  await tx.change(sql`DELETE FROM activity_totals`)
+  const next = sql`(
+    SELECT message_id FROM changes WHERE ${feedOrder(tx).after(place)} AND kind IN ('message.sent', 'message.said'))`
+  const seen = (from: number): Sql => sql`(
+    SELECT m.id, t.project_id, m.sender_id, m.created_at FROM messages m JOIN threads t ON t.id = m.thread_id
+    WHERE m.id >= ${from} AND m.id NOT IN ${next}
+    UNION ALL
+    SELECT m.id, g.project_id, m.sender_id, m.created_at
+    FROM message_guests g JOIN messages m ON m.id = g.message_id JOIN threads t ON t.id = m.thread_id
+    WHERE m.id >= ${from} AND g.project_id <> t.project_id AND m.id NOT IN ${next}) AS s`
+  await tx.change(sql`
+    INSERT INTO activity_totals (project_id, messages) SELECT s.project_id, COUNT(*) FROM ${seen(0)} GROUP BY s.project_id`)
+  // Nobody looks further back than a month. The sums of days, and of all agents, come from those of hours.
+  const month = await findFirstSince(tx, now - keptLongMs)
+  const evening = await findFirstSince(tx, now - keptShortMs)
+  for (const [grain, from] of [
+    [grains.hour, month],
+    [grains.minutes, evening],
+  ] as const) {
+    const insert = (kind: number, to: Sql, joined: Sql): Sql => sql`
+      INSERT INTO activity (project_id, grain, kind, slot, from_id, to_id, count)
+      SELECT s.project_id, ${raw(String(grain))}, ${raw(String(kind))}, s.created_at - s.created_at % ${raw(String(grain))},
+        s.sender_id, ${to}, COUNT(*)
+      FROM ${seen(from)} ${joined} GROUP BY 1, 2, 3, 4, 5, 6`
+    await tx.change(insert(kinds.sender, raw('0'), empty))
+    await tx.change(
+      insert(kinds.pair, sql`d.recipient_id`, sql`JOIN deliveries d ON d.message_id = s.id AND d.kind <> 'bcc'`),
+    )
+  }
+  await tx.change(sql`
+    INSERT INTO activity (project_id, grain, kind, slot, from_id, to_id, count)
+    SELECT project_id, ${raw(String(grains.day))}, kind, slot - slot % ${raw(String(grains.day))}, from_id, to_id, SUM(count)
+    FROM activity WHERE grain = ${grains.hour} GROUP BY 1, 2, 3, 4, 5, 6`)
+  await tx.change(sql`
+    INSERT INTO activity (project_id, grain, kind, slot, from_id, to_id, count)
+    SELECT project_id, grain, ${raw(String(kinds.all))}, slot, 0, 0, SUM(count)
+    FROM activity WHERE kind = ${kinds.sender} GROUP BY 1, 2, 3, 4, 5, 6`)
+}
+
+/** The first message of a time, to an id or so: ids and times go together. */
+async function findFirstSince(tx: Tx, time: number): Promise<number> {
+  const [ends] = await tx.all<{ low: number | null; high: number | null }>(
+    sql`SELECT (SELECT MIN(id) FROM messages) AS low, (SELECT MAX(id) FROM messages) AS high`,
+  )
+  let [low, high] = [ends?.low ?? 0, (ends?.high ?? 0) + 1]
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2)
+    const [row] = await tx.all<{ created_at: number }>(
+      sql`SELECT created_at FROM messages WHERE id >= ${middle} ORDER BY id LIMIT 1`,
+    )
+    if (row !== undefined && row.created_at < time) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+interface CountQuery {
+  readonly projectId: number
+  readonly grain: number
+  readonly since: number
+}
+
+export function listSlots(
+  db: Reader,
+  { projectId, grain, since }: CountQuery,
+): Promise<{ slot: number; count: number }[]> {
+  return db.all(sql`
+    SELECT slot, count FROM activity
+    WHERE project_id = ${projectId} AND grain = ${grain} AND kind = ${kinds.all} AND slot >= ${since} ORDER BY slot`)
+}
+
+export interface LaneRow {
+  name: string
+  id: number
+  slot: number
+  count: number
+}
+
+export function listLanes(db: Reader, { projectId, grain, since }: CountQuery): Promise<LaneRow[]> {
+  return db.all<LaneRow>(sql`
+    SELECT a.id, a.name, c.slot, c.count FROM activity c JOIN agents a ON a.id = c.from_id
+    WHERE c.project_id = ${projectId} AND c.grain = ${grain} AND c.kind = ${kinds.sender} AND c.slot >= ${since}
+    ORDER BY c.slot`)
+}
+
+export interface EdgeRow {
+  from_name: string
+  from_project: number
+  to_name: string
+  to_project: number
+  count: number
+}
+
+export function listEdges(db: Reader, { projectId, grain, since }: CountQuery, limit: number): Promise<EdgeRow[]> {
+  return db.all<EdgeRow>(sql`
+    SELECT f.name AS from_name, f.project_id AS from_project, t.name AS to_name, t.project_id AS to_project, e.count
+    FROM (
+      SELECT from_id, to_id, SUM(count) AS count FROM activity
+      WHERE project_id = ${projectId} AND grain = ${grain} AND kind = ${kinds.pair} AND slot >= ${since}
+      GROUP BY from_id, to_id ORDER BY count DESC, from_id, to_id LIMIT ${limit}
+    ) AS e JOIN agents f ON f.id = e.from_id JOIN agents t ON t.id = e.to_id ORDER BY e.count DESC, f.id, t.id`)
+}
+
+export async function listTotals(db: Reader, projectIds: readonly number[]): Promise<ReadonlyMap<number, number>> {
+  const rows = await db.all<{ project_id: number; messages: number }>(
+    sql`SELECT project_id, messages FROM activity_totals WHERE project_id IN ${listed(db, projectIds)}`,
+  )
+  return new Map(rows.map(({ project_id, messages }) => [project_id, messages]))
+}

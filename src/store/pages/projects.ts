@@ -1,0 +1,77 @@
+/** Projects as the pages list them, with the figures that agents carry. */
+import sql, { empty, join } from 'sql-template-tag'
+import type { Reader } from '../../db/port.ts'
+import type { ProjectRow } from '../projects.ts'
+
+export interface ProjectsQuery {
+  readonly only: number | undefined
+  /** Part of the slug or key, in lower case. */
+  readonly q: string | undefined
+  readonly after: number
+  readonly limit: number
+}
+
+export function listProjectsLike(db: Reader, { only, q, after, limit }: ProjectsQuery): Promise<ProjectRow[]> {
+  const like = `%${(q ?? '').replace(/[\\%_]/g, '\\$&')}%`
+  return db.all<ProjectRow>(sql`
+    SELECT id, slug, human_key, created_at FROM projects
+    WHERE id > ${after} ${only === undefined ? empty : sql`AND id = ${only}`}
+      ${q ? sql`AND (slug LIKE ${like} ESCAPE '\\' OR LOWER(human_key) LIKE ${like} ESCAPE '\\')` : empty}
+    ORDER BY id LIMIT ${limit}`)
+}
+
+export interface AgentFiguresRow {
+  project_id: number
+  agents: number
+  unread: number
+  active_at: number
+}
+
+/** Blind copies are counted for those who may see them. */
+export async function listAgentFigures(
+  db: Reader,
+  projectIds: readonly number[],
+  { blind }: { blind: boolean },
+): Promise<ReadonlyMap<number, AgentFiguresRow>> {
+  if (projectIds.length === 0) return new Map()
+  const hidden = sql`(SELECT COUNT(*) FROM deliveries d WHERE d.recipient_id = a.id AND d.kind = 'bcc' AND d.read_at IS NULL)`
+  const rows = await db.all<AgentFiguresRow>(sql`
+    SELECT project_id, COUNT(*) AS agents, SUM(unread ${blind ? empty : sql`- ${hidden}`}) AS unread, MAX(active_at) AS active_at
+    FROM agents a WHERE project_id IN (${join([...projectIds])}) GROUP BY project_id`)
+  return new Map(rows.map((row) => [row.project_id, { ...row, unread: Number(row.unread) }]))
+}
+
+/** How many active leases each agent of a project holds. */
+export async function countLeases(db: Reader, projectId: number, now: number): Promise<ReadonlyMap<number, number>> {
+  const rows = await db.all<{ agent_id: number; count: number }>(sql`
+    SELECT agent_id, COUNT(*) AS count FROM leases
+    WHERE project_id = ${projectId} AND released_at IS NULL AND +expires_at > ${now} GROUP BY agent_id`)
+  return new Map(rows.map(({ agent_id, count }) => [agent_id, count]))
+}
+
+/** The agents of a project that wait on the bus now. */
+export async function listWaiting(db: Reader, projectId: number, now: number): Promise<ReadonlySet<number>> {
+  const rows = await db.all<{ agent_id: number }>(sql`
+    SELECT c.agent_id FROM agents a JOIN cursors c ON c.agent_id = a.id
+    WHERE a.project_id = ${projectId} AND c.waiting_until > ${now}`)
+  return new Set(rows.map(({ agent_id }) => agent_id))
+}
+
+export interface AddresseeRow {
+  project_id: number
+  name: string
+  task: string
+  active_at: number
+  contact_policy: 'open' | 'auto' | 'contacts_only' | 'block_all'
+}
+
+/** All agents but those that stand for people, by project and name. */
+export function listAddressees(
+  db: Reader,
+  { projectId, limit }: { projectId: number | undefined; limit: number },
+): Promise<AddresseeRow[]> {
+  return db.all<AddresseeRow>(sql`
+    SELECT a.project_id, a.name, a.task, a.active_at, a.contact_policy FROM agents a
+    WHERE a.name_key <> 'humanoverseer' ${projectId === undefined ? empty : sql`AND a.project_id = ${projectId}`}
+    ORDER BY a.project_id, a.name_key LIMIT ${limit}`)
+}

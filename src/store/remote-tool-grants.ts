@@ -1,0 +1,53 @@
+/** Rows of `bridge_grants`: servers of others that an agent may call. */
+import sql from 'sql-template-tag'
+import type { Reader, Tx } from '../db/port.ts'
+
+export interface NewBridgeGrant {
+  uid: string
+  agentId: number
+  server: string
+  now: number
+  expiresAt: number
+}
+
+/** Expired grants are deleted here: no job does it. */
+export async function insertBridgeGrant(
+  tx: Tx,
+  { uid, agentId, server, now, expiresAt }: NewBridgeGrant,
+): Promise<void> {
+  await tx.all(sql`DELETE FROM bridge_grants WHERE expires_at <= ${now}`)
+  await tx.all(sql`
+    INSERT INTO bridge_grants (uid, agent_id, server, created_at, expires_at)
+    VALUES (${uid}, ${agentId}, ${server}, ${now}, ${expiresAt})`)
+}
+
+export async function listGrantedServers(db: Reader, agentId: number, now: number): Promise<string[]> {
+  const rows = await db.all<{ server: string }>(sql`
+    SELECT DISTINCT server FROM bridge_grants WHERE agent_id = ${agentId} AND expires_at > ${now} ORDER BY server`)
+  return rows.map(({ server }) => server)
+}
+
+export interface BridgeGrantRow {
+  uid: string
+  server: string
+  agent: string
+  agent_project: number
+  created_at: number
+  expires_at: number
+}
+
+/** Of one agent, or of everybody; the newest first. */
+export const listBridgeGrants = (
+  db: Reader,
+  { agentId, now, limit }: { agentId: number | undefined; now: number; limit: number },
+): Promise<BridgeGrantRow[]> =>
+  db.all<BridgeGrantRow>(sql`
+    SELECT g.uid, g.server, a.name AS agent, a.project_id AS agent_project, g.created_at, g.expires_at
+    FROM bridge_grants g JOIN agents a ON a.id = g.agent_id
+    WHERE g.expires_at > ${now} AND (${agentId === undefined ? 1 : 0} = 1 OR g.agent_id = ${agentId ?? 0})
+    ORDER BY g.id DESC LIMIT ${limit}`)
+
+export async function deleteBridgeGrant(tx: Tx, uid: string): Promise<{ agent_id: number } | undefined> {
+  const [row] = await tx.all<{ agent_id: number }>(sql`DELETE FROM bridge_grants WHERE uid = ${uid} RETURNING agent_id`)
+  return row
+}
