@@ -10,6 +10,7 @@ import { measured } from './growth/seed.ts'
 import { prepare, remove, serverLines } from './growth/servers.ts'
 import { type Growth, type GrowthPart, growthCells } from './growth/table.ts'
 import { machine, today, treeOf } from './machine.ts'
+import { build } from './server.ts'
 
 const usage = `npm run bench:growth [-- --most 1e6] [-- --quick] [-- --only messages|agents|processes]
 
@@ -62,6 +63,7 @@ async function crowds(sizes: readonly number[], crowd: (size: number) => Crowd) 
   return { lines, skipped, sizes: sizes.slice(0, stores.length) }
 }
 
+build()
 const fixed = quick ? 10_000 : 100_000
 
 const parts: Readonly<Record<string, () => Promise<GrowthPart>>> = {

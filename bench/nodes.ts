@@ -13,7 +13,7 @@ import { machine, today, treeOf } from './machine.ts'
 import { wakeUps } from './mailbox.ts'
 import { type CallCost, costCells, lineCells, type Nodes, type NodesLine } from './nodes/table.ts'
 import { fillMailboxes, makeDatabase } from './seed-postgres.ts'
-import { cpu, type Running, rested, startParley, startWorker, type Worker } from './server.ts'
+import { build, cpu, type Running, rested, startParley, startWorker, type Worker } from './server.ts'
 import { spread, takeTurns, walls } from './turns.ts'
 
 const usage = `npm run bench:nodes [-- --rounds <n>]
@@ -27,6 +27,7 @@ if (options.help) {
   console.log(usage)
   process.exit(0)
 }
+build()
 const rounds = Number(options.rounds ?? 16)
 const sizes = [1, 2, 4]
 const connections = 64

@@ -9,6 +9,7 @@ import { agentBus, parleyBus } from './peers/buses.ts'
 import { parleyMailbox, postal } from './peers/mailboxes.ts'
 import { compare, type Peers, type Section, type Sizes } from './peers/measures.ts'
 import { Skipped } from './peers/python.ts'
+import { build } from './server.ts'
 
 const usage = `npm run bench:peers [-- --quick] [-- --only bus|mailbox]
 
@@ -24,6 +25,7 @@ if (options.help || (only !== undefined && only !== 'bus' && only !== 'mailbox')
   process.exit(options.help ? 0 : 1)
 }
 
+build()
 const began = performance.now()
 const say = (text: string) =>
   process.stderr.write(`${((performance.now() - began) / 1000).toFixed(0).padStart(4)} s  ${text}\n`)

@@ -16,6 +16,7 @@ import { pagesRows } from './pages.ts'
 import { postRows } from './post.ts'
 import type { Row } from './rows.ts'
 import { benchSearch } from './search.ts'
+import { build } from './server.ts'
 import { signInRows } from './sign-in.ts'
 import { makeStores, type StoreName } from './stores.ts'
 import { postgresRows, throughputRows } from './throughput.ts'
@@ -83,6 +84,8 @@ if (options.help || wrong !== undefined || noCheckout) {
   process.exit(options.help ? 0 : 1)
 }
 
+build()
+if (against !== undefined) build(against)
 const chosen = Object.entries(parts).filter(([name]) => only === undefined || only.includes(name))
 const needed = chosen.flatMap(([, { store }]) => store ?? [])
 if (needed.length > 0) say(`— stores of ${messages.toLocaleString('en')} messages`)

@@ -2,15 +2,15 @@
 import { DatabaseSync } from 'node:sqlite'
 import type { Sql } from 'sql-template-tag'
 import type { Reader } from '../src/db/port.ts'
-import { listDocuments } from '../src/store/search-documents.ts'
+import { listDocuments } from '../src/store/search/documents.ts'
 
-/** As in store/search-sqlite.ts. */
+/** As in store/search/sqlite.ts. */
 const wordsInPart = 1_000_000
 /** So many messages are read at once, and belong to one part. */
 const readAtOnce = 1000
 
 /**
- * The same tables with the same rows as by store/search-sqlite.ts, each part in one piece. A step there is a commit of 32 messages
+ * The same tables with the same rows as by store/search/sqlite.ts, each part in one piece. A step there is a commit of 32 messages
  * that merges some pages; here a part is one commit, merged once.
  */
 export async function seedIndex(file: string): Promise<void> {

@@ -12,7 +12,7 @@ export function fillStore(storage: string, fill: (db: DatabaseSync) => void): vo
   db.close()
 }
 
-/** Seeded mail counts as filed: what a server files behind its sends (store/boxes.ts) stands where it would put it. */
+/** Seeded mail counts as filed: what a server files behind its sends (store/mail/boxes.ts) stands where it would put it. */
 export const fileSeeded = `
   INSERT INTO project_box (project_id, message_id, sender_id, importance, home)
     SELECT t.project_id, m.id, m.sender_id, m.importance, 1 FROM messages m JOIN threads t ON t.id = m.thread_id

@@ -1,13 +1,11 @@
 /** Starts what is measured as processes of their own, and reads off what they cost. */
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-// What is measured is what `npm ci` leaves: the build of this source.
-import '../scripts/build.ts'
 
 const file = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 
@@ -58,6 +56,12 @@ export async function start(child: ChildProcess, port: RegExp): Promise<Running>
       clearTimeout(timer)
     },
   }
+}
+
+/** Before a bench: the launcher runs what was built, which may be older than the source. A package has no source. */
+export function build(checkout: string = file('..')): void {
+  const script = join(checkout, 'scripts/build.ts')
+  if (existsSync(script)) execFileSync(process.execPath, [script], { stdio: 'inherit' })
 }
 
 /** The Parley of this tree, or of another checkout. */

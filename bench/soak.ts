@@ -10,7 +10,7 @@ import { parseArgs } from 'node:util'
 import { percentile } from './client.ts'
 import { machine } from './machine.ts'
 import { quiet } from './post.ts'
-import { memory, own, startParley } from './server.ts'
+import { build, memory, own, startParley } from './server.ts'
 import type { Counts } from './soak/lane.ts'
 
 const { values: options } = parseArgs({
@@ -34,11 +34,9 @@ const limits = { most: 300, growth: 1, rested: 200 }
 
 const storage = mkdtempSync(join(tmpdir(), 'parley-soak-'))
 process.once('exit', () => rmSync(storage, { recursive: true, force: true, maxRetries: 3 }))
-const parley = await startParley(
-  storage,
-  { ...quiet, ARCHIVE_ENABLED: 'true' },
-  options.tree === undefined ? undefined : resolve(options.tree),
-)
+const tree = options.tree === undefined ? undefined : resolve(options.tree)
+build(tree)
+const parley = await startParley(storage, { ...quiet, ARCHIVE_ENABLED: 'true' }, tree)
 const traffic = own(
   spawn(
     process.execPath,
