@@ -13,7 +13,7 @@ process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, '.runtime', 'compil
 export default defineConfig({
   test: {
     include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
-    globalSetup: ['test/support/postgres-server.ts', 'test/support/browser-server.ts'],
+    globalSetup: ['test/support/build.ts', 'test/support/postgres-server.ts', 'test/support/browser-server.ts'],
     // The report is for .ci/run, whose last line is made from it.
     reporters: ['default', slowestReporter(), requirementsReporter(), ...(process.env.CI ? ['json'] : [])],
     outputFile: { json: 'coverage/tests.json' },

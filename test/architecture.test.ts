@@ -1,6 +1,6 @@
 /** The dependency rule and the rules of style, held against every file, and against made-up ones to see that they can fail. */
 import { describe, expect, test } from 'vitest'
-import { importedFiles, violations } from './support/layers.ts'
+import { importedFiles, rooms, violations } from './support/layers.ts'
 import { repositoryFiles, type Source } from './support/sources.ts'
 import * as style from './support/style.ts'
 
@@ -19,16 +19,29 @@ describe('The layers', () => {
     expect(violations(source)).toEqual([])
   })
 
+  test('are all on the page about the architecture, the rooms of core in their order', () => {
+    const page = files.find(({ path }) => path === 'ARCHITECTURE.md')?.text ?? ''
+    const namesIn = (table = '') =>
+      [...table.matchAll(/^\| (`[^|]+) \|/gm)].flatMap(([, cell = '']) =>
+        [...cell.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name.replace(/^src\/|\/\*?$/g, '')),
+      )
+    const [layers, roomsOfCore] = page.split('| room of core |').map(namesIn)
+    expect(roomsOfCore).toEqual(rooms)
+    const foldersOf = (pattern: RegExp) => new Set(source.flatMap(({ path }) => pattern.exec(path)?.[1] ?? []))
+    expect(foldersOf(/^src\/core\/([^/]+)\//)).toEqual(new Set(rooms))
+    expect([...foldersOf(/^src\/([^/]+)\//)].filter((folder) => !layers?.includes(folder))).toEqual([])
+  })
+
   test.each([
     ['src/base/ids.ts', '../db/port.ts', 'upward'],
     ['src/db/open.ts', '../store/agents.ts', 'upward'],
-    ['src/store/agents.ts', '../core/agents/agents.ts', 'upward'],
-    ['src/store/agents.ts', '../archive/git.ts', 'sideways'],
-    ['src/archive/git.ts', '../store/agents.ts', 'sideways'],
+    ['src/store/agents/agents.ts', '../../core/agents/agents.ts', 'upward'],
+    ['src/store/agents/agents.ts', '../../archive/git.ts', 'sideways'],
+    ['src/archive/git.ts', '../store/agents/agents.ts', 'sideways'],
     ['src/core/hub/wait.ts', '../../doors/mcp/table.ts', 'upward'],
     ['src/core/hub/wait.ts', '../../settings/read.ts', 'the settings'],
     ['src/core/hub/hub.ts', '../agents/agents.ts', 'a later room'],
-    ['src/core/messages/send.ts', '../requests/requests.ts', 'a later room'],
+    ['src/core/messages/send.ts', '../contact-requests/requests.ts', 'a later room'],
     ['src/core/agents/agents.ts', '../stray.ts', 'what stands in no room'],
     ['src/core/stray.ts', './hub/hub.ts', 'from no room'],
     ['src/doors/mail/door.ts', '../../store/agents.ts', 'past core'],
@@ -53,8 +66,8 @@ describe('The layers', () => {
     ],
     ['src/doors/http/app.ts', ['../mcp/protocol/engine.ts', '../../base/errors.ts']],
     ['src/core/hub/commit.ts', ['../../store/changes.ts', '../../archive/git.ts', '../../db/port.ts', './wait.ts']],
-    ['src/core/requests/requests.ts', ['../messages/send.ts', '../contacts/standing.ts', '../hub/commit.ts']],
-    ['src/store/agents.ts', ['../db/port.ts', '../base/names.ts', './projects.ts']],
+    ['src/core/contact-requests/requests.ts', ['../messages/send.ts', '../contacts/standing.ts', '../hub/commit.ts']],
+    ['src/store/agents/agents.ts', ['../db/port.ts', '../base/names.ts', './projects.ts']],
   ])('let %s import %j', (path, specifiers) => {
     expect(violations([importing(path, ...specifiers)])).toEqual([])
   })
@@ -99,6 +112,12 @@ describe('The style', () => {
       rule: style.oneLoop,
       of: source,
       bad: ['src/app/a.ts', "onWake(hub, '', wake, wake)\nhub.clock.after(100, look)"],
+    },
+    {
+      says: 'no verb, no door and no statement asks which engine runs',
+      rule: style.unaskedEngine,
+      of: source,
+      bad: ['src/core/a/a.ts', "if (db.dialect === 'postgres') return"],
     },
     {
       says: 'doors pass on the caller that they got',

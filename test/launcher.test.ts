@@ -1,9 +1,11 @@
 /** The launcher in real processes: what it does on a new Node, on an old one, and where it can do nothing. */
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { cp, mkdir, readdir, rm, stat, utimes, writeFile } from 'node:fs/promises'
+import { cp, mkdir, readdir, rm, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { ended, type Installation, installation, pretendNode } from './support/installation.ts'
+import { root } from './support/sources.ts'
 import { verifies } from './support/verifies.ts'
 
 const old = { pretend: pretendNode('20.20.2') }
@@ -20,33 +22,22 @@ describe('On Node 24 or newer', () => {
     expect(await npmCalls()).toEqual([])
   })
 
-  test('a package without source runs what was built', async () => {
+  verifies('all.build.missing', 'what is not built says how to build it', async () => {
     const { start, folder } = await installation()
-    await mkdir(join(folder, 'dist'))
-    await writeFile(join(folder, 'dist', 'main.js'), "console.log('built')")
-    await rm(join(folder, 'src'), { recursive: true })
-    expect(await ended(start([]))).toMatchObject({ code: 0, stdout: 'built\n', stderr: '' })
+    await rm(join(folder, 'dist'), { recursive: true })
+    for (const script of ['bin/parley.js', 'bin/guard.js']) {
+      const { code, stdout, stderr } = await ended(start([], { script }))
+      expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+      expect(stderr).toBe(
+        `Parley is not built: there is no ${join(folder, 'dist', script.includes('guard') ? 'app/guard.js' : 'main.js')}. ` +
+          `Run npm ci in ${folder}, then start Parley again.\n`,
+      )
+    }
   })
 
-  verifies('all.build.fresh', 'what was built runs until a file that it was made of changes', async () => {
+  test('folders that cannot be written cost the compile cache only', async () => {
     const { start, folder } = await installation()
-    const source = join(folder, 'src', 'main.ts')
-    await mkdir(join(folder, 'dist'))
-    await writeFile(join(folder, 'dist', 'main.js'), "console.log('built')")
-    const { size, mtimeMs } = await stat(source)
-    await writeFile(join(folder, 'dist', 'inputs.json'), JSON.stringify({ 'src/main.ts': `${size} ${mtimeMs}` }))
-    expect(await ended(start(['pid']))).toMatchObject({ code: 0, stdout: 'built\n' })
-
-    await utimes(source, 0, 0)
-    const changed = start(['pid'])
-    expect(await ended(changed)).toMatchObject({ code: 0, stdout: `${changed.pid}\n` })
-    await writeFile(join(folder, 'dist', 'inputs.json'), '{ "cut off')
-    expect(await ended(start(['exit', '3']))).toMatchObject({ code: 3, stdout: '' })
-  })
-
-  test('a folder that cannot be written costs the compile cache only', async () => {
-    const { start, folder } = await installation()
-    await writeFile(join(folder, '.runtime'), 'a file where a folder should be')
+    for (const name of ['.runtime', 'cache']) await writeFile(join(folder, name), 'a file where a folder should be')
     expect(await ended(start(['exit', '0']))).toMatchObject({ code: 0, stderr: '' })
   })
 
@@ -65,6 +56,81 @@ describe('On Node 24 or newer', () => {
   })
 })
 
+verifies('all.start.signals', 'npm start ends with the shell that npm has started for it', async () => {
+  const { folder } = await installation()
+  const main = 'console.log(process.argv.slice(2).join()); setInterval(() => {}, 1000)'
+  await writeFile(join(folder, 'dist', 'main.js'), main)
+  const started = spawn('sh', ['-c', `"${process.execPath}" bin/start.js & wait`], { cwd: folder })
+  expect(String(await once(started.stdout, 'data'))).toBe('serve\n')
+  started.kill('SIGKILL')
+  // The pipe is closed once the last process that holds it is gone.
+  await ended(started)
+})
+
+describe('npm ci', () => {
+  /** As npm leaves it: with the packages that build, and a build that does this. */
+  async function withTools(parley: Installation, build: string): Promise<void> {
+    await mkdir(join(parley.folder, 'node_modules', 'rolldown'), { recursive: true })
+    await mkdir(join(parley.folder, 'scripts'))
+    await writeFile(join(parley.folder, 'scripts', 'build.ts'), `export const build = async () => { ${build} }`)
+  }
+  const prepare = ({ start }: Installation, node = {}) => ended(start([], { ...node, script: 'bin/prepare.js' }))
+
+  verifies('all.build.loud', 'builds, and fails with the build', async () => {
+    for (const node of [{}, old]) {
+      const good = await installation()
+      await withTools(good, "console.log('built' as string)")
+      expect(await prepare(good, node)).toMatchObject({ code: 0, stdout: 'built\n' })
+      const broken = await installation()
+      await withTools(broken, "throw new Error('main.ts has a fault')")
+      const { code, stderr } = await prepare(broken, node)
+      expect(code).toBe(1)
+      expect(stderr).toContain('main.ts has a fault')
+    }
+  })
+
+  verifies('all.build.loud', 'needs no tools where the build came along, and says so where it did not', async () => {
+    const parley = await installation()
+    expect(await prepare(parley)).toMatchObject({ code: 0, stdout: '', stderr: '' })
+    expect(await prepare(parley, old)).toMatchObject({ code: 0, stdout: '', stderr: '' })
+    expect(await parley.npmCalls()).toEqual([])
+    await rm(join(parley.folder, 'dist'), { recursive: true })
+    const { code, stderr } = await prepare(parley)
+    expect(code).toBe(1)
+    expect(stderr).toMatch(/^Parley is not built, .*\nRun npm ci --include=dev, /)
+  })
+})
+
+verifies(
+  'all.build.dev',
+  'npm run dev serves the source, starts anew when it changes, and builds it again',
+  async () => {
+    const { start, folder } = await installation()
+    await mkdir(join(folder, 'scripts'))
+    await mkdir(join(folder, 'src'))
+    await cp(join(root, 'scripts', 'dev.ts'), join(folder, 'scripts', 'dev.ts'))
+    await writeFile(join(folder, 'scripts', 'build.ts'), "console.log('built')")
+    const serving = (version: string) =>
+      writeFile(
+        join(folder, 'src', 'main.ts'),
+        `console.log('${version}', process.argv.slice(2).join()); setInterval(() => {}, 1000)`,
+      )
+    await serving('one')
+    const child = start([join(folder, 'scripts', 'dev.ts'), '--port', '0'], { script: 'bin/node24.js' })
+    onTestFinished(() => void child.kill())
+    let said = ''
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      said += text
+    })
+    const lines = () => said.split('\n').filter(Boolean).sort()
+    await expect.poll(lines).toEqual(['built', 'one serve,--port,0'])
+    await serving('two')
+    await expect.poll(lines).toEqual(['built', 'built', 'one serve,--port,0', 'two serve,--port,0'])
+    child.kill()
+    expect(await ended(child)).toMatchObject({ signal: 'SIGTERM' })
+  },
+)
+
 describe('On an older Node', () => {
   verifies('all.runtime.shared', 'processes that start at once share one download, kept in the package', async () => {
     const parley = await installation()
@@ -77,6 +143,16 @@ describe('On an older Node', () => {
 
     expect(await ended(parley.start(['exit', '0'], old))).toMatchObject({ code: 0, stderr: '' })
     expect(await parley.npmCalls()).toHaveLength(1)
+  })
+
+  verifies('all.runtime.cache', 'a package that cannot be written leaves it to the cache of the user', async () => {
+    const parley = await installation()
+    await writeFile(join(parley.folder, '.runtime'), 'a file where a folder should be')
+    expect(await ended(parley.start(['exit', '3'], old))).toMatchObject({ code: 3 })
+    expect(await ended(parley.start(['exit', '4'], old))).toMatchObject({ code: 4, stderr: '' })
+    expect(await parley.npmCalls()).toHaveLength(1)
+    const kept = await readdir(join(parley.folder, 'cache', 'parley'))
+    expect(kept.filter((name) => name !== 'compile-cache')).toEqual([expect.stringMatching(/^node-.*\d$/)])
   })
 
   test('what a killed download left behind is cleared away', async () => {
@@ -164,10 +240,11 @@ describe('Where no Node can be fetched', () => {
     await expectExplained(parley, `${old.pretend}${pretend}`, says)
   })
 
-  verifies('all.runtime.explained', 'the folder cannot be written: one message says what to install', async () => {
+  verifies('all.runtime.explained', 'no folder can be written: one message says what to install', async () => {
     const parley = await installation()
-    await writeFile(join(parley.folder, '.runtime'), 'a file where a folder should be')
-    await expectExplained(parley, old.pretend, 'cannot be written (EEXIST)')
+    for (const name of ['.runtime', 'cache'])
+      await writeFile(join(parley.folder, name), 'a file where a folder should be')
+    await expectExplained(parley, old.pretend, 'cannot be written (ENOTDIR)')
   })
 
   async function expectExplained({ start }: Installation, pretend: string, says: string | RegExp): Promise<void> {

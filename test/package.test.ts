@@ -1,16 +1,18 @@
 /** The published package: what `npm pack` puts into it, and that it runs. */
-import { execFile, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { globSync, readFileSync } from 'node:fs'
-import { mkdtemp, readdir, readFile, rm, symlink } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { globSync, readFileSync, statSync } from 'node:fs'
+import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
+import { Client } from '@modelcontextprotocol/client'
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { expect, onTestFinished, test } from 'vitest'
 import { plainMail } from './support/mail.ts'
+import { installed, run, versionOf } from './support/packed.ts'
+import { temporaryFolder, temporaryRepository } from './support/parley.ts'
+import { drawing } from './support/pictures.ts'
 import { root } from './support/sources.ts'
-
-const run = promisify(execFile)
+import { verifies } from './support/verifies.ts'
 
 /**
  * The binaries of two development tools for platforms other than Linux x64. Their hashes could not be had where the lock
@@ -52,81 +54,123 @@ test('every package of the lock file has a hash, but for binaries of development
   expect(lacking.filter(([, { dev, optional }]) => !(dev && optional))).toEqual([])
 })
 
-test('the package holds the launcher and the built program, nothing of the source, and runs', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'parley-package-'))
-  onTestFinished(() => rm(folder, { recursive: true, force: true }))
-  const env = { ...process.env, npm_config_cache: join(folder, 'cache') }
-  // Not `prepack`, which builds in any case: other tests run what is there.
-  await run('npm', ['run', 'build'], { cwd: root, env })
-  await run('npm', ['pack', '--ignore-scripts', '--pack-destination', folder], { cwd: root, env })
-  const [tarball = ''] = (await readdir(folder)).filter((name) => name.endsWith('.tgz'))
-  await run('tar', ['xzf', tarball], { cwd: folder })
+verifies(
+  ['all.package.runs', 'all.package.docs', 'all.package.no-sharp'],
+  'the package holds the launcher, the built program and its docs, and runs where nothing else is installed',
+  async () => {
+    const folder = await temporaryFolder()
+    const { prefix, files, env, parley } = await installed(folder)
+    expect(files).toEqual(
+      expect.arrayContaining(['bin/parley.js', 'dist/main.js', 'dist/licenses.txt', 'LICENSE', 'package.json']),
+    )
+    expect(files).toEqual(expect.arrayContaining(docsNamed()))
+    expect(await readdir(join(prefix, 'share', 'man', 'man1'))).toEqual(['parley.1'])
+    expect(files.filter((file) => file.startsWith('node_modules/'))).toEqual([])
+    const strange =
+      /^(?!(bin|dist)\/.*\.js$|dist\/app\/assets\/[a-z]+\.(css|svg)$|docs\/([a-z-]+\.md|parley\.1)$|(dist\/licenses\.txt|LICENSE|README\.md|setup_prompt\.md|package\.json)$)|\.test\.js$/
+    expect(files.filter((file) => strange.test(file))).toEqual([])
+    const named = globSync('src/**/*.ts', { cwd: root }).flatMap((file) =>
+      [...readFileSync(join(root, file), 'utf8').matchAll(/moduleBeside\(import\.meta\.url, '(.+?)'\)/g)].map(
+        ([, name]) => name,
+      ),
+    )
+    expect(named).not.toEqual([])
+    expect(files).toEqual(expect.arrayContaining(named.map((name) => `dist/app/${name}.js`)))
 
-  const home = join(folder, 'package')
-  const files = (await readdir(home, { recursive: true, withFileTypes: true }))
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name).slice(home.length + 1))
-  expect(files).toEqual(
-    expect.arrayContaining(['bin/parley.js', 'dist/main.js', 'dist/licenses.txt', 'LICENSE', 'package.json']),
-  )
-  const strange =
-    /^(?!(bin|dist)\/.*\.js$|dist\/app\/assets\/[a-z]+\.(css|svg)$|(dist\/licenses\.txt|LICENSE|README\.md|package\.json)$)|\.test\.js$/
-  expect(files.filter((file) => strange.test(file))).toEqual([])
-  const named = globSync('src/**/*.ts', { cwd: root }).flatMap((file) =>
-    [...readFileSync(join(root, file), 'utf8').matchAll(/moduleBeside\(import\.meta\.url, '(.+?)'\)/g)].map(
-      ([, name]) => name,
+    // One file, which is loaded where a URL of a Redis is set: threads and commands do not pay for it.
+    const withRedis = globSync('dist/**/*.js.map', { cwd: root }).filter((map) =>
+      readFileSync(join(root, map), 'utf8').includes('node_modules/@redis/client/'),
+    )
+    expect(withRedis).toEqual([expect.stringMatching(/redis-[\w-]+\.js\.map$/)])
+
+    const version = await versionOf(root)
+    for (const name of ['parley', 'parley-hub'])
+      expect(await run(join(prefix, 'bin', name), ['--version'], { env })).toMatchObject({
+        stdout: `${version}\n`,
+        stderr: '',
+      })
+
+    const serving = spawn(parley, ['serve', '--port', '0'], {
+      env: { ...env, LOG_LEVEL: 'warn' },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    const gone = once(serving, 'exit')
+    onTestFinished(async () => {
+      serving.kill()
+      await gone
+    })
+    let said = ''
+    serving.stdout.setEncoding('utf8').on('data', (text: string) => {
+      said += text
+    })
+    const urlIn = (text: string) => /ready at (http:\/\/[^\s]+)/.exec(text)?.[1]
+    await expect.poll(() => urlIn(said), { timeout: 30_000 }).toBeDefined()
+    const url = urlIn(said) ?? ''
+    const { call } = plainMail({ url })
+    const place = { project_key: '/srv/package' }
+    await call('register_agent', { ...place, program: 'npm', model: 'none', name: 'BlueLake' })
+    await call('send_message', {
+      ...place,
+      sender_name: 'BlueLake',
+      to: ['BlueLake'],
+      subject: 'Plan',
+      body_md: '`pineapple`',
+    })
+    expect(JSON.stringify(await call('search_messages', { ...place, query: 'pineapple' }))).toContain('Plan')
+    const page = await (await fetch(`${url}/mail`, { headers: { accept: 'text/html' } })).text()
+    const assets = [...page.matchAll(/(?:href|src)="(\/mail\/assets\/[^"#]+)/g)].map(([, path = '']) => path)
+    const beside = (name: string) => assets.find((path) => path.endsWith('page.js'))?.replace('page.js', name) ?? ''
+    for (const path of [...assets, beside('live.js'), beside('idiomorph.js'), beside('hotkey.js')])
+      expect([path, (await fetch(`${url}${path}`)).status]).toEqual([path, 200])
+    expect(assets.length).toBeGreaterThan(2)
+    for (const path of ['/mail/projects', '/mail/attention', '/mail/search?q=pineapple', '/docs', '/openapi.json'])
+      expect([path, (await fetch(`${url}${path}`)).status]).toEqual([path, 200])
+
+    const repository = await temporaryRepository()
+    await writeFile(join(repository, 'flow.png'), await drawing(4, 3).png().toBuffer())
+    await call('register_agent', { project_key: repository, program: 'npm', model: 'none', name: 'BlueLake' })
+    const pictured = call('send_message', {
+      project_key: repository,
+      sender_name: 'BlueLake',
+      to: ['BlueLake'],
+      subject: 'Flow',
+      body_md: '![flow](flow.png)',
+    })
+    await expect(pictured).rejects.toMatchObject({ message: expect.stringContaining('without the package sharp') })
+    for (const command of ['bus', 'mailbox']) expect(await toolsOf(parley, command, env)).not.toEqual([])
+  },
+  120_000,
+)
+
+/** What a client of MCP is offered on stdin and stdout. */
+async function toolsOf(parley: string, command: string, env: Record<string, string>): Promise<string[]> {
+  const client = new Client({ name: 'parley-test', version: '1.0.0' })
+  await client.connect(new StdioClientTransport({ command: parley, args: [command], env }))
+  const { tools } = await client.listTools()
+  await client.close()
+  return tools.map(({ name }) => name)
+}
+
+/** The pages that messages of the program name. */
+const docsNamed = (): string[] => [
+  ...new Set(
+    globSync('src/**/!(*.test).ts', { cwd: root }).flatMap((file) =>
+      [...readFileSync(join(root, file), 'utf8').matchAll(/\bdocs\/[a-z-]+\.md/g)].map(([name]) => name),
     ),
-  )
-  expect(named).not.toEqual([])
-  expect(files).toEqual(expect.arrayContaining(named.map((name) => `dist/app/${name}.js`)))
+  ),
+]
 
-  // One file, which is loaded where a URL of a Redis is set: threads and commands do not pay for it.
-  const withRedis = globSync('dist/**/*.js.map', { cwd: root }).filter((map) =>
-    readFileSync(join(root, map), 'utf8').includes('node_modules/@redis/client/'),
-  )
-  expect(withRedis).toEqual([expect.stringMatching(/redis-[\w-]+\.js\.map$/)])
-
-  await symlink(join(root, 'node_modules'), join(home, 'node_modules'))
-  const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as { version: string }
-  expect(await run(process.execPath, [join(home, 'bin', 'parley.js'), '--version'])).toMatchObject({
-    stdout: `${version}\n`,
-    stderr: '',
-  })
-
-  const storage = join(folder, 'storage')
-  const serving = spawn(process.execPath, [join(home, 'bin', 'parley.js'), 'serve', '--port', '0'], {
-    env: { PATH: process.env.PATH, STORAGE_ROOT: storage, LOG_LEVEL: 'warn' },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  const gone = once(serving, 'exit')
-  onTestFinished(async () => {
-    serving.kill()
-    await gone
-  })
-  let said = ''
-  serving.stdout.setEncoding('utf8').on('data', (text: string) => {
-    said += text
-  })
-  const urlIn = (text: string) => /ready at (http:\/\/[^\s]+)/.exec(text)?.[1]
-  await expect.poll(() => urlIn(said), { timeout: 30_000 }).toBeDefined()
-  const url = urlIn(said) ?? ''
-  const { call } = plainMail({ url })
-  const place = { project_key: '/srv/package' }
-  await call('register_agent', { ...place, program: 'npm', model: 'none', name: 'BlueLake' })
-  await call('send_message', {
-    ...place,
-    sender_name: 'BlueLake',
-    to: ['BlueLake'],
-    subject: 'Plan',
-    body_md: '`pineapple`',
-  })
-  expect(JSON.stringify(await call('search_messages', { ...place, query: 'pineapple' }))).toContain('Plan')
-  const page = await (await fetch(`${url}/mail`, { headers: { accept: 'text/html' } })).text()
-  const assets = [...page.matchAll(/(?:href|src)="(\/mail\/assets\/[^"#]+)/g)].map(([, path = '']) => path)
-  const beside = (name: string) => assets.find((path) => path.endsWith('page.js'))?.replace('page.js', name) ?? ''
-  for (const path of [...assets, beside('live.js'), beside('idiomorph.js'), beside('hotkey.js')])
-    expect([path, (await fetch(`${url}${path}`)).status]).toEqual([path, 200])
-  expect(assets.length).toBeGreaterThan(2)
-  for (const path of ['/mail/projects', '/mail/attention', '/mail/search?q=pineapple', '/docs', '/openapi.json'])
-    expect([path, (await fetch(`${url}${path}`)).status]).toEqual([path, 200])
-}, 120_000)
+verifies('all.package.size', 'an installation with its optional package takes at most 60 MB', async () => {
+  const { packages } = JSON.parse(await readFile(join(root, 'package-lock.json'), 'utf8')) as {
+    packages: Record<string, Locked & { dependencies?: object; devOptional?: boolean }>
+  }
+  expect(packages['']).not.toHaveProperty('dependencies')
+  const beside = Object.entries(packages).filter(([, { optional, dev }]) => optional && !dev)
+  const places = [...beside.map(([place]) => place), 'bin', 'docs', 'dist']
+  const bytes = places
+    .flatMap((place) => globSync(`${place}/**`, { cwd: root }))
+    .filter((file) => !file.endsWith('.map'))
+    .reduce((sum, file) => sum + (statSync(join(root, file)).isFile() ? statSync(join(root, file)).size : 0), 0)
+  expect(bytes).toBeGreaterThan(20_000_000)
+  expect(bytes).toBeLessThan(60_000_000)
+})

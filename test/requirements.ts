@@ -1,4 +1,4 @@
-/** What Parley promises, a line each. Every line needs a passing test that `verifies` it; docs/requirements.md is made from it. */
+/** What Parley promises, a line each. Every line needs a passing test that `verifies` it; docs/internals/requirements.md is made from it. */
 
 import { access } from './requirements/access.ts'
 import { archive } from './requirements/archive.ts'
@@ -14,10 +14,12 @@ import { http } from './requirements/http.ts'
 import { hub } from './requirements/hub.ts'
 import { identities } from './requirements/identities.ts'
 import { leases } from './requirements/leases.ts'
+import { machines } from './requirements/machines.ts'
 import { messages } from './requirements/messages.ts'
 import { operations } from './requirements/operations.ts'
 import { oversight } from './requirements/oversight.ts'
 import { pages } from './requirements/pages.ts'
+import { people } from './requirements/people.ts'
 import { post } from './requirements/post.ts'
 import { scenarios } from './requirements/scenarios.ts'
 import { settings } from './requirements/settings.ts'
@@ -37,6 +39,7 @@ export const requirements = [
   ...access,
   ...archive,
   ...hub,
+  ...machines,
 
   // The mailbox door
   { id: 'mailbox.agent.no-set-up', spec: 'mailbox.md §5', says: 'An agent needs no set-up: its first call makes it.' },
@@ -133,15 +136,26 @@ export const requirements = [
   { id: 'all.tools.always-load', spec: 'DECISIONS all 16', says: 'The tools every agent needs at once ask clients not to defer them.' },
   { id: 'all.project.chosen', spec: 'DECISIONS all 17', says: 'A call works in the project commons, or in the one that ?project= names.' },
   { id: 'all.lists.more', spec: 'DECISIONS all 20', says: 'A list says whether there is more (has_more), beside result where it is wrapped.' },
+  { id: 'mail.lists.onwards', spec: 'DECISIONS all 20', says: 'At the mail door has_more comes with the place or the call that goes on.' },
   { id: 'all.lists.forms', spec: 'DECISIONS all 20', says: 'Where a list is asked for, one text and a list written as JSON in a text are taken too.' },
   { id: 'all.names.address', spec: 'DECISIONS all 20', says: 'An agent may be named Name@project wherever an agent is named.' },
   { id: 'all.project.unknown', spec: 'DECISIONS all 21', says: 'An unknown ?project= is made by its absolute path only; any other name is PROJECT_NOT_FOUND.' },
   { id: 'all.calls.nothing-made', spec: 'DECISIONS all 21', says: 'A call that fails or only reads makes no project and no agent, at any door.' },
   { id: 'all.runtime.none-needed', spec: 'DECISIONS all 18', says: 'On Node 24 or newer nothing is downloaded.' },
-  { id: 'all.runtime.shared', spec: 'DECISIONS all 18', says: 'Processes that start at once share one download, which stays in the checkout or package.' },
+  { id: 'all.runtime.shared', spec: 'DECISIONS all 18', says: 'Processes that start at once share one download, which stays in the checkout or package if that is writable.' },
+  { id: 'all.runtime.cache', spec: 'DECISIONS all 18', says: 'Where the package cannot be written, the download is kept in the cache of the user.' },
+  { id: 'all.start.signals', spec: 'DECISIONS all 18', says: '`npm start` ends with the shell that npm has started for it, on systems without `exec` too.' },
   { id: 'all.runtime.hand-over', spec: 'DECISIONS all 18', says: 'The launcher passes on signals, stdin, stdout and exit codes.' },
   { id: 'all.runtime.explained', spec: 'DESIGN The stack', says: 'Where no Node can be fetched, one message says what to install, and the exit code is 1.' },
-  { id: 'all.build.fresh', spec: 'DECISIONS Packages', says: 'A checkout runs what was built from its source, or its source if that has changed since.' },
+  { id: 'all.package.runs', spec: 'DESIGN The stack', says: 'The tarball, installed into an empty prefix with an empty HOME, serves and speaks MCP on stdin.' },
+  { id: 'all.package.docs', spec: 'DESIGN The stack', says: 'The package carries the docs that its messages name, and its manual page.' },
+  { id: 'all.package.size', spec: 'DESIGN The stack', says: 'An installed package takes at most 60 MB with its optional package, the one for pictures.' },
+  { id: 'all.package.no-sharp', spec: 'DESIGN The stack', says: 'Without the optional package a picture is refused with a message that names it; everything else works.' },
+  { id: 'deploy.install.dry', spec: 'DESIGN The stack', says: '`deploy/install.sh --dry-run` says what it would do, and makes nothing.' },
+  { id: 'deploy.install.runs', spec: 'DESIGN The stack', says: '`deploy/install.sh` installs, makes a token that it shows masked, starts a server and says how to undo it.' },
+  { id: 'all.build.missing', spec: 'DECISIONS Packages', says: 'The launcher runs what was built; where nothing was, one message says how to build it.' },
+  { id: 'all.build.loud', spec: 'DECISIONS Packages', says: 'A build that fails makes npm ci fail; a package that came built needs no tools.' },
+  { id: 'all.build.dev', spec: 'DECISIONS Packages', says: 'npm run dev serves the source, starts anew when it changes, and builds it again.' },
   { id: 'all.mcp.eras', spec: 'DESIGN The stack', says: 'Clients of the protocol with sessions and of the one without are served on one URL.' },
   { id: 'all.errors.internal', spec: 'DESIGN Errors', says: 'An unforeseen fault is INTERNAL: logged whole, shown without detail.' },
   { id: 'all.engines.alike', spec: 'DESIGN Two engines', says: 'SQLite and PostgreSQL behave alike.' },
@@ -228,7 +242,7 @@ export const requirements = [
   { id: 'serve.start.newer-database', spec: 'DECISIONS bus 1', says: 'A database made by a newer Parley, or not by Parley, is left as it is and named in the message.' },
   { id: 'serve.start.secret', spec: 'DECISIONS post 8', says: 'Without SECRET_KEY one is made on the first start and kept with mode 600.' },
   { id: 'serve.paths.slash', spec: 'DESIGN The doors', says: 'Every path works with and without a trailing slash.' },
-  { id: 'serve.config.sources', spec: 'DESIGN Interface', says: 'Settings come from the environment or .env; the environment wins.' },
+  { id: 'serve.config.sources', spec: 'DECISIONS all 19', says: 'Settings come from the environment, PARLEY_ENV_FILE, a checkout or ~/.parley; never the working folder.' },
   { id: 'serve.config.faults', spec: 'DESIGN Interface', says: 'Bad settings are one message that lists every fault, and exit code 2.' },
   { id: 'serve.health.live', spec: 'DESIGN Interface', says: 'GET /health/liveness answers while the process lives.' },
   { id: 'serve.health.ready', spec: 'DESIGN Interface', says: 'GET /health/readiness answers 200 only while the database does.' },
@@ -236,7 +250,7 @@ export const requirements = [
   { id: 'serve.store.faults', spec: 'DESIGN Nothing lost', says: 'PostgreSQL killed, silent, terminated, locked or cut: nothing acknowledged is lost, and it recovers itself.' },
   { id: 'serve.store.exhausted', spec: 'DESIGN Errors', says: 'Callers wait for a connection to PostgreSQL, then come back later: DB_BUSY with a hint, 503 with Retry-After.' },
   { id: 'serve.store.trips', spec: 'DESIGN Two engines, one SQL', says: 'On PostgreSQL a send to agents that are open to its sender, and a pop, wait for one answer each.' },
-  { id: 'serve.store.lanes', spec: 'DESIGN Two engines, one SQL', says: 'On PostgreSQL sends that wait for one mailbox share a commit; one that fails fails alone.' },
+  { id: 'serve.store.batches', spec: 'DESIGN Two engines, one SQL', says: 'On PostgreSQL sends that come at once share a commit; one that fails fails alone.' },
   { id: 'serve.store.unhurried', spec: 'DESIGN Two engines, one SQL', says: 'Migrations may take as long as they need, and wait for those of another node.' },
   { id: 'serve.store.gone', spec: 'DESIGN Nothing lost', says: 'A SQLite file deleted or replaced: no write is acknowledged, it is not ready, and the log has one line.' },
   { id: 'serve.store.checkpoint', spec: 'DESIGN Nothing lost', says: 'Server, bus and `doctor` take a SQLite file whose process died at any step of a checkpoint, whole.' },
@@ -293,6 +307,7 @@ export const requirements = [
   ...housekeeping,
   ...operations,
   ...oversight,
+  ...people,
   ...pages,
 
   // The post door

@@ -2,7 +2,7 @@
 import { describe, expect } from 'vitest'
 import { HubError } from '../../src/base/errors.ts'
 import { reader } from '../../src/core/hub/hub.ts'
-import { findLastChange } from '../../src/store/changes.ts'
+import { findLastChange } from '../../src/store/feed/changes.ts'
 import { eachEngine } from '../support/engines.ts'
 import { openTestHub, standInBridge } from '../support/hub.ts'
 import { repositoryFiles, type Source } from '../support/sources.ts'

@@ -1,4 +1,4 @@
-/** Who may do what: a line for each verb that doors can reach, tried in access.test.ts and shown in docs/access.md. */
+/** Who may do what: a line for each verb that doors can reach, tried in access.test.ts and shown in docs/internals/access-matrix.md. */
 
 /** A caller, and whose things it reaches for. */
 export const cases = {
@@ -125,6 +125,11 @@ export const matrix = {
     listKeys: readsAsAgent,
     listAllKeys: steering,
     registerOwned: steering,
+    invite: steering,
+    listInvitations: steering,
+    revokeInvitation: steering,
+    // The code is what lets them in; whoever may only read is given no key.
+    acceptInvitation: writes('yes', 'yes', 'yes', 'yes', 'yes', 'yes'),
     needSelf: ownKey,
     describeSelf: ownKey,
     canActAs: reads('yes', 'nothing', 'yes', 'yes', 'nothing', 'PROJECT_NOT_FOUND'),
@@ -133,6 +138,7 @@ export const matrix = {
     whois: readsProject,
     listAgents: readsProject,
     pageAgents: readsProject,
+    listAllAgents: reads('yes', 'yes', 'yes', 'yes', 'yes', 'nothing'),
     countAgents: reads('yes', 'yes', 'yes', 'yes', 'yes', 'nothing'),
   },
   leases: {
@@ -248,6 +254,7 @@ export const matrix = {
     overviewProject: readsProject,
     listBox: onPages('yes', 'AGENT_NOT_FOUND', 'PROJECT_NOT_FOUND'),
     showMessage: onPages('yes', 'MESSAGE_NOT_FOUND', 'PROJECT_NOT_FOUND'),
+    readMessage: onPages('yes', 'MESSAGE_NOT_FOUND', 'MESSAGE_NOT_FOUND'),
     listThreads: readsProject,
     showThread: onPages('yes', 'THREAD_NOT_FOUND', 'PROJECT_NOT_FOUND'),
     countAttention: anybody,
@@ -265,8 +272,10 @@ export const matrix = {
     listSuggestions: anybody,
     findWatchPlace: anybody,
     watchChanges: readsProject,
+    followMail: readsProject,
     sendAsOverseer: people,
     answerThread: writes('FORBIDDEN', 'FORBIDDEN', 'yes', 'yes', 'THREAD_NOT_FOUND', 'PROJECT_NOT_FOUND'),
+    answerMessage: writes('FORBIDDEN', 'FORBIDDEN', 'yes', 'yes', 'MESSAGE_NOT_FOUND', 'MESSAGE_NOT_FOUND'),
     setTopicStatus: people,
     markReadFor: people,
     decideContact: people,

@@ -1,22 +1,26 @@
 /** One call of each verb that doors can reach, as a door makes it, on what a case reaches for. */
 import { holdsKey } from '../../src/core/access/keys.ts'
 import { logIn } from '../../src/core/access/logins.ts'
-import { listHeldChores } from '../../src/core/access/oversight.ts'
+import { listHeldChores } from '../../src/core/access/steering.ts'
 import { canActAs } from '../../src/core/agents/acting.ts'
 import { needAgent, needHome } from '../../src/core/agents/agents.ts'
+import { acceptInvitation, invite, listInvitations, revokeInvitation } from '../../src/core/agents/invitations.ts'
 import { createKey, listAllKeys, listKeys, revokeKeys, rotateKey } from '../../src/core/agents/keys.ts'
 import { describeSelf, needSelf, registerOwned } from '../../src/core/agents/owned.ts'
-import { countAgents, listAgents, pageAgents, whois } from '../../src/core/agents/profiles.ts'
+import { countAgents, listAgents, listAllAgents, pageAgents, whois } from '../../src/core/agents/profiles.ts'
 import { createIdentity, register } from '../../src/core/agents/registration.ts'
 import { describeCommits, findCommits, listRecentCommits } from '../../src/core/archive/commits.ts'
 import { backUp } from '../../src/core/backups/writing.ts'
-import { callBridged, listCallable } from '../../src/core/bridge/calling.ts'
-import { grantServer, listServerGrants, revokeServerGrant } from '../../src/core/bridge/grants.ts'
+import { approveConnection } from '../../src/core/contact-requests/codes.ts'
+import { answerConnection, requestConnection } from '../../src/core/contact-requests/connecting.ts'
+import { listPendingConnections } from '../../src/core/contact-requests/pending.ts'
+import { requestContact, respondContact } from '../../src/core/contact-requests/requests.ts'
 import { listContacts, setContactPolicy } from '../../src/core/contacts/links.ts'
 import type { Hub } from '../../src/core/hub/hub.ts'
 import { describeGuard, installGuard, uninstallGuard } from '../../src/core/leases/guard.ts'
 import { listExpiring, listLeases, release, renew, reserve } from '../../src/core/leases/leases.ts'
 import { lookForConflicts, prepareForThread, shakeHands, startWork } from '../../src/core/macros/work.ts'
+import { watchAgent } from '../../src/core/mail/arrivals.ts'
 import { claimMessage, keepSessionKey, markReadCalled } from '../../src/core/mail/claims.ts'
 import { listConversations } from '../../src/core/mail/conversations.ts'
 import { freeLeases } from '../../src/core/mail/freeing.ts'
@@ -25,19 +29,16 @@ import { listInbox, listOutbox } from '../../src/core/mail/inbox.ts'
 import { acknowledgeMessage, markRead } from '../../src/core/mail/receipts.ts'
 import { acknowledge, take } from '../../src/core/mail/take.ts'
 import { listUnread, needCounterpart } from '../../src/core/mail/unread.ts'
-import { watchAgent } from '../../src/core/mail/watching.ts'
 import { converse } from '../../src/core/messages/conversing.ts'
 import { reply } from '../../src/core/messages/reply.ts'
 import { send } from '../../src/core/messages/send.ts'
 import { ensureProject, listProjects, needProject } from '../../src/core/projects/projects.ts'
-import { approveConnection } from '../../src/core/requests/codes.ts'
-import { answerConnection, requestConnection } from '../../src/core/requests/connecting.ts'
-import { listPendingConnections } from '../../src/core/requests/pending.ts'
-import { requestContact, respondContact } from '../../src/core/requests/requests.ts'
+import { callBridged, listCallable } from '../../src/core/remote-tools/calling.ts'
+import { grantServer, listServerGrants, revokeServerGrant } from '../../src/core/remote-tools/grants.ts'
 import { searchProject } from '../../src/core/search/project.ts'
 import { searchTopics } from '../../src/core/search/topics.ts'
+import { readByHash, readEnclosure } from '../../src/core/threads/attachments.ts'
 import { findListed, listDirectory } from '../../src/core/threads/directory.ts'
-import { readByHash, readEnclosure } from '../../src/core/threads/enclosures.ts'
 import { createGrant, listGrants, revokeGrant } from '../../src/core/threads/grants.ts'
 import { listOwnThreads, viewThread } from '../../src/core/threads/hub-threads.ts'
 import { needMessage, readThread } from '../../src/core/threads/mail-threads.ts'
@@ -62,7 +63,7 @@ import { awaitNews, findEntry, findLastSeq, findStart, readEntries } from '../..
 import { exportProject } from '../../src/core/transfers/exporting.ts'
 import { importProject } from '../../src/core/transfers/importing.ts'
 import type { ExportRecord } from '../../src/core/transfers/records.ts'
-import { start } from '../../src/store/places.ts'
+import { start } from '../../src/store/feed/positions.ts'
 import { inRepository } from '../support/guard.ts'
 import { now } from '../support/hub.ts'
 import type { Verb } from './matrix.ts'
@@ -103,6 +104,11 @@ export const calls: Readonly<Record<Verb, Call>> = {
   listKeys: async (hub, target) => void (await listKeys(hub, acting(target))),
   listAllKeys: async (hub, { caller }) => (await listAllKeys(hub, caller)).keys,
   registerOwned: (hub, { caller, project }) => registerOwned(hub, caller, { project, name: 'NewOwned' }),
+  invite: (hub, { caller, project }) => invite(hub, caller, { project, name: 'Asked', door: 'mail', ttlMs: 60_000 }),
+  listInvitations: async (hub, { caller }) => (await listInvitations(hub, caller)).invitations,
+  revokeInvitation: (hub, { caller, project }) => revokeInvitation(hub, caller, { project, name: 'Asked' }),
+  acceptInvitation: (hub, { caller, name, invitation: code }) =>
+    acceptInvitation(hub, caller, { name: `${name}Guest`, code, address: '::1' }),
   needSelf: (hub, { caller }) => needSelf(hub, caller),
   describeSelf: (hub, { caller }) => describeSelf(hub, caller),
   canActAs: async (hub, target) => ((await canActAs(hub, acting(target))) ? true : []),
@@ -111,6 +117,8 @@ export const calls: Readonly<Record<Verb, Call>> = {
   whois: (hub, { caller, project, name }) => whois(hub, caller, project, name),
   listAgents: async (hub, { caller, project }) => (await listAgents(hub, caller, project, { limit: 10 })).agents,
   pageAgents: async (hub, { caller, project }) => (await pageAgents(hub, caller, project, { limit: 10 })).agents,
+  listAllAgents: async (hub, { caller, topic }) =>
+    (await listAllAgents(hub, caller, { limit: 50 })).agents.filter(({ projectId }) => projectId === topic.projectId),
   countAgents: async (hub, { caller, topic }) => {
     const projects = [{ id: topic.projectId, slug: '', key: '', createdAt: 0 }]
     return [...(await countAgents(hub, caller, projects)).values()]

@@ -1,21 +1,22 @@
 /** One call of each verb of the pages, as the web door makes it. */
 import type { Hub } from '../../src/core/hub/hub.ts'
-import { readActivity } from '../../src/core/oversight/activity.ts'
-import { answerThread, listAnswers, setTopicStatus } from '../../src/core/oversight/answers.ts'
-import { listAttached, readAttachment } from '../../src/core/oversight/attachments.ts'
-import { countAttention, countPressing, listAttention } from '../../src/core/oversight/attention.ts'
-import { listBox } from '../../src/core/oversight/box.ts'
-import { listProjectContacts } from '../../src/core/oversight/contacts.ts'
-import { decideContact, markReadFor, remind } from '../../src/core/oversight/deciding.ts'
-import { listAllMail, listAllThreads } from '../../src/core/oversight/inbox.ts'
-import { listWatchedLeases } from '../../src/core/oversight/leases.ts'
-import { showMessage } from '../../src/core/oversight/message.ts'
-import { listAddressable, sendAsOverseer } from '../../src/core/oversight/overseer.ts'
-import { listWatchedProjects, overviewProject } from '../../src/core/oversight/projects.ts'
-import { decideRelated, listSuggestions } from '../../src/core/oversight/related.ts'
-import { searchMail } from '../../src/core/oversight/searching.ts'
-import { listThreads, showThread } from '../../src/core/oversight/threads.ts'
-import { findWatchPlace, watchChanges } from '../../src/core/oversight/watching.ts'
+import { readActivity } from '../../src/core/pages/activity.ts'
+import { listBox } from '../../src/core/pages/agent-mail.ts'
+import { listAttached, readAttachment } from '../../src/core/pages/attachments.ts'
+import { countAttention, countPressing, listAttention } from '../../src/core/pages/attention.ts'
+import { listProjectContacts } from '../../src/core/pages/contacts.ts'
+import { decideContact, markReadFor, remind } from '../../src/core/pages/decisions.ts'
+import { findWatchPlace, watchChanges } from '../../src/core/pages/events.ts'
+import { followMail } from '../../src/core/pages/follow-mail.ts'
+import { listWatchedLeases } from '../../src/core/pages/leases.ts'
+import { readMessage, showMessage } from '../../src/core/pages/message.ts'
+import { listAddressable, sendAsOverseer } from '../../src/core/pages/overseer.ts'
+import { answerMessage, answerThread, listAnswers, setTopicStatus } from '../../src/core/pages/person-answers.ts'
+import { listWatchedProjects, overviewProject } from '../../src/core/pages/projects.ts'
+import { decideRelated, listSuggestions } from '../../src/core/pages/related.ts'
+import { searchMail } from '../../src/core/pages/search.ts'
+import { listThreads, showThread } from '../../src/core/pages/threads.ts'
+import { listAllMail, listAllThreads } from '../../src/core/pages/unified-inbox.ts'
 import type { Target } from './world.ts'
 
 type Call = (hub: Hub, target: Target) => Promise<unknown>
@@ -32,6 +33,7 @@ export const watched = {
   overviewProject: (hub, { caller, project }) => overviewProject(hub, caller, project),
   listBox: (hub, { caller, project, name }) => listBox(hub, caller, project, { name, box: 'inbox', ...page }),
   showMessage: (hub, { caller, project, messageId }) => showMessage(hub, caller, project, messageId),
+  readMessage: (hub, { caller, messageId }) => readMessage(hub, caller, messageId),
   listThreads: (hub, { caller, project }) => listThreads(hub, caller, project, page),
   showThread: (hub, { caller, project, thread }) => showThread(hub, caller, project, { thread }),
   countAttention: (hub, { caller }) => countAttention(hub, caller),
@@ -49,9 +51,11 @@ export const watched = {
   listSuggestions: async (hub, { caller }) => void (await listSuggestions(hub, caller)),
   findWatchPlace: async (hub, { caller }) => void (await findWatchPlace(hub, caller)),
   watchChanges: async (hub, { caller, project }) => (await watchChanges(hub, caller, { project, tell: () => {} }))(),
+  followMail: async (hub, { caller, project }) => (await followMail(hub, caller, { project, tell: async () => {} }))(),
   sendAsOverseer: (hub, { caller, project, name }) =>
     sendAsOverseer(hub, caller, { project, recipients: [name], subject: 'stop', body: 'please' }),
   answerThread: (hub, { caller, project, thread }) => answerThread(hub, caller, project, { thread, body: 'yes' }),
+  answerMessage: (hub, { caller, messageId }) => answerMessage(hub, caller, { messageId, body: 'yes' }),
   setTopicStatus: (hub, { caller, project, topic }) =>
     setTopicStatus(hub, caller, project, { thread: topic.uid, status: 'open' }),
   markReadFor: (hub, { caller, project, name }) => markReadFor(hub, caller, project, { name, ids: 'all' }),

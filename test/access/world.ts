@@ -4,15 +4,16 @@ import { agentCaller, auditorCaller, type Caller, local, operator, tokenCaller }
 import { hashKey } from '../../src/core/access/keys.ts'
 import type { Acting } from '../../src/core/agents/acting.ts'
 import { type Agent, ensureAgent } from '../../src/core/agents/agents.ts'
+import { invite } from '../../src/core/agents/invitations.ts'
 import { createKey } from '../../src/core/agents/keys.ts'
-import { grantServer } from '../../src/core/bridge/grants.ts'
+import { requestConnection } from '../../src/core/contact-requests/connecting.ts'
+import { requestContact } from '../../src/core/contact-requests/requests.ts'
 import type { Hub } from '../../src/core/hub/hub.ts'
 import { publicIds } from '../../src/core/hub/public-ids.ts'
 import { reserve } from '../../src/core/leases/leases.ts'
 import { take } from '../../src/core/mail/take.ts'
 import { send } from '../../src/core/messages/send.ts'
-import { requestConnection } from '../../src/core/requests/connecting.ts'
-import { requestContact } from '../../src/core/requests/requests.ts'
+import { grantServer } from '../../src/core/remote-tools/grants.ts'
 import { createGrant } from '../../src/core/threads/grants.ts'
 import { join } from '../../src/core/topics/members.ts'
 import { remark } from '../../src/core/topics/remarks.ts'
@@ -54,6 +55,8 @@ export interface Target {
   readonly word: string
   readonly lent: { readonly clientId: string; readonly loan: string }
   readonly topic: Topic
+  /** The code of an invitation for `${name}Guest`. */
+  readonly invitation: string
   /** What tells the holder of the name from others. */
   readonly holder: string
 }
@@ -119,6 +122,8 @@ async function furnish(
   const idOf = await publicIds(hub)
   const askedBy = async (from: string) => idOf('contact', (await requestContact(hub, as(from), { to: { name } })).id)
   const [connection, denied] = [await askedBy(suitor), await askedBy(unwanted)]
+  const guest = { project, name: `${name}Guest`, door: 'mailbox', ttlMs: 600_000 } as const
+  const { code: invitation } = await invite(hub, operator, guest)
   const thread = `T-${name}`
   const draft = { to: [{ name }], subject: 'plan', thread, ackRequired: true }
   const lent = await take(hub, as(name), { ...now, loanMs: 600_000 })
@@ -147,6 +152,7 @@ async function furnish(
     other,
     stranger,
     code,
+    invitation,
     connection,
     denied,
     messageId,

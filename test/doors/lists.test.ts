@@ -135,6 +135,35 @@ describe('A list in an answer', () => {
     const contacts = { project_key: project, agent_name: 'BlueLake' }
     expect(await desk.door.callWhole('list_contacts', contacts)).toMatchObject({ has_more: false })
   })
+
+  verifies('mail.lists.onwards', 'contacts come in pages, and so do leases of an agent that holds many', async () => {
+    const { door, project: project_key } = await newDesk(parley())
+    const as = { project_key, agent_name: 'GreenCastle' }
+    for (const to_agent of ['BlueLake', 'RedStone'])
+      await door.call('request_contact', { project_key, from_agent: 'GreenCastle', to_agent })
+    const page = (before?: unknown) =>
+      door.callWhole<{ result: { to: string }[]; has_more: boolean; next_before?: number }>('list_contacts', {
+        ...as,
+        limit: 1,
+        before_id: before,
+      })
+    const first = await page()
+    expect(first).toMatchObject({ result: [{ to: 'RedStone' }], has_more: true, next_before: expect.any(Number) })
+    const last = await page(first.next_before)
+    expect(last).toMatchObject({ result: [{ to: 'BlueLake' }], has_more: false })
+    expect(last).not.toHaveProperty('next_before')
+
+    const paths = Array.from({ length: 60 }, (_, n) => `src/${n}.ts`)
+    await door.call('file_reservation_paths', { ...as, paths })
+    await door.call('file_reservation_paths', { ...as, paths: paths.map((path) => `lib/${path}`) })
+    const held = await door.call<{ has_more: boolean; note: string }>('release_file_reservations', {
+      ...as,
+      paths: ['nothing'],
+    })
+    expect(held).toMatchObject({ file_reservations: { length: 100 }, has_more: true })
+    const [uri = ''] = /resource:\/\/\S+/.exec(held.note) ?? []
+    expect((await read(uri)).value).toMatchObject({ length: 120 })
+  })
 })
 
 describe('A list among the arguments', () => {

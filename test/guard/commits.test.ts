@@ -120,7 +120,7 @@ verifies('mail.guard.person', 'a person is stopped too, is warned only, or skips
   })
   expect(await commit(undefined, { PARLEY_GUARD: 'warn' })).toMatchObject({
     code: 0,
-    said: expect.stringMatching(/warning: this commit has files[\s\S]*held by GreenCastle[\s\S]*made all the same/),
+    said: expect.stringMatching(/warning: this commit has files[\s\S]*held by GreenCastle[\s\S]*made anyway/),
   })
   await write({ a: '2' })
   expect(await commit(undefined, { PARLEY_GUARD: 'off' })).toEqual({

@@ -143,12 +143,12 @@ eachEngine('An export with attachments', (open) => {
           bad: change(zip, (line) => line.replace(/"base64":"..../, '"base64":"AAAA')),
         },
         'no base64': {
-          why: /Line \d+ is none of an export/,
+          why: /Line \d+ is not part of an export/,
           bad: change(zip, (line) => line.replace(/"base64":"..../, '"base64":"!!!!')),
         },
         'a file is missing': { why: /of message \d+ is not in it/, bad: lines.filter((_, at) => at !== zip) },
         'a path outside': {
-          why: /Line \d+ is none of an export/,
+          why: /Line \d+ is not part of an export/,
           bad: lines.map((line) => line.replaceAll(pathOf(notes, 'zip'), `../../${sha1(notes)}.zip`)),
         },
         'another size': {
@@ -172,14 +172,14 @@ eachEngine('An export with attachments', (open) => {
           bad: change(first, (line) => line.replace(/("data_uri":")data:image\/webp/, '$1data:text/html')),
         },
         'too many attachments': {
-          why: /Line \d+ is none of an export/,
+          why: /Line \d+ is not part of an export/,
           bad: change(first, (line) => {
             const { message } = JSON.parse(line) as { message: { attachments: Attached[] } }
             return JSON.stringify({ message: { ...message, attachments: Array(21).fill(message.attachments[0]) } })
           }),
         },
         'a link that runs': {
-          why: /Line \d+ is none of an export/,
+          why: /Line \d+ is not part of an export/,
           bad: change(first, (line) => {
             const { message } = JSON.parse(line) as { message: object }
             return JSON.stringify({

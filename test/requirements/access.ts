@@ -3,8 +3,8 @@
 // biome-ignore format: a table, one promise a line
 export const access = [
   { id: 'access.verbs.callers', spec: 'DESIGN Callers', says: 'Every verb that a door can reach takes its caller, and the rule sits in the verb.' },
-  { id: 'access.verbs.matrix', spec: 'DESIGN Callers', says: 'Each caller may do what docs/access.md says with its own and with others’ things, and no more.' },
-  { id: 'access.verbs.doors', spec: 'DESIGN Callers', says: 'Through every door each caller may do what docs/access.md says of the verb behind it, and no more.' },
+  { id: 'access.verbs.matrix', spec: 'DESIGN Callers', says: 'Each caller may do what the access matrix says with its own and with others’ things, and no more.' },
+  { id: 'access.verbs.doors', spec: 'DESIGN Callers', says: 'Through every door each caller may do what the access matrix says of the verb behind it, and no more.' },
   { id: 'access.key.protects', spec: 'DESIGN Interplay', says: 'Once an agent has a key, only its holder and the operator act as it; every process knows within a second.' },
   { id: 'access.key.credentials', spec: 'DECISIONS all 11', says: 'A key is taken as Authorization: Bearer and as X-API-Key, at every HTTP door; a wrong one is refused.' },
   { id: 'access.key.hash', spec: 'DESIGN Callers', says: 'A key is shown once and kept as a hash only.' },

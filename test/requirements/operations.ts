@@ -28,4 +28,10 @@ export const operations = [
   { id: 'cli.doctor.sound', spec: 'mail.md CLI', says: '`doctor` finds nothing wrong with a sound installation, and makes and changes nothing.' },
   { id: 'cli.doctor.finds', spec: 'mail.md CLI', says: '`doctor` finds each fault, says what to do about it, and ends with exit code 1.' },
   { id: 'cli.developer.checks', spec: 'mail.md CLI', says: '`lint` and `typecheck` run the checks of a checkout, and say so where there is none.' },
+  { id: 'cli.serve.detach', spec: 'mail.md CLI', says: '`serve --detach` comes back once the server is ready, or says why it is not; `stop` ends it.' },
+  { id: 'cli.status.shown', spec: 'mail.md CLI', says: '`status` shows the servers of a store, killed ones not, and ends with 3 where none runs.' },
+  { id: 'cli.config.shown', spec: 'DECISIONS all 19', says: '`config show` lists every setting in force and where it comes from, with secrets hidden.' },
+  { id: 'cli.token.kept', spec: 'mail.md CLI', says: '`token` keeps the operator\'s token in a file of mode 600, which `serve` and commands read.' },
+  { id: 'cli.completions.all', spec: 'mail.md CLI', says: 'Completions of bash, zsh and fish, and the manual page, know every command and option.' },
+  { id: 'cli.help.short', spec: 'mail.md CLI', says: 'An unknown command is answered with the nearest one; commands that speak MCP say so to a terminal.' },
 ] as const satisfies readonly Requirement[]

@@ -3,7 +3,7 @@ import type { Requirement } from '../requirements.ts'
 
 // biome-ignore format: a table, one promise a line
 export const settings = [
-  { id: 'serve.config.people', spec: 'DECISIONS all 19', says: 'The .env of the working folder counts for serve and every command that a person types, not for bus.' },
+  { id: 'serve.config.people', spec: 'DECISIONS all 19', says: 'The .env of ~/.parley counts for serve, every command and bus; that of the working folder for none.' },
   { id: 'serve.config.strangers', spec: 'DECISIONS all 19', says: 'An unknown name in .env, or a variable nearly named like a setting, is a warning with the nearest name.' },
   { id: 'cli.store.none', spec: 'DECISIONS all 19', says: 'A command for people makes no store: where there is none, it says so and ends with exit code 1.' },
   { id: 'serve.secret.weak', spec: 'DECISIONS post 10', says: 'A signing key that is short, plain or an example is refused, from the setting and from secret.key.' },

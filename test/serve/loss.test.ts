@@ -72,10 +72,11 @@ const damages: Record<string, { damage(file: string): void; says: RegExp }> = {
   },
 }
 
+/** Every file of the store. Notes of running servers come and go, and -shm is SQLite's own. */
 const everything = (folder: string) =>
   Object.fromEntries(
     readdirSync(folder)
-      .filter((name) => !name.endsWith('-shm'))
+      .filter((name) => !name.endsWith('-shm') && name !== 'running')
       .map((name) => [name, readFileSync(join(folder, name)).toString('base64')]),
   )
 

@@ -1,5 +1,5 @@
 /** Starts that cannot be: databases that are not this Parley's, settings that are wrong, commands that do not exist. */
-import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, test } from 'vitest'
@@ -93,7 +93,7 @@ describe('Settings', () => {
     expect(run).toMatchObject({ code: 2, stdout: '' })
     const [first, ...lines] = run.stderr.trimEnd().split('\n')
     expect(first).toBe('Parley cannot start with these settings:')
-    expect(lines.pop()).toContain('docs/config.md')
+    expect(lines.pop()).toContain('docs/settings.md')
     expect(lines.map((line) => /^ {2}- ([A-Z_]+) must /.exec(line)?.[1]).sort()).toEqual([
       'DATABASE_URL',
       'HTTP_ALLOW_LOCALHOST_UNAUTHENTICATED',
@@ -152,10 +152,11 @@ describe('Settings', () => {
     expect(run.stderr).toContain('HTTP_PORT')
   })
 
-  verifies('serve.config.sources', 'come from .env in the working folder, and the environment wins', async () => {
+  verifies('serve.config.sources', 'come from .env in ~/.parley, and the environment wins', async () => {
     const storage = await temporaryFolder()
     const text = 'HTTP_ALLOW_LOCALHOST_UNAUTHENTICATED=false\nHTTP_BEARER_TOKEN="from the file"\n'
-    await writeFile(join(storage, '.env'), text)
+    await mkdir(join(storage, '.parley'))
+    await writeFile(join(storage, '.parley', '.env'), text)
     const token = 'from-the-environment'
     const parley = await startParley({ storage, env: { HTTP_BEARER_TOKEN: token } })
     await expect(mailbox(parley, 'alice').check()).rejects.toThrow('401')
@@ -163,15 +164,19 @@ describe('Settings', () => {
     expect(await mailbox(parley, 'alice', { headers }).check()).toBeNull()
   })
 
-  verifies('serve.config.sources', 'come from the file that PARLEY_ENV_FILE names instead', async () => {
-    const storage = await temporaryFolder()
-    await writeFile(join(storage, '.env'), 'HTTP_PORT=not used\n')
-    await writeFile(join(storage, 'other.env'), 'MAILBOX_MAX_DEPTH=1\n')
-    const parley = await startParley({ storage, env: { PARLEY_ENV_FILE: 'other.env' } })
-    const alice = mailbox(parley, 'alice')
-    await alice.send('bob', 'one')
-    await expect(alice.send('bob', 'two')).rejects.toMatchObject({ code: 'MAILBOX_FULL' })
-  })
+  verifies(
+    'serve.config.sources',
+    'come from the file that PARLEY_ENV_FILE names, and not from the working folder',
+    async () => {
+      const storage = await temporaryFolder()
+      await writeFile(join(storage, '.env'), 'HTTP_PORT=not used\n')
+      await writeFile(join(storage, 'other.env'), 'MAILBOX_MAX_DEPTH=1\n')
+      const parley = await startParley({ storage, env: { PARLEY_ENV_FILE: 'other.env' } })
+      const alice = mailbox(parley, 'alice')
+      await alice.send('bob', 'one')
+      await expect(alice.send('bob', 'two')).rejects.toMatchObject({ code: 'MAILBOX_FULL' })
+    },
+  )
 })
 
 describe('The command line', () => {
@@ -196,11 +201,11 @@ describe('The command line', () => {
     [['serve', 'now'], 'too many arguments'],
     [['serve', '--port'], 'argument missing'],
     [[], 'Usage: parley'],
-  ])('refuses %j and shows what there is', async (args, reason) => {
+  ])('refuses %j and says where to look', async (args, reason) => {
     const refused = await run(...args)
     expect(refused).toMatchObject({ code: 2, stdout: '' })
     expect(refused.stderr).toContain(reason)
-    expect(refused.stderr).toContain('Usage: parley')
+    expect(refused.stderr).toContain(args.length === 0 ? 'Usage: parley' : '--help')
   })
 })
 

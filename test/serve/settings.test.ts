@@ -16,20 +16,21 @@ verifies(
   'A server warns in its log, a command on stderr, and neither tells a value',
   async () => {
     const storage = await temporaryFolder()
-    await writeFile(join(storage, '.env'), 'HTTP_BEARER_TOKN=hush-hush\n')
-    const env = { LOG_LEVL: 'hush-hush' }
+    const file = join(storage, 'settings.env')
+    await writeFile(file, 'HTTP_BEARER_TOKN=hush-hush\n')
+    const env = { LOG_LEVL: 'hush-hush', PARLEY_ENV_FILE: file }
     const parley = await startParley({ storage, env })
     const warnings = parley.output.stderr
       .trimEnd()
       .split('\n')
       .map((line) => JSON.parse(line))
     expect(warnings).toMatchObject([
-      { level: 40, msg: '.env: Parley knows no setting HTTP_BEARER_TOKN; the nearest is HTTP_BEARER_TOKEN.' },
+      { level: 40, msg: `${file}: Parley knows no setting HTTP_BEARER_TOKN; the nearest is HTTP_BEARER_TOKEN.` },
       { level: 40, msg: 'The environment has LOG_LEVL, which is no setting; the nearest is LOG_LEVEL.' },
     ])
-    const run = await parleyCommand({ storage }, ['acks', 'overdue', 'commons', 'alice'], { env, cwd: storage })
+    const run = await parleyCommand({ storage }, ['acks', 'overdue', 'commons', 'alice'], { env })
     expect(run.stderr.match(/^warning: .*\n/gm)).toEqual([
-      'warning: .env: Parley knows no setting HTTP_BEARER_TOKN; the nearest is HTTP_BEARER_TOKEN.\n',
+      `warning: ${file}: Parley knows no setting HTTP_BEARER_TOKN; the nearest is HTTP_BEARER_TOKEN.\n`,
       'warning: The environment has LOG_LEVL, which is no setting; the nearest is LOG_LEVEL.\n',
     ])
     expect(parley.output.stdout + parley.output.stderr + run.stdout + run.stderr).not.toContain('hush')

@@ -1,5 +1,4 @@
 /** The commands for people, beside a running Parley. */
-import { devNull } from 'node:os'
 import { PassThrough } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { expect } from 'vitest'
@@ -32,9 +31,7 @@ export async function parleyCommand(
   const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()]
   stdin.end(input)
   const printed = [stdout, stderr].map((stream) => text(stream))
-  // Where this process runs, a developer may have a `.env`.
-  const file = cwd === undefined ? { PARLEY_ENV_FILE: devNull } : {}
-  const code = await runProgram(args, { env: bareEnv(storage, { ...file, ...env }), stdin, stdout, stderr })
+  const code = await runProgram(args, { env: bareEnv(storage, env), stdin, stdout, stderr })
   if (cwd !== undefined) process.chdir(before)
   for (const stream of [stdout, stderr]) stream.end()
   const [out = '', err = ''] = await Promise.all(printed)

@@ -1,11 +1,11 @@
 /** Writers whose transactions a test interleaves by hand, and a follower that notes what it was handed. */
 import sql from 'sql-template-tag'
 import { expect } from 'vitest'
-import type { InsideFollower } from '../../src/core/hub/followers.ts'
-import { stepInside } from '../../src/core/hub/following.ts'
+import type { Projection } from '../../src/core/feed/projections.ts'
+import { stepProjection } from '../../src/core/feed/projections.ts'
 import { type Hub, inside } from '../../src/core/hub/hub.ts'
 import type { Db, Tx } from '../../src/db/port.ts'
-import { insertChanges, type Recorded } from '../../src/store/changes.ts'
+import { insertChanges, type Recorded } from '../../src/store/feed/changes.ts'
 
 /** The n-th change of a writer; it has run when this ends. */
 export async function write(tx: Tx, actor: string, n: number): Promise<void> {
@@ -42,7 +42,7 @@ export async function noting(db: Db, name = 'noting') {
   const note = async (tx: Tx, what: string) => {
     await tx.all(sql`INSERT INTO noted (n, what) SELECT COUNT(*), ${what} FROM noted`)
   }
-  const follower: InsideFollower = {
+  const follower: Projection = {
     name,
     async take(tx, changes) {
       for (const change of changes) await note(tx, named(change))
@@ -66,9 +66,9 @@ export async function nothingHidden({ [inside]: { db } }: Hub): Promise<void> {
 }
 
 /** Steps until nothing is left, also nothing that an open transaction of another test on the same server hides. */
-export async function catchUp(hub: Hub, follower: InsideFollower): Promise<void> {
+export async function catchUp(hub: Hub, follower: Projection): Promise<void> {
   await nothingHidden(hub)
-  while ((await stepInside(hub, follower)) !== 'done');
+  while ((await stepProjection(hub, follower)) !== 'done');
 }
 
 export const dbOf = (hub: Hub): Db => hub[inside].db

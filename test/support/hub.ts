@@ -5,11 +5,11 @@ import { createIds } from '../../src/base/ids.ts'
 import type { Log } from '../../src/base/log.ts'
 import { createMetrics } from '../../src/base/metrics.ts'
 import { commons } from '../../src/base/names.ts'
-import { plainAnnotations } from '../../src/bridge/cleaning.ts'
 import { local } from '../../src/core/access/callers.ts'
 import type { Acting } from '../../src/core/agents/acting.ts'
 import { type Hub, type HubParts, openHub, type Rules } from '../../src/core/hub/hub.ts'
 import type { Db } from '../../src/db/port.ts'
+import { plainAnnotations } from '../../src/remote-tools/cleaning.ts'
 import { TestClock } from './clock.ts'
 
 export interface TestHubOptions {

@@ -8,15 +8,15 @@ import { text } from 'node:stream/consumers'
 import { onTestFinished } from 'vitest'
 import { root } from './sources.ts'
 
-/** TypeScript, so that only a new enough Node can run it. It does what its first argument says. */
+/** It does what its first argument says. */
 const standIn = `
-  const [what, value]: string[] = process.argv.slice(2)
+  const [what, value] = process.argv.slice(2)
   if (what === 'pid') console.log(process.pid)
   if (what === 'echo') process.stdin.pipe(process.stdout)
   if (what === 'exit') process.exitCode = Number(value)
   if (what === 'die') process.kill(process.pid, value)
   if (what === 'catch') {
-    process.on(value as NodeJS.Signals, () => process.exit(42))
+    process.on(value, () => process.exit(42))
     setInterval(() => {}, 1000)
     console.log('ready')
   }`
@@ -59,15 +59,15 @@ export async function installation({ npm }: { npm?: string } = {}): Promise<Inst
   const path = join(folder, 'path')
   const calls = join(folder, 'npm-calls')
   await cp(join(root, 'bin'), join(folder, 'bin'), { recursive: true })
-  await mkdir(join(folder, 'src'))
+  await mkdir(join(folder, 'dist'))
   await mkdir(path)
   await writeFile(join(folder, 'package.json'), '{ "type": "module" }')
-  await writeFile(join(folder, 'src', 'main.ts'), standIn)
+  await writeFile(join(folder, 'dist', 'main.js'), standIn)
   await writeFile(join(folder, 'npm.cjs'), pretendedNpm)
   await writeFile(join(path, 'npm'), npm ?? `#!/bin/sh\nexec "${process.execPath}" "${join(folder, 'npm.cjs')}" "$@"\n`)
   await chmod(join(path, 'npm'), 0o755)
   await writeFile(calls, '')
-  const env = { PATH: path, NPM_CALLS: calls }
+  const env = { PATH: path, NPM_CALLS: calls, XDG_CACHE_HOME: join(folder, 'cache') }
   return {
     folder,
     npmCalls: async () => (await readFile(calls, 'utf8')).split('\n').filter(Boolean),

@@ -2,8 +2,8 @@
 import { posix } from 'node:path'
 import { type Source, withoutComments } from './sources.ts'
 
-/** Pure rooms on the floor of base: they see base, `digest` splits words as `fulltext` does, and `llm` keeps answers in `redis`. */
-const pure = ['globs', 'fulltext', 'digest', 'llm', 'redis', 'attachments', 'bridge']
+/** Pure rooms on the floor of base: they see base, `summaries` splits words as `fulltext` does, and `llm` keeps answers in `redis`. */
+const pure = ['globs', 'fulltext', 'summaries', 'llm', 'redis', 'attachments', 'remote-tools', 'guard']
 
 /** What each layer may import besides itself. */
 const below: Readonly<Record<string, readonly string[]>> = {
@@ -17,43 +17,44 @@ const below: Readonly<Record<string, readonly string[]>> = {
   db: ['base'],
   globs: ['base'],
   fulltext: ['base'],
-  digest: ['fulltext', 'base'],
+  summaries: ['fulltext', 'base'],
   llm: ['redis', 'base'],
   redis: ['base'],
   attachments: ['base'],
-  bridge: ['base'],
+  'remote-tools': ['base'],
+  guard: ['globs', 'base'],
   base: [],
 }
 
 /** The rooms of core in their order: each may use those before it, never one behind it. */
-const rooms = [
+export const rooms = [
   'hub',
+  'feed',
   'access',
   'projects',
   'agents',
   'leases',
   'contacts',
   'messages',
-  'requests',
+  'contact-requests',
   'mail',
   'topics',
   'threads',
-  'bridge',
+  'remote-tools',
   'archive',
   'search',
   'tasks',
   'macros',
-  'oversight',
+  'pages',
   'transfers',
   'backups',
-  'waking',
 ]
 
 /** Folders of `doors` that serve every door. */
 const sharedDoors = ['mcp', 'http', 'words']
 
 /** Doors at the other end of a wire: clients of a server, which have no hub. */
-const remoteDoors = ['mailbox-client']
+const remoteDoors = ['mailbox-client', 'connect']
 
 /** Each forbidden import as `file imports file`. */
 export function violations(sources: readonly Source[]): string[] {

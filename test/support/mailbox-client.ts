@@ -6,9 +6,9 @@ import { pino } from 'pino'
 import { onTestFinished } from 'vitest'
 import { systemClock } from '../../src/base/clock.ts'
 import { createIds } from '../../src/base/ids.ts'
-import { Bridge, type BridgeParts } from '../../src/doors/mailbox-client/bridge/bridge.ts'
-import { createGateway } from '../../src/doors/mailbox-client/bridge/gateway.ts'
-import { Errands } from '../../src/doors/mailbox-client/errands.ts'
+import { Bridge, type BridgeParts } from '../../src/doors/mailbox-client/openclaw/bridge.ts'
+import { createGateway } from '../../src/doors/mailbox-client/openclaw/gateway.ts'
+import { Retries } from '../../src/doors/mailbox-client/retries.ts'
 import { createServer, type Server } from '../../src/doors/mailbox-client/server.ts'
 import { gatewayToken } from './gateway.ts'
 import { type EraName, eras, type ToolResult } from './parley.ts'
@@ -129,15 +129,15 @@ export function bridgeHere(
     client = ids.short(),
     clock: own = clock,
   } = options
-  const errands = new Errands({ clock, ids, log: silent })
+  const retries = new Retries({ clock, ids, log: silent })
   const bridge = new Bridge({
     server: createServer({ url: parley.url, key, clock, ids, client }),
     gateway: createGateway({ url: gateway.url, token: gatewayToken, clock }),
-    ...{ errands, clock: own, ids, log: silent, mode, sessionKey, maxTurns },
+    ...{ retries, clock: own, ids, log: silent, mode, sessionKey, maxTurns },
   })
   onTestFinished(async () => {
     bridge.close()
-    await errands.close(1000)
+    await retries.close(1000)
   })
   return bridge
 }

@@ -1,5 +1,5 @@
 /** A screen that is made up: a terminal of some width, or a pipe. */
-import type { Screen } from '../../src/doors/cli/screen.ts'
+import type { Screen } from '../../src/doors/cli/terminal/screen.ts'
 
 export function testScreen({ tty, width = 80 }: { tty: boolean; width?: number }) {
   const seen = { out: '', err: '' }

@@ -1,6 +1,6 @@
 /** Every row that a backup keeps, to compare one database with another. */
 import { openDb } from '../../src/db/open.ts'
-import { columnsOf, keptTables, listRowsAfter, type Row } from '../../src/store/tables.ts'
+import { columnsOf, keptTables, listRowsAfter, type Row } from '../../src/store/exports/tables.ts'
 
 /** By table, without those that are named. */
 export async function allRows(url: string, but: readonly string[] = []): Promise<Record<string, Row[]>> {

@@ -70,7 +70,7 @@ verifies('cli.topics.errors', 'wrong usage is exit code 2, other errors 1, help 
   const outcome = (code: number, says: RegExp) => ({ code, stdout: '', stderr: expect.stringMatching(says) })
   await Promise.all(usage.map(async ([args, says]) => expect(await fails(...args)).toMatchObject(outcome(2, says))))
   const others: [string[], RegExp][] = [
-    [['show', 'nope'], /^There is no topic "nope"\.\n`parley topics list --status all` shows [^\n]*\n$/],
+    [['show', 'nope'], /^There is no topic "nope"\.\n`parley topics list --status all` lists [^\n]*\n$/],
     [['watch', 'nope'], /^There is no topic "nope"\.\n/],
     [['list', '--project', 'nope'], /^There is no project "nope"\.\nThere are: .*`parley list-projects`/],
   ]

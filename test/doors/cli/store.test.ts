@@ -1,11 +1,12 @@
 /** Where the commands for people find their store, and that they make none. */
 import { existsSync } from 'node:fs'
-import { readdir, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'vitest'
 import { tableNames } from '../../../src/db/dialect.ts'
 import { openDb } from '../../../src/db/open.ts'
-import { parleyCommand } from '../../support/cli.ts'
+import { settings } from '../../../src/settings/all.ts'
+import { parleyCommand, printedBy } from '../../support/cli.ts'
 import { eachEngine } from '../../support/engines.ts'
 import { mailbox, serveHere, spawnParley, temporaryFolder } from '../../support/parley.ts'
 import { verifies } from '../../support/verifies.ts'
@@ -21,12 +22,15 @@ const commands = [
   ['migrate'],
 ]
 
-verifies('serve.config.people', 'every command for people finds the store by the .env of its folder', async () => {
+verifies('serve.config.people', 'every command for people finds the store by the .env of its user', async () => {
   const parley = await serveHere()
   await mailbox(parley, 'alice').check()
-  const folder = await temporaryFolder()
-  await writeFile(join(folder, '.env'), `STORAGE_ROOT=${parley.storage}\n`)
-  const unset = { STORAGE_ROOT: '' }
+  const [home, folder] = [await temporaryFolder(), await temporaryFolder()]
+  await mkdir(join(home, '.parley'))
+  await writeFile(join(home, '.parley', '.env'), `STORAGE_ROOT=${parley.storage}\n`)
+  // For another program.
+  await writeFile(join(folder, '.env'), 'STORAGE_ROOT=nowhere\n')
+  const unset = { STORAGE_ROOT: '', HOME: home }
   for (const args of commands) {
     const run = await parleyCommand({ storage: folder }, args, { env: unset, cwd: folder })
     expect({ args, ...run }).toMatchObject({ args, code: 0 })
@@ -35,6 +39,28 @@ verifies('serve.config.people', 'every command for people finds the store by the
   const env = { ...unset, PARLEY_ENV_FILE: 'other.env' }
   expect(await parleyCommand({ storage: folder }, ['list-projects'], { env, cwd: folder })).toMatchObject({ code: 1 })
   expect((await readdir(folder)).sort()).toEqual(['.env', 'other.env'])
+})
+
+verifies('cli.config.shown', 'every setting is shown with where it comes from, and no secret', async () => {
+  const home = await temporaryFolder()
+  await mkdir(join(home, '.parley'))
+  const file = join(home, '.parley', '.env')
+  await writeFile(file, 'HTTP_PORT=4711\nHTTP_BEARER_TOKEN=hunter2-hunter2\n')
+  const env = { HOME: home, LOG_LEVEL: 'warn', DATABASE_URL: 'postgres://me:hunter2@db.example/parley' }
+  const { stdout } = await parleyCommand({ storage: home }, ['config', 'show', '--json'], { env })
+  const shown = (JSON.parse(stdout) as { settings: { name: string }[] }).settings
+  expect(shown.map(({ name }) => name)).toEqual(Object.keys(settings))
+  expect(shown).toEqual(
+    expect.arrayContaining([
+      { name: 'HTTP_PORT', value: '4711', source: file },
+      { name: 'HTTP_BEARER_TOKEN', value: '(hidden)', source: file },
+      { name: 'LOG_LEVEL', value: 'warn', source: 'environment' },
+      { name: 'MAX_WAIT_SECONDS', value: '50', source: 'default' },
+    ]),
+  )
+  expect(stdout).not.toContain('hunter2')
+  const text = await printedBy({ storage: home }, ['config', 'show'])
+  expect(text).toMatch(/^LOG_LEVEL\s/m)
 })
 
 verifies(

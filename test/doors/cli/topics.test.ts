@@ -242,7 +242,7 @@ test('send says when a peer of the same name will not get it, and does not distu
   expect(await fails('send', id, '--as', 'BOB', 'hello')).toMatchObject({
     code: 0,
     stdout: 'Sent #1 to "namesakes" as bob.\n',
-    stderr: expect.stringContaining('A peer called bob is there'),
+    stderr: expect.stringContaining('A peer called bob takes this message'),
   })
   expect(await bob.sync(id)).toMatchObject({ received: [], cursor: { last_seq: 0 } })
 })

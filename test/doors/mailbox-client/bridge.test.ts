@@ -311,8 +311,8 @@ verifies('bridge.setup.prompt', "setup_prompt.md has today's configuration", asy
   expect(blocks).toHaveLength(3)
   const [tools, allowed, inline] = blocks
   expect(tools.mcp.servers['parley-mailbox']).toMatchObject({
-    command: 'node',
-    args: [expect.stringMatching(/bin\/parley\.js$/), 'mailbox'],
+    command: 'parley',
+    args: ['mailbox'],
     env: { MAILBOX_SERVER_URL: 'SERVER', OPENCLAW_GATEWAY_TOKEN: expect.any(String) },
   })
   expect(allowed).toEqual({ gateway: { tools: { allow: ['sessions_send'] } } })

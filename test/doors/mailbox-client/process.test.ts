@@ -93,9 +93,9 @@ verifies('client.server.stranger', 'Another program at the address is told from 
   const url = `127.0.0.1:${(server.address() as AddressInfo).port}`
   const { call } = await startMailbox({ url, key: `amb_${'1'.repeat(64)}` })
   for (const [code, text, says] of [
-    [200, '<html>hello</html>', 'no Parley server'],
-    [200, '{"sessions": 3}', 'no Parley server'],
-    [404, 'not here', 'no Parley server'],
+    [200, '<html>hello</html>', 'not a Parley server'],
+    [200, '{"sessions": 3}', 'not a Parley server'],
+    [404, 'not here', 'not a Parley server'],
     [502, 'bad gateway', 'status 502'],
   ] as const) {
     ;[status, body] = [code, text]

@@ -4,7 +4,6 @@ import { describe, expect } from 'vitest'
 import { createMetrics } from '../../../src/base/metrics.ts'
 import { Arrivals } from '../../../src/doors/mailbox-client/arrivals.ts'
 import { mailboxClientDoor } from '../../../src/doors/mailbox-client/door.ts'
-import { News } from '../../../src/doors/mailbox-client/news.ts'
 import { createServer } from '../../../src/doors/mailbox-client/server.ts'
 import { createEngine } from '../../../src/doors/mcp/protocol/engine.ts'
 import { serveStdio } from '../../../src/doors/mcp/stdio/serve.ts'
@@ -103,14 +102,14 @@ verifies('client.wait.connections', 'A client that is approved by another one te
 
 function arrivalsOf({ key }: Owner): Arrivals {
   const server = createServer({ url: parley().url, key, clock, ids, client: 'one process' })
-  return new Arrivals({ server, news: new News(clock), clock, connected: () => true })
+  return new Arrivals({ server, clock, connected: () => true })
 }
 
 describe('An answer that does not reach its host', () => {
   /** The client in this process, over a pipe that may be broken. */
   function open({ key }: Owner) {
     const server = createServer({ url: parley().url, key, clock, ids, client: 'one process' })
-    const arrivals = new Arrivals({ server, news: new News(clock), clock, connected: () => false })
+    const arrivals = new Arrivals({ server, clock, connected: () => false })
     const handled = (id: string) => void server.markRead(id)
     return mailboxClientDoor({ server, arrivals, waitMs: 1000, handled })
   }
