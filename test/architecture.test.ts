@@ -120,6 +120,12 @@ describe('The style', () => {
       bad: ['src/core/a/a.ts', "if (db.dialect === 'postgres') return"],
     },
     {
+      says: 'one file knows that boxes have halves',
+      rule: style.hiddenHalves,
+      of: source,
+      bad: ['src/store/pages/a.ts', 'sql`SELECT id FROM deliveries d WHERE d.filed = 1`'],
+    },
+    {
       says: 'doors pass on the caller that they got',
       rule: style.passedOnCaller,
       of: source,

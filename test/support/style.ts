@@ -49,6 +49,18 @@ export const unaskedEngine: Rule = ({ path, text }) =>
       'asks which engine runs: name what it can do in db/dialect.ts',
   )
 
+/** One file reads the halves that filing in bulk makes of each box, and one decides when to file. */
+const knowsHalves = /^src\/(store\/mail\/boxes|core\/messages\/filing)\.ts$/
+
+export const hiddenHalves: Rule = ({ path, text }) =>
+  complain(
+    path,
+    /^src\/(core|doors|store)\/(?!.*\.test\.ts$)/.test(path) &&
+      !knowsHalves.test(path) &&
+      /\bbulkFiling\b|\b[a-z]\.filed (?:=|IS)/.test(withoutComments(text)) &&
+      'knows that boxes have halves: ask store/mail/boxes.ts',
+  )
+
 /** A caller is made where credentials are read, or by a person at a command line: elsewhere a door passes on the one it got. */
 const callersMade = /^src\/doors\/(http\/credentials|mcp\/stdio\/serve|web\/(?:sessions|visits)|cli\/.+)\.ts$/
 

@@ -1,6 +1,6 @@
 /** Projects with their figures, and the overview of one. */
 
-import { listLast } from '../../store/mail/project-boxes.ts'
+import { listLast } from '../../store/mail/boxes.ts'
 import { listTotals } from '../../store/pages/activity.ts'
 import { countLeases, listAgentFigures, listProjectsLike, listWaiting } from '../../store/pages/projects.ts'
 import { listConfirmed } from '../../store/pages/related-projects.ts'

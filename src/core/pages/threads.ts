@@ -1,5 +1,5 @@
 /** Threads and topics of a project as people see them: the list, and one conversation from its end. */
-import { listLast } from '../../store/mail/project-boxes.ts'
+import { listLast } from '../../store/mail/boxes.ts'
 import {
   listGuestIds,
   listParticipants,

@@ -1,6 +1,6 @@
 /** The unified inbox: mail and words in topics of all projects, newest first, one by one or a row for each thread. */
 import { nameKey } from '../../base/names.ts'
-import { listLast } from '../../store/mail/project-boxes.ts'
+import { listLast } from '../../store/mail/boxes.ts'
 import { listAgentIds, listMailIds } from '../../store/pages/message-lists.ts'
 import { listThreadCounts } from '../../store/pages/threads.ts'
 import type { Caller } from '../access/callers.ts'

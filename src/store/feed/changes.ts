@@ -85,6 +85,10 @@ export function insertChanges(
       VALUES (${join(rows.slice(at, at + rowsPerStatement), '), (')})`)
 }
 
+/** The same from a SELECT of these columns, for a statement that commits itself and takes its own ids. */
+export const insertChangesFrom = (select: Sql): Sql => sql`
+  INSERT INTO changes (at, actor, kind, project_id, agent_id, thread_id, message_id, wakes) ${select}`
+
 /** An import has more of them than one statement takes values. */
 const rowsPerStatement = 1000
 

@@ -1,8 +1,8 @@
 /** Rows of `deliveries`: one message for one recipient, waiting, lent or read. */
-import sql, { empty, join, type Sql } from 'sql-template-tag'
-import { can, forUpdate, skipLocked } from '../../db/dialect.ts'
+import sql, { empty, join } from 'sql-template-tag'
+import { forUpdate } from '../../db/dialect.ts'
 import type { Reader, Tx } from '../../db/port.ts'
-import { fromUnread } from '../mail/boxes.ts'
+import { anyFree, fromUnread, oldestFree } from '../mail/boxes.ts'
 
 export type DeliveryKind = 'to' | 'cc' | 'bcc'
 
@@ -53,9 +53,7 @@ export async function takeDelivery(
   tx: Tx,
   { recipientId, now, hold, heldUntil }: Taking,
 ): Promise<MailRow | undefined> {
-  const [row] = await tx.all<MailRow>(
-    can(tx).bulkFiling ? oldestOfHalves(recipientId, now) : oldest(tx, recipientId, now),
-  )
+  const [row] = await tx.all<MailRow>(oldestFree(tx, { recipientId, now }))
   if (row === undefined) return undefined
   tx.enqueue(sql`
     UPDATE deliveries
@@ -64,38 +62,9 @@ export async function takeDelivery(
   return row
 }
 
-const oldest = (tx: Tx, recipientId: number, now: number): Sql => sql`
-  SELECT d.id AS delivery_id, m.id AS message_id, m.uid, m.client_id, s.name AS sender, m.subject, m.importance,
-    m.ack_required, m.body, m.created_at, r.keyed
-  FROM deliveries d JOIN agents r ON r.id = d.recipient_id JOIN messages m ON m.id = d.message_id
-    JOIN agents s ON s.id = m.sender_id
-  WHERE d.recipient_id = ${recipientId} AND d.read_at IS NULL AND (d.held_until IS NULL OR d.held_until <= ${now})
-  ORDER BY d.id LIMIT 1 ${skipLocked(tx, 'd')}`
-
-/** Written out, as the statements of a send are. */
-const oldestOfHalves = (recipientId: number, now: number): Sql => sql`
-  SELECT d.id AS delivery_id, m.id AS message_id, m.uid, m.client_id, s.name AS sender, m.subject, m.importance,
-    m.ack_required, m.body, m.created_at, r.keyed
-  FROM deliveries d JOIN agents r ON r.id = d.recipient_id JOIN messages m ON m.id = d.message_id
-    JOIN agents s ON s.id = m.sender_id
-  WHERE d.id = (SELECT MIN(id) FROM (
-    SELECT * FROM (SELECT f.id FROM deliveries f INDEXED BY deliveries_unread
-      WHERE f.recipient_id = ${recipientId} AND f.read_at IS NULL AND f.filed = 1 AND (f.held_until IS NULL OR f.held_until <= ${now}) ORDER BY f.id LIMIT 1)
-    UNION ALL
-    SELECT * FROM (SELECT n.id FROM deliveries n INDEXED BY deliveries_unread_unfiled
-      WHERE n.recipient_id = ${recipientId} AND n.read_at IS NULL AND n.filed IS NULL AND (n.held_until IS NULL OR n.held_until <= ${now}) ORDER BY n.id LIMIT 1)))`
-
 /** Whether `takeDelivery` would find something now. Asked first by a reader: an empty mailbox then costs no write lock. */
 export async function hasFreeDelivery(db: Reader, recipientId: number, now: number): Promise<boolean> {
-  const rows = await db.all(
-    can(db).bulkFiling
-      ? sql`SELECT 1 WHERE EXISTS (SELECT 1 FROM deliveries INDEXED BY deliveries_unread
-          WHERE recipient_id = ${recipientId} AND read_at IS NULL AND filed = 1 AND (held_until IS NULL OR held_until <= ${now}))
-        OR EXISTS (SELECT 1 FROM deliveries INDEXED BY deliveries_unread_unfiled
-          WHERE recipient_id = ${recipientId} AND read_at IS NULL AND filed IS NULL AND (held_until IS NULL OR held_until <= ${now}))`
-      : sql`SELECT 1 FROM deliveries WHERE recipient_id = ${recipientId} AND read_at IS NULL
-          AND (held_until IS NULL OR held_until <= ${now}) LIMIT 1`,
-  )
+  const rows = await db.all(anyFree(db, { recipientId, now }))
   return rows.length > 0
 }
 

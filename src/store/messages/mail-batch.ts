@@ -1,5 +1,6 @@
 /** The rows of 1..n messages as one statement of PostgreSQL: a unit by itself, or among others of a transaction. */
 import sql, { empty, raw, type Sql } from 'sql-template-tag'
+import { insertChangesFrom } from '../feed/changes.ts'
 import { pairOf } from '../mail/conversations.ts'
 import { isOpen } from './admission.ts'
 import { isUrgent } from './deliveries.ts'
@@ -110,10 +111,9 @@ const pictured = sql`, pictured AS (
 const carried = sql`, carried AS (
   INSERT INTO attachment_carriers (sha1, message_id) SELECT sha1, message_id FROM placed, unnest(sha1s) AS sha1)`
 
-const told = sql`, told AS (
-  INSERT INTO changes (at, actor, kind, project_id, agent_id, thread_id, message_id, wakes)
+const told = sql`, told AS (${insertChangesFrom(sql`
   SELECT now, actor, 'message.sent', project_id, sender_id, place_id, message_id, wakes || place_id
-  FROM placed ORDER BY message_id)`
+  FROM placed ORDER BY message_id`)})`
 
 /** Room has to be there for all of them who are asked for here. */
 const ofGiven = {

@@ -1,6 +1,7 @@
 /** The oldest mail of several agents, taken by one statement that commits itself (PostgreSQL). */
 import sql from 'sql-template-tag'
 import { autocommit, type Tx } from '../../db/port.ts'
+import { insertChangesFrom } from '../feed/changes.ts'
 import type { MailRow, Taking } from './deliveries.ts'
 import { patience, patient } from './mail-batch.ts'
 
@@ -18,6 +19,11 @@ export interface BatchedTaken {
 }
 
 type TakenRow = { n: number; keyed: number } & (MailRow | { delivery_id: null })
+
+const told = insertChangesFrom(sql`
+  SELECT now, actor, CASE WHEN held_until IS NULL THEN 'mail.taken' ELSE 'mail.lent' END, project_id, recipient_id,
+    NULL::bigint, message_id, ''
+  FROM found`)
 
 /** Each agent is asked for once: a second delivery of the same one would be the first again. */
 export async function takeDeliveryBatch(tx: Tx, all: readonly BatchedTaking[]): Promise<(BatchedTaken | undefined)[]> {
@@ -57,10 +63,7 @@ export async function takeDeliveryBatch(tx: Tx, all: readonly BatchedTaking[]): 
       FROM found WHERE d.id = found.delivery_id),
     lowered AS (
       UPDATE agents SET unread = unread - 1 FROM found WHERE agents.id = found.recipient_id AND found.held_until IS NULL),
-    told AS (
-      INSERT INTO changes (at, actor, kind, project_id, agent_id, message_id, wakes)
-      SELECT now, actor, CASE WHEN held_until IS NULL THEN 'mail.taken' ELSE 'mail.lent' END, project_id, recipient_id, message_id, ''
-      FROM found)
+    told AS (${told})
   SELECT asked.n, found.delivery_id, m.id AS message_id, m.uid, m.client_id, s.name AS sender, m.subject,
     m.importance, m.ack_required, m.body, m.created_at, held.keyed
   FROM asked JOIN held ON held.id = asked.recipient_id LEFT JOIN found USING (n)

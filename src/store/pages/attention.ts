@@ -1,8 +1,8 @@
 /** Deliveries that want attention: unread for long, urgent, unacknowledged; over all projects or in one. */
-import sql, { empty, join, type Sql } from 'sql-template-tag'
+import sql, { empty, type Sql } from 'sql-template-tag'
 import { can, listed } from '../../db/dialect.ts'
 import type { Reader, Tx } from '../../db/port.ts'
-import { type Half, messagesIn, sentWithin, unreadHalves } from '../mail/boxes.ts'
+import { messagesOf, type Part, selectParts, sentWithin, unreadParts } from '../mail/boxes.ts'
 import { type Sight, toldOf } from '../visibility.ts'
 import { countUnreadIn, mostGathered } from './message-lists.ts'
 
@@ -18,13 +18,10 @@ export interface LateQuery {
   readonly below?: number | undefined
 }
 
-/**
- * Each has two indexes of its own: of all, in the order of the messages, which says COALESCE; and of each recipient. Those of
- * unread mail are filed, and so in halves.
- */
-function viewOf(db: Reader, view: LateView): { readonly all: readonly Half[]; readonly own: readonly Half[] } {
-  if (view === 'unread') return { all: unreadHalves(db, { anywhere: true }), own: unreadHalves(db) }
-  const whole = (where: Sql): readonly Half[] => [{ from: sql`deliveries d`, where }]
+/** Each view has two indexes: one of all deliveries in the order of the messages, whose condition says COALESCE, and one by recipient. */
+function viewOf(db: Reader, view: LateView): { readonly all: readonly Part[]; readonly own: readonly Part[] } {
+  if (view === 'unread') return { all: unreadParts(db, { anywhere: true }), own: unreadParts(db) }
+  const whole = (where: Sql): readonly Part[] => [{ from: sql`deliveries d`, where }]
   return view === 'urgent'
     ? {
         all: whole(sql`d.urgent = 1 AND COALESCE(d.read_at, 0) = 0`),
@@ -36,48 +33,59 @@ function viewOf(db: Reader, view: LateView): { readonly all: readonly Half[]; re
       }
 }
 
-/** The FROM and WHERE of each half of the query. */
+interface Late {
+  readonly parts: readonly Part[]
+  /** The FROM and WHERE of the query. */
+  readonly from: (part: Part) => Sql
+}
+
 async function late(
   db: Reader,
   { view, projectId, sight, sentBefore, below }: LateQuery,
   { ordered }: { ordered: boolean },
-): Promise<readonly Sql[]> {
+): Promise<Late> {
   const { all, own } = viewOf(db, view)
-  const where = sql`${sentWithin(sql`d.sent_at`, { until: sentBefore })}
+  const more = sql`${sentWithin(sql`d.sent_at`, { until: sentBefore })}
     ${below === undefined ? empty : sql`AND d.message_id < ${below}`} ${sight.blind === 'all' ? empty : sql`AND ${toldOf(sight)}`}
     ${typeof sight.of === 'number' ? sql`AND d.recipient_id = ${sight.of}` : empty}`
-  if (projectId === undefined) return all.map((half) => sql`FROM ${half.from} WHERE ${half.where} ${where}`)
+  if (projectId === undefined)
+    return { parts: all, from: ({ from, where }) => sql`FROM ${from} WHERE ${where} ${more}` }
   // In the order of the messages, where there are too many to sort.
   if (ordered && view === 'unread' && (await countUnreadIn(db, projectId)) > mostGathered)
-    return all.map(
-      (half) => sql`FROM ${half.from} WHERE ${half.where} ${where}
-        AND (SELECT r.project_id FROM agents r WHERE r.id = d.recipient_id) = ${projectId}`,
-    )
+    return {
+      parts: all,
+      from: ({ from, where }) => sql`
+        FROM ${from} WHERE ${where} ${more} AND (SELECT r.project_id FROM agents r WHERE r.id = d.recipient_id) = ${projectId}`,
+    }
   if (!can(db).lateralJoins)
-    return own.map(
-      (half) =>
-        sql`FROM agents r JOIN ${half.from} ON d.recipient_id = r.id WHERE r.project_id = ${projectId} AND ${half.where} ${where}`,
-    )
+    return {
+      parts: own,
+      from: ({ from, where }) => sql`
+        FROM agents r JOIN ${from} ON d.recipient_id = r.id WHERE r.project_id = ${projectId} AND ${where} ${more}`,
+    }
   // Agent by agent: PostgreSQL would rather look through the deliveries of all projects. It joins nothing with an OFFSET.
-  return own.map(
-    (half) => sql`
-      FROM agents r, LATERAL (SELECT d.* FROM ${half.from} WHERE d.recipient_id = r.id AND ${half.where} ${where} OFFSET 0) AS d
+  return {
+    parts: own,
+    from: ({ from, where }) => sql`
+      FROM agents r, LATERAL (SELECT d.* FROM ${from} WHERE d.recipient_id = r.id AND ${where} ${more} OFFSET 0) AS d
       WHERE r.project_id = ${projectId}`,
-  )
+  }
 }
 
 /** The ids of messages, newest first. */
 export async function listLate(db: Reader, query: LateQuery & { readonly limit: number }): Promise<number[]> {
-  const ids = messagesIn(await late(db, query, { ordered: true }))
-  const rows = await db.all<{ id: number }>(sql`${ids} ORDER BY id DESC LIMIT ${query.limit}`)
+  const { parts, from } = await late(db, query, { ordered: true })
+  const rows = await db.all<{ id: number }>(sql`${messagesOf(parts, from)} ORDER BY id DESC LIMIT ${query.limit}`)
   return rows.map(({ id }) => id)
 }
 
 /** Deliveries, and no more than `most` of them: beyond that nobody counts. */
 export async function countLate(db: Reader, query: LateQuery & { readonly most: number }): Promise<number> {
-  const halves = (await late(db, query, { ordered: false })).map((half) => sql`SELECT d.id ${half}`)
-  const [row] = await db.all<{ count: number }>(sql`
-    SELECT COUNT(*) AS count FROM (${join(halves, ' UNION ALL ')} LIMIT ${query.most}) AS few`)
+  const { parts, from } = await late(db, query, { ordered: false })
+  const deliveries = selectParts(parts, (part) => sql`SELECT d.id ${from(part)}`)
+  const [row] = await db.all<{ count: number }>(
+    sql`SELECT COUNT(*) AS count FROM (${deliveries} LIMIT ${query.most}) AS few`,
+  )
   return row?.count ?? 0
 }
 

@@ -1,8 +1,16 @@
 /** The ids of messages for the lists of the pages: newest first from a place, each list by an index of its own. */
 import sql, { empty, join, type Sql } from 'sql-template-tag'
 import type { Reader } from '../../db/port.ts'
-import { fromInbox, fromOutbox, fromUnread, messagesIn, unreadHalves } from '../mail/boxes.ts'
-import { type Bounds, fromProject, fromSenders } from '../mail/project-boxes.ts'
+import {
+  type Bounds,
+  fromInbox,
+  fromOutbox,
+  fromProject,
+  fromSenders,
+  fromUnread,
+  messagesOf,
+  unreadParts,
+} from '../mail/boxes.ts'
 import { type Sight, toldOf } from '../visibility.ts'
 import { allOf } from './page-messages.ts'
 import { type SearchFilter, searchWhere } from './search-filters.ts'
@@ -50,21 +58,19 @@ async function source(db: Reader, sight: Sight, filter: MailFilter & { end: Sql 
   if (senderIds !== undefined) return fromSenders(db, sql`(${join([...senderIds])})`, filter, all())
   if (attached) return sql`SELECT m.id FROM messages m WHERE m.attachments IS NOT NULL ${place} ${all('attached')}`
   if (unread && projectId === undefined)
-    return messagesIn(
-      unreadHalves(db, { anywhere: true }).map(
-        (half) => sql`
-        FROM ${half.from} JOIN messages m ON m.id = d.message_id
-        WHERE ${half.where} ${between(sql`d.message_id`, filter)} AND ${toldOf(sight)} ${all('unread')}`,
-      ),
+    return messagesOf(
+      unreadParts(db, { anywhere: true }),
+      (part) => sql`
+        FROM ${part.from} JOIN messages m ON m.id = d.message_id
+        WHERE ${part.where} ${between(sql`d.message_id`, filter)} AND ${toldOf(sight)} ${all('unread')}`,
     )
   if (unread && projectId !== undefined && (await countUnreadIn(db, projectId)) <= mostGathered)
-    return messagesIn(
-      unreadHalves(db).map(
-        (half) => sql`
-        FROM agents r JOIN ${half.from} ON d.recipient_id = r.id AND ${half.where} JOIN messages m ON m.id = d.message_id
+    return messagesOf(
+      unreadParts(db),
+      (part) => sql`
+        FROM agents r JOIN ${part.from} ON d.recipient_id = r.id AND ${part.where} JOIN messages m ON m.id = d.message_id
         WHERE r.project_id = ${projectId} AND r.unread > 0 ${between(sql`d.message_id`, filter)} AND ${toldOf(sight)}
           ${all('unread', 'project')}`,
-      ),
     )
   if (importance !== undefined && importance !== 'normal' && projectId === undefined)
     return sql`
