@@ -1,4 +1,4 @@
-/** What the archive is measured by: how much of the rate of sends it leaves, how fast it catches up, how it grows. */
+/** Measures of the archive: how much of the rate of sends it leaves, how fast it catches up, how it grows. */
 import { execFile, execFileSync } from 'node:child_process'
 import { cpSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'

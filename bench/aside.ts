@@ -1,4 +1,4 @@
-/** What long work beside the requests is measured by: how long it takes, and how long a send waits meanwhile. */
+/** Measures of long work beside the requests: how long it takes, and how long a send waits meanwhile. */
 import { execFile } from 'node:child_process'
 import { statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -54,7 +54,7 @@ interface Held {
   readonly sends: number
 }
 
-/** What `work` has to load is part of the measure: it is begun once. */
+/** The code that `work` loads is part of the measure: it is begun once. */
 async function held(client: BenchClient, rest: number, work: () => Promise<unknown>): Promise<Held> {
   const began = performance.now()
   const times = await sendsWhile(client, work())

@@ -1,4 +1,4 @@
-/** What the bus door is measured by, with real processes. */
+/** Measures of the bus door, with real processes. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { statSync } from 'node:fs'
@@ -241,7 +241,7 @@ export function seedTopic(storage: string, topic: string, count: number): void {
   db.close()
 }
 
-/** What many processes cost that all wait on one topic while nothing happens, in per cent of a core. */
+/** The cost of many processes that all wait on one topic while nothing happens, in per cent of a core. */
 async function waiters(storage: string, count: number, seconds: number): Promise<number> {
   const peers: BusProcess[] = []
   // A few at a time: starting is what costs.

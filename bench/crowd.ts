@@ -1,4 +1,4 @@
-/** What a crowd costs that waits: 1,000 calls each of ten agents, how long others are held up by them, and what they weigh. */
+/** The cost of a waiting crowd: 1,000 calls each of ten agents, how long they hold up others, and their memory. */
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads'

@@ -1,4 +1,4 @@
-/** What the guard is measured by: how long a commit of many files waits for it, with many leases in force. */
+/** Measures of the guard: how long a commit of many files waits for it, with many leases in force. */
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,4 @@
-/** What the hub door is measured by: from a send to its update in both eras, and to a thousand who follow one thread. */
+/** Measures of the hub door: from a send to its update in both eras, and to a thousand who follow one thread. */
 import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
 import { percentile } from './client.ts'
@@ -82,7 +82,7 @@ async function follow(url: string, method: string, headers: Record<string, strin
   const [response] = (await once(sent, 'response')) as [IncomingMessage]
   let count = 0
   let look = () => {}
-  // Who listens is acknowledged first.
+  // A listener is acknowledged first.
   if (method === 'POST') await once(response, 'data')
   response.setEncoding('utf8').on('data', (text: string) => {
     count += text.split('notifications/resources/updated').length - 1

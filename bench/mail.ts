@@ -1,4 +1,4 @@
-/** What the mail door is measured by, beside its throughput: deep inboxes, many leases, the size of its tools. */
+/** Measures of the mail door, beside its throughput: deep inboxes, many leases, the size of its tools. */
 import { openClient, percentile } from './client.ts'
 import type { Row } from './rows.ts'
 import { benchProject, leaveUnsearched, seedLeases, seedMail } from './seed-mail.ts'

@@ -1,4 +1,4 @@
-/** What the mailbox door is measured by, beside its throughput: deep mailboxes, wake-ups, many waiters. */
+/** Measures of the mailbox door, beside its throughput: deep mailboxes, wake-ups, many waiters. */
 import { closeSync, fdatasyncSync, openSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -80,7 +80,7 @@ async function bareSyncs(storage: string, samples: number): Promise<number> {
   return percentile(times, 50)
 }
 
-/** What many waiting calls cost: memory on top, and CPU while nothing happens. */
+/** The cost of many waiting calls: memory on top, and CPU while nothing happens. */
 async function waiters(storage: string, count: number, seconds: number) {
   const parley = await startParley(storage)
   const warm = await openClient(parley.port, 'warm')

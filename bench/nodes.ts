@@ -147,7 +147,7 @@ async function settled({ database, nodes }: Cluster): Promise<void> {
   for (const { pid } of nodes) await rested(pid)
 }
 
-/** What a call costs the node and PostgreSQL: CPU, log and disk. */
+/** The cost of a call to the node and PostgreSQL: CPU, log and disk. */
 async function costOf(cluster: Cluster, call: Order['call']): Promise<CallCost> {
   say(`the cost of ${call}`)
   const look = async () => {

@@ -1,4 +1,4 @@
-/** What the pages are measured by: their time among many messages, what they hold up, and what keeping them open costs. */
+/** Measures of the pages: their time among many messages, how long they hold up others, and the cost of keeping them open. */
 import { once } from 'node:events'
 import { Agent, get, type IncomingMessage } from 'node:http'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-/** What the post door is measured by: beside its throughput: events, idle sockets, and an inbox of many sessions. */
+/** Measures of the post door, beside its throughput: events, idle sockets, and an inbox of many sessions. */
 import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { WebSocket } from 'ws'
@@ -131,7 +131,7 @@ async function eventsAcross(folder: () => string, samples: number) {
   }
 }
 
-/** What sockets cost on which nothing happens. Another process registers the agents: its garbage is not theirs. */
+/** The cost of idle sockets. Another process registers the agents: its garbage is not theirs. */
 async function idleSockets(storage: string, count: number) {
   const registry = await startParley(storage, quiet)
   const keys = await register(registry, named('idle', count))

@@ -1,4 +1,4 @@
-/** What search is measured by: rare and common words among very many messages, and how long it holds up everybody else. */
+/** Measures of search: rare and common words among very many messages, and how long it holds up everybody else. */
 import { closeSync, fsyncSync, openSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'

@@ -38,7 +38,7 @@ export function seedMail(storage: string, counts: readonly number[]): void {
   })
 }
 
-/** What is there counts as indexed, for stores in which nobody searches: a million messages take a minute and a half, beside what is measured. */
+/** Marks all mail as indexed, for stores in which nobody searches: indexing a million messages takes a minute and a half. */
 export function leaveUnsearched(storage: string): void {
   const db = new DatabaseSync(join(storage, 'parley.sqlite3'))
   // A part that is full: the next message begins another.

@@ -18,7 +18,7 @@ export const busyAgent = 'Agent0'
 /** A thread has five messages; these have a thousand. */
 export const longThread = (number: number): string => `LONG-${number}`
 
-/** What markdown-it takes longest for, below the size that is rendered at all, and above it. */
+/** The texts that markdown-it takes longest for, below the size that is rendered at all, and above it. */
 const slow: readonly string[] = [
   '**a*'.repeat(16_000),
   '[a]('.repeat(16_000),

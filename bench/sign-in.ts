@@ -1,4 +1,4 @@
-/** What credentials and limits add to a call: the same `send_to_agent` by callers of each kind, in turns on one machine. */
+/** The cost of credentials and limits: the same `send_to_agent` by callers of each kind, in turns on one machine. */
 import { execFileSync, spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { SignJWT } from 'jose'

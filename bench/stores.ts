@@ -12,7 +12,7 @@ import { makeSearchStore } from './search.ts'
 import { own } from './server.ts'
 import { makeMailedStore } from './throughput.ts'
 
-/** Those that take longest first. */
+/** The stores that take longest come first. */
 const makers = {
   pages: makePagesStore,
   search: makeSearchStore,

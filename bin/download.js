@@ -22,7 +22,7 @@ import { NoRuntime } from './runtime.js'
 const windows = process.platform === 'win32'
 const program = join('bin', windows ? 'node.exe' : 'node')
 
-/** Whoever downloads touches its folder every second, so that the others can tell a slow download from a dead one. */
+/** A process that downloads touches its folder every second, so that the others can tell a slow download from a dead one. */
 const beatMs = 1000
 const deadMs = 10_000
 

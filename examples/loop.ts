@@ -16,7 +16,7 @@ interface Mail {
 export interface Loop {
   url: string
   me: string
-  /** What to answer; undefined for nothing. This is where a language model would think. */
+  /** The answer, or undefined for none. A language model would think here. */
   think: (mail: Mail) => Promise<string | undefined>
   /** Somebody to write to first. */
   first?: { to: string; text: string }

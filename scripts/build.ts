@@ -7,7 +7,7 @@ import { dirname, join, relative, sep } from 'node:path'
 import { type ChunkingContext, type CodeSplittingGroup, rolldown } from 'rolldown'
 import { root } from '../bin/runtime.js'
 
-/** What Parley starts beside itself, or a thread of it loads by name. Each is one file: what it shared with the server would hold more than it needs. */
+/** Programs that Parley starts, and modules that its threads load by name. Each is one file: shared with the server, it would load more than it needs. */
 const aside = [
   'app/archive-thread.ts',
   'app/guard.ts',
@@ -108,7 +108,7 @@ async function bundle(folder: string, entry: string, { split }: { readonly split
 }
 
 /**
- * What every command loads is one file, what the server and `parley bus` load beside it another, and what only the server loads a third.
+ * One file for code that every command loads, one for code of the server and `parley bus`, and one for code of the server alone.
  * Left alone the bundler makes a hundred of it, one for each set of commands. None holds more than all who load it need, so that
  * no two files need each other.
  */
@@ -150,7 +150,7 @@ function loaded(programs: (graph: ChunkingContext) => readonly string[]) {
   }
 }
 
-/** Those of the packages inside, which want to go along with their code. */
+/** The licences of the packages inside, which must go along with their code. */
 function licenses(modules: readonly string[]): string {
   const inside = modules.flatMap((id) => /^.*[\\/]node_modules[\\/](?:@[^\\/]+[\\/])?[^\\/]+/.exec(id)?.[0] ?? [])
   return [...new Set(inside)]

@@ -56,7 +56,7 @@ const untestable = new Set([
 export interface Outcome {
   readonly scenario: string
   readonly passed: number
-  /** What failed, but for what cannot be tested. */
+  /** The failed checks, without those that cannot be tested. */
   readonly failed: readonly string[]
   readonly untestable: number
 }
@@ -126,7 +126,7 @@ function print({ scenario, passed, failed, untestable }: Outcome): void {
   for (const failure of failed) console.log(`        ${failure}`)
 }
 
-/** What needs no fixture, at a door of the product; how many fail. */
+/** Runs the checks that need no fixture at a door of the product; returns how many fail. */
 async function judgeDoor(url: string): Promise<number> {
   let bad = 0
   for (const [revision, wanted] of Object.entries(fixtureFree)) {

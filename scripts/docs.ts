@@ -30,7 +30,7 @@ import { renderTools } from './docs/tools.ts'
 const root = join(import.meta.dirname, '..')
 const read = (path: string) => readFile(join(root, path), 'utf8')
 
-/** What a bench has kept; undefined until it has run. */
+/** The results of a bench; undefined until it has run. */
 const kept = <T>(path: string): Promise<T | undefined> =>
   read(path).then(
     (text) => JSON.parse(text) as T,

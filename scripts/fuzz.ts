@@ -70,7 +70,7 @@ async function furnish(url: string): Promise<{ key: string; session: string; mes
 interface Pass {
   readonly name: string
   readonly args: readonly string[]
-  /** What schemathesis is told by a file. */
+  /** Schemathesis' settings, which it reads from a file. */
   readonly config?: string
 }
 

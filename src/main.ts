@@ -11,5 +11,5 @@ const checkout = existsSync(new URL('src/', root)) ? fileURLToPath(root) : undef
 const code = await runProgram(process.argv.slice(2), { env, stdin, stdout, stderr, checkout })
 // Without a code a server goes on, and a command that went well ends by itself once all is written.
 if (code !== undefined) process.exit(code)
-// What a start has compiled is kept for the next one now, not when the server ends: it may be killed, and V8 drops what was not run for long.
+// Saves compiled code for the next start now, not when the server ends: it may be killed, and V8 drops code that has not run for long.
 else flushCompileCache()

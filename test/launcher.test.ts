@@ -10,7 +10,7 @@ import { verifies } from './support/verifies.ts'
 
 const old = { pretend: pretendNode('20.20.2') }
 
-/** What was fetched, and what is left of fetching. */
+/** The fetched packages, and files that fetching left behind. */
 const fetched = async ({ folder }: Installation) =>
   (await readdir(join(folder, '.runtime'))).filter((name) => name !== 'compile-cache')
 

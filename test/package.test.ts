@@ -142,7 +142,7 @@ verifies(
   120_000,
 )
 
-/** What a client of MCP is offered on stdin and stdout. */
+/** The tools that an MCP client is offered on stdin and stdout. */
 async function toolsOf(parley: string, command: string, env: Record<string, string>): Promise<string[]> {
   const client = new Client({ name: 'parley-test', version: '1.0.0' })
   await client.connect(new StdioClientTransport({ command: parley, args: [command], env }))

@@ -1,4 +1,4 @@
-/** What Parley promises, a line each. Every line needs a passing test that `verifies` it; docs/internals/requirements.md is made from it. */
+/** Parley's promises, a line each. Every line needs a passing test that `verifies` it; docs/internals/requirements.md is made from it. */
 
 import { access } from './requirements/access.ts'
 import { archive } from './requirements/archive.ts'

@@ -21,7 +21,7 @@ export interface GrowthPart {
   readonly says: string
   readonly sizes: readonly number[]
   readonly lines: readonly GrowthLine[]
-  /** What was left out, and for which reason. */
+  /** The measures that were left out, and why. */
   readonly skipped: readonly string[]
 }
 

@@ -1,6 +1,6 @@
-/** What `npm run bench:nodes` prints and keeps: lines for each number of nodes, and what a call costs. */
+/** The table that `npm run bench:nodes` prints and keeps: lines for each number of nodes, and the cost of a call. */
 
-/** What bench/nodes.json keeps. */
+/** The contents of bench/nodes.json. */
 export interface Nodes {
   readonly day: string
   readonly commit: string

@@ -21,7 +21,7 @@ export interface Line {
   readonly measured: readonly string[]
 }
 
-/** What bench/peers.json keeps. */
+/** The contents of bench/peers.json. */
 export interface Peers {
   readonly day: string
   readonly commit: string

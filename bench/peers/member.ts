@@ -1,4 +1,4 @@
-/** What is asked of every system that is compared, in the words of none of them. */
+/** The questions to every system that is compared, in the words of none of them. */
 import { setTimeout as sleep } from 'node:timers/promises'
 
 /** One agent: a process of its own on a bus, a connection to the server of a mailbox. */
@@ -24,7 +24,7 @@ export interface System {
   readonly name: string
   readonly version: string
   readonly licence: string
-  /** What a reader has to know to judge the figures. */
+  /** Notes that a reader needs to judge the figures. */
   readonly notes: readonly string[]
   open(): Promise<House>
 }

@@ -9,7 +9,7 @@ import { promisify } from 'node:util'
 const run = promisify(execFile)
 const place = fileURLToPath(new URL('../.peers', import.meta.url))
 
-/** Those that let anybody run and measure. */
+/** Licences that let anybody run and measure a system. */
 const allowed = /\b(MIT|Apache|BSD|ISC)\b/
 
 export interface Wanted {
@@ -25,7 +25,7 @@ export interface Installed {
   readonly python: string
   readonly bin: string
   readonly licence: string
-  /** What a process of it needs in its environment. */
+  /** The environment of its process. */
   readonly env: Record<string, string>
   readonly notes: readonly string[]
 }

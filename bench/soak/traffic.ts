@@ -15,7 +15,7 @@ type Door = keyof typeof pairs
 /** One round of a pair: a few calls, one after the other. */
 type Round = (count: number) => Promise<unknown>
 
-/** What a pair needs before its first round; each lane is a connection. */
+/** Prepares a pair for its first round; each lane is a connection. */
 type Open = (port: number, pair: number, lane: () => Promise<Lane>) => Promise<Round>
 
 const project = '/srv/soak'

@@ -17,7 +17,7 @@ interface Run {
   readonly rows: readonly Row[]
 }
 
-/** What a user asks first, by the names that the bench gives its lines. README shows them, and the history follows them. */
+/** The figures that a user asks for first, by the names of the bench's lines. README shows them, and the history follows them. */
 export const mainLines = [
   '`send_to_agent`, plain JSON-RPC',
   '`fetch_inbox`, 20 with bodies',

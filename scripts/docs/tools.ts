@@ -14,7 +14,7 @@ export interface ServedDoor {
   readonly url?: string
   /** The command that speaks it over stdin and stdout. */
   readonly command?: string
-  /** What `?tools=` on the URL may say, and which tools are offered then. */
+  /** The values of `?tools=` on the URL, and which tools are offered then. */
   readonly shortLists?: Readonly<Record<string, Pick<Offer, 'tools'>>>
 }
 

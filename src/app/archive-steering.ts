@@ -9,7 +9,7 @@ import type { ArchiveSteering } from '../doors/cli/operating/archive.ts'
 import type { Config } from '../settings/all.ts'
 import { archiveFolder, authorOf } from './archive-place.ts'
 
-/** What people may do with the archive at a command line. */
+/** The archive's commands for people. */
 export function archiveSteering(config: Config): ArchiveSteering {
   const folder = archiveFolder(config)
   async function at(hub: Hub): Promise<Archive> {

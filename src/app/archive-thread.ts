@@ -43,7 +43,7 @@ async function archive(): Promise<void> {
       .finally(() => hub.close())
       .catch((error: unknown) => log.error({ err: error }, 'the archive could not be stopped in good order'))
       .finally(rest)
-      // What listens to the server keeps a thread alive, and the server waits for its end.
+      // An open port keeps this thread alive, and the server waits for its end.
       .finally(() => parentPort?.close())
   })
 }

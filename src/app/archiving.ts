@@ -12,7 +12,7 @@ import type { Config } from '../settings/all.ts'
 /** A thread that fails is started anew after this, and later each time. */
 const [againMs, longestMs] = [10_000, 600_000]
 
-/** What is left after this is done at the next start. */
+/** The archive catches up at the next start. */
 const stopMs = 2500
 
 /** Wakes are passed on to the thread: on PostgreSQL most changes are announced to nobody; on SQLite it sees every commit in the file. */

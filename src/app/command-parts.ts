@@ -1,4 +1,4 @@
-/** What the commands are made of: settings, the store and the screen, each reached only by a command that asks for it. */
+/** The parts of the commands: settings, the store and the screen, each reached only by a command that asks for it. */
 import type { Command } from 'commander'
 import type { Hub } from '../core/hub/hub.ts'
 import type { Open } from '../doors/cli/commands.ts'

@@ -20,7 +20,7 @@ export interface ConnectOptions {
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** What is still on its way when the client goes away. */
+/** For requests on their way when the client goes away. */
 const graceMs = 3000
 
 export async function connect(options: ConnectOptions, env: Environment): Promise<void> {

@@ -23,7 +23,7 @@ type Environment = Readonly<Record<string, string | undefined>>
 export const credentialsFile = ({ HOME, USERPROFILE }: Environment): string =>
   join(HOME || USERPROFILE || homedir(), '.parley', 'credentials.json')
 
-/** Those of one server. */
+/** The credentials for one server. */
 export const listCredentials = (file: string, server: string): Credential[] =>
   Object.entries(read(file)[server] ?? {}).map(([agent, rest]) => ({ agent, ...rest }))
 

@@ -1,4 +1,4 @@
-/** What agents hold, read from the SQLite file. */
+/** The leases of agents, read from the SQLite file. */
 import { statSync } from 'node:fs'
 import { systemClock } from '../base/clock.ts'
 import type { Reader } from '../db/port.ts'

@@ -1,4 +1,4 @@
-/** What agents hold, asked of the running server; else of PostgreSQL, if the environment names it. */
+/** The leases of agents, asked of the running server; else of PostgreSQL, if the environment names it. */
 
 import { limits } from '../base/limits.ts'
 import { parseDatabaseUrl } from '../db/url.ts'

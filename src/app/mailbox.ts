@@ -18,7 +18,7 @@ import { ConfigError, type Settings } from '../settings/read.ts'
 import { openLog } from './open.ts'
 import { version } from './version.ts'
 
-/** What is still on its way to the server when the client goes away. */
+/** For requests on their way to the server when the client goes away. */
 const graceMs = 3000
 
 export async function mailbox({ config, warnings }: Settings, { bridge: alone }: { bridge: boolean }): Promise<void> {

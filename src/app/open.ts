@@ -79,7 +79,7 @@ function nameDatabase(error: unknown, config: Config): unknown {
   return new HubError(code, `${storageName(config)}: ${message}`, { ...(hint !== undefined && { hint }), cause })
 }
 
-/** What reaches out to others, where a program needs it: the thread of the archive does not, and loads none of it. */
+/** Connections to other programs. The thread of the archive needs none, and loads none of their code. */
 interface Outside {
   readonly bridge?: Bridge | undefined
   readonly llm?: Llm | undefined

@@ -9,7 +9,7 @@ import { commands } from './commands.ts'
 import type { ConnectOptions } from './connect.ts'
 import { version } from './version.ts'
 
-/** What keeps a folder from being used as storage. */
+/** Errors that keep a folder from being used as storage. */
 const storageFaults: ReadonlySet<string | undefined> = new Set(
   'EACCES EPERM EROFS ENOTDIR EEXIST EISDIR ENAMETOOLONG ELOOP'.split(' '),
 )

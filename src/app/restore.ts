@@ -68,7 +68,7 @@ async function besideThenInstead(file: string, restoring: Restoring): Promise<vo
     for (const path of databaseFiles(draft)) rmSync(path)
     throw error
   }
-  // What stands beside either of them belongs to no file any more.
+  // The -wal and -shm files beside either of them belong to no database any more.
   for (const path of [...databaseFiles(file), ...databaseFiles(draft)])
     if (path !== file && path !== draft && path !== acknowledgedFile(file)) rmSync(path)
   renameSync(draft, file)

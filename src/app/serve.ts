@@ -219,7 +219,7 @@ export async function startServer(config: Config, log: Log, { acceptLoss = false
 
 const noRest = async () => {}
 
-/** What a server does beside its calls; each function ends one of them. */
+/** Starts the background work of a server; each returned function ends one piece of it. */
 function startBackground(hub: Hub, config: Config) {
   // Deletions that were cut off go on; nobody waits for them.
   finishRemovals(hub).catch((error: unknown) => hub.log.warn({ err: error }, 'a deleted topic is not gone yet'))

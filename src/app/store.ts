@@ -41,7 +41,7 @@ export interface Survey {
   readonly strangers: readonly string[]
 }
 
-/** What Parley keeps in its folder besides the database and the archives. */
+/** The files in Parley's folder besides the database and the archives. */
 const ownFiles = ({ STORAGE_ROOT: root }: Config): string[] => [
   join(root, 'secret.key'),
   tokenFile(root),

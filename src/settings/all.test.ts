@@ -8,7 +8,7 @@ test('A setting belongs to one subject', () => {
   expect(names).toEqual(Object.keys(settings))
 })
 
-/** What keeps a sentence from being understood by a reader who sees its row alone; nothing if it can be. */
+/** Why a reader who sees only this row cannot understand its sentence; undefined if he can. */
 function obscurity(name: string, says: string): string | undefined {
   if (!/^[A-Z].*\.$/s.test(says)) return 'does not begin with a capital and end with a full stop'
   if (says.split(/\s+/).length < 5) return 'has fewer than five words'

@@ -255,7 +255,7 @@ describe('A name that is nearly a setting', () => {
       expect(warnings({ [name]: '1' })).toEqual([
         `The environment has ${name}, which is no setting; the nearest is HTTP_PORT.`,
       ])
-    // Those of other programs are left alone.
+    // Variables of other programs are left alone.
     for (const name of [
       'HTTP_PROXY',
       'http_proxy',

@@ -18,7 +18,7 @@ export interface Request {
 
 export interface DoorCall {
   readonly name: string
-  /** What each caller gets; a list that is empty counts as `yes` here, since each door words that in its own way. */
+  /** The answer for each caller; an empty list counts as `yes` here, since each door words that in its own way. */
   readonly row: Row
   request(target: Target): Request
 }

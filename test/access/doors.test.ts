@@ -43,13 +43,13 @@ async function credentials(of: Case): Promise<Record<string, string>> {
   return said === undefined ? {} : { authorization: `Bearer ${await signShared(secret, { ...said })}` }
 }
 
-/** What tells nothing of anybody, and registering, which needs no agent as yet. */
+/** Calls that tell nothing of anybody, and registering, which needs no agent yet. */
 const openToAll = /^resource:\/\/(config|tooling)\/|^\/health|^\/agents\/register$/
 
 /** Pages tell people, and have no code but the status. */
 const statusOf = (outcome: 'yes' | Code): number => (outcome === 'yes' ? 200 : kinds[codes[outcome]].status)
 
-/** What came of a request: `yes`, or the code of its error, wherever its door writes that. */
+/** The outcome of a request: `yes`, or the code of its error, wherever its door writes that. */
 async function outcomeOf({ url }: Served, { path, rpc, method, body }: Request, headers: Record<string, string>) {
   const sent = rpc === undefined ? body : { jsonrpc: '2.0', id: 1, ...rpc }
   const response = await fetch(`${url}${path}`, {

@@ -1,4 +1,4 @@
-/** Who may do what: a line for each verb that doors can reach, tried in access.test.ts and shown in docs/internals/access-matrix.md. */
+/** The access matrix: a line for each verb that doors can reach, tried in access.test.ts and shown in docs/internals/access-matrix.md. */
 
 /** A caller, and whose things it reaches for. */
 export const cases = {
@@ -70,7 +70,7 @@ const readsAsAgent = reads(...asAgent)
 const writesAsAgent = writes(...asAgent)
 /** Done with the keys of an agent. */
 const writesAsOwner = writes('FORBIDDEN', 'FORBIDDEN', 'yes', 'yes', 'FORBIDDEN', 'PROJECT_NOT_FOUND')
-/** What a project shows to all who may look into it, its agents, leases and topics; and what they may do with it. */
+/** Verbs on agents, leases and topics of a project, open to everybody who may look into it. */
 const inProject = ['yes', 'yes', 'yes', 'yes', 'yes', 'PROJECT_NOT_FOUND'] as const
 const readsProject = reads(...inProject)
 const writesProject = writes(...inProject)
@@ -100,7 +100,7 @@ const people = writes('FORBIDDEN', 'FORBIDDEN', 'yes', 'FORBIDDEN', 'FORBIDDEN',
 /** Mail between two agents, both with a key unless the case says otherwise. */
 const ofThread = reads('yes', 'THREAD_NOT_FOUND', 'yes', 'yes', 'THREAD_NOT_FOUND', 'PROJECT_NOT_FOUND')
 
-/** Whoever is no agent sees everything on the pages, perhaps sealed. */
+/** A caller that is no agent sees everything on the pages, perhaps sealed. */
 const onPages = (all: Outcome, another: Outcome, elsewhere: Outcome): Row =>
   reads(all, all, all, all, another, elsewhere)
 

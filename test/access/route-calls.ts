@@ -14,7 +14,7 @@ const route = (
   request: (target) => ({ path: name, method, ...more(target) }),
 })
 
-/** Whoever is another agent, of this project or not, finds a session to be that of others, and a message to be none of its own. */
+/** To another agent, of this project or not, the session and the message belong to others. */
 const othersSession = { another: 'FORBIDDEN', elsewhere: 'FORBIDDEN' } as const
 const othersMessage = { another: 'MESSAGE_NOT_FOUND', elsewhere: 'MESSAGE_NOT_FOUND' } as const
 

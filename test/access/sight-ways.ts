@@ -21,7 +21,7 @@ export interface Way {
   expected(world: World, who: Who): unknown[]
 }
 
-/** What is refused, or not there, is nothing. */
+/** A refusal and a missing message both count as nothing. */
 const orNothing = async <T>(call: Promise<T>): Promise<T | undefined> => {
   try {
     return await call

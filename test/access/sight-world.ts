@@ -64,7 +64,7 @@ export interface World {
   readonly agents: readonly Agent[]
   readonly callers: readonly Who[]
   readonly said: readonly Said[]
-  /** Those who joined a topic, by its uid. */
+  /** The members of a topic, by its uid. */
   readonly joined: ReadonlyMap<string, readonly Agent[]>
   readonly grants: readonly { readonly thread: string; readonly by: Agent; readonly to: Agent }[]
   /** The messages that open pages were told of, by the label of the caller. */
@@ -187,7 +187,7 @@ export async function build(hub: Hub, plan: Plan): Promise<World> {
     const [granter, holder, thread] = [of(by), of(to), threads[at]]
     if (thread === undefined) continue
     const wish = { agent: { name: holder.name, project: holder.project }, thread, can: 'read', ttlMs: 1e6 } as const
-    // Whoever has no part in a thread grants nothing.
+    // An agent that takes no part in a thread cannot grant it.
     const made = await createGrant(hub, { caller: agentCaller(granter) }, wish).catch(() => undefined)
     if (made !== undefined) grants.push({ thread, by: granter, to: holder })
   }
@@ -206,7 +206,7 @@ const projectsOf = ({ project, sender, open }: Said): readonly string[] => [
 
 /** The plain rules. Each list, count, event and file has to agree with them. */
 export const model = {
-  /** What the tools show of a message, looked at in a project. */
+  /** Whether the tools show a message, looked at in a project. */
   atTools({ agents }: World, { of }: Who, message: Said, project: string): boolean {
     if (isAgent(of) && of.project !== project) return false
     return projectsOf(message).includes(project) && model.isOpenTo(agents, of, message)

@@ -21,7 +21,7 @@ import { createTopic, type Topic } from '../../src/core/topics/topics.ts'
 import { now } from '../support/hub.ts'
 import type { Case } from './matrix.ts'
 
-/** What a call reaches for. */
+/** The thing that a call asks for. */
 export interface Target {
   readonly caller: Caller
   readonly project: string
@@ -57,7 +57,7 @@ export interface Target {
   readonly topic: Topic
   /** The code of an invitation for `${name}Guest`. */
   readonly invitation: string
-  /** What tells the holder of the name from others. */
+  /** Tells the holder of the name from others. */
   readonly holder: string
 }
 

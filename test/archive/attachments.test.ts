@@ -123,7 +123,7 @@ describe('Attachments in the archive', () => {
       for (const { changedIn } of [open, blind]) expect(await changedIn(path)).toEqual([path, copy].sort())
       await other.has('agents/RedStone/profile.json')
       expect(await other.files()).toEqual([])
-      // What others may read names neither the blind copy nor its project.
+      // Files that others may read name neither the blind copy nor its project.
       const log = await open.repository.git('log', '-p', '--format=%B', '--', 'messages', 'agents/RedStone/inbox')
       expect(log).toContain(path)
       expect(log).not.toContain(blind.slug)

@@ -86,7 +86,7 @@ describeInBrowser('By keys a person', () => {
     await go(page, ['e'], /done=read/)
     expect(await unread.count()).toBe(count - 1)
     expect(await page.locator(`#${id}.unread`).count()).toBe(0)
-    // What was read is passed over.
+    // Messages that were read are passed over.
     await page.keyboard.press('n')
     const next = await unread.first().getAttribute('id')
     expect(await page.evaluate(`document.activeElement.closest('[data-row]').id`)).toBe(next)

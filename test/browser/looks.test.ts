@@ -32,7 +32,7 @@ describeInBrowser('Every page', () => {
       for (const [name, path] of listed) {
         await page.goto(url + path)
         expect(await page.locator('h1').count(), name).toBe(1)
-        // Whoever may not be known yet, at the login, is shown no menu.
+        // At the login the caller is not known yet: it is shown no menu.
         const landmarks = page.locator('body > header, .columns > nav, .columns > main')
         expect(await landmarks.count(), name).toBe(name === 'login' ? 2 : 3)
         wrong.push(...(await wrongLooks(page, name)))

@@ -79,7 +79,7 @@ describe('The name of an agent', () => {
         message: expect.stringContaining(slug),
         hint: expect.stringContaining(slug),
       })
-    // Whoever registers again may say where it is at home; a stranger's address is a wish like any other.
+    // An agent that registers again may name its home; the address of a stranger is only a wish.
     expect(await there.door.call('register_agent', { project_key: slug, name: `WhiteRiver@${slug}` })).toMatchObject({
       name: 'WhiteRiver',
     })

@@ -1,4 +1,4 @@
-/** What Parley promises about who may do what. */
+/** Promises about the rights of callers. */
 
 // biome-ignore format: a table, one promise a line
 export const access = [

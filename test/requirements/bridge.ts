@@ -1,4 +1,4 @@
-/** What Parley promises about the tools of other servers. */
+/** Promises about the tools of other servers. */
 import type { Requirement } from '../requirements.ts'
 
 // biome-ignore format: a table, one promise a line

@@ -1,4 +1,4 @@
-/** What Parley promises about requests that do not mean well, or are cut off. */
+/** Promises about requests that are hostile, or are cut off. */
 
 // biome-ignore format: a table, one promise a line
 export const http = [

@@ -1,4 +1,4 @@
-/** What Parley promises to agents of other owners and other machines: invitations, joining, connecting. */
+/** Promises to agents of other owners and other machines: invitations, joining, connecting. */
 
 // biome-ignore format: a table, one promise a line
 export const machines = [

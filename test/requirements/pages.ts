@@ -1,4 +1,4 @@
-/** What Parley promises people who look at its pages. */
+/** Promises to people who look at the pages. */
 
 // biome-ignore format: a table, one promise a line
 export const pages = [

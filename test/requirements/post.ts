@@ -1,4 +1,4 @@
-/** What Parley promises about the post door: REST, keys and connections for agents of different owners. */
+/** Promises about the post door: REST, keys and connections for agents of different owners. */
 
 // biome-ignore format: a table, one promise a line
 export const post = [

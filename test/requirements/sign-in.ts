@@ -1,4 +1,4 @@
-/** What Parley promises about signing in: tokens, roles, OAuth, limits, pages of other sites. */
+/** Promises about signing in: tokens, roles, OAuth, limits, pages of other sites. */
 import type { Requirement } from '../requirements.ts'
 
 // biome-ignore format: a table, one promise a line

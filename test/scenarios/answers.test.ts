@@ -106,7 +106,7 @@ eachPost('Answers', (parley) => {
           { content: 'answer' },
           { content: 'question' },
         ])
-        // Whoever waits for the reply has it.
+        // The waiting agent has the reply.
         const asked = { message_id: question?.message_id, wait_seconds: 0 }
         expect(await asker.hub.call('apm2.message.ask', asked)).toMatchObject({ reply: { text: 'answer' } })
       })

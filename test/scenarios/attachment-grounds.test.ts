@@ -111,7 +111,7 @@ verifies('mail.attach.hidden', 'a hidden folder is none for being named as the p
     expect(await attach(open, project, 'notes.txt'), project).toMatchObject({ count: 1 })
   }
   expect((await told(attach(parley(), store, 'notes.txt'))).message).toMatch(/hidden/)
-  // Whoever lists a hidden folder means it.
+  // A hidden folder that is listed by name is meant.
   for (const project of [plain, repository])
     expect(await attach(within, project, 'notes.txt'), project).toMatchObject({ count: 1 })
 })

@@ -79,7 +79,7 @@ verifies(
       const reader = await startBus({ storage })
       await reader.join('reader', 'reading')
       const target = Math.min(total, (round + 1) * 100)
-      // What was handled but not acknowledged when it died comes again; a reader drops what it knows.
+      // Messages handled but not acknowledged before the death come again; a reader drops those that it knows.
       while (acked < target) {
         const { received, cursor } = await reader.sync(topic, {
           wait_seconds: 20,

@@ -34,7 +34,7 @@ interface Model {
   answers: { undo: () => Promise<void>; who: Name; from: number; to: number }[]
 }
 
-/** What the model acts on: any of two connections, each of which can be thrown away and opened anew. */
+/** The real system of the model: two connections, each of which can be thrown away and opened anew. */
 interface Real {
   hubs: Hub[]
   uid: string
@@ -48,7 +48,7 @@ const command = (text: string, run: Command['run']): Command => ({ check: () => 
 const who = fc.constantFrom(...agents)
 const at = fc.nat({ max: 1 })
 
-/** What the model says a sync does, or the code it is refused with; it changes the model only in the first case. */
+/** The expected result of a sync, or the code it is refused with; a refusal leaves the model as it was. */
 function expected(model: Model, name: Name, asked: Asked) {
   const log = [...model.log]
   const sent: { entry: Entry; duplicate: boolean }[] = []
@@ -173,7 +173,7 @@ const closing = fc.record({ hub: at, reopen: fc.boolean() }).map(({ hub, reopen 
 const crashing = at.map((hub) =>
   command(`crash ${hub}`, async (model, real) => {
     await real.crash(hub)
-    // Who would have taken the lost answers back is gone.
+    // The process that would have taken the lost answers back is gone.
     model.answers = []
   }),
 )

@@ -59,7 +59,7 @@ verifies(
         return { name, take, taken: await take(), acknowledged: [] as string[], killing: undefined as unknown }
       }),
     )
-    // Whoever is killed in the middle of a write repeats it under the same id: it is stored once.
+    // A client killed in the middle of a write repeats it under the same id: it is stored once.
     const writing = seats.map(async (seat) => {
       for (let n = 0; running; ) {
         const id = `${seat.name}/${n}`

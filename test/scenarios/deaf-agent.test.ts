@@ -86,7 +86,7 @@ eachPost(
       expect(await elsewhere(bob)).toEqual({ mail: 1, pages: 1 })
       expect(await mailbox(parley(), bob).check()).toMatchObject({ content: 'two' })
       expect(await unread(bob, thread)).toBe(0)
-      // Who reads by a grant reads somebody else's mail.
+      // A reader with a grant reads somebody else's mail.
       await as(alice).send(bob, 'three', { thread })
       await as(carol).send(carol, 'I am here')
       await as(alice).call('apm2.grant.create', { agent: carol, thread, can: 'read' })

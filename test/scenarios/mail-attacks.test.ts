@@ -1,4 +1,4 @@
-/** Whoever wants to see or reach more at the mail door than it may: each attack written out. */
+/** Attacks on the mail door by callers that want to see or reach more than they may, each written out. */
 import { describe, expect } from 'vitest'
 import { countRows } from '../support/counting.ts'
 import { correspond, type Message, newProject, type Page, plainMail, type Receipt } from '../support/mail.ts'
@@ -18,7 +18,7 @@ const policy = (project_key: string, agent_name: string, policy: string) =>
 const inbox = (project_key: string, agent_name: string) =>
   door().call<Message[]>('fetch_inbox', { project_key, agent_name, include_bodies: true, limit: 100 })
 
-/** What a call shows, or the error it gives: both can give something away. */
+/** The answer of a call, or its error: both can give something away. */
 const shown = (work: Promise<unknown>): Promise<string> =>
   work.then(
     (value) => JSON.stringify(value),
@@ -74,14 +74,14 @@ describe('Blind copies', () => {
     const answers: Record<string, string> = {}
     for (const path of [...mine, ...common]) answers[path] = await shown(read(`resource://${path}`))
     for (const [tool, args] of calls) answers[`${tool} ${JSON.stringify(args)}`] = await shown(call(tool, args))
-    // Who is at work in a project is no secret, only who had a copy.
+    // The agents at work in a project are no secret; the recipients of a copy are.
     for (const [key, text] of Object.entries(answers))
       if (key.startsWith('macro_start_session'))
         answers[key] = JSON.stringify({ ...(JSON.parse(text) as Json), active_agents: undefined })
     return answers
   }
 
-  /** What shows one of these words; a query repeats its own words and is no finding. */
+  /** Answers that show one of these words; a query repeats its own words and is no finding. */
   const showing = (answers: Record<string, string>, ...words: string[]) =>
     Object.entries(answers).filter(([, answer]) => words.some((word) => answer.includes(word)))
 
@@ -119,7 +119,7 @@ describe('Blind copies', () => {
     const there = await everything(theirs, ['NosyCrow'], sent)
     expect(showing(there, word, 'GreenCastle', 'BlueLake', 'SilverFox', 'HiddenOtter')).toEqual([])
 
-    // Whoever was blind-copied and answers shows itself, not the message that it answers.
+    // A blind-copied agent that answers shows itself, not the message that it answers.
     const answer = { project_key: theirs, message_id: sent.message_id, sender_name: 'HiddenOtter' }
     const reply = await door().call<Receipt>('reply_message', { ...answer, body_md: 'I know.' })
     expect(reply.deliveries).toMatchObject([{ recipient: 'GreenCastle' }])

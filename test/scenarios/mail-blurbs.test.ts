@@ -185,7 +185,7 @@ verifies('mail.story.blurb', 'The macros do the same in one call each', async ()
       auto_release,
     })
   expect((await cycle(false)).file_reservations.granted).toMatchObject([{ path_pattern: 'docs/**' }])
-  // What was held before a look stays held.
+  // Reservations from before the cycle stay held.
   expect(await cycle(true)).toMatchObject({ released: { released: 0 } })
 
   const other = '/abs/path/macros-other'

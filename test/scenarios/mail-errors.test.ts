@@ -1,4 +1,4 @@
-/** What is wrong with a call of the mail door: told by a code and a hint, and nothing is written. */
+/** Faulty calls of the mail door: each is answered with a code and a hint, and nothing is written. */
 import { expect } from 'vitest'
 import { countRows } from '../support/counting.ts'
 import { type MailDoor, newDesk } from '../support/mail.ts'

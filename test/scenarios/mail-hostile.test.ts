@@ -131,7 +131,7 @@ describe('A search query', () => {
 describe('A line of the log', () => {
   const forged = '{"level":60,"msg":"forged"}'
   const evil = `x\r\n${forged}\n\u001b[2J\u001b[31mred\u2028\u0085${forged}`
-  /** What controls a terminal or ends a line. */
+  /** Characters that control a terminal or end a line. */
   // biome-ignore lint/suspicious/noControlCharactersInRegex: those are looked for
   const control = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/
 
@@ -191,7 +191,7 @@ describe('A line of the log', () => {
     const server = await startParley({ env: { LOG_LEVEL: 'trace', LOG_JSON_ENABLED: 'true' } })
     await attack(server)
     expect(await server.end()).toBe(0)
-    // What it says to whoever started it stands on stdout or beside the log, in plain words.
+    // The start's own words stand on stdout or beside the log.
     const plain = server.output.stdout.split('\n')
     const lines = server.output.stderr.split('\n').filter((line) => line !== '')
     const objects = [...plain, ...lines].filter((line) => line.startsWith('{'))

@@ -53,7 +53,7 @@ describe('A message of another project', () => {
       ['mark', door().call('mark_message_read', { ...there, message_id, agent_name: 'BlueLake' })],
       ['acknowledge', door().call('acknowledge_message', { ...there, message_id, agent_name: 'BlueLake' })],
     ]
-    // Who prepares for a thread may come before its first message, and sees nothing of a foreign one.
+    // An agent may prepare for a thread before its first message, and sees nothing of a foreign one.
     for (const thread_id of ['TKT-5', String(id), 'TKT-404'])
       expect(
         await door().call('macro_prepare_thread', { ...there, thread_id, agent_name: 'NosyCrow' }),

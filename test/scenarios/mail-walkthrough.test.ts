@@ -115,7 +115,7 @@ describe.each(eras)('A client of %s', (era) => {
         { thread_id, summary: { total_messages: 2 } },
       )
 
-      // What people find on the disk, and agents in the mailbox.
+      // The files that people find on the disk, and the mail that agents find.
       const archive = repositoryOf(server().storage, green.project)
       const month = plan.created_ts.slice(0, 7).replace('-', '/')
       const lease = `file_reservations/${createHash('sha1').update('app/api/*.py').digest('hex')}.json`

@@ -31,7 +31,7 @@ interface Model {
   loans: { loan: string; message: Message }[]
 }
 
-/** What the model acts on: the hub can be thrown away and opened anew on the same database. */
+/** The real system of the model: a hub that can be thrown away and opened anew on the same database. */
 interface Real {
   hub: Hub
   clock: TestClock

@@ -1,4 +1,4 @@
-/** What a thread and a message are called is the same wherever they are shown. */
+/** A thread and a message have the same name wherever they are shown. */
 import { expect } from 'vitest'
 import { httpPeer } from '../support/bus.ts'
 import { type Message, newProject, type Page, plainMail, type Receipt } from '../support/mail.ts'

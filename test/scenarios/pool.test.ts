@@ -30,7 +30,7 @@ verifies(
 
     await holder.query('BEGIN')
     await holder.query('LOCK TABLE messages IN ACCESS EXCLUSIVE MODE')
-    // Those that wait for the lock have all connections; housekeeping may be one of them.
+    // Calls that wait for the lock hold all connections; housekeeping may be one of them.
     const first = Promise.allSettled(
       [1, 2, 3].map((n) => mailbox(parley, `early-${n}`).send(`target-${n}`, 'patience')),
     )

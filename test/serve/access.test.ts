@@ -1,4 +1,4 @@
-/** Who is let in over HTTP: credentials, callers on this machine, foreign sites, names in the path. */
+/** Access over HTTP: credentials, callers on this machine, foreign sites, names in the path. */
 import { once } from 'node:events'
 import { describe, expect, test } from 'vitest'
 import { shareServer, startParley } from '../support/parley.ts'

@@ -1,4 +1,4 @@
-/** What an operator's machines ask: is it alive, is it ready; and paths that are there or not. */
+/** The questions of an operator's machines: is it alive, is it ready; and paths that are there or not. */
 import { pino } from 'pino'
 import { afterEach, describe, expect, onTestFinished, test } from 'vitest'
 import { createMetrics } from '../../src/base/metrics.ts'

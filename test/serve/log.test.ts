@@ -18,7 +18,7 @@ verifies('serve.log.secrets', 'No token, key, session id, query or body reaches 
   }
   const status = async (answer: ReturnType<typeof post>) => (await answer).status
 
-  // What goes well.
+  // Requests that succeed.
   expect(await status(post(call('send_to_agent', { name: 'alice', msg: 'marker-body', msg_id: 'marker-id' })))).toBe(
     200,
   )
@@ -34,7 +34,7 @@ verifies('serve.log.secrets', 'No token, key, session id, query or body reaches 
     await status(post(call('check_mail', {}), { ...bearer, Cookie: 'marker-cookie=1' }, '?project=marker-query')),
   ).toBe(200)
 
-  // What goes wrong.
+  // Requests that fail.
   expect(await status(post(call('check_mail', {}), { Authorization: 'Bearer marker-wrong-token' }))).toBe(401)
   expect(await status(post(call('check_mail', {}), { Authorization: 'Basic marker-basic' }))).toBe(401)
   expect(await status(post(call('check_mail', {}), { 'X-API-Key': 'marker-key' }))).toBe(401)

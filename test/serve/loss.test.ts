@@ -36,7 +36,7 @@ async function copyOfKilled(): Promise<{ storage: string; file: string }> {
 
 const frameBytes = 24 + 4096
 
-/** What may happen to it, and how that is told. */
+/** Ways to lose the file, and what the start says of each. */
 const damages: Record<string, { damage(file: string): void; says: RegExp }> = {
   'a log that was cut': {
     damage: (file) => truncateSync(`${file}-wal`, 32 + 20 * frameBytes),

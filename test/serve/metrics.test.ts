@@ -1,4 +1,4 @@
-/** What GET /metrics shows of the work done. */
+/** The figures of GET /metrics. */
 import { expect } from 'vitest'
 import { mailbox, type Parley, shareParley, waitingCalls } from '../support/parley.ts'
 import { verifies } from '../support/verifies.ts'

@@ -38,7 +38,7 @@ async function setUp({ algorithms = ['ES256'] } = {}) {
   return { authority, clock, tokens, looked: () => looked }
 }
 
-/** Who it is, or the reason that it is nobody. */
+/** The caller, or the reason of the refusal. */
 const who = async (tokens: Tokens, token: string): Promise<string> => {
   try {
     return (await tokens.callerOf(token, token, request)).key

@@ -52,7 +52,7 @@ export function shareSeeded(seed: Seed, env: Record<string, string> = {}): () =>
   })
 }
 
-/** What a page must never do: dialogs, errors in the console (violations of the policy among them), requests elsewhere. */
+/** Faults of a page: dialogs, errors in the console (violations of the policy among them), requests elsewhere. */
 export function watchHarm(page: Page, url: string): string[] {
   const harm: string[] = []
   page.on('dialog', (dialog) => {

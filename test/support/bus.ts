@@ -87,7 +87,7 @@ export function peer(run: Call): Peer {
 export interface BusProcess extends Peer {
   readonly client: Client
   readonly pid: number
-  /** What it wrote to stderr so far. */
+  /** Its stderr so far. */
   readonly log: () => string
   /** Sends a signal and resolves once the process is gone. */
   kill(signal?: NodeJS.Signals): Promise<void>
@@ -177,7 +177,7 @@ export function look<Row>(storage: string, sql: string, ...values: (string | num
   }
 }
 
-/** Who waits on a topic now; only the store knows, since a wait writes nothing and no tool tells. */
+/** The agents that wait on a topic now; only the store knows, since a wait writes nothing and no tool tells. */
 export function waiting(storage: string, topic: string): string[] {
   const rows = look<{ name: string }>(
     storage,

@@ -34,7 +34,7 @@ export function pagesOf({ log }: Image): Page[] {
   return [...pages].sort(([a], [b]) => a - b).map(([number, content]) => ({ number, content }))
 }
 
-/** What the death leaves of the shared memory: as it was, nothing, that of another moment, or anything at all. */
+/** The shared memory after the death: as it was, gone, that of another moment, or garbage. */
 export const indexes = ['kept', 'missing', 'stale', 'garbage'] as const
 
 export interface Death {

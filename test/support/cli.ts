@@ -13,7 +13,7 @@ export interface Outcome {
 }
 
 interface Given {
-  /** What it finds on its stdin. */
+  /** The text on its stdin. */
   input?: string | Uint8Array
   env?: Record<string, string>
   /** Only for one at a time: the whole test goes there meanwhile. */
@@ -51,7 +51,7 @@ export async function parleyProcess(
   return { code: await gone, ...output }
 }
 
-/** What a command that went well has printed. */
+/** The output of a command; throws if it fails. */
 export async function printedBy(
   parley: Pick<Parley, 'storage'>,
   args: readonly string[],

@@ -43,7 +43,7 @@ export async function openContacts(db: Db, contacts: Partial<Rules['contacts']> 
           SELECT f.name || '>' || t.name || ' ' || c.status AS link FROM contacts c
           JOIN agents f ON f.id = c.from_id JOIN agents t ON t.id = c.to_id ORDER BY c.id`)
       ).map(({ link }) => link),
-    /** What is in an inbox: subjects, else bodies. */
+    /** The mail of an inbox: subjects, else bodies. */
     inbox: async (name: string) =>
       (
         await db.all<{ text: string }>(sql`

@@ -1,4 +1,4 @@
-/** What calls cost: the rows that they have stored, the answers of the database that they have waited for. */
+/** The cost of calls: the rows that they have stored, the answers of the database that they have waited for. */
 import type { Db } from '../../src/db/port.ts'
 import { look } from './bus.ts'
 

@@ -32,7 +32,7 @@ export interface Journal {
   holds: Hold[]
   /** `agent/id` of all that was marked as read or acknowledged. */
   read: Set<string>
-  /** What was answered with an error, or not at all. */
+  /** Calls that were answered with an error, or not at all. */
   faults: string[]
   /** How often each tool was answered. */
   calls: Map<string, number>
@@ -177,7 +177,7 @@ export async function letThemWork({ project, names, patterns, lines, ms, message
       const from = Date.now()
       record.conflicts += answer?.conflicts.length ?? 0
       for (const { id, path_pattern, expires_ts } of answer?.granted ?? []) {
-        // Who reserves again what it holds keeps the same lease for longer.
+        // An agent that reserves its own path again keeps the same lease for longer.
         const hold = held.get(id) ?? { agent: name, pattern: path_pattern, from, until: 0 }
         hold.until = Date.parse(expires_ts)
         if (!held.has(id)) record.holds.push(hold)

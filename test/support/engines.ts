@@ -118,7 +118,7 @@ let spare: Promise<string> | undefined
 async function takeSpare(): Promise<string> {
   const taken = spare ?? copyOf(inject('postgresTemplate'))
   spare = copyOf(inject('postgresTemplate'))
-  // Whoever takes it learns what went wrong.
+  // The test that takes it gets the error.
   spare.catch(() => {})
   return taken
 }

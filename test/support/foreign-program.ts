@@ -18,7 +18,7 @@ function flood(text: string): void {
   more()
 }
 
-/** What it answers to a call: its own number, and that of a program which it has started. */
+/** Its answer to a call: its own process id, and that of a program which it has started. */
 let numbers = `${process.pid}`
 if (what === 'stays') {
   process.on('SIGTERM', () => {})

@@ -26,7 +26,7 @@ export interface Gateway {
   readonly calls: readonly Call[]
   /** The texts that it was given, in their order. */
   texts(): string[]
-  /** What comes next, in this order; the last one stays. */
+  /** The next answers, in this order; the last one stays. */
   replies(...next: Reply[]): void
   /** Resolves once it has had so many calls. */
   called(count: number): Promise<void>

@@ -30,7 +30,7 @@ type Env = Record<string, string>
 export interface Repository {
   readonly folder: string
   readonly hook: string
-  /** What it printed; throws if it fails. */
+  /** Its output; throws if it fails. */
   git(...args: string[]): Promise<string>
   /** Writes files by their paths. */
   write(files: Record<string, string>): Promise<void>

@@ -27,7 +27,7 @@ export interface TestHubOptions {
   log?: Log
 }
 
-/** What Parley starts with. */
+/** The settings that Parley starts with. */
 export const usualRules: Rules = {
   contacts: { enforced: true, autoMs: 86_400_000, handshake: true, retry: true, codeMs: 3_600_000, codesShown: true },
   makeRecipients: true,

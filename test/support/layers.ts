@@ -5,7 +5,7 @@ import { type Source, withoutComments } from './sources.ts'
 /** Pure rooms on the floor of base: they see base, `summaries` splits words as `fulltext` does, and `llm` keeps answers in `redis`. */
 const pure = ['globs', 'fulltext', 'summaries', 'llm', 'redis', 'attachments', 'remote-tools', 'guard']
 
-/** What each layer may import besides itself. */
+/** The folders that each layer may import besides itself. */
 const below: Readonly<Record<string, readonly string[]>> = {
   main: ['app', 'settings', 'doors', 'core', 'store', 'archive', 'db', ...pure, 'base'],
   app: ['settings', 'doors', 'core', 'store', 'archive', 'db', ...pure, 'base'],
@@ -116,7 +116,7 @@ interface NamedImport {
 /** The values (not types) that a file imports by name from files of the repository. */
 export const importedNames = (source: Source): NamedImport[] => namesOf(source, 'import')
 
-/** Those that it hands on without using them. */
+/** The names that it hands on without using them. */
 export const exportedFrom = (source: Source): NamedImport[] => namesOf(source, 'export')
 
 function namesOf({ path, text }: Source, keyword: 'import' | 'export'): NamedImport[] {

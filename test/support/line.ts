@@ -56,7 +56,7 @@ export async function openLine(databaseUrl: string, later: (work: () => Promise<
     cut,
     silence() {
       state = 'silent'
-      // What is read and dropped keeps the other end from noticing anything.
+      // The bytes are read and dropped, so that the other end notices nothing.
       for (const socket of sockets) socket.unpipe().resume()
     },
     mend() {

@@ -1,4 +1,4 @@
-/** What a program loads before it runs: the files and libraries that are imported at once, not those that come later. */
+/** The files and libraries that a program loads before it runs: static imports, not those that come later. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { root } from './sources.ts'

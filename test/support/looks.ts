@@ -1,4 +1,4 @@
-/** What is wrong with the looks of a page that is open: in both themes, on a desk and on a phone. */
+/** Faults in the looks of an open page: in both themes, on a desk and on a phone. */
 import axe from 'axe-core'
 import type { Page } from 'playwright-core'
 import { desktop, phone, scrollsSideways } from './browser.ts'

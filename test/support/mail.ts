@@ -8,7 +8,7 @@ export interface MailDoor {
   call<Value = Json>(tool: string, args?: Json): Promise<Value>
   /** The same with all that stands beside a list. */
   callWhole<Value = Json>(tool: string, args?: Json): Promise<Value>
-  /** What a resource shows. Errors are thrown as the JSON-RPC error. */
+  /** The contents of a resource. Errors are thrown as the JSON-RPC error. */
   read<Value = Json>(uri: string): Promise<Value>
 }
 
@@ -108,7 +108,7 @@ export interface Receipt {
   blocked: { recipient: string; code: string; hint: string }[]
 }
 
-/** What the resources that list an agent's mail show. */
+/** The contents of the resources that list an agent's mail. */
 export interface Page {
   project: string
   agent: string

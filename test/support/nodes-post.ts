@@ -10,7 +10,7 @@ export interface Dialogue {
   finish(): Promise<void>
 }
 
-/** What a client is told while the node or the database is away, it repeats. */
+/** A client repeats requests that fail while the node or the database is away. */
 async function insist(
   nodes: readonly Served[],
   home: number,
@@ -44,7 +44,7 @@ export async function openDialogue(nodes: readonly Served[]): Promise<Dialogue> 
     }
     return { said, session }
   }
-  /** What its sockets tell; one that is closed is opened anew at the next node. */
+  /** The events of its sockets; one that is closed is opened anew at the next node. */
   const listen = (me: PostAgent, home: number) => {
     const open = Promise.withResolvers<void>()
     const ear = { told: [] as string[], lost: 0, open: open.promise }
@@ -93,7 +93,7 @@ export async function openDialogue(nodes: readonly Served[]): Promise<Dialogue> 
         [ears[1], first],
       ] as const) {
         await expect.poll(() => told.at(-1), { timeout: 10_000 }).toBe(said.at(-1))
-        // What a lost socket did not tell is in the inbox; nothing is told twice or out of order.
+        // Mail that a lost socket did not tell is in the inbox; nothing is told twice or out of order.
         expect(told).toEqual(lost === 0 ? said : said.filter((content) => told.includes(content)))
       }
       expect(ears[1].lost).toBe(0)

@@ -9,9 +9,9 @@ export const agents = 20
 const peers = 5
 
 export interface Crowd {
-  /** What was acknowledged so far, by agent, in the order of the sends: the id says who sent it to whom. */
+  /** The acknowledged messages by agent, in the order of the sends: the id says who sent it to whom. */
   readonly sent: readonly (readonly string[])[]
-  /** What was acknowledged in the topic. */
+  /** The acknowledged messages of the topic. */
   readonly said: readonly string[]
   /** Resolves once every agent has had something more acknowledged. */
   goOn(): Promise<void>
@@ -22,7 +22,7 @@ export interface Crowd {
 /** A call that may be made again: it has an id of its own, or changes nothing. */
 type Call<T> = (node: Served) => Promise<T>
 
-/** What a client is told while its node or the database is away; everything else is a fault of Parley. */
+/** Errors that a client may get while its node or the database is away; everything else is a fault of Parley. */
 function isAway(error: unknown): boolean {
   if (error instanceof TypeError) return true
   const { code } = (error ?? {}) as { code?: string }
@@ -40,7 +40,7 @@ async function insist<T>(nodes: readonly Served[], home: number, call: Call<T>):
 }
 
 const named = (n: number): string => `agent-${n}`
-/** Who gets the n-th message of an agent: three others in turn. */
+/** The recipient of an agent's n-th message: three others in turn. */
 const recipientOf = (from: number, n: number): number => (from + 1 + 6 * (n % 3)) % agents
 
 /** All that is in an inbox from `after` on, oldest first. */

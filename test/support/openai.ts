@@ -22,7 +22,7 @@ export interface Endpoint {
   /** As LLM_BASE_URL. */
   readonly url: string
   readonly asked: readonly Asked[]
-  /** What comes next, in this order; the last one stays. */
+  /** The next answers, in this order; the last one stays. */
   replies(...next: Reply[]): void
 }
 

@@ -24,7 +24,7 @@ export const bareHome = (folder: string): Record<string, string> => ({
   npm_config_omit: 'optional',
 })
 
-/** What `npm i -g` makes of it below `folder/prefix`. */
+/** Installs the package as `npm i -g` does, below `folder/prefix`. */
 export async function installed(folder: string) {
   const tarball = await pack(folder)
   const prefix = join(folder, 'prefix')

@@ -13,7 +13,7 @@ import { loadConfig } from '../../src/settings/read.ts'
 
 const program = fileURLToPath(new URL('../../bin/parley.js', import.meta.url))
 
-/** What clients of a server need. */
+/** A server, as its clients reach it. */
 export interface Served {
   readonly url: string
   readonly port: number
@@ -22,7 +22,7 @@ export interface Served {
 
 export interface Parley extends Served {
   readonly child: ChildProcess
-  /** What it printed so far. */
+  /** Its output so far. */
   readonly output: { stdout: string; stderr: string }
   /** Resolves once it has printed something that matches; rejects if it ends before that. */
   printed(pattern: RegExp): Promise<RegExpExecArray>

@@ -82,6 +82,6 @@ export const inTopics = async (hub: Hub, project: string = commons) =>
 export const inProject = async (hub: Hub, project: string = commons) =>
   ({ sight: sightOf(local, (await ensureProject(hub, local, project)).id) }) as const
 
-/** What a search finds, and no more about it. */
+/** The hits of a search alone. */
 export const searchHits = async (hub: Hub, scope: Scope, what: Searching): Promise<readonly Hit[]> =>
   (await search(hub, scope, what)).hits

@@ -7,7 +7,7 @@ export interface TestSocket {
   readonly socket: WebSocket
   /** The next event; rejects once the socket is closed. */
   next(): Promise<Body>
-  /** Those that came and were not asked for. */
+  /** Events that came and were not asked for. */
   readonly events: Body[]
   readonly closed: Promise<{ code: number; reason: string }>
   say(event: unknown): void

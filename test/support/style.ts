@@ -40,7 +40,7 @@ export const oneLoop: Rule = ({ path, text }) => {
   )
 }
 
-/** What an engine can do is a named capability (db/dialect.ts): a verb that asks for its name forgets the next one. */
+/** Differences of engines are named capabilities (db/dialect.ts): a verb that asks for the engine's name forgets the next one. */
 export const unaskedEngine: Rule = ({ path, text }) =>
   complain(
     path,
@@ -77,7 +77,7 @@ export const passedOnCaller: Rule = ({ path, text }) =>
 const callerNames = /(\w+)\??: Caller\b/g
 const callerTypes = /\bCaller & \{|\bExtract<Caller\b|\bCaller\['kind'\]/
 
-/** What follows from the kind of a caller is a question to core/access, so that a new kind is one row of one table. */
+/** Code that depends on the kind of a caller asks core/access, so that a new kind is one row of one table. */
 export const unaskedKind: Rule = ({ path, text }) => {
   if (path.startsWith('src/core/access/')) return []
   const code = withoutComments(text)

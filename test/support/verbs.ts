@@ -9,7 +9,7 @@ export interface VerbInReach {
   readonly caller: string | undefined
 }
 
-/** What carries a caller: alone, with the agent that it acts as or is, or with what tells its calls from others'. */
+/** Parameters that carry a caller: alone, with the agent that it acts as or is, or with the holder of a name. */
 const callerTypes = ['Caller', 'Acting', 'Holder', 'Looker']
 
 export function verbsInReach(sources: readonly Source[]): VerbInReach[] {

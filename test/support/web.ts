@@ -62,7 +62,7 @@ export function visitor(url: string, always: Record<string, string> = {}): Visit
 const tag = /<(\/?)([a-zA-Z][a-zA-Z0-9]*)((?:\s+[a-zA-Z_:][-\w:.]*(?:="[^"<>]*")?)*)\s*\/?>/g
 const attribute = /([a-zA-Z_:][-\w:.]*)(?:="([^"<>]*)")?/g
 
-/** What of a page is not plainly one of ours: stray markup, attributes that run something, addresses that lead elsewhere. */
+/** Parts of a page that are not plainly ours: stray markup, attributes that run something, addresses that lead elsewhere. */
 export function strangeIn(page: string): string[] {
   const strange: string[] = []
   const rest = page

@@ -1,4 +1,4 @@
-/** Who is calling; what each may do is in `rules.ts`. */
+/** Callers; their rights are in `rules.ts`. */
 import { type Actor, itself } from '../hub/commit.ts'
 
 /** `key` is a short stable text: the feed names the caller by it, and a session is bound to it. */

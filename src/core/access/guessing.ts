@@ -8,7 +8,7 @@ import type { Hub } from '../hub/hub.ts'
 import { memory, remember } from '../hub/memory.ts'
 
 export interface Guessing {
-  /** Who guesses, and at which kind of secret: the key of the count. */
+  /** The guesser and the kind of secret: the key of the count. */
   readonly guesser: string
   /** Wrong guesses within a minute; after that even a right one is refused. */
   readonly most: number
@@ -16,7 +16,7 @@ export interface Guessing {
   readonly tooMany: { readonly message: string; readonly hint: string }
 }
 
-/** What came of a guess: the error of a wrong one is thrown once the guess is counted. */
+/** The outcome of a guess: the error of a wrong one is thrown once the guess is counted. */
 export type Guessed<T> = { readonly right: T } | { readonly wrong: HubError }
 
 const windowMs = 60_000

@@ -1,4 +1,4 @@
-/** Who acts under a name, on both engines. */
+/** Holders of a name, on both engines. */
 import { expect } from 'vitest'
 import { TestClock } from '../../../test/support/clock.ts'
 import { eachEngine } from '../../../test/support/engines.ts'

@@ -1,4 +1,4 @@
-/** Who acts under an agent's name: a process, a session, a URL, or whoever holds the agent's key. A second one is told, unless it brings the token. */
+/** Holders of an agent's name: a process, a session, a URL, or the holder of the agent's key. A second one is refused, unless it brings the token. */
 import { HubError } from '../../base/errors.ts'
 import { limits } from '../../base/limits.ts'
 import { nameKey } from '../../base/names.ts'
@@ -28,7 +28,7 @@ export const urlHolder = (name: string): string => `url:${nameKey(name)}`
 
 const processPrefix = 'process:'
 
-/** What is not a process of this machine counts as gone when no stream or call of it was open for this long (bus.name.silent). */
+/** A holder that is no process of this machine counts as gone after so long without an open stream or call (bus.name.silent). */
 const silentMs = 60_000
 
 /** A process of this machine can be looked for; anything else is known only by when it was heard of last, or if it waits. */

@@ -52,7 +52,7 @@ interface Holding {
   readonly lost: () => void
 }
 
-/** Those that stay only as long as a key is good. Every process hears of a change; one that may have missed some asks for all. */
+/** Connections that stay only as long as their key is valid. Every process hears of a change; one that may have missed some asks for all. */
 const holdings = memory((hub) => {
   const all = new Set<Holding>()
   const check = (changed: (holding: Holding) => boolean) => {

@@ -1,4 +1,4 @@
-/** What each kind of caller may do: every verb asks here, and docs/internals/access-matrix.md shows what that comes to. */
+/** The rights of each kind of caller: every verb asks here, and docs/internals/access-matrix.md shows the outcome. */
 import { HubError } from '../../base/errors.ts'
 import { isReserved } from '../../base/names.ts'
 import type { ProjectSight, Sight } from '../../store/visibility.ts'
@@ -153,7 +153,7 @@ export const seesAll = (caller: Caller): boolean => of(caller).reads === 'everyb
 /** Sight of everything. */
 export const wholeSight: Sight = { of: 'everybody', granted: [], topics: 'all', blind: 'all', sealed: false }
 
-/** What a caller sees of the mail on the pages: the mail that it may not read is listed sealed (web.access.sight). */
+/** The sight of a caller on the pages: mail that it may not read is listed sealed (web.access.sight). */
 export function pageSight(caller: Caller): Sight {
   const { reads, blind } = of(caller)
   const me = agentOf(caller)
@@ -168,7 +168,7 @@ export const toolSight = (caller: Caller): Sight => ({ ...pageSight(caller), bli
 /** Which messages of a project a caller may read. */
 export const sightOf = (caller: Caller, projectId: number): ProjectSight => ({ ...toolSight(caller), projectId })
 
-/** What an agent sees at the hub, with the grants that it holds on the thread that it looks at. */
+/** The sight of an agent at the hub, with its grants on the thread that it reads. */
 export function hubSight(agentId: number, grants: readonly { readonly granter_id: number | null }[] = []): Sight {
   const granted = grants.map(({ granter_id }) => granter_id)
   if (granted.includes(null)) return wholeSight

@@ -41,7 +41,7 @@ export const onSessionEnded = (hub: Hub, fn: (nonce: string | undefined) => void
 
 const watchPrefix = 'watch:'
 
-/** What a session follows, in the order in which it began. */
+/** The resources that a session follows, in the order in which it began. */
 export const listFollowed = (hub: Hub, nonce: string): Promise<SubscriptionRow[]> =>
   listSubscriptions(reader(hub), nonce)
 

@@ -184,7 +184,7 @@ export interface Invitation {
   readonly expiresAt: number
 }
 
-/** Those that can still be used, the newest first. */
+/** Invitations that can still be used, the newest first. */
 export async function listInvitations(hub: Hub, caller: Caller): Promise<{ invitations: Invitation[]; more: boolean }> {
   needSteering(caller)
   const rows = await listRows(reader(hub), { now: hub.clock.now(), limit: limits.listed + 1 })

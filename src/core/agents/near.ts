@@ -43,5 +43,5 @@ export async function findNearAnywhere(hub: Hub, caller: Caller, name: string): 
 const mostElsewhere = 2
 const mostNear = 3
 
-/** Those active last. Others wait meanwhile. */
+/** Only the agents that were active last: other requests wait meanwhile. */
 const mostCompared = 200

@@ -54,7 +54,7 @@ eachEngine('Profiles', (open) => {
     await ensureAgent(hub, local, { project: '/srv/code/other', name: 'stranger' })
     await activity(hub).write()
     const begin = clock.now()
-    // What is stored is out of order with what is known here: three of the oldest were active since.
+    // The stored order is older than the one in memory: three of the oldest were active since.
     for (const name of ['agenta', 'agentc', 'agentb']) {
       clock.advance(1000)
       await actAs(hub, as(name, project))

@@ -8,7 +8,7 @@ import type { Hub } from '../hub/hub.ts'
 import { findPlace, findProjectCalled } from '../projects/projects.ts'
 import { type ContactPolicy, findIn, known, makeAgent } from './agents.ts'
 
-/** What a token says that was found good. */
+/** The contents of a valid token. */
 export interface Signed {
   readonly agent: Named | undefined
   /** Whom it was issued to, where it names no agent. */

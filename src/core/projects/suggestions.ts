@@ -42,7 +42,7 @@ function foldersOf(path: string): string[] {
 
 const lastSeparator = (path: string): number => Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\'))
 
-/** Those that share at least two folders with the path, the most first. */
+/** The projects that share at least two folders with the path, those with most in common first. */
 function nearbyOf(path: string, projects: readonly ProjectRow[]): ProjectRow[] {
   const parts = partsOf(path)
   const shared = (key: string) => {

@@ -1,4 +1,4 @@
-/** Who a caller of the bus is: its process over stdio; over HTTP its key or token, the name on its URL, or its session. */
+/** The identity of a caller of the bus: its process over stdio; over HTTP its key or token, the name on its URL, or its session. */
 import { HubError } from '../../base/errors.ts'
 import { busNameFault, commons, nameKey } from '../../base/names.ts'
 import { thisProcess } from '../../base/processes.ts'
@@ -33,7 +33,7 @@ export function busScope(_params: Record<string, string>, query: Record<string, 
 }
 
 /**
- * What tells one caller's calls from those of others; undefined if nothing does. A key proves more than a session: a join
+ * The key that tells one caller's calls from those of others; undefined if there is none. An API key proves more than a session: a join
  * with it holds for all clients of that agent, with a session or without (bus.http.key).
  */
 function holderKey({ caller, scope, session }: CallContext<BusScope>): string | undefined {

@@ -1,4 +1,4 @@
-/** What the commands print: harmless, aligned, and as wide as the terminal. */
+/** The commands print text that is harmless, aligned, and as wide as the terminal. */
 import { describe, expect, test } from 'vitest'
 import { verifies } from '../../../test/support/verifies.ts'
 import type { Entry } from '../../core/topics/transcript.ts'

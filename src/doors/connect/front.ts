@@ -82,7 +82,7 @@ export class Front {
   }
 
   #hold(work: Promise<void>): void {
-    // What went wrong was told to the client.
+    // The client was told of the error.
     const held = work.catch(() => {}).finally(() => this.#work.delete(held))
     this.#work.add(held)
   }

@@ -7,7 +7,7 @@ interface SessionParts {
   readonly wire: Wire
   readonly ids: Ids
   pause(ms: number, signal: AbortSignal): Promise<void>
-  /** What the server says on its own. */
+  /** A message that answers no request. */
   told(message: Message, text: string): void
 }
 

@@ -1,4 +1,4 @@
-/** What a caller is held to before anything is done for it: how often it may call, and whether it may write. */
+/** The checks before a request is handled: rate limits, and whether the caller may write. */
 import type { FastifyRequest, onRequestHookHandler, RouteOptions } from 'fastify'
 import { HubError } from '../../base/errors.ts'
 import type { Caller } from '../../core/access/callers.ts'

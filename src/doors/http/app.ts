@@ -27,7 +27,7 @@ export interface AppOptions extends GuardOptions, CredentialOptions, HealthOptio
   readonly wrongKeys?: WrongKeys | undefined
   /** Calls `lost` once the key by which a caller came is no longer good, unless the returned function was called before. */
   onKeyLost?(caller: Caller, key: string, lost: () => void): () => void
-  /** What clients are told about signing in. */
+  /** How to sign in, as clients are told. */
   readonly resource?: ResourceOptions
   /** Whether requests are logged at level info; else they are at level debug. */
   readonly requestsShown?: boolean

@@ -37,7 +37,7 @@ export function addHealth(app: FastifyInstance, { clock, metrics, ready, refresh
   })
 }
 
-/** What `work` failed with, if it is not done before patience ends. */
+/** The error of `work`, or 'late' if it takes too long. */
 function inTime(clock: Clock, work: () => Promise<void>): Promise<unknown> {
   return new Promise((resolve) => {
     const cancel = clock.after(patienceMs, () => resolve('late'))
@@ -47,7 +47,7 @@ function inTime(clock: Clock, work: () => Promise<void>): Promise<unknown> {
   })
 }
 
-/** What the storage says of itself to every caller, with what to do; nothing of other errors. */
+/** Why the storage fails, and the next step. Other errors may hold secrets: nothing is told of them. */
 const reasonOf = (error: unknown): { reason?: string; hint?: string } =>
   error instanceof HubError && error.code === 'STORAGE_FAILED'
     ? { reason: error.message, ...(error.hint !== undefined && { hint: error.hint }) }

@@ -5,7 +5,7 @@ export const codeMs = 5 * 60_000
 
 interface Moment {
   readonly now: number
-  /** What tells it from others: the hub remembers those that were used. */
+  /** Makes the code unique: the hub remembers the nonces of used codes. */
   readonly nonce: string
 }
 

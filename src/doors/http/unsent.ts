@@ -91,7 +91,7 @@ export function createResponses({
     cancel = waiting.size > 0 ? clock.after(patienceMs / looks, look) : undefined
   }
 
-  /** What its calls took is put back, as for a client that hangs up. */
+  /** Closes the socket. Mail that its calls took is put back, as for a client that hangs up. */
   const close = (response: ServerResponse): void => {
     drop(response)
     response.req.socket.destroy()
@@ -115,7 +115,7 @@ export function createResponses({
 
   return class Response<Request extends IncomingMessage = IncomingMessage> extends http.ServerResponse<Request> {
     override write(...args: unknown[]): boolean {
-      // What was written in this turn is held back until its end; what still waits from an earlier one, nobody takes.
+      // A write of this turn is held back until the turn ends. Bytes that still wait from an earlier turn: the client reads nothing.
       const stalls = this.writableLength > 0 && this.socket?.writableCorked === 0
       const written = super.write(...(args as [string]))
       if (stalls) note(this)

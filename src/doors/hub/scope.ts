@@ -1,4 +1,4 @@
-/** Who a caller of the hub is: the agent of its key, else what the URL says. */
+/** The identity of a caller of the hub: the agent of its key, else the name on the URL. */
 import { HubError } from '../../base/errors.ts'
 import { agentNamePattern, agentNameRule, nameKey } from '../../base/names.ts'
 import type { Looker } from '../../core/threads/views.ts'

@@ -25,7 +25,7 @@ function readLink(text: string): Link | undefined {
 }
 
 export function mountJoin(app: FastifyInstance, hub: Hub, { publicUrl, mailPath }: JoinOptions): void {
-  // Whoever is invited has no credentials yet.
+  // An invited agent has no credentials yet.
   const config = { openToAll: true }
   app.get<{ Params: { link: string } }>('/join/:link', { config, exposeHeadRoute: true }, (request, reply) => {
     const link = readLink(request.params.link)

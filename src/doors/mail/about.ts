@@ -1,4 +1,4 @@
-/** What the mail door tells of the server it is served by: facts, never a secret. */
+/** Facts about its server that the mail door tells, never a secret. */
 import type { Installation } from '../../core/leases/guard.ts'
 import type { Usage } from '../mcp/usage.ts'
 
@@ -11,6 +11,6 @@ export interface About {
   /** Without user, password and parameters. */
   readonly databaseUrl: string
   readonly usage: Usage
-  /** What the guards that it installs are told of this server. */
+  /** How the guards that it installs reach this server. */
   guards(): Installation
 }

@@ -6,7 +6,7 @@ import { and, otherwise, overHttp } from '../words/hints.ts'
 import { offers } from './clusters.ts'
 import type { MailScope } from './scope.ts'
 
-/** Those of the tools that are offered, as a sentence names them: `one or other`; nothing if none is. */
+/** The offered ones of these tools, as a sentence names them: `one or other`; empty if none is offered. */
 const oneOf = ({ offers }: Reach, ...tools: string[]): string => tools.filter(offers).join(' or ')
 
 /** A sentence that is there only if the tool is offered, or the called tool takes the argument. */
@@ -100,7 +100,7 @@ export const hints: Hints = {
   ),
 }
 
-/** What a caller of this scope can use after a call of a tool that takes these arguments. */
+/** The tools that a caller of this scope is offered, and the arguments of the tool that it called. */
 export const reachIn = ({ tools }: MailScope, ...args: string[]): Reach => ({
   offers: (tool) => tools === 'all' || offers[tools].tools.has(tool),
   takes: (argument) => args.includes(argument),

@@ -16,7 +16,7 @@ const toConflict = ({ pattern, holders, more }: Conflict) => ({
   ...(more && { more_holders: true }),
 })
 
-/** What a reservation answers: conflicts come first, since a model may not read to the end (mail.lease.conflict-seen). */
+/** The answer to a reservation: conflicts come first, since a model may not read to the end (mail.lease.conflict-seen). */
 export const toReserved = ({ granted, conflicts }: Reserved) => ({
   conflicts: conflicts.map(toConflict),
   ...(conflicts.length > 0 && { note: toldOfConflicts(conflicts, granted) }),
@@ -58,7 +58,7 @@ export function toReleased(project: string, { released, releasedAt, held, more }
   }
 }
 
-/** What a renewal answers: one that renewed nothing says why (mail.lease.renewed-nothing). */
+/** The answer to a renewal: one that renewed nothing says why (mail.lease.renewed-nothing). */
 export const toRenewed = (leases: readonly Lease[]) => ({
   renewed: leases.length,
   file_reservations: leases.map(toGranted),

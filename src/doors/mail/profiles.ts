@@ -1,4 +1,4 @@
-/** What the mail door answers about projects and agents, and the fields in which an agent introduces itself. */
+/** Projects and agents as the mail door shows them, and the fields in which an agent introduces itself. */
 import { z } from 'zod'
 import { textFault } from '../../base/text.ts'
 import type { Profile } from '../../core/agents/profiles.ts'

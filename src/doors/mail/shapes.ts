@@ -54,7 +54,7 @@ export const budgetOf = (characters: number, beside = 0): Budget => ({
   sizeOf: lengthOf,
 })
 
-/** What `fetch_inbox` takes for an argument that is left out. Some clients put more than 50,000 characters into a file, where a model does not look. */
+/** The defaults of `fetch_inbox`. Some clients put more than 50,000 characters into a file, where a model does not look. */
 export const inboxDefaults = { limit: 20, urgent_only: false, include_bodies: false, max_chars: 40_000 } as const
 
 /** The arguments of `fetch_inbox`, but for who asks. */
@@ -118,7 +118,7 @@ function toldOfUnread({ agent: { name }, made, unseen, near = [] }: Delivery): s
   return [`${state}: the message waits for an agent that registers under this name.${meant}`]
 }
 
-/** What a send answers: never the body. */
+/** The answer to a send: never the body. */
 export function toReceipt(sent: Sent, reach: Reach): z.output<typeof receiptShape> {
   const deliveries = sent.deliveries.map(({ agent, project, kind, made }) => ({
     recipient: agent.name,

@@ -163,7 +163,7 @@ export interface Offer {
 /** The next call, for errors that core cannot word because each door has calls of its own; the reason goes before the code. */
 export type Hints = Partial<Readonly<Record<Code | Reason, string | ((error: HubError, reach: Reach) => string)>>>
 
-/** What the reader of a hint can use: the tools it is offered, and the arguments of the tool it has called. */
+/** The calls that a hint may name: the tools that its reader is offered, and the arguments of the tool it has called. */
 export interface Reach {
   offers(tool: string): boolean
   takes(argument: string): boolean

@@ -2,7 +2,7 @@
 
 export interface UriTemplate {
   readonly variables: readonly string[]
-  /** Those of the variables that come in the query. */
+  /** The variables that come in the query. */
   readonly parameters: readonly string[]
   /** The decoded variables, or undefined when the URI is not of this template. */
   match(uri: string): Record<string, string> | undefined

@@ -1,4 +1,4 @@
-/** What is kept of calls: counts, a ring of the last ones, and what is told of them from time to time. */
+/** The record of calls: counts, a ring of the last ones, and reports from time to time. */
 import { Writable } from 'node:stream'
 import { pino } from 'pino'
 import { expect, test } from 'vitest'

@@ -56,7 +56,7 @@ export async function deleteOldInvitations(tx: Tx, now: number): Promise<void> {
   await tx.change(sql`DELETE FROM invitations WHERE expires_at <= ${now}`)
 }
 
-/** Those that are still good, the newest first. */
+/** Invitations that can still be used, the newest first. */
 export function listInvitations(db: Reader, { now, limit }: { now: number; limit: number }): Promise<InvitationRow[]> {
   return db.all<InvitationRow>(sql`
     SELECT i.project_id, p.slug AS project, i.name, i.door, i.created_at, i.expires_at

@@ -117,7 +117,7 @@ export function listNamesAnywhere(db: Reader, limit: number): Promise<{ name: st
     ORDER BY a.active_at DESC, a.id DESC LIMIT ${limit}`)
 }
 
-/** Those of all projects, or of one, that were active since then, the latest first; people are left out. */
+/** Agents of all projects, or of one, that were active since then, the latest first; people are left out. */
 export function listEverywhere(
   db: Reader,
   { projectId, since, limit }: { projectId: number | undefined; since: number; limit: number },

@@ -1,4 +1,4 @@
-/** What goes out with a `sync`: how it may be written, what is refused, and that it is all or nothing. */
+/** The outbox of a `sync`: how it may be written, what is refused, and that it is all or nothing. */
 import { describe, expect } from 'vitest'
 import type { Hub } from '../../../src/core/hub/hub.ts'
 import { syncTools } from '../../../src/doors/bus/tools/sync.ts'

@@ -1,4 +1,4 @@
-/** Who is there: `topic_presence`. */
+/** Presence on a topic: `topic_presence`. */
 import { expect } from 'vitest'
 import { httpPeer, type Peer, waiting } from '../../support/bus.ts'
 import { shareServer } from '../../support/parley.ts'

@@ -174,7 +174,7 @@ describe('A cursor', () => {
     })
     await expect(manual({ ack_through: -1 })).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' })
     expect(await manual({})).toMatchObject({ cursor: { last_seq: 0 }, received: [{ seq: 1 }, { seq: 2 }] })
-    // What was refused took no seq.
+    // Refused messages took no seq.
     expect((await bob().send(topic, 'now'))[0]?.seq).toBe(3)
   })
 

@@ -1,4 +1,4 @@
-/** What `parley topics` refuses, and what it keeps from terminals. */
+/** Refusals of `parley topics`, and characters that it keeps from terminals. */
 import { expect } from 'vitest'
 import { parleyCommand, parleyProcess, printedBy, topicsBeside } from '../../support/cli.ts'
 import { shareParley } from '../../support/parley.ts'

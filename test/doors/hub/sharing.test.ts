@@ -1,4 +1,4 @@
-/** What is shared at the hub, and with whom: grants to write, and blind copies. */
+/** Sharing at the hub: grants to write, and blind copies. */
 import { describe, expect } from 'vitest'
 import { listenEvents } from '../../support/events.ts'
 import { hubDoorOf } from '../../support/hub-door.ts'
@@ -47,7 +47,7 @@ eachPost(
         // The other participant has let in nobody, and elsewhere the grant opens nothing.
         await expect(as(carol).send(bob, 'x', { thread })).rejects.toMatchObject({ code: 'CONTACT_REQUIRED' })
         await expect(as(carol).send(alice, 'x')).rejects.toMatchObject({ code: 'CONTACT_REQUIRED' })
-        // What the operator grants holds for all who take part.
+        // A grant of the operator holds for all who take part.
         await as(undefined, bearer).call('apm2.grant.create', { agent: dan, thread, can: 'write' })
         expect(await as(dan).send(bob, 'three', { thread })).toMatchObject({ thread })
         await policy(alice, 'block_all')

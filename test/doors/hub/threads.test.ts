@@ -143,7 +143,7 @@ describe('A thread', () => {
         participants: [alice],
         messages: [{ text: 'said here', from: alice }],
       })
-      // Who has not joined takes no part.
+      // An agent that has not joined takes no part.
       await expect(as(bob).thread(String(topic_id))).rejects.toMatchObject(missing)
       for (const name of [alice, bob]) await mailbox(parley(), name).check()
       const thread_id = `FEAT ${alice}`

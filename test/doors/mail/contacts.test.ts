@@ -196,7 +196,7 @@ verifies('mail.contact.every-door', 'the mailbox door asks the policies too', as
   expect(await desk.inbox('RedStone')).toMatchObject([asked])
   await visitor.send('GreenCastle', 'hello')
   expect(await my.list('GreenCastle')).toMatchObject([{ from: 'visitor', status: 'approved' }])
-  // Who was written to may answer, also from there.
+  // The recipient may answer, also from there.
   await desk.send({ sender_name: 'RedStone', to: ['visitor'], client_message_id: 'q-1' })
   await visitor.send('RedStone', 'answer', 'q-1')
   expect(await desk.inbox('RedStone')).toMatchObject([{ from: 'visitor', subject: 'answer' }, asked])

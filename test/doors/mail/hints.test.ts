@@ -27,7 +27,7 @@ const lists: Readonly<Record<string, ReadonlySet<string>>> = {
 const names = (text: string): string[] =>
   text.replaceAll(/"[^"]*"/g, '').match(/\b(?:[a-z]+(?:_[a-z]+)+|whois)\b/g) ?? []
 
-/** What a text names that a reader of this list cannot use after a call of this tool. */
+/** The tools and arguments in a text that a reader of this list cannot use after a call of this tool. */
 function unusable(text: string, offered: ReadonlySet<string>, called?: string): string[] {
   const tools = names(text).filter((name) => argumentsOf.has(name))
   const taken = [...tools, called ?? ''].flatMap((tool) => [...(argumentsOf.get(tool) ?? [])])

@@ -15,7 +15,7 @@ interface Profile {
   note?: string
 }
 
-/** What a tool answers; an error is thrown as the client sees it. */
+/** The answer of a tool; an error is thrown as the client sees it. */
 async function call<T = Record<string, unknown>>(client: Client, name: string, args: object): Promise<T> {
   const { structuredContent, isError } = await client.callTool({ name, arguments: { ...args } })
   if (isError) throw (structuredContent as { error: unknown }).error

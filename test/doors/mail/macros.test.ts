@@ -192,7 +192,7 @@ describe('macro_file_reservation_cycle', () => {
     const second = await cycle('RedStone', { exclusive: false, ttl_seconds: 5, reason: 'a look' })
     expect(second.file_reservations.conflicts).toMatchObject([{ holders: [{ agent: 'BlueLake' }] }])
     expect((await active(desk.project)).map(({ agent }) => agent).sort()).toEqual(['BlueLake', 'RedStone'])
-    // What was held before the look stays.
+    // Reservations from before the cycle stay.
     expect(await cycle('BlueLake', { auto_release: true })).toMatchObject({
       file_reservations: { granted: [{ path_pattern: 'src/**' }] },
       released: { released: 0 },

@@ -207,7 +207,7 @@ describe('Threads', () => {
       expect(await desk.inbox('BlueLake')).toMatchObject([{ id: message_id, thread_id: String(message_id) }])
       const { messages } = await desk.resource<{ messages: Message[] }>(`thread/${message_id}`)
       expect(messages.map(({ id }) => id)).toEqual([message_id, answer.message_id])
-      // Whoever names that thread continues it.
+      // A message that names the thread continues it.
       const third = await desk.send({ thread_id: String(message_id) })
       expect((await desk.resource<{ messages: Message[] }>(`thread/${message_id}`)).messages).toHaveLength(3)
       expect(third.thread_id).toBe(String(message_id))

@@ -1,4 +1,4 @@
-/** What the mail door offers: all of its tools in few characters, or a short list of them. */
+/** The tools that the mail door offers: all of them in few characters, or a short list. */
 import { describe, expect } from 'vitest'
 import type { Hub } from '../../../src/core/hub/hub.ts'
 import type { About } from '../../../src/doors/mail/about.ts'

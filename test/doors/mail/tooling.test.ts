@@ -1,4 +1,4 @@
-/** What the mail door tells of itself: its health, its tools, how they are used, and what goes wrong. */
+/** The mail door about itself: its health, its tools, how they are used, and what goes wrong. */
 import type { Client } from '@modelcontextprotocol/client'
 import { describe, expect } from 'vitest'
 import type { Hub } from '../../../src/core/hub/hub.ts'

@@ -1,4 +1,4 @@
-/** What is noted of calls at the mail door: the recent ones, the log, the snapshots, the locks. */
+/** The record of calls at the mail door: the recent ones, the log, the snapshots, the locks. */
 
 import { expect } from 'vitest'
 import { local } from '../../../src/core/access/callers.ts'

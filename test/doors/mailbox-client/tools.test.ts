@@ -114,7 +114,7 @@ verifies(
     })
     await expect(his.call('mailbox_approve', { connection_id })).rejects.toMatchObject({ code: 'CONTACT_NOT_FOUND' })
 
-    // Who asks back has answered.
+    // A question back counts as an answer.
     const third = freshName('third')
     await knock(third)
     expect(await his.call('mailbox_connect', { target_agent_name: third })).toContain(`Connected with ${third}`)

@@ -207,7 +207,7 @@ const cases: Record<string, Sent> = {
   'modern accepting JSON only': modern('tools/list', {}, { accept: 'application/json' }),
 }
 
-/** What is compared: the status, the code of an error, its id, and which members a result has. */
+/** The parts that are compared: the status, the code of an error, its id, and the members of a result. */
 function gist({ status, json, text }: Answer) {
   if (Array.isArray(json)) return { status, batch: json.length }
   const answers = text.split('\n').filter((line) => line.startsWith('data: ')).length

@@ -8,7 +8,7 @@ export interface FixtureScope {
   readonly agent: string
 }
 
-/** What the tools of the fixture work on, for tests to look at and to turn. */
+/** The state of the fixture's tools, for tests to read and to change. */
 export class World {
   /** Mail that `pop` takes; the newest last. */
   mail: string[] = []

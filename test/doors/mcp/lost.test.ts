@@ -1,4 +1,4 @@
-/** What a call took must not be lost with its answer. */
+/** Mail that a call took must not be lost with its answer. */
 import { once } from 'node:events'
 import { connect as open, type Socket } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'

@@ -1,4 +1,4 @@
-/** What is wrong with a request, said in JSON-RPC with the right status. */
+/** Faults of a request, told in JSON-RPC with the right status. */
 import { expect, test } from 'vitest'
 import { both, call, http, rpc, type Sent, useFixture } from './use.ts'
 

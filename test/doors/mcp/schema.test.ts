@@ -1,4 +1,4 @@
-/** What tools advertise, and what the lint says of doors that no client would take. */
+/** The schemas of tools, and the lint's complaints about doors that no client would take. */
 import { fromJsonSchema } from '@modelcontextprotocol/server'
 import { expect, test } from 'vitest'
 import { z } from 'zod'

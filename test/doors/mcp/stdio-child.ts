@@ -8,5 +8,5 @@ const world = new World()
 world.mail.push('the only mail')
 const { sessions: _, ...options } = engineOptions({ clock: hastyClock })
 await serveStdio(fixtureDoor(world), { agent: 'alice' }, { engine: createEngine(options) })
-// Whoever started the process may ask what became of it; stdout is the protocol's alone.
+// The parent reads the state from stderr: stdout is the protocol's alone.
 process.stderr.write(JSON.stringify({ mail: world.mail, ends: world.ends, watched: world.watched }))

@@ -158,7 +158,7 @@ const roundTools = [
   asks('test_streaming_elicitation', (dialogue) => dialogue.ask({ user_name: name })),
 ]
 
-/** Those of the tasks extension. Its results are looked for among contents, so they have a shape. */
+/** The tools of the tasks extension. The suite looks for results among contents, so they have a shape. */
 const taskTools = [
   tool({
     ...rest,

@@ -1,4 +1,4 @@
-/** What the official client can do, the same over every wire and in both eras; one suite for all of them. */
+/** The abilities of the official client, the same over every wire and in both eras; one suite for all of them. */
 import type { Client } from '@modelcontextprotocol/client'
 import { expect, test } from 'vitest'
 import { verifies } from '../../support/verifies.ts'

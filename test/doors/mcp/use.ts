@@ -1,4 +1,4 @@
-/** What tests of the engine use: the fixture for the length of one test, the official client, and plain HTTP. */
+/** Support for tests of the engine: the fixture for the length of one test, the official client, and plain HTTP. */
 import { once } from 'node:events'
 import { type IncomingHttpHeaders, request } from 'node:http'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
@@ -20,7 +20,7 @@ export function newClient(era: EraName): Client {
   return new Client({ name: 'tester', version: '4.5.6' }, { capabilities, versionNegotiation: { mode } })
 }
 
-/** What the client says that it can be asked for. */
+/** The questions that the client says it can answer. */
 export const capabilities = { elicitation: {}, sampling: {} }
 
 export async function connect(

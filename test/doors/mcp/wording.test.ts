@@ -1,4 +1,4 @@
-/** What a door makes of the engine: it offers some of its tools to some, and its errors name its own calls. */
+/** A door's use of the engine: it offers some of its tools to some, and its errors name its own calls. */
 import { expect, test } from 'vitest'
 import { HubError } from '../../../src/base/errors.ts'
 import { hintOf, type Offer } from '../../../src/doors/mcp/table.ts'

@@ -351,7 +351,7 @@ eachPost('Messages of the post door', (parley) => {
       expect(await newest()).toMatchObject({ other_agent_name: alice.name, unread_count: 2 })
       await mail(bob.name, bob.key, 'send_message', { ...three, to: [alice.name, carol.name] })
       expect(await newest()).toMatchObject({ other_agent_name: alice.name, unread_count: 2 })
-      // What the others say without him is not his, and hides nothing of what is.
+      // Messages between the others are not his, and hide none of his own.
       const before = await newest()
       expect(before.recent_messages).toHaveLength(3)
       for (const body_md of ['a', 'b', 'c', 'd'])

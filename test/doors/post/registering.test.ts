@@ -1,4 +1,4 @@
-/** Who may register an agent at the post door. */
+/** The callers that may register an agent at the post door. */
 import { describe, expect } from 'vitest'
 import { shareServer } from '../../support/parley.ts'
 import { ask, freshName, register } from '../../support/post.ts'

@@ -56,7 +56,7 @@ interface Pages {
   readonly sealed: number
   readonly open: number
   readonly people: Visitor
-  /** Those who may not read sealed mail: two tokens, and whoever is there without one. */
+  /** Callers that may not read sealed mail: two tokens, and a caller without one. */
   readonly blind: Readonly<Record<'reader' | 'writer', Visitor>>
   readonly local: Visitor
   readonly headers: Readonly<Record<'reader' | 'writer', { Authorization: string }>>

@@ -1,4 +1,4 @@
-/** What people read and write at the command line, on both engines: at a terminal, in a pipe and as JSON. */
+/** The commands with which people read and write mail, on both engines: at a terminal, in a pipe and as JSON. */
 import type { Command } from 'commander'
 import sql from 'sql-template-tag'
 import { expect } from 'vitest'

@@ -1,4 +1,4 @@
-/** What the claims of a token come to: the agent or subject that it is of, and what it may do. */
+/** The claims of a token: its agent or subject, and its rights. */
 import { createHash } from 'node:crypto'
 import { agentNamePattern, commons, isReserved } from '../../../base/names.ts'
 
@@ -59,7 +59,7 @@ const isAuditor = (claims: Claims, { enabled, claim, auditors }: Roles): boolean
 function mayWrite(claims: Claims, { enabled, claim, writers, fallback, scopes: asked }: Roles): boolean {
   const granted = textsOf(claims.scope ?? claims.scp).flatMap((text) => text.split(' '))
   const scoped = claims.scope !== undefined || claims.scp !== undefined
-  // Whoever asked for the token did not want it to write, whatever role its owner has.
+  // A scope without parley:write narrows the token, whatever role its owner has.
   if (scoped && !granted.includes(scopes.write)) return false
   if (!enabled) return true
   const named = textsOf(claims[claim])

@@ -6,7 +6,7 @@ import { spend } from '../../http/admission.ts'
 import type { Counted } from '../../http/limits/limiter.ts'
 import type { Service } from '../protocol/service.ts'
 
-/** Who sent a message, and from where. */
+/** The sender of a message. */
 interface From {
   readonly caller: Caller
   readonly address: string

@@ -67,7 +67,7 @@ export function issueToken<Scope>(
   return service.engine.sessions?.issue({ door: service.door.name, path: key, caller: caller.key, client })
 }
 
-/** What the client of a session follows, at doors that tell of changes; made with its first use in this process. */
+/** The resources that the client of a session follows, at doors with subscriptions; made with the first use in this process. */
 export function updatesOf<Scope>(
   { service }: Mount<Scope>,
   { caller, scope }: Place<Scope>,

@@ -62,7 +62,7 @@ async function openStream<Scope>(mount: Mount<Scope>, request: FastifyRequest, r
   stream.flushHeaders()
   engine.streams.add(stream)
   const last = request.headers['last-event-id'] as string | undefined
-  // Whoever comes back has lost its stream, though it may still look open from here.
+  // A client that comes back has lost its stream, though the socket may still look open from here.
   if (last !== undefined) for (const old of session.streams) old.end()
   if (last !== undefined) session.streams.clear()
   session.streams.add(stream)

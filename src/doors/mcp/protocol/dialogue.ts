@@ -14,7 +14,7 @@ import { type Incoming, invalid } from './methods.ts'
 import { Refusal } from './refusal.ts'
 import type { Service } from './service.ts'
 
-/** What a client says it can be asked for. */
+/** The capability that a client declares for each kind of question. */
 const abilities = {
   'elicitation/create': 'elicitation',
   'sampling/createMessage': 'sampling',

@@ -23,7 +23,7 @@ export interface Peer<Scope> {
   readonly session?: string | undefined
   /** Where running calls can be cancelled; absent for clients that keep no session. */
   readonly conversation: Conversation | undefined
-  /** What the client follows, at doors that tell of changes. */
+  /** The resources that the client follows, at doors with subscriptions. */
   readonly updates?: SessionUpdates | undefined
 }
 

@@ -16,7 +16,7 @@ const levels: readonly unknown[] = [
   'emergency',
 ] satisfies LoggingLevel[]
 
-/** Who has asked for no level is sent nothing. */
+/** Sends nothing to a client that has set no level. */
 export function sendNote<Scope>(
   { door }: Service<Scope>,
   { params, exchange }: Incoming<Scope>,

@@ -39,7 +39,7 @@ export interface SessionOptions {
   readonly ended: EndedSessions
   /** Told every few seconds of the sessions that had a stream or a call open since the last time. */
   present?(sessions: readonly Claims[]): void
-  /** What sessions follow; in the memory of this process, if left out. */
+  /** The resources that sessions follow; in the memory of this process, if left out. */
   readonly followed?: FollowedSessions
 }
 
@@ -144,7 +144,7 @@ export function createSessions({
   }
   let cancelSweep = clock.after(idleMs, sweep)
 
-  /** Those that were there at the last beat: a call may have ended since. */
+  /** Sessions with an open stream or call at the last beat. */
   let there = new Set<Session>()
   let cancelBeat: (() => void) | undefined
   let closed = false
@@ -205,7 +205,7 @@ export function createSessions({
       return session
     },
 
-    /** What a session follows. */
+    /** The resources that a session follows. */
     followedBy: ({ claims }: Session, caller: Caller): FollowedList =>
       followed?.of(claims.nonce, caller, claims.at + ttlMs) ?? listInMemory(),
 

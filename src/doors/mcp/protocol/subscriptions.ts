@@ -30,7 +30,7 @@ export async function listen<Scope>({ door }: Service<Scope>, { params, exchange
   if (uris.length > maxFollowed) throw invalid(`At most ${maxFollowed} resources can be listened to.`)
   const meta = { [SUBSCRIPTION_ID_META_KEY]: exchange.id }
   exchange.stream()
-  // What is committed from the acknowledgement on is told.
+  // The client is told of every change that is committed after the acknowledgement.
   const watched: { uri: string; since: string }[] = []
   for (const uri of uris) watched.push({ uri, since: (await updates?.begin(uri, exchange)) ?? '' })
   exchange.notify(

@@ -17,7 +17,7 @@ export const updatesFor = <Scope>(
   follow: (followed, how) => updates.follow(followed, context, how),
 })
 
-/** What a session follows, kept where every process that serves it looks. */
+/** The resources that a session follows, kept where every process that serves it looks. */
 export interface FollowedList {
   list(): Promise<readonly Followed[]>
   add(followed: Followed): Promise<void>
@@ -132,7 +132,7 @@ export class SessionUpdates {
       after: this.#told,
       fresh: new Set(uris.filter((uri) => !known.has(uri))),
       tell: ({ uri, place: own, late = false }) => {
-        // Who comes back behind a late one has the others already.
+        // A client that resumes after a late event has the earlier ones already.
         const place = late ? (this.#told ?? own) : own
         if (this.#send?.(updated(uri), place)) this.#told = place
       },
