@@ -1,8 +1,8 @@
 /** The text of the guard in a hook: a block of shell that stands before whatever else the hook does. */
-import type { Place } from './repository.ts'
+import type { PathMapping } from './repository.ts'
 
 /** Settings written into the hook, because git calls the guard without Parley's environment; never a token or a password. */
-export interface Carried extends Place {
+export interface Carried extends PathMapping {
   /** The slug of the project, and its key. */
   readonly project: string
   readonly key: string

@@ -3,7 +3,7 @@ import { chmod, lstat, mkdir, readFile, rename, rm, writeFile } from 'node:fs/pr
 import { join } from 'node:path'
 import { HubError } from '../base/errors.ts'
 import { type Block, blockOf, blocksOf, type Carried, type Programs } from './hook.ts'
-import { findRepository, placeOf, type Repository, sharesHooks } from './repository.ts'
+import { findRepository, pathMappingOf, type Repository, sharesHooks } from './repository.ts'
 
 /** The settings that an installation of Parley gives to all its guards. */
 export interface Installation extends Programs, Pick<Carried, 'storage_root' | 'database' | 'server'> {}
@@ -29,7 +29,7 @@ export function carriedFor(
     storage_root,
     ...(database !== undefined && { database }),
     ...(server !== undefined && { server }),
-    ...placeOf(repository, key),
+    ...pathMappingOf(repository, key),
     ...(sharesHooks(repository) && { repository: repository.common }),
   }
 }

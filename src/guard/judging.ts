@@ -4,7 +4,7 @@ import { promisify } from 'node:util'
 import { leadingTo, parseGlob } from '../globs/globs.ts'
 import { matcherOf, readPath } from '../globs/matching.ts'
 import type { Carried } from './hook.ts'
-import type { Place } from './repository.ts'
+import type { PathMapping } from './repository.ts'
 
 /** An active exclusive lease. */
 export interface Held {
@@ -39,7 +39,7 @@ export async function stagedPaths(folder: string): Promise<string[]> {
 }
 
 /** In the order of the leases. */
-export function collisionsOf(paths: readonly string[], leases: readonly Held[], place: Place): Collision[] {
+export function collisionsOf(paths: readonly string[], leases: readonly Held[], place: PathMapping): Collision[] {
   const known = paths.flatMap((path) => {
     const named = inProject(path, place)
     return named === undefined ? [] : [{ path, leading: leadingTo(named), read: readPath(named) }]
@@ -70,7 +70,7 @@ function readPattern(pattern: string) {
   return [{ pattern, prefix: parsed.glob.prefix, matches: matcherOf(parsed.glob), found: [] as string[] }]
 }
 
-function inProject(path: string, { inside, below }: Place): string | undefined {
+function inProject(path: string, { inside, below }: PathMapping): string | undefined {
   if (inside !== '') return `${inside}/${path}`
   if (below === '') return path
   return path.startsWith(`${below}/`) ? path.slice(below.length + 1) : undefined

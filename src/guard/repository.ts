@@ -46,20 +46,20 @@ function reasonOf(error: unknown): string {
 }
 
 /** Where the files of a repository are among the paths of a project. */
-export interface Place {
+export interface PathMapping {
   /** The folder of the project that is this repository; '' if the two are the same. */
   readonly inside: string
   /** The folder of the repository that is this project; '' if the two are the same. */
   readonly below: string
 }
 
-const same: Place = { inside: '', below: '' }
+const same: PathMapping = { inside: '', below: '' }
 
 /**
  * Patterns are relative to the project's folder, staged paths to the repository's. A submodule may lie inside of a project
  * and a project inside of a repository; a clone that lies elsewhere is taken for the whole project.
  */
-export function placeOf({ top, common }: Repository, key: string): Place {
+export function pathMappingOf({ top, common }: Repository, key: string): PathMapping {
   const folder = isAbsolute(key) ? real(key) : undefined
   if (folder === undefined) return same
   const main = common.endsWith(`${sep}.git`) ? [common.slice(0, -5)] : []

@@ -87,7 +87,7 @@ const page = (path: string, verb: Verb, changed?: Partial<Row>): DoorCall => ({
 export const pageCalls: DoorCall[] = [
   page('/mail', 'countAttention'),
   page('/mail/unified-inbox', 'listAllMail'),
-  page('/mail/projects', 'listWatchedProjects'),
+  page('/mail/projects', 'listPageProjects'),
   page('/mail/attention', 'countAttention'),
   page('/mail/search', 'listAnswers'),
   page('/mail/:project', 'overviewProject'),
@@ -96,7 +96,7 @@ export const pageCalls: DoorCall[] = [
   page('/mail/:project/message/:id', 'showMessage'),
   page('/mail/:project/threads', 'listThreads'),
   page('/mail/:project/thread/:thread', 'showThread'),
-  page('/mail/:project/file_reservations', 'listWatchedLeases'),
+  page('/mail/:project/file_reservations', 'listPageLeases'),
   page('/mail/:project/contacts', 'listProjectContacts'),
   page('/mail/:project/attachments', 'listAttached'),
   page('/mail/:project/activity', 'readActivity'),

@@ -253,7 +253,7 @@ export const ways: Readonly<Record<string, Way>> = {
         each(said, async (message) => {
           if (message.topic) return []
           const history = await orNothing(readConversation(hub, acting(who, agent), { uid: message.threadUid, limit }))
-          return history?.letters.some(({ id }) => id === message.id) ? [`${agent.name} ${message.id}`] : []
+          return history?.messages.some(({ id }) => id === message.id) ? [`${agent.name} ${message.id}`] : []
         }),
       ),
     expected: ({ agents, said }, who) =>

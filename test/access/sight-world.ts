@@ -15,7 +15,7 @@ import { ensureAgent } from '../../src/core/agents/agents.ts'
 import { createKey } from '../../src/core/agents/keys.ts'
 import type { Hub } from '../../src/core/hub/hub.ts'
 import { send } from '../../src/core/messages/send.ts'
-import { findWatchPlace, watchChanges } from '../../src/core/pages/events.ts'
+import { findEventPosition, followPageEvents } from '../../src/core/pages/events.ts'
 import { searchTopics } from '../../src/core/search/topics.ts'
 import { createGrant } from '../../src/core/threads/grants.ts'
 import { join } from '../../src/core/topics/members.ts'
@@ -144,7 +144,7 @@ export async function build(hub: Hub, plan: Plan): Promise<World> {
     for (const { label, caller } of callers) {
       const tell = ({ messageId }: { messageId: number | undefined }) =>
         messageId !== undefined && told.get(label)?.add(messageId)
-      ;(await watchChanges(hub, caller, { since, tell }))()
+      ;(await followPageEvents(hub, caller, { since, tell }))()
     }
   }
   for (const [index, { from, to, cc, bcc, thread }] of plan.mail.entries()) {
@@ -153,7 +153,7 @@ export async function build(hub: Hub, plan: Plan): Promise<World> {
     const bccIds = bcc.filter((one) => !to.includes(one) && !cc.includes(one))
     const addressed = (kind: 'to' | 'cc' | 'bcc', ids: readonly number[]) =>
       ids.map((one) => ({ name: of(one).name, project: of(one).project, kind }))
-    const since = await findWatchPlace(hub, operator)
+    const since = await findEventPosition(hub, operator)
     const key = thread && `${thread}-${sender.project.slice(-3)}`
     const { messageId, threadUid } = await send(
       hub,
@@ -174,7 +174,7 @@ export async function build(hub: Hub, plan: Plan): Promise<World> {
   for (const [index, from] of plan.remarks.entries()) {
     const sender = of(from)
     const topic = topics.get(sender.project) as Topic
-    const since = await findWatchPlace(hub, operator)
+    const since = await findEventPosition(hub, operator)
     const acting = { caller: operator, project: sender.project, name: sender.name }
     await remark(hub, acting, { topic, outgoing: { body: `zebra remark ${index}`, kind: 'message' } })
     const { hits } = await searchTopics(hub, operator, sender.project, { query: `"zebra remark ${index}"` })

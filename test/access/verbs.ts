@@ -20,7 +20,7 @@ import type { Hub } from '../../src/core/hub/hub.ts'
 import { describeGuard, installGuard, uninstallGuard } from '../../src/core/leases/guard.ts'
 import { listExpiring, listLeases, release, renew, reserve } from '../../src/core/leases/leases.ts'
 import { lookForConflicts, prepareForThread, shakeHands, startWork } from '../../src/core/macros/work.ts'
-import { watchAgent } from '../../src/core/mail/arrivals.ts'
+import { followArrivals } from '../../src/core/mail/arrivals.ts'
 import { claimMessage, keepSessionKey, markReadCalled } from '../../src/core/mail/claims.ts'
 import { listConversations } from '../../src/core/mail/conversations.ts'
 import { freeLeases } from '../../src/core/mail/freeing.ts'
@@ -43,7 +43,7 @@ import { createGrant, listGrants, revokeGrant } from '../../src/core/threads/gra
 import { listOwnThreads, viewThread } from '../../src/core/threads/hub-threads.ts'
 import { needMessage, readThread } from '../../src/core/threads/mail-threads.ts'
 import { summarizeThread, summarizeThreads } from '../../src/core/threads/summaries.ts'
-import { beginWatching, followUpdates, goOnAfter } from '../../src/core/threads/updates.ts'
+import { beginFollowing, followUpdates, goOnAfter } from '../../src/core/threads/updates.ts'
 import { awaitReplies, markReplies, write, writeAndAwait } from '../../src/core/threads/writing.ts'
 import { needTopicCalled, renameTopic, summarizeTopics } from '../../src/core/topics/care.ts'
 import { join, listPresent, resetCursor } from '../../src/core/topics/members.ts'
@@ -149,8 +149,8 @@ export const calls: Readonly<Record<Verb, Call>> = {
   claimMessage: (hub, target) => claimMessage(hub, acting(target), { uid: target.messageUid }),
   keepSessionKey: (hub, target) => keepSessionKey(hub, acting(target), { uid: target.threadUid, sessionKey: 'main' }),
   markReadCalled: (hub, target) => markReadCalled(hub, acting(target), target.messageUid),
-  watchAgent: async (hub, target) => {
-    const end = await watchAgent(hub, acting(target), {
+  followArrivals: async (hub, target) => {
+    const end = await followArrivals(hub, acting(target), {
       arrived() {},
       asked() {},
       approved() {},
@@ -161,8 +161,8 @@ export const calls: Readonly<Record<Verb, Call>> = {
   listConversations: async (hub, target) =>
     (await listConversations(hub, acting(target), { unreadOnly: false, limit: 10 })).conversations,
   readConversation: async (hub, target) =>
-    (await readConversation(hub, acting(target), { uid: target.threadUid, limit: 10 })).letters,
-  listUnread: async (hub, target) => (await listUnread(hub, acting(target), { limit: 10 })).letters,
+    (await readConversation(hub, acting(target), { uid: target.threadUid, limit: 10 })).messages,
+  listUnread: async (hub, target) => (await listUnread(hub, acting(target), { limit: 10 })).messages,
   needCounterpart: (hub, target) => needCounterpart(hub, acting(target), target.threadUid),
   requestContact: (hub, target) => requestContact(hub, acting(target), { to: { name: target.other } }),
   respondContact: (hub, target) => respondContact(hub, acting(target), { from: { name: target.other }, accept: true }),
@@ -233,13 +233,13 @@ export const calls: Readonly<Record<Verb, Call>> = {
   awaitReplies: (hub, { caller, project, name, askedId }) =>
     awaitReplies(hub, { caller, project, name }, askedId, { waitMs: 0, signals: [] }),
   markReplies: (hub, target) => markReplies(hub, looking(target), [target.messageId]),
-  beginWatching: (hub, target) => beginWatching(hub, looking(target), { kind: 'thread', thread: target.thread }),
+  beginFollowing: (hub, target) => beginFollowing(hub, looking(target), { kind: 'thread', thread: target.thread }),
   goOnAfter: (hub, target) => goOnAfter(hub, looking(target)),
   followUpdates: async (hub, target) => {
     const told: string[] = []
     const watched = { uri: 'the thread', target: { kind: 'thread', thread: target.thread }, from: start } as const
     const stop = await followUpdates(hub, looking(target), {
-      watched: [{ ...watched, mark: { at: 0 } }],
+      resources: [{ ...watched, mark: { at: 0 } }],
       tell: ({ uri }) => told.push(uri),
     })
     stop()

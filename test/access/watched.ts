@@ -6,13 +6,13 @@ import { listAttached, readAttachment } from '../../src/core/pages/attachments.t
 import { countAttention, countPressing, listAttention } from '../../src/core/pages/attention.ts'
 import { listProjectContacts } from '../../src/core/pages/contacts.ts'
 import { decideContact, markReadFor, remind } from '../../src/core/pages/decisions.ts'
-import { findWatchPlace, watchChanges } from '../../src/core/pages/events.ts'
+import { findEventPosition, followPageEvents } from '../../src/core/pages/events.ts'
 import { followMail } from '../../src/core/pages/follow-mail.ts'
-import { listWatchedLeases } from '../../src/core/pages/leases.ts'
+import { listPageLeases } from '../../src/core/pages/leases.ts'
 import { readMessage, showMessage } from '../../src/core/pages/message.ts'
 import { listAddressable, sendAsOverseer } from '../../src/core/pages/overseer.ts'
 import { answerMessage, answerThread, listAnswers, setTopicStatus } from '../../src/core/pages/person-answers.ts'
-import { listWatchedProjects, overviewProject } from '../../src/core/pages/projects.ts'
+import { listPageProjects, overviewProject } from '../../src/core/pages/projects.ts'
 import { decideRelated, listSuggestions } from '../../src/core/pages/related.ts'
 import { searchMail } from '../../src/core/pages/search.ts'
 import { listThreads, showThread } from '../../src/core/pages/threads.ts'
@@ -28,8 +28,8 @@ export const watched = {
     (await listAllMail(hub, caller, page)).items.filter(({ id }) => id === messageId),
   listAllThreads: async (hub, { caller, thread }) =>
     (await listAllThreads(hub, caller, page)).items.filter((one) => one.thread === thread),
-  listWatchedProjects: async (hub, { caller, project }) =>
-    (await listWatchedProjects(hub, caller, page)).items.filter(({ key }) => key === project),
+  listPageProjects: async (hub, { caller, project }) =>
+    (await listPageProjects(hub, caller, page)).items.filter(({ key }) => key === project),
   overviewProject: (hub, { caller, project }) => overviewProject(hub, caller, project),
   listBox: (hub, { caller, project, name }) => listBox(hub, caller, project, { name, box: 'inbox', ...page }),
   showMessage: (hub, { caller, project, messageId }) => showMessage(hub, caller, project, messageId),
@@ -39,7 +39,7 @@ export const watched = {
   countAttention: (hub, { caller }) => countAttention(hub, caller),
   countPressing: async (hub, { caller }) => void (await countPressing(hub, caller)),
   listAttention: (hub, { caller, project }) => listAttention(hub, caller, { view: 'unread', project, ...page }),
-  listWatchedLeases: (hub, { caller, project }) => listWatchedLeases(hub, caller, project, page),
+  listPageLeases: (hub, { caller, project }) => listPageLeases(hub, caller, project, page),
   listProjectContacts: (hub, { caller, project }) => listProjectContacts(hub, caller, project),
   listAttached: (hub, { caller, project }) => listAttached(hub, caller, project, page),
   readAttachment: (hub, { caller, project }) => readAttachment(hub, caller, project, 'attachments/ab/none.txt'),
@@ -49,8 +49,9 @@ export const watched = {
   listAnswers: async (hub, { caller }) => void (await listAnswers(hub, caller)),
   listAddressable: (hub, { caller, project }) => listAddressable(hub, caller, project),
   listSuggestions: async (hub, { caller }) => void (await listSuggestions(hub, caller)),
-  findWatchPlace: async (hub, { caller }) => void (await findWatchPlace(hub, caller)),
-  watchChanges: async (hub, { caller, project }) => (await watchChanges(hub, caller, { project, tell: () => {} }))(),
+  findEventPosition: async (hub, { caller }) => void (await findEventPosition(hub, caller)),
+  followPageEvents: async (hub, { caller, project }) =>
+    (await followPageEvents(hub, caller, { project, tell: () => {} }))(),
   followMail: async (hub, { caller, project }) => (await followMail(hub, caller, { project, tell: async () => {} }))(),
   sendAsOverseer: (hub, { caller, project, name }) =>
     sendAsOverseer(hub, caller, { project, recipients: [name], subject: 'stop', body: 'please' }),

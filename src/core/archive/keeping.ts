@@ -3,7 +3,7 @@ import type { Archive } from '../../archive/archive.ts'
 import { keepOutside, type OutsideProjection } from '../feed/outside-projections.ts'
 import type { Hub } from '../hub/hub.ts'
 import { archiveFollower } from './follower.ts'
-import { givingWay } from './yield-to-bursts.ts'
+import { yieldToBursts } from './yield-to-bursts.ts'
 
 /** After the last commit, and at most after the first: git needs as long for one message as for a hundred, and all files there are. */
 const [quietMs, latestMs] = [300, 10_000]
@@ -17,7 +17,7 @@ export function keepArchive(hub: Hub, archive: Archive): () => Promise<void> {
   let since: number | undefined
   let cancel = () => {}
   const stopping = new AbortController()
-  const giveWay = givingWay(hub, stopping.signal)
+  const giveWay = yieldToBursts(hub, stopping.signal)
 
   /** One thing at a time is done with the repositories. */
   function inTurn<T>(work: () => Promise<T>): Promise<T> {

@@ -5,7 +5,7 @@ import { dbOf } from '../../../test/support/feed.ts'
 import { openTestHub } from '../../../test/support/hub.ts'
 import { verifies } from '../../../test/support/verifies.ts'
 import { insertChanges } from '../../store/feed/changes.ts'
-import { givingWay } from './yield-to-bursts.ts'
+import { yieldToBursts } from './yield-to-bursts.ts'
 
 eachEngine('The archive', (open) => {
   /** `waited` is called at the end of each wait, which takes no time here. */
@@ -14,7 +14,7 @@ eachEngine('The archive', (open) => {
     const stopping = new AbortController()
     const change = { kind: 'agent.updated', projectId: 1, agentId: 1 } as const
     let waits = 0
-    const giveWay = givingWay(hub, stopping.signal, async () => waited(++waits))
+    const giveWay = yieldToBursts(hub, stopping.signal, async () => waited(++waits))
     return {
       stopping,
       /** How often it waited before a page of so many changes. */

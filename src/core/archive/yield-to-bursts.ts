@@ -12,7 +12,7 @@ const longestMs = 10_000
 type GiveWay = (pageLength: number) => Promise<void>
 
 /** The returned function is called before each page, and resolves when it is to be written. */
-export function givingWay(hub: Hub, signal: AbortSignal, wait: typeof pause = pause): GiveWay {
+export function yieldToBursts(hub: Hub, signal: AbortSignal, wait: typeof pause = pause): GiveWay {
   let patienceMs = longestMs
   let before: { readonly newest: number; readonly taken: number } | undefined
 

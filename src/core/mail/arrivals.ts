@@ -24,7 +24,7 @@ export interface Arrival {
 }
 
 /** One who watches an agent. It must not throw. */
-export interface Watcher {
+export interface ArrivalListener {
   arrived(mail: Arrival): void
   asked(request: PendingConnection): void
   approved(connection: Connection): void
@@ -32,9 +32,9 @@ export interface Watcher {
   keysChanged(): void
 }
 
-interface Watched {
+interface FollowedAgent {
   readonly agent: Agent
-  readonly watchers: Set<Watcher>
+  readonly listeners: Set<ArrivalListener>
   /** Settled once it is known what there was before. */
   ready: Promise<void>
   /** The newest message that was told. */
@@ -52,24 +52,27 @@ type Part = 'mail' | 'contact'
 
 type Due = 'nothing' | Part | 'both'
 
-/** Shared by all that are watched: with sets and maps of their own, idle sockets took 0.6 KB more each. */
+/** Shared by all that are followed: with sets and maps of their own, idle sockets took 0.6 KB more each. */
 const none: { readonly pending: ReadonlyMap<number, number>; readonly approved: ReadonlySet<number> } = {
   pending: new Map(),
   approved: new Set(),
 }
 
-/** The agents watched in this process, by id; and how to stop listening for them. */
-const watched = memory(() => ({ agents: new Map<number, Watched>(), unlisten: undefined as (() => void) | undefined }))
+/** The agents followed in this process, by id; and how to stop listening for them. */
+const followed = memory(() => ({
+  agents: new Map<number, FollowedAgent>(),
+  unlisten: undefined as (() => void) | undefined,
+}))
 
 /** Resolves once everything that is committed from then on will be told; the returned function ends it. */
-export async function watchAgent(hub: Hub, acting: Acting, watcher: Watcher): Promise<() => void> {
+export async function followArrivals(hub: Hub, acting: Acting, listener: ArrivalListener): Promise<() => void> {
   const agent = await actAs(hub, acting)
-  const state = watched(hub)
+  const state = followed(hub)
   const kept = state.agents.get(agent.id) ?? begin(hub, agent)
-  kept.watchers.add(watcher)
+  kept.listeners.add(listener)
   const end = () => {
-    kept.watchers.delete(watcher)
-    if (kept.watchers.size > 0 || state.agents.get(agent.id) !== kept) return
+    kept.listeners.delete(listener)
+    if (kept.listeners.size > 0 || state.agents.get(agent.id) !== kept) return
     state.agents.delete(agent.id)
     if (state.agents.size > 0) return
     state.unlisten?.()
@@ -84,11 +87,11 @@ export async function watchAgent(hub: Hub, acting: Acting, watcher: Watcher): Pr
   }
 }
 
-function begin(hub: Hub, agent: Agent): Watched {
-  const state = watched(hub)
-  const one: Watched = {
+function begin(hub: Hub, agent: Agent): FollowedAgent {
+  const state = followed(hub)
+  const one: FollowedAgent = {
     agent,
-    watchers: new Set(),
+    listeners: new Set(),
     ready: Promise.resolve(),
     seen: 0,
     ...none,
@@ -102,19 +105,19 @@ function begin(hub: Hub, agent: Agent): Watched {
   return one
 }
 
-async function lookFirst(hub: Hub, one: Watched): Promise<void> {
+async function lookFirst(hub: Hub, one: FollowedAgent): Promise<void> {
   one.seen = await findNewestOf(reader(hub), one.agent.id)
   const { pending, asked } = await listConnections(hub, one.agent)
   remember(one, pending, asked)
 }
 
 function listen(hub: Hub): () => void {
-  const { agents } = watched(hub)
+  const { agents } = followed(hub)
   const prefixes = { mail: mailChannel, contact: contactChannel, key: keyChannel }
   const ends = Object.entries(prefixes).map(([name, channelOf]) => {
     const prefix = channelOf(0).slice(0, -1)
-    const tell = (one: Watched) => {
-      if (name === 'key') for (const watcher of one.watchers) watcher.keysChanged()
+    const tell = (one: FollowedAgent) => {
+      if (name === 'key') for (const listener of one.listeners) listener.keysChanged()
       else lookSoon(hub, one, name as Part)
     }
     const wake = (channel: string) => {
@@ -128,7 +131,7 @@ function listen(hub: Hub): () => void {
   }
 }
 
-function lookSoon(hub: Hub, one: Watched, part: Part): void {
+function lookSoon(hub: Hub, one: FollowedAgent, part: Part): void {
   one.due = one.due === 'nothing' || one.due === part ? part : 'both'
   one.loop ??= keepLooking(hub, {
     gatherMs: 0,
@@ -142,13 +145,13 @@ function lookSoon(hub: Hub, one: Watched, part: Part): void {
 const retryMs = 1000
 
 /** One look at a time: what is told stays in order, and many wakes at once cost one look. */
-async function look(hub: Hub, one: Watched): Promise<Next> {
+async function look(hub: Hub, one: FollowedAgent): Promise<Next> {
   // Without a beginning nobody watches, and every message would seem new.
   const begun = await one.ready.then(
     () => true,
     () => false,
   )
-  while (begun && one.due !== 'nothing' && one.watchers.size > 0) {
+  while (begun && one.due !== 'nothing' && one.listeners.size > 0) {
     const { due } = one
     one.due = 'nothing'
     try {
@@ -165,7 +168,7 @@ async function look(hub: Hub, one: Watched): Promise<Next> {
 
 const perLook = 100
 
-async function tellMail(hub: Hub, one: Watched): Promise<void> {
+async function tellMail(hub: Hub, one: FollowedAgent): Promise<void> {
   for (;;) {
     const query = { recipientId: one.agent.id, after: one.seen, limit: perLook }
     const rows = await listArrivals(reader(hub), query)
@@ -181,24 +184,24 @@ async function tellMail(hub: Hub, one: Watched): Promise<void> {
         automatic: row.automatic === 1,
       }
       one.seen = row.id
-      for (const watcher of one.watchers) watcher.arrived(arrival)
+      for (const listener of one.listeners) listener.arrived(arrival)
     }
     if (rows.length < perLook) return
   }
 }
 
-async function tellContacts(hub: Hub, one: Watched): Promise<void> {
+async function tellContacts(hub: Hub, one: FollowedAgent): Promise<void> {
   const idOf = await publicIds(hub)
   const { pending, asked } = await listConnections(hub, one.agent)
   for (const row of pending) {
     if (one.pending.get(row.id) === row.updated_at) continue
     const request = await toPending(hub, one.agent, row, idOf('contact', row.id))
-    for (const watcher of one.watchers) watcher.asked(request)
+    for (const listener of one.listeners) listener.asked(request)
   }
   for (const { id, to_name: name, to_project: projectId } of asked.filter(isApproved)) {
     if (one.approved.has(id)) continue
     const other = await addressFrom(hub, one.agent, { name, projectId })
-    for (const watcher of one.watchers) watcher.approved({ id: idOf('contact', id), other })
+    for (const listener of one.listeners) listener.approved({ id: idOf('contact', id), other })
   }
   remember(one, pending, asked)
 }
@@ -206,7 +209,7 @@ async function tellContacts(hub: Hub, one: Watched): Promise<void> {
 const isApproved = ({ status }: { status: string }): boolean => status === 'approved'
 
 function remember(
-  one: Watched,
+  one: FollowedAgent,
   pending: readonly { id: number; updated_at: number }[],
   asked: readonly { id: number; status: string }[],
 ): void {

@@ -12,7 +12,7 @@ import {
   type TopRow,
 } from '../../store/mail/conversation-lists.ts'
 import { findUid } from '../../store/mail/conversations.ts'
-import { addressOf, type Letter, type Looker, recentLetters } from './letters.ts'
+import { addressOf, type ConversationMessage, type Looker, listRecentMessages } from './conversation-messages.ts'
 
 export interface Listed {
   readonly uid: string
@@ -21,7 +21,7 @@ export interface Listed {
   readonly unread: number
   readonly lastAt: number
   /** Newest first. */
-  readonly recent: readonly Letter[]
+  readonly recent: readonly ConversationMessage[]
 }
 
 export interface ConversationPage {
@@ -48,7 +48,7 @@ export async function look(db: Reader, { looker, below, limit, unreadOnly }: Wis
   const others = await otherNames(db, looker, chosen)
   const conversations = chosen
     .toSorted((a, b) => newestOf(b) - newestOf(a))
-    .map(({ row, letters }) => toListed(row, letters, others.get(row.id) ?? '', unread.get(row.id) ?? 0))
+    .map(({ row, messages }) => toListed(row, messages, others.get(row.id) ?? '', unread.get(row.id) ?? 0))
   const last = chosen.length < shown.length ? chosen : tops.length > page.length ? page : undefined
   const goesOn = last === undefined ? from : (last.at(-1)?.top ?? 0)
   return { conversations, next: goesOn > 0 ? await findUid(db, goesOn) : undefined }
@@ -58,7 +58,7 @@ interface Shown {
   readonly row: ConversationRow
   /** The message by which it has its place in the list. */
   readonly top: number
-  readonly letters: readonly Letter[]
+  readonly messages: readonly ConversationMessage[]
 }
 
 interface Bounds {
@@ -76,10 +76,10 @@ async function find(db: Reader, looker: Looker, { below, limit, unread }: Bounds
     : await listTops(db, { agentId, below, from, limit: limit + 1 })
   const page = tops.slice(0, limit)
   const rows = page.length === 0 ? [] : await listConversationRows(db, agentId, idsOf(page))
-  const recent = await recentLetters(db, looker, rows)
+  const recent = await listRecentMessages(db, looker, rows)
   const topOf = new Map(page.map(({ thread_id, top }) => [thread_id, top]))
   const shown = rows
-    .map((row): Shown => ({ row, top: topOf.get(row.id) ?? 0, letters: recent.get(row.id) ?? [] }))
+    .map((row): Shown => ({ row, top: topOf.get(row.id) ?? 0, messages: recent.get(row.id) ?? [] }))
     // A thread with a message past the bound was on an earlier page.
     .filter((one) => unread || newestOf(one) < below)
     .sort((a, b) => b.top - a.top)
@@ -90,8 +90,8 @@ async function find(db: Reader, looker: Looker, { below, limit, unread }: Bounds
 async function otherNames(db: Reader, looker: Looker, chosen: readonly Shown[]): Promise<ReadonlyMap<number, string>> {
   const names = new Map<number, string>()
   const silent: number[] = []
-  for (const { row, letters } of chosen) {
-    const other = letters.find(({ own }) => !own)
+  for (const { row, messages } of chosen) {
+    const other = messages.find(({ own }) => !own)
     if (other === undefined) silent.push(row.id)
     else names.set(row.id, other.from)
   }
@@ -101,21 +101,21 @@ async function otherNames(db: Reader, looker: Looker, chosen: readonly Shown[]):
 }
 
 /** The first of them, as many as fit into an answer, and one at least. */
-function fitting<One extends { readonly letters: readonly Letter[] }>(found: readonly One[]): One[] {
+function fitting<One extends { readonly messages: readonly ConversationMessage[] }>(found: readonly One[]): One[] {
   let bytes = 0
-  return found.filter(({ letters }, index) => {
-    for (const { body } of letters) bytes += Buffer.byteLength(body)
+  return found.filter(({ messages }, index) => {
+    for (const { body } of messages) bytes += Buffer.byteLength(body)
     return index === 0 || bytes <= limits.conversationsBytes
   })
 }
 
 const idsOf = (rows: readonly { thread_id: number }[]): number[] => rows.map(({ thread_id }) => thread_id)
 
-const newestOf = ({ letters }: { readonly letters: readonly Letter[] }): number => letters[0]?.id ?? 0
+const newestOf = ({ messages }: { readonly messages: readonly ConversationMessage[] }): number => messages[0]?.id ?? 0
 
 const toListed = (
   { uid, subject }: ConversationRow,
-  letters: readonly Letter[],
+  messages: readonly ConversationMessage[],
   other: string,
   unread: number,
 ): Listed => ({
@@ -123,6 +123,6 @@ const toListed = (
   subject: firstLine(subject),
   other,
   unread: Number(unread),
-  lastAt: letters[0]?.createdAt ?? 0,
-  recent: letters,
+  lastAt: messages[0]?.createdAt ?? 0,
+  recent: messages,
 })

@@ -6,14 +6,14 @@ import { countAutomatic, findMailThreadOf, findOwnMessage, listHistory } from '.
 import { type Acting, actAs } from '../agents/acting.ts'
 import type { Agent } from '../agents/agents.ts'
 import { type Hub, reader } from '../hub/hub.ts'
-import { type Letter, lettersOf } from './letters.ts'
+import { type ConversationMessage, listMessagesOf } from './conversation-messages.ts'
 import { markShown } from './shown.ts'
 
 export interface History {
   readonly uid: string
   readonly subject: string
   /** Newest first. */
-  readonly letters: readonly Letter[]
+  readonly messages: readonly ConversationMessage[]
   readonly more: boolean
   /** The automatic messages at the end of the conversation. */
   readonly automaticTurns: number
@@ -35,15 +35,15 @@ export async function readConversation(
   const query = { threadId: thread.id, agentId: agent.id, before: bound?.seq, limit: limit + 1 }
   const found = await listHistory(reader(hub), query)
   const ids = within(found.slice(0, limit))
-  const letters = await lettersOf(reader(hub), agent, ids)
-  const shown = ids.flatMap((id) => letters.get(id) ?? [])
+  const messages = await listMessagesOf(reader(hub), agent, ids)
+  const shown = ids.flatMap((id) => messages.get(id) ?? [])
   const marks = !acting.caller.readOnly
-  const unread = ids.filter((id) => letters.get(id)?.read === false && letters.get(id)?.own === false)
+  const unread = ids.filter((id) => messages.get(id)?.read === false && messages.get(id)?.own === false)
   await markShown(hub, acting.caller, agent, unread)
   return {
     uid: thread.uid,
     subject: firstLine(thread.subject),
-    letters: shown.map((letter) => ({ ...letter, read: letter.read || (marks && !letter.own) })),
+    messages: shown.map((message) => ({ ...message, read: message.read || (marks && !message.own) })),
     more: found.length > ids.length,
     automaticTurns: await countAutomatic(reader(hub), thread.id),
   }

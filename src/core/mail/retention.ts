@@ -2,7 +2,7 @@
 import {
   countInboxAfter,
   countSent,
-  findInboxPlace,
+  findInInbox,
   type InboxOwnerRow,
   listInboxOwners,
 } from '../../store/mail/retention.ts'
@@ -106,7 +106,7 @@ async function countAllSent(hub: Hub, job: JobLease, { id: senderId }: InboxOwne
 async function countInbox(hub: Hub, job: JobLease, { id: recipientId }: InboxOwnerRow): Promise<number> {
   for (let after = 0, count = 0; ; count += rowsPerQuery) {
     await job.renew()
-    const next = await findInboxPlace(reader(hub), recipientId, { after, steps: rowsPerQuery })
+    const next = await findInInbox(reader(hub), recipientId, { after, steps: rowsPerQuery })
     if (next === undefined)
       return count + (await countInboxAfter(reader(hub), { recipientId, after, most: rowsPerQuery }))
     after = next.id

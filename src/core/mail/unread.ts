@@ -3,22 +3,22 @@ import { limits } from '../../base/limits.ts'
 import { firstLine } from '../../base/text.ts'
 import { listOthers } from '../../store/mail/conversation-lists.ts'
 import { findOwnMessage } from '../../store/mail/conversations.ts'
-import { listUnreadLetters, type UnreadLetterRow } from '../../store/mail/unread.ts'
+import { listUnreadMessages, type UnreadMessageRow } from '../../store/mail/unread.ts'
 import { findReceipt } from '../../store/messages/deliveries.ts'
 import { type Acting, actAs } from '../agents/acting.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import { addressFrom } from '../messages/addresses.ts'
+import { type ConversationMessage, listMessagesOf } from './conversation-messages.ts'
 import { needPart, noMessage } from './history.ts'
-import { type Letter, lettersOf } from './letters.ts'
 
-export interface UnreadLetter extends Letter {
+export interface UnreadMessage extends ConversationMessage {
   /** The uid of its thread. */
   readonly thread: string
   readonly subject: string
 }
 
 export interface UnreadPage {
-  readonly letters: readonly UnreadLetter[]
+  readonly messages: readonly UnreadMessage[]
   readonly more: boolean
 }
 
@@ -33,22 +33,22 @@ export async function listUnread(
   const last = after === undefined ? undefined : await findOwnMessage(db, agent.id, after)
   const place = last && (await findReceipt(db, last.id, agent.id))
   if (after !== undefined && place === undefined) throw noMessage(agent, after)
-  const found = await listUnreadLetters(db, { agentId: agent.id, after: place?.id ?? 0, limit: limit + 1 })
+  const found = await listUnreadMessages(db, { agentId: agent.id, after: place?.id ?? 0, limit: limit + 1 })
   const shown = within(found.slice(0, limit))
-  const byId = await lettersOf(
+  const byId = await listMessagesOf(
     db,
     agent,
     shown.map(({ id }) => id),
   )
-  const letters = shown.flatMap(({ id, thread_uid: thread, subject }) => {
-    const letter = byId.get(id)
-    return letter === undefined ? [] : { ...letter, thread, subject: firstLine(subject) }
+  const messages = shown.flatMap(({ id, thread_uid: thread, subject }) => {
+    const message = byId.get(id)
+    return message === undefined ? [] : { ...message, thread, subject: firstLine(subject) }
   })
-  return { letters, more: found.length > shown.length }
+  return { messages, more: found.length > shown.length }
 }
 
 /** As many as an answer has room for, and one at least. */
-function within(found: readonly UnreadLetterRow[]): readonly UnreadLetterRow[] {
+function within(found: readonly UnreadMessageRow[]): readonly UnreadMessageRow[] {
   let bytes = 0
   const past = found.findIndex((row, index) => {
     bytes += Number(row.bytes)

@@ -9,7 +9,7 @@ import type { Note } from '../hub/commit.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import { findTerms } from './admission.ts'
 import { compose, receiptOf } from './composing.ts'
-import { findPlace, threadChannel, threadChannels } from './placing.ts'
+import { findPlacement, threadChannel, threadChannels } from './placing.ts'
 import { type Stored, storedReceipt } from './receipt.ts'
 import type { Addressee, Recipient } from './recipients.ts'
 import type { Dispatch } from './send.ts'
@@ -47,7 +47,7 @@ export async function sendBatched<Sent>(
   if (enclosed instanceof Error || (enclosed?.files.length ?? 0) > 0) return alone()
   const terms = findTerms(hub, { sender, recipients, exempt: isReserved(sender.name) })
   if (terms === undefined) return alone()
-  const place = await findPlace(reader(hub), { sender, recipients, draft })
+  const place = await findPlacement(reader(hub), { sender, recipients, draft })
   if (place.before) return { sender, outcome: await storedReceipt(reader(hub), place.before.id) }
   const composed = compose(hub, { uid, sender, recipients, terms, draft, enclosed, place })
   const { mail } = composed

@@ -9,7 +9,7 @@ import type { Hub } from '../hub/hub.ts'
 import type { Blocked } from './admission.ts'
 import { type Attachment, type Enclosed, linksOf, listOf } from './attachments.ts'
 import { inReceipt, sha1sOf } from './carried.ts'
-import { aboutOf, type Joined, type Place } from './placing.ts'
+import { aboutOf, type Joined, type Placement } from './placing.ts'
 import type { Stored } from './receipt.ts'
 import { guestsOf, type Recipient } from './recipients.ts'
 import type { ResolvedDraft } from './send.ts'
@@ -21,7 +21,7 @@ interface Composing {
   readonly terms: Terms
   readonly draft: ResolvedDraft
   readonly enclosed: Enclosed | undefined
-  readonly place: Place
+  readonly place: Placement
   /** A request for contact. */
   readonly request?: boolean
 }

@@ -45,7 +45,7 @@ export interface Conversation {
 /** The thread that a message joins. `filed`: it was found as the conversation about a subject. */
 export type Joined = MailThreadRow & { readonly filed?: boolean }
 
-export interface Place {
+export interface Placement {
   /** None if it begins one. */
   readonly thread: Joined | undefined
   /** The message that was stored before, if this is a retry. */
@@ -56,14 +56,14 @@ export interface Place {
 }
 
 /** The thread and the earlier message are asked for at once: on PostgreSQL that is one round trip less. */
-export async function findPlace(db: Reader, placing: Placing): Promise<Place> {
+export async function findPlacement(db: Reader, placing: Placing): Promise<Placement> {
   const { draft, sender, recipients } = placing
   const { clientId } = draft
   if (clientId === undefined) return { thread: await findJoined(db, placing), replyTo: draft.replyTo }
   const name = { senderId: sender.id, recipientIds: recipients.map(({ agent }) => agent.id), clientId }
   const [joined, first] = await Promise.all([findAnswering(db, placing), findByClientId(db, name, draft.body)])
   const { thread, replyTo } = joined
-  if (draft.mayAnswer) return findPlaceOfAnswer(db, { ...placing, name }, { joined, first })
+  if (draft.mayAnswer) return findPlacementOfAnswer(db, { ...placing, name }, { joined, first })
   if (first !== undefined || thread === undefined) return { thread, replyTo, before: first }
   return { thread, replyTo, before: await findInThread(db, { ...name, threadId: thread.id }) }
 }
@@ -77,11 +77,11 @@ interface Answering {
  * Where the id may be that of the message that is answered, each turn of a conversation may come under the same one. A retry is
  * then what has the same words too; other words are another message, in the same thread (mailbox.send.other-words).
  */
-async function findPlaceOfAnswer(
+async function findPlacementOfAnswer(
   db: Reader,
   { draft, name }: Pick<Placing, 'draft'> & { readonly name: ClientId },
   { joined, first }: { joined: Answering; first: NamedRow | undefined },
-): Promise<Place> {
+): Promise<Placement> {
   if (first === undefined) {
     const { thread } = joined
     const other = thread && (await findInThread(db, { ...name, threadId: thread.id }))

@@ -1,7 +1,7 @@
 /** The quota of an inbox. An inbox only grows: the count goes on from where the last one ended. */
 
 import type { Tx } from '../../db/port.ts'
-import { countInboxAfter, findInboxPlace } from '../../store/mail/retention.ts'
+import { countInboxAfter, findInInbox } from '../../store/mail/retention.ts'
 import type { Hub } from '../hub/hub.ts'
 import { memory, remember } from '../hub/memory.ts'
 
@@ -38,7 +38,7 @@ async function countOn(
   agentId: number,
   { place, count, until }: Counted & { until: number },
 ): Promise<Counted> {
-  const next = await findInboxPlace(tx, agentId, { after: place, steps: messagesPerStep })
+  const next = await findInInbox(tx, agentId, { after: place, steps: messagesPerStep })
   if (next === undefined || next.at > until) return { place, count }
   return countOn(tx, agentId, { place: next.id, count: count + messagesPerStep, until })
 }

@@ -22,7 +22,7 @@ import { enclosedOrFault, filesOf, storeFiles } from './attachments.ts'
 import { sendBatched } from './batched-send.ts'
 import { compose, receiptOf } from './composing.ts'
 import { noteStored } from './filing.ts'
-import { type Conversation, findPlace, threadChannel } from './placing.ts'
+import { type Conversation, findPlacement, threadChannel } from './placing.ts'
 import { type Delivery, type Sent, type Stored, storedReceipt } from './receipt.ts'
 import { type Address, type Addressee, makeRecipients, mostGuessed, type Recipient, resolve } from './recipients.ts'
 import { type Staged, withStaged } from './staging.ts'
@@ -160,7 +160,7 @@ export async function append(
   hub: Hub,
   { tx, note, uid, sender, recipients, draft, enclosed, staged = new Map(), request = false }: Appending,
 ): Promise<Stored | { blocked: readonly Blocked[] }> {
-  const place = await findPlace(tx, { sender, recipients, draft })
+  const place = await findPlacement(tx, { sender, recipients, draft })
   if (place.before) return storedReceipt(tx, place.before.id)
   if (enclosed instanceof HubError) throw enclosed
 

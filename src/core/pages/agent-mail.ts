@@ -6,7 +6,7 @@ import { noAgent } from '../agents/agents.ts'
 import { type Profile, whois } from '../agents/profiles.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import { needProject, type Project } from '../projects/projects.ts'
-import { type Page, pageOf, type Watched, watch } from './page-message.ts'
+import { listPageMessages, type Page, type PageMessage, pageOf } from './page-message.ts'
 
 export interface BoxWish {
   readonly box: 'inbox' | 'outbox'
@@ -18,7 +18,7 @@ export interface BoxWish {
   readonly limit: number
 }
 
-export interface Boxed extends Watched {
+export interface Boxed extends PageMessage {
   readonly kind: 'to' | 'cc' | 'bcc' | undefined
   readonly readAt: number | undefined
   readonly ackedAt: number | undefined
@@ -43,7 +43,7 @@ export async function listBox(
   const query = { agentId: agent.id, box, unread, sight, offset: (page - 1) * limit, limit: limit + 1 }
   const rows = await listRows(reader(hub), { ...query, below: before, above: after })
   const { items, next } = pageOf(rows, limit, ({ id }) => id)
-  const messages = await watch(
+  const messages = await listPageMessages(
     hub,
     sight,
     items.map(({ id }) => id),

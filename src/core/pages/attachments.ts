@@ -7,7 +7,7 @@ import type { Caller } from '../access/callers.ts'
 import { pageSight } from '../access/rules.ts'
 import { type Hub, longReader, reader } from '../hub/hub.ts'
 import { needProject } from '../projects/projects.ts'
-import { type Page, pageOf, type Watched, watch } from './page-message.ts'
+import { listPageMessages, type Page, type PageMessage, pageOf } from './page-message.ts'
 
 /** Newest first. */
 export async function listAttached(
@@ -15,12 +15,12 @@ export async function listAttached(
   caller: Caller,
   project: string,
   { before, limit }: { before?: number | undefined; limit: number },
-): Promise<Page<Watched>> {
+): Promise<Page<PageMessage>> {
   const { id: projectId } = await needProject(hub, caller, project)
   const sight = pageSight(caller)
   const filter = { projectId, attached: true, below: before, limit: limit + 1 }
   const { items, next } = pageOf(await listMailIds(reader(hub), sight, filter), limit, (id) => id)
-  return { items: await watch(hub, sight, items), next }
+  return { items: await listPageMessages(hub, sight, items), next }
 }
 
 export interface AttachedFile {
@@ -49,7 +49,7 @@ export async function readAttachment(hub: Hub, caller: Caller, project: string, 
     path,
     limit: mostCarriers,
   })) {
-    const [message] = await watch(hub, pageSight(caller), [id])
+    const [message] = await listPageMessages(hub, pageSight(caller), [id])
     if (message === undefined || message.sealed) continue
     const file = await findFile(reader(hub), sender_project, path)
     if (file !== undefined) return toFile(hub, file)

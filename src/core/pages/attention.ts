@@ -1,11 +1,11 @@
 /** The boards of late mail over all projects: mail that is unread for long or urgent, acknowledgements that are due or overdue. */
 import { countLate, type LateView, listLate, listReminders } from '../../store/pages/attention.ts'
-import type { WatchedRecipientRow } from '../../store/pages/page-messages.ts'
+import type { PageRecipientRow } from '../../store/pages/page-messages.ts'
 import type { Caller } from '../access/callers.ts'
 import { pageSight } from '../access/rules.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import { needProject, slugOfProject } from '../projects/projects.ts'
-import { type Page, pageOf, see, type Watched, type Who } from './page-message.ts'
+import { listWithRows, type Page, type PageMessage, pageOf, type Who } from './page-message.ts'
 
 export type { LateView } from '../../store/pages/attention.ts'
 
@@ -77,7 +77,7 @@ export async function listAttention(
   hub: Hub,
   caller: Caller,
   { view, project, before, limit }: AttentionWish,
-): Promise<Page<Watched & { readonly late: readonly Late[] }>> {
+): Promise<Page<PageMessage & { readonly late: readonly Late[] }>> {
   const projectId = project === undefined ? undefined : (await needProject(hub, caller, project)).id
   const sight = pageSight(caller)
   const query = { view, projectId, sight, sentBefore: sentBefore(hub, view), below: before, limit: limit + 1 }
@@ -86,7 +86,7 @@ export async function listAttention(
     (await listReminders(reader(hub), items)).map((row) => [`${row.message_id}/${row.recipient_id}`, row.reminded_at]),
   )
   const listed = []
-  for (const { message, recipients } of await see(hub, sight, items)) {
+  for (const { message, recipients } of await listWithRows(hub, sight, items)) {
     const late: Late[] = []
     for (const row of recipients)
       if (isLate(view, row) && (projectId === undefined || row.project_id === projectId))
@@ -101,5 +101,5 @@ export async function listAttention(
   return { items: listed, next }
 }
 
-export const isLate = (view: LateView, { read_at, acked_at, ack_wanted }: WatchedRecipientRow): boolean =>
+export const isLate = (view: LateView, { read_at, acked_at, ack_wanted }: PageRecipientRow): boolean =>
   view === 'unread' || view === 'urgent' ? read_at === null : ack_wanted === 1 && acked_at === null

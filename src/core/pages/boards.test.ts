@@ -14,7 +14,7 @@ import { keepCounting } from './activity-counts.ts'
 import { listAttached, readAttachment } from './attachments.ts'
 import { countAttention, listAttention } from './attention.ts'
 import { listProjectContacts } from './contacts.ts'
-import { listWatchedLeases } from './leases.ts'
+import { listPageLeases } from './leases.ts'
 import { type SearchWish, searchMail } from './search.ts'
 
 /** On a PostgreSQL that other tests use too, their transactions may be open for long. */
@@ -67,7 +67,7 @@ eachEngine('Boards', (open) => {
     await hold('Cleo', 'docs/**')
     await release(hub, registered('Cleo', back), {})
     const list = async (more: object = {}) =>
-      (await listWatchedLeases(hub, operator, back, { limit: 50, ...more })).items.map(
+      (await listPageLeases(hub, operator, back, { limit: 50, ...more })).items.map(
         ({ agent, pattern, state, conflicts }) => [agent, pattern, state, conflicts.map(({ agent }) => agent)],
       )
     expect(await list()).toEqual([

@@ -14,7 +14,7 @@ import { commit } from '../hub/commit.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import { findProjectCalled, needProject, type Project, slugOfProject } from '../projects/projects.ts'
 import { withPreamble, write } from './overseer.ts'
-import { sealedMail, see, type Who } from './page-message.ts'
+import { listWithRows, sealedMail, type Who } from './page-message.ts'
 
 /** Others wait for the commit. */
 const idsPerCommit = 200
@@ -93,7 +93,7 @@ const remindedEveryMs = 3_600_000
 /** One overseer message to each who has not read the mail, or owes its acknowledgement; at most one an hour. */
 export async function remind(hub: Hub, caller: Caller, messageId: number): Promise<Reminded> {
   needPerson(caller)
-  const [seen] = await see(hub, pageSight(caller), [messageId])
+  const [seen] = await listWithRows(hub, pageSight(caller), [messageId])
   if (seen === undefined || !(await isInProject(reader(hub), messageId, seen.row.project_id)))
     throw new HubError('MESSAGE_NOT_FOUND', `There is no message ${messageId}.`)
   const { row, recipients } = seen

@@ -6,7 +6,7 @@ import { back, front, openWatched } from '../../../test/support/oversight.ts'
 import { verifies } from '../../../test/support/verifies.ts'
 import { operator } from '../access/callers.ts'
 import { send } from '../messages/send.ts'
-import { findWatchPlace, type Hint, watchChanges } from './events.ts'
+import { findEventPosition, followPageEvents, type PageEvent } from './events.ts'
 
 eachEngine('Hints', (open, dialect) => {
   verifies('web.events.sparing', 'are merged for each page, and shared out among many', async () => {
@@ -14,8 +14,8 @@ eachEngine('Hints', (open, dialect) => {
     const write = async (project = back) =>
       (await send(hub, registered('Bob', project), { subject: 'Plan', body: 'hello', to: [{ name: 'Bob' }] })).messageId
     const watch = async (project: string) => {
-      const told: Hint[] = []
-      await watchChanges(hub, operator, { project, tell: (hint) => told.push(hint) })
+      const told: PageEvent[] = []
+      await followPageEvents(hub, operator, { project, tell: (hint) => told.push(hint) })
       return told
     }
     const pages = await Promise.all(Array.from({ length: 10 }, () => watch(back)))
@@ -28,7 +28,7 @@ eachEngine('Hints', (open, dialect) => {
     await write()
     const last = await write()
     let passed = 0
-    const soon = (told: readonly Hint[]) =>
+    const soon = (told: readonly PageEvent[]) =>
       expect.poll(
         () => {
           clock.advance(5)
@@ -59,8 +59,8 @@ eachEngine('Hints', (open, dialect) => {
       const { hub, clock } = await openWatched(open)
       const write = () => send(hub, registered('Bob', back), { subject: 'Plan', body: 'hello', to: [{ name: 'Bob' }] })
       for (let n = 0; n < 5; n++) {
-        const told: Hint[] = []
-        const stop = await watchChanges(hub, operator, { project: back, tell: (hint) => told.push(hint) })
+        const told: PageEvent[] = []
+        const stop = await followPageEvents(hub, operator, { project: back, tell: (hint) => told.push(hint) })
         await write()
         await expect.poll(() => told.length).toBe(1)
         // The next look is due in a moment.
@@ -77,13 +77,13 @@ eachEngine('Hints', (open, dialect) => {
     const write = async () =>
       (await send(hub, registered('Bob', back), { subject: 'Plan', body: 'hello', to: [{ name: 'Bob' }] })).messageId
     const watch = async (since: string) => {
-      const told: Hint[] = []
-      const stop = await watchChanges(hub, operator, { project: back, since, tell: (hint) => told.push(hint) })
+      const told: PageEvent[] = []
+      const stop = await followPageEvents(hub, operator, { project: back, since, tell: (hint) => told.push(hint) })
       stop()
       return told.map(({ messageId }) => messageId)
     }
     await write()
-    const since = await findWatchPlace(hub, operator)
+    const since = await findEventPosition(hub, operator)
     // On PostgreSQL a transaction of anybody that is still open may let it seem new.
     if (dialect === 'sqlite') expect(await watch(since)).toEqual([])
     await write()

@@ -1,15 +1,15 @@
-/** Hints for open pages: that something changed in a project, a thread or with an agent, and never what was written. */
+/** Page events: they tell open pages that something changed in a project, a thread or with an agent, and never what was written. */
 import { can } from '../../db/dialect.ts'
 import { findEnd, findLastChange } from '../../store/feed/changes.ts'
 import type { FeedPosition } from '../../store/feed/positions.ts'
 import {
-  type HintRow,
-  listHintBlind,
-  listHintGuests,
-  listHintPlaces,
-  listHints,
-  listHintsSince,
+  listEventBlind,
+  listEventGuests,
+  listEventPlaces,
+  listEvents,
+  listEventsSince,
   listTopicUids,
+  type PageEventRow,
 } from '../../store/pages/page-events.ts'
 import { listThreadsNamed } from '../../store/pages/threads.ts'
 import { isListed, isToldOf, type MessageFacts, type Sight } from '../../store/visibility.ts'
@@ -22,7 +22,7 @@ import { memory } from '../hub/memory.ts'
 import { needProject, slugOfProject } from '../projects/projects.ts'
 import { noThread } from '../threads/mail-threads.ts'
 
-export interface Hint {
+export interface PageEvent {
   /** Its place in the feed. */
   readonly id: number
   readonly kind: string
@@ -32,34 +32,34 @@ export interface Hint {
   readonly messageId: number | undefined
 }
 
-export interface WatchWish {
+export interface PageEventFilter {
   readonly project?: string | undefined
   readonly thread?: string | undefined
   readonly agent?: string | undefined
-  /** The id of the last hint that the watcher got. */
+  /** The id of the last event that the listener got. */
   readonly after?: number | undefined
-  /** A place found before the watcher read what it shows: what changed since then is told. */
+  /** A place found before the listener read what it shows: what changed since then is told. */
   readonly since?: string | undefined
 }
 
-/** A hint with the ids that filters ask for. */
+/** An event with the ids that filters ask for. */
 interface Placed {
-  readonly hint: Hint
+  readonly event: PageEvent
   readonly projects: ReadonlySet<number>
   readonly threadId: number | undefined
   /** The change as a message: of the agent that made it, to those whom it woke. */
   readonly facts: MessageFacts
 }
 
-interface Watcher {
+interface Listener {
   readonly fits: (placed: Placed) => boolean
-  readonly tell: (hint: Hint) => void
+  readonly tell: (event: PageEvent) => void
   /** When it may be told again, and what it is told then. */
   nextAt: number
-  late: Hint | undefined
+  late: PageEvent | undefined
 }
 
-/** A page asks for itself at most twice a second: more hints would only cost the server. */
+/** A page asks for itself at most twice a second: more events would only cost the server. */
 const quietMs = 200
 /** While changes keep coming, all pages together are told ten times a second: agents are answered first. */
 const shareMs = 100
@@ -69,13 +69,13 @@ const pauseMs = 20
 const lookBack = 100
 const pageSize = 500
 
-const watchers = memory((hub) => new Watchers(hub))
+const listeners = memory((hub) => new Listeners(hub))
 
 /** Calls `tell` for every change that fits and that the caller may know of, until the returned function is called. */
-export async function watchChanges(
+export async function followPageEvents(
   hub: Hub,
   caller: Caller,
-  { project, thread, agent, after, since, tell }: WatchWish & { readonly tell: (hint: Hint) => void },
+  { project, thread, agent, after, since, tell }: PageEventFilter & { readonly tell: (event: PageEvent) => void },
 ): Promise<() => void> {
   const home = project === undefined ? undefined : await needProject(hub, caller, project)
   const threads =
@@ -92,7 +92,7 @@ export async function watchChanges(
     if (who !== undefined) return hasPart(facts, who.id) && isTold(sight, facts, who.id)
     return home === undefined || projects.has(home.id)
   }
-  return watchers(hub).add({ fits, tell, nextAt: 0, late: undefined }, after ?? placeIn(since))
+  return listeners(hub).add({ fits, tell, nextAt: 0, late: undefined }, after ?? placeIn(since))
 }
 
 const hasPart = ({ sender, recipients }: MessageFacts, agentId: number): boolean =>
@@ -102,8 +102,8 @@ const hasPart = ({ sender, recipients }: MessageFacts, agentId: number): boolean
 const isTold = (sight: Sight, { sender, recipients }: MessageFacts, agentId: number): boolean =>
   recipients.every(({ id, kind }) => id !== agentId || isToldOf(sight, { kind, recipientId: id, senderId: sender.id }))
 
-/** Where the feed is now, for whoever reads something first and watches it then. */
-export async function findWatchPlace(hub: Hub, _caller: Caller): Promise<string> {
+/** The end of the feed: a page finds it, reads what it shows, and follows the events since then. */
+export async function findEventPosition(hub: Hub, _caller: Caller): Promise<string> {
   const { tx, id } = await findEnd(reader(hub))
   return `${tx}.${id}`
 }
@@ -114,10 +114,10 @@ function placeIn(since: string | undefined): FeedPosition | undefined {
   return tx === undefined ? undefined : { tx: Number(tx), id: Number(id) }
 }
 
-/** One reader of the feed for all watchers of this process; it reads while there are any. */
-class Watchers {
+/** One reader of the feed for all listeners of this process; it reads while there are any. */
+class Listeners {
   readonly #hub: Hub
-  readonly #all = new Set<Watcher>()
+  readonly #all = new Set<Listener>()
   #seen = new Set<number>()
   #last = 0
   #begun: Promise<void> | undefined
@@ -131,17 +131,17 @@ class Watchers {
     this.#hub = hub
   }
 
-  async add(watcher: Watcher, after: number | FeedPosition | undefined): Promise<() => void> {
-    this.#all.add(watcher)
+  async add(listener: Listener, after: number | FeedPosition | undefined): Promise<() => void> {
+    this.#all.add(listener)
     try {
       this.#begun ??= this.#begin()
       await this.#begun
-      if (after !== undefined) await this.#catchUp(watcher, after)
+      if (after !== undefined) await this.#catchUp(listener, after)
     } catch (error) {
-      this.#remove(watcher)
+      this.#remove(listener)
       throw error
     }
-    return () => this.#remove(watcher)
+    return () => this.#remove(listener)
   }
 
   async #begin(): Promise<void> {
@@ -157,42 +157,42 @@ class Watchers {
     })
     const db = reader(this.#hub)
     this.#last = await findLastChange(db)
-    const rows = await listHints(db, this.#last - lookBack, lookBack)
+    const rows = await listEvents(db, this.#last - lookBack, lookBack)
     this.#seen = new Set(rows.flatMap(({ id }) => (id <= this.#last ? [id] : [])))
   }
 
-  #remove(watcher: Watcher): void {
-    this.#all.delete(watcher)
+  #remove(listener: Listener): void {
+    this.#all.delete(listener)
     if (this.#all.size > 0) return
     this.#rested = this.#loop?.stop() ?? this.#rested
     this.#loop = undefined
     this.#begun = undefined
   }
 
-  /** Tells the newest change that came while the watcher was away; where there were too many to look through, only that some came. */
-  async #catchUp(watcher: Watcher, after: number | FeedPosition): Promise<void> {
+  /** Tells the newest change that came while the listener was away; where there were too many to look through, only that some came. */
+  async #catchUp(listener: Listener, after: number | FeedPosition): Promise<void> {
     const db = reader(this.#hub)
     // A lower id may have become visible after the one that was told.
     const back = can(db).concurrentWriters ? lookBack : 0
     const rows = await (typeof after === 'number'
-      ? listHints(db, after - back, pageSize)
-      : listHintsSince(db, after, pageSize))
-    const found = (await place(this.#hub, rows)).findLast(watcher.fits)
-    if (rows.length === pageSize) watcher.tell({ ...nothing, id: await findLastChange(db) })
-    else if (found !== undefined) watcher.tell(found.hint)
+      ? listEvents(db, after - back, pageSize)
+      : listEventsSince(db, after, pageSize))
+    const found = (await place(this.#hub, rows)).findLast(listener.fits)
+    if (rows.length === pageSize) listener.tell({ ...nothing, id: await findLastChange(db) })
+    else if (found !== undefined) listener.tell(found.event)
   }
 
   async #look({ woken, missed }: Occasion): Promise<Next> {
     await this.#begun
     // Wakes may have been lost: every page looks.
-    if (missed) for (const watcher of this.#all) watcher.tell({ ...nothing, id: this.#last })
+    if (missed) for (const listener of this.#all) listener.tell({ ...nothing, id: this.#last })
     this.#unread ||= woken
     this.#spread(this.#unread ? await this.#read() : [])
     return this.#unread ? { inMs: pauseMs } : this.#untilLate()
   }
 
   async #read(): Promise<Placed[]> {
-    const rows = await listHints(reader(this.#hub), Math.max(0, this.#last - lookBack), pageSize)
+    const rows = await listEvents(reader(this.#hub), Math.max(0, this.#last - lookBack), pageSize)
     const placed = await place(
       this.#hub,
       rows.filter(({ id }) => !this.#seen.has(id)),
@@ -214,30 +214,30 @@ class Watchers {
   #spread(placed: readonly Placed[]): void {
     const now = this.#hub.clock.monotonic()
     let busy = 0
-    const due: (readonly [Watcher, Hint])[] = []
-    for (const watcher of this.#all) {
-      const found = placed.findLast(watcher.fits)
-      if (found !== undefined) watcher.late = found.hint
-      if (watcher.late !== undefined || now < watcher.nextAt) busy++
-      if (watcher.late !== undefined && now >= watcher.nextAt) due.push([watcher, watcher.late])
+    const due: (readonly [Listener, PageEvent])[] = []
+    for (const listener of this.#all) {
+      const found = placed.findLast(listener.fits)
+      if (found !== undefined) listener.late = found.event
+      if (listener.late !== undefined || now < listener.nextAt) busy++
+      if (listener.late !== undefined && now >= listener.nextAt) due.push([listener, listener.late])
     }
     const pause = Math.max(quietMs, busy * shareMs)
-    for (const [watcher, hint] of due) {
-      watcher.nextAt = now + pause
-      watcher.late = undefined
-      watcher.tell(hint)
+    for (const [listener, event] of due) {
+      listener.nextAt = now + pause
+      listener.late = undefined
+      listener.tell(event)
     }
   }
 }
 
 const nothing = { kind: 'changed', project: undefined, threadId: undefined, messageId: undefined }
 
-async function place(hub: Hub, rows: readonly HintRow[]): Promise<Placed[]> {
+async function place(hub: Hub, rows: readonly PageEventRow[]): Promise<Placed[]> {
   if (rows.length === 0) return []
   const ids = rows.flatMap(({ message_id }) => message_id ?? [])
-  const places = new Map((await listHintPlaces(reader(hub), ids)).map((row) => [row.message_id, row]))
-  const guests = Map.groupBy(await listHintGuests(reader(hub), ids), ({ message_id }) => message_id)
-  const blind = Map.groupBy(await listHintBlind(reader(hub), ids), ({ message_id }) => message_id)
+  const places = new Map((await listEventPlaces(reader(hub), ids)).map((row) => [row.message_id, row]))
+  const guests = Map.groupBy(await listEventGuests(reader(hub), ids), ({ message_id }) => message_id)
+  const blind = Map.groupBy(await listEventBlind(reader(hub), ids), ({ message_id }) => message_id)
   const bare = rows.flatMap(({ thread_id, message_id }) =>
     message_id === null && thread_id !== null ? [thread_id] : [],
   )
@@ -253,7 +253,7 @@ async function place(hub: Hub, rows: readonly HintRow[]): Promise<Placed[]> {
     const topic = found === undefined ? row.kind.startsWith('topic.') : found.topic === 1
     const hidden = new Set((blind.get(row.message_id ?? 0) ?? []).map(({ agent_id }) => agent_id))
     placed.push({
-      hint: {
+      event: {
         id: row.id,
         kind: row.kind,
         project: projectId === undefined ? undefined : await slugOfProject(hub, projectId),

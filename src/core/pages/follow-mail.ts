@@ -10,14 +10,14 @@ import { joinTail, type TailReader } from '../feed/tail.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import { needProject } from '../projects/projects.ts'
 import { noThread } from '../threads/mail-threads.ts'
-import { type Watched, watch } from './page-message.ts'
+import { listPageMessages, type PageMessage } from './page-message.ts'
 
 export interface FollowWish {
   readonly project?: string | undefined
   /** A thread of the project, by its key, its uid or the id of its first message. */
   readonly thread?: string | undefined
   /** The next message waits until this one is told. */
-  readonly tell: (message: Watched) => Promise<void>
+  readonly tell: (message: PageMessage) => Promise<void>
 }
 
 /** Resolves once every message committed from then on will be told; the returned function ends it. Nothing is marked as read. */
@@ -34,7 +34,7 @@ export async function followMail(hub: Hub, caller: Caller, { project, thread, te
     if (id === null || (kind !== 'message.sent' && kind !== 'message.said')) return
     if (threads !== undefined && !(threadId !== null && threads.has(threadId))) return
     if (home !== undefined && !(await isInProject(reader(hub), id, home.id))) return
-    const [message] = await watch(hub, sight, [id])
+    const [message] = await listPageMessages(hub, sight, [id])
     if (message !== undefined) await tell(message)
   }
 

@@ -9,7 +9,7 @@ import { listInTheWay } from '../leases/overlaps.ts'
 import { needProject } from '../projects/projects.ts'
 import { type Page, pageOf } from './page-message.ts'
 
-export interface WatchedLease extends Lease {
+export interface PageLease extends Lease {
   readonly state: 'active' | 'released' | 'expired'
   /** Active leases of others that stand in its way. */
   readonly conflicts: readonly Pick<Lease, 'id' | 'agent' | 'pattern'>[]
@@ -27,12 +27,12 @@ export interface LeasesWish {
 const mostSteps = 50_000
 
 /** The newest first. */
-export async function listWatchedLeases(
+export async function listPageLeases(
   hub: Hub,
   caller: Caller,
   project: string,
   { state = 'all', agent, before, limit }: LeasesWish,
-): Promise<Page<WatchedLease>> {
+): Promise<Page<PageLease>> {
   const { id: projectId } = await needProject(hub, caller, project)
   const agentId = agent === undefined ? undefined : (await needAgent(hub, caller, project, agent)).id
   const now = hub.clock.now()
@@ -40,7 +40,7 @@ export async function listWatchedLeases(
   const rows = await listRows(reader(hub), { projectId, activeAt, agentId, before, limit: limit + 1 })
   const { items, next } = pageOf(rows, limit, ({ id }) => id)
   const budget = { steps: mostSteps }
-  const leases: WatchedLease[] = []
+  const leases: PageLease[] = []
   for (const row of items) {
     const word = stateOf(row, now)
     const conflicts = word === 'active' ? await inTheWay(hub, { projectId, row, now, budget }) : []
@@ -50,13 +50,13 @@ export async function listWatchedLeases(
 }
 
 /** An expired lease is put away at the time of its end. */
-export const stateOf = ({ released_at, expires_at }: NamedLeaseRow, now: number): WatchedLease['state'] =>
+export const stateOf = ({ released_at, expires_at }: NamedLeaseRow, now: number): PageLease['state'] =>
   released_at !== null && released_at < expires_at ? 'released' : expires_at <= now ? 'expired' : 'active'
 
 async function inTheWay(
   hub: Hub,
   { projectId, row, now, budget }: { projectId: number; row: NamedLeaseRow; now: number; budget: { steps: number } },
-): Promise<WatchedLease['conflicts']> {
+): Promise<PageLease['conflicts']> {
   const parsed = parseGlob(row.pattern)
   if ('fault' in parsed || budget.steps <= 0) return []
   const wanted = { projectId, agentId: row.agent_id, glob: parsed.glob, exclusive: row.exclusive === 1, now, budget }

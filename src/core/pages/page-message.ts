@@ -2,10 +2,10 @@
 import { isReserved } from '../../base/names.ts'
 import { firstLine } from '../../base/text.ts'
 import {
-  listWatched,
-  listWatchedRecipients,
-  type WatchedRecipientRow,
-  type WatchedRow,
+  listPageMessageRows,
+  listPageRecipientRows,
+  type PageMessageRow,
+  type PageRecipientRow,
 } from '../../store/pages/page-messages.ts'
 import { isReadable, type MessageFacts, type Sight } from '../../store/visibility.ts'
 import { type Hub, reader } from '../hub/hub.ts'
@@ -19,7 +19,7 @@ export interface Who {
   readonly project: string
 }
 
-export interface Watched {
+export interface PageMessage {
   readonly id: number
   /** The slug of the project of its thread. */
   readonly project: string
@@ -55,10 +55,10 @@ export interface Page<Item> {
 }
 
 /** The rows behind messages, without the content of sealed ones, for verbs that tell more of them. */
-export interface Seen {
-  readonly message: Watched
-  readonly row: WatchedRow
-  readonly recipients: readonly WatchedRecipientRow[]
+export interface MessageWithRows {
+  readonly message: PageMessage
+  readonly row: PageMessageRow
+  readonly recipients: readonly PageRecipientRow[]
 }
 
 /** The subject that people write about where they may not read the true one. */
@@ -67,16 +67,16 @@ export const sealedMail = 'sealed mail'
 const excerptLength = 240
 
 /** The messages in sight, in the order of `ids`. */
-export async function see(
+export async function listWithRows(
   hub: Hub,
   sight: Sight,
   ids: readonly number[],
   { length = excerptLength }: { length?: number } = {},
-): Promise<Seen[]> {
+): Promise<MessageWithRows[]> {
   if (ids.length === 0) return []
   const db = reader(hub)
-  const rows = new Map((await listWatched(db, ids, { sight, length })).map((row) => [row.id, row]))
-  const recipients = Map.groupBy(await listWatchedRecipients(db, [...rows.keys()], sight), (row) => row.message_id)
+  const rows = new Map((await listPageMessageRows(db, ids, { sight, length })).map((row) => [row.id, row]))
+  const recipients = Map.groupBy(await listPageRecipientRows(db, [...rows.keys()], sight), (row) => row.message_id)
   const attachments = await listAttachments(db, [...rows.values()], bareRoom)
   const slugs = await slugsOf(hub, [
     ...[...rows.values()].flatMap(({ project_id, sender_project }) => [project_id, sender_project]),
@@ -89,7 +89,7 @@ export async function see(
     const sealed = !isReadable(sight, factsOf(found, to))
     const row = sealed ? { ...found, ...sealedContent } : found
     const carried = sealed ? [] : (attachments.get(id) ?? [])
-    return [{ message: toWatched(row, { to, sealed, slugs, attachments: carried }), row, recipients: to }]
+    return [{ message: toPageMessage(row, { to, sealed, slugs, attachments: carried }), row, recipients: to }]
   })
 }
 
@@ -103,10 +103,10 @@ export async function slugsOf(hub: Hub, ids: Iterable<number>): Promise<Readonly
   return slugs
 }
 
-export const watch = async (hub: Hub, sight: Sight, ids: readonly number[]): Promise<Watched[]> =>
-  (await see(hub, sight, ids)).map(({ message }) => message)
+export const listPageMessages = async (hub: Hub, sight: Sight, ids: readonly number[]): Promise<PageMessage[]> =>
+  (await listWithRows(hub, sight, ids)).map(({ message }) => message)
 
-const factsOf = (row: WatchedRow, to: readonly WatchedRecipientRow[]): MessageFacts => ({
+const factsOf = (row: PageMessageRow, to: readonly PageRecipientRow[]): MessageFacts => ({
   topic: row.topic !== null,
   projectId: row.project_id,
   sender: { id: row.sender_id, keyed: row.sender_keyed === 1 },
@@ -114,13 +114,13 @@ const factsOf = (row: WatchedRow, to: readonly WatchedRecipientRow[]): MessageFa
 })
 
 interface Telling {
-  readonly to: readonly WatchedRecipientRow[]
+  readonly to: readonly PageRecipientRow[]
   readonly sealed: boolean
   readonly slugs: ReadonlyMap<number, string>
   readonly attachments: readonly Attachment[]
 }
 
-function toWatched(row: WatchedRow, { to, sealed, slugs, attachments }: Telling): Watched {
+function toPageMessage(row: PageMessageRow, { to, sealed, slugs, attachments }: Telling): PageMessage {
   const who = (name: string, project: number): Who => ({ name, project: slugs.get(project) ?? '' })
   const of = (kind: string): Who[] =>
     to.filter((one) => one.kind === kind).map(({ name, project_id }) => who(name, project_id))

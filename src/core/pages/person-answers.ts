@@ -16,7 +16,7 @@ import { remark } from '../topics/remarks.ts'
 import { closeTopic, reopenTopic, topicNotFound, toTopic } from '../topics/topics.ts'
 import { readMessage } from './message.ts'
 import { checkedBody, withPreamble, write } from './overseer.ts'
-import { sealedMail, see, slugsOf } from './page-message.ts'
+import { listWithRows, sealedMail, slugsOf } from './page-message.ts'
 
 export interface Answering {
   readonly thread: string
@@ -46,7 +46,7 @@ export async function answerThread(
   checkedBody(body)
   if (me !== undefined) return answerAsItself(hub, me, { home, row, body, thread, to })
   if (row.name !== null) return say(hub, caller, { home, row, body, name: overseer })
-  const [newest] = await see(hub, pageSight(caller), [to ?? row.last_id ?? 0])
+  const [newest] = await listWithRows(hub, pageSight(caller), [to ?? row.last_id ?? 0])
   if (newest === undefined) throw noThread(home, thread)
   const parts = await listParticipants(reader(hub), [row.id], {
     newest: newestAsked,
@@ -115,7 +115,11 @@ async function answerAsItself(
   const self = await findAgentById(reader(hub), me.agentId)
   const acting = { caller: me, project: home.slug, name: self?.name ?? '', registered: true }
   if (row.name !== null) return say(hub, me, { home, row, body, name: acting.name })
-  const [newest] = await see(hub, pageSight(me), to === undefined ? [row.last_id ?? 0, row.first_id ?? 0] : [to])
+  const [newest] = await listWithRows(
+    hub,
+    pageSight(me),
+    to === undefined ? [row.last_id ?? 0, row.first_id ?? 0] : [to],
+  )
   if (newest === undefined) throw noThread(home, thread)
   return { messageId: (await reply(hub, acting, { messageId: newest.row.id, body })).messageId }
 }

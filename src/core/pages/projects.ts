@@ -14,11 +14,11 @@ import { type Hub, isAwaited, reader } from '../hub/hub.ts'
 import { needProject } from '../projects/projects.ts'
 import { type Bucket, barsOf } from './activity.ts'
 import { countNew } from './activity-counts.ts'
-import { listWatchedLeases, type WatchedLease } from './leases.ts'
+import { listPageLeases, type PageLease } from './leases.ts'
 import { type Page, pageOf } from './page-message.ts'
-import { describe, type WatchedThread } from './threads.ts'
+import { describe, type PageThread } from './threads.ts'
 
-export interface WatchedProject {
+export interface PageProject {
   readonly id: number
   readonly slug: string
   /** Its name for people: usually the path of a repository. */
@@ -41,18 +41,18 @@ export interface ProjectsWish {
   readonly limit: number
 }
 
-export async function listWatchedProjects(
+export async function listPageProjects(
   hub: Hub,
   caller: Caller,
   { q, after = 0, limit }: ProjectsWish,
-): Promise<Page<WatchedProject>> {
+): Promise<Page<PageProject>> {
   const like = { only: homeOf(caller), q: q?.trim().toLowerCase(), after, limit: limit + 1 }
   const found = await listProjectsLike(reader(hub), like)
   const { items, next } = pageOf(found, limit, ({ id }) => id)
   return { items: await withFigures(hub, caller, items), next }
 }
 
-async function withFigures(hub: Hub, caller: Caller, rows: readonly ProjectRow[]): Promise<WatchedProject[]> {
+async function withFigures(hub: Hub, caller: Caller, rows: readonly ProjectRow[]): Promise<PageProject[]> {
   const ids = rows.map(({ id }) => id)
   await countNew(hub)
   const figures = await listAgentFigures(reader(hub), ids, { blind: pageSight(caller).blind === 'all' })
@@ -73,11 +73,11 @@ async function withFigures(hub: Hub, caller: Caller, rows: readonly ProjectRow[]
 }
 
 export interface Overview {
-  readonly project: WatchedProject
+  readonly project: PageProject
   readonly agents: readonly (Profile & { readonly waiting: boolean; readonly leases: number })[]
   readonly moreAgents: boolean
-  readonly threads: readonly WatchedThread[]
-  readonly leases: readonly WatchedLease[]
+  readonly threads: readonly PageThread[]
+  readonly leases: readonly PageLease[]
   readonly counts: {
     readonly agents: number
     readonly messages: number
@@ -105,9 +105,9 @@ export async function overviewProject(hub: Hub, caller: Caller, project: string)
     reader(hub),
     last.map(({ thread_id }) => thread_id),
   )
-  const { agents: count, messages, unread } = watched as WatchedProject
+  const { agents: count, messages, unread } = watched as PageProject
   return {
-    project: watched as WatchedProject,
+    project: watched as PageProject,
     agents: agents.map((agent) => ({
       ...agent,
       waiting: waiting.has(agent.id) || isAwaited(hub, mailChannel(agent.id)),
@@ -119,7 +119,7 @@ export async function overviewProject(hub: Hub, caller: Caller, project: string)
       pageSight(caller),
       last.flatMap(({ thread_id }) => threads.get(thread_id) ?? []),
     ),
-    leases: (await listWatchedLeases(hub, caller, project, { state: 'active', limit: newestLeases })).items,
+    leases: (await listPageLeases(hub, caller, project, { state: 'active', limit: newestLeases })).items,
     counts: { agents: count, messages, unread, leases: [...leases.values()].reduce((sum, one) => sum + one, 0) },
     hours: (await barsOf(hub, home.id, '24h')).buckets,
   }

@@ -12,7 +12,7 @@ import { reply } from '../messages/reply.ts'
 import { closeTopic } from '../topics/topics.ts'
 import { listBox } from './agent-mail.ts'
 import { showMessage } from './message.ts'
-import { listWatchedProjects, overviewProject } from './projects.ts'
+import { listPageProjects, overviewProject } from './projects.ts'
 import { listThreads, showThread } from './threads.ts'
 import { type AllMailWish, listAllMail, listAllThreads } from './unified-inbox.ts'
 
@@ -140,7 +140,7 @@ eachEngine('Oversight', (open) => {
     await write('Ann', [{ name: 'Bob' }], { thread: 'T-1' })
     await say('Bob', 'hello')
     await expect.poll(async () => (await overviewProject(hub, operator, back)).counts.messages, patient).toBe(3)
-    const { items } = await listWatchedProjects(hub, operator, { limit: 50 })
+    const { items } = await listPageProjects(hub, operator, { limit: 50 })
     expect(
       items.map(({ slug, agents, messages, unread }) => [slug.replace(/-\w{6}$/, ''), agents, messages, unread]),
     ).toEqual([
@@ -148,7 +148,7 @@ eachEngine('Oversight', (open) => {
       ['shop-backend', 3, 3, 1],
       ['shop-frontend', 2, 1, 1],
     ])
-    expect(ids((await listWatchedProjects(hub, operator, { q: 'FRONT', limit: 50 })).items)).toEqual([items[2]?.id])
+    expect(ids((await listPageProjects(hub, operator, { q: 'FRONT', limit: 50 })).items)).toEqual([items[2]?.id])
     const waiting = take(hub, registered('Cleo', back), { ...now, waitMs: 50_000 })
     await expect
       .poll(async () =>

@@ -9,7 +9,7 @@ import { verifies } from '../../../test/support/verifies.ts'
 import { local, operator, person } from '../access/callers.ts'
 import { ensureProject } from '../projects/projects.ts'
 import { judge, keepRelating } from './find-related.ts'
-import { listWatchedProjects } from './projects.ts'
+import { listPageProjects } from './projects.ts'
 import { decideRelated, listSuggestions } from './related.ts'
 
 const pair = (one: { a: { slug: string }; b: { slug: string } }) =>
@@ -54,7 +54,7 @@ eachEngine('Related projects', (open) => {
     await decide(person, false, '/srv/shop-worker')
     await judge(hub, { all: true })
     expect((await listSuggestions(hub, local)).map(pair)).toEqual([['shop-frontend', 'shop-worker']])
-    const { items } = await listWatchedProjects(hub, operator, { limit: 50 })
+    const { items } = await listPageProjects(hub, operator, { limit: 50 })
     const siblings = items.map(({ siblings }) => siblings.map((slug) => slug.replace(/-\w{6}$/, '')))
     expect(siblings).toEqual([[], ['shop-frontend'], ['shop-backend'], []])
     await hub.close()

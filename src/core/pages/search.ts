@@ -11,7 +11,7 @@ import { type Hub, longReader } from '../hub/hub.ts'
 import type { Importance } from '../messages/send.ts'
 import { needProject, slugOfProject } from '../projects/projects.ts'
 import { rankFound } from '../search/search.ts'
-import { see, type Watched } from './page-message.ts'
+import { listWithRows, type PageMessage } from './page-message.ts'
 import { idsCalled } from './unified-inbox.ts'
 
 export interface SearchWish {
@@ -40,7 +40,7 @@ export interface Count {
   readonly count: number
 }
 
-export interface SearchResult extends Watched {
+export interface SearchResult extends PageMessage {
   readonly snippet: Excerpt
   /** The subject, with its matches. */
   readonly title: Excerpt
@@ -99,7 +99,7 @@ export async function searchMail(hub: Hub, caller: Caller, wish: SearchWish): Pr
   const all = order === 'time' ? ranked.toSorted((a, b) => b.id - a.id) : ranked
   const shown = all.slice((page - 1) * limit, page * limit)
   const scores = new Map(shown.map(({ id, score }) => [id, score]))
-  const seen = await see(
+  const seen = await listWithRows(
     hub,
     sight,
     shown.map(({ id }) => id),

@@ -20,9 +20,18 @@ import { mailChannel } from '../agents/agents.ts'
 import { type Hub, isAwaited, reader } from '../hub/hub.ts'
 import { needProject } from '../projects/projects.ts'
 import { noThread } from '../threads/mail-threads.ts'
-import { type Page, pageOf, type Seen, see, slugsOf, type Watched, type Who, watch } from './page-message.ts'
+import {
+  listPageMessages,
+  listWithRows,
+  type MessageWithRows,
+  type Page,
+  type PageMessage,
+  pageOf,
+  slugsOf,
+  type Who,
+} from './page-message.ts'
 
-export interface WatchedThread {
+export interface PageThread {
   /** Its name in a URL: the key, the uid of a topic, or the id of its first message. */
   readonly id: string
   readonly key: string | undefined
@@ -34,7 +43,7 @@ export interface WatchedThread {
   readonly participants: readonly Who[]
   readonly count: number
   /** Undefined for a topic without a message. */
-  readonly last: Watched | undefined
+  readonly last: PageMessage | undefined
   readonly sealed: boolean
 }
 
@@ -56,7 +65,7 @@ export async function listThreads(
   caller: Caller,
   project: string,
   { status = 'all', kind, q, before, limit }: ThreadsWish,
-): Promise<Page<WatchedThread>> {
+): Promise<Page<PageThread>> {
   const { id: projectId } = await needProject(hub, caller, project)
   const sight = pageSight(caller)
   const filter: ThreadFilter = {
@@ -78,9 +87,11 @@ export async function listThreads(
 }
 
 /** Threads of which nothing is in sight are left out. */
-export async function describe(hub: Hub, sight: Sight, rows: readonly ThreadRow[]): Promise<WatchedThread[]> {
+export async function describe(hub: Hub, sight: Sight, rows: readonly ThreadRow[]): Promise<PageThread[]> {
   const ids = rows.flatMap(({ first_id, last_id }) => [first_id, last_id].filter((id) => id !== null))
-  const messages = new Map((await watch(hub, sight, [...new Set(ids)])).map((message) => [message.id, message]))
+  const messages = new Map(
+    (await listPageMessages(hub, sight, [...new Set(ids)])).map((message) => [message.id, message]),
+  )
   const parts = await participantsOf(hub, sight, rows)
   const counts = await countsOf(hub, sight, rows)
   return rows.flatMap((row) => {
@@ -136,14 +147,14 @@ export interface Participant extends Who {
   readonly waiting: boolean
 }
 
-export interface ThreadMessage extends Watched {
+export interface ThreadMessage extends PageMessage {
   /** Its beginning; undefined where it is sealed. */
   readonly body: string | undefined
   readonly bodyCut: boolean
   readonly replyTo: number | undefined
 }
 
-export interface ShownThread extends Omit<WatchedThread, 'participants' | 'last'> {
+export interface ShownThread extends Omit<PageThread, 'participants' | 'last'> {
   readonly project: string
   readonly closeReason: string | undefined
   readonly participants: readonly Participant[]
@@ -183,7 +194,7 @@ export async function showThread(
     limit,
     (id) => id,
   )
-  const seen = await see(hub, sight, items.toReversed(), { length: bodyLength })
+  const seen = await listWithRows(hub, sight, items.toReversed(), { length: bodyLength })
   const [row] = rows
   const [described] = row === undefined ? [] : await describe(hub, sight, rows.slice(0, 1))
   // Only the end of a thread may be in sight of an agent, and the other half of a message in a foreign one.
@@ -205,9 +216,9 @@ export async function showThread(
 
 const undescribed = (
   { id, uid, key, name, status, first_id }: ThreadRow,
-  [first]: readonly Seen[],
+  [first]: readonly MessageWithRows[],
   counts: ReadonlyMap<number, number>,
-): WatchedThread => ({
+): PageThread => ({
   id: key ?? (name === null ? String(first_id) : uid),
   key: key ?? undefined,
   topic: name ?? undefined,
@@ -219,7 +230,7 @@ const undescribed = (
   sealed: first?.message.sealed ?? false,
 })
 
-const toThreadMessage = ({ message, row }: Seen): ThreadMessage => ({
+const toThreadMessage = ({ message, row }: MessageWithRows): ThreadMessage => ({
   ...message,
   body: message.sealed ? undefined : row.body,
   bodyCut: row.body_length > bodyLength,

@@ -8,7 +8,7 @@ import { homeOf, pageSight } from '../access/rules.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import type { Importance } from '../messages/send.ts'
 import { findProjectCalled, needProject } from '../projects/projects.ts'
-import { type Page, pageOf, type Watched, watch } from './page-message.ts'
+import { listPageMessages, type Page, type PageMessage, pageOf } from './page-message.ts'
 
 export interface AllMailWish {
   /** Slug or key. */
@@ -28,7 +28,7 @@ export async function listAllMail(
   hub: Hub,
   caller: Caller,
   { project, from, importance, unread, before, after, limit }: AllMailWish,
-): Promise<Page<Watched> & { readonly prev: number | undefined }> {
+): Promise<Page<PageMessage> & { readonly prev: number | undefined }> {
   const sight = pageSight(caller)
   const projectId = project === undefined ? undefined : (await needProject(hub, caller, project)).id
   const senderIds = from === undefined ? undefined : await idsCalled(hub, from)
@@ -38,7 +38,7 @@ export async function listAllMail(
   const shown = forward ? ids.slice(0, limit).reverse() : ids.slice(0, limit)
   const first = shown[0]
   const last = shown.at(-1)
-  const items = await watch(hub, sight, shown)
+  const items = await listPageMessages(hub, sight, shown)
   const newer = first !== undefined && (forward ? ids.length > limit : before !== undefined)
   const older = last !== undefined && (forward || ids.length > limit)
   return { items, next: older ? last : undefined, prev: newer ? first : undefined }
@@ -63,7 +63,7 @@ export async function listAllThreads(
   hub: Hub,
   caller: Caller,
   { project, before, limit }: AllThreadsWish,
-): Promise<Page<Watched & { readonly count: number }>> {
+): Promise<Page<PageMessage & { readonly count: number }>> {
   const sight = pageSight(caller)
   const home = project === undefined ? undefined : (await needProject(hub, caller, project)).id
   const projectId = home ?? homeOf(caller)
@@ -75,7 +75,7 @@ export async function listAllThreads(
     sight,
   )
   const byMessage = new Map(page.items.map(({ thread_id, last_id }) => [last_id, counts.get(thread_id) ?? 1]))
-  const messages = await watch(
+  const messages = await listPageMessages(
     hub,
     sight,
     page.items.map(({ last_id }) => last_id),

@@ -24,7 +24,7 @@ export interface Counting {
   readonly subjectWeight?: number
 }
 
-interface Place extends Finding {
+interface SearchPosition extends Finding {
   readonly limit: number
 }
 
@@ -42,8 +42,8 @@ export interface Scored {
  */
 export async function look(
   db: Reader,
-  { query, goesOn, ...counting }: Counting & { readonly goesOn: Place | undefined },
-): Promise<Scored | { readonly goesOn: Place }> {
+  { query, goesOn, ...counting }: Counting & { readonly goesOn: SearchPosition | undefined },
+): Promise<Scored | { readonly goesOn: SearchPosition }> {
   const limit = goesOn?.limit ?? mostRanked
   const { ids, rest } = await listFound(db, { query, scope: counting.scope }, { limit, ...goesOn })
   if (rest !== undefined) return { goesOn: { limit, ids, rest } }

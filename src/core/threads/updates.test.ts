@@ -6,7 +6,7 @@ import { verifies } from '../../../test/support/verifies.ts'
 import { systemClock } from '../../base/clock.ts'
 import { local } from '../access/callers.ts'
 import { send } from '../messages/send.ts'
-import { beginWatching, followUpdates } from './updates.ts'
+import { beginFollowing, followUpdates } from './updates.ts'
 
 eachEngine('A follower', (open) => {
   verifies('hub.updates.mail', 'that is made while it begins to follow itself misses nothing', async () => {
@@ -14,16 +14,16 @@ eachEngine('A follower', (open) => {
     const hub = await openTestHub(await (await open()).connect(), { clock: systemClock })
     await send(hub, as('alice'), { to: [{ name: 'carol' }], body: 'for somebody else' })
     // Somebody else follows already, and the feed goes on while these join.
-    await followUpdates(hub, { caller: local, name: 'carol' }, { watched: [], tell: () => {} })
+    await followUpdates(hub, { caller: local, name: 'carol' }, { resources: [], tell: () => {} })
     const each = Array.from({ length: 40 }, async (_, moments) => {
       const name = `bob-${moments}`
       const [looker, target] = [{ caller: local, name }, { kind: 'agent', name } as const]
       const told: string[] = []
-      const begin = await beginWatching(hub, looker, target)
+      const begin = await beginFollowing(hub, looker, target)
       // Something to catch up with, which takes a while.
       await send(hub, as('alice'), { to: [{ name: 'carol' }], body: 'meanwhile' })
       const joined = followUpdates(hub, looker, {
-        watched: [{ uri: name, target, ...begin }],
+        resources: [{ uri: name, target, ...begin }],
         tell: ({ uri }) => told.push(uri),
       })
       for (let n = 0; n < moments; n++) await (n % 4 === 3 ? new Promise(setImmediate) : undefined)

@@ -14,7 +14,7 @@ import { findView, type Looker, type View } from './views.ts'
 export type { Mark, Target } from './audience.ts'
 
 /** A resource that is followed, from a place of the feed on. */
-export interface Watched {
+export interface FollowedResource {
   /** As its follower calls it. */
   readonly uri: string
   readonly target: Target
@@ -36,7 +36,7 @@ export interface Update {
 export type Told = Pick<Update, 'place' | 'index'>
 
 export interface Follow {
-  readonly watched: readonly Watched[]
+  readonly resources: readonly FollowedResource[]
   /** The last update that was told before; what came since is told first. Without it, each from its own beginning. */
   readonly after?: Told | undefined
   tell(update: Update): void
@@ -45,7 +45,11 @@ export interface Follow {
 const pumps = memory((hub) => new Pump(hub))
 
 /** Where a resource is now: a subscription that begins here is told of what comes next. */
-export async function beginWatching(hub: Hub, looker: Looker, target: Target): Promise<Pick<Watched, 'from' | 'mark'>> {
+export async function beginFollowing(
+  hub: Hub,
+  looker: Looker,
+  target: Target,
+): Promise<Pick<FollowedResource, 'from' | 'mark'>> {
   const from = await findEnd(reader(hub))
   return { from, mark: await markOf(hub, looker, target) }
 }
@@ -84,20 +88,20 @@ export class Follower {
 
   /** The names of the threads that it follows. */
   get threads(): string[] {
-    return this.#follow.watched.flatMap(({ target }) => (target.kind === 'thread' ? [target.thread] : []))
+    return this.#follow.resources.flatMap(({ target }) => (target.kind === 'thread' ? [target.thread] : []))
   }
 
   /** Whether any change may concern it, and not only those of some threads. */
   get broad(): boolean {
-    return this.#follow.watched.some(({ target }) => target.kind !== 'thread')
+    return this.#follow.resources.some(({ target }) => target.kind !== 'thread')
   }
 
   get agentId(): number | undefined {
-    return this.#follow.watched.some(({ target }) => target.kind === 'agent') ? this.#view?.agent?.id : undefined
+    return this.#follow.resources.some(({ target }) => target.kind === 'agent') ? this.#view?.agent?.id : undefined
   }
 
   get projectId(): number | undefined {
-    return this.#follow.watched.some(({ target }) => target.kind === 'agents') ? this.#view?.project.id : undefined
+    return this.#follow.resources.some(({ target }) => target.kind === 'agents') ? this.#view?.project.id : undefined
   }
 
   /** Whether an agent of this name would make somebody of one who was nobody yet. */
@@ -121,9 +125,9 @@ export class Follower {
     this.position = { tx: change.tx, id: change.id }
     const view = this.#view
     if (audience === undefined || view === undefined) return
-    const { watched, after, tell } = this.#follow
+    const { resources, after, tell } = this.#follow
     let index = -1
-    for (const { uri, target, from, mark, fresh = false } of watched) {
+    for (const { uri, target, from, mark, fresh = false } of resources) {
       if (!isBefore(from, change) || !audience.concerns(target, view, mark)) continue
       index++
       const late =
@@ -134,9 +138,9 @@ export class Follower {
 
   /** The changes committed since the last update, up to `upTo`: the newest thousand of a day (hub.updates.kept). */
   async catchUp(upTo: FeedPosition): Promise<void> {
-    const { watched, after } = this.#follow
+    const { resources, after } = this.#follow
     const earlier = (one: FeedPosition, other: FeedPosition) => (isBefore(other, one) ? other : one)
-    const own = watched.filter(({ fresh }) => after === undefined || fresh).map(({ from }) => from)
+    const own = resources.filter(({ fresh }) => after === undefined || fresh).map(({ from }) => from)
     // The change itself again: it may have brought more than the update that was told last.
     const last = after === undefined ? upTo : { tx: after.place.tx, id: after.place.id - 1 }
     const first = own.reduce(earlier, last)

@@ -27,7 +27,7 @@ import {
   waiterOf,
 } from './views.ts'
 
-export interface Letter {
+export interface HubDraft {
   readonly to: readonly Address[]
   /** Whether the sender is left out where it stands among the recipients. */
   readonly toOthers?: boolean
@@ -48,17 +48,17 @@ export interface Written {
   readonly sent?: Sent | undefined
 }
 
-export async function write(hub: Hub, looker: Looker, letter: Letter): Promise<Written> {
+export async function write(hub: Hub, looker: Looker, draft: HubDraft): Promise<Written> {
   const acting = await actingOf(hub, looker)
-  const seen = await placeOf(hub, looker, letter)
+  const seen = await placeOf(hub, looker, draft)
   if (seen !== undefined && !seen.mayWrite)
     throw new HubError('FORBIDDEN', `You may read the thread ${JSON.stringify(seen.thread.called)}, not write to it.`, {
       reason: 'read_only',
       hint: 'Ask one of its participants to grant you "write", or begin a new thread.',
     })
-  if (seen !== undefined && seen.thread.topic !== null) return say(hub, acting, seen, letter)
-  const { text: body, replyTo, clientId, links } = letter
-  const to = letter.toOthers ? await othersOf(hub, acting, letter.to) : letter.to
+  if (seen !== undefined && seen.thread.topic !== null) return say(hub, acting, seen, draft)
+  const { text: body, replyTo, clientId, links } = draft
+  const to = draft.toOthers ? await othersOf(hub, acting, draft.to) : draft.to
   const sent = await send(hub, acting, { to, body, threadId: seen?.thread.id, replyTo, clientId, links })
   const { messageId, seq, createdAt } = sent
   return { messageId, thread: await nameOf(hub, sent, seen), seq, createdAt, sent }
@@ -90,8 +90,8 @@ async function nameOf(
   return thread?.called ?? String(messageId)
 }
 
-/** The thread that a letter names, or that of the message it answers. */
-async function placeOf(hub: Hub, looker: Looker, { thread, replyTo }: Letter): Promise<Seen | undefined> {
+/** The thread that a draft names, or that of the message it answers. */
+async function placeOf(hub: Hub, looker: Looker, { thread, replyTo }: HubDraft): Promise<Seen | undefined> {
   if (thread === undefined && replyTo === undefined) return undefined
   const view = await viewOf(hub, looker).catch((error: unknown) => {
     // In a project that is not there, no thread is there either.
@@ -116,8 +116,8 @@ async function findAnswered(hub: Hub, view: View, messageId: number): Promise<Se
 }
 
 /** A message in a topic is for all who joined it: nobody is addressed. */
-async function say(hub: Hub, acting: Acting, { thread }: Seen, letter: Letter): Promise<Written> {
-  const { text: body, replyTo, clientId } = letter
+async function say(hub: Hub, acting: Acting, { thread }: Seen, draft: HubDraft): Promise<Written> {
+  const { text: body, replyTo, clientId } = draft
   const replyToUid = replyTo === undefined ? undefined : await findUid(reader(hub), replyTo)
   const { message } = await remark(hub, acting, {
     topic: { uid: thread.uid, projectId: thread.project_id },
@@ -141,13 +141,13 @@ export interface Patience {
 export async function writeAndAwait(
   hub: Hub,
   looker: Looker,
-  letter: Letter,
+  draft: HubDraft,
   patience: Patience,
 ): Promise<{ written: Written; answers: Answers }> {
   const waits = patience.waitMs > 0 && patience.limitMs === undefined
   const endWait = waits ? beginWait(hub, waiterOf(looker, await findView(hub, looker))) : () => {}
   try {
-    const written = await write(hub, looker, letter)
+    const written = await write(hub, looker, draft)
     const answers = await awaitReplies(hub, looker, written.messageId, { ...patience, counted: waits })
     return { written, answers }
   } finally {

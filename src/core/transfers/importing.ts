@@ -73,7 +73,7 @@ export async function importProject(hub: Hub, caller: Caller, wish: Importing): 
   return imported
 }
 
-interface Place {
+interface ImportContext {
   readonly hub: Hub
   readonly tx: Tx
   readonly note: Note
@@ -89,7 +89,7 @@ interface Home {
 
 /** One import, in one transaction. */
 class Intake {
-  readonly #place: Place
+  readonly #context: ImportContext
   readonly #home: Home
   readonly #agents = new Map<string, number>()
   readonly #projects = new Map<string, number>()
@@ -99,15 +99,15 @@ class Intake {
   readonly #renamed: { from: string; to: string }[] = []
   #made = 0
 
-  private constructor(place: Place, home: Home) {
-    this.#place = place
+  private constructor(context: ImportContext, home: Home) {
+    this.#context = context
     this.#home = home
-    this.#files = new FileIntake(place.hub, place.tx, place.checked)
+    this.#files = new FileIntake(context.hub, context.tx, context.checked)
     this.#projects.set('', home.id)
   }
 
-  static async begin(place: Place, { project }: BeginRecord): Promise<Intake> {
-    const { tx, note, wish } = place
+  static async begin(context: ImportContext, { project }: BeginRecord): Promise<Intake> {
+    const { tx, note, wish } = context
     const key = tidyKey(wish.into ?? project.key)
     const there = await findProject(tx, key)
     if (there !== undefined && !wish.force)
@@ -117,7 +117,7 @@ class Intake {
     const row =
       there ?? (await insertProject(tx, { slug: await freeSlug(tx, key), humanKey: key, now: project.createdAt }))
     if (there === undefined) note({ kind: 'project.created', projectId: row.id })
-    return new Intake(place, { id: row.id, slug: row.slug, key: row.human_key })
+    return new Intake(context, { id: row.id, slug: row.slug, key: row.human_key })
   }
 
   async take(record: AgentRecord | ThreadRecord | FileRecord | MessageRecord): Promise<void> {
@@ -141,7 +141,7 @@ class Intake {
     const seen = `${project}\0${key}`
     const known = this.#agents.get(seen)
     if (known !== undefined) return known
-    const { tx, note, hub } = this.#place
+    const { tx, note, hub } = this.#context
     const projectId = await this.#project(project)
     let id = (await findAgent(tx, projectId, key))?.id
     if (id === undefined) {
@@ -177,7 +177,7 @@ class Intake {
         ? busNameFault(name)
         : 'has spaces around it'
     if (fault !== undefined) throw broken(`the name ${called} ${fault}`)
-    await refuseLookalike(this.#place.tx, projectId, name).catch((error: unknown) => {
+    await refuseLookalike(this.#context.tx, projectId, name).catch((error: unknown) => {
       throw error instanceof HubError ? broken(error.message, error) : error
     })
   }
@@ -186,7 +186,7 @@ class Intake {
   async #project(key: string): Promise<number> {
     const known = this.#projects.get(key)
     if (known !== undefined) return known
-    const { tx, note, hub } = this.#place
+    const { tx, note, hub } = this.#context
     const found = await findProject(tx, key)
     const row =
       found ?? (await insertProject(tx, { slug: await freeSlug(tx, key), humanKey: key, now: hub.clock.now() }))
@@ -196,7 +196,7 @@ class Intake {
   }
 
   async #thread({ uid, key, name, status, metadata, createdAt, closedAt, closeReason }: ThreadRecord): Promise<void> {
-    const { tx, note, hub } = this.#place
+    const { tx, note, hub } = this.#context
     const id = await insertImportedThread(tx, {
       uid: (await isUidTaken(tx, 'threads', uid)) ? hub.ids.short() : uid,
       project_id: this.#home.id,
@@ -215,7 +215,7 @@ class Intake {
 
   /** Two conversations are never mixed into one. */
   async #freeKey(key: string): Promise<string> {
-    const { tx } = this.#place
+    const { tx } = this.#context
     const isTaken = async (one: string) =>
       (await listThreadsOf(tx, { key: one, projectIds: [this.#home.id] })).length > 0
     let free = key
@@ -225,7 +225,7 @@ class Intake {
   }
 
   async #message(message: MessageRecord): Promise<void> {
-    const { tx, note, hub, wish } = this.#place
+    const { tx, note, hub, wish } = this.#context
     const thread = this.#threads.get(message.thread)
     if (thread === undefined) throw broken(`message ${message.id} is of a thread that is not in it`)
     const fault = bodyFault(message.body)
@@ -281,6 +281,6 @@ class Intake {
     const ids = new Set<number>()
     for (const key of others) ids.add(await this.#project(key))
     ids.delete(this.#home.id)
-    if (ids.size > 0) insertGuests(this.#place.tx, { threadId, messageId: id, projectIds: [...ids] })
+    if (ids.size > 0) insertGuests(this.#context.tx, { threadId, messageId: id, projectIds: [...ids] })
   }
 }

@@ -1,7 +1,7 @@
 /** Telling clients of the hub that a thread, an agent or the directory has changed. */
 import type { Hub } from '../../core/hub/hub.ts'
 import {
-  beginWatching,
+  beginFollowing,
   followUpdates,
   goOnAfter,
   type Mark,
@@ -41,19 +41,19 @@ interface Since {
 export const hubUpdates = (hub: Hub): Updates<HubScope> => ({
   async begin(uri, context) {
     const target = targetOf(uri)
-    return target === undefined ? '' : JSON.stringify(await beginWatching(hub, lookerOf(context), target))
+    return target === undefined ? '' : JSON.stringify(await beginFollowing(hub, lookerOf(context), target))
   },
   place: async (context, last) => textOf(await goOnAfter(hub, lookerOf(context), toldOf(last))),
   follow: (followed, context, { after, fresh, tell }) =>
     followUpdates(hub, lookerOf(context), {
-      watched: followed.flatMap(watchedOf).map((one) => ({ ...one, fresh: fresh?.has(one.uri) })),
+      resources: followed.flatMap(resourceOf).map((one) => ({ ...one, fresh: fresh?.has(one.uri) })),
       after: toldOf(after),
       tell: ({ uri, late, ...told }) => tell({ uri, place: textOf(told), late }),
     }),
 })
 
 /** A URI of no resource is followed by nobody. */
-function watchedOf({ uri, since }: Followed) {
+function resourceOf({ uri, since }: Followed) {
   const target = targetOf(uri)
   return target === undefined ? [] : [{ uri, target, ...(JSON.parse(since) as Since) }]
 }

@@ -1,8 +1,8 @@
 /** Sessions, connections and messages in the words of the post door. */
 import type { PendingConnection } from '../../core/contact-requests/pending.ts'
+import type { ConversationMessage } from '../../core/mail/conversation-messages.ts'
 import type { Listed } from '../../core/mail/conversations.ts'
-import type { Letter } from '../../core/mail/letters.ts'
-import type { UnreadLetter } from '../../core/mail/unread.ts'
+import type { UnreadMessage } from '../../core/mail/unread.ts'
 import { iso } from '../words/times.ts'
 
 export const toPending = ({ id, from, message, code, coded, createdAt }: PendingConnection) => ({
@@ -14,7 +14,7 @@ export const toPending = ({ id, from, message, code, coded, createdAt }: Pending
   ...(!coded && { without_code: true as const }),
 })
 
-export function toMessage({ uid, from, body, createdAt, read, automatic, cut }: Letter) {
+export function toMessage({ uid, from, body, createdAt, read, automatic, cut }: ConversationMessage) {
   const message = {
     id: uid,
     sender_name: from,
@@ -35,7 +35,7 @@ export const toSession = ({ uid, subject, other, unread, lastAt, recent }: Liste
   recent_messages: recent.map(toMessage),
 })
 
-export const toUnread = ({ uid, thread, subject, from, body, createdAt, automatic }: UnreadLetter) => ({
+export const toUnread = ({ uid, thread, subject, from, body, createdAt, automatic }: UnreadMessage) => ({
   message_id: uid,
   session_id: thread,
   subject,

@@ -1,7 +1,7 @@
 /** The web door: pages for people at /mail, rendered on the server, complete without scripts. */
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteShorthandOptions } from 'fastify'
 import { HubError } from '../../base/errors.ts'
-import { findWatchPlace } from '../../core/pages/events.ts'
+import { findEventPosition } from '../../core/pages/events.ts'
 import { isSameSite } from '../http/guard.ts'
 import { addAccounts } from './accounts.ts'
 import { type Assets, loadAssets } from './assets.ts'
@@ -88,7 +88,7 @@ function sendAsset(assets: Assets, { headers, params }: FastifyRequest, reply: F
   return reply.header('content-encoding', encoding).send(asset[encoding])
 }
 
-interface Place {
+interface PageRequest {
   readonly request: FastifyRequest
   readonly reply: FastifyReply
   readonly visit: Visit
@@ -99,9 +99,9 @@ const page =
   async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> =>
     show(load, { request, reply, visit: await visits.admitted(request, reply) })
 
-async function show(load: LoadPage, { request, reply, visit }: Place): Promise<FastifyReply> {
+async function show(load: LoadPage, { request, reply, visit }: PageRequest): Promise<FastifyReply> {
   const { page: respond } = await load()
-  const placed = { ...visit, since: await findWatchPlace(visit.hub, visit.caller) }
+  const placed = { ...visit, since: await findEventPosition(visit.hub, visit.caller) }
   return send(reply, { answer: await respond(placed, request.params as Params), visit: placed, request })
 }
 

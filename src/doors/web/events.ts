@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http'
 import type { FastifyInstance, RouteShorthandOptions } from 'fastify'
 import { HubError } from '../../base/errors.ts'
 import type { Hub } from '../../core/hub/hub.ts'
-import { type Hint, watchChanges } from '../../core/pages/events.ts'
+import { followPageEvents, type PageEvent } from '../../core/pages/events.ts'
 import type { Visits } from './visits.ts'
 
 /** Proxies and browsers take a silent stream for a dead one. */
@@ -49,11 +49,11 @@ export function addEvents(scope: FastifyInstance, { hub, visits, route }: Parts)
     const { caller, query } = await visits.admitted(request, reply)
     const raw = reply.raw
     let stop = () => {}
-    const waiting: Hint[] = []
+    const waiting: PageEvent[] = []
     let open = false
-    const tell = (hint: Hint): void => {
-      if (open) write(raw, eventOf(hint))
-      else waiting.push(hint)
+    const tell = (event: PageEvent): void => {
+      if (open) write(raw, eventOf(event))
+      else waiting.push(event)
     }
     const wish = {
       project: text(query, 'project'),
@@ -61,8 +61,8 @@ export function addEvents(scope: FastifyInstance, { hub, visits, route }: Parts)
       agent: text(query, 'agent'),
       since: text(query, 'since'),
     }
-    // Watched before the first byte: a project that is not there is an answer, not a stream.
-    stop = await watchChanges(hub, caller, { ...wish, after: placeOf(request.headers['last-event-id']), tell })
+    // PageMessage before the first byte: a project that is not there is an answer, not a stream.
+    stop = await followPageEvents(hub, caller, { ...wish, after: placeOf(request.headers['last-event-id']), tell })
     if (raw.destroyed || request.raw.destroyed) {
       stop()
       return reply.hijack()
@@ -88,7 +88,7 @@ export function addEvents(scope: FastifyInstance, { hub, visits, route }: Parts)
       raw.end()
     })
     raw.on('close', leave)
-    for (const hint of waiting.splice(0)) tell(hint)
+    for (const event of waiting.splice(0)) tell(event)
     cancel ??= hub.clock.after(commentEveryMs, comment)
     return reply
   })
@@ -101,7 +101,7 @@ function placeOf(header: string | readonly string[] | undefined): number | undef
   return typeof header === 'string' && /^\d{1,15}$/.test(header) ? Number(header) : undefined
 }
 
-function eventOf({ id, kind, project, threadId, messageId }: Hint): string {
+function eventOf({ id, kind, project, threadId, messageId }: PageEvent): string {
   const data = { kind, project: project ?? null, thread_id: threadId ?? null, message_id: messageId ?? null }
   return `event: change\nid: ${id}\ndata: ${JSON.stringify(data)}\n\n`
 }

@@ -2,7 +2,7 @@
 
 import { countPressing, mostCounted } from '../../core/pages/attention.ts'
 import { type Answers, listAnswers } from '../../core/pages/person-answers.ts'
-import { listWatchedProjects } from '../../core/pages/projects.ts'
+import { listPageProjects } from '../../core/pages/projects.ts'
 import { listAllThreads } from '../../core/pages/unified-inbox.ts'
 import { at, type Visit } from './site.ts'
 
@@ -25,7 +25,7 @@ export async function loadFrame({ hub, caller }: Visit): Promise<Frame> {
   const [answers, pressing, projects, threads] = await Promise.all([
     listAnswers(hub, caller),
     countPressing(hub, caller),
-    listWatchedProjects(hub, caller, { limit: shown.projects }),
+    listPageProjects(hub, caller, { limit: shown.projects }),
     listAllThreads(hub, caller, { limit: shown.threads }),
   ])
   return {

@@ -1,9 +1,9 @@
 /** The data of the pages in the words of mail: snake_case, ISO times, names as others address them (web.pages.json). */
 import type { Profile } from '../../core/agents/profiles.ts'
 import type { Contact } from '../../core/contacts/links.ts'
-import type { WatchedLease } from '../../core/pages/leases.ts'
-import type { WatchedProject } from '../../core/pages/projects.ts'
-import type { WatchedThread } from '../../core/pages/threads.ts'
+import type { PageLease } from '../../core/pages/leases.ts'
+import type { PageProject } from '../../core/pages/projects.ts'
+import type { PageThread } from '../../core/pages/threads.ts'
 import { toReservation } from '../words/leases.ts'
 import { addressIn, toMessage } from '../words/page-mail.ts'
 import { toProfile } from '../words/profiles.ts'
@@ -12,7 +12,7 @@ import { urlWith, type Visit } from './site.ts'
 
 export { addressIn, toBoxed, toMessage, toRecipient } from '../words/page-mail.ts'
 
-export const toProject = (project: WatchedProject) => ({
+export const toProject = (project: PageProject) => ({
   slug: project.slug,
   human_key: project.key,
   created_at: iso(project.createdAt),
@@ -23,7 +23,7 @@ export const toProject = (project: WatchedProject) => ({
   siblings: project.siblings,
 })
 
-export const toThread = (project: string, thread: WatchedThread) => ({
+export const toThread = (project: string, thread: PageThread) => ({
   thread_id: thread.id,
   key: thread.key ?? null,
   topic: thread.topic ?? null,
@@ -40,7 +40,7 @@ export const toAgent = (agent: Profile & { readonly waiting?: boolean; readonly 
   ...(agent.leases !== undefined && { leases: agent.leases }),
 })
 
-export const toLease = (lease: WatchedLease) => ({
+export const toLease = (lease: PageLease) => ({
   ...toReservation(lease),
   state: lease.state,
   conflicts: lease.conflicts.map(({ id, agent, pattern }) => ({ id, agent, path_pattern: pattern })),

@@ -1,14 +1,14 @@
 /** Messages and conversations as plain text: Markdown with a few lines of head, as they would be mailed. */
-import type { Watched } from '../../core/pages/page-message.ts'
+import type { PageMessage } from '../../core/pages/page-message.ts'
 import { iso } from '../words/times.ts'
 import { addressIn } from './shapes.ts'
 
-interface Letter extends Watched {
+interface MessageWithBody extends PageMessage {
   readonly body: string | undefined
 }
 
 /** A head that no body can forge: it is one line a field, and what it holds has no line breaks. */
-function headOf(message: Letter): string[] {
+function headOf(message: MessageWithBody): string[] {
   const address = addressIn(message.project)
   const line = (name: string, value: string) => (value === '' ? [] : [`${name}: ${value.replace(/\s+/g, ' ')}`])
   return [
@@ -23,8 +23,8 @@ function headOf(message: Letter): string[] {
   ]
 }
 
-export const letterText = (message: Letter): string =>
+export const messageText = (message: MessageWithBody): string =>
   `${headOf(message).join('\n')}\n\n${message.sealed ? '(sealed)' : (message.body ?? '')}\n`
 
-export const threadText = (title: string, messages: readonly Letter[]): string =>
-  `# ${title.replace(/\s+/g, ' ')}\n\n${messages.map(letterText).join('\n---\n\n')}`
+export const threadText = (title: string, messages: readonly MessageWithBody[]): string =>
+  `# ${title.replace(/\s+/g, ' ')}\n\n${messages.map(messageText).join('\n---\n\n')}`

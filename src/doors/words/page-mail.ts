@@ -1,7 +1,7 @@
 /** Mail as people are shown it, in the words of mail: pages and commands say it alike. */
 import type { Boxed } from '../../core/pages/agent-mail.ts'
 import type { RecipientState } from '../../core/pages/message.ts'
-import type { Watched, Who } from '../../core/pages/page-message.ts'
+import type { PageMessage, Who } from '../../core/pages/page-message.ts'
 import { toAttachment } from './attachments.ts'
 import { iso, isoOrNull } from './times.ts'
 
@@ -12,7 +12,7 @@ export const addressIn =
     project === home ? name : `${name}@${project}`
 
 /** A message that is nobody's in particular: what is only of a recipient is null. */
-export function toMessage(message: Watched) {
+export function toMessage(message: PageMessage) {
   const address = addressIn(message.project)
   return {
     id: message.id,

@@ -20,8 +20,8 @@ import { insertThread } from '../threads/threads.ts'
 import { fileDeliveries, fileMessages } from './boxes.ts'
 import { listUnreadThreads } from './conversation-lists.ts'
 import { listInbox, listOutbox } from './mail.ts'
-import { countInboxAfter, countSent, findInboxPlace } from './retention.ts'
-import { listUnreadLetters } from './unread.ts'
+import { countInboxAfter, countSent, findInInbox } from './retention.ts'
+import { listUnreadMessages } from './unread.ts'
 
 const agents = [1, 2, 3]
 
@@ -121,7 +121,7 @@ eachEngine('Boxes', (open, dialect) => {
         const own = waiting.get(id) ?? []
         expect(await listUnreadIds(db, id, 1000)).toEqual(own)
         expect(await hasFreeDelivery(db, id, 5)).toBe(own.length > 0)
-        expect((await listUnreadLetters(db, { agentId: id, after: 0, limit: 3 })).map((row) => row.id)).toEqual(
+        expect((await listUnreadMessages(db, { agentId: id, after: 0, limit: 3 })).map((row) => row.id)).toEqual(
           own.slice(0, 3),
         )
         expect((await listUnreadThreads(db, id)).map((row) => row.top).sort((a, b) => a - b)).toEqual(own)
@@ -141,7 +141,7 @@ eachEngine('Boxes', (open, dialect) => {
         expect(await countInboxAfter(db, { recipientId: id, after: middle, most: 1000 })).toBe(
           inbox.filter((message) => message > middle).length,
         )
-        expect((await findInboxPlace(db, id, { after: 0, steps: 2 }))?.id).toBe(inbox[1])
+        expect((await findInInbox(db, id, { after: 0, steps: 2 }))?.id).toBe(inbox[1])
         expect(await countSent(db, { senderId: id, after: 0, time: 0, most: 1000 })).toEqual({
           count: outbox.length,
           old: 0,

@@ -106,7 +106,7 @@ export async function listNewest(db: Reader, agentId: number, threadIds: readonl
   return rows.flatMap(({ first, second, third }) => [first, second, third]).filter((id) => id !== null)
 }
 
-export interface LetterRow {
+export interface ConversationMessageRow {
   id: number
   thread_id: number
   uid: string
@@ -118,7 +118,7 @@ export interface LetterRow {
   is_read: number
 }
 
-/** The agent that sees the letters; `most` cuts longer bodies, one character behind it. */
+/** The agent that sees the messages; `most` cuts longer bodies, one character behind it. */
 export interface Reading {
   agentId: number
   most?: number
@@ -130,7 +130,7 @@ const body = (most: number | undefined): Sql =>
     ? sql`m.body`
     : sql`CASE WHEN octet_length(m.body) <= ${most} THEN m.body ELSE substr(m.body, 1, ${most + 1}) END`
 
-const letter = ({ most }: Reading): Sql => sql`
+const columns = ({ most }: Reading): Sql => sql`
   m.id, m.thread_id, m.uid, m.sender_id, CASE WHEN m.kind = ${automaticKind} THEN 1 ELSE 0 END AS automatic,
   ${body(most)} AS body, m.created_at,
   CASE WHEN d.id IS NOT NULL THEN CASE WHEN d.read_at IS NULL THEN 0 ELSE 1 END
@@ -140,24 +140,28 @@ const letter = ({ most }: Reading): Sql => sql`
 const besides = ({ agentId }: Reading): Sql => sql`
   LEFT JOIN deliveries d ON d.message_id = m.id AND d.recipient_id = ${agentId}`
 
-/** Names of agents, which are few beside their letters. */
+/** Names of agents, which are few beside their messages. */
 export const listSenders = (db: Reader, ids: readonly number[]): Promise<(PartyRow & { id: number })[]> =>
   db.all(sql`
     SELECT a.id, a.name, a.project_id, p.slug FROM agents a JOIN projects p ON p.id = a.project_id
     WHERE a.id IN ${listed(db, ids)}`)
 
 /** Messages as one of their parties sees them, in any order. */
-export const listLetters = (db: Reader, reading: Reading, ids: readonly number[]): Promise<LetterRow[]> =>
-  db.all<LetterRow>(sql`
-    SELECT ${letter(reading)} FROM messages m ${besides(reading)} WHERE m.id IN ${listed(db, ids)}`)
+export const listConversationMessages = (
+  db: Reader,
+  reading: Reading,
+  ids: readonly number[],
+): Promise<ConversationMessageRow[]> =>
+  db.all<ConversationMessageRow>(sql`
+    SELECT ${columns(reading)} FROM messages m ${besides(reading)} WHERE m.id IN ${listed(db, ids)}`)
 
 /** Of the last messages in each thread, the ones that the agent sent or received, in any order. */
-export const listLastLetters = (
+export const listLastMessages = (
   db: Reader,
   reading: Reading,
   { threadIds, last }: { threadIds: readonly number[]; last: number },
-): Promise<LetterRow[]> =>
-  db.all<LetterRow>(sql`
-    SELECT ${letter(reading)}
+): Promise<ConversationMessageRow[]> =>
+  db.all<ConversationMessageRow>(sql`
+    SELECT ${columns(reading)}
     FROM threads t JOIN messages m ON m.thread_id = t.id AND m.seq >= t.next_seq - ${last} ${besides(reading)}
     WHERE t.id IN ${listed(db, threadIds)} AND (m.sender_id = ${reading.agentId} OR d.id IS NOT NULL)`)

@@ -41,18 +41,18 @@ export async function countSent(
 }
 
 /** A message of an inbox: when it was sent, and its id. */
-export interface Place {
+export interface InboxEntry {
   readonly at: number
   readonly id: number
 }
 
 /** The message `steps` further on in an inbox; undefined if it ends before that. */
-export async function findInboxPlace(
+export async function findInInbox(
   db: Reader,
   recipientId: number,
   { after, steps }: { after: number; steps: number },
-): Promise<Place | undefined> {
-  const [row] = await db.all<Place>(sql`
+): Promise<InboxEntry | undefined> {
+  const [row] = await db.all<InboxEntry>(sql`
     ${fromInbox(db, sql`d.sent_at AS at, d.message_id AS id`, { recipientId, where: sql`AND d.message_id > ${after}` })}
     ORDER BY id LIMIT 1 OFFSET ${steps - 1}`)
   return row

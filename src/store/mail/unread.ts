@@ -4,7 +4,7 @@ import type { Reader } from '../../db/port.ts'
 import { fromUnread } from './boxes.ts'
 import { subjectFor } from './conversations.ts'
 
-export interface UnreadLetterRow {
+export interface UnreadMessageRow {
   id: number
   bytes: number
   thread_uid: string
@@ -12,11 +12,11 @@ export interface UnreadLetterRow {
 }
 
 /** `after` is the id of a delivery. */
-export function listUnreadLetters(
+export function listUnreadMessages(
   db: Reader,
   { agentId, after, limit }: { agentId: number; after: number; limit: number },
-): Promise<UnreadLetterRow[]> {
-  return db.all<UnreadLetterRow>(sql`
+): Promise<UnreadMessageRow[]> {
+  return db.all<UnreadMessageRow>(sql`
     SELECT m.id, octet_length(m.body) AS bytes, t.uid AS thread_uid, ${subjectFor(agentId)} AS subject
     FROM (${fromUnread(db, sql`d.id, d.message_id`, { recipientId: agentId, where: sql`AND d.id > ${after}` })}
       ORDER BY id LIMIT ${limit}) AS waiting

@@ -1,11 +1,11 @@
-/** Changes as hints for the pages: which project, thread and agents each is about. */
+/** Changes as events for the pages: which project, thread and agents each is about. */
 import sql, { raw } from 'sql-template-tag'
 import { listed } from '../../db/dialect.ts'
 import type { Reader } from '../../db/port.ts'
 import { type FeedPosition, feedOrder } from '../feed/positions.ts'
 import { threadName } from '../visibility.ts'
 
-export interface HintRow {
+export interface PageEventRow {
   id: number
   kind: string
   project_id: number | null
@@ -19,19 +19,19 @@ export interface HintRow {
 const columns = raw('id, kind, project_id, agent_id, thread_id, message_id, wakes')
 
 /** In the order of their ids. On PostgreSQL a lower id may become visible later: whoever asks looks back a little. */
-export function listHints(db: Reader, after: number, limit: number): Promise<HintRow[]> {
-  return db.all<HintRow>(sql`
+export function listEvents(db: Reader, after: number, limit: number): Promise<PageEventRow[]> {
+  return db.all<PageEventRow>(sql`
     SELECT ${columns} FROM changes WHERE id > ${after} ORDER BY id LIMIT ${limit}`)
 }
 
 /** All that became visible after a place was found, and on PostgreSQL perhaps some that was visible before. */
-export function listHintsSince(db: Reader, place: FeedPosition, limit: number): Promise<HintRow[]> {
+export function listEventsSince(db: Reader, place: FeedPosition, limit: number): Promise<PageEventRow[]> {
   const order = feedOrder(db)
-  return db.all<HintRow>(sql`
+  return db.all<PageEventRow>(sql`
     SELECT ${columns} FROM changes WHERE ${order.after(place)} ORDER BY ${order.columns} LIMIT ${limit}`)
 }
 
-export interface HintPlaceRow {
+export interface PageEventPlaceRow {
   message_id: number
   thread_id: number
   project_id: number
@@ -41,15 +41,15 @@ export interface HintPlaceRow {
 }
 
 /** The threads that messages are in. */
-export function listHintPlaces(db: Reader, messageIds: readonly number[]): Promise<HintPlaceRow[]> {
-  return db.all<HintPlaceRow>(sql`
+export function listEventPlaces(db: Reader, messageIds: readonly number[]): Promise<PageEventPlaceRow[]> {
+  return db.all<PageEventPlaceRow>(sql`
     SELECT m.id AS message_id, t.id AS thread_id, t.project_id, CASE WHEN t.name IS NULL THEN 0 ELSE 1 END AS topic,
       ${threadName} AS thread
     FROM messages m JOIN threads t ON t.id = m.thread_id WHERE m.id IN ${listed(db, messageIds)}`)
 }
 
 /** The other projects that see messages. */
-export function listHintGuests(
+export function listEventGuests(
   db: Reader,
   messageIds: readonly number[],
 ): Promise<{ message_id: number; project_id: number }[]> {
@@ -57,7 +57,7 @@ export function listHintGuests(
 }
 
 /** The agents that got messages as blind copies, but for their senders. */
-export function listHintBlind(
+export function listEventBlind(
   db: Reader,
   messageIds: readonly number[],
 ): Promise<{ message_id: number; agent_id: number }[]> {

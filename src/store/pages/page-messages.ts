@@ -5,7 +5,7 @@ import type { Reader } from '../../db/port.ts'
 import type { DeliveryKind } from '../messages/deliveries.ts'
 import { listedIn, ofProject, type Sight, sharedName, shownSubject, toldOf } from '../visibility.ts'
 
-export interface WatchedRow {
+export interface PageMessageRow {
   id: number
   thread_id: number
   /** The project of the thread. */
@@ -28,8 +28,12 @@ export interface WatchedRow {
 }
 
 /** The messages in sight, in no order. `length` limits the characters of each body. */
-export function listWatched(db: Reader, ids: readonly number[], { sight, length }: Looking): Promise<WatchedRow[]> {
-  return db.all<WatchedRow>(sql`
+export function listPageMessageRows(
+  db: Reader,
+  ids: readonly number[],
+  { sight, length }: Looking,
+): Promise<PageMessageRow[]> {
+  return db.all<PageMessageRow>(sql`
     SELECT m.id, m.thread_id, t.project_id, ${sharedName} AS thread_key, t.name AS topic, m.sender_id, a.name AS sender,
       a.project_id AS sender_project, a.keyed AS sender_keyed, ${shownSubject} AS subject,
       substr(m.body, 1, ${length}) AS body, length(m.body) AS body_length, m.importance, m.ack_required, m.created_at,
@@ -43,7 +47,7 @@ export interface Looking {
   readonly length: number
 }
 
-export interface WatchedRecipientRow {
+export interface PageRecipientRow {
   message_id: number
   id: number
   name: string
@@ -57,12 +61,8 @@ export interface WatchedRecipientRow {
 }
 
 /** In the order in which they were named. */
-export function listWatchedRecipients(
-  db: Reader,
-  ids: readonly number[],
-  sight: Sight,
-): Promise<WatchedRecipientRow[]> {
-  return db.all<WatchedRecipientRow>(sql`
+export function listPageRecipientRows(db: Reader, ids: readonly number[], sight: Sight): Promise<PageRecipientRow[]> {
+  return db.all<PageRecipientRow>(sql`
     SELECT d.message_id, a.id, a.name, a.project_id, a.keyed, d.kind, d.sent_at, d.ack_wanted, d.read_at, d.acked_at
     FROM deliveries d JOIN agents a ON a.id = d.recipient_id
     WHERE d.message_id IN ${listed(db, ids)} AND ${toldOf(sight)} ORDER BY d.id`)

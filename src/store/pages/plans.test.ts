@@ -13,7 +13,7 @@ import { listInbox, listOutbox } from '../mail/mail.ts'
 import { listEdges, listLanes, listSlots } from './activity.ts'
 import { countLate, type LateView, listLate } from './attention.ts'
 import { listMailIds, type MailFilter } from './message-lists.ts'
-import { listWatched, listWatchedRecipients } from './page-messages.ts'
+import { listPageMessageRows, listPageRecipientRows } from './page-messages.ts'
 import { listParticipants, listThreadIds } from './threads.ts'
 
 const many = 6000
@@ -103,11 +103,11 @@ eachEngine('Plans of the pages', (open) => {
       ],
       messages: [
         /messages_pkey|INTEGER PRIMARY KEY/,
-        (reader) => listWatched(reader, [1, 2, 3], { sight: agent, length: 10 }),
+        (reader) => listPageMessageRows(reader, [1, 2, 3], { sight: agent, length: 10 }),
       ],
       recipients: [
         /deliveries_1|deliveries_message_id_recipient_id_key/,
-        (reader) => listWatchedRecipients(reader, [1, 2, 3], readers),
+        (reader) => listPageRecipientRows(reader, [1, 2, 3], readers),
       ],
       'late unread': [/deliveries_unread_anywhere/, late('unread')],
       'late urgent': [/deliveries_urgent_anywhere/, late('urgent')],

@@ -56,7 +56,7 @@ export const messageTools = (hub: Hub) => [
     handOut: ({ reply }, context) => markGiven(hub, context, [reply]),
     async run(input, context) {
       const looker = lookerOf(context)
-      const letter = {
+      const draft = {
         to: [addressOf(input.to)],
         text: input.text,
         thread: existing(input.thread),
@@ -65,9 +65,9 @@ export const messageTools = (hub: Hub) => [
         clientId: input.client_message_id ?? onceOf(context),
       }
       const { await_reply_seconds: seconds } = input
-      if (seconds === undefined) return toSent(await write(hub, looker, letter))
+      if (seconds === undefined) return toSent(await write(hub, looker, draft))
       const patience = patienceOf(hub, context, seconds * 1000)
-      const { written, answers } = await writeAndAwait(hub, looker, letter, patience)
+      const { written, answers } = await writeAndAwait(hub, looker, draft, patience)
       context.ifLost(answers.putBack)
       const [reply] = answers.replies
       return { ...toSent(written), reply: reply === undefined ? null : toReply(reply) }
@@ -103,8 +103,8 @@ export const messageTools = (hub: Hub) => [
         throw new HubError('INVALID_ARGUMENT', 'A question needs "to" and "text", or a "message_id" alone.', {
           hint: 'Pass to and text to ask; pass the message_id of a question you asked before to wait on.',
         })
-      const letter = { to: [addressOf(to)], text, thread: existing(thread), clientId: onceOf(context) }
-      const { answers } = await writeAndAwait(hub, looker, letter, patience)
+      const draft = { to: [addressOf(to)], text, thread: existing(thread), clientId: onceOf(context) }
+      const { answers } = await writeAndAwait(hub, looker, draft, patience)
       context.ifLost(answers.putBack)
       return toAnswer(answers)
     },
@@ -125,9 +125,9 @@ export const messageTools = (hub: Hub) => [
     task: ({ wait_seconds }) => wait_seconds > 0,
     handOut: ({ replies }, context) => markGiven(hub, context, replies),
     async run({ to, text, wait_seconds }, context) {
-      const letter = { to: to.map(addressOf), toOthers: true, text, clientId: onceOf(context) }
+      const draft = { to: to.map(addressOf), toOthers: true, text, clientId: onceOf(context) }
       const patience = patienceOf(hub, context, wait_seconds * 1000)
-      const { written, answers } = await writeAndAwait(hub, lookerOf(context), letter, patience)
+      const { written, answers } = await writeAndAwait(hub, lookerOf(context), draft, patience)
       context.ifLost(answers.putBack)
       const { deliveries = [], blocked = [], home = '' } = written.sent ?? {}
       const called = (name: string, project: string) => (project === home ? name : `${name}@${project}`)

@@ -17,7 +17,7 @@ import type { EraName } from '../protocol/versions.ts'
 import { admit } from './admission.ts'
 import { HttpExchange } from './exchange.ts'
 import type { StandardHeaders } from './headers.ts'
-import { issueToken, type Mount, type Place, placeOf, sessionOf, updatesOf } from './mount.ts'
+import { issueToken, type Mount, type RequestContext, requestContextOf, sessionOf, updatesOf } from './mount.ts'
 import { answerShortForm, isShortForm } from './short-form.ts'
 
 /** Returns a promise only where it has to wait; the way of almost every request has none. */
@@ -29,7 +29,7 @@ export function receive<Scope>(
   const { body, headers } = request
   // Fastify reads no body that has no type.
   if (body === undefined) throw wrongType()
-  const place = placeOf(mount, request)
+  const place = requestContextOf(mount, request)
   if (mount.service.door.shortForm && isShortForm(body))
     return withCaller(mount, place, { method: 'tools/call', tool: body.tool }, (place) =>
       answerShortForm(mount, place, body, reply),
@@ -67,9 +67,9 @@ export function receive<Scope>(
 /** Goes on for the caller that the message is admitted for. */
 function withCaller<Scope>(
   { service }: Mount<Scope>,
-  place: Place<Scope>,
+  place: RequestContext<Scope>,
   message: { readonly method: string; readonly tool?: unknown },
-  next: (place: Place<Scope>) => void,
+  next: (place: RequestContext<Scope>) => void,
 ): void | Promise<void> {
   const enter = (caller: Caller) => next(caller === place.caller ? place : { ...place, caller })
   const caller = admit(service, place, message)
@@ -78,7 +78,7 @@ function withCaller<Scope>(
 
 function withSession<Scope>(
   mount: Mount<Scope>,
-  place: Place<Scope>,
+  place: RequestContext<Scope>,
   token: string | undefined,
   next: (session: Session | undefined) => void | Promise<void>,
 ): void | Promise<void> {
@@ -89,7 +89,7 @@ function withSession<Scope>(
 
 interface Serving<Scope> {
   readonly mount: Mount<Scope>
-  readonly place: Place<Scope>
+  readonly place: RequestContext<Scope>
   readonly session: Session | undefined
   readonly era: EraName
   readonly message: JSONRPCRequest
@@ -111,7 +111,7 @@ function serve<Scope>({ mount, place, session, era, message, reply }: Serving<Sc
 
 export const peerOf = <Scope>(
   mount: Mount<Scope>,
-  place: Place<Scope>,
+  place: RequestContext<Scope>,
   session: Session | undefined,
   client: ClientInfo | undefined,
 ): Peer<Scope> => ({

@@ -22,7 +22,7 @@ export interface Mount<Scope> {
 }
 
 /** Where a request arrived: read once, before anything is done for it. */
-export interface Place<Scope> {
+export interface RequestContext<Scope> {
   readonly caller: Caller
   readonly scope: Scope
   readonly key: string
@@ -30,7 +30,10 @@ export interface Place<Scope> {
   readonly address: string
 }
 
-export function placeOf<Scope>({ scope }: Mount<Scope>, { params, query, caller, raw }: FastifyRequest): Place<Scope> {
+export function requestContextOf<Scope>(
+  { scope }: Mount<Scope>,
+  { params, query, caller, raw }: FastifyRequest,
+): RequestContext<Scope> {
   const read = scope(params as Record<string, string>, query as Record<string, string>, caller)
   return { caller, scope: read.scope, key: read.key, address: raw.socket.remoteAddress ?? '' }
 }
@@ -38,7 +41,7 @@ export function placeOf<Scope>({ scope }: Mount<Scope>, { params, query, caller,
 /** The session a token names, if it belongs to this door, path and caller. A promise only when it is not in memory. */
 export function sessionOf<Scope>(
   { service }: Mount<Scope>,
-  place: Place<Scope>,
+  place: RequestContext<Scope>,
   token: string,
 ): Session | Promise<Session> {
   const { sessions } = service.engine
@@ -61,7 +64,7 @@ export function sessionOf<Scope>(
 
 export function issueToken<Scope>(
   { service }: Mount<Scope>,
-  { key, caller }: Place<Scope>,
+  { key, caller }: RequestContext<Scope>,
   client: ClientInfo,
 ): string | undefined {
   return service.engine.sessions?.issue({ door: service.door.name, path: key, caller: caller.key, client })
@@ -70,7 +73,7 @@ export function issueToken<Scope>(
 /** The resources that the client of a session follows, at doors with subscriptions; made with the first use in this process. */
 export function updatesOf<Scope>(
   { service }: Mount<Scope>,
-  { caller, scope }: Place<Scope>,
+  { caller, scope }: RequestContext<Scope>,
   session: Session | undefined,
 ): SessionUpdates | undefined {
   const { sessions, log } = service.engine

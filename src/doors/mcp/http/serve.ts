@@ -15,7 +15,7 @@ import { primingEvent, streamHeaders, writeEvent } from '../protocol/streams.ts'
 import type { Door } from '../table.ts'
 import { acceptsEvents, withReplyHeaders } from './exchange.ts'
 import { receive } from './incoming.ts'
-import { type Mount, placeOf, type ReadScope, sessionOf, updatesOf } from './mount.ts'
+import { type Mount, type ReadScope, requestContextOf, sessionOf, updatesOf } from './mount.ts'
 import { isShortForm } from './short-form.ts'
 
 export interface MountOptions<Scope> {
@@ -66,7 +66,7 @@ async function openStream<Scope>(mount: Mount<Scope>, request: FastifyRequest, r
   if (last !== undefined) for (const old of session.streams) old.end()
   if (last !== undefined) session.streams.clear()
   session.streams.add(stream)
-  const updates = updatesOf(mount, placeOf(mount, request), session)
+  const updates = updatesOf(mount, requestContextOf(mount, request), session)
   const forget = reply.server.endWithKey(request.raw, request.caller, () => stream.end())
   stream.once('close', () => {
     forget()
@@ -79,7 +79,7 @@ async function openStream<Scope>(mount: Mount<Scope>, request: FastifyRequest, r
     if (takesPriming(request)) writeEvent(stream, primingEvent(session.eventId(place)))
   }
   await updates
-    .open(session.send, { last: last === undefined ? undefined : session.placeOf(last), begun })
+    .open(session.send, { last: last === undefined ? undefined : session.requestContextOf(last), begun })
     .catch((error: unknown) => {
       engine.log.warn({ err: error }, 'a stream was not opened')
       stream.destroy()
@@ -97,7 +97,7 @@ async function endSession<Scope>(mount: Mount<Scope>, request: FastifyRequest, r
 }
 
 function requestSession<Scope>(mount: Mount<Scope>, request: FastifyRequest) {
-  const place = placeOf(mount, request)
+  const place = requestContextOf(mount, request)
   const token = request.headers['mcp-session-id'] as string | undefined
   // There is a stream for those who have a session, and for nobody else.
   if (token === undefined) throw new NotAllowed('POST')

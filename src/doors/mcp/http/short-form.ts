@@ -7,13 +7,13 @@ import { isRecord, type Json } from '../protocol/json.ts'
 import type { Service } from '../protocol/service.ts'
 import { HttpExchange } from './exchange.ts'
 import { peerOf } from './incoming.ts'
-import type { Mount, Place } from './mount.ts'
+import type { Mount, RequestContext } from './mount.ts'
 
 export const isShortForm = (body: unknown): body is Json => isRecord(body) && 'tool' in body && !('jsonrpc' in body)
 
 export function answerShortForm<Scope>(
   mount: Mount<Scope>,
-  place: Place<Scope>,
+  place: RequestContext<Scope>,
   body: Json,
   reply: FastifyReply,
 ): void {

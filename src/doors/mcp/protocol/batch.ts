@@ -13,7 +13,7 @@ import { limits } from '../../../base/limits.ts'
 import { admitAll } from '../http/admission.ts'
 import { isReachable, isWritten, withReplyHeaders } from '../http/exchange.ts'
 import { peerOf, takeNotification } from '../http/incoming.ts'
-import type { Mount, Place } from '../http/mount.ts'
+import type { Mount, RequestContext } from '../http/mount.ts'
 import { dispatch } from './dispatch.ts'
 import type { Engine } from './engine.ts'
 import { Exchange, type Peer } from './exchange.ts'
@@ -22,7 +22,7 @@ import type { Session } from './sessions.ts'
 
 interface Received<Scope> {
   readonly mount: Mount<Scope>
-  readonly place: Place<Scope>
+  readonly place: RequestContext<Scope>
   readonly session: Session | undefined
   readonly body: readonly unknown[]
   readonly reply: FastifyReply

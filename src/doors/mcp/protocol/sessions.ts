@@ -75,7 +75,7 @@ export class Session {
   eventId = (place: string): string => `${this.#tag}.${place}`
 
   /** The place that the id of an event names; an id of another session names none. */
-  placeOf(eventId: string): string {
+  requestContextOf(eventId: string): string {
     return eventId.startsWith(`${this.#tag}.`) ? eventId.slice(this.#tag.length + 1) : ''
   }
 

@@ -47,8 +47,8 @@ export const clientRoutes = (hub: Hub): Route[] => [
       },
     },
     async run({ query }, { acting }) {
-      const { letters, more } = await listUnread(hub, acting, query)
-      return { messages: letters.map(toUnread), has_more: more }
+      const { messages, more } = await listUnread(hub, acting, query)
+      return { messages: messages.map(toUnread), has_more: more }
     },
   }),
   route({

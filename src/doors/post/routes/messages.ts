@@ -160,7 +160,7 @@ export const messageRoutes = (hub: Hub): Route[] => [
       return {
         session_id: history.uid,
         subject: history.subject,
-        messages: history.letters.map(toMessage),
+        messages: history.messages.map(toMessage),
         has_more: history.more,
         automatic_turns: history.automaticTurns,
       }

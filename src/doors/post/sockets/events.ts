@@ -1,9 +1,9 @@
 /** The events of the WebSocket, and the messages and close codes around them. */
-import type { Arrival, Watcher } from '../../../core/mail/arrivals.ts'
+import type { Arrival, ArrivalListener } from '../../../core/mail/arrivals.ts'
 import { iso } from '../../words/times.ts'
 
-type Asked = Parameters<Watcher['asked']>[0]
-type Approved = Parameters<Watcher['approved']>[0]
+type Asked = Parameters<ArrivalListener['asked']>[0]
+type Approved = Parameters<ArrivalListener['approved']>[0]
 
 const frame = (event: object): Buffer => Buffer.from(JSON.stringify(event))
 

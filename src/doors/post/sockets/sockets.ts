@@ -5,7 +5,7 @@ import type { Caller } from '../../../core/access/callers.ts'
 import { holdsKey } from '../../../core/access/keys.ts'
 import type { Acting } from '../../../core/agents/acting.ts'
 import type { Hub } from '../../../core/hub/hub.ts'
-import { watchAgent } from '../../../core/mail/arrivals.ts'
+import { followArrivals } from '../../../core/mail/arrivals.ts'
 import { type Close, closes, connectionApproved, connectionRequest, newMessage, pong, readSaid } from './events.ts'
 
 export interface SocketTimes {
@@ -57,7 +57,7 @@ export class Sockets {
       leave: () => {},
       closedAt: undefined,
     }
-    link.leave = await watchAgent(this.#hub, acting, {
+    link.leave = await followArrivals(this.#hub, acting, {
       arrived: (mail) => this.#send(link, frameOf(mail, newMessage)),
       asked: (request) => this.#send(link, frameOf(request, connectionRequest)),
       approved: (connection) => this.#send(link, frameOf(connection, connectionApproved)),

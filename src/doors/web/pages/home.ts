@@ -1,7 +1,7 @@
 /** `/mail`: what wants attention, the newest mail of all projects, the projects, and suggestions of related ones. */
 import { z } from 'zod'
 import { countAttention } from '../../../core/pages/attention.ts'
-import { listWatchedProjects } from '../../../core/pages/projects.ts'
+import { listPageProjects } from '../../../core/pages/projects.ts'
 import { listSuggestions } from '../../../core/pages/related.ts'
 import { listAllMail } from '../../../core/pages/unified-inbox.ts'
 import { type Html, html } from '../html.ts'
@@ -23,7 +23,7 @@ export const page = definePage({
   async load({ hub, caller }, wish) {
     const [mail, projects, suggestions, attention] = await Promise.all([
       listAllMail(hub, caller, wish),
-      listWatchedProjects(hub, caller, { limit: 200 }),
+      listPageProjects(hub, caller, { limit: 200 }),
       listSuggestions(hub, caller),
       countAttention(hub, caller, {}),
     ])

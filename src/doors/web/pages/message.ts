@@ -15,7 +15,7 @@ import { importanceBadge, row, rows, threadUrl } from '../parts/rows.ts'
 import { fullTime, longTime } from '../parts/times.ts'
 import { addressIn, toMessage, toRecipient } from '../shapes.ts'
 import { at, type Visit, withQuery } from '../site.ts'
-import { letterText } from '../texts.ts'
+import { messageText } from '../texts.ts'
 
 export const page = definePage({
   query: z.object({}),
@@ -31,7 +31,7 @@ export const page = definePage({
     recipients: data.states.map(toRecipient),
     thread: data.around.map(toMessage),
   }),
-  text: ({ data }) => letterText(data),
+  text: ({ data }) => messageText(data),
   async view({ data, visit, params }) {
     const project = part(params, 'project')
     const { id, subject, from, sealed, overseer, createdAt, topic, attachments } = data

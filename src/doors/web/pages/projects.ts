@@ -1,6 +1,6 @@
 /** `/mail/projects`: all projects with their figures. */
 import { z } from 'zod'
-import { listWatchedProjects } from '../../../core/pages/projects.ts'
+import { listPageProjects } from '../../../core/pages/projects.ts'
 import { html } from '../html.ts'
 import { definePage } from '../page.ts'
 import { connectLines, empty } from '../parts/empty.ts'
@@ -11,7 +11,7 @@ import { nextUrl, toProject } from '../shapes.ts'
 
 export const page = definePage({
   query: z.object({ q: text, after: place, limit }),
-  load: ({ hub, caller }, wish) => listWatchedProjects(hub, caller, wish),
+  load: ({ hub, caller }, wish) => listPageProjects(hub, caller, wish),
   json: ({ data, visit }) => ({ projects: data.items.map(toProject), next: nextUrl(visit, data.next, 'after') }),
   view: ({ data: { items, next }, query: { q }, visit }) => ({
     title: 'Projects',

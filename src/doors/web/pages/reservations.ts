@@ -1,6 +1,6 @@
 /** `/mail/{project}/file_reservations`: who holds which files, and who did. */
 import { z } from 'zod'
-import { listWatchedLeases } from '../../../core/pages/leases.ts'
+import { listPageLeases } from '../../../core/pages/leases.ts'
 import { needProject } from '../../../core/projects/projects.ts'
 import { html } from '../html.ts'
 import { definePage, part } from '../page.ts'
@@ -17,7 +17,7 @@ export const page = definePage({
   query: z.object({ state: oneOf(['active', 'all']).default('all'), agent: text, before: place, limit }),
   async load({ hub, caller }, wish, params) {
     const { slug } = await needProject(hub, caller, part(params, 'project'))
-    return { slug, ...(await listWatchedLeases(hub, caller, slug, wish)) }
+    return { slug, ...(await listPageLeases(hub, caller, slug, wish)) }
   },
   json: ({ data: { items, next }, visit }) => ({ file_reservations: items.map(toLease), next: nextUrl(visit, next) }),
   view: ({ data: { slug, items, next }, query: { state, agent, before }, visit }) => ({

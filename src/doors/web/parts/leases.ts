@@ -1,5 +1,5 @@
 /** Leases as a table: who holds what, how, why, and until when. */
-import type { WatchedLease } from '../../../core/pages/leases.ts'
+import type { PageLease } from '../../../core/pages/leases.ts'
 import { type Html, html } from '../html.ts'
 import { proof } from '../layout.ts'
 import { at, type Visit } from '../site.ts'
@@ -8,12 +8,7 @@ import { longTime, untilTime } from './times.ts'
 
 const looks = { active: 'good', released: '', expired: '' } as const
 
-export function leaseTable(
-  visit: Visit,
-  project: string,
-  leases: readonly WatchedLease[],
-  { forms = false } = {},
-): Html {
+export function leaseTable(visit: Visit, project: string, leases: readonly PageLease[], { forms = false } = {}): Html {
   const acts = forms && visit.steers
   return html`<div class="scrolls"><table class="table"><thead><tr><th>Pattern</th><th>Holder</th><th>Kind</th><th>Reason</th><th>Since</th><th>Until</th><th>State</th>${acts && html`<th><span class="visually-hidden">Release</span></th>`}</tr></thead>
 <tbody>${leases.map((lease) => {

@@ -1,14 +1,14 @@
 /** Projects as a table, and pairs of them that may belong together. */
 
 import { slugName } from '../../../base/names.ts'
-import type { WatchedProject } from '../../../core/pages/projects.ts'
+import type { PageProject } from '../../../core/pages/projects.ts'
 import { type Html, html } from '../html.ts'
 import { proof } from '../layout.ts'
 import { at, type Visit } from '../site.ts'
 import { projectBadge, slugShown } from './people.ts'
 import { longTime } from './times.ts'
 
-export const projectTable = (visit: Visit, projects: readonly WatchedProject[]): Html =>
+export const projectTable = (visit: Visit, projects: readonly PageProject[]): Html =>
   html`<div class="scrolls"><table class="table"><thead><tr><th>Project</th><th>Folder</th><th class="number">Agents</th><th class="number">Messages</th><th class="number">Unread</th><th>Last active</th><th>Created</th></tr></thead>
 <tbody>${projects.map(
     ({ slug, key, agents, messages, unread, activeAt, createdAt, siblings }) =>

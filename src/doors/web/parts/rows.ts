@@ -1,5 +1,5 @@
 /** Messages as lines of a list: who to whom, the subject with the beginning of the text, what is special, and when. */
-import type { Watched } from '../../../core/pages/page-message.ts'
+import type { PageMessage } from '../../../core/pages/page-message.ts'
 import { type Html, html } from '../html.ts'
 import { at, type Visit } from '../site.ts'
 import { plainly } from './excerpts.ts'
@@ -21,17 +21,17 @@ export interface RowOptions {
   readonly told?: { readonly subject: Html; readonly excerpt: Html } | undefined
 }
 
-export const messageUrl = ({ project, id }: Pick<Watched, 'project' | 'id'>): string => at(project, 'message', id)
+export const messageUrl = ({ project, id }: Pick<PageMessage, 'project' | 'id'>): string => at(project, 'message', id)
 
-export const threadUrl = ({ project, thread, id }: Pick<Watched, 'project' | 'thread' | 'id'>): string =>
+export const threadUrl = ({ project, thread, id }: Pick<PageMessage, 'project' | 'thread' | 'id'>): string =>
   at(project, 'thread', thread ?? String(id))
 
-export const importanceBadge = ({ importance }: Pick<Watched, 'importance'>): Html | undefined =>
+export const importanceBadge = ({ importance }: Pick<PageMessage, 'importance'>): Html | undefined =>
   importance === 'urgent' || importance === 'high'
     ? html`<span class="badge ${importance}">${importance}</span>`
     : undefined
 
-export function row(visit: Visit, message: Watched, options: RowOptions = {}): Html {
+export function row(visit: Visit, message: PageMessage, options: RowOptions = {}): Html {
   const { home, href = messageUrl(message), unread = message.unread > 0, count, tags, told } = options
   const { from, to, cc, sealed, overseer, attachments, topic } = message
   const scope = home ?? message.project

@@ -1,5 +1,5 @@
 /** A thread or topic as a line of a list. */
-import type { WatchedThread } from '../../../core/pages/threads.ts'
+import type { PageThread } from '../../../core/pages/threads.ts'
 import { type Html, html } from '../html.ts'
 import { at, type Visit } from '../site.ts'
 import { plainly } from './excerpts.ts'
@@ -7,7 +7,7 @@ import { disc, names } from './people.ts'
 import { shortTime } from './times.ts'
 
 /** By its name: that of a topic, the key of a thread, or the number of its first message. */
-export function threadRow(visit: Visit, project: string, thread: WatchedThread): Html {
+export function threadRow(visit: Visit, project: string, thread: PageThread): Html {
   const { id, key, topic, subject, status, participants, count, last, sealed } = thread
   const unread = (last?.unread ?? 0) > 0
   return html`<li class="row${unread && ' unread'}${sealed && ' sealed'}${last?.overseer && ' of-overseer'}" data-row id="t-${id}">

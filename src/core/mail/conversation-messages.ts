@@ -1,11 +1,11 @@
-/** Letters: messages as one of their parties sees them. */
+/** Messages of conversations, as one of their parties sees them. */
 import { limits } from '../../base/limits.ts'
 import type { Reader } from '../../db/port.ts'
 import {
+  type ConversationMessageRow,
   type ConversationRow,
-  type LetterRow,
-  listLastLetters,
-  listLetters,
+  listConversationMessages,
+  listLastMessages,
   listNewest,
   listSenders,
   type PartyRow,
@@ -13,7 +13,7 @@ import {
 } from '../../store/mail/conversation-lists.ts'
 import type { Agent } from '../agents/agents.ts'
 
-export interface Letter {
+export interface ConversationMessage {
   readonly id: number
   readonly uid: string
   readonly from: string
@@ -32,37 +32,37 @@ export interface Letter {
 export type Looker = Pick<Agent, 'id' | 'projectId'>
 
 /** Whole messages by their ids. */
-export async function lettersOf(
+export async function listMessagesOf(
   db: Reader,
   looker: Looker,
   ids: readonly number[],
-): Promise<ReadonlyMap<number, Letter>> {
-  const rows = ids.length === 0 ? [] : await listLetters(db, { agentId: looker.id }, ids)
+): Promise<ReadonlyMap<number, ConversationMessage>> {
+  const rows = ids.length === 0 ? [] : await listConversationMessages(db, { agentId: looker.id }, ids)
   const from = await addressesOf(db, looker, rows)
-  return new Map(rows.map((row) => [row.id, toLetter(from, looker, row)]))
+  return new Map(rows.map((row) => [row.id, toMessage(from, looker, row)]))
 }
 
 /**
  * The newest messages of each conversation by the id of its thread, the newest first, cut to what a list has room for.
  * They are the last of the thread, unless it hides some of those from the agent: then they are looked for behind them.
  */
-export async function recentLetters(
+export async function listRecentMessages(
   db: Reader,
   looker: Looker,
   conversations: readonly ConversationRow[],
-): Promise<ReadonlyMap<number, readonly Letter[]>> {
+): Promise<ReadonlyMap<number, readonly ConversationMessage[]>> {
   if (conversations.length === 0) return new Map()
   const [last, most] = [limits.recentMessages, limits.postBodyLength]
   const reading: Reading = { agentId: looker.id, most }
-  const found = await listLastLetters(db, reading, { threadIds: idsOf(conversations), last })
+  const found = await listLastMessages(db, reading, { threadIds: idsOf(conversations), last })
   const seen = Map.groupBy(found, (row) => row.thread_id)
   const hiding = conversations.filter(({ id, messages }) => (seen.get(id)?.length ?? 0) < Math.min(last, messages))
   const behind = hiding.length === 0 ? [] : await listNewest(db, looker.id, idsOf(hiding))
-  const others = behind.length === 0 ? [] : await listLetters(db, reading, behind)
+  const others = behind.length === 0 ? [] : await listConversationMessages(db, reading, behind)
   for (const [thread, rows] of Map.groupBy(others, (row) => row.thread_id)) seen.set(thread, rows)
   const from = await addressesOf(db, looker, found, others)
-  const newestFirst = (rows: readonly LetterRow[]) =>
-    rows.toSorted((a, b) => b.id - a.id).map((row) => toLetter(from, looker, row, most))
+  const newestFirst = (rows: readonly ConversationMessageRow[]) =>
+    rows.toSorted((a, b) => b.id - a.id).map((row) => toMessage(from, looker, row, most))
   return new Map([...seen].map(([thread, rows]) => [thread, newestFirst(rows)]))
 }
 
@@ -72,11 +72,11 @@ const idsOf = (rows: readonly { id: number }[]): number[] => rows.map(({ id }) =
 export const addressOf = ({ projectId }: Looker, { name, project_id, slug }: PartyRow): string =>
   project_id === projectId ? name : `${name}@${slug}`
 
-/** The addresses of those who wrote the letters, by their ids. */
+/** The addresses of those who wrote the messages, by their ids. */
 async function addressesOf(
   db: Reader,
   looker: Looker,
-  ...lists: readonly (readonly LetterRow[])[]
+  ...lists: readonly (readonly ConversationMessageRow[])[]
 ): Promise<ReadonlyMap<number, string>> {
   const ids = new Set<number>()
   for (const rows of lists) for (const { sender_id } of rows) ids.add(sender_id)
@@ -84,7 +84,12 @@ async function addressesOf(
   return new Map(senders.map((sender) => [sender.id, addressOf(looker, sender)]))
 }
 
-function toLetter(from: ReadonlyMap<number, string>, looker: Looker, row: LetterRow, most?: number): Letter {
+function toMessage(
+  from: ReadonlyMap<number, string>,
+  looker: Looker,
+  row: ConversationMessageRow,
+  most?: number,
+): ConversationMessage {
   const long = most !== undefined && row.body.length > most && [...row.body].length > most
   return {
     id: row.id,
