@@ -61,7 +61,7 @@ export function addEvents(scope: FastifyInstance, { hub, visits, route }: Parts)
       agent: text(query, 'agent'),
       since: text(query, 'since'),
     }
-    // PageMessage before the first byte: a project that is not there is an answer, not a stream.
+    // Subscribed before the first byte: a missing project is an answer, not a stream.
     stop = await followPageEvents(hub, caller, { ...wish, after: placeOf(request.headers['last-event-id']), tell })
     if (raw.destroyed || request.raw.destroyed) {
       stop()
