@@ -5,6 +5,7 @@ import type { Requirement } from '../requirements.ts'
 export const feed = [
   { id: 'feed.change.says-who', spec: 'DESIGN One write', says: 'Every change is in the feed with the ids it is about, its time, and who made it.' },
   { id: 'feed.order.safe', spec: 'DESIGN One write', says: 'A follower sees every committed change once, each writer’s in order, however the commits interleave.' },
+  { id: 'feed.order.database', spec: 'DESIGN Two engines', says: 'Transactions in other databases of a PostgreSQL server hold up no change of this one.' },
   { id: 'feed.follower.watermark', spec: 'DESIGN One write', says: 'A follower that dies goes on where it stopped; inside the database it is handed no change twice.' },
   { id: 'feed.follower.one-process', spec: 'DESIGN Two engines', says: 'Of several processes with one follower, one at a time works, and another takes over when it dies.' },
   { id: 'feed.follower.room', spec: 'DESIGN One write', says: 'A follower outside that never comes to an end makes room for whoever asks for its turn, and goes on.' },

@@ -6,6 +6,7 @@ import { stepProjection } from '../../src/core/feed/projections.ts'
 import { type Hub, inside } from '../../src/core/hub/hub.ts'
 import type { Db, Tx } from '../../src/db/port.ts'
 import { insertChanges, type Recorded } from '../../src/store/feed/changes.ts'
+import { feedOrder } from '../../src/store/feed/positions.ts'
 
 /** The n-th change of a writer; it has run when this ends. */
 export async function write(tx: Tx, actor: string, n: number): Promise<void> {
@@ -55,17 +56,13 @@ export async function noting(db: Db, name = 'noting') {
   }
 }
 
-/**
- * Resolves once a follower may see all that is committed: the transactions of other tests count too, for PostgreSQL has
- * one count of them for all databases of a server.
- */
+/** Resolves once a follower may see all that is committed. */
 export async function nothingHidden({ [inside]: { db } }: Hub): Promise<void> {
-  if (db.dialect === 'sqlite') return
-  const behind = sql`SELECT 1 FROM changes WHERE tx >= pg_snapshot_xmin(pg_current_snapshot())::text::bigint LIMIT 1`
+  const behind = sql`SELECT 1 FROM changes WHERE NOT (${feedOrder(db).settled}) LIMIT 1`
   await expect.poll(() => db.all(behind), { interval: 5, timeout: 20_000 }).toEqual([])
 }
 
-/** Steps until nothing is left, also nothing that an open transaction of another test on the same server hides. */
+/** Steps until nothing is left, also nothing that an open transaction hides. */
 export async function catchUp(hub: Hub, follower: Projection): Promise<void> {
   await nothingHidden(hub)
   while ((await stepProjection(hub, follower)) !== 'done');

@@ -11,15 +11,12 @@ export interface TailReader {
   position: FeedPosition
   /** Handed each change once, in the order of the feed; where it rejects, again. All changes behind wait for it. */
   take(change: FeedRow): Promise<void> | void
-  /** Changes have been there for a while, but an open transaction may come before them, perhaps of another database of the server. */
-  heldUp?(): void
 }
 
 const page = 200
 
 /** Changes that an open transaction may come before are looked for again: soon at first, then less often. */
 const backOff = { firstMs: 2, longestMs: 250, wakesShorten: true }
-const heldUpMs = 200
 
 /** A process that dies right after its commit announces nothing. */
 const anywayMs = 10_000
@@ -33,7 +30,6 @@ class Tail {
   #loop: Loop | undefined
   /** Settled when the last loop has ended. */
   #ended = Promise.resolve()
-  #hiddenSince: number | undefined
 
   constructor(hub: Hub) {
     this.#hub = hub
@@ -85,10 +81,9 @@ class Tail {
       const changes = await listFeedAfter(reader(this.#hub), this.#position, page)
       for (const change of changes) {
         if (signal.aborted) return 'over'
-        if (change.settled === 0) return this.#hidden()
+        if (change.settled === 0) return 'blocked'
         await this.#hand(change)
       }
-      this.#hiddenSince = undefined
       if (changes.length < page) return 'rest'
     }
   }
@@ -101,13 +96,6 @@ class Tail {
       one.position = position
     }
     this.#position = position
-  }
-
-  #hidden(): Next {
-    const now = this.#hub.clock.monotonic()
-    this.#hiddenSince ??= now
-    if (now - this.#hiddenSince >= heldUpMs) for (const { heldUp } of this.#readers) heldUp?.()
-    return 'blocked'
   }
 }
 

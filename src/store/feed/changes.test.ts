@@ -8,12 +8,12 @@ import { openTestHub } from '../../../test/support/hub.ts'
 import { verifies } from '../../../test/support/verifies.ts'
 import { stepProjection } from '../../core/feed/projections.ts'
 import type { Db } from '../../db/port.ts'
-import { hasChangesAfter, listChangesAfter } from './changes.ts'
-import { start } from './positions.ts'
+import { findEnd, hasChangesAfter, listChangesAfter, listPending, type Recorded } from './changes.ts'
+import { isBefore, start } from './positions.ts'
 
 const listed = async (db: Db) => (await listChangesAfter(db, start, 100)).map(named)
 
-/** Open transactions of other tests on the same server hide changes too. */
+/** A transaction of another test that ends while the changes are read hides them for that moment. */
 const patient = { interval: 5, timeout: 20_000 }
 
 eachEngine('The feed', (open, dialect) => {
@@ -53,6 +53,47 @@ eachEngine('The feed', (open, dialect) => {
         await fast.commit()
         await slow.rollback()
         await expect.poll(() => listed(db), patient).toEqual(['fast1'])
+      },
+    )
+
+    verifies(
+      'feed.order.database',
+      'a transaction that is open in another database of the server holds up nothing',
+      async () => {
+        const [db, other] = [await (await open()).connect(), await (await open()).connect()]
+        const elsewhere = await openTx(other)
+        await write(elsewhere.tx, 'elsewhere', 1)
+        const writer = await openTx(db)
+        await write(writer.tx, 'writer', 1)
+        await writer.commit()
+        await expect.poll(() => listed(db), patient).toEqual(['writer1'])
+        const [change] = await listChangesAfter(db, start, 1)
+        expect(isBefore(change ?? start, await findEnd(db))).toBe(true)
+        await elsewhere.commit()
+      },
+    )
+
+    verifies(
+      ['feed.order.safe', 'feed.order.database'],
+      'while six write here and elsewhere, the end never goes back, nothing is settled behind it, and nothing is passed over',
+      async () => {
+        const [db, other] = [await (await open()).connect(), await (await open()).connect()]
+        let over = false
+        const busy = [db, db, db, db, other, other].map(async (one, by) => {
+          for (let n = 1; !over; n++) await one.tx((tx) => write(tx, `writer${by}.`, n))
+        })
+        const seen: Recorded[] = []
+        const look = async () => void seen.push(...(await listChangesAfter(db, seen.at(-1) ?? start, 1000)))
+        for (let [looks, before] = [0, start]; looks < 100; looks++) {
+          await look()
+          const end = await findEnd(db)
+          expect(isBefore(end, before) || isBefore(end, seen.at(-1) ?? start)).toBe(false)
+          before = end
+        }
+        over = true
+        await Promise.all(busy)
+        const written = (await listPending(db, start)).map(named).sort()
+        await expect.poll(async () => look().then(() => seen.map(named).sort()), patient).toEqual(written)
       },
     )
   }

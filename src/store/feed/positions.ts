@@ -43,13 +43,33 @@ const sqlite: FeedOrder = {
   end: raw('SELECT 0 AS tx, COALESCE(MAX(id), 0) AS id FROM changes'),
 }
 
-/** The oldest transaction that is still open, of any database of the server. Those that only read do not count. */
-const horizon = 'pg_snapshot_xmin(pg_current_snapshot())::text::bigint'
+/**
+ * The oldest open transaction among those that `counts`, or else the next one. A snapshot names the open ones of every database
+ * of the server: those of others would hold up this feed for as long as they last. The caller's own is in no snapshot.
+ */
+const oldest = (counts: string) => `(
+  SELECT LEAST(
+    pg_current_xact_id_if_assigned()::text::bigint,
+    CASE WHEN pg_snapshot_xmin(s) < pg_snapshot_xmax(s)
+      THEN (SELECT MIN(x::text::bigint) FROM pg_snapshot_xip(s) x WHERE ${counts}) END,
+    pg_snapshot_xmax(s)::text::bigint)
+  FROM pg_current_snapshot() s)`
+
+const backend = (which: string) =>
+  `(SELECT 1 FROM pg_stat_get_activity(NULL) b WHERE b.backend_xid = x::xid AND b.datid ${which}
+    (SELECT oid FROM pg_database WHERE datname = current_database()))`
+
+/**
+ * The backends are looked at after the snapshot was taken. A transaction that ended in between is found with none of them, and its
+ * rows are not in sight yet: it counts as open for whoever reads rows, and not for the end, which then never goes back.
+ */
+const horizon = oldest(`NOT EXISTS ${backend('<>')}`)
+const end = oldest(`EXISTS ${backend('=')}`)
 
 /**
  * Ids are taken before the commit: a row of an open transaction may come to stand before those that are there. It cannot
- * stand before rows of transactions older than every open one, and new transactions get higher numbers. The order keeps
- * that of each writer, and no more: of two writers at once, the one who began first comes first.
+ * stand before rows of transactions older than every open one of this database, and new transactions get higher numbers.
+ * The order keeps that of each writer, and no more: of two writers at once, the one who began first comes first.
  */
 const postgres: FeedOrder = {
   tx: raw('tx'),
@@ -58,7 +78,7 @@ const postgres: FeedOrder = {
   upTo: ({ tx, id }) => sql`(tx, id) <= (${tx}, ${id})`,
   settled: raw(`tx < ${horizon}`),
   foreign: raw('tx > pg_snapshot_xmax(pg_current_snapshot())::text::bigint'),
-  end: raw(`SELECT ${horizon} AS tx, 0 AS id`),
+  end: raw(`SELECT ${end} AS tx, 0 AS id`),
 }
 
 export const feedOrder = (db: Reader): FeedOrder => (can(db).concurrentWriters ? postgres : sqlite)
