@@ -6,7 +6,9 @@ import { TestClock } from '../../../test/support/clock.ts'
 import { eachEngine } from '../../../test/support/engines.ts'
 import { openTestHub } from '../../../test/support/hub.ts'
 import { verifies } from '../../../test/support/verifies.ts'
+import { thisProcess } from '../../base/processes.ts'
 import type { Tx } from '../../db/port.ts'
+import { takeChore } from '../../store/chores.ts'
 import { local } from '../access/callers.ts'
 import { listHeldChores } from '../access/steering.ts'
 import { type Chore, keepChores } from './chores.ts'
@@ -183,6 +185,26 @@ eachEngine('Chores', (open) => {
       expect((await takenBy('dying')).length).toBe(6)
     },
   )
+
+  verifies('mail.chore.taken-over', 'a process of this machine that was killed is not waited for', async () => {
+    const { clock, hub } = await start()
+    const heir = await hub()
+    const machine = thisProcess().replace(/\/.*/, '')
+    let runs = 0
+    const sweep = (name: string): Chore => ({ name, everyMs: minute, run: async () => void runs++ })
+    for (const [holder, expected] of [
+      ['elsewhere/4194304/1/x', 0],
+      [`${machine}/4194304/1/x`, 1],
+    ] as const) {
+      const left = { name: `left by ${holder}`, holder, now: clock.now(), holdMs: jobLeaseMs, everyMs: minute }
+      await heir[inside].db.tx((tx) => takeChore(tx, left))
+      const stop = keep(heir, sweep(left.name), 'heir')
+      clock.advance(5000)
+      await settle(clock, 1)
+      expect(runs).toBe(expected)
+      await stop()
+    }
+  })
 
   verifies('mail.chore.taken-over', 'a run that fails is tried again, by whoever is next', async () => {
     const { clock, hub } = await start()

@@ -1,4 +1,5 @@
 /** Chores: housekeeping in the background, done by one process at a time, once in an interval. */
+import { isRunning } from '../../base/processes.ts'
 import { type ChoreRow, findChore } from '../../store/chores.ts'
 import { type Hub, reader } from './hub.ts'
 import { type JobLease, jobLeaseMs, newHolder, takeJobLease } from './job-leases.ts'
@@ -51,7 +52,9 @@ function keepChore(hub: Hub, chore: Chore, holder: string): () => Promise<void> 
 /** How long a chore is another's, or done; never longer than the time between two runs, lest a wrong clock stop it. */
 function dueIn(row: ChoreRow | undefined, { everyMs }: Chore, now: number): number {
   if (row === undefined) return 0
-  const free = row.held_until > now + jobLeaseMs ? now : row.held_until
+  const held = row.held_until > now && row.held_until <= now + jobLeaseMs
+  // A process of this machine that was killed is not waited for; `takeJobLease` asks again.
+  const free = held && isRunning(row.holder) !== false ? row.held_until : now
   const due = row.done_at === null || row.done_at > now + everyMs ? now : row.done_at + everyMs
   return Math.min(everyMs, Math.max(0, free - now, due - now))
 }
