@@ -136,6 +136,7 @@ export const requirements = [
   { id: 'all.tools.always-load', spec: 'DECISIONS all 16', says: 'The tools every agent needs at once ask clients not to defer them.' },
   { id: 'all.project.chosen', spec: 'DECISIONS all 17', says: 'A call works in the project commons, or in the one that ?project= names.' },
   { id: 'all.lists.more', spec: 'DECISIONS all 20', says: 'A list says whether there is more (has_more), beside result where it is wrapped.' },
+  { id: 'all.lists.onwards', spec: 'DECISIONS all 20', says: 'At every door has_more comes with the place, the call or the option that goes on.' },
   { id: 'mail.lists.onwards', spec: 'DECISIONS all 20', says: 'At the mail door has_more comes with the place or the call that goes on.' },
   { id: 'all.lists.forms', spec: 'DECISIONS all 20', says: 'Where a list is asked for, one text and a list written as JSON in a text are taken too.' },
   { id: 'all.names.address', spec: 'DECISIONS all 20', says: 'An agent may be named Name@project wherever an agent is named.' },

@@ -1,5 +1,5 @@
 /** Rows of `bridge_grants`: servers of others that an agent may call. */
-import sql from 'sql-template-tag'
+import sql, { empty } from 'sql-template-tag'
 import type { Reader, Tx } from '../db/port.ts'
 
 export interface NewBridgeGrant {
@@ -28,6 +28,7 @@ export async function listGrantedServers(db: Reader, agentId: number, now: numbe
 }
 
 export interface BridgeGrantRow {
+  id: number
   uid: string
   server: string
   agent: string
@@ -39,12 +40,18 @@ export interface BridgeGrantRow {
 /** Of one agent, or of everybody; the newest first. */
 export const listBridgeGrants = (
   db: Reader,
-  { agentId, now, limit }: { agentId: number | undefined; now: number; limit: number },
+  {
+    agentId,
+    now,
+    before,
+    limit,
+  }: { agentId: number | undefined; now: number; before?: number | undefined; limit: number },
 ): Promise<BridgeGrantRow[]> =>
   db.all<BridgeGrantRow>(sql`
-    SELECT g.uid, g.server, a.name AS agent, a.project_id AS agent_project, g.created_at, g.expires_at
+    SELECT g.id, g.uid, g.server, a.name AS agent, a.project_id AS agent_project, g.created_at, g.expires_at
     FROM bridge_grants g JOIN agents a ON a.id = g.agent_id
     WHERE g.expires_at > ${now} AND (${agentId === undefined ? 1 : 0} = 1 OR g.agent_id = ${agentId ?? 0})
+      ${before === undefined ? empty : sql`AND g.id < ${before}`}
     ORDER BY g.id DESC LIMIT ${limit}`)
 
 export async function deleteBridgeGrant(tx: Tx, uid: string): Promise<{ agent_id: number } | undefined> {

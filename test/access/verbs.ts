@@ -102,10 +102,10 @@ export const calls: Readonly<Record<Verb, Call>> = {
   rotateKey: (hub, target) => rotateKey(hub, acting(target)),
   revokeKeys: (hub, target) => revokeKeys(hub, acting(target)),
   listKeys: async (hub, target) => void (await listKeys(hub, acting(target))),
-  listAllKeys: async (hub, { caller }) => (await listAllKeys(hub, caller)).keys,
+  listAllKeys: async (hub, { caller }) => (await listAllKeys(hub, caller, { limit: 1000 })).keys,
   registerOwned: (hub, { caller, project }) => registerOwned(hub, caller, { project, name: 'NewOwned' }),
   invite: (hub, { caller, project }) => invite(hub, caller, { project, name: 'Asked', door: 'mail', ttlMs: 60_000 }),
-  listInvitations: async (hub, { caller }) => (await listInvitations(hub, caller)).invitations,
+  listInvitations: async (hub, { caller }) => (await listInvitations(hub, caller, { limit: 1000 })).invitations,
   revokeInvitation: (hub, { caller, project }) => revokeInvitation(hub, caller, { project, name: 'Asked' }),
   acceptInvitation: (hub, { caller, name, invitation: code }) =>
     acceptInvitation(hub, caller, { name: `${name}Guest`, code, address: '::1' }),
@@ -256,7 +256,8 @@ export const calls: Readonly<Record<Verb, Call>> = {
   revokeGrant: (hub, target) => revokeGrant(hub, looking(target), target.grant).then(() => true),
   grantServer: (hub, target) =>
     grantServer(hub, looking(target), { agent: { name: target.other }, server: 'tickets', ttlMs: 1000 }),
-  listServerGrants: async (hub, target) => (await listServerGrants(hub, looking(target), 10)).length >= 0,
+  listServerGrants: async (hub, target) =>
+    (await listServerGrants(hub, looking(target), { limit: 10 })).grants.length >= 0,
   revokeServerGrant: (hub, target) => revokeServerGrant(hub, looking(target), target.serverGrant).then(() => true),
   listCallable: (hub, target) => listCallable(hub, looking(target)),
   callBridged: (hub, target) => {

@@ -3,6 +3,7 @@ import { beforeAll, describe, expect } from 'vitest'
 import { readArguments } from '../../src/doors/mcp/args.ts'
 import { listsOf } from '../../src/doors/mcp/lenient.ts'
 import { inputSchema, outputSchema } from '../../src/doors/mcp/schema.ts'
+import { httpPeer } from '../support/bus.ts'
 import { type Desk, newDesk } from '../support/mail.ts'
 import { connectClient, shareServer } from '../support/parley.ts'
 import { busSamples, hubSamples, mailboxSamples, mailSamples } from '../support/samples.ts'
@@ -31,7 +32,10 @@ describe('A list in an answer', () => {
     'macro_start_session.active_agents',
   ])
 
-  verifies('all.lists.more', 'of a tool says whether there is more', () => {
+  /** Its place is kept by the server: the same call goes on. */
+  const asksAgain = new Set(['sync'])
+
+  verifies(['all.lists.more', 'all.lists.onwards'], 'of a tool says whether there is more, and how to go on', () => {
     let found = 0
     for (const row of allRows) {
       const properties = propertiesOf(outputSchema(row))
@@ -40,6 +44,9 @@ describe('A list in an answer', () => {
         found++
         const said = properties.has_more ?? properties[`${field}_has_more`]
         expect.soft(said, `${row.name}.${field}`).toMatchObject({ type: 'boolean' })
+        // The way on is a place to begin from, a sentence, or to ask again.
+        const onwards = Object.keys(properties).some((name) => name === 'note' || name.startsWith('next_'))
+        expect.soft(onwards || asksAgain.has(row.name), `${row.name} has a way to go on`).toBe(true)
       }
     }
     expect(found).toBeGreaterThan(6)
@@ -163,6 +170,30 @@ describe('A list in an answer', () => {
     expect(held).toMatchObject({ file_reservations: { length: 100 }, has_more: true })
     const [uri = ''] = /resource:\/\/\S+/.exec(held.note) ?? []
     expect((await read(uri)).value).toMatchObject({ length: 120 })
+  })
+
+  interface Topic {
+    topic_id: string
+  }
+
+  verifies('all.lists.onwards', 'topics come in pages, each on one of them', async () => {
+    const paged = httpPeer(parley(), '?agent=pager&project=/srv/paged-topics')
+    const made: string[] = []
+    for (const name of ['a', 'b', 'c', 'd', 'e'])
+      made.unshift((await paged.call<Topic>('topic_create', { name })).topic_id)
+    const seen: string[] = []
+    for (let before: string | undefined, pages = 0; pages < 3; pages++) {
+      const page = await paged.call<{ topics: Topic[]; has_more: boolean; next_before?: string }>('topic_list', {
+        limit: 2,
+        ...(before !== undefined && { before }),
+      })
+      seen.push(...page.topics.map(({ topic_id }) => topic_id))
+      before = page.next_before
+      expect([page.has_more, before !== undefined]).toEqual([pages < 2, pages < 2])
+    }
+    expect(seen).toEqual(made)
+    const unknown = paged.call('topic_list', { before: 'nowhere' })
+    await expect(unknown).rejects.toMatchObject({ code: 'TOPIC_NOT_FOUND' })
   })
 })
 

@@ -67,11 +67,13 @@ eachEngine('Invitations', (open) => {
     const { code } = await invite(hub, operator, inviting)
     clock.advance(inviting.ttlMs)
     await expect(bringing(hub, code)).rejects.toMatchObject({ code: 'NOT_FOUND' })
-    expect((await listInvitations(hub, operator)).invitations).toEqual([])
+    expect((await listInvitations(hub, operator, { limit: 10 })).invitations).toEqual([])
     const older = await invite(hub, operator, inviting)
     const newer = await invite(hub, operator, inviting)
     await expect(bringing(hub, older.code)).rejects.toMatchObject({ code: 'NOT_FOUND' })
-    expect((await listInvitations(hub, operator)).invitations).toMatchObject([{ agent: 'alice', project: 'commons' }])
+    expect((await listInvitations(hub, operator, { limit: 10 })).invitations).toMatchObject([
+      { agent: 'alice', project: 'commons' },
+    ])
     await revokeInvitation(hub, operator, inviting)
     await expect(bringing(hub, newer.code)).rejects.toMatchObject({ code: 'NOT_FOUND' })
     await expect(revokeInvitation(hub, operator, inviting)).rejects.toMatchObject({ code: 'NOT_FOUND' })

@@ -185,17 +185,21 @@ export interface Invitation {
 }
 
 /** Invitations that can still be used, the newest first. */
-export async function listInvitations(hub: Hub, caller: Caller): Promise<{ invitations: Invitation[]; more: boolean }> {
+export async function listInvitations(
+  hub: Hub,
+  caller: Caller,
+  { limit }: { limit: number },
+): Promise<{ invitations: Invitation[]; more: boolean }> {
   needSteering(caller)
-  const rows = await listRows(reader(hub), { now: hub.clock.now(), limit: limits.listed + 1 })
-  const invitations = rows.slice(0, limits.listed).map(({ name, project, door, created_at, expires_at }) => ({
+  const rows = await listRows(reader(hub), { now: hub.clock.now(), limit: limit + 1 })
+  const invitations = rows.slice(0, limit).map(({ name, project, door, created_at, expires_at }) => ({
     agent: name,
     project,
     door,
     createdAt: created_at,
     expiresAt: expires_at,
   }))
-  return { invitations, more: rows.length > limits.listed }
+  return { invitations, more: rows.length > limit }
 }
 
 /** The link of an agent is no longer good. */

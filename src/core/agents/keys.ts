@@ -105,8 +105,12 @@ export async function listKeys(hub: Hub, acting: Acting): Promise<Key[]> {
 }
 
 /** The keys of all agents, newest first. */
-export async function listAllKeys(hub: Hub, caller: Caller): Promise<{ keys: Key[]; more: boolean }> {
+export async function listAllKeys(
+  hub: Hub,
+  caller: Caller,
+  { limit }: { limit: number },
+): Promise<{ keys: Key[]; more: boolean }> {
   needSteering(caller)
-  const rows = await listRows(reader(hub), { agentId: undefined, limit: limits.listed + 1 })
-  return { keys: rows.slice(0, limits.listed).map(toKey), more: rows.length > limits.listed }
+  const rows = await listRows(reader(hub), { agentId: undefined, limit: limit + 1 })
+  return { keys: rows.slice(0, limit).map(toKey), more: rows.length > limit }
 }

@@ -58,17 +58,21 @@ export interface ServerGrant {
 }
 
 /** An agent's own; all of them for the operator. */
-export async function listServerGrants(hub: Hub, looker: Looker, limit: number): Promise<ServerGrant[]> {
+export async function listServerGrants(
+  hub: Hub,
+  looker: Looker,
+  { before, limit }: { before?: number | undefined; limit: number },
+): Promise<{ grants: ServerGrant[]; next?: number | undefined }> {
   const { agent, all, project } = await viewOf(hub, looker)
-  if (agent === undefined && !all) return []
+  if (agent === undefined && !all) return { grants: [] }
   const agentId = all ? undefined : agent?.id
-  const rows = await listBridgeGrants(reader(hub), { agentId, now: hub.clock.now(), limit })
+  const rows = await listBridgeGrants(reader(hub), { agentId, now: hub.clock.now(), before, limit: limit + 1 })
   const grants: ServerGrant[] = []
-  for (const { uid, server, agent: name, agent_project, created_at, expires_at } of rows) {
+  for (const { uid, server, agent: name, agent_project, created_at, expires_at } of rows.slice(0, limit)) {
     const called = agent_project === project.id ? name : `${name}@${await slugOfProject(hub, agent_project)}`
     grants.push({ id: uid, server, agent: called, createdAt: created_at, expiresAt: expires_at })
   }
-  return grants
+  return { grants, next: rows.length > limit ? rows[limit - 1]?.id : undefined }
 }
 
 export async function revokeServerGrant(hub: Hub, { caller }: Looker, id: string): Promise<void> {

@@ -68,16 +68,17 @@ export interface Grant {
   readonly expiresAt: number
 }
 
-/** Grants that an agent gave or got; all of the project for the operator. Expired grants are left out. */
+/** Grants that an agent gave or got; all of the project for the operator. Expired grants are left out. `next` is where the next page begins. */
 export async function listGrants(
   hub: Hub,
   looker: Looker,
-  { limit }: { limit: number },
-): Promise<{ grants: Grant[]; more: boolean }> {
+  { before, limit }: { before?: number | undefined; limit: number },
+): Promise<{ grants: Grant[]; next?: number | undefined }> {
   const { project, agent, all } = await viewOf(hub, looker)
-  if (agent === undefined && !all) return { grants: [], more: false }
+  if (agent === undefined && !all) return { grants: [] }
   const agentId = all ? undefined : agent?.id
-  const rows = await listRows(reader(hub), { agentId, projectId: project.id, now: hub.clock.now(), limit: limit + 1 })
+  const wish = { agentId, projectId: project.id, now: hub.clock.now(), before, limit: limit + 1 }
+  const rows = await listRows(reader(hub), wish)
   const threads = new Map(
     (
       await listThreadsById(
@@ -100,7 +101,7 @@ export async function listGrants(
       createdAt: row.created_at,
       expiresAt: row.expires_at,
     })
-  return { grants, more: rows.length > limit }
+  return { grants, next: rows.length > limit ? rows[limit - 1]?.id : undefined }
 }
 
 /** By the one who gave it, or the operator. */

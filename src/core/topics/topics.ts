@@ -72,17 +72,19 @@ export async function createTopic(
   })
 }
 
-/** The newest first, at most `limit` of them. */
+/** The newest first, at most `limit` of them; those made before a topic, by its uid. */
 export async function listTopics(
   hub: Hub,
   caller: Caller,
   project: string,
-  { status, limit }: { status: 'open' | 'closed' | 'all'; limit: number },
+  { status, before, limit }: { status: 'open' | 'closed' | 'all'; before?: string | undefined; limit: number },
 ): Promise<{ topics: Topic[]; hasMore: boolean }> {
   const { id: projectId } = await needProject(hub, caller, project)
+  const last = before === undefined ? undefined : await needTopic(hub, caller, project, before)
   const rows = await listRows(reader(hub), {
     projectId,
     status: status === 'all' ? undefined : status,
+    before: last?.id,
     limit: limit + 1,
   })
   return { topics: rows.slice(0, limit).map(toTopic), hasMore: rows.length > limit }

@@ -47,7 +47,7 @@ export const syncShape = z.object({
   sent: z.array(z.object({ message: messageShape, duplicate: z.boolean() })),
   received: z.array(messageShape),
   received_count: z.number(),
-  has_more: z.boolean(),
+  has_more: z.boolean().describe('Call sync again for more.'),
 })
 
 export function toSync({ topic, name, cursor, sent, received, hasMore, timedOut }: Synced): z.output<typeof syncShape> {

@@ -32,6 +32,12 @@ export const withJson = (command: Command, ...shown: string[]): Command =>
 export const examples = (...lines: string[]): string =>
   `\n${lines.length === 1 ? 'Example' : 'Examples'}:\n${lines.map((line) => `  parley ${line}`).join('\n')}\n`
 
+/** Beside a list in JSON: whether there is more, and how to see it (all.lists.more). */
+export const moreWords = (more: boolean, how: string) => ({ has_more: more, ...(more && { note: how }) })
+
+/** Of a list that `--limit` cuts. */
+export const higherLimit = 'There are more: --limit shows them.'
+
 export const outJson = ({ out }: Screen, document: object): Promise<void> => out(`${harmlessJson(document)}\n`)
 
 /** Closes the hub also when the work fails. */

@@ -81,6 +81,7 @@ export const historyShape = z.object({
   subject: z.string(),
   messages: z.array(messageShape).describe('Newest first.'),
   has_more: z.boolean(),
+  next_before: id.nullable().describe('Pass it as `before` for the messages before these.'),
   automatic_turns: turns,
 })
 
@@ -111,6 +112,7 @@ export const unreadShape = z.object({
     )
     .describe('Oldest first.'),
   has_more: z.boolean(),
+  next_after: id.nullable().describe('Pass it as `after` for the next messages.'),
 })
 
 export const counterpartShape = z.object({ session_id: id, subject: z.string(), other_agent_name: z.string() })

@@ -51,11 +51,17 @@ export interface GrantRow {
   expires_at: number
 }
 
+interface GrantsWish {
+  agentId: number | undefined
+  projectId: number
+  now: number
+  /** Only grants with a lower id. */
+  before?: number | undefined
+  limit: number
+}
+
 /** Grants that an agent gave or got, the newest first; those of the whole project, if no agent is named. */
-export function listGrants(
-  db: Reader,
-  { agentId, projectId, now, limit }: { agentId: number | undefined; projectId: number; now: number; limit: number },
-): Promise<GrantRow[]> {
+export function listGrants(db: Reader, { agentId, projectId, now, before, limit }: GrantsWish): Promise<GrantRow[]> {
   const whose =
     agentId === undefined
       ? sql`t.project_id = ${projectId}`
@@ -65,7 +71,8 @@ export function listGrants(
       b.name AS granter, b.project_id AS granter_project, g.created_at, g.expires_at
     FROM grants g JOIN threads t ON t.id = g.thread_id JOIN agents a ON a.id = g.agent_id
       LEFT JOIN agents b ON b.id = g.granter_id
-    WHERE ${whose} AND g.expires_at > ${now} ORDER BY g.id DESC LIMIT ${limit}`)
+    WHERE ${whose} AND g.expires_at > ${now} ${before === undefined ? empty : sql`AND g.id < ${before}`}
+    ORDER BY g.id DESC LIMIT ${limit}`)
 }
 
 /** Undefined if the agent has given none of this id; the operator, who names none, takes back any. */

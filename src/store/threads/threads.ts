@@ -90,14 +90,20 @@ export const findTopicNamed = (db: Reader, projectId: number, nameKey: string): 
     ORDER BY CASE status WHEN 'open' THEN 0 ELSE 1 END, id DESC LIMIT 1`,
   )
 
+interface TopicsWish {
+  projectId: number
+  status: 'open' | 'closed' | undefined
+  /** Only topics with a lower id. */
+  before?: number | undefined
+  limit: number
+}
+
 /** Newest first. */
-export const listTopics = (
-  db: Reader,
-  { projectId, status, limit }: { projectId: number; status: 'open' | 'closed' | undefined; limit: number },
-): Promise<TopicRow[]> =>
+export const listTopics = (db: Reader, { projectId, status, before, limit }: TopicsWish): Promise<TopicRow[]> =>
   db.all<TopicRow>(sql`
     SELECT ${topicColumns} FROM threads WHERE project_id = ${projectId} AND name_key IS NOT NULL
-    ${status === undefined ? empty : sql`AND status = ${status}`} ORDER BY id DESC LIMIT ${limit}`)
+    ${status === undefined ? empty : sql`AND status = ${status}`} ${before === undefined ? empty : sql`AND id < ${before}`}
+    ORDER BY id DESC LIMIT ${limit}`)
 
 /** Closes or reopens; undefined if it is in that state already, or was deleted a moment ago and has no name any more. */
 export const updateStatus = (

@@ -51,6 +51,10 @@ verifies(
       expect(Math.abs(Date.now() / 1000 - updated_at)).toBeLessThan(60)
     }
     expect(await names(topic, { limit: 1 })).toEqual(['bob'])
+    expect(await presence(topic, { limit: 1 })).toMatchObject({
+      has_more: true,
+      note: expect.stringMatching(/higher limit/),
+    })
   },
 )
 

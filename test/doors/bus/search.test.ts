@@ -62,6 +62,9 @@ verifies(
     await there.sync(topic, { outbox: [{ content_markdown: 'quincunx as well' }] })
     expect(await here.call('messages_search', { query: 'quincunx' })).toEqual({ hits: [], count: 0, has_more: false })
     expect((await there.call<Found>('messages_search', { query: 'quincunx' })).count).toBe(1)
+    await there.sync(topic, { outbox: [{ content_markdown: 'one more quincunx' }] })
+    const cut = await there.call('messages_search', { query: 'quincunx', limit: 1 })
+    expect(cut).toMatchObject({ count: 1, has_more: true, note: expect.stringMatching(/higher limit/) })
     await expect(here.call('messages_search', { query: 'quincunx', topic_id: topic })).rejects.toMatchObject({
       code: 'TOPIC_NOT_FOUND',
     })

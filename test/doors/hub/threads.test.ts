@@ -338,6 +338,7 @@ describe('A grant', () => {
     for (const name of [alice, carol])
       expect(await as(name).call('apm2.grant.list')).toEqual({
         grants: [{ ...listed, created_at: expect.any(String) }],
+        next_cursor: null,
         has_more: false,
       })
     expect(await as(bob).call('apm2.grant.list')).toMatchObject({ grants: [] })
@@ -347,6 +348,26 @@ describe('A grant', () => {
     expect(await as(alice).call('apm2.grant.revoke', { grant_id })).toEqual({ grant_id, revoked: true })
     await expect(as(carol).thread(thread)).rejects.toMatchObject(missing)
     await expect(as(alice).call('apm2.grant.revoke', { grant_id })).rejects.toMatchObject({ code: 'NOT_FOUND' })
+  })
+
+  verifies('all.lists.onwards', 'is on one page of the list, the newest first', async () => {
+    const [alice = '', bob = '', carol = ''] = names('alice', 'bob', 'carol')
+    await mailbox(parley(), carol).check()
+    const { thread } = await as(alice).send(bob, 'between us')
+    const given: string[] = []
+    for (const can of ['read', 'write', 'read'])
+      given.unshift((await grant(alice, { agent: carol, thread, can })).grant_id)
+    const list = (args: Record<string, unknown>) =>
+      as(alice).call<{ grants: { grant_id: string }[]; next_cursor: string | null; has_more: boolean }>(
+        'apm2.grant.list',
+        args,
+      )
+    const first = await list({ limit: 2 })
+    expect(first).toMatchObject({ has_more: true, next_cursor: expect.any(String) })
+    const rest = await list({ limit: 2, cursor: first.next_cursor })
+    expect(rest).toMatchObject({ has_more: false, next_cursor: null })
+    expect([...first.grants, ...rest.grants].map(({ grant_id }) => grant_id)).toEqual(given)
+    await expect(list({ cursor: 'elsewhere' })).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' })
   })
 
   verifies('hub.grant.write', 'to write lets an agent send into the thread, one to read does not', async () => {

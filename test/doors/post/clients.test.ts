@@ -26,14 +26,15 @@ eachPost('Clients of the post door', (parley) => {
         { ...sent[2], from_agent: alice.name, content: 'third', subject: 'One', automatic: true },
       ],
       has_more: false,
+      next_after: null,
     })
     expect((await bob.get('/messages/unread')).body).toEqual(body)
 
     // Page by page; what is claimed stays in the list, what is read leaves it.
     const first = await bob.get('/messages/unread?limit=2')
-    expect(first.body).toEqual({ messages: body.messages.slice(0, 2), has_more: true })
-    const rest = await bob.get(`/messages/unread?limit=2&after=${first.body.messages[1].message_id}`)
-    expect(rest.body).toEqual({ messages: body.messages.slice(2), has_more: false })
+    expect(first.body).toEqual({ messages: body.messages.slice(0, 2), has_more: true, next_after: sent[1].message_id })
+    const rest = await bob.get(`/messages/unread?limit=2&after=${first.body.next_after}`)
+    expect(rest.body).toEqual({ messages: body.messages.slice(2), has_more: false, next_after: null })
     await bob.post(`/messages/${body.messages[0].message_id}/claim`)
     expect((await bob.get('/messages/unread')).body).toEqual(body)
     await bob.post(`/messages/${body.messages[0].message_id}/read`)

@@ -6,7 +6,7 @@ import { searchTopics } from '../../../core/search/topics.ts'
 import { marked } from '../../../fulltext/excerpt.ts'
 import { defineTool } from '../../mcp/table.ts'
 import { text } from '../../words/fields.ts'
-import { more } from '../../words/lists.ts'
+import { furtherHits, more } from '../../words/lists.ts'
 import { seconds } from '../../words/times.ts'
 import type { BusScope } from '../holder.ts'
 import { messageShape } from '../shapes.ts'
@@ -48,7 +48,8 @@ export function searchTools(hub: Hub) {
         snippet: marked(hit.snippet),
       }))
       const { more: has_more, note } = found
-      return { hits, count: hits.length, has_more, ...(note !== undefined && { note }) }
+      const onwards = furtherHits({ more: has_more, limit, most: searchLimits.most })
+      return { hits, count: hits.length, has_more, ...onwards, ...(note !== undefined && { note }) }
     },
   })
   return [messagesSearch]

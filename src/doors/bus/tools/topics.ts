@@ -14,6 +14,7 @@ import {
 } from '../../../core/topics/topics.ts'
 import { defineTool } from '../../mcp/table.ts'
 import { busName, clientId, metadata, reason, title } from '../../words/fields.ts'
+import { more } from '../../words/lists.ts'
 import { seconds } from '../../words/times.ts'
 import { peerWords } from '../../words/topics.ts'
 import { type BusScope, holderOf } from '../holder.ts'
@@ -54,12 +55,23 @@ export function topicTools(hub: Hub) {
     input: z.strictObject({
       status: z.enum(['open', 'closed', 'all']).default('open').describe('Which topics.'),
       limit: z.int().min(1).max(limits.listed).default(200).describe('The most topics to list.'),
+      before: clientId.optional().describe('The next_before of the answer before, to go on.'),
     }),
-    output: z.object({ topics: z.array(topicDetailShape), count: z.number(), has_more: z.boolean() }),
+    output: z.object({
+      topics: z.array(topicDetailShape),
+      count: z.number(),
+      has_more: z.boolean(),
+      next_before: z.string().optional(),
+    }),
     effect: 'read',
-    async run({ status, limit }, { caller, scope }) {
-      const { topics, hasMore } = await listTopics(hub, caller, scope.project, { status, limit })
-      return { topics: topics.map(toTopicDetail), count: topics.length, has_more: hasMore }
+    async run({ status, limit, before }, { caller, scope }) {
+      const { topics, hasMore } = await listTopics(hub, caller, scope.project, { status, limit, before })
+      return {
+        topics: topics.map(toTopicDetail),
+        count: topics.length,
+        has_more: hasMore,
+        ...(hasMore && { next_before: topics.at(-1)?.uid }),
+      }
     },
   })
 
@@ -174,7 +186,7 @@ export function topicTools(hub: Hub) {
         z.object({ agent_name: z.string(), last_seq: z.number(), updated_at: z.number(), age_seconds: z.number() }),
       ),
       count: z.number(),
-      has_more: z.boolean(),
+      ...more,
     }),
     effect: 'read',
     async run({ topic_id, window_seconds, limit }, { caller, scope }) {
@@ -192,6 +204,12 @@ export function topicTools(hub: Hub) {
         peers: shown,
         count: shown.length,
         has_more: hasMore,
+        ...(hasMore && {
+          note:
+            shown.length < limits.listed
+              ? `Pass a higher limit for more, up to ${limits.listed}.`
+              : 'For fewer peers pass a shorter window_seconds.',
+        }),
       }
     },
   })

@@ -71,6 +71,7 @@ eachEngine('acks', (open) => {
       agent: 'BlueLake',
       count: 1,
       has_more: true,
+      note: expect.stringMatching(/--limit shows/),
       messages: [
         {
           id: ids[2],

@@ -7,7 +7,18 @@ import { listInbox, type Received } from '../../../core/mail/inbox.ts'
 import { needProject } from '../../../core/projects/projects.ts'
 import { parseAddress } from '../../words/fields.ts'
 import { address, toDelivery, toEnvelope } from '../../words/mail.ts'
-import { atLeast, callerOf, examples, newCommand, type Open, outJson, withHub, withJson } from '../commands.ts'
+import {
+  atLeast,
+  callerOf,
+  examples,
+  higherLimit,
+  moreWords,
+  newCommand,
+  type Open,
+  outJson,
+  withHub,
+  withJson,
+} from '../commands.ts'
 import { word } from '../terminal/harmless.ts'
 import { when } from '../terminal/phrases.ts'
 import type { Screen } from '../terminal/screen.ts'
@@ -108,13 +119,13 @@ async function show(
   )
   if (json) {
     const threshold = olderThan && { [olderThan.called]: olderThan.minutes }
-    const answer = { project, agent, ...threshold, count: messages.length, has_more: more }
+    const answer = { project, agent, ...threshold, count: messages.length, ...moreWords(more, higherLimit) }
     const shown = messages.map((message) => ({ ...toEnvelope(message), ...toDelivery(message) }))
     return outJson(screen, { ...answer, messages: shown })
   }
   if (messages.length === 0 && screen.tty) return screen.note(nothing(agent, olderThan?.minutes))
   await screen.out(tableOf(messages, screen, now))
-  if (more) await screen.note('There are more: --limit shows them.')
+  if (more) await screen.note(higherLimit)
 }
 
 function nothing(agent: string, minutes: number | undefined): string {

@@ -9,7 +9,17 @@ import { type Freed, freeLeases } from '../../../core/mail/freeing.ts'
 import { needProject } from '../../../core/projects/projects.ts'
 import { toReservation } from '../../words/leases.ts'
 import { ago, hence, iso } from '../../words/times.ts'
-import { atLeast, examples, newCommand, type Open, outJson, withHub, withJson } from '../commands.ts'
+import {
+  atLeast,
+  examples,
+  higherLimit,
+  moreWords,
+  newCommand,
+  type Open,
+  outJson,
+  withHub,
+  withJson,
+} from '../commands.ts'
 import { harmlessLine, word } from '../terminal/harmless.ts'
 import type { Screen } from '../terminal/screen.ts'
 import { table } from '../terminal/tables.ts'
@@ -127,7 +137,7 @@ const toDocument = (project: string, { leases, hasMore }: Found) => ({
   project,
   file_reservations: leases.map(toReservation),
   count: leases.length,
-  has_more: hasMore,
+  ...moreWords(hasMore, higherLimit),
 })
 
 function toTable({ leases, now }: Found, screen: Screen): string {

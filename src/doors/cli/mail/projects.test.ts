@@ -65,7 +65,7 @@ eachEngine('list-projects', (open) => {
     expect((await run(['--include-agents'], true)).out).toMatch(/BlueLake +codex␛\[31m +m +0 +1 h ago\n/)
   })
 
-  verifies('cli.projects.list', 'answers with JSON', async () => {
+  verifies(['cli.projects.list', 'all.lists.onwards'], 'answers with JSON', async () => {
     const { web, run } = await start()
     const { out } = await run(['--json', '--include-agents', '--limit', '2'])
     expect(out).not.toContain('\u001b')
@@ -86,6 +86,7 @@ eachEngine('list-projects', (open) => {
       ],
       count: 2,
       has_more: true,
+      note: expect.stringMatching(/without --limit/),
     })
     expect(JSON.parse((await run(['--json'])).out).projects[1]).not.toHaveProperty('agents')
   })

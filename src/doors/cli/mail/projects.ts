@@ -6,7 +6,7 @@ import { countAgents, type Profile, pageAgents } from '../../../core/agents/prof
 import type { Hub } from '../../../core/hub/hub.ts'
 import { listProjects, type Project } from '../../../core/projects/projects.ts'
 import { toProfile, toProject } from '../../words/profiles.ts'
-import { atLeast, newCommand, type Open, outJson, withHub, withJson } from '../commands.ts'
+import { atLeast, moreWords, newCommand, type Open, outJson, withHub, withJson } from '../commands.ts'
 import { when } from '../terminal/phrases.ts'
 import type { Screen } from '../terminal/screen.ts'
 import { table } from '../terminal/tables.ts'
@@ -80,7 +80,7 @@ const toAnswer = (listed: readonly Listed[], more: boolean) => ({
     ...(agents && { agents: agents.map(toProfile) }),
   })),
   count: listed.length,
-  has_more: more,
+  ...moreWords(more, 'There are more projects; without --limit all are shown.'),
 })
 
 function projectTable(screen: Screen, listed: readonly Listed[], now: number): string {

@@ -1,5 +1,6 @@
 /** `parley invite` and `parley invitations`: links that let the owner of an agent on another machine in. */
 import { type Command, InvalidArgumentError, Option } from 'commander'
+import { limits } from '../../../base/limits.ts'
 import { commons } from '../../../base/names.ts'
 import { operator } from '../../../core/access/callers.ts'
 import {
@@ -12,7 +13,7 @@ import {
   revokeInvitation,
 } from '../../../core/agents/invitations.ts'
 import { iso } from '../../words/times.ts'
-import { newCommand, type Open, outJson, withHub, withJson } from '../commands.ts'
+import { atLeast, higherLimit, moreWords, newCommand, type Open, outJson, withHub, withJson } from '../commands.ts'
 import { word } from '../terminal/harmless.ts'
 import { when } from '../terminal/phrases.ts'
 import type { Screen } from '../terminal/screen.ts'
@@ -79,12 +80,15 @@ export function invitationsCommand(open: Open, screen: Screen): Command {
   const invitations = newCommand('invitations', screen).description('invitations that nobody has used yet')
 
   withJson(
-    invitations.command('list').description('list the invitations that are still good'),
+    invitations
+      .command('list')
+      .description('list the invitations that are still good')
+      .option('--limit <n>', 'how many at most', atLeast(1), limits.listed),
     'invitations list',
-  ).action(({ json }: { json?: boolean }) =>
+  ).action(({ json, limit }: { json?: boolean; limit: number }) =>
     withHub(open, screen, async (hub) => {
-      const { invitations, more } = await listInvitations(hub, operator)
-      if (json) return outJson(screen, { invitations: invitations.map(toShape), has_more: more })
+      const { invitations, more } = await listInvitations(hub, operator, { limit })
+      if (json) return outJson(screen, { invitations: invitations.map(toShape), ...moreWords(more, higherLimit) })
       if (invitations.length === 0) return screen.note('There are no open invitations.')
       const columns = { agent: 'shrinks', project: 'shrinks', door: 'left', made: 'left', until: 'left' } as const
       const now = hub.clock.now()
@@ -96,7 +100,7 @@ export function invitationsCommand(open: Open, screen: Screen): Command {
         iso(expiresAt),
       ])
       await screen.out(table(columns, rows, screen))
-      if (more) await screen.note('There are more.')
+      if (more) await screen.note(higherLimit)
     }),
   )
 

@@ -1,11 +1,12 @@
 /** `parley keys`: keys of agents, so that nobody else acts as them. The database is open to its operator only. */
 import type { Command } from 'commander'
+import { limits } from '../../../base/limits.ts'
 import { commons } from '../../../base/names.ts'
 import { operator } from '../../../core/access/callers.ts'
 import { createKey, type Key, listAllKeys, listKeys, revokeKeys, rotateKey } from '../../../core/agents/keys.ts'
 import { parseAddress } from '../../words/fields.ts'
 import { iso } from '../../words/times.ts'
-import { newCommand, type Open, outJson, withHub, withJson } from '../commands.ts'
+import { atLeast, higherLimit, moreWords, newCommand, type Open, outJson, withHub, withJson } from '../commands.ts'
 import { word } from '../terminal/harmless.ts'
 import { when } from '../terminal/phrases.ts'
 import type { Screen } from '../terminal/screen.ts'
@@ -51,14 +52,15 @@ export function keysCommand(open: Open, screen: Screen): Command {
     'GreenCastle --project /srv/code/web',
   ).action(giveKey(createKey))
 
-  command('list', 'list the keys of an agent, or of all', '', 'alice-agent').action(
-    (called: string | undefined, options: Options) =>
+  command('list', 'list the keys of an agent, or of all', '', 'alice-agent')
+    .option('--limit <n>', 'of all: how many at most', atLeast(1), limits.listed)
+    .action((called: string | undefined, options: Options & { limit: number }) =>
       withHub(open, screen, async (hub) => {
         const { keys, more } =
           called === undefined
-            ? await listAllKeys(hub, operator)
+            ? await listAllKeys(hub, operator, options)
             : { keys: await listKeys(hub, actingAs(called, options)), more: false }
-        if (options.json) return outJson(screen, { keys: keys.map(toShape), has_more: more })
+        if (options.json) return outJson(screen, { keys: keys.map(toShape), ...moreWords(more, higherLimit) })
         if (keys.length === 0) return screen.note('There are no keys.')
         const columns = { key: 'left', agent: 'shrinks', project: 'shrinks', made: 'left' } as const
         const rows = keys.map(({ prefix, agent, project, createdAt }) => [
@@ -68,9 +70,9 @@ export function keysCommand(open: Open, screen: Screen): Command {
           when(screen, createdAt, hub.clock.now()),
         ])
         await screen.out(table(columns, rows, screen))
-        if (more) await screen.note('There are more.')
+        if (more) await screen.note(higherLimit)
       }),
-  )
+    )
 
   command('rotate', 'give an agent a new key; its old keys end', 'alice-agent').action(giveKey(rotateKey))
 

@@ -2,7 +2,7 @@
 import type { Command } from 'commander'
 import { listAllAgents, type Profile } from '../../../core/agents/profiles.ts'
 import { toProfile } from '../../words/profiles.ts'
-import { atLeast, type Open, outJson } from '../commands.ts'
+import { atLeast, higherLimit, moreWords, type Open, outJson } from '../commands.ts'
 import { when } from '../terminal/phrases.ts'
 import type { Screen } from '../terminal/screen.ts'
 import { type Columns, table } from '../terminal/tables.ts'
@@ -70,7 +70,8 @@ const listing = (command: Command, open: Open, { screen, view }: { screen: Scree
       const { project, limit, within } = options
       const activeWithinMs = within === undefined ? undefined : within * 60_000
       const { agents, more } = await listAllAgents(hub, caller, { project, limit, activeWithinMs })
-      if (json) return outJson(screen, { agents: agents.map(toProfile), count: agents.length, has_more: more })
+      if (json)
+        return outJson(screen, { agents: agents.map(toProfile), count: agents.length, ...moreWords(more, higherLimit) })
       if (agents.length === 0 && screen.tty) return screen.note(view.none)
       const now = hub.clock.now()
       const rows = agents.map((agent) => [
@@ -78,6 +79,6 @@ const listing = (command: Command, open: Open, { screen, view }: { screen: Scree
         agent.activeAt === 0 ? 'never' : when(screen, agent.activeAt, now),
       ])
       await screen.out(table(view.columns, rows, screen))
-      if (more) await screen.note('There are more: --limit shows them.')
+      if (more) await screen.note(higherLimit)
     }),
   )

@@ -26,7 +26,7 @@ export async function exportCommand(
   const topic = await needTopicCalled(hub, local, project, called)
   const through = await findLastSeq(hub, local, topic)
   const entries = readEntries(hub, local, topic, { after: 0, through })
-  if (json && output === undefined) return writeDocument(desk, { topic, hasMore: false, entries })
+  if (json && output === undefined) return writeDocument(desk, { topic, entries })
   const pieces = render(desk, topic, { format, entries })
   if (output === undefined) {
     for await (const piece of pieces) await screen.out(piece)

@@ -6,7 +6,7 @@ import { needTopicCalled, summarizeTopics, type TopicSummary } from '../../../co
 import { listPresent } from '../../../core/topics/members.ts'
 import { type Entry, findStart, readEntries } from '../../../core/topics/transcript.ts'
 import { iso } from '../../words/times.ts'
-import { outJson } from '../commands.ts'
+import { moreWords, outJson } from '../commands.ts'
 import { harmlessJson, harmlessLine } from '../terminal/harmless.ts'
 import { count, quoted, when } from '../terminal/phrases.ts'
 import type { Screen } from '../terminal/screen.ts'
@@ -66,7 +66,7 @@ export async function showCommand(
   const through = Math.min(topic.messages, (before ?? Number.MAX_SAFE_INTEGER) - 1)
   const start = await findStart(hub, local, topic, { before: through + 1, count: limit })
   const entries = readEntries(hub, local, topic, { after: start, through })
-  if (json) return writeDocument(desk, { topic, hasMore: start > 0, entries })
+  if (json) return writeDocument(desk, { topic, next: start > 0 ? start + 1 : undefined, entries })
   await screen.out(`${headline(desk, topic)}\n\n`)
   if (start > 0) await screen.note(`${count(start, 'earlier message')}: --before ${start + 1}\n`)
   for await (const entry of entries)
@@ -76,9 +76,11 @@ export async function showCommand(
 /** A topic with its messages as one JSON document, written as it is read: it may be too large to be held at once. */
 export async function writeDocument(
   { screen }: Desk,
-  { topic, hasMore, entries }: { topic: TopicSummary; hasMore: boolean; entries: AsyncIterable<Entry> },
+  { topic, next, entries }: { topic: TopicSummary; next?: number | undefined; entries: AsyncIterable<Entry> },
 ): Promise<void> {
-  await screen.out(`${harmlessJson({ topic: toSummary(topic), has_more: hasMore }).slice(0, -1)},"messages":[`)
+  await screen.out(
+    `${harmlessJson({ topic: toSummary(topic), has_more: next !== undefined, next_before: next ?? null }).slice(0, -1)},"messages":[`,
+  )
   let between = ''
   for await (const entry of entries) {
     await screen.out(between + harmlessJson(toMessage(topic, entry)))
@@ -113,7 +115,10 @@ export async function presenceCommand(
     const { uid: topic_id, name } = topic
     const shown = peers.map((peer) => toPeer(peer, now))
     const answer = { topic_id, name, window_seconds: window, now: iso(now), peers: shown, count: shown.length }
-    return outJson(screen, { ...answer, has_more: hasMore })
+    return outJson(screen, {
+      ...answer,
+      ...moreWords(hasMore, 'There are more: a shorter --window shows the latest of them.'),
+    })
   }
   if (peers.length === 0 && screen.tty)
     return screen.note(`Nobody has read ${quoted(topic.name)} in the last ${window} s.`)

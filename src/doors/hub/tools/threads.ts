@@ -3,16 +3,17 @@ import { z } from 'zod'
 import { HubError } from '../../../base/errors.ts'
 import { limits } from '../../../base/limits.ts'
 import type { Hub } from '../../../core/hub/hub.ts'
-import { grantServer, isServerGrant, listServerGrants, revokeServerGrant } from '../../../core/remote-tools/grants.ts'
+import { grantServer, isServerGrant, revokeServerGrant } from '../../../core/remote-tools/grants.ts'
 import { listDirectory } from '../../../core/threads/directory.ts'
-import { createGrant, listGrants, revokeGrant } from '../../../core/threads/grants.ts'
+import { createGrant, revokeGrant } from '../../../core/threads/grants.ts'
 import { viewThread } from '../../../core/threads/hub-threads.ts'
 import { defineTool } from '../../mcp/table.ts'
 import { agentAddress, clientId, threadKey, waitSeconds } from '../../words/fields.ts'
 import { iso } from '../../words/times.ts'
 import { addressOf, cursor, limit, offset } from '../fields.ts'
+import { grantCursor, pageGrants } from '../grants.ts'
 import { type HubScope, lookerOf } from '../scope.ts'
-import { agentShape, grantShape, threadShape, toAgent, toGrant, toServerGrant, toThread } from '../shapes.ts'
+import { agentShape, grantShape, threadShape, toAgent, toThread } from '../shapes.ts'
 
 const tool = defineTool<HubScope>()
 
@@ -97,13 +98,19 @@ export const threadTools = (hub: Hub) => [
     title: 'List grants',
     description: 'List the grants that you gave or were given and that have not expired, the newest first.',
     cluster: 'grants',
-    input: z.strictObject({}),
-    output: z.object({ grants: z.array(grantShape), has_more: z.boolean() }),
+    input: z.strictObject({
+      cursor: grantCursor.optional().describe('The next_cursor of the answer before.'),
+      limit: z.int().min(1).max(limits.listed).default(limits.listed).describe('How many grants at most.'),
+    }),
+    output: z.object({
+      grants: z.array(grantShape).readonly(),
+      next_cursor: z.string().nullable(),
+      has_more: z.boolean(),
+    }),
     effect: 'read',
-    async run(_, context) {
-      const { grants, more } = await listGrants(hub, lookerOf(context), { limit: limits.listed })
-      const servers = await listServerGrants(hub, lookerOf(context), limits.listed)
-      return { grants: [...servers.map(toServerGrant), ...grants.map(toGrant)], has_more: more }
+    async run({ cursor, limit }, context) {
+      const { grants, next } = await pageGrants(hub, lookerOf(context), { cursor, limit })
+      return { grants, next_cursor: next ?? null, has_more: next !== undefined }
     },
   }),
   tool({

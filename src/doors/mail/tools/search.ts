@@ -5,7 +5,7 @@ import { searchProject } from '../../../core/search/project.ts'
 import { searchLimits } from '../../../core/search/search.ts'
 import { marked } from '../../../fulltext/excerpt.ts'
 import { defineTool } from '../../mcp/table.ts'
-import { listShape } from '../../words/lists.ts'
+import { furtherHits, listShape } from '../../words/lists.ts'
 import { address } from '../../words/mail.ts'
 import { iso } from '../../words/times.ts'
 import { projectKey } from '../fields.ts'
@@ -41,9 +41,7 @@ export function searchTools(hub: Hub) {
         snippet: marked(hit.snippet),
         score: Math.round(hit.score * 1000) / 1000,
       }))
-      // More than the most that is found at once is left to a narrower search.
-      const further = limit < searchLimits.most ? 'Pass a higher limit for more, or narrow' : 'For the others narrow'
-      const onwards = more ? { note: `${further} the query, e.g. by from: or thread:.` } : {}
+      const onwards = furtherHits({ more, limit, most: searchLimits.most })
       return { result, has_more: more, ...onwards, ...(note !== undefined && { note }) }
     },
   })

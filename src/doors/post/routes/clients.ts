@@ -44,11 +44,13 @@ export const clientRoutes = (hub: Hub): Route[] => [
           },
         ],
         has_more: false,
+        next_after: null,
       },
     },
     async run({ query }, { acting }) {
       const { messages, more } = await listUnread(hub, acting, query)
-      return { messages: messages.map(toUnread), has_more: more }
+      const unread = messages.map(toUnread)
+      return { messages: unread, has_more: more, next_after: more ? (unread.at(-1)?.message_id ?? null) : null }
     },
   }),
   route({

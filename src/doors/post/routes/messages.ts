@@ -151,6 +151,7 @@ export const messageRoutes = (hub: Hub): Route[] => [
         subject: 'Project collaboration',
         messages: [{ ...message, is_read: true }],
         has_more: false,
+        next_before: null,
         automatic_turns: 0,
       },
     },
@@ -162,6 +163,7 @@ export const messageRoutes = (hub: Hub): Route[] => [
         subject: history.subject,
         messages: history.messages.map(toMessage),
         has_more: history.more,
+        next_before: history.more ? (history.letters.at(-1)?.uid ?? null) : null,
         automatic_turns: history.automaticTurns,
       }
     },
