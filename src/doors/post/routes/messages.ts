@@ -163,7 +163,7 @@ export const messageRoutes = (hub: Hub): Route[] => [
         subject: history.subject,
         messages: history.messages.map(toMessage),
         has_more: history.more,
-        next_before: history.more ? (history.letters.at(-1)?.uid ?? null) : null,
+        next_before: history.more ? (history.messages.at(-1)?.uid ?? null) : null,
         automatic_turns: history.automaticTurns,
       }
     },
