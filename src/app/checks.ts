@@ -34,5 +34,5 @@ export async function runCheck(
   }
   await Promise.all([passOn(child.stdout), passOn(child.stderr)])
   if ((await ended) === 0) return
-  throw new HubError('INVALID_ARGUMENT', `${name} has found something.`, { hint: 'Its own words are above.' })
+  throw new HubError('INVALID_ARGUMENT', `${name} found a problem.`, { hint: 'Its output is above.' })
 }

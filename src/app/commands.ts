@@ -132,7 +132,7 @@ export const commands: readonly PeoplesCommand[] = [
   },
   {
     name: 'guard',
-    says: 'keep commits off the files that other agents have reserved: install, uninstall, status, check',
+    says: 'stop commits of files that other agents have reserved: install, uninstall, status, check',
     load: async ({ open, config, around, screen }) => {
       const { guardCommand } = await import('../doors/cli/guard/guard.ts')
       const { guardSteering } = await import('./guard-steering.ts')

@@ -53,7 +53,7 @@ function read(file: string): Servers {
     // Said below: the text itself may hold keys.
   }
   throw new HubError('INVALID_ARGUMENT', `${file} cannot be read as JSON with "servers".`, {
-    hint: 'Mend it, or move it away: it is left as it is.',
+    hint: 'Repair the file or move it away; Parley leaves it as it is.',
   })
 }
 

@@ -9,7 +9,7 @@ import { findProject } from '../store/projects.ts'
 
 export async function heldInFile(file: string, project: string): Promise<Held[]> {
   if (statSync(file, { throwIfNoEntry: false }) === undefined)
-    throw new Error(`There is no store of Parley at ${file} any more.`)
+    throw new Error(`There is no Parley store at ${file} any more.`)
   const db = openReadOnly(file)
   try {
     return await heldInDatabase(db, project)
@@ -20,7 +20,7 @@ export async function heldInFile(file: string, project: string): Promise<Held[]>
 
 export async function heldInDatabase(db: Reader, project: string): Promise<Held[]> {
   const found = await findProject(db, project)
-  if (found === undefined) throw new Error(`The store of Parley has no project ${project}.`)
+  if (found === undefined) throw new Error(`The Parley store has no project ${project}.`)
   const rows = await listExclusive(db, found.id, systemClock.now())
   return rows.map(({ id, agent, pattern, reason, expires_at }) => ({
     id,

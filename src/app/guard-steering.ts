@@ -61,7 +61,7 @@ function faultsOf({ carried, programs }: Block, hook: string): string[] {
     ...(existsSync(script) ? [] : [`Parley is not at ${script} any more.`]),
     ...(carried.database === undefined || existsSync(carried.database)
       ? []
-      : [`There is no store of Parley at ${carried.database} any more.`]),
+      : [`There is no Parley store at ${carried.database} any more.`]),
   ]
 }
 

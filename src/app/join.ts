@@ -15,7 +15,7 @@ function readLink(link: string): { server: string; agent: string; code: string }
   const [, path = '', agent = '', code = ''] = /^(.*)\/join\/([^/]+)-([0-9a-z]{25})\/?$/.exec(url?.pathname ?? '') ?? []
   const plain = url !== null && /^https?:$/.test(url.protocol) && `${url.username}${url.search}${url.hash}` === ''
   if (url === null || !plain || !agentNamePattern.test(agent))
-    throw new HubError('INVALID_ARGUMENT', 'This is no link of an invitation.', {
+    throw new HubError('INVALID_ARGUMENT', 'This is not an invitation link.', {
       hint: 'It looks like https://parley.example/join/NAME-code: copy the whole of it.',
     })
   return { server: `${url.origin}${path}`, agent, code }
@@ -72,7 +72,7 @@ async function join({ server, agent, code, file }: Plan): Promise<Joined> {
 
 const anotherAgent = (server: string, agent: string): HubError =>
   new HubError('CONFLICT', `${server} answered with the key of another agent than ${agent}. It was not stored.`, {
-    hint: 'Do not use this server with this link; tell whoever sent it.',
+    hint: 'Do not use this server with this link; tell the sender of the link.',
   })
 
 function refused(server: string, { status, json }: Fetched): HubError {

@@ -175,6 +175,6 @@ function needFile(config: Config, { filled = false } = {}): void {
 }
 
 export const noStore = (config: Config): HubError =>
-  new HubError('NOT_FOUND', `There is no store of Parley at ${placeName(config)}, and this command makes none.`, {
+  new HubError('NOT_FOUND', `There is no Parley store at ${placeName(config)}, and this command does not create one.`, {
     hint: 'Name the store with STORAGE_ROOT or DATABASE_URL, in the environment or in ~/.parley/.env; `parley serve` makes a new one.',
   })

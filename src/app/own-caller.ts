@@ -10,7 +10,7 @@ export async function ownCaller(hub: Hub, { PARLEY_API_KEY: key }: Config): Prom
   if (key === undefined) return local
   const caller = await callerOfKey(hub, key)
   if (caller !== undefined) return caller
-  throw new HubError('UNAUTHENTICATED', 'PARLEY_API_KEY is the key of no agent here.', {
+  throw new HubError('UNAUTHENTICATED', 'PARLEY_API_KEY is not the key of any agent here.', {
     hint: 'Give the agent a key with `parley keys create`, or leave the setting out.',
   })
 }

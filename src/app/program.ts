@@ -48,7 +48,7 @@ export async function createProgram(args: readonly string[], around: Surrounding
     .description('serve every door over HTTP (settings: docs/settings.md)')
     .option('--host <address>', 'the address to listen on (HTTP_HOST)')
     .option('--port <number>', 'the port to listen on, 0 for any free one (HTTP_PORT)')
-    .option('--accept-loss', 'go on where acknowledged changes are missing from the database, without them')
+    .option('--accept-loss', 'start although acknowledged changes are missing from the database')
     .option('--detach', 'serve in the background: `parley status` shows it, `parley stop` ends it')
     .action(async ({ host, port, acceptLoss, detach }: ServeOptions) => {
       const flags = { ...(host !== undefined && { HTTP_HOST: host }), ...(port !== undefined && { HTTP_PORT: port }) }
@@ -96,7 +96,7 @@ export async function createProgram(args: readonly string[], around: Surrounding
 
   program
     .command('mailbox')
-    .description('be the mailbox client of one agent: MCP over stdin and stdout, a Parley server at the other end')
+    .description('run the mailbox client of one agent: MCP over stdin and stdout, connected to a Parley server')
     .option('--bridge', 'no MCP: only bring new messages to an OpenClaw gateway, until a signal ends it')
     .addHelpText('after', mailboxHelp)
     .action(async ({ bridge = false }: { bridge?: boolean }) => {
@@ -108,7 +108,7 @@ export async function createProgram(args: readonly string[], around: Surrounding
   program
     .command('connect')
     .description(
-      'speak MCP over stdin and stdout, for a client that starts it: the front of a door of any Parley server',
+      'speak MCP over stdin and stdout, for a client that starts it: forwards to a door of any Parley server',
     )
     .option('--server <url>', 'the server (default: http://127.0.0.1:8765)')
     .option('--door <door>', 'mail, mailbox, hub or bus (default: that of the invitation, else mail)')

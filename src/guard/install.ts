@@ -112,7 +112,7 @@ async function look(hook: string) {
     throw error
   })
   if (stats === undefined) return undefined
-  if (stats.isDirectory()) throw new HubError('INVALID_ARGUMENT', `${hook} is a folder, and no hook.`)
+  if (stats.isDirectory()) throw new HubError('INVALID_ARGUMENT', `${hook} is a folder, not a hook.`)
   // A link may lead to a file of the repository, or to nowhere.
   const text = stats.isFile() ? await readFile(hook, 'latin1') : ''
   const runs = stats.isSymbolicLink() || (stats.mode & 0o111) !== 0
@@ -128,7 +128,7 @@ async function putAside(hook: string, text: string): Promise<void> {
   if ((await look(kept)) !== undefined)
     throw new HubError(
       'INVALID_ARGUMENT',
-      `${kept} is in the way: the hook that is there now would be kept under that name.`,
+      `${kept} exists already: the present hook would be kept under that name.`,
     )
   await rename(hook, kept)
   await replace(hook, text, 0o755).catch(async (error: unknown) => {

@@ -31,7 +31,7 @@ async function ask(cwd: string, ...what: string[]): Promise<string> {
     const { stdout } = await run('git', ['rev-parse', '--path-format=absolute', ...what], { cwd, env: gitEnv() })
     return stdout.replace(/\n$/, '')
   } catch (error) {
-    throw new HubError('INVALID_ARGUMENT', `${cwd} is no working folder of a Git repository: ${reasonOf(error)}`, {
+    throw new HubError('INVALID_ARGUMENT', `${cwd} is not a working folder of a Git repository: ${reasonOf(error)}`, {
       hint: 'Name the absolute path of a checkout on the machine of the server, with git installed there.',
       cause: error,
     })

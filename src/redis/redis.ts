@@ -40,7 +40,7 @@ interface Connection {
 export function openRedis(url: string, options: RedisOptions = {}): Redis {
   const { clock = systemClock, timeoutMs = 500, restMs = 5000 } = options
   const address = parseRedisUrl(url)
-  if (address === undefined) throw new Error('This is no URL of a Redis.')
+  if (address === undefined) throw new Error('This is not a Redis URL.')
   /** The oldest first. */
   const waiting = new Set<Waiting>()
   let connection: Connection | undefined

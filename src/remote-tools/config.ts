@@ -46,14 +46,14 @@ export function readBridgeFile(path: string): ReadonlyMap<string, BridgedServer>
   try {
     json = JSON.parse(text)
   } catch {
-    throw new Error('is no JSON')
+    throw new Error('is not JSON')
   }
   const { data, error } = file.safeParse(json)
   if (data === undefined) {
     const [issue] = error.issues
-    throw new Error(`is not as it must be at ${JSON.stringify(issue?.path.join('.') ?? '')}`)
+    throw new Error(`is invalid at ${JSON.stringify(issue?.path.join('.') ?? '')}`)
   }
   // Its tools would be taken for Parley's own.
-  if (Object.hasOwn(data.servers, 'apm2')) throw new Error('calls a server "apm2", as Parley’s own tools are called')
+  if (Object.hasOwn(data.servers, 'apm2')) throw new Error('names a server "apm2", a name that is reserved for Parley’s own tools')
   return new Map(Object.entries(data.servers))
 }

@@ -3,13 +3,13 @@ import { HubError } from '../base/errors.ts'
 import { plainText } from './cleaning.ts'
 
 export const unavailable = (server: string): HubError =>
-  new HubError('BRIDGE_UNAVAILABLE', `The server ${server} is away, or did not understand the call.`, {
+  new HubError('BRIDGE_UNAVAILABLE', `The server ${server} does not answer, or did not understand the call.`, {
     hint: 'Try again later; the operator sees the reason in the log.',
   })
 
 export const timedOut = (server: string, seconds: number): HubError =>
   new HubError('BRIDGE_TIMEOUT', `The server ${server} gave no answer within ${seconds} s.`, {
-    hint: 'It may have carried the call out all the same: look before you repeat it.',
+    hint: 'The server may still have carried out the call: check before you repeat it.',
   })
 
 export const tooLarge = (server: string, bytes: number): HubError =>
@@ -24,7 +24,7 @@ export function failedThere(tool: string, content: readonly object[]): HubError 
     'BRIDGE_FAILED',
     `${tool} failed at its server, which says: ${JSON.stringify(plainText(said, 1500))}`,
     {
-      hint: 'The error is the other server’s: change the arguments, or ask whoever runs it.',
+      hint: 'The error comes from the other server: change the arguments, or ask its operator.',
     },
   )
 }

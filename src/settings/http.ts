@@ -16,7 +16,7 @@ export const httpSettings = {
     if (raw.length > 200 || !/^(\/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)+\/?$/.test(raw))
       throw new Error('must be a path such as /mcp/')
     const path = raw.replace(/\/$/, '')
-    if (taken.test(path)) throw new Error('must not be a path that Parley serves something else at')
+    if (taken.test(path)) throw new Error('must not be a path that Parley uses for something else')
     return path
   }).says('Path at which the mail door is served, with and without the slash at the end.'),
   HTTP_BEARER_TOKEN: optional(visible).secret(

@@ -252,7 +252,7 @@ describe('BRIDGE_CONFIG', () => {
   verifies('hub.bridge.config', 'is wrong as a whole, and its fault tells no secret', () => {
     const server = { url: 'http://127.0.0.1:1/mcp', allow: ['x'] }
     const faults: [content: unknown, says: RegExp][] = [
-      ['{', /is no JSON/],
+      ['{', /is not JSON/],
       [{}, /"servers"/],
       [{ servers: { apm2: server } }, /apm2/],
       [{ servers: { 'a.b': server } }, /servers/],

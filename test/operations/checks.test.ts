@@ -39,7 +39,7 @@ for (const [name, bad, says] of [
     }
     await runCheck(name, write, await checkoutOf('export const a = 1;\n'))
     told = ''
-    await expect(runCheck(name, write, await checkoutOf(bad))).rejects.toThrow(`${name} has found something.`)
+    await expect(runCheck(name, write, await checkoutOf(bad))).rejects.toThrow(`${name} found a problem.`)
     expect(told).toContain(says)
     await expect(runCheck(name, write, await temporaryFolder())).rejects.toThrow('is for a checkout of Parley')
     const help = await parleyCommand({ storage: 'none' }, [name, '--help'])

@@ -29,6 +29,6 @@ export function logIn(hub: Hub, caller: Caller, { address, token, code }: Login)
       await deleteEndedSessions(tx, hub.clock.now())
       if (await insertEndedSession(tx, code.nonce, code.until)) return { right: undefined }
     }
-    return { wrong: new HubError('UNAUTHENTICATED', 'That is not the token, nor a code that is still good.') }
+    return { wrong: new HubError('UNAUTHENTICATED', 'This is neither the token nor a valid login code.') }
   })
 }

@@ -133,13 +133,13 @@ export function needOversight(caller: Caller): void {
 export function needSteering(caller: Caller): void {
   needOversight(caller)
   if (of(caller).steers) return
-  throw new HubError('FORBIDDEN', 'Whoever calls with a signed token may not do this.', { hint: askPerson })
+  throw new HubError('FORBIDDEN', 'A caller with a signed token may not do this.', { hint: askPerson })
 }
 
 const askPerson = 'Ask a person: it is for local callers and for the operator.'
 
 const notForAgents = (): HubError =>
-  new HubError('FORBIDDEN', 'Whoever calls with the key of an agent may not do this.', {
+  new HubError('FORBIDDEN', 'A caller with the key of an agent may not do this.', {
     reason: 'keyed',
     hint: askPerson,
   })

@@ -40,7 +40,7 @@ export interface Acting {
 export async function findActor(hub: Hub, acting: Acting): Promise<Known | Newcomer> {
   const { caller, project, name, registered = false, unnoticed = false } = acting
   if (isUnnamed(caller) && isReserved(name))
-    throw new HubError('FORBIDDEN', `${overseer} is the name of people: no agent acts as it.`, {
+    throw new HubError('FORBIDDEN', `${overseer} is reserved for people: no agent may act as it.`, {
       hint: 'Use a name of your own.',
     })
   if (acting.home !== undefined) await needSame(hub, acting, acting.home)

@@ -111,8 +111,8 @@ export async function refuseLookalike(tx: Tx, projectId: number, name: string): 
   if (other === undefined || nameKey(other) === nameKey(name)) return
   throw new HubError(
     'INVALID_ARGUMENT',
-    `The name ${JSON.stringify(name)} looks like ${JSON.stringify(other)}, which is another one.`,
-    { hint: `Write ${JSON.stringify(other)} if that is meant, or choose a name that nobody takes for it.` },
+    `The name ${JSON.stringify(name)} looks like ${JSON.stringify(other)}, which is another agent.`,
+    { hint: `Write ${JSON.stringify(other)} if you mean that agent, or choose a name that cannot be mistaken for it.` },
   )
 }
 

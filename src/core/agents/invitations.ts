@@ -172,8 +172,8 @@ async function giveKey(hub: Hub, { tx, note, taken, key }: Giving): Promise<Give
 }
 
 const notGood = (): HubError =>
-  new HubError('NOT_FOUND', 'This invitation is not good: it was used, has ended, or never was.', {
-    hint: 'Ask whoever sent the link for a new one (`parley invite`).',
+  new HubError('NOT_FOUND', 'This invitation is not valid: it was used, has expired, or never existed.', {
+    hint: 'Ask the sender of the link for a new one (`parley invite`).',
   })
 
 export interface Invitation {

@@ -70,13 +70,13 @@ export async function needSelf(hub: Hub, caller: Caller): Promise<Acting> {
       ? new HubError('UNAUTHENTICATED', 'The key of an agent is needed.', {
           hint: 'Register an agent, and send its key as "X-API-Key" or "Authorization: Bearer".',
         })
-      : new HubError('FORBIDDEN', 'This token is that of no agent: it has no mail of its own.', {
+      : new HubError('FORBIDDEN', 'This token belongs to no agent: it has no mail of its own.', {
           hint: 'Send the key of an agent, or a signed token that names one.',
         })
   const before = selves(hub).get(me.agentId)
   if (before !== undefined) return { caller, ...before, registered: true }
   const row = await findOwned(reader(hub), me.agentId)
-  if (row === undefined) throw new HubError('AGENT_NOT_FOUND', 'The agent of this key is gone.')
+  if (row === undefined) throw new HubError('AGENT_NOT_FOUND', 'The agent of this key no longer exists.')
   const self = { project: await slugOfProject(hub, row.project_id), name: row.name }
   return { caller, ...remember(selves(hub), me.agentId, self), registered: true }
 }

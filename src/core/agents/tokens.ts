@@ -40,7 +40,7 @@ export async function settle(hub: Hub, caller: Caller, policy: ContactPolicy): P
   const place = await findPlace(hub, housekeeper, project).catch((error: unknown) => {
     // The projects that there are would stand in the hint.
     if (!(error instanceof HubError) || error.code !== 'PROJECT_NOT_FOUND') throw error
-    throw new HubError('PROJECT_NOT_FOUND', 'There is no such project as the one that your token names.')
+    throw new HubError('PROJECT_NOT_FOUND', 'The project that your token names does not exist.')
   })
   const newcomer = { place, name, policy, unseen: false }
   const { id, projectId } = known(hub, await commit(hub, caller, (tx, note) => makeAgent(hub, tx, note, newcomer)))

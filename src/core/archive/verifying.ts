@@ -34,7 +34,7 @@ const shownMs = 10_000
 
 async function untilDone(hub: Hub, archive: Archive, work: () => Promise<boolean>): Promise<void> {
   if (await waitForJobLease(hub, jobName(followerName(archive.owner.id)), work)) return
-  throw new HubError('DB_BUSY', 'Another process is writing the archive and does not come to an end.', {
+  throw new HubError('DB_BUSY', 'Another process is still writing the archive.', {
     hint: 'Nothing was changed. Wait until it is done, or stop the server, and call it again.',
   })
 }
@@ -61,7 +61,7 @@ export async function verifyArchive(
 async function compare(hub: Hub, archive: Archive, job: JobLease, progress: Progress): Promise<Report> {
   const { place } = archive
   if (place === undefined)
-    throw new HubError('NOT_FOUND', 'There is no whole archive to compare with.', {
+    throw new HubError('NOT_FOUND', 'There is no complete archive to verify.', {
       hint: '`parley serve` makes it when it starts; `parley archive rebuild` makes it now.',
     })
   // A server checks the files out a moment after it has committed them, without the job lease.

@@ -20,7 +20,7 @@ export async function whileArchivesStand(
   const { signal } = new AbortController()
   const taking = { name: jobName(followerName(id)), holder: newHolder(hub), everyMs: 0, signal }
   if (await waitForJobLease(hub, taking.name, () => takeJobLease(hub, taking, work))) return
-  throw new HubError('DB_BUSY', 'A server is writing the archive and does not come to an end.', {
+  throw new HubError('DB_BUSY', 'A server is still writing the archive.', {
     hint: 'No backup was made. Wait until it is done, and try again.',
   })
 }

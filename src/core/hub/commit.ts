@@ -16,9 +16,9 @@ export interface Actor {
 }
 
 export const readOnlyRefusal = (): HubError =>
-  new HubError('FORBIDDEN', 'Your token is for reading: it changes nothing here.', {
+  new HubError('FORBIDDEN', 'Your token may only read: it may not write.', {
     reason: 'only_reads',
-    hint: 'Ask whoever issued it for one with the role of a writer (the scope parley:write).',
+    hint: 'Ask its issuer for a token with the role of a writer (the scope parley:write).',
   })
 
 /** Parley itself: housekeeping and projections. */

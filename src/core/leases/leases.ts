@@ -119,7 +119,7 @@ const mostSteps = 1_000_000
 
 function tooHard(error: unknown): never {
   if (!(error instanceof OverBudget)) throw error
-  throw new HubError('INVALID_ARGUMENT', 'These patterns are too hard to compare with what others hold.', {
+  throw new HubError('INVALID_ARGUMENT', 'These patterns are too complex to compare with the reservations of others.', {
     hint: 'Nothing was changed. Ask again with fewer wildcards, or with fewer paths at once.',
   })
 }

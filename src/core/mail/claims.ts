@@ -38,8 +38,8 @@ export async function claimMessage(
       heldUntil: now + claimMs,
     }
     if (!(await claimDelivery(tx, claim)))
-      throw new HubError('MESSAGE_CLAIMED', 'The message is read, or another client takes care of it.', {
-        hint: 'Leave it to the other; a claim lapses after two minutes.',
+      throw new HubError('MESSAGE_CLAIMED', 'The message was read, or another client has claimed it.', {
+        hint: 'Leave the message to the other client; a claim ends after two minutes.',
       })
     note({ kind: 'mail.lent', projectId: agent.projectId, agentId: agent.id, messageId: message.id })
   })

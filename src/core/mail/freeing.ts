@@ -42,7 +42,7 @@ export async function freeLeases(
     const now = hub.clock.now()
     const rows = await listActiveCalled(tx, { projectId, ids, patterns: texts, now })
     if (rows.length === 0)
-      throw new HubError('NOT_FOUND', `Nothing like that is reserved in ${slug} now.`, {
+      throw new HubError('NOT_FOUND', `No such reservation is active in ${slug}.`, {
         hint: 'Name a reservation by its id, or by its pattern as it is listed.',
       })
     const sender = await actIn(hub, { tx, note, caller }, person)

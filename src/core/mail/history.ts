@@ -63,7 +63,7 @@ function within(found: readonly { id: number; bytes: number }[]): number[] {
 export async function needPart(hub: Hub, agent: Agent, uid: string) {
   const thread = await findMailThreadOf(reader(hub), { uid, agentId: agent.id })
   if (thread === undefined) throw new HubError('THREAD_NOT_FOUND', `There is no conversation ${uid}.`)
-  if (thread.mine !== 1) throw new HubError('FORBIDDEN', `${agent.name} has no part in this conversation.`)
+  if (thread.mine !== 1) throw new HubError('FORBIDDEN', `${agent.name} does not take part in this conversation.`)
   return thread
 }
 

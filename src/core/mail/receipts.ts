@@ -56,6 +56,6 @@ async function notAddressed(hub: Hub, { id, name }: Agent, messageId: number): P
   if ((await findSender(reader(hub), messageId)) !== id)
     return new HubError('MESSAGE_NOT_FOUND', `${name} has no message ${messageId}.`)
   return new HubError('MESSAGE_NOT_FOUND', `${name} wrote message ${messageId}, and did not receive it.`, {
-    hint: 'Only its recipients read and acknowledge a message: you need not.',
+    hint: 'Only recipients read and acknowledge a message: you need do nothing.',
   })
 }

@@ -224,14 +224,14 @@ export async function acknowledge(
   if (outcome === 'never lent')
     throw new HubError(
       'INVALID_ARGUMENT',
-      `${JSON.stringify(loan)} is no lease of message ${JSON.stringify(clientId)}: it was never given out under it.`,
+      `${JSON.stringify(loan)} is not a lease of message ${JSON.stringify(clientId)}.`,
       { hint: 'Pass the id and the lease exactly as they came with the message.' },
     )
   if (outcome === 'moved on')
     throw new HubError(
       'LEASE_EXPIRED',
       `Message ${JSON.stringify(clientId)} was not acknowledged in time and was given out again.`,
-      { hint: 'Take mail again: unless somebody else has handled the message by then, it is lent anew.' },
+      { hint: 'Take mail again: the message comes with a new lease, unless somebody else has handled it.' },
     )
 }
 

@@ -258,13 +258,13 @@ export async function storeFiles(hub: Hub, { tx, enclosed, staged }: Storing): P
     'QUOTA_EXCEEDED',
     `With these files the project would hold more than ${most} bytes of attachments.`,
     {
-      hint: 'Nothing was sent. Tell the path of the file in the text; the operator of Parley can raise QUOTA_ATTACHMENTS_LIMIT_BYTES.',
+      hint: 'Nothing was sent. Write the path of the file in the text; the operator of Parley can raise QUOTA_ATTACHMENTS_LIMIT_BYTES.',
     },
   )
 }
 
 const noFiles = (): HubError =>
-  new HubError('FORBIDDEN', 'Files of the server are not read for whoever calls with a key or token.', {
+  new HubError('FORBIDDEN', 'A caller with a key or token cannot attach files of the server.', {
     reason: 'no_files',
     hint: 'Nothing was sent. Give the content itself, as a data URI.',
   })

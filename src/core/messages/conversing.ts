@@ -64,11 +64,11 @@ async function inThread(
   const found = await findMailThreadOf(reader(hub), { uid: thread, agentId: sender.id, otherId: other.id })
   if (found === undefined)
     throw new HubError('THREAD_NOT_FOUND', `There is no conversation ${thread}.`, {
-      hint: 'Leave it out and name a subject: the conversation about that is found or made.',
+      hint: 'Leave it out and name a subject: Parley finds or begins the conversation about it.',
     })
   if (found.mine !== 1 || found.others !== 1)
-    throw new HubError('FORBIDDEN', `${sender.name} and ${other.name} do not both have part in this conversation.`, {
-      hint: 'Leave it out and name a subject: the conversation about that is found or made.',
+    throw new HubError('FORBIDDEN', `${sender.name} and ${other.name} do not both take part in this conversation.`, {
+      hint: 'Leave it out and name a subject: Parley finds or begins the conversation about it.',
     })
   // A conversation has one subject, whatever a message into it is said to be about (post.send.session).
   const firstLine = found.subject.trim().split('\n', 1)[0] ?? ''

@@ -132,7 +132,7 @@ export async function refuseBroadcast(hub: Hub, { acting, sender, addresses }: R
   const names = others.map(({ name }) => name).join(', ')
   throw new HubError(
     'INVALID_ARGUMENT',
-    `Nothing was sent: ${JSON.stringify(all.name)} is nobody, there is no broadcast to everybody.`,
+    `Nothing was sent: ${JSON.stringify(all.name)} is not an agent, and there is no broadcast.`,
     {
       reason: 'no_broadcast',
       hint: names === '' ? 'Nobody else is active in this project.' : `Name each recipient. Active agents: ${names}.`,

@@ -19,7 +19,7 @@ export interface ServerWish {
 /** A call is made with the server's own credentials, which are the operator's to lend. */
 function needOperator(caller: Caller): void {
   if (mayOperate(caller)) return
-  throw new HubError('FORBIDDEN', 'Only the operator lets agents call the tools of other servers.', {
+  throw new HubError('FORBIDDEN', 'Only the operator can grant agents the tools of other servers.', {
     hint: 'Ask a person who has the operator’s token.',
   })
 }
@@ -36,7 +36,7 @@ export async function grantServer(
 ): Promise<{ id: string; expiresAt: number }> {
   needOperator(caller)
   if (hub.bridge?.has(server) !== true)
-    throw new HubError('INVALID_ARGUMENT', `There is no bridged server ${JSON.stringify(server)}.`, {
+    throw new HubError('INVALID_ARGUMENT', `There is no remote MCP server ${JSON.stringify(server)}.`, {
       hint: 'BRIDGE_CONFIG names the file that lists them.',
     })
   const { id: agentId, projectId } = await needAgent(hub, caller, to.project ?? project ?? commons, to.name)

@@ -57,7 +57,7 @@ export async function readByHash(hub: Hub, caller: Caller, { sha1, project }: Ha
     if (content !== undefined) return content
   }
   throw new HubError('NOT_FOUND', `You can see no attachment ${sha1}.`, {
-    hint: 'Its sha1 stands in attachments of the message that carries it. Check project, or leave it out.',
+    hint: 'Take its sha1 from the attachments of its message. Check project, or leave it out.',
   })
 }
 

@@ -32,7 +32,7 @@ export async function createGrant(
   const view = await viewOf(hub, looker)
   const { thread, own } = await needSeen(hub, view, key)
   if (!own)
-    throw new HubError('FORBIDDEN', 'Only a participant of a thread grants others their view of it.', {
+    throw new HubError('FORBIDDEN', 'Only a participant of a thread can grant others access to it.', {
       reason: 'read_only',
       hint: 'Ask one of its participants.',
     })

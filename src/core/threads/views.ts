@@ -36,7 +36,7 @@ async function needSelf(hub: Hub, agentId: number): Promise<Agent> {
   const before = agentsById(hub).get(agentId)
   if (before !== undefined) return before
   const row = await findOwned(reader(hub), agentId)
-  if (row === undefined) throw new HubError('AGENT_NOT_FOUND', 'The agent of this key is gone.')
+  if (row === undefined) throw new HubError('AGENT_NOT_FOUND', 'The agent of this key no longer exists.')
   return remember(agentsById(hub), row.id, { id: row.id, projectId: row.project_id, name: row.name })
 }
 
@@ -59,7 +59,7 @@ async function placeOf(hub: Hub, { caller, project, name }: Looker): Promise<{ p
 export async function actingOf(hub: Hub, looker: Looker): Promise<Acting> {
   const { project, name } = await placeOf(hub, looker)
   if (name === undefined)
-    throw new HubError('FORBIDDEN', 'Nothing in this call tells which agent you are.', { reason: 'nameless' })
+    throw new HubError('FORBIDDEN', 'This call does not say which agent you are.', { reason: 'nameless' })
   return { caller: looker.caller, project, name }
 }
 

@@ -73,7 +73,7 @@ async function othersOf(hub: Hub, { caller, project, name }: Acting, to: readonl
     if (!named || there?.id !== here?.id) others.push(address)
   }
   if (others.length > 0) return others
-  throw new HubError('INVALID_ARGUMENT', 'A message to several agents is not sent to its sender alone.', {
+  throw new HubError('INVALID_ARGUMENT', 'A broadcast needs a recipient other than its sender.', {
     hint: 'Nothing was sent. Name at least one other agent in "to".',
   })
 }

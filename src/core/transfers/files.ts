@@ -45,7 +45,7 @@ export async function* filesOf(
     }
     const bytes = Buffer.concat(parts)
     if (file === undefined || bytes.length !== Number(file.size))
-      throw new HubError('STORAGE_FAILED', `The file ${path} is not whole in the database.`, {
+      throw new HubError('STORAGE_FAILED', `The file ${path} is incomplete in the database.`, {
         hint: 'Nothing more was exported. Restore a backup that has it, or export the other threads one by one.',
       })
     yield { path, mediaType: file.media_type, bytes }

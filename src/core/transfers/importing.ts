@@ -112,7 +112,7 @@ class Intake {
     const there = await findProject(tx, key)
     if (there !== undefined && !wish.force)
       throw new HubError('INVALID_ARGUMENT', `There is a project ${JSON.stringify(key)} already.`, {
-        hint: 'Nothing was imported. --into <key> makes another project of it; --force adds to the one that is there.',
+        hint: 'Nothing was imported. --into <key> imports it as another project; --force adds to the existing one.',
       })
     const row =
       there ?? (await insertProject(tx, { slug: await freeSlug(tx, key), humanKey: key, now: project.createdAt }))

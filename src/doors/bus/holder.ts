@@ -50,7 +50,7 @@ export function holderOf(context: CallContext<BusScope>): Holder {
   if (key !== undefined) return { caller, project: scope.project, key, named: scope.agent }
   throw new HubError(
     'AGENT_NOT_JOINED',
-    'Nothing in this call tells who you are: it has no session, no name, and no key of an agent.',
+    'This call does not say who you are: it has no session, no name, and no key of an agent.',
     { reason: 'nameless' },
   )
 }

@@ -34,7 +34,7 @@ export function createGuard({ host: bound, allowedHosts, allowedOrigins, everyOr
 
   return ({ headers, rawHeaders }: Addressed): boolean => {
     const { host, origin } = headers
-    if (hasTwoHosts(rawHeaders)) throw new HubError('INVALID_ARGUMENT', 'A request has one Host header, not several.')
+    if (hasTwoHosts(rawHeaders)) throw new HubError('INVALID_ARGUMENT', 'A request must have exactly one Host header.')
     const known = good.get(host ?? '') ?? readHost(host)
     if (host === undefined || known === undefined)
       throw new HubError('FORBIDDEN', 'The Host header does not name this server.', {

@@ -82,7 +82,7 @@ export const hubResources = (hub: Hub): Resource<HubScope>[] => [
 export async function listOwnResources(hub: Hub, context: CallContext<HubScope>, cursor: string | undefined) {
   const looker = lookerOf(context)
   if (cursor !== undefined && !/^\d{1,15}$/.test(cursor))
-    throw new HubError('INVALID_ARGUMENT', 'The cursor is none that a list has told.')
+    throw new HubError('INVALID_ARGUMENT', 'The cursor is not one that a list returned.')
   const before = cursor === undefined ? undefined : Number(cursor)
   const { threads, next } = await listOwnThreads(hub, looker, { before, limit: pageLimits.usual })
   const resources: ListedResource[] = threads.map(({ thread, subject, unread }) => ({

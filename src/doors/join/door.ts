@@ -30,7 +30,7 @@ export function mountJoin(app: FastifyInstance, hub: Hub, { publicUrl, mailPath 
   app.get<{ Params: { link: string } }>('/join/:link', { config, exposeHeadRoute: true }, (request, reply) => {
     const link = readLink(request.params.link)
     if (link === undefined)
-      throw new HubError('NOT_FOUND', 'This is no link of an invitation.', {
+      throw new HubError('NOT_FOUND', 'This is not an invitation link.', {
         hint: 'Copy the whole link: it ends with 25 letters and digits.',
       })
     const url = publicUrl ?? `http://${request.headers.host}`

@@ -54,7 +54,7 @@ const hints: Hints = {
   MESSAGE_NOT_FOUND: 'Pass the id and the lease exactly as check_mail returned them, at the same agent.',
   no_reply_target:
     'Pass reply_to exactly as the id that check_mail returned with a message of this agent, or leave it out.',
-  LEASE_EXPIRED: 'Call check_mail: unless somebody else has handled the message by then, it comes with a new lease.',
+  LEASE_EXPIRED: 'Call check_mail: the message comes with a new lease, unless somebody else has handled it.',
   CONTACT_REQUIRED:
     'Nothing was sent. Send again once there is contact: ask with request_contact at the mail door; the other answers with respond_contact.',
   CONTACT_BLOCKED: 'Nothing was sent. Write to somebody else.',

@@ -50,7 +50,7 @@ verifies('cli.guard.commands', 'wrong usage ends with 2, what is not there with 
   expect(await guard('install', 'nowhere', folder)).toMatchObject({ code: 1 })
   expect(await guard('uninstall', '/srv/none')).toMatchObject({
     code: 1,
-    stderr: expect.stringContaining('no working'),
+    stderr: expect.stringContaining('not a working'),
   })
   expect(await guard('--help')).toMatchObject({ code: 0, stdout: expect.stringContaining('PARLEY_GUARD=warn') })
 })
@@ -93,7 +93,7 @@ describe('A commit passes with a warning', () => {
     expect((await commit('BlueLake')).code).toBe(1)
     const file = join(own.storage, 'parley.sqlite3')
     await rename(file, `${file}.away`)
-    expect(await commit('BlueLake')).toEqual(passed('There is no store of Parley'))
+    expect(await commit('BlueLake')).toEqual(passed('There is no Parley store'))
     await writeFile(file, 'no database at all, but long enough to be taken for one\n'.repeat(100))
     await write({ a: '2' })
     expect(await commit('BlueLake')).toEqual(passed('file is not a database'))

@@ -97,7 +97,7 @@ verifies('cli.store.none', 'where there is no store every command says so, and l
       code: 1,
       stdout: '',
       stderr: expect.stringMatching(
-        /^There is no store of Parley at .*mistyped.*\n.*STORAGE_ROOT.*`parley serve`.*\n$/,
+        /^There is no Parley store at .*mistyped.*\n.*STORAGE_ROOT.*`parley serve`.*\n$/,
       ),
     })
     expect(run.stderr).not.toContain('file_reservations')
@@ -115,7 +115,7 @@ eachEngine('An empty database', (open, dialect) => {
     expect(run).toMatchObject({
       code: 1,
       stdout: '',
-      stderr: expect.stringMatching(/^There is no store of Parley at /),
+      stderr: expect.stringMatching(/^There is no Parley store at /),
     })
     const db = await openDb(url)
     expect(await db.all(tableNames(db))).toEqual([])

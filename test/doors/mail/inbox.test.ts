@@ -224,7 +224,7 @@ describe('Receipts', () => {
     await expect(desk.sign('acknowledge_message', 'GreenCastle', message_id)).rejects.toMatchObject({
       code: 'MESSAGE_NOT_FOUND',
       message: `GreenCastle wrote message ${message_id}, and did not receive it.`,
-      hint: expect.stringContaining('Only its recipients'),
+      hint: expect.stringContaining('Only recipients'),
     })
   })
 

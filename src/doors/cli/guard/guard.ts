@@ -34,7 +34,7 @@ export interface GuardSteering {
 
 export function guardCommand(open: Open, steering: GuardSteering, screen: Screen): Command {
   const command = newCommand('guard', screen)
-    .description('keep commits off the files that other agents have reserved: install, uninstall, status, check')
+    .description('stop commits of files that other agents have reserved: install, uninstall, status, check')
     .addHelpText(
       'after',
       `\nAgents commit with AGENT_NAME set to their name. PARLEY_GUARD=warn shows conflicts and commits, PARLEY_GUARD=off skips the guard.\n${examples('guard install /srv/code/backend /srv/code/backend', 'guard status /srv/code/backend')}`,

@@ -25,7 +25,7 @@ export function archiveCommand(open: Open, steering: () => ArchiveSteering, scre
     .addHelpText('after', examples('archive verify', 'archive rebuild'))
   command
     .command('verify')
-    .description('compare the archive with the database; exit code 1 if something is amiss')
+    .description('compare the archive with the database; exit code 1 if they differ')
     .option('--json', 'answer with JSON, for programs')
     .action(({ json = false }: { json?: boolean }) =>
       withHub(open, screen, async (hub) => {
@@ -43,7 +43,7 @@ export function archiveCommand(open: Open, steering: () => ArchiveSteering, scre
     )
   command
     .command('rebuild')
-    .description('make the archive anew from the database; its old history goes')
+    .description('rebuild the archive from the database; its old Git history is lost')
     .action(() =>
       withHub(open, screen, async (hub) => {
         const { folder, rebuild } = steering()

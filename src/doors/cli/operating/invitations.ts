@@ -55,7 +55,9 @@ export const inviteCommand = (open: Open, reach: () => Reach, screen: Screen): C
           invitedDoors,
         ),
       )
-      .option('--expires <time>', 'how long the line is good: 30m, 24h, 7d', duration, units.d),
+      .addOption(
+        new Option('--expires <time>', 'how long the line works: 30m, 24h, 7d').argParser(duration).default(units.d, '24h'),
+      ),
     'invite bob',
     'invite GreenCastle --project /srv/code/web --expires 7d',
   ).action((name: string, { project, door, expires, json }: Options) =>
@@ -82,7 +84,7 @@ export function invitationsCommand(open: Open, screen: Screen): Command {
   withJson(
     invitations
       .command('list')
-      .description('list the invitations that are still good')
+      .description('list the invitations that can still be used')
       .option('--limit <n>', 'how many at most', atLeast(1), limits.listed),
     'invitations list',
   ).action(({ json, limit }: { json?: boolean; limit: number }) =>
@@ -107,7 +109,7 @@ export function invitationsCommand(open: Open, screen: Screen): Command {
   withJson(
     invitations
       .command('revoke')
-      .description('end the invitation of an agent: its link is no longer good')
+      .description('end the invitation of an agent: its link stops working')
       .argument('<agent>', 'its name')
       .option('--project <slug or key>', `the project of the agent (default: ${commons})`),
     'invitations revoke bob',

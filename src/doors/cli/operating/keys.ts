@@ -78,7 +78,7 @@ export function keysCommand(open: Open, screen: Screen): Command {
 
   command(
     'revoke',
-    'end the keys of an agent; it stays protected until it is given another',
+    'revoke the keys of an agent; nobody can act as it until it has a new one',
     'alice-agent',
     'alice-agent --key amb_3f9a',
   )

@@ -38,9 +38,9 @@ export function inboxCommand(open: Open, screen: Screen): Command {
   const says = 'list all mail, or the mail of one agent, the newest first; nothing is marked as read'
   const command = peoplesCommand('inbox', says, screen, '', 'BlueLake --unread', '--project backend --from GreenCastle')
     .argument('[name]', 'an agent, or Name@project: its inbox')
-    .option('--unread', 'only what is not read yet')
+    .option('--unread', 'only unread mail')
     .option('--from <name>', 'only of this sender')
-    .option('--sent', 'what the agent has sent, instead')
+    .option('--sent', 'the mail that the agent has sent')
   return ofProject(paged(command)).action((name: string | undefined, options: Boxes) =>
     atDesk(open, screen, options, async (desk) => {
       const found = await (name === undefined ? allMail(desk, options) : boxOf(desk, name, options))

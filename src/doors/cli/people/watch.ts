@@ -58,7 +58,7 @@ async function placeOf({ hub, caller }: Desk, { project, thread }: Watching): Pr
   const [, id] = /^#?(\d{1,15})$/.exec(thread) ?? []
   if (id === undefined)
     throw new UsageError(
-      'The name of a thread is one of a project.',
+      'The name of a thread belongs to a project.',
       'Add --project, or name the thread by the number of a message of it.',
     )
   const message = await readMessage(hub, caller, Number(id))

@@ -14,7 +14,7 @@ export interface TokenKeeper {
 
 export function tokenCommand(keeper: () => TokenKeeper, screen: Screen): Command {
   const command = newCommand('token', screen)
-    .description("the operator's token, with which one may do everything over HTTP: show, new, rotate")
+    .description("the operator's token, which allows everything over HTTP: show, new, rotate")
     .addHelpText('after', examples('token new', 'token show', 'token rotate'))
   const verb = (name: string, says: string, run: (keeper: TokenKeeper) => string) =>
     command

@@ -67,7 +67,7 @@ export function topicsCommand(open: Open, screen: Screen): Command {
 
   command(
     'export',
-    'write out a whole topic: md to be read, jsonl to the last character',
+    'write out a whole topic: md for people, jsonl with every field for programs',
     'planning > planning.md',
     'planning --format jsonl --output planning.jsonl',
   )

@@ -28,7 +28,7 @@ interface ExportOptions {
 export const exportCommand = (open: Open, screen: Screen): Command =>
   newCommand('export', screen)
     .description(
-      'write out a project or one of its threads: md to be read, json (a line for each record) to be imported',
+      'write out a project or one of its threads: md for people, json (one record a line) for `parley import`',
     )
     .argument('<project>', 'its slug or its key')
     .option(

@@ -136,4 +136,4 @@ const reasons: Readonly<Record<string, string>> = {
 }
 
 const refused = (reason = 'The token is not valid here.'): HubError =>
-  new HubError('UNAUTHENTICATED', reason, { hint: 'Get a new token from whoever issues them for this server.' })
+  new HubError('UNAUTHENTICATED', reason, { hint: 'Get a new token from the issuer of tokens for this server.' })

@@ -53,9 +53,9 @@ function callerOfTool<Scope>(
 }
 
 const notForReaders = (tool: string): HubError =>
-  new HubError('FORBIDDEN', `Your token is for reading: it may not call ${tool}.`, {
+  new HubError('FORBIDDEN', `Your token may only read: it may not call ${tool}.`, {
     reason: 'only_reads',
-    hint: 'Ask whoever issued it for one with the role of a writer (the scope parley:write), or ask the operator to name the tool in HTTP_RBAC_READONLY_TOOLS.',
+    hint: 'Ask its issuer for a token with the role of a writer (the scope parley:write), or ask the operator to name the tool in HTTP_RBAC_READONLY_TOOLS.',
   })
 
 /** The same for several messages: the caller of each, or the reason that it is refused. */
