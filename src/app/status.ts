@@ -1,23 +1,13 @@
 /** `parley status`: whether a server runs on this store, and what is in it. */
 import { existsSync } from 'node:fs'
 import { parseDatabaseUrl } from '../db/url.ts'
+import type { Status } from '../doors/cli/serving/status.ts'
 import type { Config } from '../settings/all.ts'
 import { archiveFolder } from './archive-place.ts'
 import { databaseUrl, storageName } from './open.ts'
 import { listRunning, type RunningServer } from './running.ts'
 import { databaseFiles, sizeOf } from './store.ts'
 import { version } from './version.ts'
-
-export interface Status {
-  readonly version: string
-  readonly servers: readonly (RunningServer & { readonly ready: boolean; readonly waiting?: number })[]
-  /** The engine, and the file or the host and database. */
-  readonly store: string
-  /** Of the database and the archives; undefined where they are on another machine. */
-  readonly bytes?: number
-  /** Messages that their recipients have not read; undefined where no server is there to ask. */
-  readonly unread?: number
-}
 
 /** A server that is too busy to answer is shown without its figures. */
 const patienceMs = 1000

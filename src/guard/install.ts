@@ -126,10 +126,7 @@ async function look(hook: string) {
 async function putAside(hook: string, text: string): Promise<void> {
   const kept = keptBeside(hook)
   if ((await look(kept)) !== undefined)
-    throw new HubError(
-      'INVALID_ARGUMENT',
-      `${kept} exists already: the present hook would be kept under that name.`,
-    )
+    throw new HubError('INVALID_ARGUMENT', `${kept} exists already: the present hook would be kept under that name.`)
   await rename(hook, kept)
   await replace(hook, text, 0o755).catch(async (error: unknown) => {
     await rename(kept, hook)

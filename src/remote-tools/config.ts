@@ -54,6 +54,7 @@ export function readBridgeFile(path: string): ReadonlyMap<string, BridgedServer>
     throw new Error(`is invalid at ${JSON.stringify(issue?.path.join('.') ?? '')}`)
   }
   // Its tools would be taken for Parley's own.
-  if (Object.hasOwn(data.servers, 'apm2')) throw new Error('names a server "apm2", a name that is reserved for Parley’s own tools')
+  if (Object.hasOwn(data.servers, 'apm2'))
+    throw new Error('names a server "apm2", a name that is reserved for Parley’s own tools')
   return new Map(Object.entries(data.servers))
 }

@@ -21,7 +21,7 @@ export function openBridge(
     tools: (wanted) => [...wanted].flatMap((server) => remotes.get(server)?.tools() ?? []),
     call(tool, args, signal) {
       const remote = remotes.get(tool.server)
-      if (remote === undefined) throw new Error(`there is no bridged server ${tool.server}`)
+      if (remote === undefined) throw new Error(`there is no remote MCP server ${tool.server}`)
       return remote.call(tool, args, signal)
     },
     async close() {

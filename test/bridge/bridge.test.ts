@@ -43,7 +43,7 @@ async function call(bridge: Bridge, name: string, args: Record<string, unknown> 
   )
 }
 
-describe('A bridged server', () => {
+describe('A remote MCP server', () => {
   verifies(
     'hub.bridge.allowed',
     'offers what is allowed, under its own prefix, and is called with its own credentials',
@@ -66,7 +66,7 @@ describe('A bridged server', () => {
     await gone.stop()
     const { bridge, lines } = open({ tickets: { url: gone.url, allow: ['search'], timeout_seconds: 5 } })
     expect(names(bridge, 'tickets')).toEqual([])
-    await expect.poll(() => lines.map(({ msg }) => msg)).toContain('a bridged server is away')
+    await expect.poll(() => lines.map(({ msg }) => msg)).toContain('a remote MCP server is away')
     const back = await startForeign(later, gone.port)
     back.tools = [foreignTool('search')]
     await expect.poll(() => names(bridge, 'tickets'), { timeout: 5000 }).toEqual(['tickets.search'])

@@ -22,7 +22,7 @@ function open(server: BridgedServer) {
   const { log, lines } = readableLog()
   const bridge = openBridge(new Map([['other', server]]), { version: '0', clock: systemClock, log })
   onTestFinished(() => bridge.close())
-  return { bridge, lines, away: () => lines.filter(({ msg }) => msg === 'a bridged server is away').length }
+  return { bridge, lines, away: () => lines.filter(({ msg }) => msg === 'a remote MCP server is away').length }
 }
 
 const isKnown = (bridge: Bridge) => bridge.tools(['other']).some(({ known }) => known)

@@ -19,9 +19,3 @@ export async function slugsOf(
   for (const id of projectIds) if (id !== home && !slugs.has(id)) slugs.set(id, await slugOfProject(hub, id))
   return slugs
 }
-
-/** `addressFrom` for a list whose projects are known: to wait for each of 1,500 takes longer than all of their addresses. */
-export const addressWith = (slugs: ReadonlyMap<number, string>, name: string, projectId: number): string => {
-  const slug = slugs.get(projectId)
-  return slug === undefined ? name : `${name}@${slug}`
-}

@@ -11,7 +11,6 @@ import {
   listTopicUids,
   type PageEventRow,
 } from '../../store/pages/page-events.ts'
-import { listThreadsNamed } from '../../store/pages/threads.ts'
 import { isListed, isToldOf, type MessageFacts, type Sight } from '../../store/visibility.ts'
 import type { Caller } from '../access/callers.ts'
 import { pageSight } from '../access/rules.ts'
@@ -19,8 +18,8 @@ import { mailChannel, needAgent } from '../agents/agents.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import { keepLooking, type Loop, type Next, type Occasion } from '../hub/keep-looking.ts'
 import { memory } from '../hub/memory.ts'
-import { needProject, slugOfProject } from '../projects/projects.ts'
-import { noThread } from '../threads/mail-threads.ts'
+import { slugOfProject } from '../projects/projects.ts'
+import { findFollowed } from './follow-mail.ts'
 
 export interface PageEvent {
   /** Its place in the feed. */
@@ -77,12 +76,7 @@ export async function followPageEvents(
   caller: Caller,
   { project, thread, agent, after, since, tell }: PageEventFilter & { readonly tell: (event: PageEvent) => void },
 ): Promise<() => void> {
-  const home = project === undefined ? undefined : await needProject(hub, caller, project)
-  const threads =
-    home === undefined || thread === undefined
-      ? undefined
-      : new Set((await listThreadsNamed(reader(hub), home.id, thread)).map(({ id }) => id))
-  if (home !== undefined && thread !== undefined && threads?.size === 0) throw noThread(home, thread)
+  const { home, threads } = await findFollowed(hub, caller, { project, thread })
   const who = home === undefined || agent === undefined ? undefined : await needAgent(hub, caller, home.slug, agent)
   const sight = pageSight(caller)
   const fits = (placed: Placed): boolean => {

@@ -8,7 +8,7 @@ import type { Caller } from '../access/callers.ts'
 import { pageSight } from '../access/rules.ts'
 import { joinTail, type TailReader } from '../feed/tail.ts'
 import { type Hub, reader } from '../hub/hub.ts'
-import { needProject } from '../projects/projects.ts'
+import { needProject, type Project } from '../projects/projects.ts'
 import { noThread } from '../threads/mail-threads.ts'
 import { listPageMessages, type PageMessage } from './page-message.ts'
 
@@ -20,14 +20,23 @@ export interface FollowWish {
   readonly tell: (message: PageMessage) => Promise<void>
 }
 
+/** The project and the threads of it that are followed; undefined for all. */
+export async function findFollowed(
+  hub: Hub,
+  caller: Caller,
+  { project, thread }: Pick<FollowWish, 'project' | 'thread'>,
+): Promise<{ home?: Project; threads?: ReadonlySet<number> }> {
+  if (project === undefined) return {}
+  const home = await needProject(hub, caller, project)
+  if (thread === undefined) return { home }
+  const threads = await listThreadsNamed(reader(hub), home.id, thread)
+  if (threads.length === 0) throw noThread(home, thread)
+  return { home, threads: new Set(threads.map(({ id }) => id)) }
+}
+
 /** Resolves once every message committed from then on will be told; the returned function ends it. Nothing is marked as read. */
 export async function followMail(hub: Hub, caller: Caller, { project, thread, tell }: FollowWish): Promise<() => void> {
-  const home = project === undefined ? undefined : await needProject(hub, caller, project)
-  const threads =
-    home === undefined || thread === undefined
-      ? undefined
-      : new Set((await listThreadsNamed(reader(hub), home.id, thread)).map(({ id }) => id))
-  if (home !== undefined && thread !== undefined && threads?.size === 0) throw noThread(home, thread)
+  const { home, threads } = await findFollowed(hub, caller, { project, thread })
   const sight = pageSight(caller)
 
   async function take({ kind, message_id: id, thread_id: threadId }: FeedRow): Promise<void> {

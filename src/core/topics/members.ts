@@ -107,10 +107,14 @@ export async function resetCursor(hub: Hub, holder: Holder, uid: string, lastSeq
 
 /** A cursor goes no further than the last message. */
 export const beyondTheEnd = (given: number, highest: number): HubError =>
-  new HubError('INVALID_ARGUMENT', `The position must be at most ${highest}, the highest seq of this topic; got ${given}.`, {
-    reason: 'beyond_end',
-    hint: 'Read the topic first: it tells its highest seq.',
-  })
+  new HubError(
+    'INVALID_ARGUMENT',
+    `The position must be at most ${highest}, the highest seq of this topic; got ${given}.`,
+    {
+      reason: 'beyond_end',
+      hint: 'Read the topic first: it tells its highest seq.',
+    },
+  )
 
 export interface Peer {
   readonly name: string

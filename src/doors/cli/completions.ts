@@ -39,15 +39,20 @@ const wordsOf = ({ subcommands, options }: CommandShape): string[] => [
 ]
 const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
 
+/** Follows the words typed so far down the tree of commands. */
+const pathCases = (program: CommandShape): string =>
+  all(program)
+    .filter(({ path }) => path.length > 0)
+    .map(({ path }) => quoted(` ${path.join(' ')}`))
+    .map((path) => `      ${path}) path=${path} ;;`)
+    .join('\n')
+
 const shells: Record<string, (program: CommandShape) => string> = {
   bash: (program) => `_parley() {
   local path= word
   for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
     case "$path $word" in
-${all(program)
-  .filter(({ path }) => path.length > 0)
-  .map(({ path }) => `      ${quoted(` ${path.join(' ')}`)}) path=${quoted(` ${path.join(' ')}`)} ;;`)
-  .join('\n')}
+${pathCases(program)}
     esac
   done
   case "$path" in
@@ -68,10 +73,7 @@ _parley() {
   local -a words_here
   for word in "\${words[@]:1:$((CURRENT - 2))}"; do
     case "$path $word" in
-${all(program)
-  .filter(({ path }) => path.length > 0)
-  .map(({ path }) => `      ${quoted(` ${path.join(' ')}`)}) path=${quoted(` ${path.join(' ')}`)} ;;`)
-  .join('\n')}
+${pathCases(program)}
     esac
   done
   case "$path" in

@@ -1,6 +1,5 @@
 /** The data of the pages in the words of mail: snake_case, ISO times, names as others address them (web.pages.json). */
 import type { Profile } from '../../core/agents/profiles.ts'
-import type { Contact } from '../../core/contacts/links.ts'
 import type { PageLease } from '../../core/pages/leases.ts'
 import type { PageProject } from '../../core/pages/projects.ts'
 import type { PageThread } from '../../core/pages/threads.ts'
@@ -44,18 +43,6 @@ export const toLease = (lease: PageLease) => ({
   ...toReservation(lease),
   state: lease.state,
   conflicts: lease.conflicts.map(({ id, agent, pattern }) => ({ id, agent, path_pattern: pattern })),
-})
-
-export const toContact = ({ from, to, status, reason, createdAt, updatedAt, expiresAt }: Contact) => ({
-  from: from.name,
-  from_project: from.project,
-  to: to.name,
-  to_project: to.project,
-  status,
-  reason,
-  created_ts: iso(createdAt),
-  updated_ts: iso(updatedAt),
-  expires_ts: isoOrNull(expiresAt),
 })
 
 /** The address of the next page, or null. */

@@ -1,6 +1,7 @@
 /** Mail as people are shown it, in the words of mail: pages and commands say it alike. */
 import type { Boxed } from '../../core/pages/agent-mail.ts'
 import type { RecipientState } from '../../core/pages/message.ts'
+import type { sendAsOverseer } from '../../core/pages/overseer.ts'
 import type { PageMessage, Who } from '../../core/pages/page-message.ts'
 import { toAttachment } from './attachments.ts'
 import { iso, isoOrNull } from './times.ts'
@@ -50,4 +51,15 @@ export const toRecipient = ({ name, project, kind, state, readAt, ackedAt }: Rec
   state,
   read_ts: isoOrNull(readAt),
   ack_ts: isoOrNull(ackedAt),
+})
+
+/** The answer to a message of a person. */
+export const toSentReceipt = ({ thread, sent, blocked }: Awaited<ReturnType<typeof sendAsOverseer>>) => ({
+  thread_id: thread ?? null,
+  sent: sent.map(({ project, messageId, recipients }) => ({
+    project,
+    message_id: messageId,
+    recipients: recipients.map(({ name }) => name),
+  })),
+  blocked,
 })

@@ -138,13 +138,6 @@ export function listFeedAfter(db: Reader, position: FeedPosition, limit: number)
   )
 }
 
-export async function findPosition(db: Reader, changeId: number): Promise<FeedPosition | undefined> {
-  const [row] = await db.all<FeedPosition>(
-    sql`SELECT ${feedOrder(db).tx} AS tx, id FROM changes WHERE id = ${changeId}`,
-  )
-  return row
-}
-
 /** All there are after a place, in any order: also those that a follower may not see yet. */
 export const listPending = (db: Reader, place: FeedPosition): Promise<Recorded[]> =>
   listRecorded(db, feedOrder(db).after(place))

@@ -2,8 +2,8 @@
 import { describe, expect } from 'vitest'
 import type { Hub } from '../../../src/core/hub/hub.ts'
 import { busDoor } from '../../../src/doors/bus/door.ts'
-import { lintDoor } from '../../../src/doors/mcp/lint.ts'
 import { shareBus } from '../../support/bus.ts'
+import { lintDoor } from '../../support/door-lint.ts'
 import { eras, type ToolResult } from '../../support/parley.ts'
 import { verifies } from '../../support/verifies.ts'
 

@@ -58,7 +58,7 @@ verifies('cli.leases.release', 'a person frees a lease, and its holder is told w
   const { stderr, code } = await fails('release', project, 'docs', '99999')
   expect({ stderr, code }).toEqual({
     code: 1,
-    stderr: expect.stringMatching(/^Nothing like that.*\n.*`parley file_res/),
+    stderr: expect.stringMatching(/^No such reservation.*\n.*`parley file_res/),
   })
   expect(await fails('release', project)).toMatchObject({ code: 2 })
 })

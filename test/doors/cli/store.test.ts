@@ -96,9 +96,7 @@ verifies('cli.store.none', 'where there is no store every command says so, and l
       args,
       code: 1,
       stdout: '',
-      stderr: expect.stringMatching(
-        /^There is no Parley store at .*mistyped.*\n.*STORAGE_ROOT.*`parley serve`.*\n$/,
-      ),
+      stderr: expect.stringMatching(/^There is no Parley store at .*mistyped.*\n.*STORAGE_ROOT.*`parley serve`.*\n$/),
     })
     expect(run.stderr).not.toContain('file_reservations')
     expect(existsSync(storage)).toBe(false)

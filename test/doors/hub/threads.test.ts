@@ -2,7 +2,7 @@
 import { describe, expect } from 'vitest'
 import type { Hub } from '../../../src/core/hub/hub.ts'
 import { hubDoor } from '../../../src/doors/hub/door.ts'
-import { lintDoor } from '../../../src/doors/mcp/lint.ts'
+import { lintDoor } from '../../support/door-lint.ts'
 import { hubDoorOf, type ThreadShape, threadUri } from '../../support/hub-door.ts'
 import {
   bareEnv,

@@ -4,7 +4,7 @@ import type { Hub } from '../../../src/core/hub/hub.ts'
 import type { About } from '../../../src/doors/mail/about.ts'
 import { clusters, offers } from '../../../src/doors/mail/clusters.ts'
 import { mailDoor } from '../../../src/doors/mail/door.ts'
-import { lintDoor } from '../../../src/doors/mcp/lint.ts'
+import { lintDoor } from '../../support/door-lint.ts'
 import { callTool, connectClient, eras, shareServer } from '../../support/parley.ts'
 import { verifies } from '../../support/verifies.ts'
 

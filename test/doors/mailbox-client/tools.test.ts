@@ -1,7 +1,7 @@
 /** `parley mailbox` as its hosts use it: a process of its own that the official client started, against a real server. */
 import { describe, expect } from 'vitest'
 import { mailboxClientDoor } from '../../../src/doors/mailbox-client/door.ts'
-import { lintDoor } from '../../../src/doors/mcp/lint.ts'
+import { lintDoor } from '../../support/door-lint.ts'
 import { pair, register, startMailbox, unreadOf } from '../../support/mailbox-client.ts'
 import { eras, mailbox, shareServer } from '../../support/parley.ts'
 import { freshName } from '../../support/post.ts'

@@ -2,7 +2,7 @@
 import { describe, expect } from 'vitest'
 import type { Hub } from '../../../src/core/hub/hub.ts'
 import { mailboxDoor } from '../../../src/doors/mailbox/door.ts'
-import { lintDoor } from '../../../src/doors/mcp/lint.ts'
+import { lintDoor } from '../../support/door-lint.ts'
 import { connectClient, eras, mailbox, shareServer, waitingCalls } from '../../support/parley.ts'
 import { verifies } from '../../support/verifies.ts'
 

@@ -238,7 +238,7 @@ describe('Leases', () => {
       const { names, alice, bob } = pair()
       await alice.send(names[1], 'popped', 'x')
       await bob.check()
-      const invented = { code: 'INVALID_ARGUMENT', message: expect.stringMatching(/is no lease of message "[xyz]"/) }
+      const invented = { code: 'INVALID_ARGUMENT', message: expect.stringMatching(/is not a lease of message "[xyz]"/) }
       await expect(bob.ack('x', 'made-up')).rejects.toMatchObject(invented)
       await alice.send(names[1], 'lent', 'y')
       await alice.send(names[1], 'lent too', 'z')

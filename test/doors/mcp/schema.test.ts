@@ -2,10 +2,10 @@
 import { fromJsonSchema } from '@modelcontextprotocol/server'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
-import { lintDoor } from '../../../src/doors/mcp/lint.ts'
 import { advertise } from '../../../src/doors/mcp/protocol/service.ts'
 import { inputSchema, outputSchema } from '../../../src/doors/mcp/schema.ts'
 import { type Door, defineTool, type Tool } from '../../../src/doors/mcp/table.ts'
+import { lintDoor } from '../../support/door-lint.ts'
 import { verifies } from '../../support/verifies.ts'
 import { fixtureDoor, World } from './door.ts'
 

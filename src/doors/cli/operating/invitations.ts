@@ -56,7 +56,9 @@ export const inviteCommand = (open: Open, reach: () => Reach, screen: Screen): C
         ),
       )
       .addOption(
-        new Option('--expires <time>', 'how long the line works: 30m, 24h, 7d').argParser(duration).default(units.d, '24h'),
+        new Option('--expires <time>', 'how long the line works: 30m, 24h, 7d')
+          .argParser(duration)
+          .default(units.d, '24h'),
       ),
     'invite bob',
     'invite GreenCastle --project /srv/code/web --expires 7d',

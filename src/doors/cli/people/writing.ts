@@ -3,6 +3,7 @@ import type { Command } from 'commander'
 import { limits } from '../../../base/limits.ts'
 import { sendAsOverseer } from '../../../core/pages/overseer.ts'
 import { answerMessage } from '../../../core/pages/person-answers.ts'
+import { toSentReceipt } from '../../words/page-mail.ts'
 import { atLeast, type Open, outJson } from '../commands.ts'
 import { harmlessLine } from '../terminal/harmless.ts'
 import type { Screen } from '../terminal/screen.ts'
@@ -33,7 +34,7 @@ export function sendCommand(open: Open, screen: Screen): Command {
       const recipients = to.split(',').flatMap((name) => (name.trim() === '' ? [] : [name.trim()]))
       const body = await typedText(screen, words, limits.bodyBytes)
       const sent = await sendAsOverseer(hub, caller, { recipients, project, subject, thread, body })
-      if (json) return outJson(screen, toReceipt(sent))
+      if (json) return outJson(screen, toSentReceipt(sent))
       for (const one of sent.sent) {
         const names = one.recipients.map((who) => `${who.name}@${who.project}`).join(', ')
         await screen.out(`${harmlessLine(`Sent #${one.messageId} to ${names} as HumanOverseer.`)}\n`)
@@ -43,17 +44,6 @@ export function sendCommand(open: Open, screen: Screen): Command {
     }),
   )
 }
-
-/** In the words of the form of the pages. */
-const toReceipt = ({ thread, sent, blocked }: Awaited<ReturnType<typeof sendAsOverseer>>) => ({
-  thread_id: thread ?? null,
-  sent: sent.map(({ project, messageId, recipients }) => ({
-    project,
-    message_id: messageId,
-    recipients: recipients.map(({ name }) => name),
-  })),
-  blocked,
-})
 
 export function replyCommand(open: Open, screen: Screen): Command {
   const says = 'answer a message as the human overseer, to all who take part in its thread'

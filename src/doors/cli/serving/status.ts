@@ -12,11 +12,14 @@ interface Server {
   readonly started: string
 }
 
-interface Status {
+export interface Status {
   readonly version: string
   readonly servers: readonly (Server & { readonly ready: boolean; readonly waiting?: number })[]
+  /** The engine, and the file or the host and database. */
   readonly store: string
+  /** Of the database and the archives; undefined where they are on another machine. */
   readonly bytes?: number
+  /** Messages that their recipients have not read; undefined where no server is there to ask. */
   readonly unread?: number
 }
 

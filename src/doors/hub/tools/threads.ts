@@ -68,12 +68,12 @@ export const threadTools = (hub: Hub) => [
     name: 'apm2.grant.create',
     title: 'Grant an agent access to a thread',
     description:
-      'Let another agent read a thread you take part in, or read and write in it, for a time. It sees what you see of it. The operator also lets agents call the tools of a bridged server.',
+      'Let another agent read a thread you take part in, or read and write in it, for a time. It sees what you see of it. The operator also lets agents call the tools of a remote MCP server.',
     cluster: 'grants',
     input: z.strictObject({
       agent: agentAddress.describe('The agent.'),
       thread: threadKey.optional().describe('The thread.'),
-      server: clientId.optional().describe('Instead of thread: a bridged server; for the operator.'),
+      server: clientId.optional().describe('Instead of thread: a remote MCP server; for the operator.'),
       can: z.enum(['read', 'write', 'call']).optional().describe('Of a thread read or write; of a server call.'),
       ttl_seconds: z.number().min(1).max(longestGrantSeconds).default(usualGrantSeconds).describe('For how long.'),
     }),

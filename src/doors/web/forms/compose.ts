@@ -1,5 +1,6 @@
 /** The composer was sent: a preview, or one message in each project (web.forms.compose). */
 import { sendAsOverseer, withPreamble } from '../../../core/pages/overseer.ts'
+import { toSentReceipt } from '../../words/page-mail.ts'
 import type { Submit } from '../forms.ts'
 import { at, withQuery } from '../site.ts'
 import { checkedBy } from './faults.ts'
@@ -8,7 +9,7 @@ export const submit: Submit = async ({ visit: { hub, caller }, params, fields })
   const body = fields.get('body_md') ?? ''
   if (fields.get('action') === 'preview')
     return { preview: true, receipt: { preview: true, body_md: withPreamble(body) } }
-  const { thread, sent, blocked } = await checkedBy(
+  const done = await checkedBy(
     sendAsOverseer(hub, caller, {
       recipients: fields.getAll('recipients').filter((name) => name !== ''),
       project: params.project,
@@ -17,18 +18,10 @@ export const submit: Submit = async ({ visit: { hub, caller }, params, fields })
       thread: fields.get('thread_id') || undefined,
     }),
   )
-  const [first] = sent
+  const [first] = done.sent
   const page = first === undefined ? '/mail' : at(first.project, 'message', first.messageId)
   return {
-    see: withQuery(sent.length > 1 ? '/mail' : page, { done: 'sent' }),
-    receipt: {
-      thread_id: thread ?? null,
-      sent: sent.map(({ project, messageId, recipients }) => ({
-        project,
-        message_id: messageId,
-        recipients: recipients.map(({ name }) => name),
-      })),
-      blocked,
-    },
+    see: withQuery(done.sent.length > 1 ? '/mail' : page, { done: 'sent' }),
+    receipt: toSentReceipt(done),
   }
 }

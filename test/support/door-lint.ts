@@ -1,8 +1,8 @@
 /** Finds tools that real clients would silently drop or rename; used by the tests of every door. */
-import { isRecord, type Json } from './protocol/json.ts'
-import { inputSchema, outputSchema } from './schema.ts'
-import type { Door } from './table.ts'
-import { parseTemplate } from './uri.ts'
+import { isRecord, type Json } from '../../src/doors/mcp/protocol/json.ts'
+import { inputSchema, outputSchema } from '../../src/doors/mcp/schema.ts'
+import type { Door } from '../../src/doors/mcp/table.ts'
+import { parseTemplate } from '../../src/doors/mcp/uri.ts'
 
 const name = /^[A-Za-z0-9_.-]{1,64}$/
 const limits = { description: 1000, instructions: 2000 } as const
