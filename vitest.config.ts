@@ -1,8 +1,9 @@
-/** How the tests run: three files at a time, with one PostgreSQL server and one browser for all of them. */
+/** How the tests run: four files at a time, the slow ones first, with one PostgreSQL server and one browser for all of them. */
 import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
 import { memoryFolder } from './test/support/memory-folder.ts'
 import { requirementsReporter } from './test/support/requirements-reporter.ts'
+import { SlowestFirst } from './test/support/slowest-first.ts'
 import { slowestReporter } from './test/support/slowest-reporter.ts'
 
 // os.tmpdir() asks for it, here and in every process that a test starts.
@@ -20,7 +21,9 @@ export default defineConfig({
     pool: 'forks',
     // Files share their imports: a worker of its own took each 300 ms, and the server's modules as long again.
     isolate: false,
-    maxWorkers: 3,
+    // Two cores are busy with four: a file waits for a third of its time.
+    maxWorkers: 4,
+    sequence: { sequencer: SlowestFirst },
     testTimeout: 30_000,
     hookTimeout: 30_000,
     // What is waited for comes at once, or on a busy machine after a while: a second said more of the machine than of Parley.

@@ -56,7 +56,7 @@ describe('A repository', () => {
           expect(await git(folder, ['status', '--porcelain'])).toBe('')
           expect(await git(folder, ['fsck', '--full', '--strict', '--no-dangling'])).toBe('')
         }),
-        { numRuns: 12 },
+        { numRuns: 8 },
       )
     },
     120_000,

@@ -93,8 +93,11 @@ verifies('access.verbs.doors', 'nothing that a door offers is left out', async (
   expect(Object.keys(routes).filter((path) => !tried.has(path) && !openToAll.test(path))).toEqual([])
 })
 
-eachEngine('Through the doors', (open) => {
-  for (const of of Object.keys(cases) as Case[])
+/** What a verb may is the same on both engines, as access.test.ts shows; here it is the doors that are looked at. */
+const onPostgres: readonly Case[] = ['operator', 'another', 'auditor']
+
+eachEngine('Through the doors', (open, dialect) => {
+  for (const of of dialect === 'postgres' ? onPostgres : (Object.keys(cases) as Case[]))
     verifies(
       'access.verbs.doors',
       `${cases[of]}: each tool, resource and route does what its verb may`,

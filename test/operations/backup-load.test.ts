@@ -33,7 +33,7 @@ eachEngine('A backup under load', (open) => {
       }
       while (sent.length < before) await next()
       const here = repositoryOf(parley.storage, slug)
-      await expect.poll(() => here.subjects().catch(() => []), { timeout: 20_000 }).not.toEqual([])
+      await expect.poll(() => here.subjects().catch(() => []), { timeout: 20_000, interval: 200 }).not.toEqual([])
       let going = true
       const load = (async () => {
         while (going) await next()

@@ -9,12 +9,12 @@ import { mailbox, serveHere, startParley, temporaryFolder } from '../support/par
 import { uriOf } from '../support/pictures.ts'
 import { verifies } from '../support/verifies.ts'
 
-const total = 300
+const total = 120
 
 eachEngine('The archive', (open) => {
   verifies(
     ['mail.archive.killed', 'mail.archive.sound'],
-    'is whole soon after a restart, though the server was killed in the middle of 300 sends',
+    'is whole soon after a restart, though the server was killed in the middle of 120 sends',
     async () => {
       const storage = await temporaryFolder()
       const options = { storage, env: { DATABASE_URL: (await open()).url, ...archived } }
@@ -60,7 +60,7 @@ eachEngine('The archive', (open) => {
       const attached = async () =>
         (await files().catch(() => [])).filter((path) => path.startsWith('attachments/')).sort()
       const paths: (string | undefined)[] = []
-      for (let n = 0; n < 12; n++) {
+      for (let n = 0; n < 6; n++) {
         const sent = await desk.send({ attachment_paths: [uriOf('application/zip', randomBytes(1_000_000))] })
         paths.push((sent as unknown as { attachments: { path: string }[] }).attachments[0]?.path)
       }

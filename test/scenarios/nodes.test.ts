@@ -10,7 +10,7 @@ import { startPostgres } from '../support/postgres.ts'
 import { verifies } from '../support/verifies.ts'
 
 /** Of traffic before the fault, and as much after it: NODES_SECONDS=30 npm test -- test/scenarios/nodes.test.ts */
-const halfMs = 1000 * Number(process.env.NODES_SECONDS ?? 1)
+const halfMs = 1000 * Number(process.env.NODES_SECONDS ?? 0.5)
 const limitMs = 60_000 + 4 * halfMs
 
 /** A server of its own: others must not feel it die. */

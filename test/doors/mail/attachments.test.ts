@@ -165,8 +165,8 @@ describe('Attachments', () => {
       const loaded = () => /libvips/.test(readFileSync(`/proc/${child.child.pid}/maps`, 'utf8'))
       await send({})
       if (process.platform === 'linux') expect(loaded()).toBe(false)
-      // 12 megapixels.
-      await writeFile(join(project_key, 'large.jpg'), await noise(1000, 750).resize(4000, 3000).jpeg().toBuffer())
+      // 6 megapixels.
+      await writeFile(join(project_key, 'large.jpg'), await noise(700, 525).resize(2800, 2100).jpeg().toBuffer())
       let done = false
       const sending = send({ attachment_paths: ['large.jpg'] }).finally(() => {
         done = true
@@ -179,7 +179,7 @@ describe('Attachments', () => {
       }
       expect((await sending).attachments).toEqual([file])
       if (process.platform === 'linux') expect(loaded()).toBe(false)
-      // It takes a second or more; were they held up, one would be answered at most.
+      // It takes half a second or more; were they held up, one would be answered at most.
       expect(answered).toBeGreaterThan(10)
     },
   )
