@@ -1,4 +1,5 @@
 /** `parley bus`: the bus door over stdin and stdout, for one client. It ends when stdin does. */
+import type { Readable, Writable } from 'node:stream'
 import { HubError } from '../base/errors.ts'
 import type { Log } from '../base/log.ts'
 import { processHolder, releaseNames } from '../core/access/holders.ts'
@@ -8,6 +9,7 @@ import { processScope } from '../doors/bus/holder.ts'
 import { createEngine } from '../doors/mcp/protocol/engine.ts'
 import { serveStdio } from '../doors/mcp/stdio/serve.ts'
 import { Usage } from '../doors/mcp/usage.ts'
+import type { Config } from '../settings/all.ts'
 import type { Settings } from '../settings/read.ts'
 import { llmOf } from './llm.ts'
 import { ChangesMissing } from './loss.ts'
@@ -18,6 +20,20 @@ import { version } from './version.ts'
 export async function bus({ config, warnings }: Settings, project: string | undefined): Promise<void> {
   const log = openLog(config)
   for (const warning of warnings) log.warn(warning)
+  const { stdin, stdout } = process
+  // A signal ends it as the end of stdin does: waits end, names are freed.
+  process.once('SIGINT', () => stdin.destroy()).once('SIGTERM', () => stdin.destroy())
+  await runBus(config, log, { project, stdin, stdout })
+}
+
+export interface BusStreams {
+  readonly project?: string | undefined
+  readonly stdin: Readable
+  readonly stdout: Writable
+}
+
+/** Everything of it but the process around it, until stdin ends. */
+export async function runBus(config: Config, log: Log, { project, stdin, stdout }: BusStreams): Promise<void> {
   const db = await openDatabase(config).catch((error) => refuseCalls(error, log))
   const hub = await openOn(db, config, log, { llm: await llmOf(config, log) })
   const caller = await ownCaller(hub, config)
@@ -31,9 +47,7 @@ export async function bus({ config, warnings }: Settings, project: string | unde
     version,
     usage: new Usage({ noting: config.TOOLS_LOG_ENABLED }),
   })
-  // A signal ends it as the end of stdin does: waits end, names are freed.
-  process.once('SIGINT', () => process.stdin.destroy()).once('SIGTERM', () => process.stdin.destroy())
-  await serveStdio(busDoor(hub, version), scope, { engine, caller })
+  await serveStdio(busDoor(hub, version), scope, { engine, caller, stdin, stdout })
   await releaseNames(hub, caller, processHolder(scope.process)).catch((error: unknown) =>
     log.debug({ err: error }, 'names were not freed'),
   )

@@ -1,12 +1,19 @@
 /** Servers and bus processes that start on what a death inside of a checkpoint left, and servers killed while their log grows. */
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { PassThrough } from 'node:stream'
+import { pino } from 'pino'
 import { expect } from 'vitest'
+import { runBus } from '../../src/app/bus.ts'
+import { loadConfig } from '../../src/settings/read.ts'
 import { startBus } from '../support/bus.ts'
 import { type Death, deaths, imageOf, leaveDead, pagesOf } from '../support/checkpoints.ts'
 import { parleyCommand } from '../support/cli.ts'
-import { mailbox, serveHere, startParley, temporaryFolder } from '../support/parley.ts'
+import { bareEnv, mailbox, serveHere, startParley, temporaryFolder } from '../support/parley.ts'
 import { verifies } from '../support/verifies.ts'
+
+const first = '0 '.repeat(1_000)
 
 /** Mail in the log of a store, as of a moment when nobody wrote. */
 async function logged() {
@@ -15,34 +22,77 @@ async function logged() {
   const bus = await startBus({ storage: server.storage })
   const topic = await bus.join('ann', 'news')
   await bus.send(topic, 'one', 'two')
-  return imageOf(join(server.storage, 'parley.sqlite3'))
+  return { topic, image: imageOf(join(server.storage, 'parley.sqlite3')) }
+}
+
+const times = 200
+
+/** A store that is laid out as it was left by one death after the other. */
+async function graveyard() {
+  const { topic, image } = await logged()
+  const storage = await temporaryFolder()
+  const file = join(storage, 'parley.sqlite3')
+  return {
+    storage,
+    topic,
+    pages: pagesOf(image).length,
+    all: deaths(image, times),
+    /** The number goes too: what the round before has acknowledged is not in this image. */
+    begin(death: Death) {
+      leaveDead(file, image, death)
+      rmSync(`${file}-acknowledged`, { force: true })
+    },
+  }
+}
+
+/** `parley bus` without a process: the same composition, on streams of its own. Answers what was asked, in order. */
+async function busAnswers(storage: string, calls: readonly { name: string; arguments: object }[]): Promise<string> {
+  const [stdin, stdout] = [new PassThrough(), new PassThrough()]
+  const running = runBus(loadConfig(bareEnv(storage, {})), pino({ level: 'silent' }), { stdin, stdout })
+  const answers = createInterface(stdout)[Symbol.asyncIterator]()
+  let last = ''
+  for (const [id, params] of calls.entries()) {
+    stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id, method: 'tools/call', params })}\n`)
+    last = (await answers.next()).value ?? ''
+  }
+  stdin.end()
+  await running
+  return last
 }
 
 verifies(
   'serve.store.checkpoint',
-  'servers, bus processes and doctor take what is left of it at every kind of step',
+  `server and bus start on what each of ${times} deaths has left, and miss nothing`,
   async () => {
-    const image = await logged()
-    const pages = pagesOf(image).length
-    const all = deaths(image, 200)
+    const { storage, topic, all, begin } = await graveyard()
+    for (const death of all) {
+      begin(death)
+      const server = await serveHere({ storage, env: { ARCHIVE_ENABLED: 'false' } })
+      expect(await mailbox(server, 'bob').check(), JSON.stringify(death)).toMatchObject({ content: first })
+      await server.stop()
+      begin(death)
+      const read = await busAnswers(storage, [
+        { name: 'topic_join', arguments: { agent_name: 'bob', name: 'news' } },
+        { name: 'sync', arguments: { topic_id: topic, wait_seconds: 0 } },
+      ])
+      expect(read, JSON.stringify(death)).toMatch(/"received_count":2/)
+    }
+  },
+  120_000,
+)
+
+verifies(
+  'serve.store.checkpoint',
+  'processes of servers and of the bus, and doctor, take what is left of it at every kind of step',
+  async () => {
+    const { storage, pages, all, begin } = await graveyard()
     // The header page half written, the first pages, the middle, the end; each with another index.
     const chosen = [1, 2, 3, pages, pages + 1, 2 * pages - 1, 2 * pages].flatMap((n) => all[n] ?? [])
-    const storage = await temporaryFolder()
-    const file = join(storage, 'parley.sqlite3')
-    /** The number goes too: what the round before has acknowledged is not in this image. */
-    const begin = (death: Death) => {
-      leaveDead(file, image, death)
-      rmSync(`${file}-acknowledged`, { force: true })
-    }
     for (const death of chosen) {
       begin(death)
       const { stdout } = await parleyCommand({ storage }, ['doctor', '--json'], { env: { HTTP_PORT: '0' } })
       const { findings } = JSON.parse(stdout) as { findings: { check: string; status: string }[] }
       expect(findings.filter(({ check }) => check === 'database')).toMatchObject([{ status: 'ok' }])
-      begin(death)
-      const server = await serveHere({ storage })
-      expect(await mailbox(server, 'bob').check()).toMatchObject({ content: '0 '.repeat(1_000) })
-      await server.stop()
     }
     for (const death of chosen.slice(0, 3)) {
       begin(death)
@@ -50,6 +100,12 @@ verifies(
       const topic = await bus.join('bob', 'news')
       expect(await bus.read(topic)).toEqual(['one', 'two'])
       await bus.kill('SIGKILL')
+    }
+    for (const death of chosen.slice(3, 5)) {
+      begin(death)
+      const server = await startParley({ storage })
+      expect(await mailbox(server, 'bob').check()).toMatchObject({ content: first })
+      await server.end('SIGKILL')
     }
   },
   120_000,

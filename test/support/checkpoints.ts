@@ -22,8 +22,16 @@ interface Page {
   readonly content: Buffer
 }
 
+const known = new WeakMap<Image, Page[]>()
+
 /** The newest content of each page in the log, in the order in which a checkpoint copies them. */
-export function pagesOf({ log }: Image): Page[] {
+export function pagesOf(image: Image): Page[] {
+  const pages = known.get(image) ?? pagesIn(image)
+  known.set(image, pages)
+  return pages
+}
+
+function pagesIn({ log }: Image): Page[] {
   const pageSize = log.readUInt32BE(8)
   const salts = log.subarray(16, 24)
   const pages = new Map<number, Buffer>()
@@ -49,15 +57,14 @@ export function leaveDead(file: string, image: Image, { copied, torn, index }: D
   const whole = pages.slice(0, copied)
   const next = torn ? pages[copied] : undefined
   const half = next && { number: next.number, content: next.content.subarray(0, next.content.length / 2) }
-  let { main } = image
-  for (const { number, content } of half === undefined ? whole : [...whole, half]) {
-    const pageSize = pages[0]?.content.length ?? 0
-    const at = (number - 1) * pageSize
-    const grown = Buffer.alloc(Math.max(main.length, at + content.length))
-    main.copy(grown)
-    content.copy(grown, at)
-    main = grown
-  }
+  const pageSize = pages[0]?.content.length ?? 0
+  const copies = (half === undefined ? whole : [...whole, half]).map(({ number, content }) => ({
+    at: (number - 1) * pageSize,
+    content,
+  }))
+  const main = Buffer.alloc(Math.max(image.main.length, ...copies.map(({ at, content }) => at + content.length)))
+  image.main.copy(main)
+  for (const { at, content } of copies) content.copy(main, at)
   writeFileSync(file, main)
   writeFileSync(`${file}-wal`, image.log)
   rmSync(`${file}-shm`, { force: true })
