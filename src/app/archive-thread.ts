@@ -27,15 +27,8 @@ async function archive(): Promise<void> {
   const rest = stayAlive()
   const hub = await openOn(await openDatabase(config), config, log)
   const folder = archiveFolder(config)
-  const lost = lostRepositories(folder)
   const kept = new Archive(folder, { author: authorOf(config), newId: hub.ids.short() })
-  if (lost.length > 0) {
-    log.warn(
-      { folder, projects: lost, event: 'archive_lost' },
-      'the archives of projects are gone; everything is archived anew from the database',
-    )
-    kept.setPlace(undefined)
-  }
+  if (lostRepositories(folder).length > 0) kept.setPlace(undefined)
   const stop = keepArchive(hub, kept)
   parentPort?.on('message', (word: 'look' | 'stop') => {
     if (word === 'look') return wakeFollowers(hub)

@@ -1,6 +1,7 @@
 /** The archive of a server: a thread of its own, so that no request waits for it. */
 
 import { Worker } from 'node:worker_threads'
+import { findTrouble } from '../archive/archive.ts'
 import { pause, systemClock } from '../base/clock.ts'
 import { archiveLimits } from '../base/heap.ts'
 import type { LogLine } from '../base/log.ts'
@@ -8,6 +9,7 @@ import { moduleBeside } from '../base/modules.ts'
 import type { Hub } from '../core/hub/hub.ts'
 import { keepLooking } from '../core/hub/keep-looking.ts'
 import type { Config } from '../settings/all.ts'
+import { archiveFolder } from './archive-place.ts'
 
 /** A thread that fails is started anew after this, and later each time. */
 const [againMs, longestMs] = [10_000, 600_000]
@@ -20,8 +22,13 @@ const gatherMs = 100
 
 const program = moduleBeside(import.meta.url, 'archive-thread')
 
-/** Until the returned function is called. */
-export function startArchiving(hub: Hub, config: Config): () => Promise<void> {
+export interface Archiving {
+  /** Sentences for people about an archive that is not whole; mail works without it. */
+  trouble(): readonly string[]
+  stop(): Promise<void>
+}
+
+export function startArchiving(hub: Hub, config: Config): Archiving {
   const { log } = hub
   let stopped = false
   let failures = 0
@@ -55,14 +62,27 @@ export function startArchiving(hub: Hub, config: Config): () => Promise<void> {
       return 'rest'
     },
   })
-  return async () => {
-    stopped = true
-    await passing.stop()
-    cancel()
-    thread.ref()
-    thread.postMessage('stop')
-    const late = await Promise.race([running, pause(stopMs).then(() => true)])
-    if (late) log.warn('the archive is not done; it goes on at the next start')
-    await thread.terminate()
+  return {
+    trouble() {
+      const found = findTrouble(archiveFolder(config))
+      if (found === undefined) return []
+      // Where nothing is sent the thread does not look.
+      if (found === 'gone') thread.postMessage('look')
+      return [
+        found === 'gone'
+          ? 'The archive is gone from its folder; it is made anew from the database.'
+          : 'The archive is being made anew from the database.',
+      ]
+    },
+    async stop() {
+      stopped = true
+      await passing.stop()
+      cancel()
+      thread.ref()
+      thread.postMessage('stop')
+      const late = await Promise.race([running, pause(stopMs).then(() => true)])
+      if (late) log.warn('the archive is not done; it goes on at the next start')
+      await thread.terminate()
+    },
   }
 }

@@ -54,7 +54,7 @@ import { mountSockets } from '../doors/post/sockets/mount.ts'
 import { mountWeb } from '../doors/web/door.ts'
 import type { Config } from '../settings/all.ts'
 import type { Settings } from '../settings/read.ts'
-import { startArchiving } from './archiving.ts'
+import { type Archiving, startArchiving } from './archiving.ts'
 import { banner, notReady } from './banner.ts'
 import { guardInstallation } from './guard-steering.ts'
 import { choresOf } from './housekeeping.ts'
@@ -151,6 +151,7 @@ export async function startServer(config: Config, log: Log, { acceptLoss = false
     const wrongKeys = createWrongKeys(config.HTTP_WRONG_KEYS_PER_MINUTE, clock, (guessing, wrong) =>
       guess(hub, itself, guessing, async () => ({ wrong })),
     )
+    let archiving: Archiving | undefined
     const app = createApp({
       wrongKeys,
       host: config.HTTP_HOST,
@@ -164,6 +165,7 @@ export async function startServer(config: Config, log: Log, { acceptLoss = false
       requestsShown: config.HTTP_REQUEST_LOG_ENABLED,
       metrics,
       ready: () => hub.ready(),
+      warnings: () => archiving?.trouble() ?? [],
       refresh: async () => {
         metrics.waiting.set(countWaiters(hub))
         metrics.unread.set(await countUnread(hub))
@@ -185,7 +187,8 @@ export async function startServer(config: Config, log: Log, { acceptLoss = false
     })
     mountDoor(app, { engine, path: hubPath, door: hubDoor(hub), scope: hubScope })
     await listen(app, { host: config.HTTP_HOST, port: config.HTTP_PORT }).catch(explainListen(config))
-    const rest = missing === undefined ? startBackground(hub, config) : { archive: noRest, others: [] }
+    const others = missing === undefined ? startBackground(hub, config) : []
+    if (missing === undefined && config.ARCHIVE_ENABLED) archiving = startArchiving(hub, config)
     const endSnapshots = config.TOOL_METRICS_EMIT_ENABLED
       ? emitUsage(usage, { clock, log, ms: config.TOOL_METRICS_EMIT_INTERVAL_SECONDS * 1000 })
       : () => {}
@@ -206,8 +209,8 @@ export async function startServer(config: Config, log: Log, { acceptLoss = false
           cutOff()
         })
         endSnapshots()
-        await Promise.all([app.close(), rest.archive()])
-        for (const stop of rest.others) await stop()
+        await Promise.all([app.close(), archiving?.stop()])
+        for (const stop of others) await stop()
         await hub.close()
       },
     }
@@ -217,17 +220,12 @@ export async function startServer(config: Config, log: Log, { acceptLoss = false
   }
 }
 
-const noRest = async () => {}
-
 /** Starts the background work of a server; each returned function ends one piece of it. */
 function startBackground(hub: Hub, config: Config) {
   // Deletions that were cut off go on; nobody waits for them.
   finishRemovals(hub).catch((error: unknown) => hub.log.warn({ err: error }, 'a deleted topic is not gone yet'))
   void fileAll(hub)
-  return {
-    others: [keepSearchable(hub), keepCounting(hub), keepRelating(hub), keepChores(hub, choresOf(config))],
-    archive: config.ARCHIVE_ENABLED ? startArchiving(hub, config) : noRest,
-  }
+  return [keepSearchable(hub), keepCounting(hub), keepRelating(hub), keepChores(hub, choresOf(config))]
 }
 
 /** The port is the one it got, which with HTTP_PORT=0 is known only now. */

@@ -63,6 +63,14 @@ export function lostRepositories(folder: string): string[] {
   return [...new Set([...listedProjects(folder), ...withFiles])].filter((slug) => !hasRepository(folder, slug))
 }
 
+/** What is amiss with the archive as a whole, by two small files: whether it is gone, or being made anew. */
+export function findTrouble(folder: string): 'gone' | 'unfinished' | undefined {
+  if (listedProjects(folder).length === 0) return undefined
+  const state = readState(folder)
+  if (state === undefined) return 'gone'
+  return state.place === undefined ? 'unfinished' : undefined
+}
+
 /** Whether all files are checked out as of the newest commits. */
 export const isAllShown = (folder: string): boolean =>
   projectFolders(folder).every((slug) => isShown(join(folder, slug)))

@@ -110,7 +110,8 @@ export function openRemote({ name, settings, version, clock, log }: RemoteOption
     }
     readAt = clock.monotonic()
     const missing = allow.filter((one) => !found.some((tool) => tool.name === one))
-    if (missing.length > 0) log.warn({ server: name, missing }, 'a remote MCP server has not all tools that are allowed')
+    if (missing.length > 0)
+      log.warn({ server: name, missing }, 'a remote MCP server has not all tools that are allowed')
     const wanted = new Set(allow)
     tools = toolsOf(found.filter((tool) => wanted.has(tool.name)))
   }
@@ -132,7 +133,10 @@ export function openRemote({ name, settings, version, clock, log }: RemoteOption
           annotations: plainAnnotations(known ? tool.annotations : undefined),
         })
       else if (known)
-        log.warn({ server: name }, 'a tool of a remote MCP server is left out: its name does not fit, or is there twice')
+        log.warn(
+          { server: name },
+          'a tool of a remote MCP server is left out: its name does not fit, or is there twice',
+        )
     }
     return [...chosen.values()]
   }

@@ -83,6 +83,17 @@ verifies(
     await server.printed(/the archive of commons is gone/)
     const subjects = () => (repository.exists() ? repository.subjects().catch(() => []) : [])
     await expect.poll(async () => (await subjects()).length, { timeout: 20_000 }).toBeGreaterThan(7)
+    await repository.sound()
+    // All of it, and nobody writes: whoever asks for readiness is told, and sets the server to it.
+    const asked = () => fetch(`${server.url}/health/readiness`).then(async (answer) => (await answer.json()) as object)
+    expect(await asked()).toEqual({ status: 'ready' })
+    const before = await repository.tree()
+    lose('')
+    expect(await asked()).toEqual({ status: 'ready', warnings: [expect.stringMatching(/archive is gone/)] })
+    await server.printed(/(archive_lost[\s\S]*){3}/)
+    const now = async () => (repository.exists() ? repository.tree().catch(() => undefined) : undefined)
+    await expect.poll(now, { timeout: 20_000 }).toBe(before)
+    await expect.poll(asked, { timeout: 20_000 }).toEqual({ status: 'ready' })
     await server.end()
     expect(await findings(storage)).toMatchObject([{ status: 'ok' }])
   },

@@ -33,7 +33,7 @@ export const archive = [
   { id: 'cli.archive.file', spec: 'DECISIONS mail 12', says: '`archive rebuild` puts a file aside that stands where the folder of the archive should be.' },
   { id: 'cli.archive.verify', spec: 'DECISIONS mail 12', says: '`archive verify` finds a missing file, a changed byte, a foreign commit, a lost object: exit code 1.' },
   { id: 'cli.archive.rebuild', spec: 'DECISIONS mail 12', says: '`archive rebuild` mends each of them, also beside a running server.' },
-  { id: 'mail.archive.lost', spec: 'DECISIONS mail 12', says: 'An archive that is gone, in part or whole, is told by doctor, verify and the log, and made anew.' },
+  { id: 'mail.archive.lost', spec: 'DECISIONS mail 12', says: 'An archive that is gone, in part or whole, is told by doctor, the log and readiness, and made anew.' },
   { id: 'cli.archive.files', spec: 'DECISIONS mail 12', says: '`archive verify` compares attachments too, `archive rebuild` restores them.' },
   { id: 'mail.archive.gives-way', spec: 'DESIGN One write', says: 'Where mail comes faster than it is archived, the archive waits for a lull, ten seconds at most.' },
   { id: 'mail.archive.killed', spec: 'DESIGN One write', says: 'After kill -9 at any moment the archive is whole soon after the next start, each mail once.' },

@@ -22,6 +22,7 @@ export const post = [
   { id: 'post.approve.unknown', spec: 'post.md §3.3', says: 'A code that no pending request has, or that was used, is 404.' },
   { id: 'post.code.expires', spec: 'DECISIONS post 3', says: 'A code is 410 after CONNECTION_CODE_TTL_SECONDS, and the request can be made again.' },
   { id: 'post.code.guesses', spec: 'DECISIONS post 3', says: 'After ten wrong codes within a minute approving is 429 with Retry-After.' },
+  { id: 'post.code.budget', spec: 'DECISIONS post 3', says: 'Wrong guesses from many addresses cost at most 50 commits a second after 500; those refused count too.' },
   { id: 'post.code.at-once', spec: 'DECISIONS post 3', says: 'Wrong codes, logins and keys are counted in the store: at once, by several processes or across a restart.' },
   { id: 'post.code.hidden', spec: 'DECISIONS post 3', says: 'With CONNECTION_CODE_VISIBLE=false the code alone approves; without one, the key of the target does.' },
   { id: 'post.pending.listed', spec: 'DECISIONS post 8', says: 'Requests to an agent are in its inbox and at GET /connections/pending until they end.' },

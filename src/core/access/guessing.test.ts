@@ -68,6 +68,35 @@ eachEngine('Wrong guesses', (open) => {
   })
 
   verifies(
+    'post.code.budget',
+    'of as many guessers as there are addresses cost a bounded number of commits',
+    async () => {
+      const database = await open()
+      const clock = new TestClock()
+      const hub = await openTestHub(await database.connect(), { clock })
+      let looked = 0
+      const from = (address: string, right = false) =>
+        guess(hub, itself, { guesser: `key:${address}`, most: 3, tooMany }, async () => {
+          looked++
+          return right ? { right: true } : { wrong }
+        })
+      const flood = (name: string, count: number) =>
+        tallyOf(Array.from({ length: count }, (_, n) => from(`${name}${n}`)))
+      expect(await flood('a', 700)).toEqual({ UNAUTHENTICATED: 500, RATE_LIMITED: 200 })
+      expect(looked).toBe(500)
+      clock.advance(1000)
+      expect(await flood('b', 700)).toEqual({ UNAUTHENTICATED: 50, RATE_LIMITED: 650 })
+      // Another kind of secret has its own.
+      expect(await tallyOf([guessAt(hub, 10, 'login:a')])).toEqual({ UNAUTHENTICATED: 1 })
+      // Those that were refused count: the third wrong one of this guesser is the last that is looked at.
+      for (let n = 0; n < 2; n++) expect(await tallyOf([from('many')])).toEqual({ RATE_LIMITED: 1 })
+      clock.advance(1000)
+      expect(await tallyOf([from('many'), from('many', true)])).toEqual({ UNAUTHENTICATED: 1, RATE_LIMITED: 1 })
+      await hub.close()
+    },
+  )
+
+  verifies(
     ['web.login.tries', 'post.code.at-once'],
     'of 800 logins at once ten are looked at, at all hubs together',
     async () => {

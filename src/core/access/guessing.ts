@@ -24,6 +24,35 @@ const windowMs = 60_000
 /** Above this many times the newest stands for several guesses. They are then forgotten late, never early. */
 const mostTimes = 100
 
+/**
+ * Each guess that is looked at costs a commit, and guessers may be as many as there are addresses. Of one kind of secret a process
+ * looks at so many at once, and at so many a second after that; the others are refused, and counted by their guesser's next one.
+ */
+const [mostAtOnce, mostASecond] = [500, 50]
+
+interface Budget {
+  left: number
+  at: number
+}
+
+const budgets = memory(() => new Map<string, Budget>())
+
+/** Wrong guesses of a guesser that are not in the store yet. */
+const owed = memory(() => new Map<string, number>())
+
+/** Whether the budget of its kind has room for one more. */
+function takeFromBudget(hub: Hub, guesser: string): boolean {
+  const kind = guesser.slice(0, guesser.indexOf(':'))
+  const now = hub.clock.monotonic()
+  const budget = budgets(hub).get(kind) ?? { left: mostAtOnce, at: now }
+  budget.left = Math.min(mostAtOnce, budget.left + ((now - budget.at) * mostASecond) / 1000)
+  budget.at = now
+  budgets(hub).set(kind, budget)
+  if (budget.left < 1) return false
+  budget.left--
+  return true
+}
+
 /** Until when a guesser is refused: a count never shrinks before that, so refusing again needs no look at the store. */
 const closed = memory(() => new Map<string, number>())
 
@@ -48,19 +77,26 @@ export async function guess<T>(
   refuseClosed()
   const work = async (tx: Tx, note: Note): Promise<Guessed<T> | { readonly until: number }> => {
     const now = hub.clock.now()
+    const added = owed(hub).get(guesser) ?? 0
     const before = (await lockGuesses(tx, guesser)).filter(([at]) => isAhead(at + windowMs, now))
     const [first] = before
     if (first !== undefined && countOf(before) >= most) return { until: first[0] + windowMs }
     const guessed = await check(tx, note)
     if ('wrong' in guessed) {
-      await updateGuesses(tx, guesser, withOneMore(before, now), now + windowMs)
+      await updateGuesses(tx, guesser, withMore(before, now, 1 + added), now + windowMs)
       await deleteOldGuesses(tx, now)
     }
     return guessed
   }
-  const verdict = await runInTurn(hub, [`guess:${guesser}`], () => {
+  const verdict = await runInTurn(hub, [`guess:${guesser}`], async () => {
     refuseClosed()
-    return commit(hub, by, work)
+    if (!takeFromBudget(hub, guesser)) {
+      remember(owed(hub), guesser, (owed(hub).get(guesser) ?? 0) + 1)
+      refuse(hub.clock.now())
+    }
+    const verdict = await commit(hub, by, work)
+    if ('wrong' in verdict) owed(hub).delete(guesser)
+    return verdict
   })
   if ('until' in verdict) return refuse(remember(closed(hub), guesser, verdict.until))
   if ('wrong' in verdict) throw verdict.wrong
@@ -72,8 +108,8 @@ const isAhead = (end: number, now: number): boolean => end > now && end <= now +
 
 const countOf = (times: Times): number => times.reduce((sum, [, count]) => sum + count, 0)
 
-function withOneMore(times: Times, now: number): Times {
+function withMore(times: Times, now: number, count: number): Times {
   const last = times.at(-1)
-  if (last === undefined || times.length < mostTimes) return [...times, [now, 1]]
-  return [...times.slice(0, -1), [now, last[1] + 1]]
+  if (last === undefined || times.length < mostTimes) return [...times, [now, count]]
+  return [...times.slice(0, -1), [now, last[1] + count]]
 }

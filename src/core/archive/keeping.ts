@@ -1,5 +1,5 @@
 /** Archiving as long as a server runs: commits as the feed grows, and the files of them whenever there is a pause. */
-import type { Archive } from '../../archive/archive.ts'
+import { type Archive, lostRepositories } from '../../archive/archive.ts'
 import { keepOutside, type OutsideProjection } from '../feed/outside-projections.ts'
 import type { Hub } from '../hub/hub.ts'
 import { archiveFollower } from './follower.ts'
@@ -54,7 +54,16 @@ export function keepArchive(hub: Hub, archive: Archive): () => Promise<void> {
       await giveWay(changes.length)
       await inTurn(() => follower.take(changes, to, job))
     },
-    rebuild: (to, job) => inTurn(() => follower.rebuild(to, job)),
+    async rebuild(to, job) {
+      const { folder } = archive
+      const lost = lostRepositories(folder)
+      if (lost.length > 0)
+        hub.log.warn(
+          { folder, projects: lost, event: 'archive_lost' },
+          'the archives of projects are gone; everything is archived anew from the database',
+        )
+      await inTurn(() => follower.rebuild(to, job))
+    },
   }
   // A killed process may have left commits that are not checked out.
   if (!archive.isShown) showIn(0)

@@ -10,7 +10,7 @@ import { lookInto } from './look.ts'
 import { refuseForeign } from './owner.ts'
 import { openSqlite } from './sqlite.ts'
 
-const times = 100
+const times = 200
 
 /** A store whose log holds the header page, pages that grew the file, and pages that were there. */
 async function logged() {

@@ -12,20 +12,28 @@ export interface HealthOptions {
   readonly metrics: Metrics
   /** Rejects while requests could not be served: the store does not answer, say. */
   ready(): Promise<void>
+  /** What is amiss though requests are served. */
+  warnings?(): readonly string[]
   /** Brings gauges up to date before they are shown. */
   refresh(): Promise<void>
 }
 
 const patienceMs = 2000
 
-export function addHealth(app: FastifyInstance, { clock, metrics, ready, refresh }: HealthOptions): void {
+export function addHealth(
+  app: FastifyInstance,
+  { clock, metrics, ready, warnings = () => [], refresh }: HealthOptions,
+): void {
   // Some balancers probe with HEAD.
   const probe = { exposeHeadRoute: true }
   app.get('/health/liveness', probe, async () => ({ status: 'alive' }))
 
   app.get('/health/readiness', probe, async (_request, reply) => {
     const outcome = await inTime(clock, ready)
-    if (outcome === 'done') return { status: 'ready' }
+    if (outcome === 'done') {
+      const amiss = warnings()
+      return { status: 'ready', ...(amiss.length > 0 && { warnings: amiss }) }
+    }
     return reply.code(503).send({ status: 'unavailable', ...reasonOf(outcome) })
   })
 
