@@ -126,7 +126,7 @@ eachPost('Answers', (parley) => {
     }
   })
 
-  const turns = 50
+  const turns = 36
 
   /** Two loops take turns; every fifth answer is sent again, and every seventh three times at once. */
   async function converse(

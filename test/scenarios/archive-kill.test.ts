@@ -11,7 +11,7 @@ import { verifies } from '../support/verifies.ts'
 
 const total = 120
 
-eachEngine('The archive', (open) => {
+eachEngine('The archive', (open, dialect) => {
   verifies(
     ['mail.archive.killed', 'mail.archive.sound'],
     'is whole soon after a restart, though the server was killed in the middle of 120 sends',
@@ -46,6 +46,9 @@ eachEngine('The archive', (open) => {
     },
     90_000,
   )
+
+  // From the store on, files go the same way on both engines.
+  if (dialect === 'postgres') return
 
   verifies(
     ['mail.archive.killed', 'mail.archive.files'],

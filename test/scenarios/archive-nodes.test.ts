@@ -12,7 +12,7 @@ const total = 120
 /** Each look is a process. */
 const seldom = { timeout: 60_000, interval: 200 }
 
-eachEngine('Two servers', (open) => {
+eachEngine('Two servers', (open, dialect) => {
   const mailsOf = async ({ subjects }: ReturnType<typeof repositoryOf>) =>
     (await subjects().catch(() => [])).filter((subject) => subject.startsWith('mail:'))
 
@@ -68,6 +68,9 @@ eachEngine('Two servers', (open) => {
     },
     120_000,
   )
+
+  // Nodes with disks of their own have their database elsewhere.
+  if (dialect === 'sqlite') return
 
   verifies(
     'mail.archive.own-disk',

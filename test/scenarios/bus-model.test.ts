@@ -222,7 +222,7 @@ eachEngine('A topic', (open, dialect) => {
           }
         }),
         // The model is the same; a run takes 35 ms on SQLite and 250 ms on PostgreSQL.
-        { numRuns: dialect === 'sqlite' ? 60 : 20 },
+        { numRuns: dialect === 'sqlite' ? 40 : 12 },
       )
     },
     120_000,

@@ -123,11 +123,13 @@ const searches = [
 
 const withForm = (path: string, format: string): string => `${path}${path.includes('?') ? '&' : '?'}format=${format}`
 
-/** Where the word stands, of all pages in all forms. */
-async function found(at: Pages, who: Visitor): Promise<string[]> {
+const forms = ['html', 'json', 'md']
+
+/** Where the word stands, of all pages in these forms. */
+async function found(at: Pages, who: Visitor, inForms = forms): Promise<string[]> {
   const told: string[] = []
   for (const path of Object.values(addresses(at)).flat())
-    for (const format of ['html', 'json', 'md']) {
+    for (const format of inForms) {
       const { status, text } = await who.get(withForm(path, format))
       if (![200, 400, 404].includes(status)) told.push(`${path} as ${format}: ${status}`)
       if (text.includes('pineapple')) told.push(`${path} as ${format}`)
@@ -158,15 +160,17 @@ describe('The list of pages above', () => {
   })
 })
 
-eachEngine('Sealed mail', (open) => {
+eachEngine('Sealed mail', (open, dialect) => {
   verifies('web.access.tokens', 'is on no page, in no form, for a token that names no agent', () =>
     serving(open, async (at) => {
+      // What is read is the same in every form: on one engine is enough to see that none adds to it.
+      const inForms = dialect === 'sqlite' ? forms : ['json']
       // The word is there: those who may read it find it on most pages.
-      expect((await found(at, at.people)).length).toBeGreaterThan(30)
+      expect((await found(at, at.people, inForms)).length).toBeGreaterThan(10 * inForms.length)
       expect({
-        reader: await found(at, at.blind.reader),
-        writer: await found(at, at.blind.writer),
-        local: await found(at, at.local),
+        reader: await found(at, at.blind.reader, inForms),
+        writer: await found(at, at.blind.writer, inForms),
+        local: await found(at, at.local, inForms),
       }).toEqual({ reader: [], writer: [], local: [] })
       for (const who of Object.values(at.blind)) {
         expect(await who.data(`/mail/${at.slug}/message/${at.sealed}`)).toMatchObject({
