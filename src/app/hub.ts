@@ -9,7 +9,7 @@ import type { Settings } from '../settings/read.ts'
 import { llmOf } from './llm.ts'
 import { openDatabase, openLog, openOn } from './open.ts'
 import { ownCaller } from './own-caller.ts'
-import { openBridgeOf } from './remote-tools.ts'
+import { openRemoteToolsOf } from './remote-tools.ts'
 import { taskStore } from './tasks.ts'
 import { version } from './version.ts'
 
@@ -27,8 +27,8 @@ export async function hub({ config, warnings }: Settings, options: HubOptions): 
     })
   const log = openLog(config)
   for (const warning of warnings) log.warn(warning)
-  const bridge = await openBridgeOf(config, log)
-  const opened = await openOn(await openDatabase(config), config, log, { bridge, llm: await llmOf(config, log) })
+  const remoteTools = await openRemoteToolsOf(config, log)
+  const opened = await openOn(await openDatabase(config), config, log, { remoteTools, llm: await llmOf(config, log) })
   const { clock, ids, metrics } = opened
   const usage = new Usage({ noting: config.TOOLS_LOG_ENABLED })
   const engine = createEngine({ clock, ids, log, metrics, version, usage, tasks: taskStore(opened) })

@@ -16,7 +16,7 @@ import { openDb } from '../db/open.ts'
 import type { Db } from '../db/port.ts'
 import { parseDatabaseUrl, shownUrl } from '../db/url.ts'
 import type { Llm } from '../llm/llm.ts'
-import type { Bridge } from '../remote-tools/remote-tools.ts'
+import type { RemoteTools } from '../remote-tools/remote-tools.ts'
 import type { Config } from '../settings/all.ts'
 import { lastChange } from '../store/feed/changes.ts'
 import { archiveFolder } from './archive-place.ts'
@@ -81,11 +81,11 @@ function nameDatabase(error: unknown, config: Config): unknown {
 
 /** Connections to other programs. The thread of the archive needs none, and loads none of their code. */
 interface Outside {
-  readonly bridge?: Bridge | undefined
+  readonly remoteTools?: RemoteTools | undefined
   readonly llm?: Llm | undefined
 }
 
-export async function openOn(database: Db, config: Config, log: Log, { bridge, llm }: Outside = {}): Promise<Hub> {
+export async function openOn(database: Db, config: Config, log: Log, { remoteTools, llm }: Outside = {}): Promise<Hub> {
   const clock = systemClock
   const limits = {
     mailboxDepth: config.MAILBOX_MAX_DEPTH,
@@ -99,12 +99,23 @@ export async function openOn(database: Db, config: Config, log: Log, { bridge, l
     const rules = rulesOf(config)
     const archive = config.ARCHIVE_ENABLED ? viewArchive(archiveFolder(config)) : undefined
     const ids = createIds(clock)
-    const hub = await openHub({ db, clock, ids, log, metrics: createMetrics(), limits, rules, llm, archive, bridge })
+    const hub = await openHub({
+      db,
+      clock,
+      ids,
+      log,
+      metrics: createMetrics(),
+      limits,
+      rules,
+      llm,
+      archive,
+      remoteTools,
+    })
     onClose(hub, async () => llm?.close())
-    onClose(hub, async () => bridge?.close())
+    onClose(hub, async () => remoteTools?.close())
     return hub
   } catch (error) {
-    await bridge?.close()
+    await remoteTools?.close()
     await database.close()
     throw error
   }

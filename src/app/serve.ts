@@ -61,7 +61,7 @@ import { choresOf } from './housekeeping.ts'
 import { llmOf } from './llm.ts'
 import { ChangesMissing } from './loss.ts'
 import { databaseName, openDatabase, openLog, openOn, storageName } from './open.ts'
-import { openBridgeOf } from './remote-tools.ts'
+import { openRemoteToolsOf } from './remote-tools.ts'
 import { noteRunning } from './running.ts'
 import { keepSecret } from './secret.ts'
 import { openSignIn } from './sign-in.ts'
@@ -98,7 +98,7 @@ export async function serve(
 export async function startServer(config: Config, log: Log, { acceptLoss = false } = {}) {
   mkdirSync(config.STORAGE_ROOT, { recursive: true, mode: 0o700 })
   const secret = config.SECRET_KEY ?? keepSecret(config.STORAGE_ROOT, log)
-  const bridge = await openBridgeOf(config, log)
+  const remoteTools = await openRemoteToolsOf(config, log)
   let missing: ChangesMissing | undefined
   const db = await openDatabase(config, { acceptLoss, log }).catch((error: unknown) => {
     if (!(error instanceof ChangesMissing)) throw error
@@ -107,7 +107,7 @@ export async function startServer(config: Config, log: Log, { acceptLoss = false
     missing = error
     return refusingDb(error)
   })
-  const hub = await openOn(db, config, log, { bridge, llm: await llmOf(config, log) })
+  const hub = await openOn(db, config, log, { remoteTools, llm: await llmOf(config, log) })
   const { clock, ids, metrics } = hub
   collectProcessMetrics(metrics.meters)
   const usage = new Usage({ noting: config.TOOLS_LOG_ENABLED })

@@ -11,7 +11,7 @@ const schemaDepth = 8
 const schemaSteps = 2000
 
 /** `<server>.<tool>`; undefined where that is no name of a tool. */
-export function bridgedName(server: string, tool: string): string | undefined {
+export function remoteToolName(server: string, tool: string): string | undefined {
   const name = `${server}.${tool}`
   return toolName.test(name) ? name : undefined
 }

@@ -32,10 +32,10 @@ const overStdio = z.strictObject({
 const file = z.strictObject({ servers: z.record(z.string().regex(serverName), z.union([overHttp, overStdio])) })
 
 /** One server of others, and what of it is offered here. */
-export type BridgedServer = z.output<typeof overHttp> | z.output<typeof overStdio>
+export type RemoteServer = z.output<typeof overHttp> | z.output<typeof overStdio>
 
 /** Throws with the reason, which holds nothing of the file but names: it has credentials in it. */
-export function readBridgeFile(path: string): ReadonlyMap<string, BridgedServer> {
+export function readServersFile(path: string): ReadonlyMap<string, RemoteServer> {
   let text: string
   try {
     text = readFileSync(path, 'utf8')

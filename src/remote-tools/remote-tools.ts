@@ -1,20 +1,20 @@
-/** The bridge: the tools of other MCP servers that are offered here, and the way to call them. */
+/** The tools of other MCP servers that are offered here, and the way to call them. */
 import type { CallToolResult } from '@modelcontextprotocol/client'
-import type { BridgedServer } from './config.ts'
-import { type BridgedTool, openRemote, type RemoteOptions } from './server.ts'
+import type { RemoteServer } from './config.ts'
+import { openRemote, type RemoteOptions, type RemoteTool } from './server.ts'
 
-export interface Bridge {
+export interface RemoteTools {
   has(server: string): boolean
   /** The tools of these servers that may be called; those of a server that was never there are not known yet. */
-  tools(servers: Iterable<string>): readonly BridgedTool[]
-  call(tool: BridgedTool, args: Record<string, unknown>, signal: AbortSignal): Promise<CallToolResult>
+  tools(servers: Iterable<string>): readonly RemoteTool[]
+  call(tool: RemoteTool, args: Record<string, unknown>, signal: AbortSignal): Promise<CallToolResult>
   close(): Promise<void>
 }
 
-export function openBridge(
-  servers: ReadonlyMap<string, BridgedServer>,
+export function openRemoteTools(
+  servers: ReadonlyMap<string, RemoteServer>,
   parts: Omit<RemoteOptions, 'name' | 'settings'>,
-): Bridge {
+): RemoteTools {
   const remotes = new Map([...servers].map(([name, settings]) => [name, openRemote({ name, settings, ...parts })]))
   return {
     has: (server) => remotes.has(server),

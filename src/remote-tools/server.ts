@@ -3,12 +3,12 @@ import type { CallToolResult, Client, Tool, Transport, VersionNegotiationMode } 
 import type { Clock } from '../base/clock.ts'
 import { HubError } from '../base/errors.ts'
 import type { Log } from '../base/log.ts'
-import { anything, bridgedName, flatSchema, plainAnnotations, plainText, type ToolHints } from './cleaning.ts'
-import type { BridgedServer } from './config.ts'
+import { anything, flatSchema, plainAnnotations, plainText, remoteToolName, type ToolHints } from './cleaning.ts'
+import type { RemoteServer } from './config.ts'
 import { failedThere, reasonOf, timedOut, tooLarge, unavailable } from './failures.ts'
 import { RunningCalls, transportTo } from './transports.ts'
 
-export interface BridgedTool {
+export interface RemoteTool {
   readonly server: string
   /** As it is called here. */
   readonly name: string
@@ -23,7 +23,7 @@ export interface BridgedTool {
 
 export interface RemoteOptions {
   readonly name: string
-  readonly settings: BridgedServer
+  readonly settings: RemoteServer
   readonly version: string
   readonly clock: Clock
   readonly log: Log
@@ -41,8 +41,8 @@ const handshakeSteps = 3
 
 export interface Remote {
   /** As they were when the server was last there. */
-  tools(): readonly BridgedTool[]
-  call(tool: BridgedTool, args: Record<string, unknown>, signal: AbortSignal): Promise<CallToolResult>
+  tools(): readonly RemoteTool[]
+  call(tool: RemoteTool, args: Record<string, unknown>, signal: AbortSignal): Promise<CallToolResult>
   close(): Promise<void>
 }
 
@@ -51,7 +51,7 @@ export function openRemote({ name, settings, version, clock, log }: RemoteOption
   const timeoutMs = timeout_seconds * 1000
   const calls = new RunningCalls(() => tooLarge(name, mostBytes))
   /** The allowed tools, until the server has listed its own. */
-  let tools: readonly BridgedTool[] = toolsOf(allow.map((remote) => ({ name: remote })))
+  let tools: readonly RemoteTool[] = toolsOf(allow.map((remote) => ({ name: remote })))
   let readAt = Number.NEGATIVE_INFINITY
   let mode: VersionNegotiationMode = 'auto'
   let connected: Promise<Client> | undefined
@@ -117,10 +117,10 @@ export function openRemote({ name, settings, version, clock, log }: RemoteOption
   }
 
   /** Under names that fit and that no other has. */
-  function toolsOf(found: readonly (Tool | Pick<Tool, 'name'>)[]): BridgedTool[] {
-    const chosen = new Map<string, BridgedTool>()
+  function toolsOf(found: readonly (Tool | Pick<Tool, 'name'>)[]): RemoteTool[] {
+    const chosen = new Map<string, RemoteTool>()
     for (const tool of found) {
-      const called = bridgedName(name, tool.name)
+      const called = remoteToolName(name, tool.name)
       const known = 'inputSchema' in tool
       if (called !== undefined && !chosen.has(called))
         chosen.set(called, {

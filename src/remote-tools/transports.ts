@@ -2,7 +2,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Transport } from '@modelcontextprotocol/client'
 import type { Clock } from '../base/clock.ts'
-import type { BridgedServer } from './config.ts'
+import type { RemoteServer } from './config.ts'
 
 export interface TransportOptions {
   readonly clock: Clock
@@ -13,7 +13,7 @@ export interface TransportOptions {
 /** The envelope around a result is not counted as its own. */
 const envelopeBytes = 4096
 
-export async function transportTo(settings: BridgedServer, { clock, calls }: TransportOptions): Promise<Transport> {
+export async function transportTo(settings: RemoteServer, { clock, calls }: TransportOptions): Promise<Transport> {
   const mostBytes = settings.max_bytes + envelopeBytes
   if ('command' in settings) {
     const { Program } = await import('./program.ts')

@@ -27,7 +27,7 @@ export async function listGrantedServers(db: Reader, agentId: number, now: numbe
   return rows.map(({ server }) => server)
 }
 
-export interface BridgeGrantRow {
+export interface RemoteToolGrantRow {
   id: number
   uid: string
   server: string
@@ -46,8 +46,8 @@ export const listBridgeGrants = (
     before,
     limit,
   }: { agentId: number | undefined; now: number; before?: number | undefined; limit: number },
-): Promise<BridgeGrantRow[]> =>
-  db.all<BridgeGrantRow>(sql`
+): Promise<RemoteToolGrantRow[]> =>
+  db.all<RemoteToolGrantRow>(sql`
     SELECT g.id, g.uid, g.server, a.name AS agent, a.project_id AS agent_project, g.created_at, g.expires_at
     FROM bridge_grants g JOIN agents a ON a.id = g.agent_id
     WHERE g.expires_at > ${now} AND (${agentId === undefined ? 1 : 0} = 1 OR g.agent_id = ${agentId ?? 0})

@@ -4,7 +4,7 @@ import { HubError } from '../../src/base/errors.ts'
 import { reader } from '../../src/core/hub/hub.ts'
 import { findLastChange } from '../../src/store/feed/changes.ts'
 import { eachEngine } from '../support/engines.ts'
-import { openTestHub, standInBridge } from '../support/hub.ts'
+import { openTestHub, standInRemoteTools } from '../support/hub.ts'
 import { repositoryFiles, type Source } from '../support/sources.ts'
 import { verbsInReach } from '../support/verbs.ts'
 import { verifies } from '../support/verifies.ts'
@@ -47,7 +47,7 @@ eachEngine('Access', (open) => {
       reading.includes(of) ? ['access.verbs.matrix', 'access.roles.reads'] : 'access.verbs.matrix',
       titleOf(of),
       async () => {
-        const hub = await openTestHub(await (await open()).connect(), { bridge: standInBridge })
+        const hub = await openTestHub(await (await open()).connect(), { remoteTools: standInRemoteTools })
         const targetOf = await createWorld(hub)
         const before = await findLastChange(reader(hub))
         const found: Partial<Record<Verb, string>> = {}

@@ -5,7 +5,7 @@ import { type Code, codes, kinds } from '../../src/base/errors.ts'
 import { signShared } from '../support/authority.ts'
 import { eachEngine } from '../support/engines.ts'
 import { repositoryAt } from '../support/guard.ts'
-import { openTestHub, standInBridge } from '../support/hub.ts'
+import { openTestHub, standInRemoteTools } from '../support/hub.ts'
 import { type Served, serveHere, temporaryFolder } from '../support/parley.ts'
 import { verifies } from '../support/verifies.ts'
 import type { Request } from './calling.ts'
@@ -103,7 +103,7 @@ eachEngine('Through the doors', (open, dialect) => {
       `${cases[of]}: each tool, resource and route does what its verb may`,
       async () => {
         const database = await open()
-        const hub = await openTestHub(await database.connect(), { bridge: standInBridge, clock: systemClock })
+        const hub = await openTestHub(await database.connect(), { remoteTools: standInRemoteTools, clock: systemClock })
         const target = { ...(await createWorld(hub))(of), repository: await temporaryFolder() }
         await repositoryAt(target.repository)
         await hub.close()

@@ -231,7 +231,7 @@ export const matrix = {
     listServerGrants: orNobody(readsAsAgent, 'yes'),
     revokeServerGrant: people,
     listCallable: orNobody(reads('yes', 'nothing', 'yes', 'yes', 'nothing', 'nothing'), 'nothing'),
-    callBridged: {
+    callRemoteTool: {
       ...writes('yes', 'NOT_FOUND', 'yes', 'yes', 'NOT_FOUND', 'NOT_FOUND'),
       ...{ writerKeyless: 'NOT_FOUND', writerKeyed: 'NOT_FOUND' },
     },

@@ -33,7 +33,7 @@ import { converse } from '../../src/core/messages/conversing.ts'
 import { reply } from '../../src/core/messages/reply.ts'
 import { send } from '../../src/core/messages/send.ts'
 import { ensureProject, listProjects, needProject } from '../../src/core/projects/projects.ts'
-import { callBridged, listCallable } from '../../src/core/remote-tools/calling.ts'
+import { callRemoteTool, listCallable } from '../../src/core/remote-tools/calling.ts'
 import { grantServer, listServerGrants, revokeServerGrant } from '../../src/core/remote-tools/grants.ts'
 import { searchProject } from '../../src/core/search/project.ts'
 import { searchTopics } from '../../src/core/search/topics.ts'
@@ -260,9 +260,9 @@ export const calls: Readonly<Record<Verb, Call>> = {
     (await listServerGrants(hub, looking(target), { limit: 10 })).grants.length >= 0,
   revokeServerGrant: (hub, target) => revokeServerGrant(hub, looking(target), target.serverGrant).then(() => true),
   listCallable: (hub, target) => listCallable(hub, looking(target)),
-  callBridged: (hub, target) => {
+  callRemoteTool: (hub, target) => {
     const { signal } = new AbortController()
-    return callBridged(hub, looking(target), { tool: 'tickets.search', args: {}, signal })
+    return callRemoteTool(hub, looking(target), { tool: 'tickets.search', args: {}, signal })
   },
   findCommits: (hub, target) => findCommits(hub, acting(target), []).then(() => true),
   describeCommits: (hub, target) => describeCommits(hub, acting(target), []).then(() => true),

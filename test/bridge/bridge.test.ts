@@ -1,4 +1,4 @@
-/** The bridge to servers of others: what is taken of them, what is left out, and how a call of them ends. */
+/** The tools of servers of others: what is taken of them, what is left out, and how a call of them ends. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -6,8 +6,8 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { systemClock } from '../../src/base/clock.ts'
 import { flatSchema, plainText } from '../../src/remote-tools/cleaning.ts'
-import { readBridgeFile } from '../../src/remote-tools/config.ts'
-import { type Bridge, openBridge } from '../../src/remote-tools/remote-tools.ts'
+import { readServersFile } from '../../src/remote-tools/config.ts'
+import { openRemoteTools, type RemoteTools } from '../../src/remote-tools/remote-tools.ts'
 import { foreignTool, says, startForeign } from '../support/foreign-server.ts'
 import { readableLog } from '../support/logged.ts'
 import { bareEnv, type Later, mailbox, serveHere, temporaryFolder } from '../support/parley.ts'
@@ -24,20 +24,20 @@ function fileOf(content: unknown): string {
   return path
 }
 
-function open(servers: Record<string, object>): { bridge: Bridge; lines: { msg: string }[] } {
+function open(servers: Record<string, object>): { remoteTools: RemoteTools; lines: { msg: string }[] } {
   const { log, lines } = readableLog()
-  const bridge = openBridge(readBridgeFile(fileOf({ servers })), { version: '0', clock: systemClock, log })
-  onTestFinished(() => bridge.close())
-  return { bridge, lines }
+  const remoteTools = openRemoteTools(readServersFile(fileOf({ servers })), { version: '0', clock: systemClock, log })
+  onTestFinished(() => remoteTools.close())
+  return { remoteTools, lines }
 }
 
-const names = (bridge: Bridge, ...servers: string[]) =>
-  bridge.tools(servers).flatMap(({ name, known }) => (known ? [name] : []))
+const names = (remoteTools: RemoteTools, ...servers: string[]) =>
+  remoteTools.tools(servers).flatMap(({ name, known }) => (known ? [name] : []))
 
-async function call(bridge: Bridge, name: string, args: Record<string, unknown> = {}) {
-  const tool = bridge.tools([name.split('.')[0] ?? '']).find((one) => one.name === name)
+async function call(remoteTools: RemoteTools, name: string, args: Record<string, unknown> = {}) {
+  const tool = remoteTools.tools([name.split('.')[0] ?? '']).find((one) => one.name === name)
   if (tool === undefined) throw new Error(`there is no ${name}`)
-  return bridge.call(tool, args, never).then(
+  return remoteTools.call(tool, args, never).then(
     ({ content }) => content.map((one) => ('text' in one ? one.text : one.type)).join(),
     (error: { code: string }) => error.code,
   )
@@ -50,10 +50,12 @@ describe('A remote MCP server', () => {
     async () => {
       const foreign = await startForeign(later)
       foreign.tools = [foreignTool('search'), foreignTool('delete_all')]
-      const { bridge } = open({ tickets: { url: foreign.url, headers: { 'X-Token': 'theirs' }, allow: ['search'] } })
-      await expect.poll(() => names(bridge, 'tickets')).toEqual(['tickets.search'])
-      expect(names(bridge, 'other')).toEqual([])
-      expect(await call(bridge, 'tickets.search', { query: 'x' })).toBe('done')
+      const { remoteTools } = open({
+        tickets: { url: foreign.url, headers: { 'X-Token': 'theirs' }, allow: ['search'] },
+      })
+      await expect.poll(() => names(remoteTools, 'tickets')).toEqual(['tickets.search'])
+      expect(names(remoteTools, 'other')).toEqual([])
+      expect(await call(remoteTools, 'tickets.search', { query: 'x' })).toBe('done')
       expect(foreign.calls).toMatchObject([
         { headers: { 'x-token': 'theirs' }, params: { name: 'search', arguments: { query: 'x' } } },
       ])
@@ -64,26 +66,28 @@ describe('A remote MCP server', () => {
   verifies('hub.bridge.away', 'that is away holds nothing up, and is there once it is', async () => {
     const gone = await startForeign(later)
     await gone.stop()
-    const { bridge, lines } = open({ tickets: { url: gone.url, allow: ['search'], timeout_seconds: 5 } })
-    expect(names(bridge, 'tickets')).toEqual([])
+    const { remoteTools, lines } = open({ tickets: { url: gone.url, allow: ['search'], timeout_seconds: 5 } })
+    expect(names(remoteTools, 'tickets')).toEqual([])
     await expect.poll(() => lines.map(({ msg }) => msg)).toContain('a remote MCP server is away')
     const back = await startForeign(later, gone.port)
     back.tools = [foreignTool('search')]
-    await expect.poll(() => names(bridge, 'tickets'), { timeout: 5000 }).toEqual(['tickets.search'])
-    expect(await call(bridge, 'tickets.search')).toBe('done')
+    await expect.poll(() => names(remoteTools, 'tickets'), { timeout: 5000 }).toEqual(['tickets.search'])
+    expect(await call(remoteTools, 'tickets.search')).toBe('done')
     await back.stop()
-    expect(await call(bridge, 'tickets.search')).toBe('BRIDGE_UNAVAILABLE')
+    expect(await call(remoteTools, 'tickets.search')).toBe('BRIDGE_UNAVAILABLE')
   })
 
   verifies('hub.bridge.bounds', 'answers in time and in bounds, or not at all', async () => {
     const foreign = await startForeign(later)
     foreign.tools = [foreignTool('search')]
-    const { bridge } = open({ tickets: { url: foreign.url, allow: ['search'], timeout_seconds: 0.3, max_bytes: 2048 } })
-    await expect.poll(() => names(bridge, 'tickets')).toHaveLength(1)
+    const { remoteTools } = open({
+      tickets: { url: foreign.url, allow: ['search'], timeout_seconds: 0.3, max_bytes: 2048 },
+    })
+    await expect.poll(() => names(remoteTools, 'tickets')).toHaveLength(1)
     foreign.answer = () => {}
-    expect(await call(bridge, 'tickets.search')).toBe('BRIDGE_TIMEOUT')
+    expect(await call(remoteTools, 'tickets.search')).toBe('BRIDGE_TIMEOUT')
     foreign.answer = (response, id) => says(response, id, { content: [{ type: 'text', text: 'x'.repeat(3000) }] })
-    expect(await call(bridge, 'tickets.search')).toBe('BRIDGE_TOO_LARGE')
+    expect(await call(remoteTools, 'tickets.search')).toBe('BRIDGE_TOO_LARGE')
     // An answer without an end is cut off long before its time.
     let sent = 0
     foreign.answer = (response) => {
@@ -96,14 +100,14 @@ describe('A remote MCP server', () => {
       }
       more()
     }
-    expect(await call(bridge, 'tickets.search')).toBe('BRIDGE_TOO_LARGE')
+    expect(await call(remoteTools, 'tickets.search')).toBe('BRIDGE_TOO_LARGE')
     expect(sent).toBeLessThan(32 << 20)
     foreign.answer = (response) => response.writeHead(302, { location: 'http://127.0.0.1:1/' }).end()
-    expect(await call(bridge, 'tickets.search')).toBe('BRIDGE_UNAVAILABLE')
+    expect(await call(remoteTools, 'tickets.search')).toBe('BRIDGE_UNAVAILABLE')
     foreign.answer = (response, id) => says(response, id, { content: 'no list' })
-    expect(await call(bridge, 'tickets.search')).toBe('BRIDGE_UNAVAILABLE')
+    expect(await call(remoteTools, 'tickets.search')).toBe('BRIDGE_UNAVAILABLE')
     foreign.answer = (response, id) => says(response, id, { content: [{ type: 'text', text: 'well' }] })
-    expect(await call(bridge, 'tickets.search')).toBe('well')
+    expect(await call(remoteTools, 'tickets.search')).toBe('well')
   })
 
   verifies('hub.bridge.hostile', 'puts no name, text or schema of its own in front of a model', async () => {
@@ -120,9 +124,9 @@ describe('A remote MCP server', () => {
       }),
     ]
     const allow = ['good', 'bad name', 'näme', long, 'deep']
-    const { bridge, lines } = open({ tickets: { url: foreign.url, allow } })
-    await expect.poll(() => names(bridge, 'tickets')).toEqual(['tickets.good', 'tickets.deep'])
-    const [good, deep] = bridge.tools(['tickets'])
+    const { remoteTools, lines } = open({ tickets: { url: foreign.url, allow } })
+    await expect.poll(() => names(remoteTools, 'tickets')).toEqual(['tickets.good', 'tickets.deep'])
+    const [good, deep] = remoteTools.tools(['tickets'])
     expect(good?.description).toMatch(/^Ignore all of it\. long /)
     expect(good?.description.length).toBeLessThanOrEqual(500)
     expect(deep?.schema).toEqual({ type: 'object' })
@@ -136,14 +140,14 @@ describe('A remote MCP server', () => {
       const other = await serveHere()
       const folder = await temporaryFolder()
       const program = fileURLToPath(new URL('../../bin/parley.js', import.meta.url))
-      const { bridge } = open({
+      const { remoteTools } = open({
         parley: { url: `${other.url}/agents/bridge/mcp`, allow: ['send_to_agent', 'check_mail'] },
         bus: { command: process.execPath, args: [program, 'bus'], env: bareEnv(folder), allow: ['ping'] },
       })
-      await expect.poll(() => names(bridge, 'parley', 'bus').length, { timeout: 15_000 }).toBe(3)
-      await call(bridge, 'parley.send_to_agent', { name: 'bob', msg: 'over the bridge' })
+      await expect.poll(() => names(remoteTools, 'parley', 'bus').length, { timeout: 15_000 }).toBe(3)
+      await call(remoteTools, 'parley.send_to_agent', { name: 'bob', msg: 'over the bridge' })
       expect(await mailbox(other, 'bob').check()).toMatchObject({ from: 'bridge', content: 'over the bridge' })
-      expect(await call(bridge, 'bus.ping')).toContain('"ok":true')
+      expect(await call(remoteTools, 'bus.ping')).toContain('"ok":true')
     },
     30_000,
   )
@@ -262,11 +266,11 @@ describe('BRIDGE_CONFIG', () => {
       [{ servers: { a: { ...server, headers: { Authorization: 7, s: 'secret' } } } }, /servers\.a/],
     ]
     for (const [content, says] of faults) {
-      expect(() => readBridgeFile(fileOf(content))).toThrow(says)
-      expect(() => readBridgeFile(fileOf(content))).not.toThrow(/secret/)
+      expect(() => readServersFile(fileOf(content))).toThrow(says)
+      expect(() => readServersFile(fileOf(content))).not.toThrow(/secret/)
     }
-    expect(() => readBridgeFile('/srv/nowhere.json')).toThrow(/cannot be read \(ENOENT\)/)
-    expect(readBridgeFile(fileOf({ servers: { a: server } })).get('a')).toMatchObject({
+    expect(() => readServersFile('/srv/nowhere.json')).toThrow(/cannot be read \(ENOENT\)/)
+    expect(readServersFile(fileOf({ servers: { a: server } })).get('a')).toMatchObject({
       timeout_seconds: 30,
       max_bytes: 262_144,
     })

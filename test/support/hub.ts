@@ -23,7 +23,7 @@ export interface TestHubOptions {
   rules?: Partial<Rules>
   llm?: HubParts['llm']
   archive?: HubParts['archive']
-  bridge?: HubParts['bridge']
+  remoteTools?: HubParts['remoteTools']
   log?: Log
 }
 
@@ -58,7 +58,7 @@ export function openTestHub(
     rules,
     llm,
     archive,
-    bridge,
+    remoteTools,
     log = pino({ level: 'silent' }),
   }: TestHubOptions = {},
 ): Promise<Hub> {
@@ -72,7 +72,7 @@ export function openTestHub(
     rules: { ...usualRules, ...rules },
     llm,
     archive,
-    bridge,
+    remoteTools,
   })
 }
 
@@ -84,8 +84,8 @@ export const registered = (name: string, project: string): Acting => ({ ...as(na
 /** Taking mail at once, without a wait. */
 export const now = { loanMs: 0, waitMs: 0, signals: [] as AbortSignal[] }
 
-/** A bridge to one server, `tickets`, whose only tool says what it was given. */
-export const standInBridge: NonNullable<HubParts['bridge']> = {
+/** The tools of one server, `tickets`, whose only tool says what it was given. */
+export const standInRemoteTools: NonNullable<HubParts['remoteTools']> = {
   has: (server) => server === 'tickets',
   tools: (servers) =>
     [...servers].map((server) => ({

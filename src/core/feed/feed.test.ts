@@ -3,7 +3,7 @@ import { expect } from 'vitest'
 import { TestClock } from '../../../test/support/clock.ts'
 import { eachEngine } from '../../../test/support/engines.ts'
 import { dbOf } from '../../../test/support/feed.ts'
-import { now, openTestHub, standInBridge } from '../../../test/support/hub.ts'
+import { now, openTestHub, standInRemoteTools } from '../../../test/support/hub.ts'
 import { asked } from '../../../test/support/leases.ts'
 import { outgoing, plain } from '../../../test/support/topics.ts'
 import { verifies } from '../../../test/support/verifies.ts'
@@ -39,7 +39,7 @@ const project = '/srv/code/app'
 eachEngine('The feed', (open) => {
   const begin = async () => {
     const clock = new TestClock()
-    const hub = await openTestHub(await (await open()).connect(), { clock, bridge: standInBridge })
+    const hub = await openTestHub(await (await open()).connect(), { clock, remoteTools: standInRemoteTools })
     const db = dbOf(hub)
     const as = (name: string, caller: Caller = local) => ({ caller, project, name })
     /** The changes that came of it, without their places and times. */

@@ -6,7 +6,7 @@ import type { Log } from '../../base/log.ts'
 import type { Metrics } from '../../base/metrics.ts'
 import type { Db, Look, Reader } from '../../db/port.ts'
 import type { Llm } from '../../llm/llm.ts'
-import type { Bridge } from '../../remote-tools/remote-tools.ts'
+import type { RemoteTools } from '../../remote-tools/remote-tools.ts'
 import { findLastChange } from '../../store/feed/changes.ts'
 import { followWakes } from './follow-wakes.ts'
 import { explained, Trouble } from './trouble.ts'
@@ -75,7 +75,7 @@ interface Shown {
   /** Refines summaries, where there is one. */
   readonly llm?: Llm | undefined
   /** Calls tools of other servers, where some are named. */
-  readonly bridge?: Bridge | undefined
+  readonly remoteTools?: RemoteTools | undefined
   /** Tells which commits messages are in, where there is an archive. */
   readonly archive?: ArchiveView | undefined
 }

@@ -1,20 +1,20 @@
 /** Calling the tools of other servers, for agents that hold a grant. */
 import { HubError } from '../../base/errors.ts'
-import type { Bridge } from '../../remote-tools/remote-tools.ts'
-import type { BridgedTool } from '../../remote-tools/server.ts'
+import type { RemoteTools } from '../../remote-tools/remote-tools.ts'
+import type { RemoteTool } from '../../remote-tools/server.ts'
 import { listGrantedServers } from '../../store/remote-tool-grants.ts'
 import { needWriting } from '../access/rules.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import { type Looker, viewOf } from '../threads/views.ts'
 
-export type CallResult = Awaited<ReturnType<Bridge['call']>>
+export type CallResult = Awaited<ReturnType<RemoteTools['call']>>
 
 /** The tools that the agent who looks may call: none without a grant, nor for somebody without a name (hub.bridge.grant). */
-export async function listCallable(hub: Hub, looker: Looker): Promise<readonly BridgedTool[]> {
-  if (hub.bridge === undefined) return []
+export async function listCallable(hub: Hub, looker: Looker): Promise<readonly RemoteTool[]> {
+  if (hub.remoteTools === undefined) return []
   const { agent } = await viewOf(hub, looker).catch(nobody)
   if (agent === undefined) return []
-  return hub.bridge.tools(await listGrantedServers(reader(hub), agent.id, hub.clock.now()))
+  return hub.remoteTools.tools(await listGrantedServers(reader(hub), agent.id, hub.clock.now()))
 }
 
 /** A caller who may not look here is offered the tools that everybody is. */
@@ -24,21 +24,21 @@ function nobody(error: unknown): { agent: undefined } {
   throw error
 }
 
-export interface BridgedCall {
+export interface RemoteCall {
   readonly tool: string
   readonly args: Record<string, unknown>
   readonly signal: AbortSignal
 }
 
 /** The effect of the call on the other server is not known here: it counts as writing. */
-export async function callBridged(
+export async function callRemoteTool(
   hub: Hub,
   looker: Looker,
-  { tool: name, args, signal }: BridgedCall,
+  { tool: name, args, signal }: RemoteCall,
 ): Promise<CallResult> {
   needWriting(looker.caller)
   const tool = (await listCallable(hub, looker)).find((one) => one.name === name)
-  if (tool === undefined || hub.bridge === undefined)
+  if (tool === undefined || hub.remoteTools === undefined)
     throw new HubError('NOT_FOUND', `There is no tool ${JSON.stringify(name)} here.`)
-  return hub.bridge.call(tool, args, signal)
+  return hub.remoteTools.call(tool, args, signal)
 }

@@ -35,7 +35,7 @@ export async function grantServer(
   { agent: to, server, ttlMs }: ServerWish,
 ): Promise<{ id: string; expiresAt: number }> {
   needOperator(caller)
-  if (hub.bridge?.has(server) !== true)
+  if (hub.remoteTools?.has(server) !== true)
     throw new HubError('INVALID_ARGUMENT', `There is no remote MCP server ${JSON.stringify(server)}.`, {
       hint: 'BRIDGE_CONFIG names the file that lists them.',
     })

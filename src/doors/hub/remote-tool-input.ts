@@ -1,11 +1,11 @@
-/** The arguments of a bridged tool, checked against the schema that stands in the list: a mistake is answered here, in our words. */
+/** The arguments of a remote tool, checked against the schema that stands in the list: a mistake is answered here, in our words. */
 import { z } from 'zod'
 
 type Json = Readonly<Record<string, unknown>>
 
 const known = new WeakMap<Json, z.ZodObject>()
 
-/** The schema is one that the bridge has made flat. It forbids no further arguments: the other server may know them. */
+/** The schema is one that remote-tools/cleaning.ts has made flat. It forbids no further arguments: the other server may know them. */
 export function inputOf(schema: Json): z.ZodObject {
   const made = known.get(schema) ?? objectOf(schema, schemaOf)
   known.set(schema, made)

@@ -1,7 +1,7 @@
 /** Tools of other servers at the hub: listed and called for those who hold a grant. */
 import { z } from 'zod'
 import type { Hub } from '../../core/hub/hub.ts'
-import { callBridged, listCallable } from '../../core/remote-tools/calling.ts'
+import { callRemoteTool, listCallable } from '../../core/remote-tools/calling.ts'
 import { type CallContext, defineTool, type ListedTool } from '../mcp/table.ts'
 import { inputOf } from './remote-tool-input.ts'
 import { type HubScope, lookerOf } from './scope.ts'
@@ -13,7 +13,7 @@ const resultShape = z.object({
   structured_content: z.record(z.string(), z.unknown()).nullable(),
 })
 
-export async function bridgedTools(
+export async function remoteToolsOf(
   hub: Hub,
   context: Pick<CallContext<HubScope>, 'caller' | 'scope'>,
 ): Promise<ListedTool<HubScope>[]> {
@@ -30,7 +30,7 @@ export async function bridgedTools(
       effect: 'write',
       async run(args, context) {
         const call = { tool: name, args, signal: context.signal }
-        const { content, structuredContent } = await callBridged(hub, lookerOf(context), call)
+        const { content, structuredContent } = await callRemoteTool(hub, lookerOf(context), call)
         return {
           content: content.map(({ _meta, ...part }) => part),
           structured_content: (structuredContent as Record<string, unknown> | undefined) ?? null,
