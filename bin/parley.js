@@ -1,12 +1,14 @@
 #!/usr/bin/env node
 /** Starts Parley on a Node that can run it. Plain JavaScript, because it begins on one that perhaps cannot. */
 import module from 'node:module'
+import { restartWithFewArenas } from './arenas.js'
 import { load } from './built.js'
 import { compileCache } from './places.js'
 import { onNode24 } from './runtime.js'
 
 // Not awaited: what fails in there ends the process with its trace, and a wait that nothing keeps alive is no failure.
 void onNode24(() => {
+  if (process.argv[2] === 'serve') restartWithFewArenas()
   // Compiled code is kept for the next start. Where no folder can be written, Node goes on without. Threads and processes
   // that Parley starts find it by the variable: without it each loads a compiler, which takes 20 MB and 100 ms.
   const folder = process.env.NODE_COMPILE_CACHE ?? compileCache()

@@ -1,12 +1,18 @@
 /** Sees to it that a program runs on Node 24 or newer: in this process if it is new enough, else on a Node fetched for it. */
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { fewArenas } from './arenas.js'
 
 /** The checkout, or the installed package. */
 export const root = dirname(dirname(fileURLToPath(import.meta.url)))
 
 /** Why there is no Node to run on. It is told to the user; there is no fault in the program to trace. */
 export class NoRuntime extends Error {}
+
+const major = Number.parseInt(process.versions.node, 10)
+
+/** Whether this Node runs Parley itself. */
+export const isNewEnough = major >= 24
 
 /** Tells the program that a launcher started it, and holds the other end of its channel. */
 const launched = 'PARLEY_LAUNCHED'
@@ -16,8 +22,7 @@ const launched = 'PARLEY_LAUNCHED'
  * @param {() => unknown} start
  */
 export async function onNode24(start) {
-  const major = Number.parseInt(process.versions.node, 10)
-  if (major >= 24) {
+  if (isNewEnough) {
     endWithLauncher()
     return start()
   }
@@ -26,7 +31,10 @@ export async function onNode24(start) {
     // Loaded only now: a start on Node 24 has no need of it, and a Node before 20 may not understand it.
     const { ensureRuntime } = await import('./download.js')
     const { run, endAs } = await import('./child.js')
-    const options = { stdio: ['inherit', 'inherit', 'inherit', 'ipc'], env: { ...process.env, [launched]: '1' } }
+    const options = {
+      stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
+      env: { ...fewArenas, ...process.env, [launched]: '1' },
+    }
     endAs(await run(await ensureRuntime(), process.argv.slice(1), options))
   } catch (error) {
     if (!(error instanceof NoRuntime)) throw error

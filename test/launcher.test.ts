@@ -56,6 +56,44 @@ describe('On Node 24 or newer', () => {
   })
 })
 
+describe.runIf(process.platform === 'linux')('A server', () => {
+  const says = `console.log(process.pid, process.env.MALLOC_ARENA_MAX, process.argv.slice(2).join())
+    process.stdin.pipe(process.stdout)`
+
+  verifies('serve.memory.arenas', 'has two arenas of malloc, in the process that was started', async () => {
+    const { start, folder } = await installation()
+    await writeFile(join(folder, 'dist', 'main.js'), says)
+    for (const node of [{}, old])
+      for (const [script, args, command] of [
+        ['bin/parley.js', ['serve', '--port', '0'], 'serve,--port,0'],
+        ['bin/start.js', ['--port', '0'], 'serve,--port,0'],
+      ] as const) {
+        const child = start(args, { ...node, script })
+        child.stdin.end('still mine')
+        const { code, stdout } = await ended(child)
+        expect([code, stdout]).toEqual([0, expect.stringMatching(new RegExp(`^\\d+ 2 ${command}\nstill mine$`))])
+        if (node !== old) expect(stdout).toMatch(new RegExp(`^${child.pid} `))
+      }
+  })
+
+  verifies(
+    'serve.memory.arenas',
+    'keeps the number that a person has chosen, and other commands start once',
+    async () => {
+      const { start, folder } = await installation()
+      await writeFile(join(folder, 'dist', 'main.js'), says)
+      const chosen = { pretend: `process.env.MALLOC_ARENA_MAX ??= '7'` }
+      const run = async (args: string[], options = {}) => {
+        const child = start(args, options)
+        child.stdin.end()
+        return (await ended(child)).stdout
+      }
+      expect(await run(['serve'], chosen)).toMatch(/^\d+ 7 serve\n$/)
+      expect(await run(['bus'])).toMatch(/^\d+ undefined bus\n$/)
+    },
+  )
+})
+
 verifies('all.start.signals', 'npm start ends with the shell that npm has started for it', async () => {
   const { folder } = await installation()
   const main = 'console.log(process.argv.slice(2).join()); setInterval(() => {}, 1000)'

@@ -270,6 +270,7 @@ export const requirements = [
   { id: 'serve.wait.monotonic', spec: 'DESIGN One wait', says: 'A wait ends after its time, whatever becomes of the time of day meanwhile.' },
   { id: 'serve.wait.database', spec: 'DESIGN One wait', says: 'A wait goes on though the database is away for a while; one that is away at the end is said so.' },
   { id: 'serve.wait.crowd', spec: 'DESIGN One wait', says: 'Of many who wait for mail of one agent a message wakes only a few, and no message is left behind.' },
+  { id: 'serve.memory.arenas', spec: 'DESIGN Interface', says: 'A server on Linux starts with two arenas of malloc, unless MALLOC_ARENA_MAX says otherwise.' },
   { id: 'serve.memory.rest', spec: 'DESIGN Interface', says: 'A server gives the memory of a busy time back once it rests.' },
   { id: 'serve.stop.signals', spec: 'DESIGN Interface', says: 'SIGTERM and SIGINT end it in good order with exit code 0.' },
   { id: 'serve.stop.waiting', spec: 'DESIGN Interface', says: 'Those who wait when it stops are answered, and lose nothing.' },

@@ -1,0 +1,21 @@
+/** Starts a server anew with fewer arenas of malloc, in the same process: the C library asks for their number when a program begins, and never again. */
+import { accessSync, constants } from 'node:fs'
+
+/**
+ * Each thread frees into its own arena, where no other thread takes from: 91 MB of 307 after a minute of mixed traffic, and 58 of 262
+ * with two of them. It costs 20 ms of a start.
+ */
+export const fewArenas = { MALLOC_ARENA_MAX: '2' }
+
+/** Does nothing where there is nothing to gain, where somebody has chosen already, or where a launcher holds the other end of a channel. */
+export function restartWithFewArenas() {
+  const { platform, env, execPath, execArgv, argv, channel, execve } = process
+  if (platform !== 'linux' || env.MALLOC_ARENA_MAX !== undefined || channel || execve === undefined) return
+  try {
+    // A Node that was removed since it began cannot be begun again, and a failed try would end this process.
+    accessSync(execPath, constants.X_OK)
+  } catch {
+    return
+  }
+  execve(execPath, [execPath, ...execArgv, ...argv.slice(1)], { ...env, ...fewArenas })
+}
