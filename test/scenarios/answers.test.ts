@@ -126,7 +126,7 @@ eachPost('Answers', (parley) => {
     }
   })
 
-  const turns = 36
+  const turns = 50
 
   /** Two loops take turns; every fifth answer is sent again, and every seventh three times at once. */
   async function converse(
