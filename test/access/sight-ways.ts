@@ -230,8 +230,8 @@ export const ways: Readonly<Record<string, Way>> = {
   'a thread at the hub': {
     found: ({ hub, said }, who) =>
       each(said, async (message) => {
-        const looker = { caller: who.caller, ...(typeof who.of === 'string' && { project: message.project }) }
-        const page = await orNothing(viewThread(hub, looker, { thread: message.thread, after: 0, limit }))
+        const hubCaller = { caller: who.caller, ...(typeof who.of === 'string' && { project: message.project }) }
+        const page = await orNothing(viewThread(hub, hubCaller, { thread: message.thread, after: 0, limit }))
         return page?.messages.some(({ id }) => Number(id) === message.id) ? [message.id] : []
       }),
     expected: (world, who) => world.said.filter((message) => model.atHub(world, who, message)).map(({ id }) => id),

@@ -10,7 +10,7 @@ export interface VerbInReach {
 }
 
 /** Parameters that carry a caller: alone, with the agent that it acts as or is, or with the holder of a name. */
-const callerTypes = ['Caller', 'Acting', 'Holder', 'Looker']
+const callerTypes = ['Caller', 'Acting', 'Holder', 'HubCaller']
 
 export function verbsInReach(sources: readonly Source[]): VerbInReach[] {
   const core = new Map(sources.filter(({ path }) => path.startsWith('src/core/')).map((file) => [file.path, file]))

@@ -205,22 +205,24 @@ eachEngine('The feed', (open) => {
       expect(await changesOf(() => endTask(hub, operator, { id: 'task', status: 'completed' }))).toEqual([
         { kind: 'task.ended', actor: 'operator' },
       ])
-      const looker = { caller: operator, project }
+      const hubCaller = { caller: operator, project }
       const wish = { agent: { name: 'ann' }, thread: String(messageId), can: 'read', ttlMs: 1000 } as const
       const granted = { ...byOperator, agentId: ann, threadId: expect.any(Number) }
       let grantId = ''
       const grant = async () => {
-        grantId = (await createGrant(hub, looker, wish)).id
+        grantId = (await createGrant(hub, hubCaller, wish)).id
       }
       expect(await changesOf(grant)).toEqual([{ ...granted, kind: 'grant.created' }])
-      expect(await changesOf(() => revokeGrant(hub, looker, grantId))).toEqual([{ ...granted, kind: 'grant.revoked' }])
+      expect(await changesOf(() => revokeGrant(hub, hubCaller, grantId))).toEqual([
+        { ...granted, kind: 'grant.revoked' },
+      ])
 
       const toCall = { agent: { name: 'ann' }, server: 'tickets', ttlMs: 1000 }
       const lend = async () => {
-        grantId = (await grantServer(hub, looker, toCall)).id
+        grantId = (await grantServer(hub, hubCaller, toCall)).id
       }
       expect(await changesOf(lend)).toEqual([{ ...byOperator, agentId: ann, kind: 'server.granted' }])
-      expect(await changesOf(() => revokeServerGrant(hub, looker, grantId))).toEqual([
+      expect(await changesOf(() => revokeServerGrant(hub, hubCaller, grantId))).toEqual([
         { actor: 'operator', agentId: ann, kind: 'server.revoked' },
       ])
 

@@ -29,17 +29,17 @@ export interface ConversationMessage {
 }
 
 /** The agent that sees them. */
-export type Looker = Pick<Agent, 'id' | 'projectId'>
+export type Party = Pick<Agent, 'id' | 'projectId'>
 
 /** Whole messages by their ids. */
 export async function listMessagesOf(
   db: Reader,
-  looker: Looker,
+  party: Party,
   ids: readonly number[],
 ): Promise<ReadonlyMap<number, ConversationMessage>> {
-  const rows = ids.length === 0 ? [] : await listConversationMessages(db, { agentId: looker.id }, ids)
-  const from = await addressesOf(db, looker, rows)
-  return new Map(rows.map((row) => [row.id, toMessage(from, looker, row)]))
+  const rows = ids.length === 0 ? [] : await listConversationMessages(db, { agentId: party.id }, ids)
+  const from = await addressesOf(db, party, rows)
+  return new Map(rows.map((row) => [row.id, toMessage(from, party, row)]))
 }
 
 /**
@@ -48,45 +48,45 @@ export async function listMessagesOf(
  */
 export async function listRecentMessages(
   db: Reader,
-  looker: Looker,
+  party: Party,
   conversations: readonly ConversationRow[],
 ): Promise<ReadonlyMap<number, readonly ConversationMessage[]>> {
   if (conversations.length === 0) return new Map()
   const [last, most] = [limits.recentMessages, limits.postBodyLength]
-  const reading: Reading = { agentId: looker.id, most }
+  const reading: Reading = { agentId: party.id, most }
   const found = await listLastMessages(db, reading, { threadIds: idsOf(conversations), last })
   const seen = Map.groupBy(found, (row) => row.thread_id)
   const hiding = conversations.filter(({ id, messages }) => (seen.get(id)?.length ?? 0) < Math.min(last, messages))
-  const behind = hiding.length === 0 ? [] : await listNewest(db, looker.id, idsOf(hiding))
+  const behind = hiding.length === 0 ? [] : await listNewest(db, party.id, idsOf(hiding))
   const others = behind.length === 0 ? [] : await listConversationMessages(db, reading, behind)
   for (const [thread, rows] of Map.groupBy(others, (row) => row.thread_id)) seen.set(thread, rows)
-  const from = await addressesOf(db, looker, found, others)
+  const from = await addressesOf(db, party, found, others)
   const newestFirst = (rows: readonly ConversationMessageRow[]) =>
-    rows.toSorted((a, b) => b.id - a.id).map((row) => toMessage(from, looker, row, most))
+    rows.toSorted((a, b) => b.id - a.id).map((row) => toMessage(from, party, row, most))
   return new Map([...seen].map(([thread, rows]) => [thread, newestFirst(rows)]))
 }
 
 const idsOf = (rows: readonly { id: number }[]): number[] => rows.map(({ id }) => id)
 
 /** `addressFrom` of an agent whose project is known. */
-export const addressOf = ({ projectId }: Looker, { name, project_id, slug }: PartyRow): string =>
+export const addressOf = ({ projectId }: Party, { name, project_id, slug }: PartyRow): string =>
   project_id === projectId ? name : `${name}@${slug}`
 
 /** The addresses of those who wrote the messages, by their ids. */
 async function addressesOf(
   db: Reader,
-  looker: Looker,
+  party: Party,
   ...lists: readonly (readonly ConversationMessageRow[])[]
 ): Promise<ReadonlyMap<number, string>> {
   const ids = new Set<number>()
   for (const rows of lists) for (const { sender_id } of rows) ids.add(sender_id)
   const senders = ids.size === 0 ? [] : await listSenders(db, [...ids])
-  return new Map(senders.map((sender) => [sender.id, addressOf(looker, sender)]))
+  return new Map(senders.map((sender) => [sender.id, addressOf(party, sender)]))
 }
 
 function toMessage(
   from: ReadonlyMap<number, string>,
-  looker: Looker,
+  party: Party,
   row: ConversationMessageRow,
   most?: number,
 ): ConversationMessage {
@@ -98,7 +98,7 @@ function toMessage(
     body: long ? `${[...row.body].slice(0, most - 1).join('')}…` : row.body,
     cut: long,
     createdAt: row.created_at,
-    own: row.sender_id === looker.id,
+    own: row.sender_id === party.id,
     read: row.is_read === 1,
     automatic: row.automatic === 1,
   }

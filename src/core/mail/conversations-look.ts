@@ -12,7 +12,7 @@ import {
   type TopRow,
 } from '../../store/mail/conversation-lists.ts'
 import { findUid } from '../../store/mail/conversations.ts'
-import { addressOf, type ConversationMessage, type Looker, listRecentMessages } from './conversation-messages.ts'
+import { addressOf, type ConversationMessage, listRecentMessages, type Party } from './conversation-messages.ts'
 
 export interface Listed {
   readonly uid: string
@@ -31,21 +31,21 @@ export interface ConversationPage {
 }
 
 interface Wish {
-  readonly looker: Looker
+  readonly party: Party
   readonly unreadOnly: boolean
   readonly limit: number
   /** Only messages with a lower id. */
   readonly below: number
 }
 
-export async function look(db: Reader, { looker, below, limit, unreadOnly }: Wish): Promise<ConversationPage> {
+export async function look(db: Reader, { party, below, limit, unreadOnly }: Wish): Promise<ConversationPage> {
   // As long as the unread mail of the agent, which nobody bounds.
-  const counted = await listUnreadThreads(db, looker.id)
+  const counted = await listUnreadThreads(db, party.id)
   const bounds = { below, limit, unread: unreadOnly ? counted : undefined }
-  const { shown, tops, page, from } = await find(db, looker, bounds)
+  const { shown, tops, page, from } = await find(db, party, bounds)
   const unread = new Map(counted.map((row) => [row.thread_id, row.unread]))
   const chosen = fitting(shown)
-  const others = await otherNames(db, looker, chosen)
+  const others = await otherNames(db, party, chosen)
   const conversations = chosen
     .toSorted((a, b) => newestOf(b) - newestOf(a))
     .map(({ row, messages }) => toListed(row, messages, others.get(row.id) ?? '', unread.get(row.id) ?? 0))
@@ -68,15 +68,15 @@ interface Bounds {
   readonly unread: readonly TopRow[] | undefined
 }
 
-async function find(db: Reader, looker: Looker, { below, limit, unread }: Bounds) {
-  const agentId = looker.id
+async function find(db: Reader, party: Party, { below, limit, unread }: Bounds) {
+  const agentId = party.id
   const from = unread ? 0 : await findReach(db, { agentId, below })
   const tops = unread
     ? unread.filter(({ top }) => top < below).toSorted((a, b) => b.top - a.top)
     : await listTops(db, { agentId, below, from, limit: limit + 1 })
   const page = tops.slice(0, limit)
   const rows = page.length === 0 ? [] : await listConversationRows(db, agentId, idsOf(page))
-  const recent = await listRecentMessages(db, looker, rows)
+  const recent = await listRecentMessages(db, party, rows)
   const topOf = new Map(page.map(({ thread_id, top }) => [thread_id, top]))
   const shown = rows
     .map((row): Shown => ({ row, top: topOf.get(row.id) ?? 0, messages: recent.get(row.id) ?? [] }))
@@ -87,7 +87,7 @@ async function find(db: Reader, looker: Looker, { below, limit, unread }: Bounds
 }
 
 /** The other side of each conversation, by the id of its thread: nearly always the last letter of another tells. */
-async function otherNames(db: Reader, looker: Looker, chosen: readonly Shown[]): Promise<ReadonlyMap<number, string>> {
+async function otherNames(db: Reader, party: Party, chosen: readonly Shown[]): Promise<ReadonlyMap<number, string>> {
   const names = new Map<number, string>()
   const silent: number[] = []
   for (const { row, messages } of chosen) {
@@ -95,8 +95,8 @@ async function otherNames(db: Reader, looker: Looker, chosen: readonly Shown[]):
     if (other === undefined) silent.push(row.id)
     else names.set(row.id, other.from)
   }
-  const rows = silent.length === 0 ? [] : await listOthers(db, looker.id, silent)
-  for (const row of rows) names.set(row.thread_id, addressOf(looker, row))
+  const rows = silent.length === 0 ? [] : await listOthers(db, party.id, silent)
+  for (const row of rows) names.set(row.thread_id, addressOf(party, row))
   return names
 }
 

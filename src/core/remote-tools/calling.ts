@@ -5,14 +5,14 @@ import type { RemoteTool } from '../../remote-tools/server.ts'
 import { listGrantedServers } from '../../store/remote-tool-grants.ts'
 import { needWriting } from '../access/rules.ts'
 import { type Hub, reader } from '../hub/hub.ts'
-import { type Looker, viewOf } from '../threads/views.ts'
+import { type HubCaller, hubReaderOf } from '../threads/hub-readers.ts'
 
 export type CallResult = Awaited<ReturnType<RemoteTools['call']>>
 
 /** The tools that the agent who looks may call: none without a grant, nor for somebody without a name (hub.bridge.grant). */
-export async function listCallable(hub: Hub, looker: Looker): Promise<readonly RemoteTool[]> {
+export async function listCallable(hub: Hub, hubCaller: HubCaller): Promise<readonly RemoteTool[]> {
   if (hub.remoteTools === undefined) return []
-  const { agent } = await viewOf(hub, looker).catch(nobody)
+  const { agent } = await hubReaderOf(hub, hubCaller).catch(nobody)
   if (agent === undefined) return []
   return hub.remoteTools.tools(await listGrantedServers(reader(hub), agent.id, hub.clock.now()))
 }
@@ -33,11 +33,11 @@ export interface RemoteCall {
 /** The effect of the call on the other server is not known here: it counts as writing. */
 export async function callRemoteTool(
   hub: Hub,
-  looker: Looker,
+  hubCaller: HubCaller,
   { tool: name, args, signal }: RemoteCall,
 ): Promise<CallResult> {
-  needWriting(looker.caller)
-  const tool = (await listCallable(hub, looker)).find((one) => one.name === name)
+  needWriting(hubCaller.caller)
+  const tool = (await listCallable(hub, hubCaller)).find((one) => one.name === name)
   if (tool === undefined || hub.remoteTools === undefined)
     throw new HubError('NOT_FOUND', `There is no tool ${JSON.stringify(name)} here.`)
   return hub.remoteTools.call(tool, args, signal)

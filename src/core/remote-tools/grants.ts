@@ -8,7 +8,7 @@ import { needAgent } from '../agents/agents.ts'
 import { commit } from '../hub/commit.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import { slugOfProject } from '../projects/projects.ts'
-import { type Looker, viewOf } from '../threads/views.ts'
+import { type HubCaller, hubReaderOf } from '../threads/hub-readers.ts'
 
 export interface ServerWish {
   readonly agent: { readonly name: string; readonly project?: string | undefined }
@@ -31,7 +31,7 @@ export const isServerGrant = (id: string): boolean => id.startsWith(prefix)
 
 export async function grantServer(
   hub: Hub,
-  { caller, project }: Looker,
+  { caller, project }: HubCaller,
   { agent: to, server, ttlMs }: ServerWish,
 ): Promise<{ id: string; expiresAt: number }> {
   needOperator(caller)
@@ -60,10 +60,10 @@ export interface ServerGrant {
 /** An agent's own; all of them for the operator. */
 export async function listServerGrants(
   hub: Hub,
-  looker: Looker,
+  hubCaller: HubCaller,
   { before, limit }: { before?: number | undefined; limit: number },
 ): Promise<{ grants: ServerGrant[]; next?: number | undefined }> {
-  const { agent, all, project } = await viewOf(hub, looker)
+  const { agent, all, project } = await hubReaderOf(hub, hubCaller)
   if (agent === undefined && !all) return { grants: [] }
   const agentId = all ? undefined : agent?.id
   const rows = await listBridgeGrants(reader(hub), { agentId, now: hub.clock.now(), before, limit: limit + 1 })
@@ -75,7 +75,7 @@ export async function listServerGrants(
   return { grants, next: rows.length > limit ? rows[limit - 1]?.id : undefined }
 }
 
-export async function revokeServerGrant(hub: Hub, { caller }: Looker, id: string): Promise<void> {
+export async function revokeServerGrant(hub: Hub, { caller }: HubCaller, id: string): Promise<void> {
   needOperator(caller)
   await commit(hub, caller, async (tx, note) => {
     const grant = await deleteBridgeGrant(tx, id)

@@ -8,7 +8,7 @@ import { toolSight } from '../access/rules.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import { hashIn, listAttachments } from '../messages/carried.ts'
 import { needProject } from '../projects/projects.ts'
-import { type Looker, needSeen, viewOf } from './views.ts'
+import { type HubCaller, hubReaderOf, needSeen } from './hub-readers.ts'
 
 export interface Enclosed {
   readonly mediaType: string
@@ -22,9 +22,9 @@ export interface EnclosureWish {
   readonly position: number
 }
 
-export async function readEnclosure(hub: Hub, looker: Looker, wish: EnclosureWish): Promise<Enclosed> {
+export async function readEnclosure(hub: Hub, hubCaller: HubCaller, wish: EnclosureWish): Promise<Enclosed> {
   const { thread: key, messageId, position } = wish
-  const { thread, sight } = await needSeen(hub, await viewOf(hub, looker), key)
+  const { thread, sight } = await needSeen(hub, await hubReaderOf(hub, hubCaller), key)
   const row = await findCarrier(reader(hub), { threadId: thread.id, sight, messageId })
   const attachment = row && (await listAttachments(reader(hub), [row], { most: 0 })).get(row.id)?.[position]
   const missing = new HubError('NOT_FOUND', 'You can see no such attachment.')

@@ -7,7 +7,7 @@ import { isReadable, type MessageFacts } from '../../store/visibility.ts'
 import { hubSight } from '../access/rules.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import { memory, remember } from '../hub/memory.ts'
-import type { View } from './views.ts'
+import type { HubReader } from './hub-readers.ts'
 
 /** A resource of the hub, as core knows it. */
 export type Target =
@@ -24,7 +24,7 @@ export interface Mark {
 
 export interface Audience {
   /** Whether a change of this resource is news to whoever looks. */
-  concerns(target: Target, view: View, mark: Mark): boolean
+  concerns(target: Target, hubReader: HubReader, mark: Mark): boolean
   /** The names that its thread goes by. */
   readonly names: readonly string[]
 }
@@ -63,24 +63,29 @@ export async function audienceOf(hub: Hub, change: FeedRow): Promise<Audience | 
   const { projectId, topic } = thread
   const facts: MessageFacts = { topic, projectId, members, sender: { id: spoken.sender_id }, recipients }
   const grants = Map.groupBy(await listGrantsOn(reader(hub), threadId, hub.clock.now()), ({ agent_id }) => agent_id)
-  const sees = ({ agent, all, project }: View): boolean =>
+  const sees = ({ agent, all, project }: HubReader): boolean =>
     (all && project.id === projectId) ||
     (agent !== undefined && isReadable(hubSight(agent.id, grants.get(agent.id)), facts))
   return {
     names: thread.names,
-    concerns(target, view, mark) {
+    concerns(target, hubReader, mark) {
       if (target.kind === 'thread')
         return (
-          thread.names.includes(target.thread) && (mark.threadId !== threadId || spoken.seq > mark.at) && sees(view)
+          thread.names.includes(target.thread) &&
+          (mark.threadId !== threadId || spoken.seq > mark.at) &&
+          sees(hubReader)
         )
       // Of others there is nothing to be told.
-      if (target.kind === 'agents' || view.agent === undefined || !isSelf(target.name, view)) return false
-      return told.has(view.agent.id) && spoken.sender_id !== view.agent.id && (thread.topic || messageId > mark.at)
+      if (target.kind === 'agents' || hubReader.agent === undefined || !isSelf(target.name, hubReader)) return false
+      return (
+        told.has(hubReader.agent.id) && spoken.sender_id !== hubReader.agent.id && (thread.topic || messageId > mark.at)
+      )
     },
   }
 }
 
-const isSelf = (name: string, { agent }: View): boolean => agent !== undefined && nameKey(name) === nameKey(agent.name)
+const isSelf = (name: string, { agent }: HubReader): boolean =>
+  agent !== undefined && nameKey(name) === nameKey(agent.name)
 
 const ofDirectory = ({ project_id }: FeedRow): Audience => ({
   names: [],

@@ -5,7 +5,7 @@ import type { Agent } from '../agents/agents.ts'
 import { type Profile, pageAgents, whois } from '../agents/profiles.ts'
 import { linksOf } from '../contacts/standing.ts'
 import { type Hub, reader } from '../hub/hub.ts'
-import { type Looker, viewOf } from './views.ts'
+import { type HubCaller, hubReaderOf } from './hub-readers.ts'
 
 export interface Listed {
   readonly name: string
@@ -21,17 +21,17 @@ const activeMs = 15 * 60_000
 
 export async function listDirectory(
   hub: Hub,
-  looker: Looker,
+  hubCaller: HubCaller,
   { after, limit }: { after?: string | undefined; limit: number },
 ): Promise<{ agents: Listed[]; next: string | undefined }> {
-  const { project, agent } = await viewOf(hub, looker)
-  const { agents, next } = await pageAgents(hub, looker.caller, project.slug, { after, limit })
+  const { project, agent } = await hubReaderOf(hub, hubCaller)
+  const { agents, next } = await pageAgents(hub, hubCaller.caller, project.slug, { after, limit })
   return { agents: await describe(hub, agent, agents), next }
 }
 
-export async function findListed(hub: Hub, looker: Looker, name: string): Promise<Listed> {
-  const { project, agent } = await viewOf(hub, looker)
-  const [listed] = await describe(hub, agent, [await whois(hub, looker.caller, project.slug, name)])
+export async function findListed(hub: Hub, hubCaller: HubCaller, name: string): Promise<Listed> {
+  const { project, agent } = await hubReaderOf(hub, hubCaller)
+  const [listed] = await describe(hub, agent, [await whois(hub, hubCaller.caller, project.slug, name)])
   return listed as Listed
 }
 

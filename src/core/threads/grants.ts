@@ -13,8 +13,8 @@ import { commit } from '../hub/commit.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import { threadChannel } from '../messages/placing.ts'
 import { findProjectElsewhere } from '../projects/projects.ts'
+import { type HubCaller, hubReaderOf, needSeen } from './hub-readers.ts'
 import { addressOf } from './hub-threads.ts'
-import { type Looker, needSeen, viewOf } from './views.ts'
 
 export interface GrantWish {
   readonly agent: { readonly name: string; readonly project?: string | undefined }
@@ -26,24 +26,25 @@ export interface GrantWish {
 /** A grant shares the granter's own view of the thread: nobody shares messages that it cannot see itself (hub.grant.own-view). */
 export async function createGrant(
   hub: Hub,
-  looker: Looker,
+  hubCaller: HubCaller,
   { agent: to, thread: key, can, ttlMs }: GrantWish,
 ): Promise<{ id: string; expiresAt: number }> {
-  const view = await viewOf(hub, looker)
-  const { thread, own } = await needSeen(hub, view, key)
+  const hubReader = await hubReaderOf(hub, hubCaller)
+  const { thread, own } = await needSeen(hub, hubReader, key)
   if (!own)
     throw new HubError('FORBIDDEN', 'Only a participant of a thread can grant others access to it.', {
       reason: 'read_only',
       hint: 'Ask one of its participants.',
     })
-  const home = to.project === undefined ? view.project : await findProjectElsewhere(hub, looker.caller, to.project)
+  const home =
+    to.project === undefined ? hubReader.project : await findProjectElsewhere(hub, hubCaller.caller, to.project)
   const agent = home && (await findIn(hub, home.id, to.name))
   if (agent === undefined)
     throw new HubError('AGENT_NOT_FOUND', `Nobody is called ${JSON.stringify(to.name)}.`, { reason: 'no_agent' })
   const now = hub.clock.now()
   const [uid, expiresAt] = [hub.ids.short(), now + ttlMs]
-  const granterId = view.all ? undefined : view.agent?.id
-  await commit(hub, looker.caller, async (tx, note) => {
+  const granterId = hubReader.all ? undefined : hubReader.agent?.id
+  await commit(hub, hubCaller.caller, async (tx, note) => {
     await deleteExpiredGrants(tx, now)
     await insertGrant(tx, { uid, threadId: thread.id, agentId: agent.id, granterId, can, now, expiresAt })
     note({
@@ -71,10 +72,10 @@ export interface Grant {
 /** Grants that an agent gave or got; all of the project for the operator. Expired grants are left out. `next` is where the next page begins. */
 export async function listGrants(
   hub: Hub,
-  looker: Looker,
+  hubCaller: HubCaller,
   { before, limit }: { before?: number | undefined; limit: number },
 ): Promise<{ grants: Grant[]; next?: number | undefined }> {
-  const { project, agent, all } = await viewOf(hub, looker)
+  const { project, agent, all } = await hubReaderOf(hub, hubCaller)
   if (agent === undefined && !all) return { grants: [] }
   const agentId = all ? undefined : agent?.id
   const wish = { agentId, projectId: project.id, now: hub.clock.now(), before, limit: limit + 1 }
@@ -105,11 +106,11 @@ export async function listGrants(
 }
 
 /** By the one who gave it, or the operator. */
-export async function revokeGrant(hub: Hub, looker: Looker, id: string): Promise<void> {
-  const { project, agent, all } = await viewOf(hub, looker)
+export async function revokeGrant(hub: Hub, hubCaller: HubCaller, id: string): Promise<void> {
+  const { project, agent, all } = await hubReaderOf(hub, hubCaller)
   const missing = () => new HubError('NOT_FOUND', `You have given no grant ${JSON.stringify(id)}.`)
   if (agent === undefined && !all) throw missing()
-  await commit(hub, looker.caller, async (tx, note) => {
+  await commit(hub, hubCaller.caller, async (tx, note) => {
     const grant = await deleteGrant(tx, id, all ? undefined : agent?.id)
     if (grant === undefined) throw missing()
     const { thread_id: threadId, agent_id: agentId } = grant

@@ -25,8 +25,8 @@ import { markShown } from '../mail/shown.ts'
 import { type Attachment, listAttachments } from '../messages/carried.ts'
 import { threadChannel } from '../messages/placing.ts'
 import { slugOfProject } from '../projects/projects.ts'
+import { type HubCaller, type HubReader, hubReaderOf, needSeen, waiterOf } from './hub-readers.ts'
 import { listParticipants } from './participants.ts'
-import { type Looker, needSeen, type View, viewOf, waiterOf } from './views.ts'
 
 export interface SeenMessage {
   readonly id: number
@@ -65,34 +65,34 @@ export interface PageWish {
 }
 
 /** The next messages of a thread, oldest first; with a wait, as soon as there are some. */
-export async function viewThread(hub: Hub, looker: Looker, wish: PageWish): Promise<ThreadPage> {
+export async function viewThread(hub: Hub, hubCaller: HubCaller, wish: PageWish): Promise<ThreadPage> {
   const { after, limit, offset = 0, waitMs = 0, signals = [] } = wish
-  const view = await viewOf(hub, looker)
-  let seen = await needSeen(hub, view, wish.thread)
+  const hubReader = await hubReaderOf(hub, hubCaller)
+  let seen = await needSeen(hub, hubReader, wish.thread)
   const { thread } = seen
   let rows: ViewRow[] | undefined
-  const waiting = { channel: threadChannel(thread.id), ms: waitMs, signals, waiter: waiterOf(looker, view) }
+  const waiting = { channel: threadChannel(thread.id), ms: waitMs, signals, waiter: waiterOf(hubCaller, hubReader) }
   await wait(hub, waiting, async () => {
     // A grant may end while its holder waits.
-    if (rows !== undefined) seen = await needSeen(hub, view, wish.thread)
+    if (rows !== undefined) seen = await needSeen(hub, hubReader, wish.thread)
     const part = { threadId: thread.id, sight: seen.sight, after }
-    rows = await listSeen(reader(hub), part, { agentId: view.agent?.id, limit: limit + 1 })
+    rows = await listSeen(reader(hub), part, { agentId: hubReader.agent?.id, limit: limit + 1 })
     return rows.length > 0 ? { found: true } : {}
   })
   const found = rows ?? []
   const page = fitting(found.slice(0, limit))
-  const messages = await seenMessages(hub, view, page, offset)
+  const messages = await seenMessages(hub, hubReader, page, offset)
   const next = page.at(-1)?.seq ?? after
   const { sight } = seen
   return {
     thread: thread.called,
     subject: await subjectOf(hub, thread, sight),
     status: seen.thread.status,
-    participants: await listParticipants(hub, { thread: seen.thread, sight, home: view.project.id }),
+    participants: await listParticipants(hub, { thread: seen.thread, sight, home: hubReader.project.id }),
     messages,
     next,
     more: found.length > page.length,
-    putBack: await markGiven(hub, looker, { view, thread, page }),
+    putBack: await markGiven(hub, hubCaller, { hubReader, thread, page }),
   }
 }
 
@@ -113,7 +113,7 @@ function fitting(rows: readonly ViewRow[]): ViewRow[] {
 
 export async function seenMessages(
   hub: Hub,
-  { project }: Pick<View, 'project'>,
+  { project }: Pick<HubReader, 'project'>,
   rows: readonly ViewRow[],
   offset = 0,
 ): Promise<SeenMessage[]> {
@@ -155,8 +155,8 @@ export function partOf(text: string, offset: number): { text: string; nextOffset
 /** Marks the agent's mail as read, and in a topic how far the agent was shown it (hub.unread.one). */
 async function markGiven(
   hub: Hub,
-  { caller }: Looker,
-  { view: { agent }, thread, page }: { view: View; thread: ThreadRow; page: readonly ViewRow[] },
+  { caller }: HubCaller,
+  { hubReader: { agent }, thread, page }: { hubReader: HubReader; thread: ThreadRow; page: readonly ViewRow[] },
 ): Promise<() => Promise<void>> {
   const seq = page.at(-1)?.seq
   if (agent === undefined || seq === undefined || caller.readOnly) return async () => {}
@@ -191,10 +191,10 @@ const mostCounted = 1000
 /** The threads of the agent that looks, those with the newest messages first. */
 export async function listOwnThreads(
   hub: Hub,
-  looker: Looker,
+  hubCaller: HubCaller,
   { before = Number.MAX_SAFE_INTEGER, limit }: { before?: number | undefined; limit: number },
 ): Promise<OwnThreads> {
-  const { agent } = await viewOf(hub, looker)
+  const { agent } = await hubReaderOf(hub, hubCaller)
   if (agent === undefined) return { threads: [], next: undefined }
   const sight = hubSight(agent.id)
   // Some of them may have newer messages, and stand on a page before this one.

@@ -17,12 +17,12 @@ eachEngine('A follower', (open) => {
     await followUpdates(hub, { caller: local, name: 'carol' }, { resources: [], tell: () => {} })
     const each = Array.from({ length: 40 }, async (_, moments) => {
       const name = `bob-${moments}`
-      const [looker, target] = [{ caller: local, name }, { kind: 'agent', name } as const]
+      const [hubCaller, target] = [{ caller: local, name }, { kind: 'agent', name } as const]
       const told: string[] = []
-      const begin = await beginFollowing(hub, looker, target)
+      const begin = await beginFollowing(hub, hubCaller, target)
       // Something to catch up with, which takes a while.
       await send(hub, as('alice'), { to: [{ name: 'carol' }], body: 'meanwhile' })
-      const joined = followUpdates(hub, looker, {
+      const joined = followUpdates(hub, hubCaller, {
         resources: [{ uri: name, target, ...begin }],
         tell: ({ uri }) => told.push(uri),
       })

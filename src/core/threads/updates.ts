@@ -8,8 +8,8 @@ import { isUnnamed } from '../access/rules.ts'
 import { type Hub, longReader, reader } from '../hub/hub.ts'
 import { memory } from '../hub/memory.ts'
 import { type Audience, audienceOf, type Mark, type Target } from './audience.ts'
+import { findHubReader, type HubCaller, type HubReader } from './hub-readers.ts'
 import { Pump } from './pump.ts'
-import { findView, type Looker, type View } from './views.ts'
 
 export type { Mark, Target } from './audience.ts'
 
@@ -47,42 +47,42 @@ const pumps = memory((hub) => new Pump(hub))
 /** Where a resource is now: a subscription that begins here is told of what comes next. */
 export async function beginFollowing(
   hub: Hub,
-  looker: Looker,
+  hubCaller: HubCaller,
   target: Target,
 ): Promise<Pick<FollowedResource, 'from' | 'mark'>> {
   const from = await findEnd(reader(hub))
-  return { from, mark: await markOf(hub, looker, target) }
+  return { from, mark: await markOf(hub, hubCaller, target) }
 }
 
 /** The update to go on behind: the one that was told last, if there can have been such a one, else everything up to now. */
-export async function goOnAfter(hub: Hub, _looker: Looker, told?: Told): Promise<Told> {
+export async function goOnAfter(hub: Hub, _hubCaller: HubCaller, told?: Told): Promise<Told> {
   const end = await findEnd(reader(hub))
   return told === undefined || isBefore(end, told.place) ? { place: end, index: Number.MAX_SAFE_INTEGER } : told
 }
 
-async function markOf(hub: Hub, looker: Looker, target: Target): Promise<Mark> {
+async function markOf(hub: Hub, hubCaller: HubCaller, target: Target): Promise<Mark> {
   if (target.kind === 'agents') return { at: 0 }
-  const view = await findView(hub, looker)
-  if (view === undefined) return { at: 0 }
+  const hubReader = await findHubReader(hub, hubCaller)
+  if (hubReader === undefined) return { at: 0 }
   if (target.kind === 'agent')
-    return { at: view.agent === undefined ? 0 : await findNewestMail(reader(hub), view.agent.id) }
+    return { at: hubReader.agent === undefined ? 0 : await findNewestMail(reader(hub), hubReader.agent.id) }
   const ends = await listThreadEnds(reader(hub), target.thread)
-  const own = ends.find(({ project_id }) => project_id === view.project.id) ?? ends[0]
+  const own = ends.find(({ project_id }) => project_id === hubReader.project.id) ?? ends[0]
   return own === undefined ? { at: 0 } : { threadId: own.id, at: Number(own.last) }
 }
 
 /** Somebody who follows resources. */
 export class Follower {
   readonly #hub: Hub
-  readonly #looker: Looker
+  readonly #hubCaller: HubCaller
   readonly #follow: Follow
-  #view: View | undefined
+  #hubReader: HubReader | undefined
   /** Changes up to here were looked at. */
   position: FeedPosition = start
 
-  constructor(hub: Hub, looker: Looker, follow: Follow) {
+  constructor(hub: Hub, hubCaller: HubCaller, follow: Follow) {
     this.#hub = hub
-    this.#looker = looker
+    this.#hubCaller = hubCaller
     this.#follow = follow
   }
 
@@ -97,38 +97,42 @@ export class Follower {
   }
 
   get agentId(): number | undefined {
-    return this.#follow.resources.some(({ target }) => target.kind === 'agent') ? this.#view?.agent?.id : undefined
+    return this.#follow.resources.some(({ target }) => target.kind === 'agent') ? this.#hubReader?.agent?.id : undefined
   }
 
   get projectId(): number | undefined {
-    return this.#follow.resources.some(({ target }) => target.kind === 'agents') ? this.#view?.project.id : undefined
+    return this.#follow.resources.some(({ target }) => target.kind === 'agents')
+      ? this.#hubReader?.project.id
+      : undefined
   }
 
   /** Whether an agent of this name would make somebody of one who was nobody yet. */
   awaits(name: string): boolean {
     return (
-      this.#view?.agent === undefined && this.#looker.name !== undefined && nameKey(this.#looker.name) === nameKey(name)
+      this.#hubReader?.agent === undefined &&
+      this.#hubCaller.name !== undefined &&
+      nameKey(this.#hubCaller.name) === nameKey(name)
     )
   }
 
   /** An agent that was given a key is its owner's: who only names it is told nothing more of it. */
   lose(agentId: number): void {
-    if (isUnnamed(this.#looker.caller) && this.#view?.agent?.id === agentId) this.#view = undefined
+    if (isUnnamed(this.#hubCaller.caller) && this.#hubReader?.agent?.id === agentId) this.#hubReader = undefined
   }
 
-  /** Finds the view of the looker; without one, nothing is told (hub.updates.silent). */
+  /** Finds the agent of the caller; without one, nothing is told (hub.updates.silent). */
   async look(): Promise<void> {
-    this.#view = await findView(this.#hub, this.#looker)
+    this.#hubReader = await findHubReader(this.#hub, this.#hubCaller)
   }
 
   take(change: FeedRow, audience: Audience | undefined): void {
     this.position = { tx: change.tx, id: change.id }
-    const view = this.#view
-    if (audience === undefined || view === undefined) return
+    const hubReader = this.#hubReader
+    if (audience === undefined || hubReader === undefined) return
     const { resources, after, tell } = this.#follow
     let index = -1
     for (const { uri, target, from, mark, fresh = false } of resources) {
-      if (!isBefore(from, change) || !audience.concerns(target, view, mark)) continue
+      if (!isBefore(from, change) || !audience.concerns(target, hubReader, mark)) continue
       index++
       const late =
         after !== undefined && !isBefore(after.place, change) && (isBefore(change, after.place) || index <= after.index)
@@ -166,7 +170,7 @@ export class Follower {
 }
 
 /** Tells a follower of what it missed, and then of each change as it is committed, until the returned function is called. */
-export async function followUpdates(hub: Hub, looker: Looker, follow: Follow): Promise<() => void> {
-  const follower = new Follower(hub, looker, follow)
+export async function followUpdates(hub: Hub, hubCaller: HubCaller, follow: Follow): Promise<() => void> {
+  const follower = new Follower(hub, hubCaller, follow)
   return pumps(hub).join(follower)
 }

@@ -13,19 +13,19 @@ import { threadChannel } from '../messages/placing.ts'
 import { type Address, type Sent, send } from '../messages/send.ts'
 import { findProjectElsewhere } from '../projects/projects.ts'
 import { remark } from '../topics/remarks.ts'
-import { addressOf, type SeenMessage, seenMessages, unreadOf } from './hub-threads.ts'
 import {
   actingOf,
+  findHubReader,
   findSeen,
-  findView,
-  type Looker,
+  type HubCaller,
+  type HubReader,
+  hubReaderOf,
   needSeen,
   noThread,
   type Seen,
-  type View,
-  viewOf,
   waiterOf,
-} from './views.ts'
+} from './hub-readers.ts'
+import { addressOf, type SeenMessage, seenMessages, unreadOf } from './hub-threads.ts'
 
 export interface HubDraft {
   readonly to: readonly Address[]
@@ -48,9 +48,9 @@ export interface Written {
   readonly sent?: Sent | undefined
 }
 
-export async function write(hub: Hub, looker: Looker, draft: HubDraft): Promise<Written> {
-  const acting = await actingOf(hub, looker)
-  const seen = await placeOf(hub, looker, draft)
+export async function write(hub: Hub, hubCaller: HubCaller, draft: HubDraft): Promise<Written> {
+  const acting = await actingOf(hub, hubCaller)
+  const seen = await placeOf(hub, hubCaller, draft)
   if (seen !== undefined && !seen.mayWrite)
     throw new HubError('FORBIDDEN', `You may read the thread ${JSON.stringify(seen.thread.called)}, not write to it.`, {
       reason: 'read_only',
@@ -91,16 +91,16 @@ async function nameOf(
 }
 
 /** The thread that a draft names, or that of the message it answers. */
-async function placeOf(hub: Hub, looker: Looker, { thread, replyTo }: HubDraft): Promise<Seen | undefined> {
+async function placeOf(hub: Hub, hubCaller: HubCaller, { thread, replyTo }: HubDraft): Promise<Seen | undefined> {
   if (thread === undefined && replyTo === undefined) return undefined
-  const view = await viewOf(hub, looker).catch((error: unknown) => {
+  const hubReader = await hubReaderOf(hub, hubCaller).catch((error: unknown) => {
     // In a project that is not there, no thread is there either.
     if (error instanceof HubError && error.code === 'PROJECT_NOT_FOUND' && thread !== undefined) throw noThread(thread)
     throw error
   })
-  const named = thread === undefined ? undefined : await needSeen(hub, view, thread)
+  const named = thread === undefined ? undefined : await needSeen(hub, hubReader, thread)
   if (replyTo === undefined) return named
-  const answered = await findAnswered(hub, view, replyTo)
+  const answered = await findAnswered(hub, hubReader, replyTo)
   if (answered === undefined) throw new HubError('MESSAGE_NOT_FOUND', `You can see no message ${replyTo}.`)
   if (named !== undefined && named.thread.id !== answered.thread.id)
     throw new HubError('INVALID_ARGUMENT', `Message ${replyTo} is not in the thread ${JSON.stringify(thread)}.`, {
@@ -110,9 +110,9 @@ async function placeOf(hub: Hub, looker: Looker, { thread, replyTo }: HubDraft):
   return named ?? answered
 }
 
-async function findAnswered(hub: Hub, view: View, messageId: number): Promise<Seen | undefined> {
+async function findAnswered(hub: Hub, hubReader: HubReader, messageId: number): Promise<Seen | undefined> {
   const place = await findPlaceOf(reader(hub), messageId)
-  return place && findSeen(hub, view, place.thread_id)
+  return place && findSeen(hub, hubReader, place.thread_id)
 }
 
 /** A message in a topic is for all who joined it: nobody is addressed. */
@@ -140,15 +140,15 @@ export interface Patience {
 /** Sends, and waits for the answers. What is refused its wait is not sent. */
 export async function writeAndAwait(
   hub: Hub,
-  looker: Looker,
+  hubCaller: HubCaller,
   draft: HubDraft,
   patience: Patience,
 ): Promise<{ written: Written; answers: Answers }> {
   const waits = patience.waitMs > 0 && patience.limitMs === undefined
-  const endWait = waits ? beginWait(hub, waiterOf(looker, await findView(hub, looker))) : () => {}
+  const endWait = waits ? beginWait(hub, waiterOf(hubCaller, await findHubReader(hub, hubCaller))) : () => {}
   try {
-    const written = await write(hub, looker, draft)
-    const answers = await awaitReplies(hub, looker, written.messageId, { ...patience, counted: waits })
+    const written = await write(hub, hubCaller, draft)
+    const answers = await awaitReplies(hub, hubCaller, written.messageId, { ...patience, counted: waits })
     return { written, answers }
   } finally {
     endWait()
@@ -170,11 +170,16 @@ export interface Answers {
  * The answers to a message of one's own, once all have answered or the time is up. An answer names the message, or it is the
  * next word of one that was asked (hub.ask.reply). What was found is in the store: a wait that breaks off is taken up again.
  */
-export async function awaitReplies(hub: Hub, looker: Looker, messageId: number, patience: Patience): Promise<Answers> {
-  const view = await viewOf(hub, looker)
+export async function awaitReplies(
+  hub: Hub,
+  hubCaller: HubCaller,
+  messageId: number,
+  patience: Patience,
+): Promise<Answers> {
+  const hubReader = await hubReaderOf(hub, hubCaller)
   const place = await findPlaceOf(reader(hub), messageId)
-  const seen = place && (await findSeen(hub, view, place.thread_id))
-  const { agent } = view
+  const seen = place && (await findSeen(hub, hubReader, place.thread_id))
+  const { agent } = hubReader
   if (place === undefined || seen === undefined || agent === undefined || place.sender_id !== agent.id)
     throw new HubError('MESSAGE_NOT_FOUND', `You have sent no message ${messageId}.`)
   const asked = (await listRecipientsOf(reader(hub), [messageId], { blind: true })).filter(({ id }) => id !== agent.id)
@@ -190,7 +195,7 @@ export async function awaitReplies(hub: Hub, looker: Looker, messageId: number, 
   const { waitMs: ms, limitMs = hub.limits.waitMs, signals, counted = false } = patience
   const isTask = patience.limitMs !== undefined
   // That of a task is never refused: the task was let in.
-  const waiter = isTask ? undefined : waiterOf(looker, view)
+  const waiter = isTask ? undefined : waiterOf(hubCaller, hubReader)
   const channel = threadChannel(seen.thread.id)
   await wait(hub, { channel, ms, limitMs, signals, waiter, counted }, async () => {
     rows = firstOfEach(await listReplies(reader(hub), query), asked)
@@ -199,25 +204,25 @@ export async function awaitReplies(hub: Hub, looker: Looker, messageId: number, 
   const answered = new Set(rows.map(({ sender_id }) => sender_id))
   const missing: string[] = []
   for (const { id, name, project_id } of asked)
-    if (!answered.has(id)) missing.push(await addressOf(hub, view.project.id, name, project_id))
+    if (!answered.has(id)) missing.push(await addressOf(hub, hubReader.project.id, name, project_id))
   return {
     messageId,
     thread: seen.thread.called,
-    replies: await seenMessages(hub, view, rows),
+    replies: await seenMessages(hub, hubReader, rows),
     missing,
     // Nobody has seen the result of a task yet, and perhaps nobody fetches it (hub.tasks.unread).
-    putBack: await markShown(hub, looker.caller, agent, isTask ? [] : unreadOf(rows)),
+    putBack: await markShown(hub, hubCaller.caller, agent, isTask ? [] : unreadOf(rows)),
   }
 }
 
 /** Marks the replies in the result of a task, once it is handed out. Returns the way back, for an answer that is lost. */
 export async function markReplies(
   hub: Hub,
-  looker: Looker,
+  hubCaller: HubCaller,
   messageIds: readonly number[],
 ): Promise<() => Promise<void>> {
-  const { agent } = await viewOf(hub, looker)
-  return agent === undefined ? async () => {} : markShown(hub, looker.caller, agent, messageIds)
+  const { agent } = await hubReaderOf(hub, hubCaller)
+  return agent === undefined ? async () => {} : markShown(hub, hubCaller.caller, agent, messageIds)
 }
 
 /** Of one that was asked alone, anybody's answer counts that names the message. */

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type { Hub } from '../../core/hub/hub.ts'
 import { listServerGrants } from '../../core/remote-tools/grants.ts'
 import { listGrants } from '../../core/threads/grants.ts'
-import type { Looker } from '../../core/threads/views.ts'
+import type { HubCaller } from '../../core/threads/hub-readers.ts'
 import { type grantShape, toGrant, toServerGrant } from './shapes.ts'
 
 const serverMark = 'server-'
@@ -18,18 +18,18 @@ interface GrantPage {
 
 export async function pageGrants(
   hub: Hub,
-  looker: Looker,
+  hubCaller: HubCaller,
   { cursor = `${serverMark}0`, limit }: { cursor?: string | undefined; limit: number },
 ): Promise<GrantPage> {
   const before = Number(cursor.slice(serverMark.length)) || undefined
   if (cursor.startsWith(serverMark)) {
-    const { grants, next } = await listServerGrants(hub, looker, { before, limit })
+    const { grants, next } = await listServerGrants(hub, hubCaller, { before, limit })
     const servers = grants.map(toServerGrant)
     if (next !== undefined) return { grants: servers, next: `${serverMark}${next}` }
     if (servers.length === limit) return { grants: servers, next: 'thread-0' }
-    const rest = await pageGrants(hub, looker, { cursor: 'thread-0', limit: limit - servers.length })
+    const rest = await pageGrants(hub, hubCaller, { cursor: 'thread-0', limit: limit - servers.length })
     return { grants: [...servers, ...rest.grants], next: rest.next }
   }
-  const { grants, next } = await listGrants(hub, looker, { before, limit })
+  const { grants, next } = await listGrants(hub, hubCaller, { before, limit })
   return { grants: grants.map(toGrant), next: next === undefined ? undefined : `thread-${next}` }
 }

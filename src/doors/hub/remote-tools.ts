@@ -4,7 +4,7 @@ import type { Hub } from '../../core/hub/hub.ts'
 import { callRemoteTool, listCallable } from '../../core/remote-tools/calling.ts'
 import { type CallContext, defineTool, type ListedTool } from '../mcp/table.ts'
 import { inputOf } from './remote-tool-input.ts'
-import { type HubScope, lookerOf } from './scope.ts'
+import { type HubScope, hubCallerOf } from './scope.ts'
 
 const tool = defineTool<HubScope>()
 
@@ -17,7 +17,7 @@ export async function remoteToolsOf(
   hub: Hub,
   context: Pick<CallContext<HubScope>, 'caller' | 'scope'>,
 ): Promise<ListedTool<HubScope>[]> {
-  const tools = await listCallable(hub, lookerOf(context))
+  const tools = await listCallable(hub, hubCallerOf(context))
   return tools.map(({ server, name, known, description, schema, annotations }) => ({
     listed: known ? { name, title: name, description, inputSchema: schema, annotations } : undefined,
     tool: tool({
@@ -30,7 +30,7 @@ export async function remoteToolsOf(
       effect: 'write',
       async run(args, context) {
         const call = { tool: name, args, signal: context.signal }
-        const { content, structuredContent } = await callRemoteTool(hub, lookerOf(context), call)
+        const { content, structuredContent } = await callRemoteTool(hub, hubCallerOf(context), call)
         return {
           content: content.map(({ _meta, ...part }) => part),
           structured_content: (structuredContent as Record<string, unknown> | undefined) ?? null,

@@ -10,7 +10,7 @@ import type { CallContext, ListedResource, Resource } from '../mcp/table.ts'
 import { toContent } from '../words/attachments.ts'
 import { limitParameter, numberParameter, readParameters } from '../words/parameters.ts'
 import { pageLimits } from './fields.ts'
-import { type HubScope, lookerOf } from './scope.ts'
+import { type HubScope, hubCallerOf } from './scope.ts'
 import { threadUri, toAgent, toOwnThread, toThread } from './shapes.ts'
 
 const place = numberParameter(0, Number.MAX_SAFE_INTEGER)
@@ -30,7 +30,7 @@ const agents = (hub: Hub): Omit<Resource<HubScope>, 'uri'> => ({
   description: 'The agents by name, up to 200 at a time: status, reachability, last activity. next_cursor goes on.',
   async read(params, context) {
     const { cursor: after, limit } = readParameters(directory, params)
-    const { agents, next } = await listDirectory(hub, lookerOf(context), { after, limit })
+    const { agents, next } = await listDirectory(hub, hubCallerOf(context), { after, limit })
     return { agents: agents.map(toAgent), next_cursor: next ?? null, has_more: next !== undefined }
   },
 })
@@ -44,11 +44,11 @@ export const hubResources = (hub: Hub): Resource<HubScope>[] => [
     name: 'agent',
     description: 'An agent; of yourself also your threads, those with the newest messages first.',
     async read({ agentId = '', ...rest }, context) {
-      const looker = lookerOf(context)
+      const hubCaller = hubCallerOf(context)
       const { cursor, limit } = readParameters(z.object(page), rest)
-      const agent = await findListed(hub, looker, agentId)
+      const agent = await findListed(hub, hubCaller, agentId)
       if (!agent.self) return toAgent(agent)
-      const { threads, next } = await listOwnThreads(hub, looker, { before: cursor, limit })
+      const { threads, next } = await listOwnThreads(hub, hubCaller, { before: cursor, limit })
       const next_cursor = next === undefined ? null : String(next)
       return { ...toAgent(agent), threads: threads.map(toOwnThread), next_cursor, has_more: next !== undefined }
     },
@@ -59,7 +59,7 @@ export const hubResources = (hub: Hub): Resource<HubScope>[] => [
     description: 'The messages of a thread, oldest first; next_cursor goes on, next_offset goes on in a long text.',
     async read({ threadId = '', ...rest }, context) {
       const { cursor: after = 0, limit, offset } = readParameters(parts, rest)
-      const view = await viewThread(hub, lookerOf(context), { thread: threadId, after, limit, offset })
+      const view = await viewThread(hub, hubCallerOf(context), { thread: threadId, after, limit, offset })
       context.ifLost(view.putBack)
       return toThread(view)
     },
@@ -73,18 +73,18 @@ export const hubResources = (hub: Hub): Resource<HubScope>[] => [
       const [, message, position] = /^(\d{1,15})-(\d{1,3})$/.exec(attachmentId) ?? []
       if (message === undefined) throw new HubError('NOT_FOUND', 'You can see no such attachment.')
       const wish = { thread: threadId, messageId: Number(message), position: Number(position) }
-      return toContent(await readEnclosure(hub, lookerOf(context), wish), offset)
+      return toContent(await readEnclosure(hub, hubCallerOf(context), wish), offset)
     },
   },
 ]
 
 /** One's own threads stand in the list of resources; agents are found by the directory. */
 export async function listOwnResources(hub: Hub, context: CallContext<HubScope>, cursor: string | undefined) {
-  const looker = lookerOf(context)
+  const hubCaller = hubCallerOf(context)
   if (cursor !== undefined && !/^\d{1,15}$/.test(cursor))
     throw new HubError('INVALID_ARGUMENT', 'The cursor is not one that a list returned.')
   const before = cursor === undefined ? undefined : Number(cursor)
-  const { threads, next } = await listOwnThreads(hub, looker, { before, limit: pageLimits.usual })
+  const { threads, next } = await listOwnThreads(hub, hubCaller, { before, limit: pageLimits.usual })
   const resources: ListedResource[] = threads.map(({ thread, subject, unread }) => ({
     uri: threadUri(thread),
     name: `thread ${thread}`,
@@ -100,13 +100,13 @@ export async function completeId(
   text: string,
   context: CallContext<HubScope>,
 ): Promise<string[]> {
-  const looker = lookerOf(context)
+  const hubCaller = hubCallerOf(context)
   const begins = (value: string) => value.toLowerCase().startsWith(text.toLowerCase())
   if (variable === 'threadId') {
-    const { threads } = await listOwnThreads(hub, looker, { limit: pageLimits.most })
+    const { threads } = await listOwnThreads(hub, hubCaller, { limit: pageLimits.most })
     return threads.map(({ thread }) => thread).filter(begins)
   }
   if (variable !== 'agentId') return []
-  const { agents } = await listDirectory(hub, looker, { limit: limits.listed })
+  const { agents } = await listDirectory(hub, hubCaller, { limit: limits.listed })
   return agents.map(({ name }) => name).filter(begins)
 }

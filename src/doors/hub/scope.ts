@@ -1,7 +1,7 @@
 /** The identity of a caller of the hub: the agent of its key, else the name on the URL. */
 import { HubError } from '../../base/errors.ts'
 import { agentNamePattern, agentNameRule, nameKey } from '../../base/names.ts'
-import type { Looker } from '../../core/threads/views.ts'
+import type { HubCaller } from '../../core/threads/hub-readers.ts'
 import type { CallContext } from '../mcp/table.ts'
 import { parseAddress, projectParameter } from '../words/fields.ts'
 
@@ -47,7 +47,7 @@ function nameOf(agent: unknown, { called, use }: Wording): [name: string, home?:
   throw new HubError('INVALID_ARGUMENT', `${called('agent')} must be ${agentNameRule}.`, { hint: `Use ${use}.` })
 }
 
-export const lookerOf = ({ caller, scope }: Pick<CallContext<HubScope>, 'caller' | 'scope'>): Looker => ({
+export const hubCallerOf = ({ caller, scope }: Pick<CallContext<HubScope>, 'caller' | 'scope'>): HubCaller => ({
   caller,
   ...scope,
 })

@@ -10,7 +10,7 @@ import {
 } from '../../core/threads/updates.ts'
 import type { Followed, Updates } from '../mcp/table.ts'
 import { parseTemplate } from '../mcp/uri.ts'
-import { type HubScope, lookerOf } from './scope.ts'
+import { type HubScope, hubCallerOf } from './scope.ts'
 
 const agents = parseTemplate('apm2://agents{?cursor,limit}')
 const thread = parseTemplate('apm2://threads/{threadId}{?cursor,limit,offset}')
@@ -41,11 +41,11 @@ interface Since {
 export const hubUpdates = (hub: Hub): Updates<HubScope> => ({
   async begin(uri, context) {
     const target = targetOf(uri)
-    return target === undefined ? '' : JSON.stringify(await beginFollowing(hub, lookerOf(context), target))
+    return target === undefined ? '' : JSON.stringify(await beginFollowing(hub, hubCallerOf(context), target))
   },
-  place: async (context, last) => textOf(await goOnAfter(hub, lookerOf(context), toldOf(last))),
+  place: async (context, last) => textOf(await goOnAfter(hub, hubCallerOf(context), toldOf(last))),
   follow: (followed, context, { after, fresh, tell }) =>
-    followUpdates(hub, lookerOf(context), {
+    followUpdates(hub, hubCallerOf(context), {
       resources: followed.flatMap(resourceOf).map((one) => ({ ...one, fresh: fresh?.has(one.uri) })),
       after: toldOf(after),
       tell: ({ uri, late, ...told }) => tell({ uri, place: textOf(told), late }),

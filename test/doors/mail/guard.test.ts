@@ -35,7 +35,7 @@ verifies('mail.guard.tools', 'what cannot be guarded is refused with the reason,
     door.call('install_precommit_guard', { project_key, code_repo_path }).catch((error: unknown) => error)
   expect(await install(folder)).toMatchObject({
     code: 'INVALID_ARGUMENT',
-    message: expect.stringMatching(/no working folder of a Git repository: fatal: not a git/),
+    message: expect.stringMatching(/not a working folder of a Git repository: fatal: not a git/),
   })
   expect(await install(join(folder, 'none'))).toMatchObject({
     code: 'INVALID_ARGUMENT',

@@ -7,7 +7,7 @@ import { awaitReplies, markReplies, write, writeAndAwait } from '../../../core/t
 import { type CallContext, defineTool } from '../../mcp/table.ts'
 import { body, clientId, id, recipientAddress, threadKey, waitSeconds } from '../../words/fields.ts'
 import { addressOf, links, patienceOf, withLinks } from '../fields.ts'
-import { type HubScope, lookerOf } from '../scope.ts'
+import { type HubScope, hubCallerOf } from '../scope.ts'
 import { askShape, broadcastShape, sentShape, toAnswer, toReply, toSent } from '../shapes.ts'
 
 const tool = defineTool<HubScope>()
@@ -27,7 +27,7 @@ const markGiven = async (
   replies: readonly ({ readonly message_id: number } | null | undefined)[],
 ): Promise<void> => {
   const ids = replies.flatMap((reply) => reply?.message_id ?? [])
-  context.ifLost(await markReplies(hub, lookerOf(context), ids))
+  context.ifLost(await markReplies(hub, hubCallerOf(context), ids))
 }
 
 export const messageTools = (hub: Hub) => [
@@ -55,7 +55,7 @@ export const messageTools = (hub: Hub) => [
     task: ({ await_reply_seconds }) => await_reply_seconds !== undefined,
     handOut: ({ reply }, context) => markGiven(hub, context, [reply]),
     async run(input, context) {
-      const looker = lookerOf(context)
+      const hubCaller = hubCallerOf(context)
       const draft = {
         to: [addressOf(input.to)],
         text: input.text,
@@ -65,9 +65,9 @@ export const messageTools = (hub: Hub) => [
         clientId: input.client_message_id ?? onceOf(context),
       }
       const { await_reply_seconds: seconds } = input
-      if (seconds === undefined) return toSent(await write(hub, looker, draft))
+      if (seconds === undefined) return toSent(await write(hub, hubCaller, draft))
       const patience = patienceOf(hub, context, seconds * 1000)
-      const { written, answers } = await writeAndAwait(hub, looker, draft, patience)
+      const { written, answers } = await writeAndAwait(hub, hubCaller, draft, patience)
       context.ifLost(answers.putBack)
       const [reply] = answers.replies
       return { ...toSent(written), reply: reply === undefined ? null : toReply(reply) }
@@ -92,10 +92,10 @@ export const messageTools = (hub: Hub) => [
     task: () => true,
     handOut: ({ reply }, context) => markGiven(hub, context, [reply]),
     async run({ to, text, thread, message_id, wait_seconds }, context) {
-      const looker = lookerOf(context)
+      const hubCaller = hubCallerOf(context)
       const patience = patienceOf(hub, context, wait_seconds === undefined ? hub.limits.waitMs : wait_seconds * 1000)
       if (message_id !== undefined && to === undefined && text === undefined && thread === undefined) {
-        const answers = await awaitReplies(hub, looker, message_id, patience)
+        const answers = await awaitReplies(hub, hubCaller, message_id, patience)
         context.ifLost(answers.putBack)
         return toAnswer(answers)
       }
@@ -104,7 +104,7 @@ export const messageTools = (hub: Hub) => [
           hint: 'Pass to and text to ask; pass the message_id of a question you asked before to wait on.',
         })
       const draft = { to: [addressOf(to)], text, thread: existing(thread), clientId: onceOf(context) }
-      const { answers } = await writeAndAwait(hub, looker, draft, patience)
+      const { answers } = await writeAndAwait(hub, hubCaller, draft, patience)
       context.ifLost(answers.putBack)
       return toAnswer(answers)
     },
@@ -127,7 +127,7 @@ export const messageTools = (hub: Hub) => [
     async run({ to, text, wait_seconds }, context) {
       const draft = { to: to.map(addressOf), toOthers: true, text, clientId: onceOf(context) }
       const patience = patienceOf(hub, context, wait_seconds * 1000)
-      const { written, answers } = await writeAndAwait(hub, lookerOf(context), draft, patience)
+      const { written, answers } = await writeAndAwait(hub, hubCallerOf(context), draft, patience)
       context.ifLost(answers.putBack)
       const { deliveries = [], blocked = [], home = '' } = written.sent ?? {}
       const called = (name: string, project: string) => (project === home ? name : `${name}@${project}`)

@@ -12,7 +12,7 @@ import { agentAddress, clientId, threadKey, waitSeconds } from '../../words/fiel
 import { iso } from '../../words/times.ts'
 import { addressOf, cursor, limit, offset } from '../fields.ts'
 import { grantCursor, pageGrants } from '../grants.ts'
-import { type HubScope, lookerOf } from '../scope.ts'
+import { type HubScope, hubCallerOf } from '../scope.ts'
 import { agentShape, grantShape, threadShape, toAgent, toThread } from '../shapes.ts'
 
 const tool = defineTool<HubScope>()
@@ -43,7 +43,7 @@ export const threadTools = (hub: Hub) => [
     async run({ thread, cursor: after = 0, limit, offset, wait_seconds = 0 }, context) {
       const signals = wait_seconds > 0 ? [context.signal, context.stopping] : []
       const wish = { thread, after, limit, offset, waitMs: wait_seconds * 1000, signals }
-      const page = await viewThread(hub, lookerOf(context), wish)
+      const page = await viewThread(hub, hubCallerOf(context), wish)
       context.ifLost(page.putBack)
       return toThread(page)
     },
@@ -60,7 +60,7 @@ export const threadTools = (hub: Hub) => [
     output: z.object({ agents: z.array(agentShape), next_cursor: z.string().nullable(), has_more: z.boolean() }),
     effect: 'read',
     async run({ cursor, limit }, context) {
-      const { agents, next } = await listDirectory(hub, lookerOf(context), { after: cursor, limit })
+      const { agents, next } = await listDirectory(hub, hubCallerOf(context), { after: cursor, limit })
       return { agents: agents.map(toAgent), next_cursor: next ?? null, has_more: next !== undefined }
     },
   }),
@@ -80,7 +80,7 @@ export const threadTools = (hub: Hub) => [
     output: z.object({ grant_id: z.string(), expires_at: z.string() }),
     effect: 'write',
     async run({ agent, thread, server, can, ttl_seconds }, context) {
-      const [to, ttlMs, looker] = [addressOf(agent), Math.ceil(ttl_seconds * 1000), lookerOf(context)]
+      const [to, ttlMs, hubCaller] = [addressOf(agent), Math.ceil(ttl_seconds * 1000), hubCallerOf(context)]
       const call = can === 'call'
       if ((thread === undefined) === (server === undefined) || (can !== undefined && call !== (server !== undefined)))
         throw new HubError('INVALID_ARGUMENT', 'A grant is on a thread, to read or write, or on a server, to call.', {
@@ -88,8 +88,8 @@ export const threadTools = (hub: Hub) => [
         })
       const { id, expiresAt } =
         thread === undefined
-          ? await grantServer(hub, looker, { agent: to, server: server ?? '', ttlMs })
-          : await createGrant(hub, looker, { agent: to, thread, can: can === 'write' ? can : 'read', ttlMs })
+          ? await grantServer(hub, hubCaller, { agent: to, server: server ?? '', ttlMs })
+          : await createGrant(hub, hubCaller, { agent: to, thread, can: can === 'write' ? can : 'read', ttlMs })
       return { grant_id: id, expires_at: iso(expiresAt) }
     },
   }),
@@ -109,7 +109,7 @@ export const threadTools = (hub: Hub) => [
     }),
     effect: 'read',
     async run({ cursor, limit }, context) {
-      const { grants, next } = await pageGrants(hub, lookerOf(context), { cursor, limit })
+      const { grants, next } = await pageGrants(hub, hubCallerOf(context), { cursor, limit })
       return { grants, next_cursor: next ?? null, has_more: next !== undefined }
     },
   }),
@@ -124,7 +124,7 @@ export const threadTools = (hub: Hub) => [
     destructive: true,
     async run({ grant_id }, context) {
       const revoke = isServerGrant(grant_id) ? revokeServerGrant : revokeGrant
-      await revoke(hub, lookerOf(context), grant_id)
+      await revoke(hub, hubCallerOf(context), grant_id)
       return { grant_id, revoked: true as const }
     },
   }),

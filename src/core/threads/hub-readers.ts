@@ -1,4 +1,4 @@
-/** The view of threads at the hub: a caller, and the agent that it is there, if any. */
+/** Readers at the hub: a caller, and the agent that it is there, if any. */
 import { HubError } from '../../base/errors.ts'
 import { commons, nameKey } from '../../base/names.ts'
 import { findOwned } from '../../store/agents/agents.ts'
@@ -15,13 +15,13 @@ import { agentWaiter } from '../hub/waits.ts'
 import { needProject, type Project, slugOfProject } from '../projects/projects.ts'
 
 /** The caller of the hub's verbs, with what its URL says: an agent by its key needs neither name nor project. */
-export interface Looker {
+export interface HubCaller {
   readonly caller: Caller
   readonly project?: string | undefined
   readonly name?: string | undefined
 }
 
-export interface View {
+export interface HubReader {
   readonly project: Project
   /** The agent that looks; none for somebody without a name, or whose name nobody has yet. */
   readonly agent: Agent | undefined
@@ -44,7 +44,7 @@ async function needSelf(hub: Hub, agentId: number): Promise<Agent> {
  * The project and the name by which a caller acts; the holder of a key is the agent of the key. A token that names no agent
  * is nobody here: a name on the URL is for those who are on this machine, and for the operator (hub.caller.token).
  */
-async function placeOf(hub: Hub, { caller, project, name }: Looker): Promise<{ project: string; name?: string }> {
+async function placeOf(hub: Hub, { caller, project, name }: HubCaller): Promise<{ project: string; name?: string }> {
   const me = agentOf(caller)
   if (me === undefined)
     return { project: project ?? commons, ...(name !== undefined && mayTakeName(caller) && { name }) }
@@ -56,16 +56,16 @@ async function placeOf(hub: Hub, { caller, project, name }: Looker): Promise<{ p
 }
 
 /** For what is done in an agent's name. */
-export async function actingOf(hub: Hub, looker: Looker): Promise<Acting> {
-  const { project, name } = await placeOf(hub, looker)
+export async function actingOf(hub: Hub, hubCaller: HubCaller): Promise<Acting> {
+  const { project, name } = await placeOf(hub, hubCaller)
   if (name === undefined)
     throw new HubError('FORBIDDEN', 'This call does not say which agent you are.', { reason: 'nameless' })
-  return { caller: looker.caller, project, name }
+  return { caller: hubCaller.caller, project, name }
 }
 
-export async function viewOf(hub: Hub, looker: Looker): Promise<View> {
-  const { caller } = looker
-  const place = await placeOf(hub, looker)
+export async function hubReaderOf(hub: Hub, hubCaller: HubCaller): Promise<HubReader> {
+  const { caller } = hubCaller
+  const place = await placeOf(hub, hubCaller)
   const project = await needProject(hub, caller, place.project)
   const all = seesAll(caller)
   if (place.name === undefined || (await findIn(hub, project.id, place.name)) === undefined)
@@ -75,9 +75,9 @@ export async function viewOf(hub: Hub, looker: Looker): Promise<View> {
 }
 
 /** Nobody, where the caller may not look, or there is no such project as yet. */
-export async function findView(hub: Hub, looker: Looker): Promise<View | undefined> {
+export async function findHubReader(hub: Hub, hubCaller: HubCaller): Promise<HubReader | undefined> {
   try {
-    return await viewOf(hub, looker)
+    return await hubReaderOf(hub, hubCaller)
   } catch (error) {
     if (error instanceof HubError) return undefined
     throw error
@@ -85,8 +85,8 @@ export async function findView(hub: Hub, looker: Looker): Promise<View | undefin
 }
 
 /** By whom waits at the hub are counted: the agent, once there is one. */
-export const waiterOf = ({ caller, project, name = '' }: Looker, view: View | undefined): string =>
-  view?.agent === undefined ? `${caller.key} ${project ?? ''} ${nameKey(name)}` : agentWaiter(view.agent.id)
+export const waiterOf = ({ caller, project, name = '' }: HubCaller, hubReader: HubReader | undefined): string =>
+  hubReader?.agent === undefined ? `${caller.key} ${project ?? ''} ${nameKey(name)}` : agentWaiter(hubReader.agent.id)
 
 /** A thread, and what may be read of it. */
 export interface Seen {
@@ -98,7 +98,7 @@ export interface Seen {
 }
 
 /** The thread of this name that is seen: a foreign one and a missing one answer alike (hub.thread.foreign). */
-export async function needSeen(hub: Hub, { project, agent, all }: View, key: string): Promise<Seen> {
+export async function needSeen(hub: Hub, { project, agent, all }: HubReader, key: string): Promise<Seen> {
   const now = hub.clock.now()
   const named =
     agent === undefined && !all
@@ -115,7 +115,7 @@ export const noThread = (key: string): HubError =>
   new HubError('THREAD_NOT_FOUND', `You can see no thread ${JSON.stringify(key)}.`)
 
 /** The same for a thread that is known by one of its messages. */
-export async function findSeen(hub: Hub, { agent, all }: View, threadId: number): Promise<Seen | undefined> {
+export async function findSeen(hub: Hub, { agent, all }: HubReader, threadId: number): Promise<Seen | undefined> {
   const [thread] = await listThreadsById(reader(hub), [threadId])
   return thread && seenThrough(hub, { thread, agent, all })
 }
