@@ -32,6 +32,17 @@ describe('The layers', () => {
     expect([...foldersOf(/^src\/([^/]+)\//)].filter((folder) => !layers?.includes(folder))).toEqual([])
   })
 
+  test('name only files that exist, on the pages for those who change it', () => {
+    const paths = files.map(({ path }) => `/${path}`)
+    const named = files
+      .filter(({ path }) => ['ARCHITECTURE.md', 'CONTRIBUTING.md', 'docs/internals/decisions.md'].includes(path))
+      .flatMap(({ path, text }) =>
+        [...text.matchAll(/`([\w./-]+\.(?:[jt]s|json))`/g)].map(([, name]) => `${path}: ${name}`),
+      )
+    expect(named.length).toBeGreaterThan(50)
+    expect(named.filter((one) => !paths.some((path) => path.endsWith(`/${one.split(': ')[1]}`)))).toEqual([])
+  })
+
   test.each([
     ['src/base/ids.ts', '../db/port.ts', 'upward'],
     ['src/db/open.ts', '../store/agents.ts', 'upward'],
