@@ -1,4 +1,4 @@
-/** How the tests run: four files at a time, the slow ones first, with one PostgreSQL server and one browser for all of them. */
+/** How the tests run: three files at a time, the slow ones first, with one PostgreSQL server and one browser for all of them. */
 import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
 import { memoryFolder } from './test/support/memory-folder.ts'
@@ -21,8 +21,8 @@ export default defineConfig({
     pool: 'forks',
     // Files share their imports: a worker of its own took each 300 ms, and the server's modules as long again.
     isolate: false,
-    // Two cores are busy with four: a file waits for a third of its time.
-    maxWorkers: 4,
+    // They keep two cores busy. With more, what runs at low priority, as the archive and the converter of images, comes to nothing.
+    maxWorkers: 3,
     sequence: { sequencer: SlowestFirst },
     testTimeout: 30_000,
     hookTimeout: 30_000,

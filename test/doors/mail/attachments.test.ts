@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect } from 'vitest'
 import { connectMail, type Message, plainMail, type Receipt } from '../../support/mail.ts'
 import { eras, serveHere, shareServer, startParley, temporaryRepository } from '../../support/parley.ts'
@@ -176,6 +177,8 @@ describe('Attachments', () => {
       while (!finished()) {
         await inbox({ limit: 1 })
         if (!finished()) answered++
+        // The converter runs at low priority: without a pause this alone would hold it up.
+        await sleep(5)
       }
       expect((await sending).attachments).toEqual([file])
       if (process.platform === 'linux') expect(loaded()).toBe(false)
