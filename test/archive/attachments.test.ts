@@ -217,7 +217,7 @@ eachEngine('parley archive, with attachments', (openEngine, dialect) => {
         const { code, stdout } = await command('verify', '--json')
         return { code, ...(JSON.parse(stdout) as { waiting: number; findings: { kind: string; what: string }[] }) }
       }
-      await expect.poll(async () => (await verify()).waiting, { timeout: 20_000 }).toBe(0)
+      await expect.poll(async () => (await verify()).waiting, { timeout: 20_000, interval: 200 }).toBe(0)
       const tree = await repository.tree()
       const file = join(repository.folder, path)
       const anew = async () => {

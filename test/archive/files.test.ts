@@ -298,7 +298,7 @@ describe('The archive', () => {
       expect((await commons.files()).filter((path) => path.startsWith('agents/bob/inbox/'))).toHaveLength(1)
       await printedBy(server(), ['topics', 'rename', 'standup', 'daily'])
       await expect
-        .poll(() => commons.git('show', `main:messages/threads/${topic}.md`), { timeout: 20_000 })
+        .poll(() => commons.git('show', `main:messages/threads/${topic}.md`), { timeout: 20_000, interval: 200 })
         .toContain('# daily\n')
       await printedBy(server(), ['topics', 'delete', 'daily', '--force'])
       await expect.poll(async () => (await here()).length, { timeout: 20_000 }).toBe(1)

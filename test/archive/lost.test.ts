@@ -14,7 +14,7 @@ async function withArchive() {
   const { storage } = server
   const repository = repositoryOf(storage, 'commons')
   const subjects = () => (repository.exists() ? repository.subjects().catch(() => []) : [])
-  await expect.poll(async () => (await subjects()).length, { timeout: 20_000 }).toBeGreaterThan(6)
+  await expect.poll(async () => (await subjects()).length, { timeout: 20_000, interval: 200 }).toBeGreaterThan(6)
   await repository.sound()
   await server.end()
   const tree = await repository.tree()
@@ -82,7 +82,7 @@ verifies(
     await mailbox(server, 'ann').send('bob', 'one more')
     await server.printed(/the archive of commons is gone/)
     const subjects = () => (repository.exists() ? repository.subjects().catch(() => []) : [])
-    await expect.poll(async () => (await subjects()).length, { timeout: 20_000 }).toBeGreaterThan(7)
+    await expect.poll(async () => (await subjects()).length, { timeout: 20_000, interval: 200 }).toBeGreaterThan(7)
     await repository.sound()
     // All of it, and nobody writes: whoever asks for readiness is told, and sets the server to it.
     const asked = () => fetch(`${server.url}/health/readiness`).then(async (answer) => (await answer.json()) as object)
