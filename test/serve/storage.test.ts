@@ -100,6 +100,8 @@ verifies('serve.store.gone', 'a server whose file is deleted answers 503 and goe
   expect(await parley.end()).toBe(0)
 })
 
+// Stronger than a number of milliseconds after the deletion: within those a send could begin and still be acknowledged. One that
+// began before may be answered late where the machine is busy; it was committed while the file was there.
 for (const ends of [['', '-wal', '-shm'], [''], ['-wal'], ['-shm']])
   verifies(
     'serve.store.gone',

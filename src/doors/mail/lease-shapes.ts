@@ -30,7 +30,7 @@ function toldOfConflicts(conflicts: readonly Conflict[], granted: readonly Lease
   const holders = conflicts.flatMap(({ holders }) => holders)
   const names = [...new Set(holders.map(({ agent }) => agent))]
   const latest = Math.max(...holders.map(({ expiresAt }) => expiresAt))
-  const held = `${conflicts.length} of ${asked} ${asked === 1 ? 'path is' : 'paths are'} held by ${fewOf(names)} until ${iso(latest)}`
+  const held = `${conflicts.length} of ${asked} ${asked === 1 ? 'path' : 'paths'} ${conflicts.length === 1 ? 'is' : 'are'} held by ${fewOf(names)} until ${iso(latest)}`
   const next =
     granted.length === asked
       ? 'You were granted them all the same: ask the holders before you edit.'

@@ -192,6 +192,8 @@ describe('A reservation', () => {
         /^2 of 3 paths are held by GreenCastle until \d{4}-\S+Z: src\/a.ts, docs\/b.md\. You were granted them all the same/,
       ),
     )
+    const half = await blue.reserve(['src/d.ts', 'free/too'])
+    expect(half).toHaveProperty('note', expect.stringMatching(/^1 of 2 paths is held by GreenCastle/))
     const refused = await blue.reserve(['src/c.ts'], { on_conflict: 'refuse' })
     expect(refused).toHaveProperty('note', expect.stringMatching(/^1 of 1 path is held by .* They were not granted/))
     expect(await blue.reserve(['free'])).not.toHaveProperty('note')
