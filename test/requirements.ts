@@ -21,6 +21,7 @@ import { oversight } from './requirements/oversight.ts'
 import { pages } from './requirements/pages.ts'
 import { people } from './requirements/people.ts'
 import { post } from './requirements/post.ts'
+import { projects } from './requirements/projects.ts'
 import { scenarios } from './requirements/scenarios.ts'
 import { settings } from './requirements/settings.ts'
 import { signIn } from './requirements/sign-in.ts'
@@ -310,6 +311,7 @@ export const requirements = [
   ...operations,
   ...oversight,
   ...people,
+  ...projects,
   ...pages,
 
   // The post door

@@ -150,6 +150,7 @@ const rulesOf = (config: Config): Rules => ({
   },
   makeRecipients: config.MESSAGING_AUTO_REGISTER_RECIPIENTS,
   names: config.AGENT_NAME_ENFORCEMENT_MODE,
+  worktreesApart: config.PROJECT_PER_WORKTREE,
   inboxLeases: config.FILE_RESERVATIONS_ENFORCEMENT_ENABLED,
   overdueMs: config.ACK_TTL_SECONDS * 1000,
   inboxQuota: config.QUOTA_ENABLED && config.QUOTA_INBOX_LIMIT_COUNT > 0 ? config.QUOTA_INBOX_LIMIT_COUNT : undefined,

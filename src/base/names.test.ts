@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { verifies } from '../../test/support/verifies.ts'
-import { agentNamePattern, isReserved, nameKey, slugOf, tidyKey } from './names.ts'
+import { agentNamePattern, folderKey, foldersAround, isReserved, nameKey, slugOf, tidyKey } from './names.ts'
 
 describe('An agent name', () => {
   test.each(['a', 'Z', '7', 'alice', 'GreenCastle', 'a_b-c', '0-', 'a'.repeat(100)])('may be %s', (name) => {
@@ -62,6 +62,26 @@ describe('A key', () => {
 
   test('is never empty by that', () => {
     for (const key of ['/', '//', ' ///']) expect(tidyKey(key)).toBe('/')
+  })
+
+  verifies('mail.project.spellings', 'has one spelling, and never leaves its root', () => {
+    for (const key of ['/a/b', '/a//b', '/a/./b', '/a/b/../b', '/a/b/.', '/../a/b', '/a/c/../../a/b/'])
+      expect(tidyKey(key)).toBe('/a/b')
+    for (const key of ['C:\\x\\y', 'c:/x/y', 'c:\\x//y\\', 'C:/x/./z/../y', 'C:\\..\\x\\y'])
+      expect(folderKey(key)).toBe('c:/x/y')
+    for (const key of ['\\\\host\\share\\app', '\\\\host/share/app/', '\\\\host\\share\\..\\..\\app'])
+      expect(folderKey(key)).toBe('//host/share/app')
+    // Other letters, names with dots and backslashes of POSIX, and a share are other folders.
+    for (const key of ['/A/b', '/a/b ./c', '/a/...', '/a\\b', '/host/share/app', '/c:/x/y'])
+      expect(folderKey(key)).toBe(key)
+    expect(slugOf('C:\\x')).toBe(slugOf('c:/x'))
+  })
+
+  test('lies in the folders around it', () => {
+    expect(foldersAround('/a//b/c/')).toEqual(['/a/b', '/a'])
+    expect(foldersAround('C:\\a\\b\\c')).toEqual(['c:/a/b', 'c:/a'])
+    expect(foldersAround('\\\\host\\share\\a\\b')).toEqual(['//host/share/a', '//host/share'])
+    for (const path of ['/', '/a', 'C:\\a', '\\\\host\\share']) expect(foldersAround(path)).toEqual([])
   })
 })
 

@@ -52,11 +52,48 @@ export function nameKey(name: string): string {
 export const isReserved = (name: string): boolean =>
   (name.length >= reserved.length || !isAscii(name)) && nameKey(name) === reserved
 
-/** One spelling for a folder that can be written in several: no slash at its end, no space around it. */
+/**
+ * One spelling for a folder that can be written in several: no `.`, no `..`, no doubled separators, none at its end, no space
+ * around it. By the letters alone: whether a folder on the way is a link is not asked (mail.project.spellings).
+ */
 export function tidyKey(humanKey: string): string {
   const key = humanKey.trim()
-  const separators = /^(?:[A-Za-z]:|\\\\)/.test(key) ? /[\\/]+$/ : /\/+$/
-  return key.replace(separators, '') || key.slice(0, 1)
+  if (!isAbsolutePath(key)) return key.replace(/\/+$/, '') || key.slice(0, 1)
+  const { root, separator, names } = partsOf(key)
+  return `${root}${names.join(separator)}`
+}
+
+/** The form that folders are compared by: drives without case, and one separator for every system. */
+export function folderKey(humanKey: string): string {
+  const key = tidyKey(humanKey)
+  if (!isAbsolutePath(key) || key.startsWith('/')) return key
+  return key.replace(/^[A-Za-z]:/, (drive) => drive.toLowerCase()).replaceAll('\\', '/')
+}
+
+/** The folders around an absolute path in the form that they are compared by, the innermost first; never the root. */
+export function foldersAround(path: string): string[] {
+  const { root, separator, names } = partsOf(path.trim())
+  const least = root === uncRoot ? 2 : 1
+  return names
+    .map((_, at) => folderKey(`${root}${names.slice(0, at).join(separator)}`))
+    .slice(least)
+    .reverse()
+}
+
+const uncRoot = '\\\\'
+
+/** `..` leaves neither the root nor, of a UNC path, the share. */
+function partsOf(path: string): { root: string; separator: string; names: string[] } {
+  const [root = '/'] = /^(?:[A-Za-z]:[\\/]|\\\\|\/)/.exec(path) ?? []
+  const posix = root === '/'
+  const fixed = root === uncRoot ? 2 : 0
+  const names: string[] = []
+  for (const name of path.slice(root.length).split(posix ? '/' : /[\\/]/)) {
+    if (name === '' || name === '.') continue
+    if (name !== '..') names.push(name)
+    else if (names.length > fixed) names.pop()
+  }
+  return { root, separator: root.slice(-1), names }
 }
 
 /** POSIX, with a drive letter, or UNC. It need not exist on this machine. */
@@ -65,7 +102,7 @@ export const isAbsolutePath = (key: string): boolean => /^(?:\/|[A-Za-z]:[\\/]|\
 /** A readable slug: the last part of the key and a short hash of all of it, as in `backend-3f9a1c`. */
 export function slugOf(humanKey: string, hashLength = 6): string {
   if (humanKey === commons) return commons
-  const hash = createHash('sha256').update(humanKey).digest('hex').slice(0, hashLength)
+  const hash = createHash('sha256').update(folderKey(humanKey)).digest('hex').slice(0, hashLength)
   return `${slugWord(humanKey) || 'project'}-${hash}`
 }
 

@@ -1,4 +1,4 @@
-/** Settings of agents: their names, and whether mail may create one. */
+/** Settings of agents and their projects: names, whether mail may create an agent, and whose project a worktree is. */
 import { flag, matching, oneOf, optional } from './kinds.ts'
 
 export const agentSettings = {
@@ -7,6 +7,9 @@ export const agentSettings = {
   ),
   MESSAGING_AUTO_REGISTER_RECIPIENTS: flag(true).says(
     'Whether mail to an unknown name creates the agent of that name.',
+  ),
+  PROJECT_PER_WORKTREE: flag(false).says(
+    'Whether each git worktree is a project of its own. By default a local caller in a worktree works in the project of the main checkout.',
   ),
   PARLEY_API_KEY: optional(matching(/^amb_[0-9a-f]{64}$/, 'must be a key: amb_ and 64 hexadecimal digits')).secret(
     'Key of the agent that `parley bus` and the commands act as. Without it they act as agents that have no key.',

@@ -1,5 +1,6 @@
 /** Rows of `projects`. */
 import sql, { empty, join } from 'sql-template-tag'
+import { folderKey } from '../base/names.ts'
 import { forUpdate } from '../db/dialect.ts'
 import type { Reader, Tx } from '../db/port.ts'
 
@@ -18,6 +19,23 @@ export async function findProject(db: Reader, slugOrKey: string): Promise<Projec
   return rows[0]
 }
 
+/** By the folder that a key means, where none is written like it. Of two spellings in an older database the tidy one is meant, else the first. */
+export async function findProjectAt(db: Reader, humanKey: string): Promise<ProjectRow | undefined> {
+  const folder = folderKey(humanKey)
+  const [row] = await db.all<ProjectRow>(sql`
+    SELECT id, slug, human_key, created_at FROM projects WHERE folder = ${folder}
+    ORDER BY CASE WHEN human_key = ${folder} THEN 0 ELSE 1 END, id LIMIT 1`)
+  return row
+}
+
+/** The project that one of this slug, key or folder was merged into. */
+export async function findMerged(db: Reader, slugOrKey: string): Promise<ProjectRow | undefined> {
+  const [row] = await db.all<ProjectRow>(sql`
+    SELECT p.id, p.slug, p.human_key, p.created_at FROM project_aliases a JOIN projects p ON p.id = a.project_id
+    WHERE a.name IN (${slugOrKey}, ${folderKey(slugOrKey)}) LIMIT 1`)
+  return row
+}
+
 export async function findSlug(db: Reader, id: number): Promise<string> {
   const [row] = await db.all<{ slug: string }>(sql`SELECT slug FROM projects WHERE id = ${id}`)
   return row?.slug ?? ''
@@ -28,7 +46,7 @@ export async function insertProject(
   { slug, humanKey, now }: { slug: string; humanKey: string; now: number },
 ): Promise<ProjectRow> {
   const [row] = await tx.all<ProjectRow>(sql`
-    INSERT INTO projects (slug, human_key, created_at) VALUES (${slug}, ${humanKey}, ${now})
+    INSERT INTO projects (slug, human_key, folder, created_at) VALUES (${slug}, ${humanKey}, ${folderKey(humanKey)}, ${now})
     RETURNING id, slug, human_key, created_at`)
   return row as ProjectRow
 }
@@ -62,16 +80,16 @@ export function listNewest(
     WHERE ${only === undefined ? sql`1 = 1` : sql`id = ${only}`} ORDER BY id DESC LIMIT ${limit}`)
 }
 
-/** The project with the longest of these keys. */
-export async function findLongestKey(
+/** The project with the longest of these folders, as `folderKey` writes them. */
+export async function findLongestFolder(
   db: Reader,
-  { only, keys }: { only: number | undefined; keys: readonly string[] },
+  { only, folders }: { only: number | undefined; folders: readonly string[] },
 ): Promise<ProjectRow | undefined> {
-  if (keys.length === 0) return undefined
+  if (folders.length === 0) return undefined
   const [row] = await db.all<ProjectRow>(sql`
     SELECT id, slug, human_key, created_at FROM projects
-    WHERE human_key IN (${join([...keys])}) ${only === undefined ? empty : sql`AND id = ${only}`}
-    ORDER BY LENGTH(human_key) DESC LIMIT 1`)
+    WHERE folder IN (${join([...folders])}) ${only === undefined ? empty : sql`AND id = ${only}`}
+    ORDER BY LENGTH(folder) DESC, id LIMIT 1`)
   return row
 }
 

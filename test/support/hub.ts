@@ -32,6 +32,7 @@ export const usualRules: Rules = {
   contacts: { enforced: true, autoMs: 86_400_000, handshake: true, retry: true, codeMs: 3_600_000, codesShown: true },
   makeRecipients: true,
   names: 'coerce',
+  worktreesApart: false,
   inboxLeases: true,
   overdueMs: 1_800_000,
   inboxQuota: undefined,

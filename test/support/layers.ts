@@ -3,7 +3,7 @@ import { posix } from 'node:path'
 import { type Source, withoutComments } from './sources.ts'
 
 /** Pure rooms on the floor of base: they see base, `summaries` splits words as `fulltext` does, and `llm` keeps answers in `redis`. */
-const pure = ['globs', 'fulltext', 'summaries', 'llm', 'redis', 'attachments', 'remote-tools', 'guard']
+const pure = ['folders', 'globs', 'fulltext', 'summaries', 'llm', 'redis', 'attachments', 'remote-tools', 'guard']
 
 /** The folders that each layer may import besides itself. */
 const below: Readonly<Record<string, readonly string[]>> = {
@@ -15,6 +15,7 @@ const below: Readonly<Record<string, readonly string[]>> = {
   store: ['db', ...pure, 'base'],
   archive: ['db', ...pure, 'base'],
   db: ['base'],
+  folders: ['base'],
   globs: ['base'],
   fulltext: ['base'],
   summaries: ['fulltext', 'base'],

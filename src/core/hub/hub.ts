@@ -33,6 +33,8 @@ export interface Rules {
   /** Whether mail to a name that nobody has makes that agent, at doors where one registers first. */
   readonly makeRecipients: boolean
   readonly names: 'strict' | 'coerce' | 'always_auto'
+  /** Whether a git worktree is a project of its own, and not of its main checkout. */
+  readonly worktreesApart: boolean
   /** Whether an exclusive lease on an agent's inbox in the archive keeps the mail of others from it. */
   readonly inboxLeases: boolean
   /** The age from which an acknowledgement is overdue. */

@@ -1,10 +1,12 @@
 /** Projects: the namespaces of agents and threads. */
 
 import { HubError } from '../../base/errors.ts'
-import { commons, isAbsolutePath, slugName, slugOf, tidyKey } from '../../base/names.ts'
+import { commons, folderKey, isAbsolutePath, slugName, slugOf, tidyKey } from '../../base/names.ts'
 import type { Reader, Tx } from '../../db/port.ts'
 import {
+  findMerged,
   findProject,
+  findProjectAt,
   findSlug,
   insertProject,
   listProjectsNamed,
@@ -16,6 +18,7 @@ import { homeOf, mayEnter, mayRoam, needWriting } from '../access/rules.ts'
 import { commit, type Note } from '../hub/commit.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import { memory, remember } from '../hub/memory.ts'
+import { findReal, freshReal } from './real-folders.ts'
 import { suggestProjects } from './suggestions.ts'
 
 export interface Project {
@@ -26,10 +29,16 @@ export interface Project {
   readonly createdAt: number
 }
 
-/** Projects seen before, by slug and key. A project is never renamed: this stays true. */
+/** Projects seen before, by slug and key. One is merged or renamed only while no other process runs: this stays true. */
 export const known = memory(() => ({ projects: new Map<string, Project>(), slugs: new Map<number, string>() }))
 
-const toProject = ({ id, slug, human_key, created_at }: ProjectRow): Project => ({
+/** Forgets all of them: one was merged or renamed. */
+export function forgetProjects(hub: Hub): void {
+  known(hub).projects.clear()
+  known(hub).slugs.clear()
+}
+
+export const toProject = ({ id, slug, human_key, created_at }: ProjectRow): Project => ({
   id,
   slug,
   key: human_key,
@@ -46,12 +55,12 @@ export interface NewProject {
  * caller makes with what comes first in it; any other unknown name is an error (mail.project.named).
  */
 export async function findPlace(hub: Hub, caller: Caller, slugOrKey: string): Promise<Project | NewProject> {
-  const found = await findProjectCalled(hub, slugOrKey, homeOf(caller))
+  const found = await findMeant(hub, caller, slugOrKey)
   if (found !== undefined && mayEnter(caller, found.id)) return found
   // A foreign project and a missing one answer alike.
   if (found !== undefined || !mayRoam(caller)) throw await missing(hub, caller, slugOrKey)
-  const newKey = tidyKey(slugOrKey)
-  if (isAbsolutePath(slugOrKey) || newKey === commons) return { newKey }
+  if (isAbsolutePath(slugOrKey)) return { newKey: (await findReal(hub, caller, slugOrKey))?.path ?? tidyKey(slugOrKey) }
+  if (tidyKey(slugOrKey) === commons) return { newKey: commons }
   throw await missing(hub, caller, slugOrKey)
 }
 
@@ -59,7 +68,7 @@ export const isNew = (place: Project | NewProject): place is NewProject => 'newK
 
 /** In the transaction of the first thing in it: a call that fails leaves no project behind (all.calls.nothing-made). */
 export async function makeProject(hub: Hub, tx: Tx, note: Note, { newKey }: NewProject): Promise<Project> {
-  const found = await findProject(tx, newKey)
+  const found = await findNamed(tx, newKey)
   if (found !== undefined) return toProject(found)
   const made = await insertProject(tx, { slug: await freeSlug(tx, newKey), humanKey: newKey, now: hub.clock.now() })
   note({ kind: 'project.created', projectId: made.id })
@@ -79,7 +88,7 @@ export async function ensureProject(hub: Hub, caller: Caller, slugOrKey: string)
 export async function freeSlug(tx: Reader, humanKey: string): Promise<string> {
   let slug = slugOf(humanKey)
   for (const length of [8, 12, 16, 64]) {
-    if ((await findProject(tx, slug)) === undefined) break
+    if ((await findNamed(tx, slug)) === undefined) break
     slug = slugOf(humanKey, length)
   }
   return slug
@@ -92,15 +101,40 @@ export async function freeSlug(tx: Reader, humanKey: string): Promise<string> {
 export async function findProjectCalled(hub: Hub, slugOrKey: string, only?: number): Promise<Project | undefined> {
   const before = known(hub).projects.get(slugOrKey)
   if (before !== undefined) return before
-  // First as it is written: older databases hold keys that end with a slash.
   const tidy = tidyKey(slugOrKey)
-  const row =
-    (await findProject(reader(hub), slugOrKey)) ??
-    (tidy === slugOrKey ? undefined : await findProject(reader(hub), tidy))
+  const row = await findNamed(reader(hub), slugOrKey)
   if (row !== undefined) return remember(known(hub).projects, slugOrKey, toProject(row))
   // Not remembered: the next project may have the same name.
   const [one, ...others] = await listNamesakes(hub, tidy, only)
   return one !== undefined && others.length === 0 ? toProject(one) : undefined
+}
+
+/** First as it is written: older databases hold keys that end with a slash. What was merged goes by its old names. */
+async function findNamed(db: Reader, slugOrKey: string): Promise<ProjectRow | undefined> {
+  const tidy = tidyKey(slugOrKey)
+  return (
+    (await findProject(db, slugOrKey)) ??
+    (tidy === slugOrKey ? undefined : await findProject(db, tidy)) ??
+    (isAbsolutePath(slugOrKey) ? await findProjectAt(db, slugOrKey) : undefined) ??
+    (await findMerged(db, tidy))
+  )
+}
+
+/**
+ * The project that a caller means by a name. Where nobody has a folder of this machine as a key, the one that it leads to is
+ * meant, for those whom files are read for: by a link its target, by a worktree the main checkout (mail.project.real).
+ */
+async function findMeant(hub: Hub, caller: Caller, slugOrKey: string): Promise<Project | undefined> {
+  const { projects } = known(hub)
+  // Asked before the database, which a caller in a worktree would pay for in every call.
+  const before = projects.get(slugOrKey) ?? projects.get(freshReal(hub, caller, slugOrKey)?.path ?? '')
+  if (before !== undefined) return before
+  const found = await findProjectCalled(hub, slugOrKey, homeOf(caller))
+  if (found !== undefined) return found
+  const real = await findReal(hub, caller, slugOrKey)
+  return real === undefined || folderKey(real.path) === folderKey(slugOrKey)
+    ? undefined
+    : findProjectCalled(hub, real.path)
 }
 
 /** More slugs that begin with a name and are no namesakes than this are not looked through. */
@@ -115,7 +149,7 @@ async function listNamesakes(hub: Hub, called: string, only: number | undefined)
 
 /** For projects that are only looked at: none is made. */
 export async function needProject(hub: Hub, caller: Caller, slugOrKey: string): Promise<Project> {
-  const found = await findProjectCalled(hub, slugOrKey, homeOf(caller))
+  const found = await findMeant(hub, caller, slugOrKey)
   if (found === undefined || !mayEnter(caller, found.id)) throw await missing(hub, caller, slugOrKey)
   return found
 }

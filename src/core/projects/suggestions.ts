@@ -1,8 +1,8 @@
 /** The projects that somebody may have meant who named one that is not there. */
-import { isAbsolutePath, slugName, slugWord, tidyKey } from '../../base/names.ts'
+import { foldersAround, isAbsolutePath, slugName, slugWord, tidyKey } from '../../base/names.ts'
 import { nearest } from '../../base/nearest.ts'
 import type { Reader } from '../../db/port.ts'
-import { findLongestKey, listNewest, type ProjectRow } from '../../store/projects.ts'
+import { findLongestFolder, listNewest, type ProjectRow } from '../../store/projects.ts'
 
 /** So many are suggested, of as many of the newest. */
 const suggested = { shown: 3, compared: 1000 } as const
@@ -10,7 +10,7 @@ const suggested = { shown: 3, compared: 1000 } as const
 /** The project around a path comes first; then those of a similar name; then those in folders nearby. `only`: among this one. */
 export async function suggestProjects(db: Reader, slugOrKey: string, only: number | undefined): Promise<string> {
   const path = isAbsolutePath(slugOrKey) ? tidyKey(slugOrKey) : undefined
-  const around = await findLongestKey(db, { only, keys: path === undefined ? [] : foldersOf(path) })
+  const around = await findLongestFolder(db, { only, folders: path === undefined ? [] : foldersAround(path) })
   const newest = await listNewest(db, { only, limit: suggested.compared })
   const byName = Map.groupBy(newest, ({ slug }) => slugName(slug))
   const alike = nearest(slugName(slugWord(slugOrKey)), [...byName.keys()], suggested.shown).flatMap(
@@ -28,19 +28,9 @@ export async function suggestProjects(db: Reader, slugOrKey: string, only: numbe
   return [...sentences, 'A project goes by its absolute path or its slug.'].join(' ')
 }
 
-const shown = ({ slug, human_key: key }: ProjectRow): string => (key === slug ? slug : `${slug} (${key})`)
+export const shown = ({ slug, human_key: key }: Pick<ProjectRow, 'slug' | 'human_key'>): string => (key === slug ? slug : `${slug} (${key})`)
 
 const partsOf = (path: string): string[] => path.split(/[\\/]+/).filter((part) => part !== '')
-
-/** The folders that a path is in, the outermost last. */
-function foldersOf(path: string): string[] {
-  const folders: string[] = []
-  for (let end = lastSeparator(path); end > 0; end = lastSeparator(folders.at(-1) ?? ''))
-    folders.push(path.slice(0, end))
-  return folders
-}
-
-const lastSeparator = (path: string): number => Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\'))
 
 /** The projects that share at least two folders with the path, those with most in common first. */
 function nearbyOf(path: string, projects: readonly ProjectRow[]): ProjectRow[] {

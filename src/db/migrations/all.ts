@@ -21,6 +21,7 @@ import { guesses } from './0018-guesses.ts'
 import { looks } from './0019-looks.ts'
 import { attachmentCarriers } from './0020-attachment-carriers.ts'
 import { invitations } from './0021-invitations.ts'
+import { folders } from './0022-folders.ts'
 
 export const migrations: readonly Migration[] = [
   mailbox,
@@ -44,4 +45,5 @@ export const migrations: readonly Migration[] = [
   looks,
   attachmentCarriers,
   invitations,
+  folders,
 ]

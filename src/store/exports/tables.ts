@@ -15,6 +15,7 @@ const table = (name: string, ...key: string[]): Table => ({ name, key: key.lengt
 /** A table comes after those that it refers to. */
 export const keptTables: readonly Table[] = [
   table('projects'),
+  table('project_aliases', 'name'),
   table('agents'),
   table('agent_keys', 'hash'),
   table('invitations', 'project_id', 'name_key'),
