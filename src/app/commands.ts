@@ -110,6 +110,14 @@ export const commands: readonly PeoplesCommand[] = [
     load: async ({ open, screen }) => (await import('../doors/cli/topics/topics.ts')).topicsCommand(open, screen),
   },
   {
+    name: 'projects',
+    says: 'list the projects, make one of two, or give one another key: list, merge, rename',
+    load: async ({ open, config, screen }) => {
+      const { projectsCommand } = await import('../doors/cli/operating/projects.ts')
+      return projectsCommand(open, async () => (await import('./store.ts')).needUnused(config()), screen)
+    },
+  },
+  {
     name: 'list-projects',
     says: 'list the projects there are, and with --include-agents their agents',
     load: async ({ open, screen }) => (await import('../doors/cli/mail/projects.ts')).listProjectsCommand(open, screen),

@@ -30,6 +30,7 @@ import { join, resetCursor } from '../topics/members.ts'
 import { deleteTopic } from '../topics/removal.ts'
 import { sync } from '../topics/sync.ts'
 import { closeTopic, createTopic, reopenTopic } from '../topics/topics.ts'
+import { mergeProjects, renameProject } from '../transfers/merging.ts'
 
 /** All but those that no verb makes as yet. */
 type Made = Exclude<Event['kind'], 'agent.keyed' | 'agent.revoked'>
@@ -230,10 +231,19 @@ eachEngine('The feed', (open) => {
         { kind: 'session.ended', actor: 'operator' },
       ])
 
+      expect(await changesOf(() => renameProject(hub, operator, project, '/srv/code/elsewhere'))).toEqual([
+        { ...byOperator, kind: 'project.renamed' },
+      ])
+      expect(await changesOf(() => mergeProjects(hub, operator, '/srv/code/other', '/srv/code/elsewhere'))).toEqual([
+        { ...byOperator, kind: 'project.merged' },
+      ])
+
       const kinds: Record<Made, true> = {
         'project.created': true,
         'project.linked': true,
         'project.unlinked': true,
+        'project.merged': true,
+        'project.renamed': true,
         'agent.created': true,
         'agent.updated': true,
         'agent.policy': true,

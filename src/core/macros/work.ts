@@ -11,6 +11,7 @@ import type { Hub } from '../hub/hub.ts'
 import { checkPatterns, type Reserved, type Reserving, readPatterns, release, reserve } from '../leases/leases.ts'
 import { type InboxWish, listInbox, type MailPage, type Received } from '../mail/inbox.ts'
 import { type Draft, type Sent, send } from '../messages/send.ts'
+import { noteOnKey } from '../projects/folders.ts'
 import { findPlace, isNew, needProject, type Project } from '../projects/projects.ts'
 import { type Refining, summarizeThread, type ThreadSummary } from '../threads/summaries.ts'
 
@@ -29,6 +30,8 @@ const as = (caller: Caller, { project, name }: Profile): Acting => ({
 
 export interface Started {
   readonly project: Project
+  /** About the folder that was named. */
+  readonly note: string | undefined
   readonly registered: Registered
   readonly reserved: Reserved
   readonly inbox: MailPage<Received>
@@ -44,12 +47,14 @@ export async function startWork(
 ): Promise<Started> {
   // Patterns that cannot be read or compared are told before anybody is registered.
   const place = await findPlace(hub, caller, newcomer.project)
+  const note = await noteOnKey(hub, caller, newcomer.project)
   if (isNew(place)) readPatterns(place.newKey, wanted.patterns)
   else await checkPatterns(hub, caller, place.slug, wanted.patterns)
   const registered = await register(hub, caller, newcomer)
   const me = as(caller, registered.profile)
   return {
     project: await needProject(hub, caller, me.project),
+    note,
     registered,
     reserved:
       wanted.patterns.length === 0

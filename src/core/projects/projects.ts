@@ -110,7 +110,7 @@ export async function findProjectCalled(hub: Hub, slugOrKey: string, only?: numb
 }
 
 /** First as it is written: older databases hold keys that end with a slash. What was merged goes by its old names. */
-async function findNamed(db: Reader, slugOrKey: string): Promise<ProjectRow | undefined> {
+export async function findNamed(db: Reader, slugOrKey: string): Promise<ProjectRow | undefined> {
   const tidy = tidyKey(slugOrKey)
   return (
     (await findProject(db, slugOrKey)) ??

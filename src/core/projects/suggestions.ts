@@ -28,7 +28,8 @@ export async function suggestProjects(db: Reader, slugOrKey: string, only: numbe
   return [...sentences, 'A project goes by its absolute path or its slug.'].join(' ')
 }
 
-export const shown = ({ slug, human_key: key }: Pick<ProjectRow, 'slug' | 'human_key'>): string => (key === slug ? slug : `${slug} (${key})`)
+export const shown = ({ slug, human_key: key }: Pick<ProjectRow, 'slug' | 'human_key'>): string =>
+  key === slug ? slug : `${slug} (${key})`
 
 const partsOf = (path: string): string[] => path.split(/[\\/]+/).filter((part) => part !== '')
 

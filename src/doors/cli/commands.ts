@@ -63,12 +63,22 @@ export async function tellingPeople(screen: Screen, work: () => Promise<void>): 
 }
 
 /** Asks before a deletion; throws where the answer is not yes, or nobody is there to answer. */
-export async function confirmDeletion({ input }: Screen, what: string): Promise<void> {
-  if (!input.tty)
-    throw new UsageError(`This would delete ${what}, for good.`, 'Nothing was deleted. Pass --force to do it.')
-  const answer = await input.ask(`This deletes ${what}, for good.\nType yes to do it: `)
+export const confirmDeletion = (screen: Screen, what: string): Promise<void> =>
+  confirm(screen, {
+    would: `would delete ${what}, for good`,
+    does: `deletes ${what}, for good`,
+    not: 'Nothing was deleted.',
+  })
+
+/** The same before anything else that cannot be undone. */
+export async function confirm(
+  { input }: Screen,
+  { would, does, not }: { would: string; does: string; not: string },
+): Promise<void> {
+  if (!input.tty) throw new UsageError(`This ${would}.`, `${not} Pass --force to do it.`)
+  const answer = await input.ask(`This ${does}.\nType yes to do it: `)
   if (answer.trim().toLowerCase() !== 'yes')
-    throw new HubError('INVALID_ARGUMENT', 'Nothing was deleted.', { hint: 'It needs a typed "yes", or --force.' })
+    throw new HubError('INVALID_ARGUMENT', not, { hint: 'It needs a typed "yes", or --force.' })
 }
 
 /** Reads an argument that is a whole number; `#12` is the message 12. */

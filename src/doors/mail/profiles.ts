@@ -13,6 +13,7 @@ export const projectShape = z.object({
   slug: z.string(),
   human_key: z.string(),
   created_at: z.string(),
+  note: z.string().optional(),
 })
 
 /** Says little, because every tool that answers with a profile carries it in its schema. */

@@ -10,6 +10,12 @@ export const toProject = ({ id, slug, key, createdAt }: Project) => ({
   created_at: iso(createdAt),
 })
 
+/** With what its caller is told of the folder that it named. */
+export const toPlaced = (project: Project, note: string | undefined) => ({
+  ...toProject(project),
+  ...(note !== undefined && { note }),
+})
+
 export const toProfile = (profile: Profile) => ({
   id: profile.id,
   name: profile.name,

@@ -6,7 +6,10 @@ import { type FeedPosition, feedOrder, start } from './positions.ts'
 
 /** Everything that can happen, each with the ids that a follower needs to look it up. */
 export type Event =
-  | { kind: 'project.created' | 'project.linked' | 'project.unlinked'; projectId: number }
+  | {
+      kind: 'project.created' | 'project.linked' | 'project.unlinked' | 'project.merged' | 'project.renamed'
+      projectId: number
+    }
   | {
       kind: 'agent.created' | 'agent.updated' | 'agent.policy' | 'agent.keyed' | 'agent.revoked'
       projectId: number

@@ -5,10 +5,10 @@ import { listAgents, whois } from '../../../core/agents/profiles.ts'
 import { createIdentity, register } from '../../../core/agents/registration.ts'
 import { listRecentCommits } from '../../../core/archive/commits.ts'
 import type { Hub } from '../../../core/hub/hub.ts'
-import { ensureProject } from '../../../core/projects/projects.ts'
+import { openProject } from '../../../core/projects/folders.ts'
 import { defineTool } from '../../mcp/table.ts'
 import { listShape } from '../../words/lists.ts'
-import { toProfile, toProject } from '../../words/profiles.ts'
+import { toPlaced, toProfile } from '../../words/profiles.ts'
 import { humanKey, name, otherAgent, projectKey } from '../fields.ts'
 import {
   attachmentsPolicy,
@@ -37,7 +37,10 @@ export function identityTools(hub: Hub) {
       output: projectShape,
       effect: 'write',
       idempotent: true,
-      run: async ({ human_key }, { caller }) => toProject(await ensureProject(hub, caller, human_key)),
+      async run({ human_key }, { caller }) {
+        const { place, note } = await openProject(hub, caller, human_key)
+        return toPlaced(place, note)
+      },
     }),
 
     row({

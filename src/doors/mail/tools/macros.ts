@@ -8,7 +8,7 @@ import type { ThreadSummary } from '../../../core/threads/summaries.ts'
 import { modelPattern } from '../../../llm/llm.ts'
 import { defineTool } from '../../mcp/table.ts'
 import { body, reason, threadKey, title } from '../../words/fields.ts'
-import { toProject } from '../../words/profiles.ts'
+import { toPlaced, toProject } from '../../words/profiles.ts'
 import { iso } from '../../words/times.ts'
 import { reachIn } from '../calls.ts'
 import { aliases } from '../clusters.ts'
@@ -101,7 +101,7 @@ export function macroTools(hub: Hub) {
       }
       const started = await startWork(hub, context.caller, { newcomer, wanted, inbox: { limit: inbox_limit } })
       return {
-        project: toProject(started.project),
+        project: toPlaced(started.project, started.note),
         agent: toRegistered(started.registered),
         file_reservations: toReserved(started.reserved),
         ...toInbox(started.inbox, { inbox_limit }),
