@@ -19,6 +19,8 @@ export interface CommandParts {
   readonly config: () => Config
   readonly open: Open
   readonly screen: Screen
+  /** The same for a command that makes a store where there is none. */
+  readonly make: () => Promise<Hub>
   /** The program with all of its commands. */
   readonly program: () => Promise<Command>
 }
@@ -41,9 +43,26 @@ export async function commandParts(around: Surroundings, program: CommandParts['
     program,
     settings,
     config,
-    open: Object.assign(async () => (await import('./open.ts')).openStore(config(), around.stderr), {
+    open: Object.assign(async () => opened(config(), around), {
       asWhom: async (hub: Hub) => (await import('./own-caller.ts')).ownCaller(hub, config()),
     }),
+    make: async () => opened(config(), around, { make: true }),
     screen: processScreen(around),
   }
+}
+
+/** A person who looks into another store than their server does is told so. */
+async function opened(config: Config, { stderr }: Surroundings, options?: { make: true }): Promise<Hub> {
+  const { openStore, storageName, storeMark } = await import('./open.ts')
+  const hub = await openStore(config, stderr, options)
+  const { warnOfOtherStore } = await import('./other-store.ts')
+  const { serverUrl } = await import('./running.ts')
+  const warning = await warnOfOtherStore({
+    storageRoot: config.STORAGE_ROOT,
+    url: serverUrl(config),
+    store: storageName(config),
+    id: () => storeMark(hub, config),
+  })
+  if (warning !== undefined) stderr.write(`warning: ${warning}\n`)
+  return hub
 }

@@ -83,7 +83,13 @@ export const commands: readonly PeoplesCommand[] = [
     load: async ({ settings, screen }) => {
       const { configCommand } = await import('../doors/cli/operating/config.ts')
       const { shownSettings } = await import('./config.ts')
-      return configCommand(() => shownSettings(settings()), screen)
+      const { readToken, tokenFile } = await import('./token.ts')
+      const shown = () => {
+        const read = settings()
+        const { HTTP_BEARER_TOKEN: set, STORAGE_ROOT: root } = read.config
+        return shownSettings(read, set === undefined && readToken(root) !== undefined ? tokenFile(root) : undefined)
+      }
+      return configCommand(shown, screen)
     },
   },
   {
@@ -203,7 +209,7 @@ export const commands: readonly PeoplesCommand[] = [
   {
     name: 'import',
     says: 'take in a project or a thread that was exported as JSON',
-    load: async ({ open, screen }) => (await import('../doors/cli/transfer/transfer.ts')).importCommand(open, screen),
+    load: async ({ make, screen }) => (await import('../doors/cli/transfer/transfer.ts')).importCommand(make, screen),
   },
   {
     name: 'backup',

@@ -10,8 +10,10 @@ export interface ShownSetting {
   readonly source: string
 }
 
-export const shownSettings = ({ config, sources }: Settings): ShownSetting[] =>
+/** `token`: the file that the operator's token comes from, where no setting has it. */
+export const shownSettings = ({ config, sources }: Settings, token?: string): ShownSetting[] =>
   Object.entries<Setting<unknown>>(settings).map(([name, { secret }]) => {
+    if (name === 'HTTP_BEARER_TOKEN' && token !== undefined) return { name, value: '(hidden)', source: token }
     const value = config[name as keyof Config]
     return { name, value: secret && value !== undefined ? '(hidden)' : textOf(value), source: sources[name] ?? '' }
   })

@@ -1,7 +1,6 @@
 /** `parley doctor`: looks at everything that an installation depends on, and changes nothing of it. */
 import { execFile } from 'node:child_process'
 import { accessSync, constants, existsSync, readdirSync, readFileSync, statfsSync, statSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import sql from 'sql-template-tag'
@@ -21,15 +20,11 @@ import type { Config } from '../settings/all.ts'
 import { ConfigError, type Settings } from '../settings/read.ts'
 import { signingKeyFault } from '../settings/sessions.ts'
 import { archiveFolder } from './archive-place.ts'
+import { type Check, fault, ok, warning } from './findings.ts'
 import { ChangesMissing, lossAt } from './loss.ts'
-import { databaseName, databaseUrl } from './open.ts'
+import { databaseUrl, storageName } from './open.ts'
+import { port } from './port-check.ts'
 import { databaseFiles } from './store.ts'
-
-type Check = AsyncGenerator<Finding> | Generator<Finding>
-
-const ok = (check: string, says: string): Finding => ({ check, status: 'ok', says })
-const warning = (check: string, says: string, advice: string): Finding => ({ check, status: 'warning', says, advice })
-const fault = (check: string, says: string, advice: string): Finding => ({ check, status: 'fault', says, advice })
 
 /** Each finding as it is made. Without settings there is nothing to look at but the runtime and git. */
 export async function* examine(readSettings: () => Settings): AsyncGenerator<Finding> {
@@ -49,7 +44,8 @@ export async function* examine(readSettings: () => Settings): AsyncGenerator<Fin
   }
   for (const text of settings.warnings) yield warning('settings', text, 'Rename it, or take it out.')
   if (settings.warnings.length === 0) yield ok('settings', 'all of them can be used')
-  const { config } = settings
+  const { config, sources } = settings
+  const storage = storageOf(sources)
   for (const check of [storage, modes, room, key, database, archive, port]) {
     try {
       yield* check(config)
@@ -81,16 +77,27 @@ async function* git(): Check {
   }
 }
 
-function* storage({ STORAGE_ROOT }: Config): Check {
-  if (!existsSync(STORAGE_ROOT))
-    return yield fault(
-      'storage',
-      `There is no folder ${STORAGE_ROOT}.`,
-      'Name the store with STORAGE_ROOT; `parley serve` makes a new one.',
-    )
-  accessSync(STORAGE_ROOT, constants.R_OK | constants.W_OK | constants.X_OK)
-  yield ok('storage', STORAGE_ROOT)
-}
+/** Before the first start there is nothing, which is no fault: a folder that was mistyped looks the same, hence the warning. */
+const storageOf = (sources: Settings['sources']) =>
+  function* storage({ STORAGE_ROOT }: Config): Check {
+    if (!existsSync(STORAGE_ROOT)) {
+      if (sources.STORAGE_ROOT === 'default') return yield ok('storage', `${STORAGE_ROOT} is not there yet; ${makes}`)
+      const says = `There is no folder ${STORAGE_ROOT} yet (STORAGE_ROOT, ${sources.STORAGE_ROOT}).`
+      return yield warning(
+        'storage',
+        says,
+        'Before the first start that is right: `parley serve` makes it. Else correct STORAGE_ROOT.',
+      )
+    }
+    accessSync(STORAGE_ROOT, constants.R_OK | constants.W_OK | constants.X_OK)
+    yield ok('storage', STORAGE_ROOT)
+  }
+
+const makes = '`parley serve` makes it'
+
+/** Whether nothing of Parley is there: no key, no archive, and no part of a database. */
+const isUnborn = (config: Config, files: readonly string[]): boolean =>
+  ![join(config.STORAGE_ROOT, 'secret.key'), archiveFolder(config), ...files].some((path) => existsSync(path))
 
 /** Windows has no such modes. */
 function* modes(config: Config): Check {
@@ -140,7 +147,7 @@ function* key({ SECRET_KEY, STORAGE_ROOT }: Config): Check {
 
 async function* database(config: Config): Check {
   const place = parseDatabaseUrl(databaseUrl(config))
-  const name = databaseName(config).replace(/^sqlite:/, '')
+  const name = storageName(config)
   if (place.dialect === 'sqlite') {
     const loss = lossAt(databaseUrl(config))
     if (loss !== undefined) {
@@ -148,6 +155,9 @@ async function* database(config: Config): Check {
       yield fault('database', `${name}: ${message}`, hint)
       if (loss.state !== 'behind') return
     }
+    // A database that somebody names is meant to be there.
+    if (config.DATABASE_URL === undefined && isUnborn(config, databaseFiles(place.file)))
+      return yield ok('database', `${name} is not there yet; ${makes}`)
     if ((statSync(place.file, { throwIfNoEntry: false })?.size ?? 0) === 0)
       return yield fault(
         'database',
@@ -189,7 +199,9 @@ async function schema(reader: Reader): Promise<Finding[]> {
         ),
       ]
     case 'empty':
-      return [fault('migrations', 'The database has no tables.', '`parley migrate` or `parley serve` makes them.')]
+      return [
+        warning('migrations', 'The database has no tables yet.', '`parley serve` or `parley migrate` makes them.'),
+      ]
     case 'newer':
       return [
         fault(
@@ -251,30 +263,4 @@ async function* archive(config: Config): Check {
     yield fault('archive', `The repository in ${path} is gone${existsSync(path) ? ': there is no .git' : ''}.`, again)
   if (broken.length === 0 && lost.length === 0)
     yield ok('archive', projects.length === 0 ? 'there is none yet' : `${projects.length} sound in ${folder}`)
-}
-
-async function* port({ HTTP_HOST, HTTP_PORT }: Config): Check {
-  const where = `${HTTP_HOST}:${HTTP_PORT}`
-  const code = await listenOnce(HTTP_HOST, HTTP_PORT)
-  if (code === undefined) return yield ok('port', `${where} is free`)
-  const other = 'Choose another address with HTTP_HOST and HTTP_PORT, or stop the other program.'
-  if (code !== 'EADDRINUSE') return yield fault('port', `Nobody can listen on ${where}: ${code}.`, other)
-  const host =
-    HTTP_HOST === '0.0.0.0' || HTTP_HOST === '::' ? '127.0.0.1' : HTTP_HOST.includes(':') ? `[${HTTP_HOST}]` : HTTP_HOST
-  const answer = await fetch(`http://${host}:${HTTP_PORT}/health/readiness`, {
-    signal: AbortSignal.timeout(3000),
-  }).catch(() => undefined)
-  const status = (await answer?.json().catch(() => undefined)) as { status?: unknown } | undefined
-  if (status?.status === undefined) yield fault('port', `Another program listens on ${where}.`, other)
-  else if (answer?.ok) yield ok('port', `a Parley serves on ${where}`)
-  else yield fault('port', `The Parley on ${where} is not ready.`, 'Its log has the cause.')
-}
-
-/** The code of the error; undefined where it went well. */
-function listenOnce(host: string, port: number): Promise<string | undefined> {
-  const server = createServer()
-  return new Promise((resolve) => {
-    server.once('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message))
-    server.listen({ host, port, exclusive: true }, () => server.close(() => resolve(undefined)))
-  })
 }

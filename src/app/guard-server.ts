@@ -5,7 +5,7 @@ import { parseDatabaseUrl } from '../db/url.ts'
 import type { Carried } from '../guard/hook.ts'
 import type { Held } from '../guard/judging.ts'
 import { loadConfig } from '../settings/read.ts'
-import { heldInDatabase } from './guard-file.ts'
+import { heldInDatabase, type Looked } from './guard-file.ts'
 
 /** Somebody waits for the commit. */
 const patienceMs = 2000
@@ -13,14 +13,16 @@ const patienceMs = 2000
 type Environment = Readonly<Record<string, string | undefined>>
 
 /** Settings are those of the user who commits; the `.env` of the repository is for another program. */
-export async function heldByServer({ server, project }: Carried, env: Environment): Promise<Held[]> {
+export async function heldByServer({ server, project }: Carried, env: Environment): Promise<Looked> {
+  const committer = env.AGENT_NAME ?? ''
   const { HTTP_BEARER_TOKEN: token, DATABASE_URL: url } = loadConfig(env)
   try {
     if (server === undefined) throw new Error('The guard does not know the address of the server.')
-    return await askServer(server, { project, token })
+    const held = await askServer(server, { project, token })
+    return { held, unknown: committer !== '' && (await isUnknown(server, { project, token, committer })) }
   } catch (error) {
     if (url === undefined || parseDatabaseUrl(url).dialect === 'sqlite') throw error
-    return askDatabase(url, project)
+    return askDatabase(url, project, committer)
   }
 }
 
@@ -50,13 +52,29 @@ async function askServer(
   return held.reverse()
 }
 
-async function readResource(server: string, uri: string, token: string | undefined): Promise<Reservation[]> {
-  const response = await fetch(server, {
+/** Anything but "there is no such agent" is no reason to warn. */
+async function isUnknown(
+  server: string,
+  { project, token, committer }: { project: string; token: string | undefined; committer: string },
+): Promise<boolean> {
+  const params = { name: 'whois', arguments: { project_key: project, agent_name: committer } }
+  const response = await post(server, { method: 'tools/call', params }, token)
+  const { result } = (await response.json().catch(() => ({}))) as {
+    result?: { structuredContent?: { error?: { code?: string } } }
+  }
+  return result?.structuredContent?.error?.code === 'AGENT_NOT_FOUND'
+}
+
+const post = (server: string, call: { method: string; params: object }, token: string | undefined): Promise<Response> =>
+  fetch(server, {
     method: 'POST',
     headers: { 'Content-Type': 'application/json', ...(token !== undefined && { Authorization: `Bearer ${token}` }) },
-    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'resources/read', params: { uri } }),
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, ...call }),
     signal: AbortSignal.timeout(patienceMs),
-  }).catch((error: Error) => {
+  })
+
+async function readResource(server: string, uri: string, token: string | undefined): Promise<Reservation[]> {
+  const response = await post(server, { method: 'resources/read', params: { uri } }, token).catch((error: Error) => {
     const { cause } = error as { cause?: Error }
     throw new Error(`The server at ${server} does not answer: ${cause?.message || error.message}`)
   })
@@ -71,11 +89,11 @@ async function readResource(server: string, uri: string, token: string | undefin
 }
 
 /** The driver is loaded only here. */
-async function askDatabase(url: string, project: string): Promise<Held[]> {
+async function askDatabase(url: string, project: string, committer: string): Promise<Looked> {
   const { openDb } = await import('../db/open.ts')
   const db = await openDb(url)
   try {
-    return await heldInDatabase(db, project)
+    return await heldInDatabase(db, project, committer)
   } finally {
     await db.close()
   }

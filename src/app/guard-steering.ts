@@ -4,13 +4,14 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseDatabaseUrl } from '../db/url.ts'
 import type { GuardState, GuardSteering } from '../doors/cli/guard/guard.ts'
-import type { Block } from '../guard/hook.ts'
+import type { Block, Carried } from '../guard/hook.ts'
 import { hookState, type Installation, uninstallHook } from '../guard/install.ts'
 import type { Config } from '../settings/all.ts'
 import { guard } from './guard.ts'
+import { serverUrl } from './running.ts'
 
 /** `url` is where the server listens; by default, where the settings say. The URL of a PostgreSQL has a password, and stays here. */
-export function guardInstallation(config: Config, url = configuredUrl(config)): Installation {
+export function guardInstallation(config: Config, url = serverUrl(config)): Installation {
   const place = parseDatabaseUrl(config.DATABASE_URL ?? `sqlite:${join(config.STORAGE_ROOT, 'parley.sqlite3')}`)
   return {
     node: process.execPath,
@@ -19,14 +20,6 @@ export function guardInstallation(config: Config, url = configuredUrl(config)): 
     ...(place.dialect === 'sqlite' && { database: place.file }),
     ...(url !== undefined && { server: `${url}${config.HTTP_PATH}` }),
   }
-}
-
-/** Undefined where the system chooses the port. */
-function configuredUrl({ HTTP_HOST, HTTP_PORT }: Config): string | undefined {
-  if (HTTP_PORT === 0) return undefined
-  const everywhere = HTTP_HOST === '0.0.0.0' || HTTP_HOST === '::'
-  const host = everywhere ? '127.0.0.1' : HTTP_HOST.includes(':') ? `[${HTTP_HOST}]` : HTTP_HOST
-  return `http://${host}:${HTTP_PORT}`
 }
 
 interface Around {
@@ -47,10 +40,15 @@ function toState({ hook, block, chained }: Awaited<ReturnType<typeof hookState>>
     hook,
     installed: block !== undefined,
     project: block?.carried?.project,
+    store: block?.carried && storeOf(block.carried),
     chained,
     faults: block === undefined ? [] : faultsOf(block, hook),
   }
 }
+
+/** Where the guard looks: PostgreSQL is asked by way of its server, because the hook carries no password. */
+const storeOf = ({ database, server }: Carried): string | undefined =>
+  database === undefined ? server && `PostgreSQL, by ${server}` : `SQLite ${database}`
 
 function faultsOf({ carried, programs }: Block, hook: string): string[] {
   if (carried === undefined || programs === undefined) return ['Somebody has changed the guard; it cannot be read.']

@@ -2,7 +2,8 @@
 
 import { systemClock } from '../base/clock.ts'
 import { type Carried, stopped } from '../guard/hook.ts'
-import { collisionsOf, type Held, heldByOthers, stagedPaths } from '../guard/judging.ts'
+import { collisionsOf, heldByOthers, stagedPaths } from '../guard/judging.ts'
+import type { Looked } from './guard-file.ts'
 
 /** The process around it, or what a test puts in its place. */
 export interface Commit {
@@ -21,8 +22,10 @@ export async function guard(carried: Carried, { env, cwd, say }: Commit): Promis
   if (!['', 'warn'].includes(mode))
     say('parley guard: PARLEY_GUARD is neither "warn" nor "off", and counts as unset.\n')
   try {
-    const [paths, leases] = await Promise.all([stagedPaths(cwd), heldIn(carried, env)])
-    const touched = collisionsOf(paths, leases, carried)
+    const [paths, { held, unknown, id }] = await Promise.all([stagedPaths(cwd), lookInto(carried, env)])
+    if (unknown) say(await unknownCommitter(committer, carried))
+    if (id !== undefined) await tellOfOther(carried, id, say)
+    const touched = collisionsOf(paths, held, carried)
     if (touched.length === 0) return 0
     const collisions = await heldByOthers(touched, committer, carried)
     if (collisions.length === 0) return 0
@@ -42,11 +45,27 @@ export async function guard(carried: Carried, { env, cwd, say }: Commit): Promis
  * The file itself where the data is in SQLite: it is right whether or not the server runs. PostgreSQL would need a password,
  * hence the server is asked, and the database only if the environment names it.
  */
-async function heldIn(carried: Carried, env: Commit['env']): Promise<Held[]> {
+async function lookInto(carried: Carried, env: Commit['env']): Promise<Looked> {
   if (carried.database !== undefined) {
     const { heldInFile } = await import('./guard-file.ts')
-    return heldInFile(carried.database, carried.project)
+    return heldInFile(carried.database, carried.project, env.AGENT_NAME ?? '')
   }
   const { heldByServer } = await import('./guard-server.ts')
   return heldByServer(carried, env)
+}
+
+/** Its own reservations would stop such a committer: they are held under another name. */
+async function unknownCommitter(committer: string, { project }: Carried): Promise<string> {
+  const { word } = await import('../doors/cli/terminal/harmless.ts')
+  return `parley guard: warning: the project ${project} has no agent ${word(committer)}, which AGENT_NAME names. Set it to the name that you registered under.\n`
+}
+
+/** Agents reserve by the server: where that works on another store, this one knows nothing of it. */
+async function tellOfOther({ storage_root, server, database }: Carried, id: string, say: Commit['say']): Promise<void> {
+  const { markOf, warnOfOtherStore } = await import('./other-store.ts')
+  if (database === undefined) return
+  const mark = async () => markOf(id, { dialect: 'sqlite', file: database })
+  const looking = { storageRoot: storage_root, url: server, store: `SQLite ${database}`, id: mark }
+  const warning = await warnOfOtherStore(looking)
+  if (warning !== undefined) say(`parley guard: warning: ${warning}\n`)
 }

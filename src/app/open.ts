@@ -1,5 +1,5 @@
 /** Settings → database → hub: the beginning of every way to run Parley. */
-import { statSync } from 'node:fs'
+import { mkdirSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { viewArchive } from '../archive/view.ts'
 import { homeFolder } from '../attachments/grounds.ts'
@@ -9,6 +9,7 @@ import { createIds } from '../base/ids.ts'
 import { createLog, type Log, type LogOutput } from '../base/log.ts'
 import { createMetrics } from '../base/metrics.ts'
 import { type Hub, onClose, openHub, type Rules } from '../core/hub/hub.ts'
+import { storeId } from '../core/hub/public-ids.ts'
 import { echoing } from '../db/echo.ts'
 import { migrate, schemaState } from '../db/migrate.ts'
 import { migrations } from '../db/migrations/all.ts'
@@ -22,6 +23,7 @@ import { lastChange } from '../store/feed/changes.ts'
 import { archiveFolder } from './archive-place.ts'
 import { llmOf } from './llm.ts'
 import { type LossOptions, lossAt, refuseLoss } from './loss.ts'
+import { markOf } from './other-store.ts'
 
 /** On stderr, because stdout may carry a protocol; for people on a terminal, for machines elsewhere. */
 export const openLog = (config: Config, to: LogOutput = process.stderr): Log =>
@@ -35,14 +37,20 @@ export const openLog = (config: Config, to: LogOutput = process.stderr): Log =>
 export const databaseUrl = ({ DATABASE_URL, STORAGE_ROOT }: Config): string =>
   DATABASE_URL ?? `sqlite:${join(STORAGE_ROOT, 'parley.sqlite3')}`
 
-/** Where the data is, as a person may read it: a URL of PostgreSQL has a password in it. */
+/** The engine, and the file or the host and database, as a person may read it: a URL of PostgreSQL has a password in it. */
 export function storageName(config: Config): string {
   const place = parseDatabaseUrl(databaseUrl(config))
-  return place.dialect === 'sqlite' ? place.file : 'PostgreSQL'
+  return place.dialect === 'sqlite'
+    ? `SQLite ${place.file}`
+    : `PostgreSQL ${databaseName(config).replace(/^postgres:(\/\/)?/, '')}`.trimEnd()
 }
 
 /** The same as a URL without user, password and parameters, for clients. */
 export const databaseName = (config: Config): string => shownUrl(databaseUrl(config))
+
+/** An id that tells this store from others, for commands that look into one beside a running server. */
+export const storeMark = async (hub: Hub, config: Config): Promise<string> =>
+  markOf(await storeId(hub), parseDatabaseUrl(databaseUrl(config)))
 
 /** A file, or the URL of a server. */
 const placeName = (config: Config): string => databaseName(config).replace(/^sqlite:/, '')
@@ -169,9 +177,10 @@ const rulesOf = (config: Config): Rules => ({
 })
 
 /** For a command that a person types: it makes no store, which a mistyped folder would leave behind (cli.store.none). */
-export async function openStore(config: Config, stderr?: LogOutput): Promise<Hub> {
-  needFile(config, { filled: true })
-  const { db } = await openMigrated(config, { made: false })
+export async function openStore(config: Config, stderr?: LogOutput, { make = false } = {}): Promise<Hub> {
+  if (make) mkdirSync(config.STORAGE_ROOT, { recursive: true, mode: 0o700 })
+  else needFile(config, { filled: true })
+  const { db } = await openMigrated(config, { made: make })
   const log = openLog(config, stderr)
   return openOn(db, config, log, { llm: await llmOf(config, log) })
 }

@@ -2,6 +2,7 @@
 import { mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isRunning, onProcessExit, thisProcess } from '../base/processes.ts'
+import type { Config } from '../settings/all.ts'
 
 export interface RunningServer {
   readonly pid: number
@@ -9,6 +10,14 @@ export interface RunningServer {
   readonly version: string
   /** ISO 8601. */
   readonly started: string
+}
+
+/** Where the settings put the server; undefined where the system chooses the port. */
+export function serverUrl({ HTTP_HOST, HTTP_PORT }: Pick<Config, 'HTTP_HOST' | 'HTTP_PORT'>): string | undefined {
+  if (HTTP_PORT === 0) return undefined
+  const everywhere = HTTP_HOST === '0.0.0.0' || HTTP_HOST === '::'
+  const host = everywhere ? '127.0.0.1' : HTTP_HOST.includes(':') ? `[${HTTP_HOST}]` : HTTP_HOST
+  return `http://${host}:${HTTP_PORT}`
 }
 
 export const notesFolder = (storageRoot: string): string => join(storageRoot, 'running')

@@ -60,7 +60,7 @@ import { guardInstallation } from './guard-steering.ts'
 import { choresOf } from './housekeeping.ts'
 import { llmOf } from './llm.ts'
 import { ChangesMissing } from './loss.ts'
-import { databaseName, openDatabase, openLog, openOn, storageName } from './open.ts'
+import { databaseName, openDatabase, openLog, openOn, storageName, storeMark } from './open.ts'
 import { openRemoteToolsOf } from './remote-tools.ts'
 import { noteRunning } from './running.ts'
 import { keepSecret } from './secret.ts'
@@ -166,6 +166,7 @@ export async function startServer(config: Config, log: Log, { acceptLoss = false
       metrics,
       ready: () => hub.ready(),
       warnings: () => archiving?.trouble() ?? [],
+      store: () => storeMark(hub, config),
       refresh: async () => {
         metrics.waiting.set(countWaiters(hub))
         metrics.unread.set(await countUnread(hub))

@@ -58,7 +58,8 @@ export function readSettings(env: Environment, { flags = {}, checkout }: Sources
       faults.push(`${name} ${error instanceof Error ? error.message : String(error)}${given} (${sources[name]})`)
     }
   }
-  if (faults.length === 0) faults.push(...faultsTogether(config as Config))
+  if (faults.length === 0)
+    faults.push(...faultsTogether(config as Config).map((fault) => `${fault}${sourcesIn(fault, sources)}`))
   if (faults.length > 0)
     throw new ConfigError(
       `Parley cannot start with these settings:\n${faults.map((fault) => `  - ${fault}`).join('\n')}\nEvery setting is explained in docs/settings.md; \`parley config show\` shows where each comes from.`,
@@ -68,6 +69,15 @@ export function readSettings(env: Environment, { flags = {}, checkout }: Sources
     ...slipsInEnvironment(Object.keys(env)),
   ]
   return { config: config as Config, sources, warnings }
+}
+
+/** Where the settings that a sentence names come from, those that somebody has set. */
+function sourcesIn(fault: string, sources: Readonly<Record<string, string>>): string {
+  const names = new Set([...fault.matchAll(/[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+/g)].map(([name]) => name))
+  const told = [...names].flatMap((name) =>
+    sources[name] === undefined || sources[name] === 'default' ? [] : [`${name}: ${sources[name]}`],
+  )
+  return told.length === 0 ? '' : ` (${told.join(', ')})`
 }
 
 /** The files that hold settings, the first wins. */

@@ -57,7 +57,7 @@ const noReader = {
 
 const mailCalls: DoorCall[] = [
   mail('health_check', 'findSchemaVersion'),
-  mail('ensure_project', 'ensureProject', ({ project }) => ({ human_key: project })),
+  mail('ensure_project', 'openProject', ({ project }) => ({ human_key: project })),
   mail('register_agent', 'register', (target) => ({ ...project_key(target), name: target.name })),
   mail('create_agent_identity', 'createIdentity', project_key),
   mail('whois', 'whois', own),

@@ -112,7 +112,7 @@ export const matrix = {
     holdsKey: reads('nothing', 'nothing', 'nothing', 'yes', 'nothing', 'nothing'),
   },
   projects: {
-    ensureProject: writesProject,
+    openProject: writesProject,
     needProject: readsProject,
     listProjects: reads('yes', 'yes', 'yes', 'yes', 'yes', 'nothing'),
   },
@@ -282,7 +282,14 @@ export const matrix = {
     remind: people,
     decideRelated: people,
   },
-  transfers: { exportProject: steering, importProject: steering },
+  transfers: {
+    exportProject: steering,
+    importProject: steering,
+    listWithFigures: steering,
+    planMerge: steering,
+    mergeProjects: steering,
+    renameProject: steering,
+  },
   backups: { backUp: steering },
 } as const satisfies Readonly<Record<string, Readonly<Record<string, Row>>>>
 

@@ -1,4 +1,6 @@
 /** One call of each verb that doors can reach, as a door makes it, on what a case reaches for. */
+
+import { operator } from '../../src/core/access/callers.ts'
 import { holdsKey } from '../../src/core/access/keys.ts'
 import { logIn } from '../../src/core/access/logins.ts'
 import { listHeldChores } from '../../src/core/access/steering.ts'
@@ -32,6 +34,7 @@ import { listUnread, needCounterpart } from '../../src/core/mail/unread.ts'
 import { converse } from '../../src/core/messages/conversing.ts'
 import { reply } from '../../src/core/messages/reply.ts'
 import { send } from '../../src/core/messages/send.ts'
+import { openProject } from '../../src/core/projects/folders.ts'
 import { ensureProject, listProjects, needProject } from '../../src/core/projects/projects.ts'
 import { callRemoteTool, listCallable } from '../../src/core/remote-tools/calling.ts'
 import { grantServer, listServerGrants, revokeServerGrant } from '../../src/core/remote-tools/grants.ts'
@@ -62,6 +65,7 @@ import {
 import { awaitNews, findEntry, findLastSeq, findStart, readEntries } from '../../src/core/topics/transcript.ts'
 import { exportProject } from '../../src/core/transfers/exporting.ts'
 import { importProject } from '../../src/core/transfers/importing.ts'
+import { listWithFigures, mergeProjects, planMerge, renameProject } from '../../src/core/transfers/merging.ts'
 import type { ExportRecord } from '../../src/core/transfers/records.ts'
 import { start } from '../../src/store/feed/positions.ts'
 import { inRepository } from '../support/guard.ts'
@@ -91,7 +95,7 @@ export const calls: Readonly<Record<Verb, Call>> = {
   logIn: (hub, { caller }) => logIn(hub, caller, { address: '::1', token: true, code: undefined }),
   holdsKey: async (hub, { caller, keyHash }) => ((await holdsKey(hub, caller, keyHash)) ? true : []),
 
-  ensureProject: (hub, { caller, project }) => ensureProject(hub, caller, project),
+  openProject: async (hub, { caller, project }) => (await openProject(hub, caller, project)).place,
   needProject: (hub, { caller, project }) => needProject(hub, caller, project),
   listProjects: async (hub, { caller, project }) =>
     (await listProjects(hub, caller, { limit: 100 })).projects.filter(({ key }) => key === project),
@@ -284,6 +288,16 @@ export const calls: Readonly<Record<Verb, Call>> = {
       inbox: () => ({ limit: 10 }),
     }),
   lookForConflicts: (hub, target) => lookForConflicts(hub, acting(target), wanted),
+  listWithFigures: (hub, { caller }) => listWithFigures(hub, caller),
+  planMerge: (hub, { caller, project }) => planMerge(hub, caller, project, 'commons'),
+  async mergeProjects(hub, { caller, project }) {
+    const { slug } = await ensureProject(hub, operator, '/srv/access/goes')
+    return mergeProjects(hub, caller, slug, project)
+  },
+  async renameProject(hub, { caller }) {
+    const { slug } = await ensureProject(hub, operator, '/srv/access/moves')
+    return renameProject(hub, caller, slug, '/srv/access/moves')
+  },
   exportProject: (hub, { caller, project }) => exportProject(hub, caller, { project, write: async () => {} }),
   importProject: (hub, { caller }) => importProject(hub, caller, { records: () => anExport }),
   backUp: (hub, { caller }) => backUp(hub, caller, { archives: 'none', parley: '', write: async () => {} }),

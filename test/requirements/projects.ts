@@ -14,4 +14,11 @@ export const projects = [
   { id: 'cli.projects.merge-keys', spec: 'DESIGN Callers', says: 'Two agents of one name that hold keys are not merged: the refusal names them and what to do.' },
   { id: 'cli.projects.merge-whole', spec: 'DESIGN One write', says: 'A merge that is killed has happened whole or not at all; archive and search follow it.' },
   { id: 'cli.projects.rename', spec: 'mail.md CLI', says: '`projects rename` gives a project another key; its slug and all that is in it stay.' },
+  { id: 'cli.store.named', spec: 'DECISIONS all 19', says: 'status, doctor, guard status and the banner name the store: engine and place, without a password.' },
+  { id: 'cli.store.other', spec: 'DECISIONS all 19', says: 'A command that looks into another store than the server on its port says so, with what to set.' },
+  { id: 'cli.import.store', spec: 'DECISIONS all 19', says: '`import` makes a store where there is none; a file that is no export leaves none behind.' },
+  { id: 'cli.guard.here', spec: 'mail CLI Commands', says: '`guard install` alone takes the current repository and makes its project; an unknown AGENT_NAME is told.' },
+  { id: 'cli.guard.other-store', spec: 'DECISIONS all 19', says: 'A guard that looks into another store than the server on its port says so, and the commit passes.' },
+  { id: 'cli.doctor.unborn', spec: 'mail.md CLI', says: 'Before the first start `doctor` finds no fault, and says what is not there yet.' },
+  { id: 'serve.config.sourced', spec: 'DECISIONS all 19', says: 'Each error about a setting names its source; `config show` has every setting and where it comes from.' },
 ] as const satisfies readonly Requirement[]

@@ -5,6 +5,7 @@ import { findRepository } from '../../guard/repository.ts'
 import type { Caller } from '../access/callers.ts'
 import { needSteering } from '../access/rules.ts'
 import type { Hub } from '../hub/hub.ts'
+import { ensureProjectOfFolder } from '../projects/folders.ts'
 import { needProject } from '../projects/projects.ts'
 
 export type { Installation } from '../../guard/install.ts'
@@ -16,16 +17,31 @@ export interface Guarding {
   readonly installation: Installation
 }
 
-/** Returns the path of the hook. It writes to the disk of the server: an agent with a key may be anywhere (mail.guard.callers). */
+export interface Guarded {
+  /** The path of the hook. */
+  readonly hook: string
+  /** The slug of the project, and why it is another than the folder says. */
+  readonly project: string
+  readonly note?: string | undefined
+}
+
+/**
+ * Without a project, that of the repository, which is made where it is new. It writes to the disk of the server: an agent
+ * with a key may be anywhere (mail.guard.callers).
+ */
 export async function installGuard(
   hub: Hub,
   caller: Caller,
-  { project, folder, installation }: Guarding,
-): Promise<string> {
+  { project, folder, installation }: Omit<Guarding, 'project'> & { readonly project?: string | undefined },
+): Promise<Guarded> {
   needSteering(caller)
-  const hook = await installHook(folder, await needProject(hub, caller, project), installation)
+  const { place, note } =
+    project === undefined
+      ? await ensureProjectOfFolder(hub, caller, (await findRepository(folder)).top)
+      : { place: await needProject(hub, caller, project) }
+  const hook = await installHook(folder, place, installation)
   hub.log.info({ hook, caller: caller.key }, 'a guard was installed')
-  return hook
+  return { hook, project: place.slug, note }
 }
 
 /** Whether there was one. */

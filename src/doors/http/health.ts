@@ -14,6 +14,8 @@ export interface HealthOptions {
   ready(): Promise<void>
   /** What is amiss though requests are served. */
   warnings?(): readonly string[]
+  /** An id that tells stores apart: commands learn by it whether this server works on the store that they look into. */
+  store?(): Promise<string>
   /** Brings gauges up to date before they are shown. */
   refresh(): Promise<void>
 }
@@ -22,7 +24,7 @@ const patienceMs = 2000
 
 export function addHealth(
   app: FastifyInstance,
-  { clock, metrics, ready, warnings = () => [], refresh }: HealthOptions,
+  { clock, metrics, ready, warnings = () => [], store, refresh }: HealthOptions,
 ): void {
   // Some balancers probe with HEAD.
   const probe = { exposeHeadRoute: true }
@@ -31,7 +33,8 @@ export function addHealth(
   app.get('/health/readiness', probe, async (_request, reply) => {
     const outcome = await inTime(clock, ready)
     if (outcome === 'done') {
-      const amiss = warnings()
+      const [amiss, id] = [warnings(), await store?.().catch(() => undefined)]
+      if (id !== undefined) reply.header('x-parley-store', id)
       return { status: 'ready', ...(amiss.length > 0 && { warnings: amiss }) }
     }
     return reply.code(503).send({ status: 'unavailable', ...reasonOf(outcome) })

@@ -83,7 +83,6 @@ verifies(
 /** They need a store too, and cannot be tried beside a server or again and again. */
 const others = [
   ['export', 'commons'],
-  ['import', 'project.jsonl'],
   ['backup', 'backup.tar.gz'],
   ['clear-and-reset-everything', '--force'],
 ]

@@ -15,6 +15,8 @@ export interface GuardState {
   readonly hook: string
   readonly installed: boolean
   readonly project: string | undefined
+  /** The store that it looks into. */
+  readonly store: string | undefined
   /** Whether the hook also does something else. */
   readonly chained: boolean
   /** Reasons why it does not work. */
@@ -37,19 +39,26 @@ export function guardCommand(open: Open, steering: GuardSteering, screen: Screen
     .description('stop commits of files that other agents have reserved: install, uninstall, status, check')
     .addHelpText(
       'after',
-      `\nAgents commit with AGENT_NAME set to their name. PARLEY_GUARD=warn shows conflicts and commits, PARLEY_GUARD=off skips the guard.\n${examples('guard install /srv/code/backend /srv/code/backend', 'guard status /srv/code/backend')}`,
+      `\nAgents commit with AGENT_NAME set to their name. PARLEY_GUARD=warn shows conflicts and commits, PARLEY_GUARD=off skips the guard.\n${examples('guard install', 'guard install /srv/code/backend /srv/code/backend', 'guard status /srv/code/backend')}`,
     )
 
   command
     .command('install')
     .description('install the pre-commit guard into a repository; an existing hook stays and runs after it')
-    .argument('<project_key>', 'the project whose reservations count: its slug or its key')
-    .argument('<code_repo_path>', 'a checkout of the repository')
-    .action((project: string, path: string) =>
+    .argument(
+      '[project_key]',
+      'the project whose reservations count: its slug or its key (default: that of the repository)',
+    )
+    .argument('[code_repo_path]', 'a checkout of the repository', '.')
+    .action((project: string | undefined, path: string) =>
       withHub(open, screen, async (hub) => {
         const guarding = { project, folder: resolve(path), installation: steering.installation() }
-        await screen.out(`${harmlessLine(await installGuard(hub, local, guarding))}\n`)
-        await screen.note('Installed. Agents commit with AGENT_NAME set to their name.')
+        const { hook, project: guarded, note } = await installGuard(hub, local, guarding)
+        await screen.out(`${harmlessLine(hook)}\n`)
+        if (note !== undefined) await screen.note(harmlessLine(note))
+        await screen.note(
+          `Installed for the project ${harmlessLine(guarded)}. Agents commit with AGENT_NAME set to their name.`,
+        )
       }),
     )
 
@@ -72,11 +81,11 @@ export function guardCommand(open: Open, steering: GuardSteering, screen: Screen
     .action((path: string, { json }: { json?: true }) =>
       tellingPeople(screen, async () => {
         const state = await steering.state(resolve(path))
-        if (json) await outJson(screen, { ...state, project: state.project ?? null })
+        if (json) await outJson(screen, { ...state, project: state.project ?? null, store: state.store ?? null })
         else await screen.out(told(state))
         if (state.installed && state.faults.length === 0) return
         throw new HubError('NOT_FOUND', 'No guard checks the commits of this repository.', {
-          hint: '`parley guard install <project_key> <code_repo_path>` installs it, or brings it up to date.',
+          hint: '`parley guard install` in the repository installs it, or brings it up to date.',
         })
       }),
     )
@@ -111,11 +120,13 @@ export function guardCommand(open: Open, steering: GuardSteering, screen: Screen
   return command
 }
 
-function told({ hook, installed, project, chained, faults }: GuardState): string {
+function told({ hook, installed, project, store, chained, faults }: GuardState): string {
   const lines = installed
     ? [
         `${hook}: guards the reservations of ${project ?? 'no project'}${chained ? ', then goes on with the hook that was there' : ''}.`,
       ]
     : [`${hook}: ${chained ? 'a hook without a guard' : 'there is no hook'}.`]
-  return [...lines, ...faults].map((line) => `${harmlessLine(line)}\n`).join('')
+  return [...lines, ...(store === undefined ? [] : [`It looks into ${store}.`]), ...faults]
+    .map((line) => `${harmlessLine(line)}\n`)
+    .join('')
 }

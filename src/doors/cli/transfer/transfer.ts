@@ -6,6 +6,7 @@ import { StringDecoder } from 'node:string_decoder'
 import { type Command, Option } from 'commander'
 import { HubError } from '../../../base/errors.ts'
 import { operator } from '../../../core/access/callers.ts'
+import type { Hub } from '../../../core/hub/hub.ts'
 import { exportProject } from '../../../core/transfers/exporting.ts'
 import { importProject } from '../../../core/transfers/importing.ts'
 import type { ExportRecord, FileRecord } from '../../../core/transfers/records.ts'
@@ -116,6 +117,12 @@ async function writeBeside(output: string, { path, bytes }: FileRecord, force: b
   }
 }
 
+/** A file that is missing, or begins like no export, leaves no store behind. */
+async function openFor(file: string, open: Open): Promise<Hub> {
+  for (const _ of recordsOf(file)) break
+  return open()
+}
+
 export const importCommand = (open: Open, screen: Screen): Command =>
   withJson(
     newCommand('import', screen)
@@ -126,23 +133,27 @@ export const importCommand = (open: Open, screen: Screen): Command =>
     'import backend.jsonl',
     'import backend.jsonl --into /srv/backend-copy',
   ).action((file: string, { into, force, json }: { into?: string; force?: true; json?: true }) =>
-    withHub(open, screen, async (hub) => {
-      const done = await withProgress(screen, 'messages', (progress) =>
-        importProject(hub, operator, {
-          records: () => recordsOf(file),
-          into,
-          force: force === true,
-          progress: (messages) => progress(messages, 0),
-        }),
-      )
-      const { project, key, agents, threads, messages, renamed } = done
-      if (json) return outJson(screen, { project, human_key: key, agents, threads, messages, renamed })
-      await screen.out(
-        `${harmlessLine(project)}: imported ${count(messages, 'message')} in ${count(threads, 'thread')}, and ${count(agents, 'new agent')}.\n`,
-      )
-      for (const { from, to } of renamed)
-        await screen.note(`The thread ${harmlessLine(from)} is now ${harmlessLine(to)}.`)
-    }),
+    withHub(
+      () => openFor(file, open),
+      screen,
+      async (hub) => {
+        const done = await withProgress(screen, 'messages', (progress) =>
+          importProject(hub, operator, {
+            records: () => recordsOf(file),
+            into,
+            force: force === true,
+            progress: (messages) => progress(messages, 0),
+          }),
+        )
+        const { project, key, agents, threads, messages, renamed } = done
+        if (json) return outJson(screen, { project, human_key: key, agents, threads, messages, renamed })
+        await screen.out(
+          `${harmlessLine(project)}: imported ${count(messages, 'message')} in ${count(threads, 'thread')}, and ${count(agents, 'new agent')}.\n`,
+        )
+        for (const { from, to } of renamed)
+          await screen.note(`The thread ${harmlessLine(from)} is now ${harmlessLine(to)}.`)
+      },
+    ),
   )
 
 const chunkBytes = 1_000_000

@@ -23,7 +23,7 @@ export function guardTools(hub: Hub, { guards }: About) {
     effect: 'write',
     idempotent: true,
     run: async ({ project_key: project, code_repo_path: folder }, { caller }) => ({
-      hook: await installGuard(hub, caller, { project, folder, installation: guards() }),
+      hook: (await installGuard(hub, caller, { project, folder, installation: guards() })).hook,
     }),
   })
 
