@@ -87,7 +87,7 @@ eachEngine('Projects', (open) => {
   }
 
   verifies(
-    ['cli.projects.merge', 'cli.projects.list'],
+    ['cli.projects.merge', 'cli.projects.figures'],
     'become one, with agents, threads, mail, reservations and topics',
     async () => {
       const { database, run, serve, storage, env } = await start(archived)

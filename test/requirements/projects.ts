@@ -8,7 +8,7 @@ export const projects = [
   { id: 'mail.project.worktrees-apart', spec: 'DECISIONS mail 21', says: 'With PROJECT_PER_WORKTREE each git worktree is a project of its own.' },
   { id: 'mail.project.forged', spec: 'DESIGN Callers', says: 'No spelling, link or .git file brings a caller into a project that it could not name itself.' },
   { id: 'mail.project.inside', spec: 'DESIGN Callers', says: 'A folder in a known project means that project where a connection names it; an argument makes it as asked.' },
-  { id: 'cli.projects.list', spec: 'mail.md CLI', says: '`projects list` shows each project with its agents, threads, messages and active leases.' },
+  { id: 'cli.projects.figures', spec: 'mail.md CLI', says: '`projects list` shows each project with its agents, threads, messages and active leases.' },
   { id: 'cli.projects.merge', spec: 'DESIGN Nine nouns', says: '`projects merge` moves all of a project into another; agents of one name become one agent.' },
   { id: 'cli.projects.merge-asks', spec: 'DECISIONS mail 15', says: 'A merge lists what it does, and does nothing without --force or a typed yes, or beside a running server.' },
   { id: 'cli.projects.merge-keys', spec: 'DESIGN Callers', says: 'Two agents of one name that hold keys are not merged: the refusal names them and what to do.' },

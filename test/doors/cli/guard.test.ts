@@ -15,7 +15,8 @@ const guard = (...args: string[]) => parleyCommand(parley(), ['guard', ...args])
 verifies('cli.guard.commands', 'status shows what is installed, and what keeps it from working', async () => {
   const { folder, hook, uninstall } = await guardedRepository(parley())
   const status = async () => JSON.parse((await guard('status', folder, '--json')).stdout)
-  const well = { hook, installed: true, project: expect.stringMatching(/^code-/), chained: false, faults: [] }
+  const store = expect.stringMatching(/^SQLite \/.*parley\.sqlite3$/)
+  const well = { hook, installed: true, project: expect.stringMatching(/^code-/), store, chained: false, faults: [] }
   expect(await status()).toEqual(well)
   expect(await guard('status', folder)).toMatchObject({ code: 0, stdout: expect.stringContaining(': guards the') })
   await chmod(hook, 0o644)

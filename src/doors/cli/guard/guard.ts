@@ -5,6 +5,7 @@ import { HubError } from '../../../base/errors.ts'
 import { local } from '../../../core/access/callers.ts'
 import { describeGuard, type Installation, installGuard } from '../../../core/leases/guard.ts'
 import { examples, newCommand, type Open, outJson, tellingPeople, withHub } from '../commands.ts'
+import { UsageError } from '../failures.ts'
 import { harmlessLine } from '../terminal/harmless.ts'
 import type { Screen } from '../terminal/screen.ts'
 
@@ -49,10 +50,15 @@ export function guardCommand(open: Open, steering: GuardSteering, screen: Screen
       '[project_key]',
       'the project whose reservations count: its slug or its key (default: that of the repository)',
     )
-    .argument('[code_repo_path]', 'a checkout of the repository', '.')
-    .action((project: string | undefined, path: string) =>
+    .argument('[code_repo_path]', 'a checkout of the repository (default, without a project: the current one)')
+    .action((project: string | undefined, path: string | undefined) =>
       withHub(open, screen, async (hub) => {
-        const guarding = { project, folder: resolve(path), installation: steering.installation() }
+        if (project !== undefined && path === undefined)
+          throw new UsageError(
+            "missing required argument 'code_repo_path'",
+            'Name both, or none: then it is the current repository.',
+          )
+        const guarding = { project, folder: resolve(path ?? '.'), installation: steering.installation() }
         const { hook, project: guarded, note } = await installGuard(hub, local, guarding)
         await screen.out(`${harmlessLine(hook)}\n`)
         if (note !== undefined) await screen.note(harmlessLine(note))
