@@ -24,7 +24,7 @@ verifies('cli.guard.commands', 'status shows what is installed, and what keeps i
   await writeFile(hook, (await readFile(hook, 'utf8')).replaceAll(process.execPath, '/srv/gone/node'))
   expect((await status()).faults).toContain('Node is not at /srv/gone/node any more.')
   await uninstall(folder)
-  expect(await status()).toEqual({ hook, installed: false, project: null, chained: false, faults: [] })
+  expect(await status()).toEqual({ hook, installed: false, project: null, store: null, chained: false, faults: [] })
   expect(await guard('status', folder)).toMatchObject({ code: 1, stderr: expect.stringContaining('guard install') })
 })
 
