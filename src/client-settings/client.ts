@@ -1,0 +1,62 @@
+/** The shape of a client's row: where its settings are, how it writes a server down, and what it can carry. */
+import type { Edit, Format, Json } from './shapes.ts'
+
+/** The name of the server in every settings file. */
+export const serverName = 'parley'
+
+/** Where files are looked for. */
+export interface Places {
+  readonly home: string
+  /** The folder that the settings are for: the root of a repository, or the working folder. */
+  readonly folder: string
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly platform: string
+}
+
+/** A file with MCP servers, and where they stand in it. */
+export interface Site {
+  readonly file: string
+  readonly format: Extract<Format, 'json' | 'toml'>
+  readonly path: readonly string[]
+}
+
+export interface HttpServer {
+  readonly url: string
+  /** Absent where there are none. */
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+export type Scope = 'user' | 'here'
+
+/** How a client is told to call Parley's tools without asking: in the entry of the server, or in a file of its own. */
+interface Allowing {
+  readonly inEntry?: { readonly [key: string]: Json }
+  readonly elsewhere?: (places: Places, scope: Scope) => { file: string; format: Format; edit: Edit }
+}
+
+export interface Client {
+  readonly title: string
+  /** Names on the PATH, and files or folders in the home, by which it is found. */
+  readonly programs: readonly string[]
+  readonly traces: readonly string[]
+  readonly user: (places: Places) => Site
+  /** Absent where it has no settings of one folder that stay on this machine. */
+  readonly here?: (places: Places) => Site
+  readonly http: (server: HttpServer) => Json
+  readonly stdio: (command: string, args: readonly string[]) => Json
+  /** The variable of the name in a header, which is empty where AGENT_NAME is not set. Absent where the client has none that can be relied on. */
+  readonly agentVariable?: string
+  /** It says by itself, in MCP roots, which folder it works in. */
+  readonly sendsRoots?: true
+  readonly allow?: Allowing
+  /** The file that it reads before it works: in a folder, and for the user. */
+  readonly guidance: { readonly here: string; readonly user?: (places: Places) => string }
+  /** One line that does the same by hand, where the client has a command for it. */
+  readonly byHand?: (server: HttpServer) => string
+  /** What a person still has to do. */
+  readonly todo: (given: {
+    readonly scope: Scope
+    readonly agent: string | undefined
+    readonly allow: boolean
+  }) => readonly string[]
+}

@@ -1,0 +1,108 @@
+/** The rule by which edits are put into the text of a settings file, brought up to date, and taken out again. */
+import { isDeepStrictEqual } from 'node:util'
+import type { Edit, Format, Json, Placed, SettingsText } from './shapes.ts'
+import { markedLines, markedText } from './text/blocks.ts'
+import { jsonText } from './text/json.ts'
+import { tomlText } from './text/toml.ts'
+
+const formats: Readonly<Record<Format, SettingsText>> = {
+  json: jsonText,
+  toml: tomlText,
+  markdown: markedText,
+  lines: markedLines,
+}
+
+export interface Edited {
+  readonly text: string
+  /** Those of ours that are in the text now. */
+  readonly placed: readonly Placed[]
+  /** Sentences about what was not done. */
+  readonly left: readonly string[]
+}
+
+/**
+ * Puts edits in. An entry is ours as long as all that was written into it is still there: then it is brought up to date, and
+ * a person's additions to it stay. Any other entry at the same place is a person's, and is left alone.
+ */
+export function putEdits(
+  format: Format,
+  start: string,
+  { edits, known }: { readonly edits: readonly Edit[]; readonly known: readonly Placed[] },
+): Edited {
+  const { find, put } = formats[format]
+  const [placed, left]: [Placed[], string[]] = [[], []]
+  let text = start
+  for (const edit of edits) {
+    const there = find(text, edit)
+    const own = known.find((one) => placeOf(one.edit) === placeOf(edit))
+    const mine = own !== undefined && holds(there, contentOf(own.edit))
+    const value = mine ? withAdditions(there, contentOf(own.edit), contentOf(edit)) : contentOf(edit)
+    if (there === undefined) {
+      const done = put(text, edit)
+      text = done.text
+      placed.push({ edit, holders: done.holders })
+    } else if (mine) {
+      if (!isDeepStrictEqual(there, value)) text = put(text, withValue(edit, value)).text
+      placed.push({ edit, holders: own.holders })
+    } else if (own === undefined && !isDeepStrictEqual(there, value)) left.push(foreign(edit))
+    else if (own !== undefined) {
+      left.push(changed(edit))
+      placed.push(own)
+    }
+  }
+  return { text, placed, left }
+}
+
+/** Takes out what is still as it was put in. */
+export function takeEdits(format: Format, start: string, placed: readonly Placed[]): Omit<Edited, 'placed'> {
+  const { find, take } = formats[format]
+  const left: string[] = []
+  let text = start
+  for (const one of placed.toReversed()) {
+    const there = find(text, one.edit)
+    if (there === undefined) continue
+    if (holds(there, contentOf(one.edit))) text = take(text, one)
+    else left.push(changed(one.edit))
+  }
+  return { text, left }
+}
+
+/** Where an edit goes, as one word: two edits of one place are the same edit in two versions. */
+export const placeOf = (edit: Edit): string =>
+  edit.kind === 'block'
+    ? JSON.stringify([edit.kind, edit.name])
+    : JSON.stringify([edit.kind, edit.path, ...(edit.kind === 'item' ? [edit.value] : [])])
+
+/** Whether a file has what was put into it, perhaps with more. */
+export const isInPlace = (format: Format, text: string, { edit }: Placed): boolean =>
+  holds(formats[format].find(text, edit), contentOf(edit))
+
+const contentOf = (edit: Edit): Json => (edit.kind === 'block' ? edit.lines : edit.value)
+
+const withValue = (edit: Edit, value: Json): Edit => (edit.kind === 'block' ? edit : { ...edit, value })
+
+const isObject = (value: Json | undefined): value is { readonly [key: string]: Json } =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+function holds(there: Json | undefined, value: Json): boolean {
+  if (!isObject(there) || !isObject(value)) return isDeepStrictEqual(there, value)
+  return Object.entries(value).every(([key, own]) => holds(there[key], own))
+}
+
+/** The new value, with what a person has added beside the old one. */
+function withAdditions(there: Json | undefined, old: Json, value: Json): Json {
+  if (!isObject(there) || !isObject(old) || !isObject(value)) return value
+  const added = Object.entries(there).filter(([key]) => !(key in old) && !(key in value))
+  const own = Object.entries(value).map(([key, one]) => [key, withAdditions(there[key], old[key] ?? null, one)])
+  return Object.fromEntries([...own, ...added]) as Json
+}
+
+const nameOf = (edit: Edit): string => (edit.kind === 'block' ? `the block "${edit.name}"` : edit.path.join('.'))
+
+const foreign = (edit: Edit): string =>
+  edit.kind === 'block'
+    ? `has ${nameOf(edit)} of another init: left as it is`
+    : `has an entry ${nameOf(edit)} that init did not write: left as it is. Rename or remove it, and run init again`
+
+const changed = (edit: Edit): string =>
+  `${nameOf(edit)} was changed since init wrote it: left as it is. Remove it by hand if you do not need it`

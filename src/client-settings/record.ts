@@ -1,0 +1,49 @@
+/** The record of what init has put into which files: `clients.json` in the user's folder of Parley. It holds no secret. */
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { replaceFile } from './files.ts'
+import { type Format, LeaveAlone, type Placed } from './shapes.ts'
+
+export interface RecordedEdit extends Placed {
+  /** Several clients may read one file; what they share goes with the last of them. */
+  readonly clients: readonly string[]
+}
+
+export interface RecordedFile {
+  readonly format: Format
+  /** `user`, or the folder that the settings are for. */
+  readonly scope: string
+  /** Whether init made the file, and which folders for it. */
+  readonly made: boolean
+  readonly folders: readonly string[]
+  /** The hash of the file as init left it: as long as it is that, taking out is bringing back the backup. */
+  readonly written: string
+  /** The file as it would be without init; absent where init made it. */
+  readonly backup?: string
+  readonly edits: readonly RecordedEdit[]
+}
+
+/** By the path behind all symlinks. */
+export type InitRecord = Readonly<Record<string, RecordedFile>>
+
+export const hashOf = (text: string): string => createHash('sha256').update(text).digest('hex')
+
+export function readRecord(file: string): InitRecord {
+  let text: string
+  try {
+    text = readFileSync(file, 'utf8')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return {}
+    throw error
+  }
+  try {
+    const { files } = JSON.parse(text) as { files?: InitRecord }
+    if (typeof files === 'object' && files !== null) return files
+  } catch {
+    // Said below.
+  }
+  throw new LeaveAlone(`${file} cannot be read: it is the record of what init wrote. Mend it or move it away`)
+}
+
+export const writeRecord = (file: string, files: InitRecord): void =>
+  void replaceFile(file, `${JSON.stringify({ files }, null, 2)}\n`, 0o600)

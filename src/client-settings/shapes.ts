@@ -1,0 +1,36 @@
+/** The shapes of edits: what can be put into a settings file, and what a way of writing settings down can do. */
+
+export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json }
+
+/** Lines between two marks. */
+export interface Block {
+  /** Stands in the marks: a file may have several. */
+  readonly name: string
+  readonly lines: readonly string[]
+}
+
+/** A property that is ours alone, an item of a list that others share (a permission, a hook), or a marked block of lines. */
+export type Edit =
+  | { readonly kind: 'entry'; readonly path: readonly string[]; readonly value: Json }
+  | { readonly kind: 'item'; readonly path: readonly string[]; readonly value: Json }
+  | ({ readonly kind: 'block' } & Block)
+
+export type Format = 'json' | 'toml' | 'markdown' | 'lines'
+
+/** An edit in a file, with the number of objects and lists that were made to hold it: they go with it. */
+export interface Placed {
+  readonly edit: Edit
+  readonly holders: number
+}
+
+/** The text of a file cannot be edited, or must not be: it is left as it is, and the message says why. */
+export class LeaveAlone extends Error {}
+
+/** One way to write settings down. Each throws LeaveAlone where the text cannot be read. */
+export interface SettingsText {
+  /** What stands at the place of an edit; undefined where nothing does. */
+  find(text: string, edit: Edit): Json | undefined
+  /** Replaces what stands there. */
+  put(text: string, edit: Edit): { readonly text: string; readonly holders: number }
+  take(text: string, placed: Placed): string
+}
