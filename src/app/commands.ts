@@ -64,9 +64,9 @@ export const commands: readonly PeoplesCommand[] = [
   {
     name: 'status',
     says: 'show whether a server runs on this store, and what is waiting',
-    load: async ({ config, screen }) => {
+    load: async ({ config, around, screen }) => {
       const { statusCommand } = await import('../doors/cli/serving/status.ts')
-      return statusCommand(async () => (await import('./status.ts')).statusOf(config()), screen)
+      return statusCommand(async () => (await import('./status.ts')).statusOf(config(), around.env), screen)
     },
   },
   {
@@ -183,11 +183,21 @@ export const commands: readonly PeoplesCommand[] = [
       (await import('../doors/cli/operating/invitations.ts')).invitationsCommand(open, screen),
   },
   {
+    name: 'init',
+    says: 'set up the MCP clients on this machine: Claude Code, Codex, Gemini CLI and others',
+    load: async ({ around, config, screen }) => {
+      const { initCommand } = await import('../doors/cli/operating/init.ts')
+      return initCommand((await import('./init.ts')).initialising({ ...around, config }), screen)
+    },
+  },
+  {
     name: 'join',
-    says: 'use an invitation: store the key of an agent at another server',
-    load: async ({ around, screen }) => {
+    says: 'use an invitation: store the key of an agent at another server, and set up the clients',
+    load: async ({ around, config, screen }) => {
       const { joinCommand } = await import('../doors/cli/operating/join.ts')
-      return joinCommand((await import('./join.ts')).joining(around.env), screen)
+      const { initialising } = await import('./init.ts')
+      const joining = (await import('./join.ts')).joining(around.env)
+      return joinCommand(joining, initialising({ ...around, config }), screen)
     },
   },
   {

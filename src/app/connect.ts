@@ -60,7 +60,7 @@ export function callingOf(options: ConnectOptions, env: Environment, folder: str
   }
 }
 
-function serverOf(given: string): string {
+export function serverOf(given: string): string {
   const url = URL.parse(/^[a-z][a-z0-9+.-]*:\/\//i.test(given) ? given : `http://${given}`)
   const plain = url !== null && /^https?:$/.test(url.protocol) && `${url.username}${url.search}${url.hash}` === ''
   if (url === null || !plain)
@@ -69,7 +69,7 @@ function serverOf(given: string): string {
 }
 
 /** A server at which one key is held needs no --agent. */
-function credentialOf(
+export function credentialOf(
   held: readonly Credential[],
   { server, agent }: { server: string; agent: string | undefined },
 ): Credential | undefined {
@@ -80,7 +80,7 @@ function credentialOf(
   })
 }
 
-function doorOf(given = 'mail'): ConnectDoor {
+export function doorOf(given = 'mail'): ConnectDoor {
   const door = connectDoors.find((one) => one === given)
   // The post door has no MCP of its own; its agents read the same mail at the mailbox door.
   if (door !== undefined || given === 'post') return door ?? 'mailbox'

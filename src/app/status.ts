@@ -4,6 +4,7 @@ import { parseDatabaseUrl } from '../db/url.ts'
 import type { Status } from '../doors/cli/serving/status.ts'
 import type { Config } from '../settings/all.ts'
 import { archiveFolder } from './archive-place.ts'
+import { clientsSetUp } from './init.ts'
 import { databaseUrl, storageName } from './open.ts'
 import { listRunning, type RunningServer } from './running.ts'
 import { databaseFiles, sizeOf } from './store.ts'
@@ -12,7 +13,7 @@ import { version } from './version.ts'
 /** A server that is too busy to answer is shown without its figures. */
 const patienceMs = 1000
 
-export async function statusOf(config: Config): Promise<Status> {
+export async function statusOf(config: Config, env: NodeJS.ProcessEnv): Promise<Status> {
   const servers = await Promise.all(
     listRunning(config.STORAGE_ROOT).map(async (server) => ({ server, figures: await figuresOf(server, config) })),
   )
@@ -31,6 +32,7 @@ export async function statusOf(config: Config): Promise<Status> {
       bytes: files.filter((path) => existsSync(path)).reduce((sum, path) => sum + sizeOf(path), 0),
     }),
     ...(unread !== undefined && { unread }),
+    clients: clientsSetUp(env),
   }
 }
 

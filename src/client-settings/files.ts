@@ -11,7 +11,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs'
-import { basename, dirname, join, sep } from 'node:path'
+import { basename, dirname, extname, join, sep } from 'node:path'
 import { LeaveAlone } from './shapes.ts'
 
 export interface SettingsFile {
@@ -34,6 +34,8 @@ export function readSettingsFile(named: string, within: readonly string[]): Sett
   const inside = (folder: string) => path.startsWith(folder.endsWith(sep) ? folder : folder + sep)
   if (path !== named && !within.map(realPath).some(inside))
     throw new LeaveAlone(`it is a symlink to ${path}, outside of your home folder and of the repository`)
+  // An AGENTS.md of a cloned repository that leads to a file of the shell.
+  if (extname(path) !== extname(named)) throw new LeaveAlone(`it is a symlink to ${path}, a file of another kind`)
   let stat: ReturnType<typeof statSync>
   try {
     stat = statSync(path)

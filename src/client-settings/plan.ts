@@ -2,8 +2,16 @@
 import { readFileSync } from 'node:fs'
 import { placeOf, putEdits, takeEdits } from './edits.ts'
 import { readSettingsFile, type SettingsFile } from './files.ts'
-import { hashOf, type InitRecord, type RecordedEdit, type RecordedFile } from './record.ts'
-import { type Edit, type Format, LeaveAlone, type Placed } from './shapes.ts'
+import {
+  clientOfOwner,
+  hashOf,
+  type InitRecord,
+  type Owner,
+  type RecordedEdit,
+  type RecordedFile,
+  scopeOfOwner,
+} from './record.ts'
+import { type Edit, type Format, LeaveAlone } from './shapes.ts'
 
 /** The edits of one client in one file. */
 export interface WantedFile {
@@ -67,17 +75,19 @@ function planFile({ file, format, found, recorded, scope, all, clients }: Planne
   const { bom, body } = split(found.text ?? '')
   const edits = new Map(all.flatMap((one) => one.edits.map((edit) => [placeOf(edit), edit])))
   const known = recorded?.edits ?? []
-  const owners = (edit: Edit): string[] => {
-    const before = known.find((one) => placeOf(one.edit) === placeOf(edit))?.clients ?? []
-    const now = all.filter((one) => one.edits.some((own) => placeOf(own) === placeOf(edit))).map(({ client }) => client)
-    return [...new Set([...before.filter((name) => !clients.includes(name)), ...now])]
+  const ours = clients.map((client): Owner => `${client} ${scope}`)
+  const owners = (edit: Edit): Owner[] => {
+    const same = (other: Edit) => placeOf(other) === placeOf(edit)
+    const before = known.find((one) => same(one.edit))?.owners ?? []
+    const now = all.filter((one) => one.edits.some(same)).map(({ client }): Owner => `${client} ${scope}`)
+    return [...new Set([...before.filter((owner) => !ours.includes(owner)), ...now])]
   }
   const [kept, gone] = parted(known, ({ edit }) => owners(edit).length > 0)
   const taken = takeEdits(format, body, gone)
   const put = putEdits(format, taken.text, { edits: [...edits.values()], known })
   const placed: RecordedEdit[] = [
     ...kept.filter(({ edit }) => !edits.has(placeOf(edit))),
-    ...put.placed.map((one) => ({ ...one, clients: owners(one.edit) })),
+    ...put.placed.map(({ edit, holders }) => ({ edit, holders, owners: owners(edit) })),
   ]
   const after = found.text === undefined && placed.length === 0 ? undefined : bom + put.text
   const made = found.text === undefined || (recorded?.made ?? false)
@@ -88,10 +98,7 @@ function planFile({ file, format, found, recorded, scope, all, clients }: Planne
     clients,
     ...{ path: found.path, before: found.text, after, mode: found.mode },
     left: [...taken.left, ...put.left],
-    record:
-      placed.length === 0
-        ? undefined
-        : { format, scope, made, written: written ?? hashOf(after ?? ''), edits: placed.map(tidy) },
+    record: placed.length === 0 ? undefined : { format, made, written: written ?? hashOf(after ?? ''), edits: placed },
     base: made ? undefined : withoutUs(found.text ?? '', recorded),
   }
 }
@@ -101,13 +108,14 @@ export function planTaking(
   { clients, scope }: { readonly clients: readonly string[] | undefined; readonly scope: string },
   { record, within }: Planning,
 ): PlannedFile[] {
-  const files = Object.entries(record).filter(([, file]) => file.scope === scope)
-  return files.flatMap(([path, recorded]) => {
-    const goes = (name: string) => clients === undefined || clients.includes(name)
-    const named = [...new Set(recorded.edits.flatMap((one) => one.clients.filter(goes)))]
+  const goes = (owner: Owner): boolean =>
+    scopeOfOwner(owner) === scope && (clients === undefined || clients.includes(clientOfOwner(owner)))
+  return Object.entries(record).flatMap(([path, recorded]) => {
+    const going = new Set(recorded.edits.flatMap(({ owners }) => owners.filter(goes)))
+    const named = [...going].map(clientOfOwner)
     if (named.length === 0) return []
     try {
-      return [planWithout(path, { recorded, named, found: readSettingsFile(path, within) })]
+      return [planWithout(path, { recorded, going, found: readSettingsFile(path, within) })]
     } catch (error) {
       if (error instanceof LeaveAlone) return [leftAlone(path, named, error.message)]
       throw error
@@ -117,10 +125,10 @@ export function planTaking(
 
 function planWithout(
   path: string,
-  { recorded, named, found }: { recorded: RecordedFile; named: readonly string[]; found: SettingsFile },
+  { recorded, going, found }: { recorded: RecordedFile; going: ReadonlySet<Owner>; found: SettingsFile },
 ): PlannedFile {
-  const edits = recorded.edits.map((one) => ({ ...one, clients: one.clients.filter((name) => !named.includes(name)) }))
-  const [kept, gone] = parted(edits, ({ clients }) => clients.length > 0)
+  const edits = recorded.edits.map((one) => ({ ...one, owners: one.owners.filter((owner) => !going.has(owner)) }))
+  const [kept, gone] = parted(edits, ({ owners }) => owners.length > 0)
   const { bom, body } = split(found.text ?? '')
   const taken = takeEdits(recorded.format, body, gone)
   const all = kept.length === 0
@@ -130,7 +138,7 @@ function planWithout(
   const rest = all && unchanged && base !== undefined ? base : bom + taken.text
   const after = found.text === undefined || (all && empty) ? undefined : rest
   return {
-    ...{ file: path, path, clients: named, before: found.text, after, mode: found.mode, base },
+    ...{ file: path, path, clients: [...going].map(clientOfOwner), before: found.text, after, mode: found.mode, base },
     left: taken.left,
     record: all ? undefined : { ...recorded, edits: kept, written: hashOf(after ?? '') },
   }
@@ -171,12 +179,6 @@ function byPath(wanted: readonly WantedFile[], within: readonly string[]) {
 const leftAlone = (file: string, clients: readonly string[], why: string, found?: SettingsFile): PlannedFile => ({
   ...{ file, path: found?.path ?? file, clients, before: found?.text, after: found?.text, mode: found?.mode },
   ...{ left: [why], record: undefined, base: undefined },
-})
-
-const tidy = ({ edit, holders, clients }: Placed & { clients: readonly string[] }): RecordedEdit => ({
-  edit,
-  holders,
-  clients,
 })
 
 const split = (text: string): { bom: string; body: string } =>

@@ -69,10 +69,12 @@ function excluded(
   const inFolder = (file: string) => file.startsWith(folder + sep)
   const own = settings.map(({ file }) => file).filter(inFolder)
   if (own.length === 0 && (guidance === undefined || !inFolder(guidance))) return []
-  const paths = [...new Set(own.map((file) => `/${relative(folder, file).split(sep).join('/')}`)), '*.parley-backup*']
-  return [
-    { client, file: excludeFile, format: 'lines', edits: [{ kind: 'block', name: `init ${client}`, lines: paths }] },
+  const paths = [...new Set(own.map((file) => `/${relative(folder, file).split(sep).join('/')}`))]
+  const edits: Edit[] = [
+    { kind: 'block', name: 'init', lines: ['*.parley-backup*'] },
+    ...(paths.length === 0 ? [] : [{ kind: 'block' as const, name: `init ${client}`, lines: paths }]),
   ]
+  return [{ client, file: excludeFile, format: 'lines', edits }]
 }
 
 function guidanceFile({ guidance }: Client, { scope, places, guidance: asked }: Setup): string | undefined {
@@ -84,13 +86,13 @@ function guidanceFile({ guidance }: Client, { scope, places, guidance: asked }: 
   }
   const file = join(places.folder, guidance.here)
   const shared = join(places.folder, 'AGENTS.md')
-  return file !== shared && imports(file, 'AGENTS.md') ? shared : file
+  return file !== shared && importsShared(file) ? shared : file
 }
 
-/** Whether a CLAUDE.md takes in another file, as `@AGENTS.md`: the block stands there then, once. */
-function imports(file: string, other: string): boolean {
+/** Whether a CLAUDE.md takes AGENTS.md in: the block then stands there, once. */
+function importsShared(file: string): boolean {
   try {
-    return new RegExp(`^\\s*@(\\./)?${RegExp.escape(other)}\\s*$`, 'm').test(readFileSync(file, 'utf8'))
+    return /^\s*@(\.\/)?AGENTS\.md\s*$/m.test(readFileSync(file, 'utf8'))
   } catch {
     return false
   }

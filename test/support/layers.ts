@@ -3,7 +3,18 @@ import { posix } from 'node:path'
 import { type Source, withoutComments } from './sources.ts'
 
 /** Pure rooms on the floor of base: they see base, `summaries` splits words as `fulltext` does, and `llm` keeps answers in `redis`. */
-const pure = ['folders', 'globs', 'fulltext', 'summaries', 'llm', 'redis', 'attachments', 'remote-tools', 'guard']
+const pure = [
+  'folders',
+  'globs',
+  'fulltext',
+  'summaries',
+  'llm',
+  'redis',
+  'attachments',
+  'remote-tools',
+  'guard',
+  'client-settings',
+]
 
 /** The folders that each layer may import besides itself. */
 const below: Readonly<Record<string, readonly string[]>> = {
@@ -24,6 +35,7 @@ const below: Readonly<Record<string, readonly string[]>> = {
   attachments: ['base'],
   'remote-tools': ['base'],
   guard: ['globs', 'base'],
+  'client-settings': ['base'],
   base: [],
 }
 

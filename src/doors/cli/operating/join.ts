@@ -4,6 +4,7 @@ import { newCommand, outJson, tellingPeople, withJson } from '../commands.ts'
 import { UsageError } from '../failures.ts'
 import { harmlessLine, word } from '../terminal/harmless.ts'
 import type { Screen } from '../terminal/screen.ts'
+import { doneText, type Initialising } from './init.ts'
 
 export interface Plan {
   readonly server: string
@@ -35,10 +36,12 @@ interface Options {
   readonly json?: boolean
 }
 
-export const joinCommand = (joining: Joining, screen: Screen): Command =>
+export const joinCommand = (joining: Joining, initialising: Initialising, screen: Screen): Command =>
   withJson(
     newCommand('join', screen)
-      .description('use an invitation: store the key of an agent at the server of the link')
+      .description(
+        'use an invitation: store the key of an agent at the server of the link, and set up the clients that are found',
+      )
       .argument('<link>', 'the link of the invitation, https://…/join/NAME-code')
       .option('--yes', 'do not ask'),
     'join https://parley.example/join/bob-4k2v…',
@@ -49,9 +52,21 @@ export const joinCommand = (joining: Joining, screen: Screen): Command =>
       if (!yes) await confirm(screen)
       const { agent, project, door, connected } = await joining.join(plan)
       const { server, file } = plan
-      if (json) await outJson(screen, { server, agent, project, door, file, connected })
-      else await screen.out(doneText(plan, { agent, project, door, connected }))
-      // `parley init` is called here once it is there: for now the line above names it.
+      if (!json) await screen.out(joinedText(plan, { agent, project, door, connected }))
+      const init = connected ? await initialising.plan([], { server, agent }) : undefined
+      const done = init === undefined ? [] : initialising.carryOut(init)
+      if (json)
+        await outJson(screen, {
+          server,
+          agent,
+          project,
+          door,
+          file,
+          connected,
+          clients: init?.clients ?? [],
+          files: done,
+        })
+      else if (init !== undefined) await screen.out(`\n${doneText(init, { done, uninstall: false })}`)
       if (!connected) throw new CommanderError(1, 'parley.join', '')
     }),
   )
@@ -60,6 +75,7 @@ const planText = ({ server, agent, file, readable }: Plan): string =>
   [
     `This asks ${harmlessLine(server)} for the key of the agent ${word(agent)},`,
     `and stores it in ${harmlessLine(file)}, for you alone. The link then works no more.`,
+    'Then it sets up the MCP clients that it finds, as `parley init` does.',
     ...(readable ? ['The address is http: whoever is on the way can read the key. Ask for an https link.'] : []),
     '',
   ].join('\n')
@@ -71,13 +87,13 @@ async function confirm({ input }: Screen): Promise<void> {
   throw new UsageError('Nothing was done.', 'The invitation is still good.')
 }
 
-function doneText({ server, agent: named }: Plan, { agent, project, connected }: Joined): string {
+function joinedText({ server, agent: named }: Plan, { agent, project, connected }: Joined): string {
   const at = `--server ${harmlessLine(server)}`
   return [
     `You are ${word(agent)} at ${harmlessLine(server)}, in the project ${word(project)}.`,
     connected ? 'The server takes the key.' : 'The key is stored, but the server did not take it.',
     '',
-    `Set up your clients:    parley init ${at}`,
+    `Set up your clients:    parley init ${at} (done below for those that are found)`,
     `Or let a client start:  npx parley-hub connect ${at} --agent ${word(named)}`,
     '',
   ].join('\n')

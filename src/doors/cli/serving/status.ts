@@ -21,6 +21,7 @@ export interface Status {
   readonly bytes?: number
   /** Messages that their recipients have not read; undefined where no server is there to ask. */
   readonly unread?: number
+  readonly clients: readonly { readonly client: string; readonly scope: string }[]
 }
 
 /** As `systemctl status` has it. */
@@ -41,7 +42,7 @@ export const statusCommand = (statusOf: () => Promise<Status>, screen: Screen): 
     }),
   )
 
-function asText({ version, servers, store, bytes, unread }: Status): string {
+function asText({ version, servers, store, bytes, unread, clients }: Status): string {
   const lines = servers.map(({ url, pid, version: own, ready, waiting }) => [
     ready ? 'running' : 'not ready',
     `${url} (process ${pid}${own === version ? '' : `, version ${own}`})${waiting === undefined ? '' : `, ${waiting} ${waiting === 1 ? 'call waits' : 'calls wait'}`}`,
@@ -51,8 +52,16 @@ function asText({ version, servers, store, bytes, unread }: Status): string {
     ['version', version],
     ['store', bytes === undefined ? store : `${store}, ${size(bytes)}`],
     ...(unread === undefined ? [] : [['unread', count(unread, 'message')]]),
+    ['clients', clientsText(clients)],
   ]
   return rows.map(([name = '', says = '']) => `${name.padEnd(12)} ${harmlessLine(says)}\n`).join('')
+}
+
+/** `codex, gemini (user); claude (/srv/backend)` */
+function clientsText(clients: Status['clients']): string {
+  const scopes = Object.entries(Object.groupBy(clients, ({ scope }) => scope))
+  const texts = scopes.map(([scope, own = []]) => `${own.map(({ client }) => client).join(', ')} (${scope})`)
+  return texts.length === 0 ? 'none set up: `parley init` does it' : texts.join('; ')
 }
 
 export const stopCommand = (

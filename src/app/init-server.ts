@@ -1,0 +1,100 @@
+/** The server that init writes down: its URL, or the program that holds the key where one is stored. */
+import { existsSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import type { Places } from '../client-settings/client.ts'
+import { findProgram } from '../client-settings/installed.ts'
+import type { Reached } from '../client-settings/setup.ts'
+import type { InitOptions } from '../doors/cli/operating/init.ts'
+import { type ConnectDoor, targetOf } from '../doors/connect/target.ts'
+import type { Config } from '../settings/all.ts'
+import { credentialOf, doorOf, serverOf } from './connect.ts'
+import { credentialsFile, listCredentials } from './credentials.ts'
+import { listRunning } from './running.ts'
+
+interface Around {
+  readonly places: Places
+  readonly checkout?: string | undefined
+  readonly config: () => Config
+}
+
+export interface ServerChoice {
+  readonly server: Reached
+  readonly url: string
+  readonly door: ConnectDoor
+  readonly agent: string | undefined
+  readonly project: string | undefined
+  readonly todo: readonly string[]
+}
+
+export function serverFor(options: InitOptions, { places, checkout, config }: Around): ServerChoice {
+  const local = options.server === undefined ? localServer(config()) : undefined
+  const url = serverOf(options.server ?? local?.url ?? '')
+  const credential = credentialOf(listCredentials(credentialsFile(places.env), url), {
+    server: url,
+    agent: options.agent,
+  })
+  const door = doorOf(options.door ?? credential?.door)
+  const project = options.project === undefined ? undefined : projectOf(options.project)
+  if (credential !== undefined) {
+    const named = ['connect', '--server', url, '--agent', credential.agent]
+    const door_ = options.door === undefined ? [] : ['--door', door]
+    const [command, ...args] = [
+      ...parleyCommand(places, checkout),
+      ...named,
+      ...door_,
+      ...(project ? ['--project', project] : []),
+    ]
+    return {
+      server: { by: 'stdio', command: command ?? '', args },
+      url,
+      door,
+      agent: credential.agent,
+      project,
+      todo: [],
+    }
+  }
+  const mailPath = local?.mailPath ?? '/mcp'
+  const { agent } = options
+  const target = targetOf({ server: url, door, mailPath, agent, project: undefined, key: undefined })
+  const server: Reached = { by: 'http', url: target.url.href, namesAgent: door !== 'mail' }
+  return { server, url: target.url.href, door, agent, project, todo: steps(url, local) }
+}
+
+/** A program of ours that the clients can start, whatever their working folder. */
+function parleyCommand(places: Places, checkout: string | undefined): string[] {
+  if (findProgram('parley', places) !== undefined) return ['parley']
+  if (checkout !== undefined) return [process.execPath, join(checkout, 'bin', 'parley.js')]
+  return places.platform === 'win32' ? ['cmd', '/c', 'npx', '-y', 'parley-hub'] : ['npx', '-y', 'parley-hub']
+}
+
+interface LocalServer {
+  readonly url: string
+  readonly mailPath: string
+  readonly running: boolean
+  readonly open: boolean
+}
+
+function localServer(config: Config): LocalServer {
+  const { HTTP_HOST, HTTP_PORT, HTTP_PATH, STORAGE_ROOT, HTTP_ALLOW_LOCALHOST_UNAUTHENTICATED: open } = config
+  const [running] = listRunning(STORAGE_ROOT)
+  const everywhere = HTTP_HOST === '0.0.0.0' || HTTP_HOST === '::'
+  const host = everywhere ? '127.0.0.1' : HTTP_HOST.includes(':') ? `[${HTTP_HOST}]` : HTTP_HOST
+  const url = running?.url.replace(/\/\/(0\.0\.0\.0|\[::\])(?=:)/, '//127.0.0.1') ?? `http://${host}:${HTTP_PORT}`
+  return { url, mailPath: HTTP_PATH, running: running !== undefined, open }
+}
+
+function steps(url: string, local: LocalServer | undefined): string[] {
+  const near = /^(localhost|\[::1\]|127\..*)$/.test(new URL(url).hostname)
+  return [
+    ...(local !== undefined && !local.running ? ['Start the server: parley serve --detach'] : []),
+    ...((local === undefined && !near) || local?.open === false
+      ? [
+          `No key for ${url} is stored here, and it takes calls with a key alone: join by an invitation (parley join LINK), then run init again.`,
+        ]
+      : []),
+  ]
+}
+
+/** A folder, or the slug of a project. */
+const projectOf = (given: string): string =>
+  /[\\/]|^\.{1,2}$/.test(given) || existsSync(given) ? resolve(given) : given
