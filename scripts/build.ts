@@ -28,6 +28,9 @@ const forBrowsers = {
 /** Not pure JavaScript: installed beside `dist/`, or left out. */
 const external = /^(node:|sharp$)/
 
+/** Its main file finds its parts by a `require` that no bundler sees. */
+const bundled = { 'jsonc-parser': join(root, 'node_modules', 'jsonc-parser', 'lib', 'esm', 'main.js') }
+
 const source = (file: string) => join(root, 'src', file)
 const [program, serve, bus] = [source('app/program.ts'), source('app/serve.ts'), source('app/bus.ts')]
 const dist = join(root, 'dist')
@@ -87,6 +90,7 @@ async function bundle(folder: string, entry: string, { split }: { readonly split
     input: source(entry),
     platform: 'node',
     external,
+    resolve: { alias: bundled },
     preserveEntrySignatures: 'allow-extension',
     transform: { target: 'node24' },
     // A module that one program loads late, another loads at its start.

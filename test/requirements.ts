@@ -13,6 +13,7 @@ import { housekeeping } from './requirements/housekeeping.ts'
 import { http } from './requirements/http.ts'
 import { hub } from './requirements/hub.ts'
 import { identities } from './requirements/identities.ts'
+import { init } from './requirements/init.ts'
 import { leases } from './requirements/leases.ts'
 import { machines } from './requirements/machines.ts'
 import { messages } from './requirements/messages.ts'
@@ -304,6 +305,7 @@ export const requirements = [
   ...contacts,
   ...bridge,
   ...guard,
+  ...init,
   ...leases,
   ...finding,
   ...tooling,

@@ -45,7 +45,15 @@ export interface Planning {
   readonly within: readonly string[]
 }
 
+/** Also takes out what these clients had from an earlier init in files that they need no longer. */
 export function planPutting(wanted: readonly WantedFile[], scope: string, planning: Planning): PlannedFile[] {
+  const planned = planWanted(wanted, scope, planning)
+  const names = [...new Set(wanted.map(({ client }) => client))]
+  const before = planTaking({ clients: names, scope }, planning)
+  return [...planned, ...before.filter(({ path }) => !planned.some((one) => one.path === path))]
+}
+
+function planWanted(wanted: readonly WantedFile[], scope: string, planning: Planning): PlannedFile[] {
   return byPath(wanted, planning.within).map(({ found, all, fault }) => {
     const [{ file, format }] = all as [WantedFile, ...WantedFile[]]
     const clients = [...new Set(all.map(({ client }) => client))]
@@ -110,17 +118,20 @@ export function planTaking(
 ): PlannedFile[] {
   const goes = (owner: Owner): boolean =>
     scopeOfOwner(owner) === scope && (clients === undefined || clients.includes(clientOfOwner(owner)))
-  return Object.entries(record).flatMap(([path, recorded]) => {
-    const going = new Set(recorded.edits.flatMap(({ owners }) => owners.filter(goes)))
-    const named = [...going].map(clientOfOwner)
-    if (named.length === 0) return []
-    try {
-      return [planWithout(path, { recorded, going, found: readSettingsFile(path, within) })]
-    } catch (error) {
-      if (error instanceof LeaveAlone) return [leftAlone(path, named, error.message)]
-      throw error
-    }
-  })
+  // The last first: a folder that was made for the first file is empty only after the others.
+  return Object.entries(record)
+    .toReversed()
+    .flatMap(([path, recorded]) => {
+      const going = new Set(recorded.edits.flatMap(({ owners }) => owners.filter(goes)))
+      const named = [...going].map(clientOfOwner)
+      if (named.length === 0) return []
+      try {
+        return [planWithout(path, { recorded, going, found: readSettingsFile(path, within) })]
+      } catch (error) {
+        if (error instanceof LeaveAlone) return [leftAlone(path, named, error.message)]
+        throw error
+      }
+    })
 }
 
 function planWithout(
