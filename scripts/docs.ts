@@ -21,6 +21,7 @@ import { subjects } from '../src/settings/all.ts'
 import { requirements } from '../test/requirements.ts'
 import { renderAccess } from './docs/access.ts'
 import { type Results, renderBench, renderBenchmarks } from './docs/bench.ts'
+import { renderAgentsPage, renderClients, renderReadmeClients } from './docs/clients.ts'
 import { renderManual } from './docs/manual.ts'
 import { renderRequirements } from './docs/requirements.ts'
 import { renderScale } from './docs/scale.ts'
@@ -64,7 +65,9 @@ const pages: Readonly<Record<string, string>> = {
     peers: await kept<Peers>('bench/peers.json'),
   }),
   'docs/scale.md': renderScale(JSON.parse(await read('bench/nodes.json')) as Nodes),
-  'README.md': renderBench(await read('README.md'), results),
+  'README.md': renderReadmeClients(renderBench(await read('README.md'), results)),
+  'docs/clients.md': renderClients(await read('docs/clients.md')),
+  'docs/agents-md.md': renderAgentsPage(await read('docs/agents-md.md')),
 }
 
 const stale: string[] = []

@@ -3,9 +3,11 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'vitest'
+import { clientNames, clientOf } from '../../src/client-settings/clients.ts'
 import { parleyCommand } from '../support/cli.ts'
 import { newUser } from '../support/init.ts'
 import { serveHere } from '../support/parley.ts'
+import { root } from '../support/sources.ts'
 import { verifies } from '../support/verifies.ts'
 
 const url = 'http://127.0.0.1:8765/mcp'
@@ -157,6 +159,22 @@ verifies('cli.init.block', 'Files that are one get one block, and it comes out t
     stdout: expect.stringContaining('changed since init'),
   })
   expect(read(file('AGENTS.md'))).toContain('## Our coordination')
+})
+
+verifies('cli.init.docs', 'The entries of the docs are those that init writes', async () => {
+  const user = await newUser()
+  await user.init(...clientNames, '--user')
+  const page = user.read(join(root, 'docs/clients.md'))
+  for (const name of clientNames) {
+    const { title, user: siteOf, byHand } = clientOf(name)
+    const [, shown = ''] = new RegExp(`^\\| ${title} \\| \`([^\`]+)\``, 'm').exec(page) ?? []
+    const { file, format } = siteOf({ home: user.home, folder: user.repository, env: {}, platform: 'linux' })
+    if (byHand === undefined) expect(user.json(file), title).toEqual(JSON.parse(shown))
+    else expect([shown.includes(url), user.read(file).includes(url)], `${title} ${format}`).toEqual([true, true])
+  }
+  expect(user.read(join(root, 'README.md'))).toContain('claude mcp add --scope user --transport http parley')
+  const block = user.read(join(user.home, '.claude/CLAUDE.md')).split('\n').slice(1, -2).join('\n')
+  expect(user.read(join(root, 'docs/agents-md.md'))).toContain(block)
 })
 
 verifies('cli.status.clients', 'status names the clients as long as their settings have the server', async () => {

@@ -42,7 +42,10 @@ async function connected(home: string, era: EraName, args: string[]): Promise<Cl
 async function joined(parley: Served, ...args: string[]): Promise<string> {
   const home = await temporaryFolder()
   const line = await printedBy(parley, ['invite', ...args], { env: { HTTP_PUBLIC_URL: parley.url } })
-  await printedBy({ storage: home }, ['join', line.trim().split(' ').at(-1) ?? '', '--yes'])
+  await printedBy({ storage: home }, ['join', line.trim().split(' ').at(-1) ?? '', '--yes'], {
+    cwd: home,
+    env: { PATH: '' },
+  })
   return home
 }
 

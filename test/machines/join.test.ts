@@ -10,6 +10,8 @@ import { mailbox, type Served, serveHere, temporaryFolder } from '../support/par
 import { verifies } from '../support/verifies.ts'
 
 const key = `amb_${'a1'.repeat(32)}`
+/** In no repository, and without programs: `join` also sets up the clients that it finds. */
+const apart = (home: string) => ({ cwd: home, env: { PATH: '' } })
 const fileOf = (home: string) => join(home, '.parley', 'credentials.json')
 
 async function linkFor(parley: Served, ...args: string[]): Promise<string> {
@@ -22,9 +24,9 @@ verifies('cli.join.key', 'The key is stored for its owner alone, and opens the m
   const home = await temporaryFolder()
   await mailbox(parley, 'alice').send('bob', 'hello')
   const link = await linkFor(parley, 'bob')
-  const unasked = await parleyCommand({ storage: home }, ['join', link])
+  const unasked = await parleyCommand({ storage: home }, ['join', link], apart(home))
   expect(unasked).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('--yes') })
-  const joined = await parleyCommand({ storage: home }, ['join', link, '--yes'])
+  const joined = await parleyCommand({ storage: home }, ['join', link, '--yes'], apart(home))
   expect(joined).toMatchObject({ code: 0, stderr: expect.stringContaining(`asks ${parley.url} for the key`) })
   expect(joined.stdout).toContain(`parley init --server ${parley.url}`)
   expect((await stat(fileOf(home))).mode & 0o777).toBe(0o600)
@@ -34,9 +36,9 @@ verifies('cli.join.key', 'The key is stored for its owner alone, and opens the m
   const headers = { Authorization: `Bearer ${stored.key}` }
   expect(await mailbox(parley, 'bob', { headers }).check()).toMatchObject({ content: 'hello' })
   // A second agent of the same server stands beside the first; the used link is refused before the server is asked.
-  await printedBy({ storage: home }, ['join', await linkFor(parley, 'carol'), '--yes', '--json'])
+  await printedBy({ storage: home }, ['join', await linkFor(parley, 'carol'), '--yes', '--json'], apart(home))
   expect(Object.keys(JSON.parse(await readFile(fileOf(home), 'utf8')).servers[parley.url])).toEqual(['bob', 'carol'])
-  expect(await parleyCommand({ storage: home }, ['join', link, '--yes'])).toMatchObject({ code: 1 })
+  expect(await parleyCommand({ storage: home }, ['join', link, '--yes'], apart(home))).toMatchObject({ code: 1 })
 })
 
 verifies('cli.join.key', 'A file that cannot be read is left alone, and the invitation stays good', async () => {
@@ -46,10 +48,13 @@ verifies('cli.join.key', 'A file that cannot be read is left alone, and the invi
   const link = await linkFor(parley, 'bob')
   await mkdir(join(home, '.parley'))
   await writeFile(fileOf(home), 'mine: not JSON')
-  expect(await parleyCommand({ storage: home }, ['join', link, '--yes'])).toMatchObject({ code: 1, stdout: '' })
+  expect(await parleyCommand({ storage: home }, ['join', link, '--yes'], apart(home))).toMatchObject({
+    code: 1,
+    stdout: '',
+  })
   expect(await readFile(fileOf(home), 'utf8')).toBe('mine: not JSON')
   const another = await temporaryFolder()
-  expect(await parleyCommand({ storage: another }, ['join', link, '--yes'])).toMatchObject({ code: 0 })
+  expect(await parleyCommand({ storage: another }, ['join', link, '--yes'], apart(another))).toMatchObject({ code: 0 })
 })
 
 verifies('cli.join.lies', 'A server that names another agent, in its answer or by its key, is refused', async () => {
@@ -68,7 +73,7 @@ verifies('cli.join.lies', 'A server that names another agent, in its answer or b
   ]) {
     Object.assign(says, lie)
     const home = await temporaryFolder()
-    const refused = await parleyCommand({ storage: home }, ['join', link, '--yes'])
+    const refused = await parleyCommand({ storage: home }, ['join', link, '--yes'], apart(home))
     expect(refused).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('another agent than bob') })
     expect(await readFile(fileOf(home), 'utf8')).not.toContain(key)
   }
@@ -77,5 +82,8 @@ verifies('cli.join.lies', 'A server that names another agent, in its answer or b
 verifies('cli.join.lies', 'What is no link of an invitation is asked nowhere', async () => {
   const home = await temporaryFolder()
   for (const link of ['bob', 'ftp://a/join/bob-1', `https://u:p@a.example/join/bob-${'0'.repeat(25)}`])
-    expect(await parleyCommand({ storage: home }, ['join', link, '--yes'])).toMatchObject({ code: 1, stdout: '' })
+    expect(await parleyCommand({ storage: home }, ['join', link, '--yes'], apart(home))).toMatchObject({
+      code: 1,
+      stdout: '',
+    })
 })
