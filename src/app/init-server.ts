@@ -56,7 +56,7 @@ export function serverFor(options: InitOptions, { places, checkout, config }: Ar
   const mailPath = local?.mailPath ?? '/mcp'
   const { agent } = options
   const target = targetOf({ server: url, door, mailPath, agent, project: undefined, key: undefined })
-  const server: Reached = { by: 'http', url: target.url.href, namesAgent: door !== 'mail' }
+  const server: Reached = { by: 'http', url: target.url.href, namesAgent: door !== 'mail' && agent !== undefined }
   return { server, url: target.url.href, door, agent, project, todo: steps(url, local) }
 }
 

@@ -1,21 +1,19 @@
 /** `parley init` composed: the user's folders, git, the stored keys and the table of clients. */
 import { existsSync } from 'node:fs'
-import { homedir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { HubError } from '../base/errors.ts'
 import { agentNamePattern, agentNameRule } from '../base/names.ts'
 import { carryOut } from '../client-settings/carry-out.ts'
-import { type Places, type Scope, serverName } from '../client-settings/client.ts'
+import type { Places, Scope } from '../client-settings/client.ts'
 import { type ClientName, clientNames, clientOf } from '../client-settings/clients.ts'
-import { isInPlace } from '../client-settings/edits.ts'
-import { readSettingsFile, realPath } from '../client-settings/files.ts'
+import { realPath } from '../client-settings/files.ts'
 import { installedClients } from '../client-settings/installed.ts'
 import { type PlannedFile, type Planning, planPutting, planTaking, type WantedFile } from '../client-settings/plan.ts'
-import { clientOfOwner, type InitRecord, readRecord, scopeOfOwner } from '../client-settings/record.ts'
+import { scopeOfOwner } from '../client-settings/record.ts'
 import { type Setup, wantedFiles } from '../client-settings/setup.ts'
-import { type Format, LeaveAlone, type Placed } from '../client-settings/shapes.ts'
 import type { Initialising, InitOptions, InitPlan } from '../doors/cli/operating/init.ts'
 import type { Config } from '../settings/all.ts'
+import { homeOf, initRecord, recordFile } from './clients-set-up.ts'
 import { gitPlaces, trackedFiles } from './init-git.ts'
 import { serverFor } from './init-server.ts'
 
@@ -27,10 +25,6 @@ export interface InitSurroundings {
   readonly config: () => Config
 }
 
-const homeOf = ({ HOME, USERPROFILE }: Environment): string => HOME || USERPROFILE || homedir()
-
-const recordFile = (env: Environment): string => join(homeOf(env), '.parley', 'clients.json')
-
 export function initialising(around: InitSurroundings): Initialising {
   const { env } = around
   const within = (folder: string, ...others: string[]): string[] => [homeOf(env), folder, ...others]
@@ -38,7 +32,7 @@ export function initialising(around: InitSurroundings): Initialising {
     async plan(names, options) {
       const { places, scope, repository } = placesOf(options, env)
       const git = repository && scope === 'here' ? await gitPlaces(places.folder) : undefined
-      const planning = { record: record(env), within: within(places.folder, ...(git ? [git.folder] : [])) }
+      const planning = { record: initRecord(env), within: within(places.folder, ...(git ? [git.folder] : [])) }
       const wanted = names.map((name) => clientNames.find((one) => one === name)).filter((name) => name !== undefined)
       const key = scope === 'user' ? 'user' : places.folder
       if (options.uninstall) return planUninstall(wanted, { places, scope, key, planning })
@@ -52,7 +46,7 @@ export function initialising(around: InitSurroundings): Initialising {
         excludeFile: git?.exclude,
       }
       const files = await planFiles(chosen, setup, { key, planning })
-      const given = { scope, agent: server.by === 'stdio' ? (agent ?? '') : agent, allow: setup.allow }
+      const given = { scope, agent, allow: setup.allow, by: server.by }
       const steps = chosen.flatMap((client) =>
         clientOf(client)
           .todo(given)
@@ -83,15 +77,6 @@ function gitRoot(folder: string): string | undefined {
   for (let at = resolve(folder); ; at = dirname(at)) {
     if (existsSync(join(at, '.git'))) return at
     if (dirname(at) === at) return undefined
-  }
-}
-
-function record(env: Environment): InitRecord {
-  try {
-    return readRecord(recordFile(env))
-  } catch (error) {
-    if (error instanceof LeaveAlone) throw new HubError('INVALID_ARGUMENT', `${error.message}.`)
-    throw error
   }
 }
 
@@ -138,24 +123,5 @@ function planUninstall(
     ...{ scope, folder: places.folder, userOnly: [], todo: [], files },
     clients: [...new Set(files.flatMap(({ clients }) => clients))],
     elsewhere: [...scopes].filter((one) => one !== key),
-  }
-}
-
-/** The clients whose settings have Parley in them now, each with where. */
-export function clientsSetUp(env: Environment): { readonly client: string; readonly scope: string }[] {
-  const found = new Map<string, { client: string; scope: string }>()
-  for (const [path, { format, edits }] of Object.entries(record(env)))
-    for (const one of edits.filter(({ edit }) => edit.kind === 'entry' && edit.path.at(-1) === serverName))
-      if (isThere(path, format, one))
-        for (const owner of one.owners) found.set(owner, { client: clientOfOwner(owner), scope: scopeOfOwner(owner) })
-  return [...found.values()]
-}
-
-function isThere(path: string, format: Format, placed: Placed): boolean {
-  try {
-    return isInPlace(format, readSettingsFile(path, []).text ?? '', placed)
-  } catch (error) {
-    if (error instanceof LeaveAlone) return false
-    throw error
   }
 }

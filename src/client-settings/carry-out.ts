@@ -53,7 +53,9 @@ function carryOutFile(
   const next = { ...record, folders, ...(backup !== undefined && { backup }) }
   remember(recordFile, files, path, next)
   if (after === undefined || after === before) return { did: 'nothing', ...(backup !== undefined && { backup }) }
-  const made = replaceFile(path, after, mode)
+  // Clients put secrets into such files, sooner or later.
+  const own = record.format === 'json' || record.format === 'toml' ? 0o600 : undefined
+  const made = replaceFile(path, after, mode ?? own)
   if (made.length > 0) remember(recordFile, files, path, { ...next, folders: made })
   return { did: before === undefined ? 'made' : 'changed', ...(backup !== undefined && { backup }) }
 }

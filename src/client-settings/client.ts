@@ -54,9 +54,12 @@ export interface Client {
   /** One line that does the same by hand, where the client has a command for it. */
   readonly byHand?: (server: HttpServer) => string
   /** What a person still has to do. */
-  readonly todo: (given: {
-    readonly scope: Scope
-    readonly agent: string | undefined
-    readonly allow: boolean
-  }) => readonly string[]
+  readonly todo: (given: Given) => readonly string[]
+}
+
+interface Given {
+  readonly scope: Scope
+  readonly agent: string | undefined
+  readonly allow: boolean
+  readonly by: 'http' | 'stdio'
 }

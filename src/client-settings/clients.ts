@@ -89,10 +89,12 @@ export const clients = {
     allow: { inEntry: { default_tools_approval_mode: 'approve' } },
     guidance: { here: 'AGENTS.md', user: (places) => join(codexFolder(places), 'AGENTS.md') },
     byHand: ({ url }) => `codex mcp add ${serverName} --url ${url}`,
-    todo: ({ scope, agent }) => [
+    todo: ({ scope, agent, by }) => [
       ...(scope === 'here' ? ['Trust the folder when it asks: it reads .codex/config.toml only then.'] : []),
       ...renamed('codex', agent),
-      `A second agent in the same folder: codex -c mcp_servers.${serverName}.http_headers.X-Parley-Agent=NAME`,
+      ...(by === 'http'
+        ? [`A second agent in the same folder: codex -c mcp_servers.${serverName}.http_headers.X-Parley-Agent=NAME`]
+        : []),
     ],
   },
   gemini: {

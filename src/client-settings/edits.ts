@@ -1,6 +1,6 @@
 /** The rule by which edits are put into the text of a settings file, brought up to date, and taken out again. */
 import { isDeepStrictEqual } from 'node:util'
-import type { Edit, Format, Json, Placed, SettingsText } from './shapes.ts'
+import { type Edit, type Format, type Json, LeaveAlone, type Placed, type SettingsText } from './shapes.ts'
 import { markedLines, markedText } from './text/blocks.ts'
 import { jsonText } from './text/json.ts'
 import { tomlText } from './text/toml.ts'
@@ -29,28 +29,47 @@ export function putEdits(
   start: string,
   { edits, known }: { readonly edits: readonly Edit[]; readonly known: readonly Placed[] },
 ): Edited {
-  const { find, put } = formats[format]
-  const [placed, left]: [Placed[], string[]] = [[], []]
+  const placed: Placed[] = []
+  const left = new Set<string>()
   let text = start
   for (const edit of edits) {
-    const there = find(text, edit)
     const own = known.find((one) => placeOf(one.edit) === placeOf(edit))
-    const mine = own !== undefined && holds(there, contentOf(own.edit))
-    const value = mine ? withAdditions(there, contentOf(own.edit), contentOf(edit)) : contentOf(edit)
-    if (there === undefined) {
-      const done = put(text, edit)
+    try {
+      const done = putEdit(format, text, { edit, own })
       text = done.text
-      placed.push({ edit, holders: done.holders })
-    } else if (mine) {
-      if (!isDeepStrictEqual(there, value)) text = put(text, withValue(edit, value)).text
-      placed.push({ edit, holders: own.holders })
-    } else if (own === undefined && !isDeepStrictEqual(there, value)) left.push(foreign(edit))
-    else if (own !== undefined) {
-      left.push(changed(edit))
-      placed.push(own)
+      if (done.placed !== undefined) placed.push(done.placed)
+      if (done.left !== undefined) left.add(done.left)
+    } catch (error) {
+      if (!(error instanceof LeaveAlone)) throw error
+      left.add(error.message)
+      if (own !== undefined) placed.push(own)
     }
   }
-  return { text, placed, left }
+  return { text, placed, left: [...left] }
+}
+
+interface Put {
+  readonly text: string
+  readonly placed?: Placed
+  readonly left?: string
+}
+
+function putEdit(format: Format, text: string, { edit, own }: { edit: Edit; own: Placed | undefined }): Put {
+  const { find, put } = formats[format]
+  const there = find(text, edit)
+  if (there === undefined) {
+    const { holders, text: after } = put(text, edit)
+    return { text: after, placed: { edit, holders } }
+  }
+  if (own !== undefined && holds(there, contentOf(own.edit))) {
+    const value = withAdditions(there, contentOf(own.edit), contentOf(edit))
+    const after = isDeepStrictEqual(there, value) ? text : put(text, withValue(edit, value)).text
+    return { text: after, placed: { edit, holders: own.holders } }
+  }
+  // A block came perhaps by git, from an init of somebody else: it serves as well.
+  if (own !== undefined) return { text, placed: own, ...(edit.kind !== 'block' && { left: changed(edit) }) }
+  const same = edit.kind === 'block' || isDeepStrictEqual(there, contentOf(edit))
+  return { text, ...(!same && { left: foreign(edit) }) }
 }
 
 /** Takes out what is still as it was put in. */
@@ -75,7 +94,7 @@ export const placeOf = (edit: Edit): string =>
 
 /** Whether a file has what was put into it, perhaps with more. */
 export const isInPlace = (format: Format, text: string, { edit }: Placed): boolean =>
-  holds(formats[format].find(text, edit), contentOf(edit))
+  holds(formats[format].find(text.replace(/^\ufeff/, ''), edit), contentOf(edit))
 
 const contentOf = (edit: Edit): Json => (edit.kind === 'block' ? edit.lines : edit.value)
 
@@ -100,9 +119,7 @@ function withAdditions(there: Json | undefined, old: Json, value: Json): Json {
 const nameOf = (edit: Edit): string => (edit.kind === 'block' ? `the block "${edit.name}"` : edit.path.join('.'))
 
 const foreign = (edit: Edit): string =>
-  edit.kind === 'block'
-    ? `has ${nameOf(edit)} of another init: left as it is`
-    : `has an entry ${nameOf(edit)} that init did not write: left as it is. Rename or remove it, and run init again`
+  `has an entry ${nameOf(edit)} that init did not write: left as it is. Rename or remove it, and run init again`
 
 const changed = (edit: Edit): string =>
   `${nameOf(edit)} was changed since init wrote it: left as it is. Remove it by hand if you do not need it`

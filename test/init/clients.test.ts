@@ -129,6 +129,11 @@ verifies('cli.init.allow', 'Tools are allowed when that was asked for, and no lo
   expect(json(join(repository, '.gemini/settings.json')).mcpServers.parley).not.toHaveProperty('trust')
   expect(json(join(repository, 'opencode.json'))).not.toHaveProperty('permission')
   expect(existsSync(join(home, '.claude/settings.json'))).toBe(false)
+  // Permission that is written otherwise stays; the server is set up all the same.
+  user.put(join(home, '.config/opencode/opencode.jsonc'), '{ "permission": "ask" } // mine\n')
+  const other = await user.init('opencode', '--user', '--allow')
+  expect(other).toMatchObject({ code: 1, stdout: expect.stringContaining('permission is no object') })
+  expect(read(join(home, '.config/opencode/opencode.jsonc'))).toMatch(/"permission": "ask", "mcp":.*8765.* \/\/ mine/)
 })
 
 verifies('cli.init.block', 'Files that are one get one block, and it comes out to the byte', async () => {
@@ -152,6 +157,13 @@ verifies('cli.init.block', 'Files that are one get one block, and it comes out t
   user.put(file('CLAUDE.md'), '@AGENTS.md\n')
   await user.init('claude')
   expect([read(file('CLAUDE.md')), read(file('AGENTS.md')).includes('parley:begin')]).toEqual(['@AGENTS.md\n', true])
+  // A block that came by git, from an init of somebody else, serves as well.
+  const other = await newUser()
+  other.put(join(other.repository, 'AGENTS.md'), read(file('AGENTS.md')).replace('## Coordination', '## Older words'))
+  const theirs = other.read(join(other.repository, 'AGENTS.md'))
+  expect(await other.init('codex')).toMatchObject({ code: 0 })
+  await other.init('--uninstall')
+  expect(other.read(join(other.repository, 'AGENTS.md'))).toBe(theirs)
   // What a person wrote into the block is theirs.
   user.put(file('AGENTS.md'), read(file('AGENTS.md')).replace('## Coordination', '## Our coordination'))
   expect(await user.init('--uninstall')).toMatchObject({
@@ -189,6 +201,8 @@ verifies('cli.status.clients', 'status names the clients as long as their settin
     { client: 'codex', scope: 'user' },
     { client: 'codex', scope: user.repository },
   ])
+  user.put(join(user.home, '.claude.json'), `\ufeff${user.read(join(user.home, '.claude.json'))}`)
+  expect(await status()).toHaveLength(3)
   user.put(join(user.home, '.claude.json'), '{}')
   expect(await status()).toHaveLength(2)
   const shown = await parleyCommand({ storage: user.home }, ['status'], { cwd: user.home })
