@@ -2,6 +2,7 @@
 import type { Command } from 'commander'
 import type { Hub } from '../core/hub/hub.ts'
 import type { Open } from '../doors/cli/commands.ts'
+import type { OpenDesk } from '../doors/cli/people/person.ts'
 import type { Screen, Streams } from '../doors/cli/terminal/screen.ts'
 import type { Config } from '../settings/all.ts'
 import { readSettings, type Settings } from '../settings/read.ts'
@@ -18,6 +19,7 @@ export interface CommandParts {
   readonly settings: () => Settings
   readonly config: () => Config
   readonly open: Open
+  readonly openDesk: OpenDesk
   readonly screen: Screen
   /** The same for a command that makes a store where there is none. */
   readonly make: () => Promise<Hub>
@@ -47,6 +49,7 @@ export async function commandParts(around: Surroundings, program: CommandParts['
       asWhom: async (hub: Hub) => (await import('./own-caller.ts')).ownCaller(hub, config()),
     }),
     make: async () => opened(config(), around, { make: true }),
+    openDesk: async (where) => (await import('./desk.ts')).openDesk(config(), where, around),
     screen: processScreen(around),
   }
 }

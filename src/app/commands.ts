@@ -1,6 +1,6 @@
 /** The commands for people: each is loaded only where it is asked for, and the others start without it. */
 import type { Command } from 'commander'
-import type { Open } from '../doors/cli/commands.ts'
+import type { OpenDesk } from '../doors/cli/people/person.ts'
 import type { Screen } from '../doors/cli/terminal/screen.ts'
 import type { CommandParts } from './command-parts.ts'
 import { version } from './version.ts'
@@ -24,12 +24,12 @@ const check = (name: 'lint' | 'typecheck', says: string): PeoplesCommand => ({
   },
 })
 
-/** By the store on this machine, as a person. */
+/** As a person, by the store on this machine or by a server. */
 const peoples = (
   name: string,
   says: string,
-  load: () => Promise<(open: Open, screen: Screen) => Command>,
-): PeoplesCommand => ({ name, says, load: async ({ open, screen }) => (await load())(open, screen) })
+  load: () => Promise<(open: OpenDesk, screen: Screen) => Command>,
+): PeoplesCommand => ({ name, says, load: async ({ openDesk, screen }) => (await load())(openDesk, screen) })
 
 export const commands: readonly PeoplesCommand[] = [
   peoples(
@@ -113,7 +113,8 @@ export const commands: readonly PeoplesCommand[] = [
   {
     name: 'topics',
     says: 'follow topics live, write into them, keep them in order',
-    load: async ({ open, screen }) => (await import('../doors/cli/topics/topics.ts')).topicsCommand(open, screen),
+    load: async ({ open, openDesk, screen }) =>
+      (await import('../doors/cli/topics/topics.ts')).topicsCommand({ open, openDesk }, screen),
   },
   {
     name: 'projects',

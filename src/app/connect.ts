@@ -45,7 +45,7 @@ export async function connect(options: ConnectOptions, env: Environment): Promis
 
 /** The key says who calls and in which project; else the options, then AGENT_NAME and the working folder. */
 export function callingOf(options: ConnectOptions, env: Environment, folder: string): Calling {
-  const server = serverOf(options.server ?? 'http://127.0.0.1:8765')
+  const server = serverOf(options.server || env.PARLEY_SERVER || 'http://127.0.0.1:8765')
   const agent = options.agent || env.AGENT_NAME || undefined
   const credential = credentialOf(listCredentials(credentialsFile(env), server), { server, agent })
   const door = doorOf(options.door ?? credential?.door)

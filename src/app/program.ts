@@ -110,7 +110,7 @@ export async function createProgram(args: readonly string[], around: Surrounding
     .description(
       'speak MCP over stdin and stdout, for a client that starts it: forwards to a door of any Parley server',
     )
-    .option('--server <url>', 'the server (default: http://127.0.0.1:8765)')
+    .option('--server <url>', 'the server (default: PARLEY_SERVER, else http://127.0.0.1:8765)')
     .option('--door <door>', 'mail, mailbox, hub or bus (default: that of the invitation, else mail)')
     .option('--agent <name>', 'the agent that the client is (default: AGENT_NAME, or the one whose key is held)')
     .option(

@@ -49,6 +49,7 @@ import { mountDoor } from '../doors/mcp/http/serve.ts'
 import { createEngine } from '../doors/mcp/protocol/engine.ts'
 import type { EndedSessions } from '../doors/mcp/protocol/sessions.ts'
 import { emitUsage, Usage } from '../doors/mcp/usage.ts'
+import { mountPeople } from '../doors/people/door.ts'
 import { mountPost } from '../doors/post/door.ts'
 import { mountSockets } from '../doors/post/sockets/mount.ts'
 import { mountWeb } from '../doors/web/door.ts'
@@ -179,6 +180,7 @@ export async function startServer(config: Config, log: Log, { acceptLoss = false
     mountWeb(app, { hub, secret, token: config.HTTP_BEARER_TOKEN, ended, mailPath: config.HTTP_PATH, version })
     mountPost(app, hub, { registrationOpen: config.REGISTRATION_OPEN, version })
     mountJoin(app, hub, { publicUrl: config.HTTP_PUBLIC_URL, mailPath: config.HTTP_PATH })
+    mountPeople(app, hub)
     mountSockets(app, hub, {
       wrongKeys,
       guard: createGuard({ host: config.HTTP_HOST, ...signIn }),

@@ -4,7 +4,7 @@ import { count, flag, list, matching, number, optional, parsed, text, visible } 
 
 /** Paths of the other doors. */
 const taken =
-  /^\/(agents|bus|connections|docs|health|hub|inbox|join|mail|messages|metrics|openapi\.json|sessions|ws)(\/|$)/
+  /^\/(agents|bus|connections|docs|health|hub|inbox|join|mail|messages|metrics|openapi\.json|people|sessions|ws)(\/|$)/
 
 export const httpSettings = {
   HTTP_HOST: text('127.0.0.1', matching(/^[A-Za-z0-9._:-]+$/, 'must be an address or a host name')).says(

@@ -1,14 +1,5 @@
 /** Settings of `parley mailbox`: the server it is a client of, and the OpenClaw gateway it bridges to. */
-import { matching, number, oneOf, optional, parsed, text, visible } from './kinds.ts'
-
-/** The address of a server as a URL without a slash at its end: `host:port`, or a URL of http or https. */
-function serverUrl(raw: string): string {
-  const written = /^[a-z][a-z0-9+.-]*:\/\//i.test(raw) ? raw : `http://${raw}`
-  const url = URL.parse(written)
-  const plain = url !== null && /^https?:$/.test(url.protocol) && `${url.username}${url.search}${url.hash}` === ''
-  if (!plain) throw new Error('must be host:port, or a URL of http or https without a query')
-  return `${url.origin}${url.pathname}`.replace(/\/+$/, '')
-}
+import { matching, number, oneOf, optional, parsed, serverUrl, text, visible } from './kinds.ts'
 
 export const mailboxClientSettings = {
   MAILBOX_SERVER_URL: parsed('127.0.0.1:8765', serverUrl).says(

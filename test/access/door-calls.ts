@@ -1,7 +1,7 @@
 /** Each tool and resource as a client calls it, on what a case reaches for; `verb` is the line of the matrix that it must keep to. */
 import { at, type DoorCall, type Row, type Target } from './calling.ts'
 import { rows, type Verb } from './matrix.ts'
-import { pageCalls, postCalls } from './route-calls.ts'
+import { pageCalls, peopleCalls, postCalls } from './route-calls.ts'
 
 type Args = (target: Target) => object
 
@@ -191,4 +191,5 @@ export const doorCalls = {
   hub: hubCalls,
   mailbox: mailboxCalls,
   pages: pageCalls,
+  people: peopleCalls,
 } satisfies Readonly<Record<string, readonly DoorCall[]>>

@@ -2,6 +2,7 @@
 import { expect } from 'vitest'
 import { systemClock } from '../../src/base/clock.ts'
 import { type Code, codes, kinds } from '../../src/base/errors.ts'
+import { peopleRoutes } from '../../src/doors/people/routes.ts'
 import { signShared } from '../support/authority.ts'
 import { eachEngine } from '../support/engines.ts'
 import { repositoryAt } from '../support/guard.ts'
@@ -91,6 +92,8 @@ verifies('access.verbs.doors', 'nothing that a door offers is left out', async (
   const { paths: routes } = (await (await fetch(`${parley.url}/openapi.json`)).json()) as { paths: object }
   const tried = new Set(named(doorCalls.post).map((name) => name.replace(/^\w+ /, '')))
   expect(Object.keys(routes).filter((path) => !tried.has(path) && !openToAll.test(path))).toEqual([])
+  const asked = named(doorCalls.people)
+  expect(peopleRoutes.filter(({ method, path }) => !asked.includes(`${method} ${path}`))).toEqual([])
 })
 
 /** What a verb may is the same on both engines, as access.test.ts shows; here it is the doors that are looked at. */

@@ -101,3 +101,34 @@ export const pageCalls: DoorCall[] = [
   page('/mail/:project/attachments', 'listAttached'),
   page('/mail/:project/activity', 'readActivity'),
 ]
+
+/** What people's commands ask of a server; with the operator's token a person asks. */
+const people = (
+  method: 'GET' | 'POST',
+  name: string,
+  verb: Verb,
+  more: (target: Target) => { query?: Record<string, string>; body?: object } = () => ({}),
+): DoorCall => ({
+  name: `${method} ${name}`,
+  row: at(rows[verb]),
+  request: (target) => {
+    const { query, body } = more(target)
+    return { method, path: query === undefined ? name : `${name}?${new URLSearchParams(query)}`, ...(body && { body }) }
+  },
+})
+
+const ofMessage = ({ messageId }: Target) => ({ query: { id: String(messageId) } })
+
+export const peopleCalls: DoorCall[] = [
+  people('GET', '/people/inbox', 'listAllMail'),
+  people('GET', '/people/inbox', 'listBox', ({ project, name }) => ({ query: { project, name } })),
+  people('GET', '/people/threads', 'listAllThreads'),
+  people('GET', '/people/message', 'readMessage', ofMessage),
+  people('GET', '/people/search', 'searchMail', ({ project }) => ({ query: { query: 'hello', project } })),
+  people('GET', '/people/agents', 'listAllAgents'),
+  people('POST', '/people/send', 'sendAsOverseer', ({ project, name }) => ({
+    body: { to: [name], project, subject: 'a', body: 'b' },
+  })),
+  people('POST', '/people/reply', 'answerMessage', ({ messageId }) => ({ body: { id: messageId, body: 'b' } })),
+  people('POST', '/people/topics', 'createTopic', ({ project }) => ({ body: { name: 'by people', project } })),
+]

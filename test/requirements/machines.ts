@@ -9,6 +9,7 @@ export const machines = [
   { id: 'access.invite.guessed', spec: 'DESIGN Callers', says: 'A code of an invitation has 128 random bits; after ten wrong ones in a minute a network is refused.' },
   { id: 'access.invite.hash', spec: 'DESIGN Callers', says: 'The code of an invitation is kept as a hash only, and stands in no log.' },
   { id: 'access.invite.preview', spec: 'DESIGN Callers', says: 'Opening an invitation in a browser shows steps to copy, asks nothing of the store and uses nothing up.' },
+  { id: 'access.keys.newcomer', spec: 'DESIGN Callers', says: 'keys create gives a key to an agent that is not there yet, too, and says that it was made.' },
   { id: 'cli.invite.line', spec: 'DESIGN Callers', says: 'parley invite prints one line to pass on, with the public URL; invitations list shows and revoke ends them.' },
   { id: 'cli.join.key', spec: 'DESIGN Callers', says: 'parley join says what it will do and asks, stores the key in a file of mode 600, and checks the connection.' },
   { id: 'cli.join.lies', spec: 'DESIGN Callers', says: 'parley join refuses a server that answers with another agent than the link names, and stores nothing.' },

@@ -17,4 +17,8 @@ export const people = [
   { id: 'cli.people.harmless', spec: 'DECISIONS all 9', says: 'No text of an agent steers the terminal of a person or passes for a line of Parley.' },
   { id: 'cli.people.errors', spec: 'DESIGN Errors', says: 'A name or number that is not there is answered with the nearest name, or with the next step.' },
   { id: 'cli.topics.create', spec: 'DESIGN The doors', says: '`topics create` makes a topic; an open one of that name is left as it is.' },
+  { id: 'cli.people.server', spec: 'DESIGN The doors', says: 'With --server or PARLEY_SERVER the same commands go by HTTP: the same answers, the same errors.' },
+  { id: 'cli.people.token', spec: 'DESIGN Callers', says: 'The token file counts as a person at a server; with --agent a stored key makes the commands that agent\'s.' },
+  { id: 'cli.people.meant', spec: 'DESIGN Callers', says: 'The operator\'s token is sent to this machine and to the server of the settings, and to no other.' },
+  { id: 'cli.people.resumes', spec: 'DESIGN One wait', says: 'Over a restart of the server `watch` goes on where it was: no message is missed or told twice.' },
 ] as const satisfies readonly Requirement[]

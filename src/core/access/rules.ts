@@ -3,7 +3,7 @@ import { HubError } from '../../base/errors.ts'
 import { isReserved } from '../../base/names.ts'
 import type { ProjectSight, Sight } from '../../store/visibility.ts'
 import { readOnlyRefusal } from '../hub/commit.ts'
-import { type AgentCaller, type Caller, type Named, tokenCaller } from './callers.ts'
+import { type AgentCaller, type Caller, type Named, person, tokenCaller } from './callers.ts'
 
 /** An agent as far as it decides who may act as it. */
 export interface Owned {
@@ -181,9 +181,12 @@ export const mayOversee = (caller: Caller): boolean => of(caller).oversees
 /** Whether a caller has the operator's token: it decides for all agents, and programs with it post to the pages. */
 export const mayOperate = (caller: Caller): boolean => of(caller).operates
 
+/** The operator's token at a command line counts as a person, as the command line beside the store does (cli.people.person). */
+export const atCommandLine = (caller: Caller): Caller => (mayOperate(caller) ? person : caller)
+
 export function needPerson(caller: Caller): void {
   if (mayOversee(caller)) return
   throw new HubError('FORBIDDEN', 'This is for people: log in first.', {
-    hint: 'Log in at /mail/login with the token of the operator; at the command line, unset PARLEY_API_KEY.',
+    hint: 'Log in at /mail/login with the token of the operator; at the command line, unset PARLEY_API_KEY, and leave out --agent.',
   })
 }

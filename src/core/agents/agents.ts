@@ -1,7 +1,7 @@
 /** Agents: the named identities of a project. */
 import { lookOf } from '../../base/confusables.ts'
 import { HubError } from '../../base/errors.ts'
-import { isReserved, nameKey, overseer } from '../../base/names.ts'
+import { agentNamePattern, agentNameRule, isReserved, nameKey, overseer } from '../../base/names.ts'
 import { echo } from '../../base/text.ts'
 import type { Tx } from '../../db/port.ts'
 import {
@@ -101,6 +101,18 @@ export async function makeAgent(hub: Hub, tx: Tx, note: Note, newcomer: Newcomer
   const made = await insertAgent(tx, { projectId, nameKey: nameKey(name), ...who, activeAt, now })
   note({ kind: 'agent.created', projectId, agentId: made.id })
   return made
+}
+
+/** The name of an agent that is made for its owner, before it has called: its client must be able to say it at every door. */
+export function refuseName(name: string): void {
+  if (!agentNamePattern.test(name))
+    throw new HubError('INVALID_ARGUMENT', `The name of an agent is ${agentNameRule}.`, {
+      hint: 'Choose another name.',
+    })
+  if (isReserved(name))
+    throw new HubError('INVALID_ARGUMENT', `The name ${overseer} is reserved for people.`, {
+      hint: 'Choose another name.',
+    })
 }
 
 /** A new name that people and models would take for another one of its project, or for that of people (all.names.lookalikes). */

@@ -4,10 +4,10 @@ import { TestClock } from '../../../test/support/clock.ts'
 import { eachEngine } from '../../../test/support/engines.ts'
 import { openTestHub } from '../../../test/support/hub.ts'
 import { verifies } from '../../../test/support/verifies.ts'
-import { local, operator } from '../access/callers.ts'
+import { type Caller, local, operator, tokenCaller } from '../access/callers.ts'
 import { callerOfKey } from '../access/keys.ts'
 import type { Hub } from '../hub/hub.ts'
-import { ensureAgent } from './agents.ts'
+import { ensureAgent, needAgent } from './agents.ts'
 import { acceptInvitation, invite, listInvitations, revokeInvitation } from './invitations.ts'
 import { createKey, revokeKeys } from './keys.ts'
 
@@ -122,6 +122,21 @@ eachEngine('Invitations', (open) => {
     const { default: sql } = await import('sql-template-tag')
     expect(JSON.stringify(await db.all(sql`SELECT * FROM invitations`))).not.toContain(code)
     await db.close()
+    await hub.close()
+  })
+
+  verifies('access.keys.newcomer', 'a key is given to an agent that is not there yet', async () => {
+    const { hub } = await openHub()
+    const { agent, key, created } = await createKey(hub, { caller: operator, project: '/srv/new', name: 'Dora' })
+    expect([agent.name, created]).toEqual(['Dora', true])
+    expect(await callerOfKey(hub, key)).toMatchObject({ kind: 'agent', agentId: agent.id })
+    const again = await createKey(hub, { caller: operator, project: '/srv/new', name: 'dora' })
+    expect([again.agent.id, again.created]).toEqual([agent.id, false])
+    const bad = (caller: Caller, name: string) => createKey(hub, { caller, project: 'commons', name })
+    await expect(bad(operator, 'no name')).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' })
+    await expect(bad(operator, 'HumanOverseer')).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' })
+    await expect(bad(tokenCaller('w', true), 'eve')).rejects.toMatchObject({ code: 'FORBIDDEN' })
+    await expect(needAgent(hub, operator, 'commons', 'eve')).rejects.toMatchObject({ code: 'AGENT_NOT_FOUND' })
     await hub.close()
   })
 })

@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto'
 import { HubError } from '../../base/errors.ts'
 import { limits } from '../../base/limits.ts'
-import { agentNamePattern, agentNameRule, isReserved, nameKey, overseer } from '../../base/names.ts'
+import { nameKey } from '../../base/names.ts'
 import type { Tx } from '../../db/port.ts'
 import { type AgentRow, findAgent } from '../../store/agents/agents.ts'
 import { deleteHoldersOf } from '../../store/agents/holders.ts'
@@ -23,7 +23,7 @@ import { commit, type Note } from '../hub/commit.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import { findPlace, isNew, makeProject, needProject, slugOfProject } from '../projects/projects.ts'
 import { notYours } from './acting.ts'
-import { type Agent, type ContactPolicy, makeAgent, noteKeyed, refuseLookalike } from './agents.ts'
+import { type Agent, type ContactPolicy, makeAgent, noteKeyed, refuseLookalike, refuseName } from './agents.ts'
 import { storeKey } from './keys.ts'
 
 export const invitedDoors = ['mail', 'mailbox', 'hub', 'bus', 'post'] as const
@@ -81,17 +81,6 @@ export async function invite(hub: Hub, caller: Caller, inviting: Inviting): Prom
     return { slug: home.slug, name: invitation.name }
   })
   return { agent: home.name, project: home.slug, expiresAt, code }
-}
-
-function refuseName(name: string): void {
-  if (!agentNamePattern.test(name))
-    throw new HubError('INVALID_ARGUMENT', `The name of an agent is ${agentNameRule}.`, {
-      hint: 'Choose another name.',
-    })
-  if (isReserved(name))
-    throw new HubError('INVALID_ARGUMENT', `The name ${overseer} is reserved for people.`, {
-      hint: 'Choose another name.',
-    })
 }
 
 /** An agent whose keys were all ended is still its owner's: only the operator invites it again. */

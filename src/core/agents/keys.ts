@@ -9,46 +9,62 @@ import { hashKey, keyPrefix, newKey } from '../access/keys.ts'
 import { mayActAs, needSteering } from '../access/rules.ts'
 import { commit, type Note } from '../hub/commit.ts'
 import { type Hub, reader } from '../hub/hub.ts'
-import { type Acting, actAs, notYours } from './acting.ts'
-import { type Agent, keyChannel, mailChannel, noteKeyed } from './agents.ts'
+import { type Acting, actAs, actIn, findActor, notYours } from './acting.ts'
+import { type Agent, isNewcomer, keyChannel, mailChannel, type Newcomer, noteKeyed, refuseName } from './agents.ts'
 
 export interface NewKey {
   readonly agent: Agent
   /** Shown once: the hub keeps its hash. */
   readonly key: string
+  /** Whether the agent was not there before. */
+  readonly created: boolean
 }
 
 /**
- * For those who may act as the agent. A key that is there stays good. Names that somebody else holds at a topic are given
- * up, so that the owner can take them.
+ * For those who may act as the agent, which need not be there yet (access.keys.newcomer). A key that is there stays good. Names that
+ * somebody else holds at a topic are given up, so that the owner can take them.
  */
-export const createKey = (hub: Hub, acting: Acting): Promise<NewKey> => giveKey(hub, acting, async () => {})
+export async function createKey(hub: Hub, acting: Acting): Promise<NewKey> {
+  const actor = await findActor(hub, { ...acting, unnoticed: true })
+  if (isNewcomer(actor)) {
+    needSteering(acting.caller)
+    refuseName(actor.name)
+  }
+  return giveKey(hub, acting.caller, isNewcomer(actor) ? { ...actor, unseen: true } : actor)
+}
 
 /** A new key in place of all that the agent has: those are no longer good. For its owner and the operator. */
-export const rotateKey = (hub: Hub, acting: Acting): Promise<NewKey> =>
-  giveKey(hub, acting, async (tx, agent) => {
+export async function rotateKey(hub: Hub, acting: Acting): Promise<NewKey> {
+  const agent = await actAs(hub, { ...acting, registered: true, unnoticed: true })
+  return giveKey(hub, acting.caller, agent, async (tx) => {
     needOwner(acting.caller, agent)
     await deleteKeys(tx, agent.id)
   })
+}
 
 function needOwner(caller: Caller, agent: Agent): void {
   if (!mayActAs(caller, { ...agent, keyed: true })) throw notYours(caller, agent)
 }
 
-async function giveKey(hub: Hub, acting: Acting, before: (tx: Tx, agent: Agent) => Promise<void>): Promise<NewKey> {
-  const { caller } = acting
-  const agent = await actAs(hub, { ...acting, registered: true, unnoticed: true })
+async function giveKey(
+  hub: Hub,
+  caller: Caller,
+  actor: Agent | Newcomer,
+  before: (tx: Tx) => Promise<void> = async () => {},
+): Promise<NewKey> {
   const key = newKey(hub)
-  await commit(hub, caller, async (tx, note) => {
+  const agent = await commit(hub, caller, async (tx, note) => {
+    const agent = await actIn(hub, { tx, note, caller }, actor)
     // Of two who give the first key at once, one finds the agent taken.
     const first = await updateKeyed(tx, agent.id)
     if (!first) needOwner(caller, agent)
     if (first) await deleteHoldersOf(tx, agent.id)
-    await before(tx, agent)
+    await before(tx)
     await storeKey(hub, { tx, note, agent, key })
+    return agent
   })
   noteKeyed(hub, agent)
-  return { agent, key }
+  return { agent, key, created: isNewcomer(actor) }
 }
 
 /** In a transaction that has made sure that the agent is the caller's to give a key to. */

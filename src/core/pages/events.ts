@@ -15,6 +15,7 @@ import { isListed, isToldOf, type MessageFacts, type Sight } from '../../store/v
 import type { Caller } from '../access/callers.ts'
 import { pageSight } from '../access/rules.ts'
 import { mailChannel, needAgent } from '../agents/agents.ts'
+import { readPlace, writePlace } from '../feed/places.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import { keepLooking, type Loop, type Next, type Occasion } from '../hub/keep-looking.ts'
 import { memory } from '../hub/memory.ts'
@@ -86,7 +87,7 @@ export async function followPageEvents(
     if (who !== undefined) return hasPart(facts, who.id) && isTold(sight, facts, who.id)
     return home === undefined || projects.has(home.id)
   }
-  return listeners(hub).add({ fits, tell, nextAt: 0, late: undefined }, after ?? placeIn(since))
+  return listeners(hub).add({ fits, tell, nextAt: 0, late: undefined }, after ?? readPlace(since))
 }
 
 const hasPart = ({ sender, recipients }: MessageFacts, agentId: number): boolean =>
@@ -98,14 +99,7 @@ const isTold = (sight: Sight, { sender, recipients }: MessageFacts, agentId: num
 
 /** The end of the feed: a page finds it, reads what it shows, and follows the events since then. */
 export async function findEventPosition(hub: Hub, _caller: Caller): Promise<string> {
-  const { tx, id } = await findEnd(reader(hub))
-  return `${tx}.${id}`
-}
-
-/** A text that is no place resumes nothing. */
-function placeIn(since: string | undefined): FeedPosition | undefined {
-  const [, tx, id] = /^(\d{1,15})\.(\d{1,15})$/.exec(since ?? '') ?? []
-  return tx === undefined ? undefined : { tx: Number(tx), id: Number(id) }
+  return writePlace(await findEnd(reader(hub)))
 }
 
 /** One reader of the feed for all listeners of this process; it reads while there are any. */

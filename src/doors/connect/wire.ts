@@ -1,6 +1,7 @@
 /** HTTP requests to a door, answered by JSON or by a stream of events; one connection is kept for the next request. */
 import type { ClientRequest, IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { limits } from '../../base/limits.ts'
+import { readEvents } from '../http/event-lines.ts'
 
 export interface Sent {
   readonly method: 'POST' | 'GET' | 'DELETE'
@@ -10,8 +11,9 @@ export interface Sent {
 }
 
 export interface Told {
-  /** Of an event of a stream. */
+  /** Of an event of a stream, as its name. */
   readonly id?: string
+  readonly event?: string
   readonly text: string
 }
 
@@ -68,29 +70,24 @@ function lostBy(error: unknown): Lost {
   return new Lost(away.has(first) ? 'away' : broken.has(first) ? 'broken' : 'refused', first)
 }
 
+const tooLong = (): Lost => new Lost('refused', 'an answer that is too long')
+
 async function* read(response: IncomingMessage): AsyncGenerator<Told> {
   response.setEncoding('utf8')
-  const events = String(response.headers['content-type'] ?? '').startsWith('text/event-stream')
-  let [rest, data, id]: [string, string[], string | undefined] = ['', [], undefined]
+  const chunks = response as AsyncIterable<string>
+  const most = limits.clientAnswerBytes
   try {
-    for await (const chunk of response as AsyncIterable<string>) {
-      rest += chunk
-      if (rest.length > limits.clientAnswerBytes) throw new Lost('refused', 'an answer that is too long')
-      if (!events) continue
-      const lines = rest.split('\n')
-      rest = lines.pop() ?? ''
-      for (const raw of lines) {
-        const line = raw.endsWith('\r') ? raw.slice(0, -1) : raw
-        if (line === '') {
-          if (data.length > 0 || id !== undefined) yield { text: data.join('\n'), ...(id !== undefined && { id }) }
-          data = []
-          id = undefined
-        } else if (line.startsWith('data:')) data.push(line.slice(5).trimStart())
-        else if (line.startsWith('id:')) id = line.slice(3).trim()
-      }
+    if (String(response.headers['content-type'] ?? '').startsWith('text/event-stream')) {
+      yield* readEvents(chunks, { most, tooLong })
+      return
     }
+    let whole = ''
+    for await (const chunk of chunks) {
+      whole += chunk
+      if (whole.length > most) throw tooLong()
+    }
+    if (whole !== '') yield { text: whole }
   } catch (error) {
     throw lostBy(error)
   }
-  if (!events && rest !== '') yield { text: rest }
 }

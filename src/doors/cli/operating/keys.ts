@@ -38,8 +38,9 @@ export function keysCommand(open: Open, screen: Screen): Command {
 
   const giveKey = (make: typeof createKey) => (called: string, options: Options) =>
     withHub(open, screen, async (hub) => {
-      const { agent, key } = await make(hub, actingAs(called, options))
-      if (options.json) return outJson(screen, { agent: agent.name, key })
+      const { agent, key, created } = await make(hub, actingAs(called, options))
+      if (options.json) return outJson(screen, { agent: agent.name, key, created })
+      if (created) await screen.note(`${word(agent.name)} is new: it was made with its key.`)
       await screen.note(
         `The key of ${word(agent.name)}; it is not shown again. Send it as "Authorization: Bearer <key>".`,
       )
@@ -48,7 +49,7 @@ export function keysCommand(open: Open, screen: Screen): Command {
 
   command(
     'create',
-    'give an agent a key; from then on nobody acts as it without one',
+    'give an agent a key, also one that is not there yet; from then on nobody acts as it without one',
     'GreenCastle --project /srv/code/web',
   ).action(giveKey(createKey))
 

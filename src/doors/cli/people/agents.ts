@@ -1,30 +1,28 @@
 /** `parley who` and `parley agents`: who is active, and all agents there are. */
 import type { Command } from 'commander'
-import { listAllAgents, type Profile } from '../../../core/agents/profiles.ts'
-import { toProfile } from '../../words/profiles.ts'
-import { atLeast, higherLimit, moreWords, type Open, outJson } from '../commands.ts'
+import type { AgentsWish, Directory } from '../../words/desk.ts'
+import { atLeast, higherLimit, moreWords, outJson } from '../commands.ts'
 import { when } from '../terminal/phrases.ts'
 import type { Screen } from '../terminal/screen.ts'
 import { type Columns, table } from '../terminal/tables.ts'
-import { atDesk, atMost, ofProject, peoplesCommand } from './person.ts'
+import { atDesk, atMost, type OpenDesk, ofProject, peoplesCommand, type Where } from './person.ts'
 
-interface Options {
-  readonly project?: string
-  readonly limit: number
-  readonly within?: number
+interface Options extends AgentsWish, Where {
   readonly json?: true
 }
+
+type Agent = Directory['agents'][number]
 
 interface View {
   readonly columns: Columns
   /** The values before the last column, which says when the agent was active. */
-  readonly row: (agent: Profile) => string[]
+  readonly row: (agent: Agent) => string[]
   readonly none: string
 }
 
 const activity: View = {
   columns: { agent: 'left', project: 'shrinks', task: 'shrinks', unread: 'right', 'last active': 'left' },
-  row: ({ name, project, task, unread }) => [name, project, task, String(unread)],
+  row: ({ name, project, task_description, unread_count }) => [name, project, task_description, String(unread_count)],
   none: 'Nobody was active in that time. `parley agents` lists everybody; --within looks further back.',
 }
 
@@ -38,25 +36,25 @@ const directory: View = {
     unread: 'right',
     'last active': 'left',
   },
-  row: ({ name, project, program, model, contactPolicy, unread }) => [
+  row: ({ name, project, program, model, contact_policy, unread_count }) => [
     name,
     project,
     program,
     model,
-    contactPolicy,
-    String(unread),
+    contact_policy,
+    String(unread_count),
   ],
   none: 'There are no agents yet: an agent is there once it calls.',
 }
 
-export function whoCommand(open: Open, screen: Screen): Command {
+export function whoCommand(open: OpenDesk, screen: Screen): Command {
   const says = 'show who was active lately and at what, the latest first'
   const command = peoplesCommand('who', says, screen, '', '--project backend --within 1440')
   command.option('--within <minutes>', 'only those active within this time', atLeast(1), 60)
   return listing(command, open, { screen, view: activity })
 }
 
-export function agentsCommand(open: Open, screen: Screen): Command {
+export function agentsCommand(open: OpenDesk, screen: Screen): Command {
   const says = 'list the agents of all projects, the latest active first'
   return listing(peoplesCommand('agents', says, screen, '', '--project backend --json'), open, {
     screen,
@@ -64,21 +62,20 @@ export function agentsCommand(open: Open, screen: Screen): Command {
   })
 }
 
-const listing = (command: Command, open: Open, { screen, view }: { screen: Screen; view: View }): Command =>
+const listing = (command: Command, open: OpenDesk, { screen, view }: { screen: Screen; view: View }): Command =>
   ofProject(atMost(command, 200)).action((options: Options) =>
-    atDesk(open, screen, options, async ({ hub, caller, json }) => {
+    atDesk(open, screen, options, async ({ desk, json }) => {
       const { project, limit, within } = options
-      const activeWithinMs = within === undefined ? undefined : within * 60_000
-      const { agents, more } = await listAllAgents(hub, caller, { project, limit, activeWithinMs })
-      if (json)
-        return outJson(screen, { agents: agents.map(toProfile), count: agents.length, ...moreWords(more, higherLimit) })
+      const directory = await desk.agents({ project, limit, within })
+      const { agents, has_more } = directory
+      if (json) return outJson(screen, { ...directory, ...moreWords(has_more, higherLimit) })
       if (agents.length === 0 && screen.tty) return screen.note(view.none)
-      const now = hub.clock.now()
+      const now = desk.now()
       const rows = agents.map((agent) => [
         ...view.row(agent),
-        agent.activeAt === 0 ? 'never' : when(screen, agent.activeAt, now),
+        agent.last_active_ts === null ? 'never' : when(screen, Date.parse(agent.last_active_ts), now),
       ])
       await screen.out(table(view.columns, rows, screen))
-      if (more) await screen.note(higherLimit)
+      if (has_more) await screen.note(higherLimit)
     }),
   )

@@ -1,23 +1,12 @@
 /** Messages in lists: a line each, columns on a terminal and tabs in a pipe. */
 import { isReserved } from '../../../base/names.ts'
-import type { toMessage } from '../../words/page-mail.ts'
+import type { MailWords } from '../../words/desk.ts'
 import { clock } from '../../words/times.ts'
 import { harmlessLine } from '../terminal/harmless.ts'
 import { when } from '../terminal/phrases.ts'
 import type { Screen } from '../terminal/screen.ts'
 import { table } from '../terminal/tables.ts'
 import { truncate } from '../terminal/width.ts'
-
-type Words = ReturnType<typeof toMessage>
-
-/** A message as `--json` says it; of one agent's inbox, with what that agent did with it. */
-export interface MailWords extends Omit<Words, 'kind' | 'read_ts' | 'ack_ts'> {
-  readonly kind: string | null
-  readonly read_ts: string | null
-  readonly ack_ts: string | null
-  /** How many messages its thread has. */
-  readonly count?: number
-}
 
 export const mailColumns = {
   id: 'right',

@@ -1,38 +1,64 @@
-/** The caller of the commands for people: a person, or the agent whose key is set. */
-import type { Command } from 'commander'
-import { type Caller, person } from '../../../core/access/callers.ts'
-import { agentOf } from '../../../core/access/rules.ts'
-import type { Hub } from '../../../core/hub/hub.ts'
-import { atLeast, newCommand, type Open, withHub, withJson } from '../commands.ts'
+/** The common part of the commands with which people read and write: by the store on this machine, or by a server. */
+import { type Command, InvalidArgumentError } from 'commander'
+import { type Desk, mostListed } from '../../words/desk.ts'
+import { atLeast, newCommand, tellingPeople, withJson } from '../commands.ts'
 import type { Screen } from '../terminal/screen.ts'
 
-export interface Desk {
-  readonly hub: Hub
-  readonly caller: Caller
-  readonly screen: Screen
+export interface Where {
+  /** The URL of a server. */
+  readonly server?: string
+  /** Which of the keys that are held there. */
+  readonly agent?: string
+}
+
+/** Opens the desk for one command. */
+export type OpenDesk = (where: Where) => Promise<Desk>
+
+export interface AtDesk {
+  readonly desk: Desk
   readonly json: boolean
 }
 
-/** With a key set, the process is that agent's: to write as people do would be to act as somebody else. */
-async function callerAt(open: Open, hub: Hub): Promise<Caller> {
-  const own = await open.asWhom?.(hub)
-  return own !== undefined && agentOf(own) !== undefined ? own : person
-}
-
+/** Closes the desk also when the work fails. */
 export const atDesk = (
-  open: Open,
+  open: OpenDesk,
   screen: Screen,
-  { json }: { readonly json?: true },
-  work: (desk: Desk) => Promise<void>,
+  { json, server, agent }: Where & { readonly json?: true },
+  work: (at: AtDesk) => Promise<void>,
 ): Promise<void> =>
-  withHub(open, screen, async (hub) => work({ hub, caller: await callerAt(open, hub), screen, json: json === true }))
+  tellingPeople(screen, async () => {
+    const desk = await open({ ...(server !== undefined && { server }), ...(agent !== undefined && { agent }) })
+    try {
+      await work({ desk, json: json === true })
+    } finally {
+      await desk.close()
+    }
+  })
 
 /** The lines of the help begin with the name of the command. */
 export const peoplesCommand = (name: string, says: string, screen: Screen, ...shown: string[]): Command =>
-  withJson(newCommand(name, screen).description(says), ...shown.map((line) => `${name} ${line}`.trimEnd()))
+  withJson(
+    ofServer(newCommand(name, screen).description(says)),
+    ...shown.map((line) => `${name} ${line}`.trimEnd()),
+    `${name} ${shown[0] ?? ''}`.trimEnd().concat(' --server https://parley.example'),
+  )
+
+export const ofServer = (command: Command): Command =>
+  command
+    .option('--server <url>', 'ask this server instead of the store on this machine (PARLEY_SERVER)')
+    .option('--agent <name>', 'with --server: as the agent whose key `parley join` has stored, instead of as a person')
 
 export const ofProject = (command: Command, says = 'only this project'): Command =>
   command.option('--project <slug or key>', says)
 
 export const atMost = (command: Command, usual: number): Command =>
-  command.option('--limit <n>', 'how many at most', atLeast(1), usual)
+  command.option(
+    '--limit <n>',
+    `how many at most, up to ${mostListed}`,
+    (given) => {
+      const limit = atLeast(1)(given)
+      if (limit > mostListed) throw new InvalidArgumentError(`It must be ${mostListed} at most.`)
+      return limit
+    },
+    usual,
+  )

@@ -1,16 +1,13 @@
 /** `parley send` and `parley reply`: a person writes as the overseer, as on the pages. */
 import type { Command } from 'commander'
 import { limits } from '../../../base/limits.ts'
-import { sendAsOverseer } from '../../../core/pages/overseer.ts'
-import { answerMessage } from '../../../core/pages/person-answers.ts'
-import { toSentReceipt } from '../../words/page-mail.ts'
-import { atLeast, type Open, outJson } from '../commands.ts'
+import { atLeast, outJson } from '../commands.ts'
 import { harmlessLine } from '../terminal/harmless.ts'
 import type { Screen } from '../terminal/screen.ts'
 import { typedText } from '../terminal/typed.ts'
-import { atDesk, ofProject, peoplesCommand } from './person.ts'
+import { atDesk, type OpenDesk, ofProject, peoplesCommand, type Where } from './person.ts'
 
-interface Sending {
+interface Sending extends Where {
   readonly subject?: string
   readonly project?: string
   readonly thread?: string
@@ -20,7 +17,7 @@ interface Sending {
 const typed = (command: Command): Command =>
   command.argument('[text...]', 'the message; without it, or with "-", it is read from standard input')
 
-export function sendCommand(open: Open, screen: Screen): Command {
+export function sendCommand(open: OpenDesk, screen: Screen): Command {
   const says = 'write to agents as the human overseer, with the preamble that asks them to put it first'
   const lines = ['BlueLake "Please stop and read #12."', 'BlueLake,Ann@frontend --subject "Stop" < notes.md']
   const command = peoplesCommand('send', says, screen, ...lines)
@@ -29,36 +26,37 @@ export function sendCommand(open: Open, screen: Screen): Command {
     .option('--thread <id>', 'the thread to write into')
   const described = ofProject(typed(command), 'the project of names without one (default: the only one that has them)')
   return described.action((to: string, words: string[], options: Sending) =>
-    atDesk(open, screen, options, async ({ hub, caller, json }) => {
+    atDesk(open, screen, options, async ({ desk, json }) => {
       const { subject, project, thread } = options
       const recipients = to.split(',').flatMap((name) => (name.trim() === '' ? [] : [name.trim()]))
       const body = await typedText(screen, words, limits.bodyBytes)
-      const sent = await sendAsOverseer(hub, caller, { recipients, project, subject, thread, body })
-      if (json) return outJson(screen, toSentReceipt(sent))
-      for (const one of sent.sent) {
-        const names = one.recipients.map((who) => `${who.name}@${who.project}`).join(', ')
-        await screen.out(`${harmlessLine(`Sent #${one.messageId} to ${names} as HumanOverseer.`)}\n`)
+      const receipt = await desk.send({ to: recipients, project, subject, thread, body })
+      if (json) return outJson(screen, receipt)
+      for (const { message_id, project: home, recipients } of receipt.sent) {
+        const names = recipients.map((name) => `${name}@${home}`).join(', ')
+        await screen.out(`${harmlessLine(`Sent #${message_id} to ${names} as HumanOverseer.`)}\n`)
       }
-      for (const { recipient, message } of sent.blocked)
+      for (const { recipient, message } of receipt.blocked)
         await screen.note(harmlessLine(`${recipient} did not get it: ${message}`))
     }),
   )
 }
 
-export function replyCommand(open: Open, screen: Screen): Command {
+export function replyCommand(open: OpenDesk, screen: Screen): Command {
   const says = 'answer a message as the human overseer, to all who take part in its thread'
   const command = peoplesCommand('reply', says, screen, '12 "Go ahead."', '12 < answer.md').argument(
     '<id>',
     'the number of the message, as it is listed',
     atLeast(1),
   )
-  return typed(command).action((id: number, words: string[], options: { readonly json?: true }) =>
-    atDesk(open, screen, options, async ({ hub, caller, json }) => {
+  return typed(command).action((id: number, words: string[], options: Where & { readonly json?: true }) =>
+    atDesk(open, screen, options, async ({ desk, json }) => {
       const body = await typedText(screen, words, limits.bodyBytes)
-      const { messageId, project, thread } = await answerMessage(hub, caller, { messageId: id, body })
-      if (json) return outJson(screen, { message_id: messageId ?? null, project, thread_id: thread })
-      const sent = messageId === undefined ? '' : ` with #${messageId}`
-      await screen.out(`${harmlessLine(`Answered #${id}${sent} in ${thread} of ${project}.`)}\n`)
+      const answered = await desk.reply({ id, body })
+      if (json) return outJson(screen, answered)
+      const { message_id, thread_id, project } = answered
+      const sent = message_id === null ? '' : ` with #${message_id}`
+      await screen.out(`${harmlessLine(`Answered #${id}${sent} in ${thread_id} of ${project}.`)}\n`)
     }),
   )
 }

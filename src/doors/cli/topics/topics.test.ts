@@ -6,9 +6,10 @@ import { eachEngine } from '../../../../test/support/engines.ts'
 import { as, openTestHub } from '../../../../test/support/hub.ts'
 import { verifies } from '../../../../test/support/verifies.ts'
 import { commons } from '../../../base/names.ts'
-import { local } from '../../../core/access/callers.ts'
+import { local, person } from '../../../core/access/callers.ts'
 import { remark } from '../../../core/topics/remarks.ts'
 import { createTopic } from '../../../core/topics/topics.ts'
+import { storeDesk } from '../../people/store-desk.ts'
 import { topicsCommand } from './topics.ts'
 
 /** A terminal of 60 columns at which somebody types `typed`. */
@@ -52,7 +53,8 @@ eachEngine('At a terminal', (open) => {
       connect,
       async run(args: string[], typed = '') {
         const { seen, screen } = terminal(typed)
-        await topicsCommand(connect, screen).parseAsync(args, { from: 'user' })
+        const openDesk = async () => storeDesk(await connect(), person)
+        await topicsCommand({ open: connect, openDesk }, screen).parseAsync(args, { from: 'user' })
         return seen
       },
     }

@@ -3,6 +3,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander'
 import { commons } from '../../../base/names.ts'
 import { atLeast, callerOf, examples, newCommand, type Open, withHub, withJson } from '../commands.ts'
 import { UsageError } from '../failures.ts'
+import { atDesk, type OpenDesk, ofServer, type Where } from '../people/person.ts'
 import type { Screen } from '../terminal/screen.ts'
 import { type Exporting, exportCommand } from './export.ts'
 import { type Desk, listCommand, presenceCommand, showCommand } from './reading.ts'
@@ -16,7 +17,13 @@ interface Shared {
 
 const called = 'the id of a topic, or its name: the newest open one of that name, else a closed one'
 
-export function topicsCommand(open: Open, screen: Screen): Command {
+interface Opening {
+  readonly open: Open
+  /** For what is also done by a server. */
+  readonly openDesk: OpenDesk
+}
+
+export function topicsCommand({ open, openDesk }: Opening, screen: Screen): Command {
   const topics = newCommand('topics', screen)
     .description('follow topics live, write into them, keep them in order')
     .addHelpText(
@@ -48,9 +55,18 @@ export function topicsCommand(open: Open, screen: Screen): Command {
       run(options, (desk) => listCommand(desk, options)),
     )
 
-  command('create', 'make a topic; an open one of that name is left as it is', 'planning', 'planning --project backend')
+  ofServer(
+    command(
+      'create',
+      'make a topic; an open one of that name is left as it is',
+      'planning',
+      'planning --project backend',
+    ),
+  )
     .argument('<name>', 'the name of the topic')
-    .action((name: string, options: Shared) => run(options, (desk) => createCommand(desk, { name })))
+    .action((name: string, options: Shared & Where) =>
+      atDesk(openDesk, screen, options, (at) => createCommand(at, screen, { name, project: options.project })),
+    )
 
   command('show', 'show the newest messages of a topic', 'planning', 'planning --limit 50 --before 120')
     .option('--limit <n>', 'how many messages', atLeast(1), 20)

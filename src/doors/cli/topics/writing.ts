@@ -11,13 +11,15 @@ import { needTopicCalled, renameTopic } from '../../../core/topics/care.ts'
 import { listPresent } from '../../../core/topics/members.ts'
 import { remark } from '../../../core/topics/remarks.ts'
 import { deleteTopic } from '../../../core/topics/removal.ts'
-import { createTopic, type Topic } from '../../../core/topics/topics.ts'
+import type { Topic } from '../../../core/topics/topics.ts'
 import { findEntry } from '../../../core/topics/transcript.ts'
 import { busName, clientId, messageKind, title, topicBody } from '../../words/fields.ts'
 import { confirmDeletion, outJson } from '../commands.ts'
 import { UsageError } from '../failures.ts'
+import type { AtDesk } from '../people/person.ts'
 import { word } from '../terminal/harmless.ts'
 import { count, quoted } from '../terminal/phrases.ts'
+import type { Screen } from '../terminal/screen.ts'
 import { typedText } from '../terminal/typed.ts'
 import type { Desk } from './reading.ts'
 import { toMessage, toTopic } from './shapes.ts'
@@ -29,15 +31,17 @@ function checked<T>(schema: z.ZodType<T>, what: string, value: string): T {
   throw new UsageError(`${what} ${result.error.issues[0]?.message ?? 'is wrong'}`, 'Nothing was changed.')
 }
 
-export async function createCommand({ hub, screen, project, json }: Desk, { name }: { name: string }): Promise<void> {
-  const wanted = checked(title, 'The name', name)
-  const before = hub.clock.now()
-  const topic = await createTopic(hub, local, project, { name: wanted, mode: 'reuse' })
-  if (json) return outJson(screen, toTopic(topic))
+export async function createCommand(
+  { desk, json }: AtDesk,
+  screen: Screen,
+  { name, project }: { name: string; project: string },
+): Promise<void> {
+  const topic = await desk.createTopic({ name: checked(title, 'The name', name), project })
+  if (json) return outJson(screen, topic)
   await screen.out(
-    topic.createdAt < before
-      ? `${quoted(topic.name)} is there already: ${topic.uid}.\n`
-      : `Made ${quoted(topic.name)}: ${topic.uid}. Peers join it by its name.\n`,
+    topic.created
+      ? `Made ${quoted(topic.name)}: ${topic.topic_id}. Peers join it by its name.\n`
+      : `${quoted(topic.name)} is there already: ${topic.topic_id}.\n`,
   )
 }
 

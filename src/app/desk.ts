@@ -1,0 +1,158 @@
+/** Where people's commands read and write: the store on this machine, or a server with the token or key that is meant for it. */
+import { pause, systemClock } from '../base/clock.ts'
+import { type Code, codes, HubError } from '../base/errors.ts'
+import { nameKey } from '../base/names.ts'
+import type { Where } from '../doors/cli/people/person.ts'
+import type { Remote } from '../doors/people/remote-desk.ts'
+import type { Desk } from '../doors/words/desk.ts'
+import type { Config } from '../settings/all.ts'
+import { serverUrl } from '../settings/kinds.ts'
+import type { Surroundings } from './command-parts.ts'
+import { type Credential, credentialsFile, listCredentials } from './credentials.ts'
+
+/** A search of a large store takes a second; a server that takes longer than this is as good as away. */
+const patienceMs = 30_000
+
+export async function openDesk(
+  config: Config,
+  { server, agent }: Where,
+  { env, stderr }: Pick<Surroundings, 'env' | 'stderr'>,
+): Promise<Desk> {
+  const url = server === undefined ? config.PARLEY_SERVER : readUrl(server)
+  if (url !== undefined) {
+    const { remoteDesk } = await import('../doors/people/remote-desk.ts')
+    return remoteDesk(await openRemote(url, credentialFor(url, agent, { config, env })))
+  }
+  if (agent !== undefined)
+    throw new HubError('INVALID_ARGUMENT', '--agent is about a key at a server.', {
+      hint: 'Name the server with --server. Beside the store PARLEY_API_KEY makes the commands an agent’s.',
+    })
+  return openStoreDesk(config, stderr)
+}
+
+/** With a key set, the process is that agent's: to write as people do would be to act as somebody else. */
+async function openStoreDesk(config: Config, stderr: Surroundings['stderr']): Promise<Desk> {
+  const [{ openStore }, { ownCaller }, { storeDesk }, { person }, { agentOf }] = await Promise.all([
+    import('./open.ts'),
+    import('./own-caller.ts'),
+    import('../doors/people/store-desk.ts'),
+    import('../core/access/callers.ts'),
+    import('../core/access/rules.ts'),
+  ])
+  const hub = await openStore(config, stderr)
+  try {
+    const own = await ownCaller(hub, config)
+    return storeDesk(hub, agentOf(own) === undefined ? person : own)
+  } catch (error) {
+    await hub.close()
+    throw error
+  }
+}
+
+function readUrl(given: string): string {
+  try {
+    return serverUrl(given)
+  } catch (error) {
+    throw new HubError('INVALID_ARGUMENT', `--server ${(error as Error).message}.`)
+  }
+}
+
+/**
+ * The token of the operator goes only where it is meant for: to this machine, and to the server that the settings name. A server that
+ * somebody types is given a key of its own, or nothing: else a wrong address would be told the token of another server.
+ */
+function credentialFor(
+  url: string,
+  agent: string | undefined,
+  { config, env }: { config: Config; env: Surroundings['env'] },
+): string | undefined {
+  const { PARLEY_API_KEY, HTTP_BEARER_TOKEN, PARLEY_SERVER, HTTP_PUBLIC_URL } = config
+  const held = listCredentials(credentialsFile(env), url)
+  if (agent !== undefined) return needHeld(url, agent, held).key
+  if (PARLEY_API_KEY !== undefined) return PARLEY_API_KEY
+  const here = /^(localhost|\[::1\]|127(\.\d+){3})$/.test(new URL(url).hostname)
+  if (HTTP_BEARER_TOKEN !== undefined && (here || url === PARLEY_SERVER || url === HTTP_PUBLIC_URL))
+    return HTTP_BEARER_TOKEN
+  const [only, ...others] = held
+  if (others.length > 0)
+    throw new HubError('INVALID_ARGUMENT', `You hold several keys at ${url}.`, {
+      hint: `Pass --agent with one of: ${held.map((one) => one.agent).join(', ')}.`,
+    })
+  if (only !== undefined || here) return only?.key
+  throw new HubError('UNAUTHENTICATED', `There is no token and no key for ${url}.`, {
+    hint: `As its operator, set PARLEY_SERVER=${url} and keep its token in this machine's token file (\`parley token show\` there prints it); as an agent, \`parley join\` an invitation.`,
+  })
+}
+
+function needHeld(url: string, agent: string, held: readonly Credential[]): Credential {
+  const found = held.find((one) => nameKey(one.agent) === nameKey(agent))
+  if (found !== undefined) return found
+  const names = held.map((one) => one.agent).join(', ')
+  throw new HubError('INVALID_ARGUMENT', `You hold no key of ${agent} at ${url}.`, {
+    hint: held.length === 0 ? 'Ask for an invitation (`parley invite`), and `parley join` it.' : `You hold: ${names}.`,
+  })
+}
+
+export async function openRemote(url: string, secret: string | undefined): Promise<Remote> {
+  const { request, Unreachable } = await import('../doors/mailbox-client/request.ts')
+  const headers = secret === undefined ? {} : { authorization: `Bearer ${secret}` }
+  const away = (says: string): HubError =>
+    new HubError('SERVER_UNAVAILABLE', `The server at ${url} ${says}.`, {
+      hint: 'Check --server (PARLEY_SERVER), or leave it out to use the store on this machine.',
+    })
+  return {
+    now: () => systemClock.now(),
+    pause,
+    async ask(path, body) {
+      try {
+        const method = body === undefined ? 'GET' : 'POST'
+        const { status, json } = await request(`${url}${path}`, {
+          method,
+          headers,
+          body,
+          clock: systemClock,
+          patienceMs,
+        })
+        if (status === 200) return json
+        throw refusal(url, status, json)
+      } catch (error) {
+        throw error instanceof Unreachable ? away(error.message) : error
+      }
+    },
+    async *events(path, last, signal) {
+      const { createWire, Lost } = await import('../doors/connect/wire.ts')
+      const sent = { ...headers, accept: 'text/event-stream', ...(last !== undefined && { 'last-event-id': last }) }
+      try {
+        const answer = await createWire(new URL(`${url}${path}`), {})({ method: 'GET', headers: sent, signal })
+        for await (const { event = '', id, text } of answer.messages()) {
+          if (answer.status !== 200) throw refusal(url, answer.status, parsed(text))
+          yield { event, id, data: parsed(text) }
+        }
+      } catch (error) {
+        throw error instanceof Lost ? away(`cannot be reached (${error.message})`) : error
+      }
+    },
+  }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** The error that the server tells, as if it had been thrown here. */
+function refusal(url: string, status: number, json: unknown): HubError {
+  const { error } = (json ?? {}) as { error?: { code?: unknown; message?: unknown; hint?: unknown } }
+  const code = typeof error?.code === 'string' && error.code in codes ? (error.code as Code) : undefined
+  if (code === undefined || (code === 'NOT_FOUND' && status === 404))
+    return new HubError('SERVER_UNAVAILABLE', `${url} is no Parley, or an older one: it answered with ${status}.`)
+  if (code === 'UNAUTHENTICATED')
+    return new HubError(code, `${url} does not take this token or key.`, {
+      hint: 'A server reads its token when it starts. `parley token show` on its machine prints the one that is kept there.',
+    })
+  const hint = typeof error?.hint === 'string' ? { hint: error.hint } : {}
+  return new HubError(code, String(error?.message), hint)
+}
