@@ -3,6 +3,8 @@
 export interface Ready {
   readonly version: string
   readonly url: string
+  /** HTTP_PUBLIC_URL: how clients on other machines reach it. */
+  readonly publicUrl?: string | undefined
   /** Where the mail door is. */
   readonly mailPath: string
   readonly storage: string
@@ -10,22 +12,25 @@ export interface Ready {
   readonly tokenNeeded: boolean
   /** Whether others than this machine can reach the address, and would find no token set. */
   readonly unguarded: boolean
+  /** Whether it listens for other machines, and no setting says by which name they reach it. */
+  readonly nameless: boolean
 }
 
-export function banner({ version, url, mailPath, storage, tokenNeeded, unguarded }: Ready): string {
+export function banner(ready: Ready): string {
+  const { version, url: here, publicUrl, mailPath, storage, tokenNeeded, unguarded, nameless } = ready
+  const url = publicUrl ?? here
   // The shell fills the token in: we never print it.
   const header = tokenNeeded ? ' --header "Authorization: Bearer $HTTP_BEARER_TOKEN"' : ''
-  const mail = `${url}${mailPath}`
   const connect = (name: string, at: string) => [
     `  Claude Code   claude mcp add --transport http ${name} ${at}${header}`,
     `  Codex         codex mcp add ${name} --url ${at}${tokenNeeded ? ' --bearer-token-env-var HTTP_BEARER_TOKEN' : ''}`,
     `  Gemini CLI    gemini mcp add --scope user --transport http${header} ${name} ${at}`,
   ]
   const lines = [
-    `Parley ${version} is ready at ${url}`,
+    `Parley ${version} is ready at ${here}${publicUrl === undefined ? '' : ` (for others: ${publicUrl})`}`,
     '',
     `  pages     ${url}/mail`,
-    `  mail      ${mail}`,
+    `  mail      ${url}${mailPath}`,
     `  mailbox   ${url}/agents/{agent}/mcp`,
     `  hub       ${url}/hub/mcp?agent={agent}`,
     `  bus       ${url}/bus/mcp?agent={agent}`,
@@ -36,16 +41,22 @@ export function banner({ version, url, mailPath, storage, tokenNeeded, unguarded
     '',
     'Connect a coding agent; it registers under a name of its own:',
     '',
-    ...connect('parley-mail', mail),
+    ...connect('parley-mail', `${here}${mailPath}`),
     '',
     'Or give an agent a mailbox, here that of "alice":',
     '',
-    ...connect('parley', `${url}/agents/alice/mcp`),
+    ...connect('parley', `${here}/agents/alice/mcp`),
     '',
+    ...(publicUrl === undefined ? [] : ['Invite an agent of another machine: parley invite NAME', '']),
   ]
   if (unguarded)
     lines.push(
       'Other machines can reach this address, but get no further than 401: set HTTP_BEARER_TOKEN to let them in.',
+      '',
+    )
+  if (nameless)
+    lines.push(
+      'Other machines reach it by its address only, and get 403 by any name: set HTTP_PUBLIC_URL to the URL that they use.',
       '',
     )
   return lines.join('\n')

@@ -177,9 +177,10 @@ export async function startServer(config: Config, log: Log, { acceptLoss = false
     mountDoor(app, { engine, path: mailboxPath, door: mailboxDoor(hub), scope: mailboxScope })
     mountDoor(app, { engine, path: config.HTTP_PATH, door: mailDoor(hub, about(config, app, usage)), scope: mailScope })
     mountDoor(app, { engine, path: busPath, door: busDoor(hub, version), scope: busScope })
-    mountWeb(app, { hub, secret, token: config.HTTP_BEARER_TOKEN, ended, mailPath: config.HTTP_PATH, version })
-    mountPost(app, hub, { registrationOpen: config.REGISTRATION_OPEN, version })
-    mountJoin(app, hub, { publicUrl: config.HTTP_PUBLIC_URL, mailPath: config.HTTP_PATH })
+    const { HTTP_PUBLIC_URL: publicUrl, HTTP_PATH: mailPath } = config
+    mountWeb(app, { hub, secret, token: config.HTTP_BEARER_TOKEN, ended, publicUrl, mailPath, version })
+    mountPost(app, hub, { registrationOpen: config.REGISTRATION_OPEN, publicUrl, version })
+    mountJoin(app, hub, { publicUrl, mailPath })
     mountPeople(app, hub)
     mountSockets(app, hub, {
       wrongKeys,
@@ -199,10 +200,12 @@ export async function startServer(config: Config, log: Log, { acceptLoss = false
     const localIsFree = config.HTTP_ALLOW_LOCALHOST_UNAUTHENTICATED && isLoopback(new URL(url).hostname)
     return {
       url,
+      publicUrl: config.HTTP_PUBLIC_URL,
       mailPath: config.HTTP_PATH,
       storage: storageName(config),
       tokenNeeded: config.HTTP_BEARER_TOKEN !== undefined && !localIsFree,
       unguarded: config.HTTP_BEARER_TOKEN === undefined && !isLoopback(config.HTTP_HOST),
+      nameless: config.HTTP_PUBLIC_URL === undefined && !isLoopback(config.HTTP_HOST),
       missing,
       async stop() {
         // Once every answer is out, what stays open is a request that does not come whole, or a client that does not read.

@@ -97,7 +97,12 @@ function sitesFrom(config: Config) {
   const { HTTP_PUBLIC_URL: publicUrl } = config
   return {
     allowedHosts: [...config.HTTP_ALLOWED_HOSTS, ...(publicUrl === undefined ? [] : [new URL(publicUrl).hostname])],
-    allowedOrigins: [...config.HTTP_ALLOWED_ORIGINS, ...shared.filter((origin) => origin !== '*')],
+    // Its own pages, also where a proxy does not pass `Host` on.
+    allowedOrigins: [
+      ...config.HTTP_ALLOWED_ORIGINS,
+      ...shared.filter((origin) => origin !== '*'),
+      ...(publicUrl === undefined ? [] : [new URL(publicUrl).origin]),
+    ],
     everyOrigin: shared.includes('*'),
     cors: config.HTTP_CORS_ENABLED
       ? {

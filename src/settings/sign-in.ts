@@ -13,7 +13,7 @@ export const signInSettings = {
     const url = raw === '' ? undefined : webUrl(raw)
     return url && `${url.origin}${url.pathname.replace(/\/+$/, '')}`
   }).says(
-    'URL by which clients reach this server, such as `https://hub.example`, where a proxy stands in front of it. Its host counts as one of HTTP_ALLOWED_HOSTS, and followed by `/hub/mcp` it is the resource that OAuth tokens are for. Empty means the `Host` of each request.',
+    'URL by which clients on other machines reach this server, such as `https://hub.example`: the one setting for serving beyond this machine. Its host and origin are allowed; the banner, `/docs`, the pages and invitations show it, and followed by `/hub/mcp` it is the resource that OAuth tokens are for. Empty means the `Host` of each request.',
   ),
   HTTP_JWT_ENABLED: flag(false).says(
     'Whether signed tokens (JWT) are accepted as `Authorization: Bearer …`, besides HTTP_BEARER_TOKEN and the keys of agents. Needs HTTP_JWT_SECRET or HTTP_JWT_JWKS_URL.',

@@ -90,6 +90,7 @@ export const pageCalls: DoorCall[] = [
   page('/mail/projects', 'listPageProjects'),
   page('/mail/attention', 'countAttention'),
   page('/mail/search', 'listAnswers'),
+  page('/mail/invitations', 'listInvitations'),
   page('/mail/:project', 'overviewProject'),
   page('/mail/:project/search', 'searchMail'),
   page('/mail/:project/inbox/:agent', 'listBox'),

@@ -38,7 +38,7 @@ export function createGuard({ host: bound, allowedHosts, allowedOrigins, everyOr
     const known = good.get(host ?? '') ?? readHost(host)
     if (host === undefined || known === undefined)
       throw new HubError('FORBIDDEN', 'The Host header does not name this server.', {
-        hint: 'Call it by the address it listens on, or add the name to HTTP_ALLOWED_HOSTS.',
+        hint: 'Call it by the address it listens on. A server that others reach by a name needs HTTP_PUBLIC_URL=https://that.name; further names go into HTTP_ALLOWED_HOSTS.',
       })
     if (good.size < 100) good.set(host, known)
     if (origin === undefined || isSameSite(host, origin) || origins.has(normalOrigin(origin))) return known.loopback

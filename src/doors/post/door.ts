@@ -18,6 +18,8 @@ import type { Input, OwnContext, Parts, Route } from './table.ts'
 interface PostOptions {
   /** Whether anybody may register an agent. */
   readonly registrationOpen: boolean
+  /** The URL that clients know the server by. */
+  readonly publicUrl?: string | undefined
   readonly version: string
 }
 
@@ -29,11 +31,12 @@ export const postRoutes = (hub: Hub): Route[] => [
 ]
 
 /** In a scope of its own: its errors, and those of the server around it, are in the words of this door. */
-export function mountPost(app: FastifyInstance, hub: Hub, { registrationOpen, version }: PostOptions): void {
+export function mountPost(app: FastifyInstance, hub: Hub, options: PostOptions): void {
+  const { registrationOpen, publicUrl, version } = options
   const routes = postRoutes(hub)
   app.register(async (scope) => {
     scope.setErrorHandler((error, _request, reply) => sendFailure(hub, error, reply))
-    describe(scope, { routes, version })
+    describe(scope, { routes, publicUrl, version })
     for (const route of routes) serve(scope, hub, route, registrationOpen)
     refuseOtherMethods(scope, routes)
   })

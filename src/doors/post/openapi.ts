@@ -9,6 +9,7 @@ type Json = Record<string, unknown>
 export interface Described {
   readonly routes: readonly Route[]
   readonly version: string
+  readonly publicUrl?: string | undefined
 }
 
 const about = {
@@ -20,10 +21,10 @@ const about = {
 export const intro =
   'Mail for agents of different owners. Register an agent, connect it to another with a code that their owners exchange, and send messages. Messages, connections and sessions are shared with every other door of Parley. Events are pushed over a WebSocket at /ws.'
 
-export const openApi = ({ routes, version }: Described): Json => ({
+export const openApi = ({ routes, publicUrl, version }: Described): Json => ({
   openapi: '3.1.0',
   info: { title: 'Parley: the post door', version, description: intro },
-  servers: [{ url: '/' }],
+  servers: [{ url: publicUrl ?? '/' }],
   tags: Object.entries(about).map(([name, description]) => ({ name, description })),
   security,
   paths: pathsOf(routes),

@@ -14,7 +14,7 @@ const text = (raw: unknown): string => String(raw).replace(/[&<>"']/g, (one) => 
 const prose = (raw: string): string => text(raw).replace(/`([^`]+)`/g, '<code>$1</code>')
 const pretty = (value: object): string => text(JSON.stringify(value, null, 2))
 
-export function docsPage({ routes, version }: Described): string {
+export function docsPage({ routes, publicUrl, version }: Described): string {
   const groups = Map.groupBy(routes, ({ about }) => about)
   const parts = [...groups].map(
     ([name, some]) => `<h2 id="${text(name)}">${text(name)}</h2>\n${some.map(routePart).join('\n')}`,
@@ -25,7 +25,7 @@ export function docsPage({ routes, version }: Described): string {
 <header><h1>The post door</h1><p class="soft">Parley ${text(version)} · <a href="/openapi.json">openapi.json</a></p><p>${prose(intro)}</p></header>
 ${contents(groups)}
 <main>
-${keysPart}
+${keysPart(publicUrl ?? 'http://127.0.0.1:8765')}
 ${parts.join('\n')}
 ${socketPart}
 </main></body></html>
@@ -41,9 +41,9 @@ function contents(groups: ReadonlyMap<string, readonly Route[]>): string {
   return `<nav aria-label="Parts"><ul><li>${link('Keys', 'Keys and errors')}</li>${parts.join('')}<li>${link('WebSocket', 'WebSocket')}</li></ul></nav>`
 }
 
-const keysPart = `<h2 id="Keys">Keys and errors</h2>
+const keysPart = (url: string): string => `<h2 id="Keys">Keys and errors</h2>
 <p>Every call but the registration brings the key of an agent, as <code>X-API-Key</code> or as <code>Authorization: Bearer</code>. Times are ISO 8601 in UTC. An error is <code>{"detail": …, "code": …}</code>; its code stays the same where its words may change. For the examples:</p>
-<pre tabindex="0">PARLEY=http://127.0.0.1:8765
+<pre tabindex="0">PARLEY=${text(url)}
 KEY=amb_…</pre>`
 
 function routePart(route: Route): string {

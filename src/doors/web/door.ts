@@ -118,7 +118,7 @@ const form =
       const done = await submit({ visit, params: request.params as Params, fields })
       if (program) return reply.send(done.receipt)
       if ('see' in done) return reply.redirect(done.see, 303)
-      return await again({ fields, faults: {}, preview: true })
+      return await again({ fields, faults: {}, preview: true, receipt: done.receipt })
     } catch (error) {
       if (!(error instanceof FormFault)) throw error
       if (program) throw new HubError('INVALID_ARGUMENT', error.message, { cause: error })

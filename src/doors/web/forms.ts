@@ -16,7 +16,7 @@ export interface Done {
   readonly receipt: object
 }
 
-/** Shown again without having done anything, as a preview. */
+/** Shown again: a preview that has done nothing, or what is shown once, in this answer only. */
 export interface Shown {
   readonly preview: true
   readonly receipt: object
@@ -39,6 +39,8 @@ export interface Typed {
   readonly fields: URLSearchParams
   readonly faults: Readonly<Record<string, string>>
   readonly preview: boolean
+  /** Of a form that was done and is shown again with it. */
+  readonly receipt?: object
 }
 
 /** Sentences that a page shows after a form was done, by the word in its `done` parameter. */
@@ -56,4 +58,5 @@ export const notices: Readonly<Record<string, string>> = {
   reopened: 'The topic is open again.',
   confirmed: 'The projects are linked. Agents still ask for contact.',
   dismissed: 'The suggestion is gone.',
+  revoked: 'The invitation is no longer good.',
 }

@@ -105,6 +105,7 @@ ${entry(visit, { href: '/mail/unified-inbox', name: 'All threads', mark: 'thread
 ${entry(visit, { href: '/mail/attention', name: 'Attention', mark: 'alert', key: 'g a', current: here === 'attention', count: attention })}
 ${entry(visit, { href: '/mail/projects', name: 'Projects', mark: 'projects', key: 'g p', current: here === 'projects' })}
 ${visit.steers && entry(visit, { href: project === undefined ? '/mail/overseer/compose' : at(project, 'overseer', 'compose'), name: 'Send Message', mark: 'compose', key: 'c', current: here === 'compose' })}
+${visit.steers && entry(visit, { href: '/mail/invitations', name: 'Invite an agent', mark: 'people', current: here === 'invitations' })}
 </ul>
 ${
   projects.length > 0 &&

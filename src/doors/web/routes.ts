@@ -11,6 +11,7 @@ export const pages: Readonly<Record<string, LoadPage>> = {
   '/mail/projects': () => import('./pages/projects.ts'),
   '/mail/attention': () => import('./pages/attention.ts'),
   '/mail/search': () => import('./pages/search.ts'),
+  '/mail/invitations': () => import('./pages/invitations.ts'),
   '/mail/overseer/compose': () => import('./pages/compose.ts'),
   '/mail/:project': () => import('./pages/project.ts'),
   '/mail/:project/search': () => import('./pages/search.ts'),
@@ -28,6 +29,7 @@ export const pages: Readonly<Record<string, LoadPage>> = {
 /** By the path that they are posted to: that of the page that shows them, where there is one. */
 export const forms: Readonly<Record<string, LoadForm>> = {
   '/mail/attention': () => import('./forms/attention.ts'),
+  '/mail/invitations': () => import('./forms/invitations.ts'),
   '/mail/overseer/compose': () => import('./forms/compose.ts'),
   '/mail/:project/overseer/compose': () => import('./forms/compose.ts'),
   '/mail/:project/thread/:thread': () => import('./forms/thread.ts'),

@@ -13,6 +13,8 @@ export interface WebOptions {
   readonly token: string | undefined
   /** Logins and codes that are over. */
   readonly ended: Ended
+  /** The URL that clients know the server by; else each request's own. */
+  readonly publicUrl?: string | undefined
   /** Where the mail door is, for the lines that connect a client. */
   readonly mailPath: string
   readonly version: string
@@ -30,8 +32,10 @@ export interface Visit {
   /** The path that was asked for, and its query. */
   readonly path: string
   readonly query: URLSearchParams
-  /** How this server was called, as `http://127.0.0.1:8765`. */
+  /** How clients call this server: its public URL, else as it was called now, as `http://127.0.0.1:8765`. */
   readonly origin: string
+  /** Whether a setting says how clients on other machines call it. */
+  readonly reachable: boolean
   readonly mailPath: string
   readonly version: string
   /** The proof that a form of this visitor carries. */

@@ -47,7 +47,7 @@ interface Known {
 }
 
 export function createVisits(app: FastifyInstance, options: WebOptions, { sessions, parts }: Parts): Visits {
-  const { hub, token, mailPath, version } = options
+  const { hub, token, publicUrl, mailPath, version } = options
   const guarded = token !== undefined
 
   /** A header counts before a cookie: whoever sends one means it. */
@@ -77,7 +77,8 @@ export function createVisits(app: FastifyInstance, options: WebOptions, { sessio
       steers: mayOversee(caller) || (isAnonymous(caller) && !guarded),
       path: url.pathname.length > 1 ? url.pathname.replace(/\/$/, '') : url.pathname,
       query: url.searchParams,
-      origin: `${isSecure(request) ? 'https' : 'http'}://${headers.host ?? 'localhost'}`,
+      origin: publicUrl ?? `${isSecure(request) ? 'https' : 'http'}://${headers.host ?? 'localhost'}`,
+      reachable: publicUrl !== undefined,
       mailPath,
       version,
       csrf: sessions.csrf(visitor, signedIn ? cookies.get(sessionCookie) : undefined),

@@ -96,6 +96,8 @@ const addresses = ({ slug, sealed }: Pages): Record<string, string[]> => ({
   '/mail/projects': ['/mail/projects'],
   '/mail/attention': ['urgent', 'unread', 'ack-required', 'ack-overdue'].map((view) => `/mail/attention?view=${view}`),
   '/mail/search': searches.map((query) => `/mail/search?${query}`),
+  // No mail is on it, and it is closed to these: test/machines/public-url.test.ts.
+  '/mail/invitations': [],
   '/mail/overseer/compose': ['/mail/overseer/compose', `/mail/overseer/compose?thread_id=${sealed}`],
   '/mail/:project': [`/mail/${slug}`],
   '/mail/:project/search': searches.map((query) => `/mail/${slug}/search?${query}`),

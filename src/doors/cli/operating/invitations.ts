@@ -4,7 +4,6 @@ import { limits } from '../../../base/limits.ts'
 import { commons } from '../../../base/names.ts'
 import { operator } from '../../../core/access/callers.ts'
 import {
-  type Invitation,
   type InvitedDoor,
   type Inviting,
   invite,
@@ -12,6 +11,8 @@ import {
   listInvitations,
   revokeInvitation,
 } from '../../../core/agents/invitations.ts'
+import { longestDays, readDuration } from '../../words/durations.ts'
+import { joinLine, toInvitation, toInvited } from '../../words/invitations.ts'
 import { iso } from '../../words/times.ts'
 import { atLeast, higherLimit, moreWords, newCommand, type Open, outJson, withHub, withJson } from '../commands.ts'
 import { word } from '../terminal/harmless.ts'
@@ -33,14 +34,10 @@ interface Options {
   readonly json?: boolean
 }
 
-const units = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const
-const longestMs = 30 * units.d
-
 function duration(given: string): number {
-  const [, count, unit] = /^(\d{1,6})([mhd])$/.exec(given.trim()) ?? []
-  const ms = Number(count) * units[(unit ?? 'm') as keyof typeof units]
-  if (!(ms > 0 && ms <= longestMs))
-    throw new InvalidArgumentError('It must be a time such as 30m, 24h or 7d, at most 30d.')
+  const ms = readDuration(given)
+  if (ms === undefined)
+    throw new InvalidArgumentError(`It must be a time such as 30m, 24h or 7d, at most ${longestDays}d.`)
   return ms
 }
 
@@ -58,7 +55,7 @@ export const inviteCommand = (open: Open, reach: () => Reach, screen: Screen): C
       .addOption(
         new Option('--expires <time>', 'how long the line works: 30m, 24h, 7d')
           .argParser(duration)
-          .default(units.d, '24h'),
+          .default(86_400_000, '24h'),
       ),
     'invite bob',
     'invite GreenCastle --project /srv/code/web --expires 7d',
@@ -68,15 +65,14 @@ export const inviteCommand = (open: Open, reach: () => Reach, screen: Screen): C
       const inviting: Inviting = { project: project ?? commons, name, door: door ?? usual, ttlMs: expires }
       const { url, isPublic } = reach()
       const invited = await invite(hub, operator, inviting)
-      const link = `${url}/join/${invited.agent}-${invited.code}`
-      const shown = { agent: invited.agent, project: invited.project, door: inviting.door }
-      if (json) return outJson(screen, { ...shown, link, expires_at: iso(invited.expiresAt) })
+      const shown = toInvited({ ...invited, door: inviting.door }, url)
+      if (json) return outJson(screen, shown)
       if (!isPublic)
         await screen.note('HTTP_PUBLIC_URL is not set: this address may not be reachable from another machine.')
       await screen.note(
-        `For the owner of ${word(invited.agent)}; it works once, until ${iso(invited.expiresAt)}. Send it where nobody else reads it.`,
+        `For the owner of ${word(shown.agent)}; it works once, until ${shown.expires_at}. Send it where nobody else reads it.`,
       )
-      await screen.out(`npx parley-hub join ${link}\n`)
+      await screen.out(`${joinLine(shown.link)}\n`)
     }),
   )
 
@@ -92,7 +88,7 @@ export function invitationsCommand(open: Open, screen: Screen): Command {
   ).action(({ json, limit }: { json?: boolean; limit: number }) =>
     withHub(open, screen, async (hub) => {
       const { invitations, more } = await listInvitations(hub, operator, { limit })
-      if (json) return outJson(screen, { invitations: invitations.map(toShape), ...moreWords(more, higherLimit) })
+      if (json) return outJson(screen, { invitations: invitations.map(toInvitation), ...moreWords(more, higherLimit) })
       if (invitations.length === 0) return screen.note('There are no open invitations.')
       const columns = { agent: 'shrinks', project: 'shrinks', door: 'left', made: 'left', until: 'left' } as const
       const now = hub.clock.now()
@@ -125,11 +121,3 @@ export function invitationsCommand(open: Open, screen: Screen): Command {
 
   return invitations
 }
-
-const toShape = ({ agent, project, door, createdAt, expiresAt }: Invitation) => ({
-  agent,
-  project,
-  door,
-  created_at: iso(createdAt),
-  expires_at: iso(expiresAt),
-})

@@ -1,5 +1,5 @@
 /** Faults that the hub finds in what was typed, at the field that they are about. */
-import { HubError, type Reason } from '../../../base/errors.ts'
+import { type Code, HubError, type Reason } from '../../../base/errors.ts'
 import { FormFault } from '../forms.ts'
 
 const fields: Partial<Record<Reason, string>> = {
@@ -9,13 +9,20 @@ const fields: Partial<Record<Reason, string>> = {
   bad_thread: 'thread_id',
 }
 
-/** Runs `work`; a fault in a field becomes one of the form, which shows everything again. */
-export async function checkedBy<Value>(work: Promise<Value>): Promise<Value> {
+/**
+ * Runs `work`; a fault in a field becomes one of the form, which shows everything again. `byCode`: the field that an error without
+ * a reason of its own is about.
+ */
+export async function checkedBy<Value>(
+  work: Promise<Value>,
+  byCode: Partial<Record<Code, string>> = {},
+): Promise<Value> {
   try {
     return await work
   } catch (error) {
-    const field = error instanceof HubError && error.reason !== undefined ? fields[error.reason] : undefined
-    if (field === undefined || !(error instanceof HubError)) throw error
+    if (!(error instanceof HubError)) throw error
+    const field = error.reason === undefined ? byCode[error.code] : fields[error.reason]
+    if (field === undefined) throw error
     throw new FormFault({ [field]: error.message })
   }
 }
