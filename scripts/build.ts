@@ -33,6 +33,15 @@ const bundled = { 'jsonc-parser': join(root, 'node_modules', 'jsonc-parser', 'li
 
 const source = (file: string) => join(root, 'src', file)
 const [program, serve, bus] = [source('app/program.ts'), source('app/serve.ts'), source('app/bus.ts')]
+
+/** What people's commands load beside the store, and the server loads too. */
+const desk = source('doors/people/store-desk.ts')
+
+/** What commands load that need no database: they answer in half the time of those that do. */
+const light = [
+  ...['app/status.ts', 'app/desk.ts', 'doors/people/remote-desk.ts', 'doors/cli/serving/status.ts'],
+  ...['agents', 'inbox', 'reading', 'watch', 'writing'].map((name) => `doors/cli/people/${name}.ts`),
+].map(source)
 const dist = join(root, 'dist')
 
 if (import.meta.main) await build()
@@ -112,13 +121,16 @@ async function bundle(folder: string, entry: string, { split }: { readonly split
 }
 
 /**
- * One file for code that every command loads, one for code of the server and `parley bus`, and one for code of the server alone.
+ * One file for code that every command loads, one for commands without a database, one for the server and `parley bus`, one for people's
+ * commands and the server, and one for the server alone.
  * Left alone the bundler makes a hundred of it, one for each set of commands. None holds more than all who load it need, so that
  * no two files need each other.
  */
 function groups(): CodeSplittingGroup[] {
   // Without main.ts, which waits for the command: what it loads must not wait for it.
   const byAll = loaded(() => [program])
+  const byLight = loaded(() => light)
+  const byDesk = loaded(() => [desk])
   const byServe = loaded(() => [serve])
   const byBus = loaded(() => [bus])
   const byOthers = loaded((graph) => {
@@ -131,8 +143,10 @@ function groups(): CodeSplittingGroup[] {
     priority,
   })
   return [
-    group('program', 3, (id, graph) => byAll(graph).has(id)),
-    group('shared', 2, (id, graph) => byServe(graph).has(id) && byBus(graph).has(id)),
+    group('program', 5, (id, graph) => byAll(graph).has(id)),
+    group('light', 4, (id, graph) => byLight(graph).has(id)),
+    group('shared', 3, (id, graph) => byServe(graph).has(id) && byBus(graph).has(id)),
+    group('desk', 2, (id, graph) => byServe(graph).has(id) && byDesk(graph).has(id)),
     group('server', 1, (id, graph) => byServe(graph).has(id) && !byOthers(graph).has(id)),
   ]
 }

@@ -56,7 +56,8 @@ export async function commandParts(around: Surroundings, program: CommandParts['
 
 /** A person who looks into another store than their server does is told so. */
 async function opened(config: Config, { stderr }: Surroundings, options?: { make: true }): Promise<Hub> {
-  const { openStore, storageName, storeMark } = await import('./open.ts')
+  const { openStore, storeMark } = await import('./open.ts')
+  const { storageName } = await import('./database-place.ts')
   const hub = await openStore(config, stderr, options)
   const { warnOfOtherStore } = await import('./other-store.ts')
   const { serverUrl } = await import('./running.ts')

@@ -3,10 +3,12 @@ import { pause, systemClock } from '../base/clock.ts'
 import { type Code, codes, HubError } from '../base/errors.ts'
 import { nameKey } from '../base/names.ts'
 import type { Where } from '../doors/cli/people/person.ts'
+import { createWire, Lost } from '../doors/connect/wire.ts'
 import type { Remote } from '../doors/people/remote-desk.ts'
 import type { Desk } from '../doors/words/desk.ts'
 import type { Config } from '../settings/all.ts'
 import { serverUrl } from '../settings/kinds.ts'
+import { ask } from './asking.ts'
 import type { Surroundings } from './command-parts.ts'
 import { type Credential, credentialsFile, listCredentials } from './credentials.ts'
 
@@ -94,7 +96,6 @@ function needHeld(url: string, agent: string, held: readonly Credential[]): Cred
 }
 
 export async function openRemote(url: string, secret: string | undefined): Promise<Remote> {
-  const { request, Unreachable } = await import('../doors/mailbox-client/request.ts')
   const headers = secret === undefined ? {} : { authorization: `Bearer ${secret}` }
   const away = (says: string): HubError =>
     new HubError('SERVER_UNAVAILABLE', `The server at ${url} ${says}.`, {
@@ -104,23 +105,13 @@ export async function openRemote(url: string, secret: string | undefined): Promi
     now: () => systemClock.now(),
     pause,
     async ask(path, body) {
-      try {
-        const method = body === undefined ? 'GET' : 'POST'
-        const { status, json } = await request(`${url}${path}`, {
-          method,
-          headers,
-          body,
-          clock: systemClock,
-          patienceMs,
-        })
-        if (status === 200) return json
-        throw refusal(url, status, json)
-      } catch (error) {
-        throw error instanceof Unreachable ? away(error.message) : error
-      }
+      const { status, text } = await ask(`${url}${path}`, { headers, body, patienceMs }).catch((error: unknown) => {
+        throw error instanceof Lost ? away(saying(error)) : error
+      })
+      if (status === 200) return parsed(text)
+      throw refusal(url, status, parsed(text))
     },
     async *events(path, last, signal) {
-      const { createWire, Lost } = await import('../doors/connect/wire.ts')
       const sent = { ...headers, accept: 'text/event-stream', ...(last !== undefined && { 'last-event-id': last }) }
       try {
         const answer = await createWire(new URL(`${url}${path}`), {})({ method: 'GET', headers: sent, signal })
@@ -129,11 +120,14 @@ export async function openRemote(url: string, secret: string | undefined): Promi
           yield { event, id, data: parsed(text) }
         }
       } catch (error) {
-        throw error instanceof Lost ? away(`cannot be reached (${error.message})`) : error
+        throw error instanceof Lost ? away(saying(error)) : error
       }
     },
   }
 }
+
+const saying = ({ message }: Lost): string =>
+  message === 'ABORT_ERR' ? `gave no answer within ${patienceMs / 1000} s` : `cannot be reached (${message})`
 
 function parsed(text: string): unknown {
   try {

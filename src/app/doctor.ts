@@ -20,11 +20,10 @@ import type { Config } from '../settings/all.ts'
 import { ConfigError, type Settings } from '../settings/read.ts'
 import { signingKeyFault } from '../settings/sessions.ts'
 import { archiveFolder } from './archive-place.ts'
+import { databaseFiles, databaseUrl, storageName } from './database-place.ts'
 import { type Check, fault, ok, warning } from './findings.ts'
 import { ChangesMissing, lossAt } from './loss.ts'
-import { databaseUrl, storageName } from './open.ts'
 import { port } from './port-check.ts'
-import { databaseFiles } from './store.ts'
 
 /** Each finding as it is made. Without settings there is nothing to look at but the runtime and git. */
 export async function* examine(readSettings: () => Settings): AsyncGenerator<Finding> {

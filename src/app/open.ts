@@ -15,12 +15,13 @@ import { migrate, schemaState } from '../db/migrate.ts'
 import { migrations } from '../db/migrations/all.ts'
 import { openDb } from '../db/open.ts'
 import type { Db } from '../db/port.ts'
-import { parseDatabaseUrl, shownUrl } from '../db/url.ts'
+import { parseDatabaseUrl } from '../db/url.ts'
 import type { Llm } from '../llm/llm.ts'
 import type { RemoteTools } from '../remote-tools/remote-tools.ts'
 import type { Config } from '../settings/all.ts'
 import { lastChange } from '../store/feed/changes.ts'
 import { archiveFolder } from './archive-place.ts'
+import { databaseName, databaseUrl, storageName } from './database-place.ts'
 import { llmOf } from './llm.ts'
 import { type LossOptions, lossAt, refuseLoss } from './loss.ts'
 import { markOf } from './other-store.ts'
@@ -33,20 +34,6 @@ export const openLog = (config: Config, to: LogOutput = process.stderr): Log =>
     rich: config.LOG_RICH_ENABLED,
     to,
   })
-
-export const databaseUrl = ({ DATABASE_URL, STORAGE_ROOT }: Config): string =>
-  DATABASE_URL ?? `sqlite:${join(STORAGE_ROOT, 'parley.sqlite3')}`
-
-/** The engine, and the file or the host and database, as a person may read it: a URL of PostgreSQL has a password in it. */
-export function storageName(config: Config): string {
-  const place = parseDatabaseUrl(databaseUrl(config))
-  return place.dialect === 'sqlite'
-    ? `SQLite ${place.file}`
-    : `PostgreSQL ${databaseName(config).replace(/^postgres:(\/\/)?/, '')}`.trimEnd()
-}
-
-/** The same as a URL without user, password and parameters, for clients. */
-export const databaseName = (config: Config): string => shownUrl(databaseUrl(config))
 
 /** An id that tells this store from others, for commands that look into one beside a running server. */
 export const storeMark = async (hub: Hub, config: Config): Promise<string> =>

@@ -8,7 +8,7 @@ import { parseDatabaseUrl } from '../db/url.ts'
 import type { Config } from '../settings/all.ts'
 import { findMeta } from '../store/meta.ts'
 import { type Check, fault, ok, warning } from './findings.ts'
-import { databaseUrl, storageName } from './open.ts'
+import { databaseUrl, storageName } from './database-place.ts'
 import { markOf, warnOfOtherStore } from './other-store.ts'
 import { serverUrl } from './running.ts'
 

@@ -13,8 +13,8 @@ import { parseDatabaseUrl } from '../db/url.ts'
 import type { Restored, RestoreWish } from '../doors/cli/operating/restore.ts'
 import type { Config } from '../settings/all.ts'
 import { archiveFolder, authorOf } from './archive-place.ts'
-import { databaseName, databaseUrl } from './open.ts'
-import { databaseFiles, isStoreThere, needUnused, removeArchive } from './store.ts'
+import { databaseFiles, databaseName, databaseUrl } from './database-place.ts'
+import { isStoreThere, needUnused, removeArchive } from './store.ts'
 
 export async function restoreStore(config: Config, { file, force, progress }: RestoreWish): Promise<Restored> {
   const manifest = await checkBackup(file)

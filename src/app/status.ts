@@ -4,10 +4,10 @@ import { parseDatabaseUrl } from '../db/url.ts'
 import type { Status } from '../doors/cli/serving/status.ts'
 import type { Config } from '../settings/all.ts'
 import { archiveFolder } from './archive-place.ts'
+import { ask } from './asking.ts'
 import { clientsSetUp } from './clients-set-up.ts'
-import { databaseUrl, storageName } from './open.ts'
+import { databaseFiles, databaseUrl, sizeOf, storageName } from './database-place.ts'
 import { listRunning, type RunningServer } from './running.ts'
-import { databaseFiles, sizeOf } from './store.ts'
 import { version } from './version.ts'
 
 /** A server that is too busy to answer is shown without its figures. */
@@ -37,19 +37,15 @@ export async function statusOf(config: Config, env: NodeJS.ProcessEnv): Promise<
 }
 
 async function figuresOf({ url }: RunningServer, { HTTP_BEARER_TOKEN: token }: Config) {
-  const get = async (path: string) =>
-    fetch(`${url}${path}`, {
-      signal: AbortSignal.timeout(patienceMs),
-      ...(token !== undefined && { headers: { authorization: `Bearer ${token}` } }),
-    })
+  const headers: Record<string, string> = token === undefined ? {} : { authorization: `Bearer ${token}` }
+  const get = (path: string) => ask(`${url}${path}`, { headers, patienceMs })
   try {
-    const [ready, metrics] = await Promise.all([get('/health/readiness'), get('/metrics')])
-    const text = await metrics.text()
+    const [ready, { text }] = await Promise.all([get('/health/readiness'), get('/metrics')])
     const figure = (name: string): number | undefined => {
       const [, value] = new RegExp(`^${name} (\\d+)`, 'm').exec(text) ?? []
       return value === undefined ? undefined : Number(value)
     }
-    return { ready: ready.ok, waiting: figure('parley_waiting'), unread: figure('parley_unread') }
+    return { ready: ready.status === 200, waiting: figure('parley_waiting'), unread: figure('parley_unread') }
   } catch {
     return { ready: false }
   }

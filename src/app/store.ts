@@ -12,15 +12,12 @@ import { parseDatabaseUrl } from '../db/url.ts'
 import type { Config } from '../settings/all.ts'
 import { countOthers, countRows, dropTables, keptTables, leftOut, listTables } from '../store/exports/tables.ts'
 import { archiveFolder } from './archive-place.ts'
+import { databaseFiles, databaseName, databaseUrl, sizeOf } from './database-place.ts'
 import { serveLog } from './detach.ts'
 import { isBeyondReading } from './loss.ts'
-import { databaseName, databaseUrl, noStore } from './open.ts'
+import { noStore } from './open.ts'
 import { notesFolder } from './running.ts'
 import { tokenFile } from './token.ts'
-
-/** A SQLite database, and what SQLite and Parley keep beside it. */
-export const databaseFiles = (file: string): string[] =>
-  ['', '-wal', '-shm', '-bell', '-journal', '-acknowledged'].map((end) => file + end).filter((path) => existsSync(path))
 
 export interface Holding {
   readonly path: string
@@ -92,17 +89,6 @@ async function withDb<T>(config: Config, work: (db: Db) => Promise<T>): Promise<
   } finally {
     await db.close()
   }
-}
-
-export function sizeOf(path: string): number {
-  const { size } = statSync(path)
-  if (!statSync(path).isDirectory()) return size
-  return readdirSync(path, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .reduce(
-      (sum, entry) => sum + (statSync(join(entry.parentPath, entry.name), { throwIfNoEntry: false })?.size ?? 0),
-      0,
-    )
 }
 
 /** A client that has just left is still there for a moment, as PostgreSQL sees it. */

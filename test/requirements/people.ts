@@ -20,5 +20,6 @@ export const people = [
   { id: 'cli.people.server', spec: 'DESIGN The doors', says: 'With --server or PARLEY_SERVER the same commands go by HTTP: the same answers, the same errors.' },
   { id: 'cli.people.token', spec: 'DESIGN Callers', says: 'The token file counts as a person at a server; with --agent a stored key makes the commands that agent\'s.' },
   { id: 'cli.people.meant', spec: 'DESIGN Callers', says: 'The operator\'s token is sent to this machine and to the server of the settings, and to no other.' },
+  { id: 'cli.people.light', spec: 'DESIGN The doors', says: '`status`, and people\'s commands by a server, load neither core nor a database.' },
   { id: 'cli.people.resumes', spec: 'DESIGN One wait', says: 'Over a restart of the server `watch` goes on where it was: no message is missed or told twice.' },
 ] as const satisfies readonly Requirement[]

@@ -1,7 +1,7 @@
 /** The common part of all commands for people: output, failures, questions, help. */
 import { Command, CommanderError, InvalidArgumentError } from 'commander'
 import { HubError } from '../../base/errors.ts'
-import { type Caller, local } from '../../core/access/callers.ts'
+import type { Caller } from '../../core/access/callers.ts'
 import type { Hub } from '../../core/hub/hub.ts'
 import { forPeople, UsageError } from './failures.ts'
 import { harmlessJson } from './terminal/harmless.ts'
@@ -15,7 +15,11 @@ export interface Open {
 }
 
 /** The caller of a command that acts in an agent's name. */
-export const callerOf = async (open: Open, hub: Hub): Promise<Caller> => (await open.asWhom?.(hub)) ?? local
+export async function callerOf(open: Open, hub: Hub): Promise<Caller> {
+  const own = await open.asWhom?.(hub)
+  // Imported only here: commands that ask a server load nothing of core (cli.people.light).
+  return own ?? (await import('../../core/access/callers.ts')).local
+}
 
 /** A command that writes to the screen; where it is used wrongly it says so, and throws a CommanderError. */
 export function newCommand(name: string, screen: Screen): Command {

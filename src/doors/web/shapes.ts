@@ -3,13 +3,15 @@ import type { Profile } from '../../core/agents/profiles.ts'
 import type { PageLease } from '../../core/pages/leases.ts'
 import type { PageProject } from '../../core/pages/projects.ts'
 import type { PageThread } from '../../core/pages/threads.ts'
+import { addressIn } from '../words/addresses.ts'
 import { toReservation } from '../words/leases.ts'
-import { addressIn, toMessage } from '../words/page-mail.ts'
+import { toMessage } from '../words/page-mail.ts'
 import { toProfile } from '../words/profiles.ts'
 import { iso, isoOrNull } from '../words/times.ts'
 import { urlWith, type Visit } from './site.ts'
 
-export { addressIn, toBoxed, toMessage, toRecipient } from '../words/page-mail.ts'
+export { addressIn } from '../words/addresses.ts'
+export { toBoxed, toMessage, toRecipient } from '../words/page-mail.ts'
 
 export const toProject = (project: PageProject) => ({
   slug: project.slug,

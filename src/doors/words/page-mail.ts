@@ -2,15 +2,10 @@
 import type { Boxed } from '../../core/pages/agent-mail.ts'
 import type { RecipientState } from '../../core/pages/message.ts'
 import type { sendAsOverseer } from '../../core/pages/overseer.ts'
-import type { PageMessage, Who } from '../../core/pages/page-message.ts'
+import type { PageMessage } from '../../core/pages/page-message.ts'
+import { addressIn } from './addresses.ts'
 import { toAttachment } from './attachments.ts'
 import { iso, isoOrNull } from './times.ts'
-
-/** With the project where it is another one. */
-export const addressIn =
-  (home: string) =>
-  ({ name, project }: Who): string =>
-    project === home ? name : `${name}@${project}`
 
 /** A message that is nobody's in particular: what is only of a recipient is null. */
 export function toMessage(message: PageMessage) {

@@ -3,6 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'vitest'
 import { type Outcome, parleyCommand, printedBy } from '../../support/cli.ts'
+import { loadedBy } from '../../support/loaded.ts'
 import { newDesk } from '../../support/mail.ts'
 import {
   bareEnv,
@@ -148,4 +149,16 @@ verifies(['cli.people.resumes', 'cli.people.watch'], 'watch goes on over a resta
   expect(lines.map((line) => JSON.parse(line).subject)).toEqual(['one', 'two', 'three'])
   watching.child.kill('SIGINT')
   expect(await watching.gone).toBe(0)
+})
+
+verifies('cli.people.light', 'status and the commands by a server load no core and no database', () => {
+  const commands = ['agents', 'inbox', 'reading', 'watch', 'writing'].map((name) => `src/doors/cli/people/${name}.ts`)
+  for (const entry of [...commands, 'src/app/desk.ts', 'src/doors/people/remote-desk.ts', 'src/app/status.ts']) {
+    const { files, libraries } = loadedBy(entry)
+    expect([entry, [...files].filter((file) => /\/src\/(core|store|db\/(sqlite|postgres))\//.test(file))]).toEqual([
+      entry,
+      [],
+    ])
+    expect([...libraries].filter((name) => /^(zod|pg|fastify|sql-template-tag|node:sqlite)/.test(name))).toEqual([])
+  }
 })

@@ -1,8 +1,8 @@
 /** `parley read` and `parley search`: one message whole, and messages by their words. */
 import type { Command } from 'commander'
 import { isReserved } from '../../../base/names.ts'
+import { addressIn } from '../../words/addresses.ts'
 import type { Letter, SearchWish } from '../../words/desk.ts'
-import { addressIn } from '../../words/page-mail.ts'
 import { atLeast, outJson } from '../commands.ts'
 import { bodyText } from '../terminal/bodies.ts'
 import { harmlessLine } from '../terminal/harmless.ts'
