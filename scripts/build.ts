@@ -34,6 +34,9 @@ const bundled = { 'jsonc-parser': join(root, 'node_modules', 'jsonc-parser', 'li
 const source = (file: string) => join(root, 'src', file)
 const [program, serve, bus] = [source('app/program.ts'), source('app/serve.ts'), source('app/bus.ts')]
 
+/** Each client of an agent keeps one of these running. */
+const connect = source('app/connect.ts')
+
 /** What people's commands load beside the store, and the server loads too. */
 const desk = source('doors/people/store-desk.ts')
 
@@ -121,14 +124,15 @@ async function bundle(folder: string, entry: string, { split }: { readonly split
 }
 
 /**
- * One file for code that every command loads, one for commands without a database, one for the server and `parley bus`, one for people's
- * commands and the server, and one for the server alone.
+ * One file for code that every command loads, one for `parley connect`, one for commands without a database, one for the server and
+ * `parley bus`, one for people's commands and the server, and one for the server alone.
  * Left alone the bundler makes a hundred of it, one for each set of commands. None holds more than all who load it need, so that
  * no two files need each other.
  */
 function groups(): CodeSplittingGroup[] {
   // Without main.ts, which waits for the command: what it loads must not wait for it.
   const byAll = loaded(() => [program])
+  const byConnect = loaded(() => [connect])
   const byLight = loaded(() => light)
   const byDesk = loaded(() => [desk])
   const byServe = loaded(() => [serve])
@@ -143,7 +147,8 @@ function groups(): CodeSplittingGroup[] {
     priority,
   })
   return [
-    group('program', 5, (id, graph) => byAll(graph).has(id)),
+    group('program', 6, (id, graph) => byAll(graph).has(id)),
+    group('connect', 5, (id, graph) => byConnect(graph).has(id)),
     group('light', 4, (id, graph) => byLight(graph).has(id)),
     group('shared', 3, (id, graph) => byServe(graph).has(id) && byBus(graph).has(id)),
     group('desk', 2, (id, graph) => byServe(graph).has(id) && byDesk(graph).has(id)),
