@@ -38,6 +38,8 @@ while [ $# -gt 0 ]; do
   shift
 done
 case $port in *[!0-9]*) fail "--port takes a number." 2 ;; esac
+case $token in *[!!-~]*) fail "--token takes letters, digits and signs without spaces." 2 ;; esac
+[ -z "$token" ] || [ ${#token} -ge 16 ] || fail "--token takes 16 characters or more." 2
 case $dir in /*) ;; *) dir=$PWD/$dir ;; esac
 command -v npm >/dev/null || fail "npm is missing. Install Node 20 or newer, which brings it, then run this again."
 
@@ -66,14 +68,15 @@ npm install --global --prefix "$dir" --no-audit --no-fund --loglevel error "$pac
 if [ -n "$token" ]; then
   (umask 077 && mkdir -p "$store" && printf '%s\n' "$token" >"$store/operator.token.$$" && mv "$store/operator.token.$$" "$store/operator.token")
 elif [ ! -s "$store/operator.token" ]; then
-  "$parley" token new >/dev/null
+  # A token in the environment counts before the file, and would keep this one from being made.
+  env -u HTTP_BEARER_TOKEN "$parley" token new >/dev/null
 fi
 kept=$(cat "$store/operator.token")
 hidden=$(printf '%.4s' "$kept")…
 
 clients='none: this version has no parley init'
 if "$parley" init --help >/dev/null 2>&1; then
-  if "$parley" init --yes; then clients='by parley init'; else clients='parley init failed; its words are above'; fi
+  if "$parley" init --yes ${port:+--server "http://127.0.0.1:$port"}; then clients='by parley init'; else clients='parley init failed; its words are above'; fi
 fi
 [ -z "$start" ] || "$parley" serve --detach ${port:+--port "$port"}
 
