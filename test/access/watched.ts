@@ -52,7 +52,8 @@ export const watched = {
   findEventPosition: async (hub, { caller }) => void (await findEventPosition(hub, caller)),
   followPageEvents: async (hub, { caller, project }) =>
     (await followPageEvents(hub, caller, { project, tell: () => {} }))(),
-  followMail: async (hub, { caller, project }) => (await followMail(hub, caller, { project, tell: async () => {} })).leave(),
+  followMail: async (hub, { caller, project }) =>
+    (await followMail(hub, caller, { project, tell: async () => {} })).leave(),
   sendAsOverseer: (hub, { caller, project, name }) =>
     sendAsOverseer(hub, caller, { project, recipients: [name], subject: 'stop', body: 'please' }),
   answerThread: (hub, { caller, project, thread }) => answerThread(hub, caller, project, { thread, body: 'yes' }),
