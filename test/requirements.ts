@@ -18,7 +18,6 @@ import { leases } from './requirements/leases.ts'
 import { machines } from './requirements/machines.ts'
 import { messages } from './requirements/messages.ts'
 import { operations } from './requirements/operations.ts'
-import { oversight } from './requirements/oversight.ts'
 import { pages } from './requirements/pages.ts'
 import { people } from './requirements/people.ts'
 import { post } from './requirements/post.ts'
@@ -26,6 +25,7 @@ import { projects } from './requirements/projects.ts'
 import { scenarios } from './requirements/scenarios.ts'
 import { settings } from './requirements/settings.ts'
 import { signIn } from './requirements/sign-in.ts'
+import { steering } from './requirements/steering.ts'
 import { tooling } from './requirements/tooling.ts'
 
 export interface Requirement {
@@ -311,7 +311,7 @@ export const requirements = [
   ...tooling,
   ...housekeeping,
   ...operations,
-  ...oversight,
+  ...steering,
   ...people,
   ...projects,
   ...pages,

@@ -69,7 +69,7 @@ export function startExcerpts(): Excerpts {
 }
 
 /** The summaries of several threads, as far as there is room. */
-export function digestPrompt(threads: readonly { readonly key: string; readonly summary: Summary }[]): string {
+export function threadsPrompt(threads: readonly { readonly key: string; readonly summary: Summary }[]): string {
   const lines: unknown[] = []
   let size = 0
   for (const { key, summary } of threads) {

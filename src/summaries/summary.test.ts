@@ -3,12 +3,12 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { verifies } from '../../test/support/verifies.ts'
 import { itemLength, readMarkdown } from './lines.ts'
-import { startDigest, summaryLimits, type Told } from './summary.ts'
+import { startSummary, summaryLimits, type Told } from './summary.ts'
 
 const start = Date.UTC(2026, 0, 1)
 
-function digest(messages: readonly (Partial<Told> & { from: string; body: string })[]) {
-  const collected = startDigest()
+function summaryOf(messages: readonly (Partial<Told> & { from: string; body: string })[]) {
+  const collected = startSummary()
   for (const [n, message] of messages.entries())
     collected.add({ id: n + 1, to: [], subject: 'Plan', createdAt: start + n * 1000, ...message })
   return collected.finish()
@@ -49,7 +49,7 @@ verifies(
   'mail.summary.extractive',
   'A thread is told by its participants, points, questions, actions, decisions and code',
   () => {
-    const summary = digest([
+    const summary = summaryOf([
       { from: 'GreenCastle', to: ['BlueLake', 'RedStone'], subject: 'Plan for **users**', body: plan },
       { from: 'BlueLake', to: ['GreenCastle'], subject: 'Re: Plan', body: answer },
       { from: 'BlueLake', body: '- [x] add a test to test/users.test.ts:42' },
@@ -87,12 +87,14 @@ verifies(
 test('A question is open until somebody else answers its message or takes up its words', () => {
   const asked = { from: 'alice', body: 'Which database should the staging cluster use?' }
   const open = ['alice: Which database should the staging cluster use?']
-  expect(digest([asked]).openQuestions).toEqual(open)
-  expect(digest([asked, { from: 'bob', body: 'I am back on Monday.' }]).openQuestions).toEqual(open)
-  expect(digest([asked, { from: 'alice', body: 'The staging cluster needs a database.' }]).openQuestions).toEqual(open)
-  expect(digest([asked, { from: 'bob', body: 'PostgreSQL.', replyTo: 1 }]).openQuestions).toEqual([])
+  expect(summaryOf([asked]).openQuestions).toEqual(open)
+  expect(summaryOf([asked, { from: 'bob', body: 'I am back on Monday.' }]).openQuestions).toEqual(open)
+  expect(summaryOf([asked, { from: 'alice', body: 'The staging cluster needs a database.' }]).openQuestions).toEqual(
+    open,
+  )
+  expect(summaryOf([asked, { from: 'bob', body: 'PostgreSQL.', replyTo: 1 }]).openQuestions).toEqual([])
   expect(
-    digest([asked, { from: 'bob', body: 'The staging cluster should use the same database.' }]).openQuestions,
+    summaryOf([asked, { from: 'bob', body: 'The staging cluster should use the same database.' }]).openQuestions,
   ).toEqual([])
 })
 
@@ -138,7 +140,7 @@ verifies('mail.summary.files', 'Neither the content of an image nor its place in
   const path = `attachments/ab/${'ab'.repeat(20)}.webp`
   const uri = `data:image/webp;base64,${'QUJD'.repeat(9000)}`
   const body = `Look at ![the flow](${uri}) before you answer.\n\nThe photo ![shot](${path}) shows the second crash.\n\nThe file is at ${path} for everybody.\n\nTODO: redraw ![it](<${uri}> "big") soon`
-  const summary = digest([{ from: 'alice', body }])
+  const summary = summaryOf([{ from: 'alice', body }])
   expect(summary).toMatchObject({
     keyPoints: ['alice: Look at the flow before you answer.', 'alice: The photo shot shows the second crash.'],
     actionItems: ['alice: redraw it soon'],
@@ -160,7 +162,7 @@ test('Sections tell what their bullets are', () => {
 })
 
 test('What is said again is one item, at its last place', () => {
-  const { actionItems } = digest([
+  const { actionItems } = summaryOf([
     { from: 'alice', body: 'TODO: write docs\n\nTODO: tag the release' },
     { from: 'bob', body: '- [ ] Write docs' },
   ])
@@ -175,7 +177,7 @@ verifies('mail.summary.bounded', 'A summary stays short however long the thread 
     subject: long,
     body: `Point ${n} is ${long}.\n\nIs number${n} ready${n} ${long}?\n\n- [ ] task ${n} ${long}\n\nDecision: number ${n} ${long}\n\n\`code${n}\``,
   }))
-  const summary = digest(messages)
+  const summary = summaryOf(messages)
   expect(summary.totalMessages).toBe(600)
   expect(summary.participants).toHaveLength(summaryLimits.participants)
   for (const list of [summary.keyPoints, summary.openQuestions, summary.actionItems, summary.decisions])

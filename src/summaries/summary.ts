@@ -54,13 +54,13 @@ interface Question extends Item {
   readonly words: ReadonlySet<string>
 }
 
-export interface Digest {
+export interface SummaryBuilder {
   add(message: Told): void
   /** `writers` have written all messages of the thread; those that were read, if left out. */
   finish(writers?: readonly Participant[]): Summary
 }
 
-export function startDigest(): Digest {
+export function startSummary(): SummaryBuilder {
   const written = new Map<string, number>()
   const points: Item[] = []
   const decisions = new Map<string, Item>()

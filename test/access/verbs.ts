@@ -71,7 +71,7 @@ import { start } from '../../src/store/feed/positions.ts'
 import { inRepository } from '../support/guard.ts'
 import { now } from '../support/hub.ts'
 import type { Verb } from './matrix.ts'
-import { watched } from './watched.ts'
+import { pageVerbs } from './page-verbs.ts'
 import type { Target } from './world.ts'
 
 const acting = ({ caller, project, name }: Target) => ({ caller, project, name, registered: true })
@@ -302,7 +302,7 @@ export const calls: Readonly<Record<Verb, Call>> = {
   importProject: (hub, { caller }) => importProject(hub, caller, { records: () => anExport }),
   backUp: (hub, { caller }) => backUp(hub, caller, { archives: 'none', parley: '', write: async () => {} }),
 
-  ...watched,
+  ...pageVerbs,
 
   shakeHands: (hub, target) => shakeHands(hub, acting(target), { with: { name: target.other }, accept: false }),
 }

@@ -3,7 +3,7 @@ import { expect } from 'vitest'
 import { eachEngine } from '../../../test/support/engines.ts'
 import { registered } from '../../../test/support/hub.ts'
 import { asked } from '../../../test/support/leases.ts'
-import { back, front, openWatched } from '../../../test/support/oversight.ts'
+import { back, front, openPages } from '../../../test/support/pages.ts'
 import { verifies } from '../../../test/support/verifies.ts'
 import { local, operator } from '../access/callers.ts'
 import { requestContact } from '../contact-requests/requests.ts'
@@ -22,7 +22,7 @@ const patient = { timeout: 20_000 }
 
 eachEngine('Boards', (open) => {
   verifies('web.attention.boards', 'what is late, with counts, over all projects or in one', async () => {
-    const { hub, write, clock } = await openWatched(open)
+    const { hub, write, clock } = await openPages(open)
     const plain = await write('Ann', [{ name: 'Bob' }])
     const urgent = await write('Ann', [{ name: 'Bob' }, { name: 'Cleo' }], { importance: 'urgent' })
     const ack = await write('Dora', [{ name: 'Bob' }], { ackRequired: true }, front)
@@ -57,7 +57,7 @@ eachEngine('Boards', (open) => {
   })
 
   verifies('web.leases.listed', 'leases in words, with their conflicts', async () => {
-    const { hub, clock } = await openWatched(open)
+    const { hub, clock } = await openPages(open)
     const hold = (name: string, pattern: string, more: object = {}) =>
       reserve(hub, registered(name, back), { ...asked, patterns: [pattern], ...more })
     await hold('Ann', 'old/**', { ttlMs: 1000 })
@@ -82,7 +82,7 @@ eachEngine('Boards', (open) => {
   })
 
   verifies('web.contacts.listed', 'pending ones first', async () => {
-    const { hub, keyed } = await openWatched(open)
+    const { hub, keyed } = await openPages(open)
     await requestContact(hub, registered('Dora', front), { to: { name: 'Ann', project: back }, reason: 'api' })
     const { contacts, policies } = await listProjectContacts(hub, operator, back)
     expect(contacts).toMatchObject([{ from: { name: 'Dora' }, to: { name: 'Ann' }, status: 'pending', reason: 'api' }])
@@ -96,7 +96,7 @@ eachEngine('Boards', (open) => {
   })
 
   verifies('web.attachments.read', 'by those who see the message', async () => {
-    const { hub, write, keyed } = await openWatched(open)
+    const { hub, write, keyed } = await openPages(open)
     const data = `data:text/plain;base64,${Buffer.from('hello file').toString('base64')}`
     const id = await write('Ann', [{ name: 'Bob' }], { enclosing: { paths: [data], convert: undefined } as never })
     await write('Ann', [{ name: 'Bob' }])
@@ -121,7 +121,7 @@ eachEngine('Boards', (open) => {
   })
 
   verifies('web.activity.counts', 'exact after catching up, also from nothing', async () => {
-    const { hub, write, say, clock } = await openWatched(open)
+    const { hub, write, say, clock } = await openPages(open)
     await write('Ann', [{ name: 'Bob' }, { name: 'Cleo', kind: 'bcc' }])
     clock.advance(3_600_000)
     await write('Ann', [{ name: 'Bob' }])
@@ -152,7 +152,7 @@ eachEngine('Boards', (open) => {
   })
 
   verifies('web.search.filters', 'words and filters, in one project or in all', async () => {
-    const { hub, write, say, clock } = await openWatched(open)
+    const { hub, write, say, clock } = await openPages(open)
     const login = await write('Ann', [{ name: 'Bob' }], { subject: 'Login page', body: 'the form is broken' })
     const form = await write(
       'Dora',
@@ -189,7 +189,7 @@ eachEngine('Boards', (open) => {
   })
 
   verifies('web.search.facets', 'counts and parts of the query', async () => {
-    const { hub, write } = await openWatched(open)
+    const { hub, write } = await openPages(open)
     await write('Ann', [{ name: 'Bob' }], { body: 'login one', importance: 'urgent' })
     await write('Ann', [{ name: 'Bob' }], { body: 'login two' })
     await write('Dora', [{ name: 'Bob' }], { body: 'login three' }, front)
@@ -221,7 +221,7 @@ eachEngine('Boards', (open) => {
   })
 
   verifies('web.search.sealed', 'nothing is found by words that one may not see', async () => {
-    const { hub, write, keyed } = await openWatched(open)
+    const { hub, write, keyed } = await openPages(open)
     await write('Ann', [{ name: 'Bob' }], { body: 'pineapple' })
     const [ann, cleo] = [await keyed('Ann'), await keyed('Cleo')]
     await keyed('Bob')

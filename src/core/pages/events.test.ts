@@ -2,7 +2,7 @@
 import { expect } from 'vitest'
 import { eachEngine } from '../../../test/support/engines.ts'
 import { registered } from '../../../test/support/hub.ts'
-import { back, front, openWatched } from '../../../test/support/oversight.ts'
+import { back, front, openPages } from '../../../test/support/pages.ts'
 import { verifies } from '../../../test/support/verifies.ts'
 import { operator } from '../access/callers.ts'
 import { send } from '../messages/send.ts'
@@ -10,7 +10,7 @@ import { findEventPosition, followPageEvents, type PageEvent } from './events.ts
 
 eachEngine('Hints', (open, dialect) => {
   verifies('web.events.sparing', 'are merged for each page, and shared out among many', async () => {
-    const { hub, clock } = await openWatched(open)
+    const { hub, clock } = await openPages(open)
     const write = async (project = back) =>
       (await send(hub, registered('Bob', project), { subject: 'Plan', body: 'hello', to: [{ name: 'Bob' }] })).messageId
     const watch = async (project: string) => {
@@ -56,7 +56,7 @@ eachEngine('Hints', (open, dialect) => {
     'web.events.hints',
     'go on after the last page was closed while something was still to be told',
     async () => {
-      const { hub, clock } = await openWatched(open)
+      const { hub, clock } = await openPages(open)
       const write = () => send(hub, registered('Bob', back), { subject: 'Plan', body: 'hello', to: [{ name: 'Bob' }] })
       for (let n = 0; n < 5; n++) {
         const told: PageEvent[] = []
@@ -73,7 +73,7 @@ eachEngine('Hints', (open, dialect) => {
   )
 
   verifies('web.events.gapless', 'are given of what came since a place was found', async () => {
-    const { hub } = await openWatched(open)
+    const { hub } = await openPages(open)
     const write = async () =>
       (await send(hub, registered('Bob', back), { subject: 'Plan', body: 'hello', to: [{ name: 'Bob' }] })).messageId
     const watch = async (since: string) => {

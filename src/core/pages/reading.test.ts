@@ -2,7 +2,7 @@
 import { expect } from 'vitest'
 import { eachEngine } from '../../../test/support/engines.ts'
 import { now, registered } from '../../../test/support/hub.ts'
-import { back, front, openWatched } from '../../../test/support/oversight.ts'
+import { back, front, openPages } from '../../../test/support/pages.ts'
 import { verifies } from '../../../test/support/verifies.ts'
 import { local, operator, tokenCaller } from '../access/callers.ts'
 import { acknowledgeMessage, markRead } from '../mail/receipts.ts'
@@ -23,7 +23,7 @@ const ids = (items: readonly { readonly id: number }[]) => items.map(({ id }) =>
 
 eachEngine('Oversight', (open) => {
   verifies('web.inbox.unified', 'mail and topics of all projects, filtered, page by page', async () => {
-    const { hub, write, say } = await openWatched(open)
+    const { hub, write, say } = await openPages(open)
     const first = await write('Ann', [{ name: 'Bob' }], { importance: 'urgent' })
     const across = await write('Ann', [
       { name: 'Dora', project: front },
@@ -81,7 +81,7 @@ eachEngine('Oversight', (open) => {
   })
 
   verifies('web.inbox.threads', 'one row a thread, and one that goes on moves up', async () => {
-    const { hub, write, say } = await openWatched(open)
+    const { hub, write, say } = await openPages(open)
     const first = await write('Ann', [{ name: 'Bob' }], { thread: 'T-1' })
     const second = await write('Ann', [{ name: 'Cleo' }])
     await say('Bob', 'one')
@@ -110,7 +110,7 @@ eachEngine('Oversight', (open) => {
   })
 
   verifies('web.inbox.box', 'inbox and outbox of an agent', async () => {
-    const { hub, write } = await openWatched(open)
+    const { hub, write } = await openPages(open)
     const sent: number[] = []
     for (let n = 0; n < 5; n++) sent.push(await write('Ann', [{ name: 'Bob', kind: n === 2 ? 'cc' : 'to' }]))
     const [a, b, c, d, e] = sent as [number, number, number, number, number]
@@ -135,7 +135,7 @@ eachEngine('Oversight', (open) => {
   })
 
   verifies('web.projects.figures', 'projects with their figures, and the overview of one', async () => {
-    const { hub, write, say } = await openWatched(open)
+    const { hub, write, say } = await openPages(open)
     await write('Ann', [{ name: 'Dora', project: front }])
     await write('Ann', [{ name: 'Bob' }], { thread: 'T-1' })
     await say('Bob', 'hello')
@@ -176,7 +176,7 @@ eachEngine('Oversight', (open) => {
   })
 
   verifies('web.message.states', 'each recipient in words', async () => {
-    const { hub, write, clock } = await openWatched(open)
+    const { hub, write, clock } = await openPages(open)
     const to = [
       { name: 'Bob' },
       { name: 'Cleo', kind: 'cc' as const },
@@ -199,7 +199,7 @@ eachEngine('Oversight', (open) => {
   })
 
   verifies('web.thread.newest', 'a conversation from its end', async () => {
-    const { hub, write, say, topic } = await openWatched(open)
+    const { hub, write, say, topic } = await openPages(open)
     const all: number[] = []
     for (let n = 0; n < 5; n++)
       all.push(await write('Ann', [{ name: n === 0 ? 'Cleo' : 'Bob' }], { thread: 'T-1', body: `n${n}` }))
@@ -224,7 +224,7 @@ eachEngine('Oversight', (open) => {
   })
 
   verifies('web.threads.listed', 'threads and topics by status, kind and words', async () => {
-    const { hub, write, say, topic } = await openWatched(open)
+    const { hub, write, say, topic } = await openPages(open)
     await write('Ann', [{ name: 'Bob' }], { thread: 'T-1', subject: 'Login page' })
     await say('Bob', 'hello')
     const list = async (more: object = {}) =>
@@ -242,7 +242,7 @@ eachEngine('Oversight', (open) => {
   })
 
   verifies('web.access.sight', 'blind copies, mail among holders of keys, and an agent’s own', async () => {
-    const { hub, write, keyed } = await openWatched(open)
+    const { hub, write, keyed } = await openPages(open)
     const open1 = await write('Ann', [{ name: 'Bob' }, { name: 'Cleo', kind: 'bcc' }], { thread: 'T-1' })
     const secret = await write('Ann', [{ name: 'Bob' }], { subject: 'Secret' })
     const [ann, bob, cleo] = [await keyed('Ann'), await keyed('Bob'), await keyed('Cleo')]

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished } from 'vitest'
 import { eachEngine } from '../../../test/support/engines.ts'
-import { back, front, openWatched } from '../../../test/support/oversight.ts'
+import { back, front, openPages } from '../../../test/support/pages.ts'
 import { verifies } from '../../../test/support/verifies.ts'
 import { local, operator, person } from '../access/callers.ts'
 import { ensureProject } from '../projects/projects.ts'
@@ -17,7 +17,7 @@ const pair = (one: { a: { slug: string }; b: { slug: string } }) =>
 
 eachEngine('Related projects', (open) => {
   verifies('web.related.judged', 'by names and folders, then by what agents do', async () => {
-    const { hub, clock, write } = await openWatched(open)
+    const { hub, clock, write } = await openPages(open)
     await ensureProject(hub, local, '/srv/x/weather')
     const stop = keepRelating(hub)
     clock.advance(1500)
@@ -42,7 +42,7 @@ eachEngine('Related projects', (open) => {
   })
 
   verifies('web.related.decided', 'for good', async () => {
-    const { hub } = await openWatched(open)
+    const { hub } = await openPages(open)
     await ensureProject(hub, local, '/srv/shop-worker')
     await judge(hub)
     expect(await listSuggestions(hub, local)).toHaveLength(3)
@@ -62,7 +62,7 @@ eachEngine('Related projects', (open) => {
 
   verifies('web.related.judged', 'by names at once, however long a language model takes', async () => {
     const answered = Promise.withResolvers<string>()
-    const { hub } = await openWatched(open, { llm: { complete: () => answered.promise, close() {} } })
+    const { hub } = await openPages(open, { llm: { complete: () => answered.promise, close() {} } })
     const judging = judge(hub)
     await expect
       .poll(async () => (await listSuggestions(hub, operator)).map(pair))
@@ -85,7 +85,7 @@ eachEngine('Related projects', (open) => {
       },
       close() {},
     }
-    const { hub } = await openWatched(open, { llm })
+    const { hub } = await openPages(open, { llm })
     await writeFile(join(root, 'secret.md'), 'SECRET')
     for (const [name, text] of [
       ['parrot-api', 'about feathers'],

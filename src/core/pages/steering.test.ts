@@ -4,7 +4,7 @@ import { expect } from 'vitest'
 import { eachEngine } from '../../../test/support/engines.ts'
 import { now, registered } from '../../../test/support/hub.ts'
 import { asked } from '../../../test/support/leases.ts'
-import { back, front, openWatched } from '../../../test/support/oversight.ts'
+import { back, front, openPages } from '../../../test/support/pages.ts'
 import { verifies } from '../../../test/support/verifies.ts'
 import { local, operator, person } from '../access/callers.ts'
 import { whois } from '../agents/profiles.ts'
@@ -24,7 +24,7 @@ import { showThread } from './threads.ts'
 
 eachEngine('Steering', (open) => {
   verifies('web.overseer.identity', 'mail to people makes HumanOverseer as it is', async () => {
-    const { hub, write } = await openWatched(open)
+    const { hub, write } = await openPages(open)
     await write('Ann', [{ name: 'human-overseer' }])
     expect(await whois(hub, operator, back, 'HumanOverseer')).toMatchObject({
       name: 'HumanOverseer',
@@ -36,7 +36,7 @@ eachEngine('Steering', (open) => {
   })
 
   verifies('web.access.steering', 'only people steer', async () => {
-    const { hub, keyed } = await openWatched(open)
+    const { hub, keyed } = await openPages(open)
     const { granted } = await reserve(hub, registered('Ann', back), { ...asked, patterns: ['src/a.ts', 'src/b.ts'] })
     const [one, two] = granted.map(({ id }) => id)
     const ann = await keyed('Ann')
@@ -56,7 +56,7 @@ eachEngine('Steering', (open) => {
   const composed = { subject: 'Stop', body: 'Revert it.', project: back }
 
   verifies('web.overseer.preamble', 'reaches everybody, with the preamble', async () => {
-    const { hub } = await openWatched(open)
+    const { hub } = await openPages(open)
     await setContactPolicy(hub, registered('Bob', back), 'block_all')
     const { sent, thread } = await sendAsOverseer(hub, person, { ...composed, recipients: ['Ann', 'bob'] })
     expect(thread).toBeUndefined()
@@ -84,7 +84,7 @@ Revert it.`)
   })
 
   verifies('web.overseer.projects', 'one message in each project', async () => {
-    const { hub, write } = await openWatched(open)
+    const { hub, write } = await openPages(open)
     const begun = await write('Ann', [{ name: 'Cleo' }])
     const { thread = '', sent } = await sendAsOverseer(hub, operator, {
       ...composed,
@@ -104,7 +104,7 @@ Revert it.`)
   })
 
   verifies('web.overseer.faults', 'nothing is sent', async () => {
-    const { hub, topic } = await openWatched(open)
+    const { hub, topic } = await openPages(open)
     const recipients = ['Ann']
     for (const [reason, wrong] of [
       ['bad_subject', { subject: ' ' }],
@@ -127,7 +127,7 @@ Revert it.`)
   })
 
   verifies('web.overseer.answer', 'in a thread, in a topic, and as an agent', async () => {
-    const { hub, write, keyed, topic } = await openWatched(open)
+    const { hub, write, keyed, topic } = await openPages(open)
     const id = await write('Ann', [{ name: 'Bob' }, { name: 'Dora', project: front }, { name: 'Cleo', kind: 'bcc' }], {
       thread: 'T-1',
     })
@@ -160,7 +160,7 @@ Revert it.`)
   })
 
   verifies('web.overseer.answers', 'until they are read', async () => {
-    const { hub, write } = await openWatched(open)
+    const { hub, write } = await openPages(open)
     await write('Ann', [{ name: 'HumanOverseer' }])
     await write('Dora', [{ name: 'HumanOverseer' }], {}, front)
     const waiting = async (caller: typeof local) =>
@@ -175,7 +175,7 @@ Revert it.`)
   })
 
   verifies('web.steering.read', 'some or all', async () => {
-    const { hub, write } = await openWatched(open)
+    const { hub, write } = await openPages(open)
     const ids = [
       await write('Ann', [{ name: 'Bob' }]),
       await write('Ann', [{ name: 'Bob' }]),
@@ -195,7 +195,7 @@ Revert it.`)
   })
 
   verifies('web.contacts.decided', 'in the place of the agent', async () => {
-    const { hub } = await openWatched(open)
+    const { hub } = await openPages(open)
     await requestContact(hub, registered('Dora', front), { to: { name: 'Ann', project: back } })
     const decide = (caller: typeof local, accept: boolean) =>
       decideContact(hub, caller, back, { from: 'Dora@shop-frontend', to: 'Ann', accept })
@@ -210,7 +210,7 @@ Revert it.`)
   })
 
   verifies('web.topics.closed', 'and opened again', async () => {
-    const { hub, topic } = await openWatched(open)
+    const { hub, topic } = await openPages(open)
     const set = (caller: typeof local, status: 'open' | 'closed') =>
       setTopicStatus(hub, caller, back, { thread: topic.uid, status })
     await expect(set(local, 'closed')).rejects.toMatchObject({ code: 'FORBIDDEN' })
@@ -222,7 +222,7 @@ Revert it.`)
   })
 
   verifies('web.attention.remind', 'each who is late, once an hour', async () => {
-    const { hub, write, clock } = await openWatched(open)
+    const { hub, write, clock } = await openPages(open)
     const id = await write('Ann', [{ name: 'Bob' }, { name: 'Cleo' }, { name: 'Dora', project: front }], {
       ackRequired: true,
     })
@@ -243,7 +243,7 @@ Revert it.`)
   })
 
   verifies('web.steering.told', 'by everything that a person does', async () => {
-    const { hub, topic, write } = await openWatched(open)
+    const { hub, topic, write } = await openPages(open)
     const id = await write('Ann', [{ name: 'Bob' }], { thread: 'T-1' })
     const { granted } = await reserve(hub, registered('Ann', back), { ...asked, patterns: ['src/a.ts'] })
     await requestContact(hub, registered('Ann', back), { to: { name: 'Cleo' } })

@@ -1,11 +1,11 @@
 /** Summaries of threads: drawn from the messages themselves, and refined by a language model where there is one. */
 import { asHubError, type HubError } from '../../base/errors.ts'
 import { LlmFailure } from '../../llm/llm.ts'
-import { digestPrompt, instructions, parseRefined, type Refined } from '../../summaries/prompt.ts'
+import { instructions, parseRefined, type Refined, threadsPrompt } from '../../summaries/prompt.ts'
 import type { Participant, Summary } from '../../summaries/summary.ts'
 import type { Caller } from '../access/callers.ts'
 import type { Hub } from '../hub/hub.ts'
-import { type Digested, digestThread, type Example } from './summary-sources.ts'
+import { type Example, type SummarisedThread, summariseThread } from './summary-sources.ts'
 
 /** Whether a language model had a part in it and, if it should have, why not. */
 export interface Refinement {
@@ -46,7 +46,7 @@ export async function summarizeThread(
   caller: Caller,
   { project, key, ...wish }: SummaryWish,
 ): Promise<ThreadSummary> {
-  const { summary, examples, prompt } = await digestThread(hub, caller, { project, key, limit: readLimits.one })
+  const { summary, examples, prompt } = await summariseThread(hub, caller, { project, key, limit: readLimits.one })
   const { refined, llm } = await refine(hub, prompt, wish)
   return { key, ...summary, ...refined, examples, llm }
 }
@@ -64,7 +64,7 @@ export interface Aggregate extends Told {
 }
 
 export interface ManySummaries {
-  readonly threads: readonly (Digested | { readonly key: string; readonly error: HubError })[]
+  readonly threads: readonly (SummarisedThread | { readonly key: string; readonly error: HubError })[]
   readonly aggregate: Aggregate
 }
 
@@ -80,16 +80,16 @@ export async function summarizeThreads(
   caller: Caller,
   { project, keys, limit, ...wish }: ManyWish,
 ): Promise<ManySummaries> {
-  const threads: (Digested | { key: string; error: HubError })[] = []
-  for (const key of new Set(keys)) threads.push(await digestOrError(hub, caller, { project, key, limit }))
+  const threads: (SummarisedThread | { key: string; error: HubError })[] = []
+  for (const key of new Set(keys)) threads.push(await summaryOrError(hub, caller, { project, key, limit }))
   const found = threads.filter((thread) => 'summary' in thread)
-  const { refined, llm } = found.length === 0 ? {} : await refine(hub, digestPrompt(found), wish)
+  const { refined, llm } = found.length === 0 ? {} : await refine(hub, threadsPrompt(found), wish)
   return { threads, aggregate: { ...aggregate(found), ...refined, llm } }
 }
 
-async function digestOrError(hub: Hub, caller: Caller, wish: { project: string; key: string; limit: number }) {
+async function summaryOrError(hub: Hub, caller: Caller, wish: { project: string; key: string; limit: number }) {
   try {
-    return await digestThread(hub, caller, wish)
+    return await summariseThread(hub, caller, wish)
   } catch (cause) {
     const error = asHubError(cause)
     if (error.code !== 'THREAD_NOT_FOUND') throw cause
@@ -99,7 +99,7 @@ async function digestOrError(hub: Hub, caller: Caller, wish: { project: string; 
 
 const most = { items: 30, participants: 10 } as const
 
-function aggregate(threads: readonly Digested[]): Aggregate {
+function aggregate(threads: readonly SummarisedThread[]): Aggregate {
   const written = new Map<string, number>()
   // Agents that only received messages come last.
   for (const { writers, summary } of threads)

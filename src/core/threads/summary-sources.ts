@@ -13,7 +13,7 @@ import {
 import type { ProjectSight } from '../../store/visibility.ts'
 import { cut, readLength, withoutFiles } from '../../summaries/lines.ts'
 import { startExcerpts } from '../../summaries/prompt.ts'
-import { type Participant, type Summary, startDigest, type Told } from '../../summaries/summary.ts'
+import { type Participant, type Summary, startSummary, type Told } from '../../summaries/summary.ts'
 import type { Caller } from '../access/callers.ts'
 import { sightOf } from '../access/rules.ts'
 import { type Hub, longReader, reader } from '../hub/hub.ts'
@@ -30,7 +30,7 @@ export interface Example {
   readonly text: string
 }
 
-export interface Digested {
+export interface SummarisedThread {
   readonly key: string
   readonly summary: Summary
   /** All who wrote in it. */
@@ -40,7 +40,7 @@ export interface Digested {
   readonly prompt: string
 }
 
-export interface DigestWish {
+export interface ThreadToSummarise {
   readonly project: string
   readonly key: string
   /** The number of messages to read: the first, and the newest. */
@@ -54,26 +54,30 @@ const exampleLength = 300
 /** Of the text that stands in for a missing subject. */
 const subjectLength = 120
 
-/** The digests that were made last, the newest at the end. */
-const madeLast = memory(() => new Map<string, Digested>())
+/** The last summaries, the newest at the end. */
+const madeLast = memory(() => new Map<string, SummarisedThread>())
 
-const mostDigests = 100
+const mostKept = 100
 
 /** Rejects with THREAD_NOT_FOUND if the project sees nothing of such a thread. */
-export async function digestThread(hub: Hub, caller: Caller, { project, key, limit }: DigestWish): Promise<Digested> {
+export async function summariseThread(
+  hub: Hub,
+  caller: Caller,
+  { project, key, limit }: ThreadToSummarise,
+): Promise<SummarisedThread> {
   const home = await needProject(hub, caller, project)
   const sight = sightOf(caller, home.id)
   // Counts the messages of the thread, which may be many.
   const states = await listThreadStates(longReader(hub), sight, key)
   if (states.length === 0) throw noThread(home, key)
   const state = JSON.stringify([sight, key, limit, states.map(({ id, total, last_id }) => [id, total, last_id])])
-  const digests = madeLast(hub)
-  const digested = digests.get(state) ?? (await digest(hub, { sight, key, limit, states }))
-  digests.delete(state)
-  const [oldest] = digests.keys()
-  if (digests.size >= mostDigests && oldest !== undefined) digests.delete(oldest)
-  digests.set(state, digested)
-  return digested
+  const made = madeLast(hub)
+  const summarised = made.get(state) ?? (await summarise(hub, { sight, key, limit, states }))
+  made.delete(state)
+  const [oldest] = made.keys()
+  if (made.size >= mostKept && oldest !== undefined) made.delete(oldest)
+  made.set(state, summarised)
+  return summarised
 }
 
 interface Reading {
@@ -83,8 +87,8 @@ interface Reading {
   readonly states: readonly ThreadStateRow[]
 }
 
-async function digest(hub: Hub, reading: Reading): Promise<Digested> {
-  const collected = startDigest()
+async function summarise(hub: Hub, reading: Reading): Promise<SummarisedThread> {
+  const collected = startSummary()
   const excerpts = startExcerpts()
   const told = await readEnds(hub, reading)
   let size = 0

@@ -4,7 +4,7 @@ import sql from 'sql-template-tag'
 import { describe, expect } from 'vitest'
 import { eachEngine } from '../../../../test/support/engines.ts'
 import { openTestHub, registered } from '../../../../test/support/hub.ts'
-import { back, front, openWatched } from '../../../../test/support/oversight.ts'
+import { back, front, openPages } from '../../../../test/support/pages.ts'
 import { testScreen } from '../../../../test/support/screen.ts'
 import { serverDesk } from '../../../../test/support/server-desk.ts'
 import { verifies } from '../../../../test/support/verifies.ts'
@@ -44,7 +44,7 @@ eachEngine('People', (openDatabase, dialect) => {
     if (dialect === 'sqlite' || desk === desks['by the store'])
       describe(way, () => {
         const start = async () => {
-          const watched = await openWatched(openDatabase)
+          const watched = await openPages(openDatabase)
           const { hub, clock, database } = watched
           const run = async (make: Make, args: string[], { tty = false, as, input, width = 120 }: Given = {}) => {
             const { seen, screen } = testScreen({ tty, width })

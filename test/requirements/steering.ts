@@ -2,7 +2,7 @@
 import type { Requirement } from '../requirements.ts'
 
 // biome-ignore format: a table, one promise a line
-export const oversight = [
+export const steering = [
   { id: 'web.inbox.unified', spec: 'mail Web UI', says: 'The unified inbox lists mail and topics of all projects, newest first, by project, sender, importance, unread.' },
   { id: 'web.inbox.threads', spec: 'mail Web UI', says: 'The inbox by threads has one row a thread: its newest message and how many there are.' },
   { id: 'web.inbox.box', spec: 'mail Web UI', says: 'The boxes of an agent are listed newest first, by pages or from an id, with what was read and acknowledged.' },

@@ -12,7 +12,7 @@ import { openTestHub, registered, type TestHubOptions } from './hub.ts'
 
 export const [back, front] = ['/srv/shop-backend', '/srv/shop-frontend']
 
-export async function openWatched(open: OpenDatabase, options: TestHubOptions = {}) {
+export async function openPages(open: OpenDatabase, options: TestHubOptions = {}) {
   const clock = new TestClock()
   const database = await open()
   const hub: Hub = await openTestHub(await database.connect(), { clock, ...options })

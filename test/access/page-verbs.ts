@@ -23,7 +23,7 @@ type Call = (hub: Hub, target: Target) => Promise<unknown>
 
 const page = { limit: 50 }
 
-export const watched = {
+export const pageVerbs = {
   listAllMail: async (hub, { caller, messageId }) =>
     (await listAllMail(hub, caller, page)).items.filter(({ id }) => id === messageId),
   listAllThreads: async (hub, { caller, thread }) =>
