@@ -178,6 +178,12 @@ describe('The style', () => {
       of: source,
       bad: ['src/a.ts', 'const a = 1'],
     },
+    {
+      says: 'a comment begins with the noun that it is about',
+      rule: style.namedSubject,
+      of: code,
+      bad: ['src/a.ts', ['/** ', 'What a send answers. */'].join('')],
+    },
     { says: 'a file has a telling name', rule: style.tellingName, of: code, bad: ['test/support/helpers.ts', ''] },
     {
       says: 'no path of a machine is named',

@@ -1,4 +1,4 @@
-/** What the memory of a running server is made of: the heap of each thread, as it says itself, and malloc's arenas and files, as the system sees them. */
+/** The parts of a running server's memory: the heap of each thread, as it says itself, and malloc's arenas and files, as the system sees them. */
 import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -16,7 +16,7 @@ export interface Parts {
   readonly resident: number
   /** Program and libraries, and the shared memory of SQLite. */
   readonly files: number
-  /** What malloc took for small pieces, of all threads; freed pieces among them stay. */
+  /** Memory that malloc took for small pieces, of all threads; freed pieces among them stay. */
   readonly arenas: number
   /** Everything else: the heaps of V8, compiled code, stacks, and large pieces of malloc. */
   readonly others: number

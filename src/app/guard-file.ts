@@ -11,7 +11,7 @@ import { listExclusive } from '../store/leases.ts'
 import { findMeta } from '../store/meta.ts'
 import { findMerged, findProject } from '../store/projects.ts'
 
-/** What agents hold, and whether the committer is one of the project's agents. */
+/** The leases of agents, and whether the committer is one of the project's agents. */
 export interface Looked {
   readonly held: readonly Held[]
   /** Whether AGENT_NAME is set and names nobody there. */

@@ -1,4 +1,4 @@
-/** What listens on the port of the settings: nobody, this store's server, that of another store, or another program. */
+/** The listener on the port of the settings: nobody, this store's server, that of another store, or another program. */
 import { existsSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { storeIdOf } from '../core/hub/public-ids.ts'

@@ -63,7 +63,7 @@ export function lostRepositories(folder: string): string[] {
   return [...new Set([...listedProjects(folder), ...withFiles])].filter((slug) => !hasRepository(folder, slug))
 }
 
-/** What is amiss with the archive as a whole, by two small files: whether it is gone, or being made anew. */
+/** The state of the archive as a whole, by two small files: whether it is gone, or being made anew. */
 export function findTrouble(folder: string): 'gone' | 'unfinished' | undefined {
   if (listedProjects(folder).length === 0) return undefined
   const state = readState(folder)

@@ -53,7 +53,7 @@ export interface Client {
   readonly guidance: { readonly here: string; readonly user?: (places: Places) => string }
   /** One line that does the same by hand, where the client has a command for it. */
   readonly byHand?: (server: HttpServer) => string
-  /** What a person still has to do. */
+  /** Steps that are left to a person. */
   readonly todo: (given: Given) => readonly string[]
 }
 

@@ -14,7 +14,7 @@ const formats: Readonly<Record<Format, SettingsText>> = {
 
 export interface Edited {
   readonly text: string
-  /** Those of ours that are in the text now. */
+  /** Our own entries that are in the text now. */
   readonly placed: readonly Placed[]
   /** Sentences about what was not done. */
   readonly left: readonly string[]

@@ -33,7 +33,7 @@ export interface PlannedFile {
   readonly mode: number | undefined
   /** Sentences about what was left alone, and why. */
   readonly left: readonly string[]
-  /** What the record says afterwards; undefined where nothing of ours is left in the file. */
+  /** The record afterwards; undefined where nothing of ours is left in the file. */
   readonly record: Omit<RecordedFile, 'folders' | 'backup'> | undefined
   /** The file without our edits, for the backup; undefined where init makes the file. */
   readonly base: string | undefined
@@ -78,7 +78,7 @@ interface Planned {
   readonly clients: readonly string[]
 }
 
-/** What these clients want is put in, what they once wanted is taken out, and what others want stays. */
+/** Puts in the edits of these clients, takes out their old ones, and leaves those of others. */
 function planFile({ file, format, found, recorded, scope, all, clients }: Planned): PlannedFile {
   const { bom, body } = split(found.text ?? '')
   const edits = new Map(all.flatMap((one) => one.edits.map((edit) => [placeOf(edit), edit])))

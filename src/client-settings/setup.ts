@@ -1,4 +1,4 @@
-/** What init wants for each client: the edits of its files, and the steps that are left to a person. */
+/** The settings that init wants for each client: the edits of its files, and the steps that are left to a person. */
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join, relative, sep } from 'node:path'
 import { agentsBlock } from './agents-block.ts'

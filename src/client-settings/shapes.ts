@@ -28,7 +28,7 @@ export class LeaveAlone extends Error {}
 
 /** One way to write settings down. Each throws LeaveAlone where the text cannot be read. */
 export interface SettingsText {
-  /** What stands at the place of an edit; undefined where nothing does. */
+  /** The value at the place of an edit; undefined where there is none. */
   find(text: string, edit: Edit): Json | undefined
   /** Replaces what stands there. */
   put(text: string, edit: Edit): { readonly text: string; readonly holders: number }

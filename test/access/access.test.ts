@@ -35,7 +35,7 @@ const last: readonly Verb[] = [
 ]
 const order: readonly Verb[] = [...(Object.keys(rows) as Verb[]).filter((verb) => !last.includes(verb)), ...last]
 
-/** Whoever may only read leaves nothing in the feed, whichever verb it calls. */
+/** A caller that may only read leaves nothing in the feed, whichever verb it calls. */
 const reading: readonly Case[] = ['itselfReading', 'readerKeyless', 'readerKeyed', 'auditor']
 
 const titleOf = (of: Case): string =>

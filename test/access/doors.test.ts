@@ -96,7 +96,7 @@ verifies('access.verbs.doors', 'nothing that a door offers is left out', async (
   expect(peopleRoutes.filter(({ method, path }) => !asked.includes(`${method} ${path}`))).toEqual([])
 })
 
-/** What a verb may is the same on both engines, as access.test.ts shows; here it is the doors that are looked at. */
+/** Rights are the same on both engines, as access.test.ts shows; this file is about the doors. */
 const onPostgres: readonly Case[] = ['operator', 'another', 'auditor']
 
 eachEngine('Through the doors', (open, dialect) => {

@@ -192,7 +192,7 @@ eachEngine('parley archive, with attachments', (openEngine, dialect) => {
     60_000,
   )
 
-  // What is amiss is in the files; the test above has compared and rebuilt them on both engines.
+  // The faults are in the files; the test above has compared and rebuilt them on both engines.
   if (dialect === 'postgres') return
 
   verifies(

@@ -49,6 +49,14 @@ export const unaskedEngine: Rule = ({ path, text }) =>
       'asks which engine runs: name what it can do in db/dialect.ts',
   )
 
+/** A comment names its subject first: a clause in its place makes the reader hold on until the verb. */
+export const namedSubject: Rule = ({ path, text }) =>
+  complain(
+    path,
+    /^\s*(?:\/\*\*|\/\/|\*) ?(?:What|Who|Whoever|Those) /m.test(text) &&
+      'has a comment that begins with What, Who, Whoever or Those: begin with the noun that is meant',
+  )
+
 /** One file reads the halves that filing in bulk makes of each box, and one decides when to file. */
 const knowsHalves = /^src\/(store\/mail\/boxes|core\/messages\/filing)\.ts$/
 

@@ -74,7 +74,7 @@ export function removeFrom(text: string, child: JsonNode): string {
   const { comma } = between(text, end, next?.offset ?? close)
   const after = comma === undefined ? end : comma + 1
   const [, gap = ''] = /(\r?\n[ \t]*|[ \t]*)$/.exec(text.slice(0, offset)) ?? []
-  // What follows on the line stays on a line of its own: the one before may end with a comment.
+  // The rest of the line stays on a line of its own: the one before may end with a comment.
   const alone = /^[ \t]*(\r?\n|$)/.test(text.slice(after))
   const from = alone || !gap.includes('\n') ? offset - gap.length : offset
   if (comma !== undefined) return text.slice(0, from) + text.slice(end, comma) + text.slice(comma + 1)

@@ -28,7 +28,7 @@ const lineOf = (text: string, offset: number): number => text.slice(0, offset).s
 /** Kinds of tokens, by the numbers that the package gives them. */
 const kinds = { comma: 5, lineComment: 12, blockComment: 13, lineBreak: 14, end: 17 } as const
 
-/** What stands between two nodes: the comma, if there is one, and the end of the comments on the line of the first. */
+/** The text between two nodes: the comma, if there is one, and the end of the comments on the line of the first. */
 export function between(text: string, from: number, to: number): { comma: number | undefined; lineEnd: number } {
   const scanner = createScanner(text, false)
   let [comma, lineEnd, sameLine]: [number | undefined, number, boolean] = [undefined, from, true]

@@ -104,7 +104,7 @@ class Reader {
     return this.#text.lastIndexOf('\n', this.#at - 1) + 1
   }
 
-  /** What the pattern matches here, or nothing. */
+  /** The text that the pattern matches here, if it does. */
   take(pattern: RegExp): string {
     pattern.lastIndex = this.#at
     const [found = ''] = pattern.exec(this.#text) ?? []

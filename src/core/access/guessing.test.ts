@@ -88,7 +88,7 @@ eachEngine('Wrong guesses', (open) => {
       expect(await flood('b', 700)).toEqual({ UNAUTHENTICATED: 50, RATE_LIMITED: 650 })
       // Another kind of secret has its own.
       expect(await tallyOf([guessAt(hub, 10, 'login:a')])).toEqual({ UNAUTHENTICATED: 1 })
-      // Those that were refused count: the third wrong one of this guesser is the last that is looked at.
+      // Refused guesses count: the third wrong one of this guesser is the last that is looked at.
       for (let n = 0; n < 2; n++) expect(await tallyOf([from('many')])).toEqual({ RATE_LIMITED: 1 })
       clock.advance(1000)
       expect(await tallyOf([from('many'), from('many', true)])).toEqual({ UNAUTHENTICATED: 1, RATE_LIMITED: 1 })

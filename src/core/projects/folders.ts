@@ -41,7 +41,7 @@ export async function openProject(hub: Hub, caller: Caller, humanKey: string): P
   return { place: await ensureProject(hub, caller, humanKey), note }
 }
 
-/** What to tell a caller that is about to make, or has found, a project by this key. */
+/** Advice for a caller that is about to make, or has found, a project by this key. */
 export async function noteOnKey(hub: Hub, caller: Caller, key: string): Promise<string | undefined> {
   const place = await findPlace(hub, caller, key)
   const way = await noteOnWay(hub, caller, key, place)

@@ -19,7 +19,7 @@ const looks = memory(() => new Map<string, Look>())
 const isFresh = (hub: Hub, look: Look | undefined): look is Look =>
   look !== undefined && Math.abs(hub.clock.now() - look.at) < freshMs
 
-/** What the last look found, if that was just now. */
+/** The result of the last look, if that was just now. */
 export function freshReal(hub: Hub, caller: Caller, path: string): RealFolder | undefined {
   const look = looks(hub).get(path)
   return mayReadFiles(caller) && isFresh(hub, look) ? look.folder : undefined

@@ -50,7 +50,7 @@ export async function listWithFigures(hub: Hub, caller: Caller): Promise<(Projec
 
 const nothing: Figures = { agents: 0, threads: 0, messages: 0, leases: 0 }
 
-/** What a merge would do; throws what keeps it from being done. */
+/** The effect of a merge; throws if it cannot be done. */
 export async function planMerge(hub: Hub, caller: Caller, from: string, into: string): Promise<Merge> {
   const pair = await needPair(hub, caller, from, into)
   return plan(hub, reader(hub), pair)

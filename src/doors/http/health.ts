@@ -12,7 +12,7 @@ export interface HealthOptions {
   readonly metrics: Metrics
   /** Rejects while requests could not be served: the store does not answer, say. */
   ready(): Promise<void>
-  /** What is amiss though requests are served. */
+  /** Faults of a server that still answers requests. */
   warnings?(): readonly string[]
   /** An id that tells stores apart: commands learn by it whether this server works on the store that they look into. */
   store?(): Promise<string>

@@ -1,8 +1,8 @@
 /** Two projects as rows that become one: what would clash, and the statements that move everything from one to the other. */
 import sql, { raw, type Sql } from 'sql-template-tag'
-import { can } from '../../db/dialect.ts'
 import type { Reader, Tx } from '../../db/port.ts'
 import { pruning } from '../feed/followers.ts'
+import { moveOutbox } from '../mail/boxes.ts'
 import type { ProjectRow } from '../projects.ts'
 import { resetNext } from '../search/search.ts'
 
@@ -14,7 +14,7 @@ export interface FiguresRow {
   leases: number
 }
 
-/** What hangs on each project: its agents, threads and topics, the messages in them, and the leases that hold now. */
+/** The counts of each project: its agents, threads and topics, the messages in them, and the leases that hold now. */
 export const listFigures = (db: Reader, now: number, only?: number): Promise<FiguresRow[]> =>
   db.all<FiguresRow>(sql`
     SELECT p.id,
@@ -101,7 +101,7 @@ export async function mergeAgent(tx: Tx, from: number, into: number): Promise<vo
   await run(sql`DELETE FROM contacts WHERE from_id = ${into} AND to_id = ${into}`)
   await run(sql`DELETE FROM grants WHERE agent_id = ${into} AND granter_id = ${into}`)
   await run(sql`DELETE FROM name_holders WHERE agent_id = ${from}`)
-  if (can(tx).bulkFiling) await run(sql`UPDATE outbox SET sender_id = ${into} WHERE sender_id = ${from}`)
+  await moveOutbox(tx, { from, into })
   await run(sql`UPDATE changes SET actor = ${`agent:${into}`} WHERE actor = ${`agent:${from}`}`)
   await run(sql`
     UPDATE agents SET

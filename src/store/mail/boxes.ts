@@ -137,6 +137,11 @@ export function fromOutbox(db: Reader, { senderId, above = lowest, below = highe
     UNION ALL ${sent(sql`MAX(${above}, ${filedUpTo})`)}`
 }
 
+/** Gives one agent the outbox of another. */
+export async function moveOutbox(tx: Tx, { from, into }: { from: number; into: number }): Promise<void> {
+  if (can(tx).bulkFiling) await tx.change(sql`UPDATE outbox SET sender_id = ${into} WHERE sender_id = ${from}`)
+}
+
 /** The messages (`id`) that a project sees. ORDER BY and LIMIT may follow. */
 export function fromProject(
   db: Reader,

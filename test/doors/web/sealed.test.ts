@@ -165,7 +165,7 @@ describe('The list of pages above', () => {
 eachEngine('Sealed mail', (open, dialect) => {
   verifies('web.access.tokens', 'is on no page, in no form, for a token that names no agent', () =>
     serving(open, async (at) => {
-      // What is read is the same in every form: on one engine is enough to see that none adds to it.
+      // Every form reads the same: one engine is enough to see that none adds to it.
       const inForms = dialect === 'sqlite' ? forms : ['json']
       // The word is there: those who may read it find it on most pages.
       expect((await found(at, at.people, inForms)).length).toBeGreaterThan(10 * inForms.length)
