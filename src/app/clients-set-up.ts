@@ -1,4 +1,4 @@
-/** What `parley init` has done for this user: its record, and the clients whose settings still have the server. */
+/** The effects of `parley init` for this user: its record, and the clients whose settings still have the server. */
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { HubError } from '../base/errors.ts'

@@ -1,4 +1,4 @@
-/** What init asks git: where a repository lists what it passes over on this machine, and which files it shares. */
+/** The questions of init to git: where a repository lists what it passes over on this machine, and which files it shares. */
 import { execFile } from 'node:child_process'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
@@ -20,7 +20,7 @@ export async function gitPlaces(folder: string): Promise<{ exclude: string; fold
   }
 }
 
-/** Those of the files that are in the index of git. */
+/** The files that are in the index of git. */
 export async function trackedFiles(folder: string, files: readonly string[]): Promise<string[]> {
   const inside = files.filter((file) => file.startsWith(folder))
   if (inside.length === 0) return []

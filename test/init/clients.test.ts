@@ -1,4 +1,4 @@
-/** What `parley init` writes for each client: entries, names and projects, scopes, permission, and the block for agents. */
+/** The settings that `parley init` writes for each client: entries, names and projects, scopes, permission, and the block for agents. */
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
@@ -164,7 +164,7 @@ verifies('cli.init.block', 'Files that are one get one block, and it comes out t
   expect(await other.init('codex')).toMatchObject({ code: 0 })
   await other.init('--uninstall')
   expect(other.read(join(other.repository, 'AGENTS.md'))).toBe(theirs)
-  // What a person wrote into the block is theirs.
+  // A person's words in the block stay.
   user.put(file('AGENTS.md'), read(file('AGENTS.md')).replace('## Coordination', '## Our coordination'))
   expect(await user.init('--uninstall')).toMatchObject({
     code: 1,

@@ -135,7 +135,7 @@ async function tellDone(plan: InitPlan, { done, json, uninstall }: Done, screen:
   exit(done)
 }
 
-/** What was done, and what a person still has to do. */
+/** The outcome, and the steps that are left to a person. */
 export function doneText(
   plan: InitPlan,
   { done, uninstall }: { done: readonly CarriedOut[]; uninstall: boolean },
