@@ -13,6 +13,7 @@ import { housekeeping } from './requirements/housekeeping.ts'
 import { http } from './requirements/http.ts'
 import { hub } from './requirements/hub.ts'
 import { identities } from './requirements/identities.ts'
+import { identity } from './requirements/identity.ts'
 import { init } from './requirements/init.ts'
 import { leases } from './requirements/leases.ts'
 import { machines } from './requirements/machines.ts'
@@ -41,6 +42,7 @@ export const requirements = [
   ...access,
   ...archive,
   ...hub,
+  ...identity,
   ...machines,
 
   // The mailbox door

@@ -17,27 +17,31 @@ import { openDatabase, openLog, openOn } from './open.ts'
 import { ownCaller } from './own-caller.ts'
 import { version } from './version.ts'
 
-export async function bus({ config, warnings }: Settings, project: string | undefined): Promise<void> {
+export interface BusOptions {
+  readonly project?: string | undefined
+  readonly agent?: string | undefined
+}
+
+export async function bus({ config, warnings }: Settings, options: BusOptions): Promise<void> {
   const log = openLog(config)
   for (const warning of warnings) log.warn(warning)
   const { stdin, stdout } = process
   // A signal ends it as the end of stdin does: waits end, names are freed.
   process.once('SIGINT', () => stdin.destroy()).once('SIGTERM', () => stdin.destroy())
-  await runBus(config, log, { project, stdin, stdout })
+  await runBus(config, log, { ...options, stdin, stdout })
 }
 
-export interface BusStreams {
-  readonly project?: string | undefined
+export interface BusStreams extends BusOptions {
   readonly stdin: Readable
   readonly stdout: Writable
 }
 
 /** Everything of it but the process around it, until stdin ends. */
-export async function runBus(config: Config, log: Log, { project, stdin, stdout }: BusStreams): Promise<void> {
+export async function runBus(config: Config, log: Log, { stdin, stdout, ...options }: BusStreams): Promise<void> {
   const db = await openDatabase(config).catch((error) => refuseCalls(error, log))
   const hub = await openOn(db, config, log, { llm: await llmOf(config, log) })
   const caller = await ownCaller(hub, config)
-  const scope = processScope(project)
+  const scope = processScope(options)
   const { clock, ids, metrics } = hub
   const engine = createEngine({
     clock,

@@ -23,7 +23,7 @@ export async function hub({ config, warnings }: Settings, options: HubOptions): 
   const scope = commandScope(options)
   if (options.agent === undefined && config.PARLEY_API_KEY === undefined)
     throw new HubError('INVALID_ARGUMENT', '`parley hub` needs to know which agent its client is.', {
-      hint: 'Add --agent <name>, or set PARLEY_API_KEY to the key of an agent.',
+      hint: 'Add --agent <name>, set AGENT_NAME, or set PARLEY_API_KEY to the key of an agent.',
     })
   const log = openLog(config)
   for (const warning of warnings) log.warn(warning)

@@ -76,22 +76,27 @@ export async function createProgram(args: readonly string[], around: Surrounding
   program
     .command('bus')
     .description('speak MCP over stdin and stdout, for a client that starts it: topics for peers on one machine')
+    .option('--agent <name>', 'the name to join topics under (default: AGENT_NAME, else as each topic_join says)')
     .option('--project <slug or key>', 'the project whose topics to use (default: commons)')
-    .action(async ({ project }: { project?: string }) => {
+    .action(async ({ project, agent = env.AGENT_NAME || undefined }: { project?: string; agent?: string }) => {
       speaksMcp('bus', around)
       const { bus } = await import('./bus.ts')
-      await bus(readSettings(env, { checkout }), project)
+      await bus(readSettings(env, { checkout }), { project, agent })
     })
 
   program
     .command('hub')
     .description('speak MCP over stdin and stdout, for a client that starts it: threads and messages of one agent')
-    .option('--agent <name>', 'the agent that the client is (needed, unless PARLEY_API_KEY names it)')
+    .option(
+      '--agent <name>',
+      'the agent that the client is (default: AGENT_NAME; not needed where PARLEY_API_KEY names it)',
+    )
     .option('--project <slug or key>', 'its project (default: commons)')
     .action(async (options: { agent?: string; project?: string }) => {
       speaksMcp('hub', around)
       const { hub } = await import('./hub.ts')
-      await hub(readSettings(env, { checkout }), options)
+      const agent = options.agent ?? (env.AGENT_NAME || undefined)
+      await hub(readSettings(env, { checkout }), agent === undefined ? options : { ...options, agent })
     })
 
   program

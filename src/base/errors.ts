@@ -68,6 +68,7 @@ export type Reason =
   | 'contact_asked'
   | 'contact_first'
   | 'contact_only'
+  | 'contradicted'
   | 'elsewhere'
   | 'in_topic'
   | 'keyed'

@@ -133,6 +133,12 @@ export const matrix = {
     needSelf: ownKey,
     describeSelf: ownKey,
     canActAs: reads('yes', 'nothing', 'yes', 'yes', 'nothing', 'PROJECT_NOT_FOUND'),
+    findSelf: reads('yes', 'yes', 'yes', 'yes', 'FORBIDDEN', 'FORBIDDEN'),
+    findStanding: reads('yes', 'nothing', 'yes', 'yes', 'FORBIDDEN', 'FORBIDDEN'),
+    projectOfCall: anybody,
+    selfInFolder: reads('yes', 'yes', 'yes', 'nothing', 'nothing', 'nothing'),
+    // Of two names that the caller has: it is told nothing else.
+    isSameProject: anybody,
     needAgent: readsProject,
     needHome: reads('yes', 'yes', 'yes', 'yes', 'yes', 'AGENT_NOT_FOUND'),
     whois: readsProject,

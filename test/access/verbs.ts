@@ -6,6 +6,7 @@ import { logIn } from '../../src/core/access/logins.ts'
 import { listHeldChores } from '../../src/core/access/steering.ts'
 import { canActAs } from '../../src/core/agents/acting.ts'
 import { needAgent, needHome } from '../../src/core/agents/agents.ts'
+import { findSelf, findStanding, isSameProject, projectOfCall, selfInFolder } from '../../src/core/agents/connection.ts'
 import { acceptInvitation, invite, listInvitations, revokeInvitation } from '../../src/core/agents/invitations.ts'
 import { createKey, listAllKeys, listKeys, revokeKeys, rotateKey } from '../../src/core/agents/keys.ts'
 import { describeSelf, needSelf, registerOwned } from '../../src/core/agents/owned.ts'
@@ -116,6 +117,12 @@ export const calls: Readonly<Record<Verb, Call>> = {
   needSelf: (hub, { caller }) => needSelf(hub, caller),
   describeSelf: (hub, { caller }) => describeSelf(hub, caller),
   canActAs: async (hub, target) => ((await canActAs(hub, acting(target))) ? true : []),
+  findSelf: (hub, { caller, project, name }) => findSelf(hub, caller, { name, project }),
+  findStanding: async (hub, { caller, project, name }) =>
+    (await findStanding(hub, caller, { name, project }))?.is === 'there' ? true : [],
+  projectOfCall: (hub, { caller, project }) => projectOfCall(hub, caller, project),
+  selfInFolder: async (hub, { caller, project }) => (await selfInFolder(hub, caller, {}, project)).project ?? [],
+  isSameProject: (hub, { caller, project }) => isSameProject(hub, caller, project, project),
   needAgent: (hub, { caller, project, name }) => needAgent(hub, caller, project, name),
   needHome: (hub, { caller, name }) => needHome(hub, caller, name),
   whois: (hub, { caller, project, name }) => whois(hub, caller, project, name),

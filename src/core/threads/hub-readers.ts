@@ -1,7 +1,6 @@
 /** Readers at the hub: a caller, and the agent that it is there, if any. */
 import { HubError } from '../../base/errors.ts'
 import { commons, nameKey } from '../../base/names.ts'
-import { findOwned } from '../../store/agents/agents.ts'
 import { listGranters } from '../../store/threads/grants.ts'
 import { isSeen, listThreadsById, listThreadsNamed, type ThreadRow } from '../../store/threads/hub-threads.ts'
 import type { Sight } from '../../store/visibility.ts'
@@ -9,8 +8,8 @@ import type { Caller } from '../access/callers.ts'
 import { agentOf, hubSight, mayTakeName, seesAll, wholeSight } from '../access/rules.ts'
 import { type Acting, findActor, notYours } from '../agents/acting.ts'
 import { type Agent, findIn, isNewcomer } from '../agents/agents.ts'
+import { needKeyed } from '../agents/connection.ts'
 import { type Hub, reader } from '../hub/hub.ts'
-import { memory, remember } from '../hub/memory.ts'
 import { agentWaiter } from '../hub/waits.ts'
 import { needProject, type Project, slugOfProject } from '../projects/projects.ts'
 
@@ -29,17 +28,6 @@ export interface HubReader {
   readonly all: boolean
 }
 
-const agentsById = memory(() => new Map<number, Agent>())
-
-/** Agents are never renamed. */
-async function needSelf(hub: Hub, agentId: number): Promise<Agent> {
-  const before = agentsById(hub).get(agentId)
-  if (before !== undefined) return before
-  const row = await findOwned(reader(hub), agentId)
-  if (row === undefined) throw new HubError('AGENT_NOT_FOUND', 'The agent of this key no longer exists.')
-  return remember(agentsById(hub), row.id, { id: row.id, projectId: row.project_id, name: row.name })
-}
-
 /**
  * The project and the name by which a caller acts; the holder of a key is the agent of the key. A token that names no agent
  * is nobody here: a name on the URL is for those who are on this machine, and for the operator (hub.caller.token).
@@ -50,7 +38,7 @@ async function placeOf(hub: Hub, { caller, project, name }: HubCaller): Promise<
     return { project: project ?? commons, ...(name !== undefined && mayTakeName(caller) && { name }) }
   if (project !== undefined) await needProject(hub, caller, project)
   if (me.unmade !== undefined) return me.unmade
-  const self = await needSelf(hub, me.agentId)
+  const self = await needKeyed(hub, me.agentId)
   if (name !== undefined && nameKey(name) !== nameKey(self.name)) throw notYours(caller, { name })
   return { project: project ?? (await slugOfProject(hub, self.projectId)), name: self.name }
 }

@@ -1,6 +1,9 @@
 /** The hub door, at /hub/mcp and over stdio (`parley hub`): agents and threads as resources, messages, grants. */
+import { mayTakeName } from '../../core/access/rules.ts'
+import { projectOfCall } from '../../core/agents/connection.ts'
 import type { Hub } from '../../core/hub/hub.ts'
 import type { CallContext, Door } from '../mcp/table.ts'
+import { greet } from '../words/greeting.ts'
 import { hints } from './hints.ts'
 import { remoteToolsOf } from './remote-tools.ts'
 import { completeId, hubResources, listOwnResources } from './resources.ts'
@@ -10,6 +13,11 @@ import { threadTools } from './tools/threads.ts'
 import { hubUpdates } from './updates.ts'
 
 type HubContext = Pick<CallContext<HubScope>, 'caller' | 'scope'>
+
+const steps = {
+  read: 'apm2://agents/<your name> lists your threads, with how much is unread in each.',
+  begin: 'Your first message makes you known.',
+} as const
 
 export function hubDoor(hub: Hub): Door<HubScope> {
   return {
@@ -21,6 +29,13 @@ export function hubDoor(hub: Hub): Door<HubScope> {
     tools: [...messageTools(hub), ...threadTools(hub)],
     ...(hub.remoteTools && { moreTools: (context: HubContext) => remoteToolsOf(hub, context) }),
     resources: hubResources(hub),
+    greet: async ({ caller, scope: { name, project } }) =>
+      greet(
+        hub,
+        caller,
+        { name: mayTakeName(caller) ? name : undefined, project: await projectOfCall(hub, caller, project) },
+        steps,
+      ),
     listResources: (context, cursor) => listOwnResources(hub, context, cursor),
     updates: hubUpdates(hub),
     complete: (variable, text, context) => completeId(hub, variable, text, context),

@@ -21,7 +21,12 @@ interface Wording {
 const onUrl: Wording = { called: (name) => `The query parameter "${name}"`, use: '/hub/mcp?agent=<your name>' }
 const onCommandLine: Wording = { called: (name) => `--${name}`, use: 'parley hub --agent <your name>' }
 
-export const hubScope = (_params: Record<string, string>, query: Record<string, unknown>) => scopeOf(query, onUrl)
+export const hubScope = (
+  _params: Record<string, string>,
+  query: Record<string, unknown>,
+  _caller: unknown,
+  called = onUrl.called('agent'),
+) => scopeOf(query, { ...onUrl, called: (name) => (name === 'agent' ? called : onUrl.called(name)) })
 
 /** The same for `parley hub`, by its options. */
 export const commandScope = (options: { readonly agent?: string; readonly project?: string }): HubScope =>

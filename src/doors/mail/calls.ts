@@ -85,6 +85,7 @@ export const hints: Hints = {
   asked_elsewhere: and((reach) => ifTaken(reach, 'from_project', 'Pass that project as from_project.')),
   in_topic: and('Topics are answered at the bus door; here send_message reaches its sender.'),
   keyed: and(overHttp),
+  contradicted: ({ hint = '' }) => hint,
   code_needed: ({ hint = '' }) => hint,
   no_files: and((reach) => ifTaken(reach, 'attachment_paths', 'attachment_paths and the Markdown take data URIs.')),
   FORBIDDEN: and((reach) => `${oneOf(reach, 'macro_start_session', 'register_agent')} gives you a name.`),

@@ -4,6 +4,7 @@ import type { Door } from '../mcp/table.ts'
 import type { About } from './about.ts'
 import { hints, subject } from './calls.ts'
 import { instructions, offers } from './clusters.ts'
+import { greetMail, mailConnection } from './connection.ts'
 import { prompts } from './prompts.ts'
 import { leaseResources } from './resources/leases.ts'
 import { mailResources } from './resources/mail.ts'
@@ -36,6 +37,9 @@ export function mailDoor(hub: Hub, about: About): Door<MailScope> {
     name: 'mail',
     title: 'Parley mail',
     instructions: instructions('file_reservation_paths'),
+    toldInstructions: instructions('file_reservation_paths', true),
+    connection: mailConnection(hub),
+    greet: (context) => greetMail(hub, context),
     tools,
     resources: [
       ...projectResources(hub),

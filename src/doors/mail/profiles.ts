@@ -1,6 +1,8 @@
 /** Projects and agents as the mail door shows them, and the fields in which an agent introduces itself. */
 import { z } from 'zod'
 import { textFault } from '../../base/text.ts'
+import type { Caller } from '../../core/access/callers.ts'
+import { mayTakeName } from '../../core/access/rules.ts'
 import type { Profile } from '../../core/agents/profiles.ts'
 import type { Introduction, Registered } from '../../core/agents/registration.ts'
 import type { CallContext } from '../mcp/table.ts'
@@ -19,11 +21,24 @@ export const projectShape = z.object({
 /** Says little, because every tool that answers with a profile carries it in its schema. */
 export const profileShape = z.looseObject({ name: z.string() })
 
-/** The profile, and why it has another name than was asked for. */
-export const toRegistered = ({ profile, renamed }: Registered) => ({
-  ...toProfile(profile),
-  ...(renamed && { name_requested: renamed.requested, note: renamed.note }),
-})
+/** The profile, why it has another name than was asked for, and how a name that was made up is kept (identity.name.made-up). */
+export function toRegistered({ profile, renamed, generated }: Registered, { caller, scope }: Context) {
+  const note = [renamed?.note, generated && scope.name === undefined ? keeping(profile.name, caller) : undefined]
+    .filter((part) => part !== undefined)
+    .join(' ')
+  return {
+    ...toProfile(profile),
+    ...(renamed && { name_requested: renamed.requested }),
+    ...(note !== '' && { note }),
+  }
+}
+
+type Context = Pick<CallContext<MailScope>, 'caller' | 'scope'>
+
+const keeping = (name: string, caller: Caller): string =>
+  mayTakeName(caller)
+    ? `The name was made up. To be ${name} again in the next session, set the header "X-Parley-Agent: ${name}" in your client's settings.`
+    : `The name was made up. To be ${name} again in the next session, pass it when you begin.`
 
 /** One of those whom a newcomer may write to. */
 export function toActive(profile: Profile) {
@@ -79,9 +94,17 @@ interface Given {
 }
 
 export const introduction = (
-  { client }: CallContext<MailScope>,
+  { client, self }: CallContext<MailScope>,
   { project, program, model, task_description: task, attachments_policy: attachments }: Given,
-): Introduction => ({ project, program, model, task, attachments, client: client && clientLabel(client.name) })
+): Introduction => ({
+  project,
+  program,
+  model,
+  task,
+  attachments,
+  client: client && clientLabel(client.name),
+  settled: self?.name !== undefined,
+})
 
 /** Clients may call themselves anything; characters that cannot be shown are left out. */
 function clientLabel(name: string): string | undefined {

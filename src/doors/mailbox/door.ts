@@ -3,6 +3,8 @@ import { z } from 'zod'
 import { HubError } from '../../base/errors.ts'
 import { limits, sizeInWords } from '../../base/limits.ts'
 import { agentNamePattern, agentNameRule, nameKey } from '../../base/names.ts'
+import { echo } from '../../base/text.ts'
+import { projectOfCall } from '../../core/agents/connection.ts'
 import type { Hub } from '../../core/hub/hub.ts'
 import { acknowledge, take } from '../../core/mail/take.ts'
 import { send } from '../../core/messages/send.ts'
@@ -16,20 +18,26 @@ import {
   recipientAddress,
   waitSeconds,
 } from '../words/fields.ts'
+import { greet } from '../words/greeting.ts'
 import { and, overHttp } from '../words/hints.ts'
 import { mailShape, toMail } from './shapes.ts'
 
 /** The agent and the project that the URL names. */
 export interface MailboxScope {
   readonly name: string
-  readonly project: string
+  readonly project?: string
 }
 
 export const mailboxPath = '/agents/:agent/mcp'
 
 const longestLeaseSeconds = 7 * 24 * 3600
 
-export function mailboxScope(params: Record<string, string>, query: Record<string, unknown>) {
+export function mailboxScope(
+  params: Record<string, string>,
+  query: Record<string, unknown>,
+  _caller?: unknown,
+  called = 'The query parameter "agent"',
+) {
   const [name, home] = parseAddress(params.agent ?? '')
   if (!agentNamePattern.test(name) || home === '')
     throw new HubError('INVALID_ARGUMENT', `The path names no agent: a name is ${agentNameRule}.`, {
@@ -39,8 +47,20 @@ export function mailboxScope(params: Record<string, string>, query: Record<strin
     throw new HubError('INVALID_ARGUMENT', 'The path and ?project= name two projects.', {
       hint: 'Leave ?project= out, or the "@" and what follows it in the path.',
     })
+  if (query.agent !== undefined) checkSame(name, query.agent, called)
   const project = projectParameter(home === undefined ? query : { project: home })
-  return { scope: { name, project }, key: `${nameKey(name)} ${project}` }
+  const told = home !== undefined || query.project !== undefined
+  return { scope: { name, ...(told && { project }) }, key: `${nameKey(name)} ${project}` }
+}
+
+/** The path says who calls; a header or a query may say it too, and not otherwise. */
+function checkSame(name: string, agent: unknown, called: string): void {
+  const [other = ''] = typeof agent === 'string' ? parseAddress(agent) : []
+  if (nameKey(other.trim()) === nameKey(name)) return
+  const said = JSON.stringify(echo(String(agent)))
+  throw new HubError('INVALID_ARGUMENT', `${called} says ${said}, and the path is that of ${JSON.stringify(name)}.`, {
+    hint: `The path decides here. Take the name out of your client's settings, or use /agents/${echo(other)}/mcp.`,
+  })
 }
 
 /** The calls of this door for the errors of core, which serves other doors too. */
@@ -60,10 +80,18 @@ const hints: Hints = {
   CONTACT_BLOCKED: 'Nothing was sent. Write to somebody else.',
 }
 
-const acting = ({ caller, scope }: CallContext<MailboxScope>) => ({ caller, ...scope })
+const steps = {
+  read: 'Take them with check_mail.',
+  begin: 'Your first call makes your mailbox.',
+} as const
 
 export function mailboxDoor(hub: Hub): Door<MailboxScope> {
   const tool = defineTool<MailboxScope>()
+  const acting = async ({ caller, scope: { name, project } }: Pick<CallContext<MailboxScope>, 'caller' | 'scope'>) => ({
+    caller,
+    name,
+    project: await projectOfCall(hub, caller, project),
+  })
 
   const sendToAgent = tool({
     name: 'send_to_agent',
@@ -85,7 +113,7 @@ export function mailboxDoor(hub: Hub): Door<MailboxScope> {
     async run({ name: address, msg: body, msg_id, reply_to: answers }, context) {
       const [name, project] = parseAddress(address)
       const draft = { to: [{ name, project }], body, clientId: msg_id, mayAnswer: true, answers }
-      return (await send(hub, acting(context), draft)).clientId
+      return (await send(hub, await acting(context), draft)).clientId
     },
   })
 
@@ -108,7 +136,7 @@ export function mailboxDoor(hub: Hub): Door<MailboxScope> {
     destructive: true,
     alwaysLoad: true,
     async run({ wait_seconds, lease_seconds, after }, context) {
-      const taken = await take(hub, acting(context), {
+      const taken = await take(hub, await acting(context), {
         loanMs: Math.ceil(lease_seconds * 1000),
         waitMs: Math.ceil(wait_seconds * 1000),
         after,
@@ -133,7 +161,7 @@ export function mailboxDoor(hub: Hub): Door<MailboxScope> {
     effect: 'write',
     idempotent: true,
     async run({ id, lease }, context) {
-      await acknowledge(hub, acting(context), { clientId: id, loan: lease })
+      await acknowledge(hub, await acting(context), { clientId: id, loan: lease })
       return { id, acked: true as const }
     },
   })
@@ -146,6 +174,10 @@ export function mailboxDoor(hub: Hub): Door<MailboxScope> {
     tools: [sendToAgent, checkMail, ackMail],
     resources: [],
     shortForm: true,
+    async greet(context) {
+      const { caller, name, project } = await acting(context)
+      return greet(hub, caller, { name, project }, steps)
+    },
     hints,
   }
 }

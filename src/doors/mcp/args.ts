@@ -8,7 +8,7 @@ import { isRecord, type Json } from './protocol/json.ts'
 import { inputSchema } from './schema.ts'
 import type { Tool } from './table.ts'
 
-type AnyTool = Pick<Tool<never>, 'name' | 'input' | 'accept'>
+type AnyTool = Pick<Tool<never>, 'name' | 'input' | 'accept' | 'own'>
 
 /** Throws INVALID_ARGUMENT in our words (all.arguments.tool-error). A null argument is an absent one (all.schema.null). */
 export function readArguments(tool: AnyTool, args: unknown): unknown {
@@ -143,10 +143,17 @@ function correction(tool: AnyTool, issues: readonly z.core.$ZodIssue[]): string 
   const sentences = known.map(
     (name) => `${tool.name} takes ${described(name, properties[name] ?? {}, schema.required)}.`,
   )
+  const { own } = tool
+  if (own?.agent !== undefined && wrong.has(own.agent)) sentences.push(tellAgent)
+  if (own?.project !== undefined && wrong.has(own.project)) sentences.push(tellProject)
   const near = new Set(unknown.flatMap((name) => nearest(name, Object.keys(properties), 1)))
   if (near.size > 0) sentences.push(`Did you mean ${[...near].join(', ')}?`)
   return sentences.length > 0 ? sentences.join(' ') : usage(tool)
 }
+
+/** Only a missing one is answered by the connection, but whoever wrote a wrong one may as well leave it out. */
+const tellAgent = 'It may be left out where your client sends the header X-Parley-Agent, or a key.'
+const tellProject = 'It may be left out where the URL of the server has ?project=, or a key is sent.'
 
 function usage(tool: AnyTool): string {
   const { properties, required } = inputSchema(tool)

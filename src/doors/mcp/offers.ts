@@ -1,13 +1,14 @@
 /** The tools of a door that a scope is offered, and the error for those it is not. */
-import { once } from '../../base/once.ts'
 import type { ToolRow } from './protocol/service.ts'
+import type { Told } from './protocol/told.ts'
 import type { Door, Offer } from './table.ts'
 
 export interface Offering<Scope> {
   readonly tools: ReadonlyMap<string, ToolRow<Scope>>
   /** The answer of `tools/list`, made when it is first asked for: schemas take a tenth of a start. */
-  readonly list: () => readonly object[]
+  readonly list: (told: Told) => readonly object[]
   readonly instructions: string
+  readonly toldInstructions: string
   /** How to be offered more, where that is possible. */
   readonly more?: string
 }
@@ -18,7 +19,12 @@ export function createOfferings<Scope>(
   tools: Offering<Scope>['tools'],
   list: Offering<Scope>['list'],
 ): (scope: Scope) => Offering<Scope> {
-  const all: Offering<Scope> = { tools, list, instructions: door.instructions }
+  const all = {
+    tools,
+    list: onceEach(list),
+    instructions: door.instructions,
+    toldInstructions: door.toldInstructions ?? door.instructions,
+  }
   const parts = new Map<Offer, Offering<Scope>>()
   return (scope) => {
     const offer = door.offer?.(scope)
@@ -27,12 +33,25 @@ export function createOfferings<Scope>(
     if (known !== undefined) return known
     const part = {
       tools: new Map([...tools].filter(([name]) => offer.tools.has(name))),
-      list: once(() => list().filter((_, index) => offer.tools.has(door.tools[index]?.name ?? ''))),
-      instructions: offer.instructions ?? door.instructions,
+      list: onceEach((told: Told) =>
+        all.list(told).filter((_, index) => offer.tools.has(door.tools[index]?.name ?? '')),
+      ),
+      instructions: offer.instructions ?? all.instructions,
+      toldInstructions: offer.toldInstructions ?? offer.instructions ?? all.toldInstructions,
       more: offer.more,
     }
     parts.set(offer, part)
     return part
+  }
+}
+
+/** The same list for the same connections: it is written once for each era. */
+function onceEach(list: (told: Told) => readonly object[]): (told: Told) => readonly object[] {
+  const made = new Map<Told, readonly object[]>()
+  return (told) => {
+    const known = made.get(told) ?? list(told)
+    made.set(told, known)
+    return known
   }
 }
 

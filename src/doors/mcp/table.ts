@@ -13,6 +13,7 @@ import type {
 import type { z } from 'zod'
 import type { Code, HubError, Reason } from '../../base/errors.ts'
 import type { Caller } from '../../core/access/callers.ts'
+import type { Self } from '../../core/agents/connection.ts'
 
 /** The context of a running tool or resource. `Scope` is read from the URL by the door (agent, project …). */
 export interface CallContext<Scope> {
@@ -20,6 +21,8 @@ export interface CallContext<Scope> {
   readonly scope: Scope
   /** The client's own name and version, where it said so. */
   readonly client: { readonly name: string; readonly version: string } | undefined
+  /** Who the connection says is calling; there for tools that leave arguments to it. */
+  readonly self?: Self | undefined
   /** The name of the client's session, where it has one: newer clients open none. */
   readonly session: string | undefined
   /** Aborted when the client cancels or is gone: nobody reads the answer any more. */
@@ -70,6 +73,8 @@ export interface Tool<Scope, Input extends z.ZodObject = z.ZodObject, Value = un
    * A message given to a check continues the sentence `Argument "x" …`, as in `must not be empty`.
    */
   readonly input: Input
+  /** The arguments that the connection answers, where it can. */
+  readonly own?: Own
   /** Makes other ways of writing the arguments, which are taken but not advertised, into the one that `input` describes. */
   accept?(args: Record<string, unknown>): Record<string, unknown>
   /** The shape of the value; absent for tools that answer formatted text, or contents. */
@@ -91,6 +96,31 @@ export interface Tool<Scope, Input extends z.ZodObject = z.ZodObject, Value = un
   /** It talks with its client while it runs; such a tool is no task. */
   readonly talks?: boolean
   run(input: z.output<Input>, context: CallContext<Scope>): Promise<Value>
+}
+
+/** Which arguments of a tool name its caller, and the caller's own project. */
+export interface Own {
+  readonly agent?: string
+  readonly project?: string
+  /** Stands for the description of the tool where the connection tells both. */
+  readonly description?: string
+}
+
+export interface Tells {
+  readonly agent: boolean
+  readonly project: boolean
+  /** Whether a header or the URL says any of it: arguments have to agree with that. What a key says, each verb asks itself. */
+  readonly aloud: boolean
+}
+
+/** What a connection tells about its caller besides each call (core/agents/connection.ts). */
+export interface Connection<Scope> {
+  /** What is told before the first call: nobody is asked. */
+  tells(context: Pick<CallContext<Scope>, 'caller' | 'scope'>): Tells
+  /** Throws where a credential, the headers and the URL differ. `folder` asks the client for the folder it works in. */
+  self(context: CallContext<Scope>, folder?: () => Promise<string | undefined>): Promise<Self>
+  /** Whether an argument means what the connection says: the project of the caller, or its name. */
+  agrees(context: CallContext<Scope>, self: Self, given: Self): Promise<boolean>
 }
 
 /** The result of a tool that is no value: text, images, sounds and resources, as they are. */
@@ -156,6 +186,7 @@ export interface Offer {
   readonly tools: ReadonlySet<string>
   /** Instructions for a model, if the door's own name tools that are not among these. */
   readonly instructions?: string
+  readonly toldInstructions?: string
   /** The way to be offered the other tools: the end of the error about one of them. */
   readonly more: string
 }
@@ -222,6 +253,12 @@ export interface Door<Scope> {
   readonly title: string
   /** Instructions for a model before its first call; short. */
   readonly instructions: string
+  /** The same for a caller whose connection tells who and where it is. */
+  readonly toldInstructions?: string
+  /** Goes before the instructions: who the caller is, where, and how much it has not read. */
+  greet?(context: CallContext<Scope>): Promise<string | undefined>
+  /** At doors whose tools leave arguments to the connection. */
+  readonly connection?: Connection<Scope>
   // biome-ignore lint/suspicious/noExplicitAny: a table holds tools of every input and value; each row is checked by defineTool
   readonly tools: readonly Tool<Scope, any, any>[]
   readonly resources: readonly Resource<Scope>[]

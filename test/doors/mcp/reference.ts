@@ -14,7 +14,7 @@ function build(): Server {
   const service = createService(fixtureDoor(new World()), engine)
   const capabilities = { tools: {}, resources: { subscribe: true }, prompts: {}, logging: {} }
   const server = new Server(service.serverInfo, { capabilities, instructions: service.door.instructions })
-  server.setRequestHandler('tools/list', () => ({ tools: service.offered({} as never).list() }) as never)
+  server.setRequestHandler('tools/list', () => ({ tools: service.offered({} as never).list('nothing') }) as never)
   server.setRequestHandler('tools/call', ({ params }) => {
     if (params.name === 'echo') {
       const structuredContent = { text: 'x', agent: 'alice', client: 'x 1' }

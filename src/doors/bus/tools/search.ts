@@ -8,7 +8,7 @@ import { defineTool } from '../../mcp/table.ts'
 import { text } from '../../words/fields.ts'
 import { furtherHits, more } from '../../words/lists.ts'
 import { seconds } from '../../words/times.ts'
-import type { BusScope } from '../holder.ts'
+import { type BusScope, projectOf } from '../holder.ts'
 import { messageShape } from '../shapes.ts'
 import { topicId } from './topics.ts'
 
@@ -35,8 +35,9 @@ export function searchTools(hub: Hub) {
     }),
     output: z.object({ hits: z.array(hitShape), count: z.number(), ...more }),
     effect: 'read',
-    async run({ query, topic_id, limit }, { caller, scope }) {
-      const found = await searchTopics(hub, caller, scope.project, { query, topicUid: topic_id, limit })
+    async run({ query, topic_id, limit }, context) {
+      const project = await projectOf(hub, context)
+      const found = await searchTopics(hub, context.caller, project, { query, topicUid: topic_id, limit })
       const hits = found.hits.map((hit) => ({
         message_id: hit.uid,
         topic_id: hit.threadUid,

@@ -76,7 +76,7 @@ export function syncTools(hub: Hub) {
         throw new HubError('INVALID_ARGUMENT', 'Argument "ack_through" goes with auto_advance: false only.', {
           hint: 'Leave ack_through out, or pass auto_advance: false.',
         })
-      const synced = await sync(hub, holderOf(context), topic_id, {
+      const synced = await sync(hub, await holderOf(hub, context), topic_id, {
         outbox: outbox.map(({ content_markdown, message_type, reply_to, metadata, client_message_id }) => ({
           body: content_markdown,
           kind: message_type,
@@ -109,7 +109,7 @@ export function syncTools(hub: Hub) {
     effect: 'write',
     idempotent: true,
     async run({ topic_id, last_seq }, context) {
-      const { name, cursor } = await resetCursor(hub, holderOf(context), topic_id, last_seq)
+      const { name, cursor } = await resetCursor(hub, await holderOf(hub, context), topic_id, last_seq)
       return { topic_id, agent_name: name, cursor: { last_seq: cursor.lastSeq, updated_at: seconds(cursor.updatedAt) } }
     },
   })

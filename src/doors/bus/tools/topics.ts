@@ -17,7 +17,7 @@ import { busName, clientId, metadata, reason, title } from '../../words/fields.t
 import { more } from '../../words/lists.ts'
 import { seconds } from '../../words/times.ts'
 import { peerWords } from '../../words/topics.ts'
-import { type BusScope, holderOf } from '../holder.ts'
+import { type BusScope, holderOf, projectOf } from '../holder.ts'
 import { topicDetailShape, topicShape, toTopicDetail, toTopicShape } from '../shapes.ts'
 
 const tool = defineTool<BusScope>()
@@ -42,8 +42,10 @@ export function topicTools(hub: Hub) {
     }),
     output: topicShape,
     effect: 'write',
-    async run({ name, metadata, mode }, { caller, scope }) {
-      return toTopicShape(await createTopic(hub, caller, scope.project, { name, metadata, mode }))
+    async run({ name, metadata, mode }, context) {
+      return toTopicShape(
+        await createTopic(hub, context.caller, await projectOf(hub, context), { name, metadata, mode }),
+      )
     },
   })
 
@@ -64,8 +66,12 @@ export function topicTools(hub: Hub) {
       next_before: z.string().optional(),
     }),
     effect: 'read',
-    async run({ status, limit, before }, { caller, scope }) {
-      const { topics, hasMore } = await listTopics(hub, caller, scope.project, { status, limit, before })
+    async run({ status, limit, before }, context) {
+      const { topics, hasMore } = await listTopics(hub, context.caller, await projectOf(hub, context), {
+        status,
+        limit,
+        before,
+      })
       return {
         topics: topics.map(toTopicDetail),
         count: topics.length,
@@ -86,8 +92,10 @@ export function topicTools(hub: Hub) {
     }),
     output: topicShape,
     effect: 'read',
-    async run({ name, allow_closed }, { caller, scope }) {
-      return toTopicShape(await resolveTopic(hub, caller, scope.project, { name, allowClosed: allow_closed }))
+    async run({ name, allow_closed }, context) {
+      return toTopicShape(
+        await resolveTopic(hub, context.caller, await projectOf(hub, context), { name, allowClosed: allow_closed }),
+      )
     },
   })
 
@@ -105,8 +113,11 @@ export function topicTools(hub: Hub) {
       .extend({ warnings }),
     effect: 'write',
     idempotent: true,
-    async run({ topic_id, reason }, { caller, scope }) {
-      const { topic, already } = await closeTopic(hub, caller, scope.project, { uid: topic_id, reason })
+    async run({ topic_id, reason }, context) {
+      const { topic, already } = await closeTopic(hub, context.caller, await projectOf(hub, context), {
+        uid: topic_id,
+        reason,
+      })
       const { status, closed_at, close_reason } = toTopicDetail(topic)
       return { topic_id, status, closed_at, close_reason, ...(already && { warnings: [{ code: 'ALREADY_CLOSED' }] }) }
     },
@@ -121,8 +132,8 @@ export function topicTools(hub: Hub) {
     output: topicShape.extend({ warnings }),
     effect: 'write',
     idempotent: true,
-    async run({ topic_id }, { caller, scope }) {
-      const { topic, already } = await reopenTopic(hub, caller, scope.project, topic_id)
+    async run({ topic_id }, context) {
+      const { topic, already } = await reopenTopic(hub, context.caller, await projectOf(hub, context), topic_id)
       return { ...toTopicShape(topic), ...(already && { warnings: [{ code: 'ALREADY_OPEN' }] }) }
     },
   })
@@ -133,6 +144,7 @@ export function topicTools(hub: Hub) {
     description:
       'Join a topic under your name, by topic_id or by name; do this before sync. Keep reclaim_token: it lets you take your name back from a process that still holds it.',
     cluster: 'topics',
+    own: { agent: 'agent_name' },
     input: z.strictObject({
       agent_name: busName.describe('Your name among peers, for example red-squirrel.'),
       topic_id: topicId.optional(),
@@ -145,15 +157,7 @@ export function topicTools(hub: Hub) {
     idempotent: true,
     alwaysLoad: true,
     async run({ agent_name, topic_id, name, allow_closed, reclaim_token }, context) {
-      const { project, agent } = context.scope
-      if (agent !== undefined && agent.toLowerCase() !== agent_name.toLowerCase())
-        throw new HubError(
-          'INVALID_ARGUMENT',
-          `Argument "agent_name" must be ${JSON.stringify(agent)}, as the URL says.`,
-          {
-            hint: 'Leave ?agent= out of the URL, or join under that name.',
-          },
-        )
+      const project = await projectOf(hub, context)
       if ((topic_id === undefined) === (name === undefined))
         throw new HubError('INVALID_ARGUMENT', 'Pass exactly one of "topic_id" and "name".', {
           hint: 'topic_list shows both.',
@@ -162,7 +166,7 @@ export function topicTools(hub: Hub) {
         topic_id === undefined
           ? await resolveTopic(hub, context.caller, project, { name: name ?? '', allowClosed: allow_closed })
           : await needTopic(hub, context.caller, project, topic_id)
-      const joined = await join(hub, holderOf(context), { topic, name: agent_name, token: reclaim_token })
+      const joined = await join(hub, await holderOf(hub, context), { topic, name: agent_name, token: reclaim_token })
       return { ...toTopicShape(joined.topic), agent_name: joined.name, reclaim_token: joined.reclaimToken }
     },
   })
@@ -189,8 +193,8 @@ export function topicTools(hub: Hub) {
       ...more,
     }),
     effect: 'read',
-    async run({ topic_id, window_seconds, limit }, { caller, scope }) {
-      const { now, peers, hasMore } = await listPresent(hub, caller, scope.project, {
+    async run({ topic_id, window_seconds, limit }, context) {
+      const { now, peers, hasMore } = await listPresent(hub, context.caller, await projectOf(hub, context), {
         uid: topic_id,
         windowMs: window_seconds * 1000,
         limit,

@@ -28,6 +28,7 @@ export function contactTools(hub: Hub) {
     description:
       'Ask an agent for permission to message it, also in another project. It gets a message about that and answers with respond_contact.',
     cluster,
+    own: { agent: 'from_agent', project: 'project_key' },
     input: z.strictObject({
       project_key: projectKey,
       from_agent: name.describe('You.'),
@@ -52,6 +53,7 @@ export function contactTools(hub: Hub) {
     description:
       'Accept or deny a contact request. Accepted contact holds both ways until it expires; a denial holds until you accept.',
     cluster,
+    own: { agent: 'to_agent', project: 'project_key' },
     input: z.strictObject({
       project_key: projectKey,
       to_agent: name.describe('You.'),
@@ -75,6 +77,7 @@ export function contactTools(hub: Hub) {
     title: 'List contacts',
     description: 'List your contacts and the requests from and to you: pending, approved, denied or expired.',
     cluster,
+    own: { agent: 'agent_name', project: 'project_key' },
     input: z.strictObject({
       project_key: projectKey,
       agent_name: name,
@@ -99,6 +102,7 @@ export function contactTools(hub: Hub) {
     description:
       'Set who may message you: open (anybody), auto (agents of your project; others ask first), contacts_only (all others ask first), block_all (nobody).',
     cluster,
+    own: { agent: 'agent_name', project: 'project_key' },
     input: z.strictObject({ project_key: projectKey, agent_name: name, policy: z.enum(contactPolicies) }),
     output: profileShape,
     effect: 'write',

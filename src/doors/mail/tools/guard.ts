@@ -18,6 +18,7 @@ export function guardTools(hub: Hub, { guards }: About) {
     description:
       'Add a Git hook to a local checkout that stops commits of files others reserved. Commit with AGENT_NAME set.',
     cluster,
+    own: { project: 'project_key' },
     input: z.strictObject({ project_key: projectKey, code_repo_path: repository }),
     output: z.object({ hook: z.string() }),
     effect: 'write',

@@ -33,13 +33,14 @@ export function identityTools(hub: Hub) {
       title: 'Ensure project',
       description: 'Create the project of a repository, or find it if it exists.',
       cluster,
+      own: { project: 'human_key' },
       input: z.strictObject({ human_key: humanKey }),
       output: projectShape,
       effect: 'write',
       idempotent: true,
-      async run({ human_key }, { caller }) {
+      async run({ human_key }, { caller, self }) {
         const { place, note } = await openProject(hub, caller, human_key)
-        return toPlaced(place, note)
+        return toPlaced(place, self?.note ?? note)
       },
     }),
 
@@ -49,6 +50,11 @@ export function identityTools(hub: Hub) {
       description:
         'Register as an agent of the project: the existing one of this name, or a new one. Use the name in the answer from then on.',
       cluster,
+      own: {
+        agent: 'name',
+        project: 'project_key',
+        description: 'Register as an agent of the project, under the name that your connection gives you.',
+      },
       input: z.strictObject({
         project_key: projectKey,
         program,
@@ -62,9 +68,8 @@ export function identityTools(hub: Hub) {
       output: profileShape,
       effect: 'write',
       async run({ project_key: project, name, ...given }, context) {
-        return toRegistered(
-          await register(hub, context.caller, { ...introduction(context, { project, ...given }), name }),
-        )
+        const newcomer = { ...introduction(context, { project, ...given }), name }
+        return toRegistered(await register(hub, context.caller, newcomer), context)
       },
     }),
 
@@ -73,6 +78,7 @@ export function identityTools(hub: Hub) {
       title: 'Create agent identity',
       description: 'Register as a new agent of the project, never as an existing one.',
       cluster,
+      own: { project: 'project_key' },
       input: z.strictObject({
         project_key: projectKey,
         program,
@@ -84,9 +90,8 @@ export function identityTools(hub: Hub) {
       output: profileShape,
       effect: 'write',
       async run({ project_key: project, name_hint: hint, ...given }, context) {
-        return toRegistered(
-          await createIdentity(hub, context.caller, { ...introduction(context, { project, ...given }), hint }),
-        )
+        const newcomer = { ...introduction(context, { project, ...given }), hint }
+        return toRegistered(await createIdentity(hub, context.caller, newcomer), context)
       },
     }),
 
@@ -95,6 +100,7 @@ export function identityTools(hub: Hub) {
       title: 'Who is',
       description: 'The profile of an agent: program, model, task, last activity, unread mail, contact policy.',
       cluster,
+      own: { project: 'project_key' },
       input: z.strictObject({
         project_key: projectKey,
         agent_name: name.describe('The agent.'),
@@ -117,6 +123,7 @@ export function identityTools(hub: Hub) {
       title: 'List agents',
       description: 'List the agents of a project, the latest active first.',
       cluster,
+      own: { project: 'project_key' },
       input: z.strictObject({
         project_key: projectKey,
         active_within_seconds: z.number().positive().optional().describe('Only those active within this time.'),

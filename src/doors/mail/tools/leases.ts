@@ -40,6 +40,7 @@ export function leaseTools(hub: Hub) {
     description:
       'Reserve the files you are about to edit. Granted even if others hold them: talk to the holders that conflicts lists.',
     cluster,
+    own: { agent: 'agent_name', project: 'project_key' },
     input: z.strictObject({
       project_key: projectKey,
       agent_name: name,
@@ -68,6 +69,7 @@ export function leaseTools(hub: Hub) {
     title: 'Release files',
     description: 'End your file reservations: those you name by pattern or id; all if you name none.',
     cluster,
+    own: { agent: 'agent_name', project: 'project_key' },
     input: z.strictObject({ project_key: projectKey, agent_name: name, ...chosen }),
     output: z.object({
       released: z.int(),
@@ -89,6 +91,7 @@ export function leaseTools(hub: Hub) {
     title: 'Keep files for longer',
     description: 'Add time to your active file reservations: those you name by pattern or id; all if you name none.',
     cluster,
+    own: { agent: 'agent_name', project: 'project_key' },
     input: z.strictObject({
       project_key: projectKey,
       agent_name: name,

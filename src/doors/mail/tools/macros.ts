@@ -8,10 +8,12 @@ import type { ThreadSummary } from '../../../core/threads/summaries.ts'
 import { modelPattern } from '../../../llm/llm.ts'
 import { defineTool } from '../../mcp/table.ts'
 import { body, reason, threadKey, title } from '../../words/fields.ts'
+import { greeting } from '../../words/greeting.ts'
 import { toPlaced, toProject } from '../../words/profiles.ts'
 import { iso } from '../../words/times.ts'
 import { reachIn } from '../calls.ts'
 import { aliases } from '../clusters.ts'
+import { steps } from '../connection.ts'
 import { linkShape, toLink } from '../contact-shapes.ts'
 import { acting, humanKey, name, otherAgent, projectKey } from '../fields.ts'
 import { toReserved } from '../lease-shapes.ts'
@@ -71,6 +73,12 @@ export function macroTools(hub: Hub) {
     description:
       'Begin work in a project: creates it if it is new, registers you, reserves files if you name some, and shows your inbox (without texts) and who else is active. Then use agent.name as your name and human_key as project_key.',
     cluster,
+    own: {
+      agent: 'agent_name',
+      project: 'human_key',
+      description:
+        'Begin work: registers you, reserves files if you name some, and shows your inbox (without texts) and who else is active.',
+    },
     input: z.strictObject({
       human_key: humanKey,
       program,
@@ -83,6 +91,7 @@ export function macroTools(hub: Hub) {
       inbox_limit: inboxLimit.default(usualInbox),
     }),
     output: z.object({
+      whoami: z.string(),
       project: projectShape,
       agent: profileShape,
       file_reservations: reserved,
@@ -100,9 +109,11 @@ export function macroTools(hub: Hub) {
         ttlMs: input.file_reservation_ttl_seconds * 1000,
       }
       const started = await startWork(hub, context.caller, { newcomer, wanted, inbox: { limit: inbox_limit } })
+      const { name, unread } = started.registered.profile
       return {
-        project: toPlaced(started.project, started.note),
-        agent: toRegistered(started.registered),
+        whoami: greeting({ name, project: started.project.key, is: 'there', unread }, steps),
+        project: toPlaced(started.project, context.self?.note ?? started.note),
+        agent: toRegistered(started.registered, context),
         file_reservations: toReserved(started.reserved),
         ...toInbox(started.inbox, { inbox_limit }),
         active_agents: started.others.map(toActive),
@@ -115,6 +126,7 @@ export function macroTools(hub: Hub) {
     title: 'Prepare for a thread',
     description: 'Join a thread that went on without you: registers you, summarizes the thread, shows your inbox.',
     cluster,
+    own: { agent: 'agent_name', project: 'project_key' },
     input: z
       .strictObject({
         project_key: projectKey,
@@ -154,7 +166,7 @@ export function macroTools(hub: Hub) {
       })
       return {
         project: toProject(prepared.project),
-        agent: toRegistered(prepared.registered),
+        agent: toRegistered(prepared.registered, context),
         thread: toThread(prepared.thread),
         ...toInbox(prepared.inbox, input),
       }
@@ -167,6 +179,7 @@ export function macroTools(hub: Hub) {
     description:
       'Reserve files for a focused edit. auto_release only looks for conflicts: new reservations are released at once.',
     cluster,
+    own: { agent: 'agent_name', project: 'project_key' },
     input: z.strictObject({
       project_key: projectKey,
       agent_name: name,
@@ -200,6 +213,7 @@ export function macroTools(hub: Hub) {
     description:
       'Ask an agent for permission to message it, also in another project. The welcome message is sent once there is contact.',
     cluster,
+    own: { agent: 'requester', project: 'project_key' },
     input: z
       .strictObject({
         project_key: projectKey,

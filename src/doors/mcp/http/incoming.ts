@@ -132,6 +132,7 @@ export function takeNotification(
   { method, params }: JSONRPCNotification,
 ): void {
   if (method === 'notifications/cancelled') session?.conversation.cancel(params?.requestId as RequestId)
+  if (method === 'notifications/roots/list_changed' && session !== undefined) session.conversation.folder = undefined
 }
 
 const accept = (reply: FastifyReply): void => void reply.code(202).send()

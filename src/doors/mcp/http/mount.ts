@@ -7,12 +7,15 @@ import { Refusal, rpcCodes } from '../protocol/refusal.ts'
 import type { Service } from '../protocol/service.ts'
 import type { Session } from '../protocol/sessions.ts'
 import { SessionUpdates, updatesFor } from '../protocol/updates.ts'
+import { nameIn } from './naming.ts'
 
 /** The scope that a door reads from the URL. `key` names the path in one spelling: sessions are bound to it. */
 export type ReadScope<Scope> = (
   params: Readonly<Record<string, string>>,
   query: Readonly<Record<string, string | string[] | undefined>>,
   caller: Caller,
+  /** How errors call the place where the query parameter `agent` stands: it may be a header. */
+  called: string,
 ) => { readonly scope: Scope; readonly key: string }
 
 export interface Mount<Scope> {
@@ -30,11 +33,10 @@ export interface RequestContext<Scope> {
   readonly address: string
 }
 
-export function requestContextOf<Scope>(
-  { scope }: Mount<Scope>,
-  { params, query, caller, raw }: FastifyRequest,
-): RequestContext<Scope> {
-  const read = scope(params as Record<string, string>, query as Record<string, string>, caller)
+export function requestContextOf<Scope>({ scope }: Mount<Scope>, request: FastifyRequest): RequestContext<Scope> {
+  const { params, caller, headers, raw } = request
+  const { query, called } = nameIn(headers, request.query as Record<string, string>)
+  const read = scope(params as Record<string, string>, query, caller, called)
   return { caller, scope: read.scope, key: read.key, address: raw.socket.remoteAddress ?? '' }
 }
 

@@ -12,16 +12,19 @@ export type Result = { readonly ok: true; readonly value: unknown } | { readonly
 interface Call<Scope> {
   readonly service: Service<Scope>
   readonly row: ToolRow<Scope>
-  /** As the client wrote them; absent or null is none. */
+  /** As the client wrote them, with what the connection tells; absent or null is none. */
   readonly args: unknown
+  /** The reason that the arguments do not agree with the connection. */
+  readonly fault?: HubError | undefined
   readonly exchange: Exchange<Scope>
 }
 
-export async function runTool<Scope>({ service, row, args, exchange }: Call<Scope>): Promise<Result> {
+export async function runTool<Scope>({ service, row, args, fault, exchange }: Call<Scope>): Promise<Result> {
   const { clock, log } = service.engine
   const [at, started] = [clock.now(), clock.monotonic()]
   let result: Result
   try {
+    if (fault !== undefined) throw fault
     result = { ok: true, value: await row.tool.run(readArguments(row.tool, args), exchange) }
   } catch (thrown) {
     // The client is asked first, or cannot be asked: no result of the tool. It is counted when there is one.

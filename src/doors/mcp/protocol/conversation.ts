@@ -6,6 +6,8 @@ export class Conversation {
   readonly calls = new Map<RequestId, { lose(): unknown }>()
   /** The questions to the client that wait for an answer. */
   readonly asked = new Map<RequestId, (answer: JSONRPCResponse) => void>()
+  /** The folder that the client works in, once it was asked for. */
+  folder: Promise<string | undefined> | undefined
   /** Absent until the client follows something, or opens a stream. */
   updates: SessionUpdates | undefined
   /** Writes to the client besides its requests, if it reads; absent where there is no way. */

@@ -18,10 +18,10 @@ export interface Era<Scope> {
 
 export type Eras<Scope> = Readonly<Record<EraName, Era<Scope>>>
 
-/** Results that clients may keep (SEP-2549). Zero: ask again; the lists are the same for everybody at one URL, what is read is not. */
+/** Results that clients may keep (SEP-2549). Zero: ask again. Tools and greeting depend on who asks, and so does what is read. */
 const cache: Readonly<Record<string, Json>> = {
-  'server/discover': { ttlMs: 0, cacheScope: 'public' },
-  'tools/list': { ttlMs: 0, cacheScope: 'public' },
+  'server/discover': { ttlMs: 0, cacheScope: 'private' },
+  'tools/list': { ttlMs: 0, cacheScope: 'private' },
   'prompts/list': { ttlMs: 0, cacheScope: 'public' },
   'resources/list': { ttlMs: 0, cacheScope: 'public' },
   'resources/templates/list': { ttlMs: 0, cacheScope: 'public' },

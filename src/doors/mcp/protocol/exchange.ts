@@ -2,6 +2,7 @@
 import type { RequestId } from '@modelcontextprotocol/server'
 import { afterTurns } from '../../../base/clock.ts'
 import type { Caller } from '../../../core/access/callers.ts'
+import type { Self } from '../../../core/agents/connection.ts'
 import type { CallContext, Dialogue } from '../table.ts'
 import type { Conversation } from './conversation.ts'
 import type { Ability } from './dialogue.ts'
@@ -38,6 +39,7 @@ export abstract class Exchange<Scope> implements CallContext<Scope> {
   /** Answered, cancelled or gone: nothing is written after it. */
   over = false
   dialogue: Dialogue | undefined
+  self: Self | undefined
   /** Whether the client speaks JSON-RPC and no more of the protocol: it opened no session and takes no events. */
   readonly plain: boolean = false
   readonly id: RequestId | null

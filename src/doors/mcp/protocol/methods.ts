@@ -4,6 +4,7 @@ import { limits } from '../../../base/limits.ts'
 import { abilitiesIn } from './dialogue.ts'
 import type { Era } from './eras.ts'
 import type { Exchange } from './exchange.ts'
+import { instructionsFor } from './greeting.ts'
 import type { Json } from './json.ts'
 import { getPrompt } from './prompts.ts'
 import { complete, listResources, readResource } from './resources.ts'
@@ -31,7 +32,7 @@ function sharedMethods<Scope>(service: Service<Scope>): Methods<Scope> {
     'tools/call': (incoming) => callTool(service, incoming),
     'tools/list':
       service.door.moreTools === undefined
-        ? fixed('tools', ({ scope }) => service.offered(scope).list())
+        ? fixed('tools', service.listed)
         : encoded((incoming) => listTools(service, incoming)),
     'resources/list':
       service.door.listResources === undefined
@@ -48,7 +49,7 @@ function sharedMethods<Scope>(service: Service<Scope>): Methods<Scope> {
 export function legacyMethods<Scope>(service: Service<Scope>): Methods<Scope> {
   return {
     ...sharedMethods(service),
-    initialize: encoded(({ params, exchange }) => {
+    initialize: encoded(async ({ params, exchange }) => {
       if (!isSpecType.InitializeRequestParams(params))
         throw invalid('initialize needs protocolVersion, capabilities and clientInfo.')
       const { name, version } = params.clientInfo
@@ -58,7 +59,7 @@ export function legacyMethods<Scope>(service: Service<Scope>): Methods<Scope> {
         protocolVersion: known ? params.protocolVersion : legacyVersions[0],
         capabilities: { ...capabilities(service), logging: {}, ...(takesTasks(service) && { tasks: taskCapability }) },
         serverInfo: service.serverInfo,
-        instructions: service.offered(exchange.scope).instructions,
+        instructions: await instructionsFor(service, exchange),
       }
     }),
     ping: encoded(() => ({})),
@@ -77,10 +78,10 @@ export function legacyMethods<Scope>(service: Service<Scope>): Methods<Scope> {
 export function modernMethods<Scope>(service: Service<Scope>): Methods<Scope> {
   return {
     ...sharedMethods(service),
-    'server/discover': encoded(({ exchange }) => ({
+    'server/discover': encoded(async ({ exchange }) => ({
       supportedVersions: modernVersions,
       capabilities: { ...capabilities(service), ...(takesTasks(service) && { extensions: { [extension]: {} } }) },
-      instructions: service.offered(exchange.scope).instructions,
+      instructions: await instructionsFor(service, exchange),
     })),
     'subscriptions/listen': encoded((incoming) => listen(service, incoming)),
     ...encodedAll(modernTaskMethods(service)),
@@ -89,7 +90,8 @@ export function modernMethods<Scope>(service: Service<Scope>): Methods<Scope> {
 
 /** Whether anything here asks its client; a session need not remember what a client can be asked, else. */
 const talks = <Scope>({ door }: Service<Scope>): boolean =>
-  door.tools.some((tool) => tool.talks) || door.prompts?.some((prompt) => prompt.talks) === true
+  door.tools.some((tool) => tool.talks || tool.own?.project !== undefined) ||
+  door.prompts?.some((prompt) => prompt.talks) === true
 
 /** `listChanged` is nowhere: the tables of a door do not change while it is served. */
 const capabilities = <Scope>({ door }: Service<Scope>): Json => ({
@@ -119,11 +121,12 @@ const encodedAll = <Scope>(answers: Readonly<Record<string, (incoming: Incoming<
 const taskCapability = { list: {}, cancel: {}, requests: { tools: { call: {} } } }
 
 /** A list that never changes is written once for each era: 2 instead of 20 µs for the tools of a large door. */
-function fixed<Scope>(key: string, listFor: (exchange: Exchange<Scope>) => readonly object[]): Handler<Scope> {
+function fixed<Scope>(key: string, listFor: (incoming: Incoming<Scope>) => readonly object[]): Handler<Scope> {
   const texts = new Map<Era<Scope>, Map<readonly object[], string>>()
-  return ({ message, params, exchange, era }) => {
+  return (incoming) => {
+    const { message, params, era } = incoming
     if (params.cursor !== undefined && typeof params.cursor !== 'string') throw invalid('The cursor must be a string.')
-    const list = listFor(exchange)
+    const list = listFor(incoming)
     const written = texts.get(era) ?? new Map<readonly object[], string>()
     const text = written.get(list) ?? era.encode(message.method, { [key]: list })
     texts.set(era, written.set(list, text))

@@ -1,12 +1,13 @@
 /** A door made ready to be served: looked up by name, its lists derived once, its counters bound. */
 import { asHubError, HubError } from '../../../base/errors.ts'
-import { once } from '../../../base/once.ts'
 import { createOfferings, type Offering } from '../offers.ts'
 import { brief, inputSchema, outputSchema, shallow } from '../schema.ts'
 import { type Door, hintOf, type Reach, type Resource, type Tool } from '../table.ts'
 import { isTemplate, parseTemplate, type UriTemplate } from '../uri.ts'
 import { type Ended, openAccount } from './accounts.ts'
 import type { Engine } from './engine.ts'
+import type { Incoming } from './methods.ts'
+import { type Told, toldIn, untold } from './told.ts'
 
 export interface Service<Scope> {
   readonly door: Door<Scope>
@@ -14,6 +15,8 @@ export interface Service<Scope> {
   /** Every tool, offered or not. */
   readonly tools: ReadonlyMap<string, ToolRow<Scope>>
   offered(scope: Scope): Offering<Scope>
+  /** The answer of `tools/list`: without the arguments that the connection tells. */
+  listed(incoming: Incoming<Scope>): readonly object[]
   readonly resources: readonly ResourceRow<Scope>[]
   readonly serverInfo: { readonly name: string; readonly title: string; readonly version: string }
   /** The answers of `resources/list` and its siblings, as long as the process lives. */
@@ -39,7 +42,7 @@ export interface ResourceRow<Scope> {
 
 export function createService<Scope>(door: Door<Scope>, engine: Engine): Service<Scope> {
   const tools = new Map(door.tools.map((tool) => [tool.name, { tool, ended: openAccount(door, tool, engine) }]))
-  const list = once(() => door.tools.map((tool) => advertise(tool, door.terse)))
+  const list = (told: Told) => door.tools.map((tool) => untold(advertise(tool, door.terse), tool.own, told))
   const listed = (wanted: boolean) => door.resources.filter((resource) => isTemplate(resource.uri) === wanted)
   const offered = createOfferings(door, tools, list)
   return {
@@ -47,6 +50,7 @@ export function createService<Scope>(door: Door<Scope>, engine: Engine): Service
     engine,
     tools,
     offered,
+    listed: (incoming) => offered(incoming.exchange.scope).list(toldIn(door, incoming)),
     resources: door.resources.map((resource) => ({ resource, template: parseTemplate(resource.uri) })),
     serverInfo: { name: `parley-${door.name}`, title: door.title, version: engine.version },
     lists: {
@@ -79,7 +83,7 @@ function withHint<Scope>({ hints }: Door<Scope>, error: HubError, reach: Reach):
   return new HubError(code, message, { hint, reason, cause })
 }
 
-export function advertise<Scope>(tool: Tool<Scope>, terse = false): object {
+export function advertise<Scope>(tool: Tool<Scope>, terse = false) {
   const { name, title, description, effect, destructive = false, idempotent = false, alwaysLoad } = tool
   return {
     name,

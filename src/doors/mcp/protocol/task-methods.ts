@@ -83,6 +83,7 @@ export async function startTask<Scope>(
   service: Service<Scope>,
   { params, exchange, era, message }: Incoming<Scope>,
   { tool }: ToolRow<Scope>,
+  args: unknown = params.arguments,
 ): Promise<string | undefined> {
   const { tasks } = service.engine
   const legacy = era.name === 'legacy'
@@ -92,7 +93,7 @@ export async function startTask<Scope>(
     if (!legacy) return undefined
     throw new ProtocolError(ProtocolErrorCode.MethodNotFound, `${tool.name} does not run as a task.`)
   }
-  const input = inputOf(tool, params.arguments)
+  const input = inputOf(tool, args)
   // Wrong arguments are answered at once; so is a call that does not wait, in the era in which the server decides.
   if (input === undefined || (!legacy && !tool.task(input))) return undefined
   const { conversation } = exchange
@@ -103,7 +104,7 @@ export async function startTask<Scope>(
       waiter: waiterOf(exchange),
       door: service.door.name,
       tool: tool.name,
-      args: JSON.stringify(params.arguments ?? {}),
+      args: JSON.stringify(args ?? {}),
       scope: JSON.stringify(exchange.scope),
       ttlMs: ttlOf(legacy ? (params.task as Json).ttl : undefined),
     },

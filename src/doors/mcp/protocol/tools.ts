@@ -1,5 +1,6 @@
 /** `tools/call`: finds the tool, runs it, and writes its result so that text and structure cannot differ. */
 import type { ProgressToken } from '@modelcontextprotocol/server'
+import { HubError } from '../../../base/errors.ts'
 import { unknownTool } from '../offers.ts'
 import { Contents } from '../table.ts'
 import { openAccount } from './accounts.ts'
@@ -9,12 +10,13 @@ import type { Exchange } from './exchange.ts'
 import type { Json } from './json.ts'
 import { sendNote } from './logging.ts'
 import { type Incoming, invalid } from './methods.ts'
+import { fillOwn } from './own.ts'
 import type { Service, ToolRow } from './service.ts'
 import { startTask } from './task-methods.ts'
 
 export async function callTool<Scope>(service: Service<Scope>, incoming: Incoming<Scope>): Promise<string> {
   const { params, exchange, era } = incoming
-  const { name, arguments: args, _meta: meta } = params
+  const { name, _meta: meta } = params
   if (typeof name !== 'string') throw invalid('tools/call needs the name of a tool.')
   const offered = service.offered(exchange.scope)
   const row = offered.tools.get(name) ?? (await findMore(service, exchange, name))
@@ -23,11 +25,12 @@ export async function callTool<Scope>(service: Service<Scope>, incoming: Incomin
     throw invalid(`${message} ${hint}`)
   }
   if (row.tool.talks) exchange.dialogue = openDialogue(service, incoming)
-  const task = await startTask(service, incoming, row)
+  const { args, fault } = row.tool.own === undefined ? { args: params.arguments } : await filled(service, incoming, row)
+  const task = fault === undefined ? await startTask(service, incoming, row, args) : undefined
   if (task !== undefined) return task
   const token = (meta as Json | undefined)?.progressToken as ProgressToken | undefined
   const stop = token === undefined ? undefined : startProgress(service, token, exchange)
-  const result = await runTool({ service, row, args, exchange })
+  const result = await runTool({ service, row, args, fault, exchange })
   stop?.()
   // A client that asks for it is told of its own call, without anything that was written (hub.logging.calls).
   if (service.door.logger !== undefined)
@@ -39,6 +42,20 @@ export async function callTool<Scope>(service: Service<Scope>, incoming: Incomin
   return `{"content":[{"type":"text","text":${JSON.stringify(text)}}]${structured ? `,"structuredContent":${text}` : ''}${
     result.ok ? '' : ',"isError":true'
   }${structured && exchange.plain ? fieldsOf(text, result.ok ? result.value : undefined) : ''}${era.tail}`
+}
+
+/** A connection and arguments that disagree are an error of the tool: the model reads it. */
+async function filled<Scope>(
+  service: Service<Scope>,
+  incoming: Incoming<Scope>,
+  row: ToolRow<Scope>,
+): Promise<{ args: unknown; fault?: HubError }> {
+  try {
+    return { args: await fillOwn(service, incoming, row) }
+  } catch (error) {
+    if (error instanceof HubError) return { args: incoming.params.arguments, fault: error }
+    throw error
+  }
 }
 
 /** Scripts that know nothing of the protocol look for the fields of a result beside its content (all.plain.fields). */
@@ -57,12 +74,9 @@ function withoutOwn(text: string): string {
 }
 
 /** The tools of the table, and those that this caller is offered besides. */
-export async function listTools<Scope>(
-  { door, offered }: Service<Scope>,
-  { exchange }: Incoming<Scope>,
-): Promise<Json> {
-  const more = (await door.moreTools?.(exchange)) ?? []
-  return { tools: [...offered(exchange.scope).list(), ...more.flatMap(({ listed }) => listed ?? [])] }
+export async function listTools<Scope>({ door, listed }: Service<Scope>, incoming: Incoming<Scope>): Promise<Json> {
+  const more = (await door.moreTools?.(incoming.exchange)) ?? []
+  return { tools: [...listed(incoming), ...more.flatMap(({ listed }) => listed ?? [])] }
 }
 
 /** Counted together: others choose their names, and a counter is kept for ever. */

@@ -1,0 +1,47 @@
+/** The name that a client gives itself beside its credentials: by the header X-Parley-Agent, which counts where ?agent= does. */
+import type { FastifyRequest } from 'fastify'
+import { HubError } from '../../../base/errors.ts'
+import { nameKey } from '../../../base/names.ts'
+import { echo } from '../../../base/text.ts'
+
+type Query = Readonly<Record<string, string | string[] | undefined>>
+
+export const headerName = 'The header X-Parley-Agent'
+const queryName = 'The query parameter "agent"'
+
+/** The query with the name of the header in it, and how errors call the place where the name stands. */
+export function nameIn(headers: FastifyRequest['headers'], query: Query): { query: Query; called: string } {
+  const header = headers['x-parley-agent']
+  // Clients send an empty one for a variable that is not set.
+  if (header === undefined || header === '') return { query, called: queryName }
+  const name = String(header).trim()
+  if (/[${]/.test(name)) throw unfilled(name)
+  if (!/^[\x20-\x7e]*$/.test(name))
+    throw new HubError('INVALID_ARGUMENT', `${headerName} must have letters of ASCII only.`, {
+      hint: 'Name yourself by ?agent= on the URL, percent-encoded: clients write other letters into a header in several ways.',
+    })
+  const { agent } = query
+  if (agent !== undefined && (typeof agent !== 'string' || nameKey(agent.trim()) !== nameKey(name)))
+    throw new HubError(
+      'INVALID_ARGUMENT',
+      `${headerName} says ${JSON.stringify(echo(name))}, and ?agent= on the URL says ${JSON.stringify(echo(String(agent)))}.`,
+      { hint: "Take one of the two out of your client's settings; which of them is you is not for Parley to say." },
+    )
+  return { query: agent === undefined ? { ...query, agent: name } : query, called: headerName }
+}
+
+/** A variable that the client did not fill in; each client writes variables in its own way. */
+function unfilled(value: string): HubError {
+  const [, variable = 'AGENT_NAME', usual] = /([A-Za-z_]\w*)(:-[^}]*)?\}?$/.exec(value.replace('{env:', '{')) ?? []
+  const line =
+    usual === undefined && value.startsWith('$')
+      ? `In the settings of Claude Code and Gemini CLI write "X-Parley-Agent": "\${${variable}:-}", and start the client with ${variable} set.`
+      : 'Your client knows no such variable there: write the name itself, as in "X-Parley-Agent": "GreenCastle".'
+  return new HubError(
+    'INVALID_ARGUMENT',
+    `${headerName} is ${JSON.stringify(echo(value))}: your client has not filled in the variable.`,
+    {
+      hint: `${line} OpenCode writes "{env:${variable}}", Codex env_http_headers = { X-Parley-Agent = "${variable}" }.`,
+    },
+  )
+}

@@ -1,0 +1,67 @@
+/** Fills in the arguments that the connection answers: who calls, and in which project (identity.arguments.filled). */
+import { HubError } from '../../../base/errors.ts'
+import { echo } from '../../../base/text.ts'
+import type { Self } from '../../../core/agents/connection.ts'
+import type { CallContext, Connection, Own } from '../table.ts'
+import { folderOf } from './folder.ts'
+import { isRecord, type Json } from './json.ts'
+import type { Incoming } from './methods.ts'
+import type { Service, ToolRow } from './service.ts'
+
+/** The arguments as the tool reads them. A call that names itself, on a connection that tells nothing, is left as it is. */
+export async function fillOwn<Scope>(
+  service: Service<Scope>,
+  incoming: Incoming<Scope>,
+  { tool }: ToolRow<Scope>,
+): Promise<unknown> {
+  const { connection } = service.door
+  const { exchange, params } = incoming
+  const { own } = tool
+  const args = params.arguments ?? {}
+  if (own === undefined || connection === undefined || !isRecord(args)) return params.arguments
+  const given = tool.accept === undefined ? args : tool.accept(args)
+  const { agent, project, aloud } = connection.tells(exchange)
+  const lacks = (argument: string | undefined) => argument !== undefined && (given[argument] ?? null) === null
+  if (!aloud && !lacks(own.project) && !(agent && lacks(own.agent))) return params.arguments
+  const folder = lacks(own.project) && !project ? () => folderOf(service, incoming) : undefined
+  const self = await connection.self(exchange, folder)
+  exchange.self = self
+  if (aloud) await compare({ connection, context: exchange, self, own, given })
+  return {
+    ...given,
+    ...(own.agent !== undefined && lacks(own.agent) && self.name !== undefined && { [own.agent]: self.name }),
+    ...(own.project !== undefined &&
+      lacks(own.project) &&
+      self.project !== undefined && { [own.project]: self.project }),
+  }
+}
+
+interface Comparing<Scope> {
+  readonly connection: Connection<Scope>
+  readonly context: CallContext<Scope>
+  readonly self: Self
+  readonly own: Own
+  readonly given: Json
+}
+
+/** What is given all the same must agree: to act as somebody else is a mistake, of the call or of the settings. */
+async function compare<Scope>({ connection, context, self, own, given }: Comparing<Scope>): Promise<void> {
+  for (const part of ['project', 'agent'] as const) {
+    const [argument, told] = [own[part], part === 'agent' ? self.name : self.project]
+    const value = argument === undefined ? undefined : given[argument]
+    if (argument === undefined || told === undefined || typeof value !== 'string') continue
+    const as = part === 'agent' ? { name: value } : { project: value }
+    if (await connection.agrees(context, self, as)) continue
+    const shown = [value, told].map((text) => JSON.stringify(echo(text)))
+    throw new HubError(
+      'INVALID_ARGUMENT',
+      `Argument "${argument}" is ${shown[0]}, but your connection says ${shown[1]}.`,
+      { hint: `Leave ${argument} out: the connection decides. If it is wrong, mend ${mendable[part]}.` },
+    )
+  }
+}
+
+const mendable = {
+  agent: 'the header X-Parley-Agent, ?agent= on the URL, or the key that your client sends',
+  project: '?project= on the URL, or the key that your client sends',
+} as const
