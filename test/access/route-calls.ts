@@ -103,7 +103,7 @@ export const pageCalls: DoorCall[] = [
   page('/mail/:project/activity', 'readActivity'),
 ]
 
-/** What people's commands ask of a server; with the operator's token a person asks. */
+/** The requests of people's commands to a server; with the operator's token a person asks. */
 const people = (
   method: 'GET' | 'POST',
   name: string,

@@ -23,7 +23,7 @@ interface Opening {
   readonly request: FastifyRequest
   readonly reply: FastifyReply
   readonly caller: Caller
-  /** What it throws before it tells anything is an answer, and no stream. The returned function ends it. */
+  /** An error before its first event is an answer, and no stream. The returned function ends it. */
   begin(tell: Tell): Promise<() => void>
 }
 

@@ -1,4 +1,4 @@
-/** What people ask for at the command line, and the documents that answer: alike by the store on this machine and by a server. */
+/** The questions of people at the command line, and the documents that answer: alike by the store on this machine and by a server. */
 
 import type { toMessage, toRecipient } from './page-mail.ts'
 import type { toProfile as toAgent } from './profiles.ts'
@@ -26,7 +26,7 @@ export interface InboxWish extends ListWish {
   readonly unread?: boolean | undefined
   /** Of all mail, only that of this sender. */
   readonly from?: string | undefined
-  /** What the agent has sent, instead. */
+  /** The mail that the agent has sent, instead of its inbox. */
   readonly sent?: boolean | undefined
 }
 

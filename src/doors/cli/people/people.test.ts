@@ -39,7 +39,7 @@ const desks = {
 }
 
 eachEngine('People', (openDatabase, dialect) => {
-  // What differs between the engines stands behind the desk of the store.
+  // The engines differ only behind the desk of the store.
   for (const [way, desk] of Object.entries(desks))
     if (dialect === 'sqlite' || desk === desks['by the store'])
       describe(way, () => {
