@@ -1,4 +1,4 @@
-/** What `parley connect` adds to a call: the same `check_mail` by it and directly, in turns, and what it takes to be there. */
+/** The cost of `parley connect`: the same `check_mail` by it and directly, in turns, and its memory and start. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'

@@ -37,10 +37,10 @@ const [program, serve, bus] = [source('app/program.ts'), source('app/serve.ts'),
 /** Each client of an agent keeps one of these running. */
 const connect = source('app/connect.ts')
 
-/** What people's commands load beside the store, and the server loads too. */
+/** Code that people's commands load beside the store, and the server loads too. */
 const desk = source('doors/people/store-desk.ts')
 
-/** What commands load that need no database: they answer in half the time of those that do. */
+/** Code of commands that need no database: they answer in half the time of those that do. */
 const light = [
   ...['app/status.ts', 'app/desk.ts', 'doors/people/remote-desk.ts', 'doors/cli/serving/status.ts'],
   ...['agents', 'inbox', 'reading', 'watch', 'writing'].map((name) => `doors/cli/people/${name}.ts`),

@@ -17,7 +17,7 @@ const url = (query = '') => `${parley().url}/mcp${query}`
 interface Rooted {
   readonly headers?: Record<string, string>
   readonly query?: string
-  /** What it answers; an error where it throws. */
+  /** Its answer; an error where it throws. */
   roots(): readonly string[]
 }
 

@@ -33,7 +33,7 @@ async function keyOf(name: string, project: string): Promise<string> {
   return /amb_[0-9a-f]{64}/.exec(printed)?.[0] ?? ''
 }
 
-/** What a client is answered first, before any call: the official one shows it in the older era only. */
+/** The first answer to a client, before any call: the official one shows it in the older era only. */
 async function refusalOf(endpoint: string, era: EraName, headers: Record<string, string>): Promise<string> {
   const modern = era === '2026-07-28'
   const prefix = 'io.modelcontextprotocol'
@@ -163,7 +163,7 @@ describe.each(eras)('In %s', (era) => {
       ] as const
       for (const [endpoint, headers, says] of cases) {
         expect(await refusalOf(endpoint, era, headers)).toMatch(says)
-        // Whoever calls all the same, with every argument right, is refused too.
+        // A call with every argument right is refused too.
         const args = { project_key: project, agent_name: credential === token ? 'Token' : 'Owned' }
         const { structuredContent } = await callTool(endpoint, 'fetch_inbox', args, { headers })
         expect(structuredContent?.error).toMatchObject({ code: 'FORBIDDEN' })

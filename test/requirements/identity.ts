@@ -1,4 +1,4 @@
-/** What Parley promises about the connection that says who calls, and in which project. */
+/** Promises about the connection that says who calls, and in which project. */
 
 // biome-ignore format: a table, one promise a line
 export const identity = [

@@ -1,4 +1,4 @@
-/** Who a connection says is calling, on both engines: the credential rules, and nothing is told of foreign agents. */
+/** The caller of a connection, on both engines: the credential rules, and nothing is told of foreign agents. */
 import { expect } from 'vitest'
 import { eachEngine } from '../../../test/support/engines.ts'
 import { openTestHub, registered } from '../../../test/support/hub.ts'

@@ -1,4 +1,4 @@
-/** Who a connection says is calling, and in which project: the credential first, then what stands beside it. */
+/** The caller of a connection, and its project: by the credential first, then by the headers and the URL. */
 import { HubError } from '../../base/errors.ts'
 import { commons, nameKey, tidyKey } from '../../base/names.ts'
 import { echo } from '../../base/text.ts'
@@ -12,14 +12,14 @@ import { projectOfFolder } from '../projects/folders.ts'
 import { findPlace, findProjectCalled, isNew, needProject, slugOfProject } from '../projects/projects.ts'
 import { type Agent, findIn, keyedNow } from './agents.ts'
 
-/** What the URL and the headers of a connection say. */
+/** The names on the URL and in the headers of a connection. */
 export interface Said {
   readonly name?: string | undefined
   /** A slug or a key. */
   readonly project?: string | undefined
 }
 
-/** Who calls, as far as the connection tells. */
+/** The caller, as far as the connection tells. */
 export interface Self {
   readonly name?: string | undefined
   /** The key of the project, which need not exist yet. */
@@ -96,7 +96,7 @@ export async function isSameProject(hub: Hub, caller: Caller, one: string, other
 const contradiction = (message: string, hint: string): HubError =>
   new HubError('FORBIDDEN', message, { reason: 'contradicted', hint })
 
-/** What an agent is told of itself before its first call. */
+/** The facts that an agent is told of itself before its first call. */
 export interface Standing {
   readonly name: string
   readonly project: string

@@ -1,4 +1,4 @@
-/** Who calls the mail door and in which project, as its connection tells: key or token, header, URL, folder of the client. */
+/** The caller of the mail door and its project, as its connection tells: key or token, header, URL, folder of the client. */
 import { nameKey } from '../../base/names.ts'
 import { agentOf } from '../../core/access/rules.ts'
 import { findSelf, isSameProject, selfInFolder } from '../../core/agents/connection.ts'

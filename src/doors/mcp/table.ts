@@ -21,7 +21,7 @@ export interface CallContext<Scope> {
   readonly scope: Scope
   /** The client's own name and version, where it said so. */
   readonly client: { readonly name: string; readonly version: string } | undefined
-  /** Who the connection says is calling; there for tools that leave arguments to it. */
+  /** The caller, as the connection names it; there for tools that leave arguments to it. */
   readonly self?: Self | undefined
   /** The name of the client's session, where it has one: newer clients open none. */
   readonly session: string | undefined
@@ -113,9 +113,9 @@ export interface Tells {
   readonly aloud: boolean
 }
 
-/** What a connection tells about its caller besides each call (core/agents/connection.ts). */
+/** A connection, which tells about its caller besides each call (core/agents/connection.ts). */
 export interface Connection<Scope> {
-  /** What is told before the first call: nobody is asked. */
+  /** The facts before the first call: nobody is asked. */
   tells(context: Pick<CallContext<Scope>, 'caller' | 'scope'>): Tells
   /** Throws where a credential, the headers and the URL differ. `folder` asks the client for the folder it works in. */
   self(context: CallContext<Scope>, folder?: () => Promise<string | undefined>): Promise<Self>

@@ -1,4 +1,4 @@
-/** Who an agent is, where, how much it has not read, and what to do: one sentence for all doors. */
+/** The greeting of an agent: its name, its project, its unread mail and the next step, in one sentence for all doors. */
 import { echo } from '../../base/text.ts'
 import type { Caller } from '../../core/access/callers.ts'
 import { findStanding, type Said, type Standing } from '../../core/agents/connection.ts'
@@ -8,7 +8,7 @@ import { overHttp } from './hints.ts'
 interface Steps {
   /** How the mail that waits is read. */
   readonly read: string
-  /** What an agent does that is new here. */
+  /** The first step of a new agent. */
   readonly begin: string
 }
 

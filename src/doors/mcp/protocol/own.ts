@@ -44,7 +44,7 @@ interface Comparing<Scope> {
   readonly given: Json
 }
 
-/** What is given all the same must agree: to act as somebody else is a mistake, of the call or of the settings. */
+/** Arguments that are given all the same must agree: to act as somebody else is a mistake, of the call or of the settings. */
 async function compare<Scope>({ connection, context, self, own, given }: Comparing<Scope>): Promise<void> {
   for (const part of ['project', 'agent'] as const) {
     const [argument, told] = [own[part], part === 'agent' ? self.name : self.project]

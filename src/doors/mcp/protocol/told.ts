@@ -31,7 +31,7 @@ export function untold<Tool extends Advertised>(tool: Tool, own: Own = {}, told:
   const needed = (required as readonly string[] | undefined)?.filter((name) => !names.includes(name)) ?? []
   const input = { ...rest, properties, ...(needed.length > 0 && { required: needed }) }
   if (told !== 'both') return { ...tool, inputSchema: { ...input, additionalProperties } }
-  // Whoever names itself all the same is heard: further arguments are not ruled out. Results are known by the names of
+  // A caller that names itself all the same is heard: further arguments are not ruled out. Results are known by the names of
   // their fields; what tells more of them is a sixth of the list, and of the tokens that each agent pays for it.
   const shown = Object.fromEntries(Object.entries(properties as Json).filter(([name]) => !names.includes(name)))
   return { ...tool, description, inputSchema: { ...input, properties: shown }, outputSchema: undefined }
