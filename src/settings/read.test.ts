@@ -238,7 +238,7 @@ verifies('serve.secret.weak', 'A key that can be guessed is a fault, and is not 
 
 test('Answers are kept in Redis only where one is named', () => {
   expect(faultsOf({ LLM_CACHE_BACKEND: 'redis' })).toEqual([
-    '  - LLM_CACHE_REDIS_URL must be set where LLM_CACHE_BACKEND is redis',
+    '  - LLM_CACHE_REDIS_URL must be set where LLM_CACHE_BACKEND is redis (LLM_CACHE_BACKEND: environment)',
   ])
   const env = { LLM_CACHE_BACKEND: 'redis', LLM_CACHE_REDIS_URL: 'redis://127.0.0.1' }
   expect(load(env)).toMatchObject(env)
@@ -285,7 +285,7 @@ describe('Settings of signing in', () => {
 
   verifies('all.token.settings', 'that cannot work are faults, each of them', () => {
     expect(faultsOf({ HTTP_JWT_ENABLED: 'true' })).toEqual([
-      '  - HTTP_JWT_SECRET or HTTP_JWT_JWKS_URL must be set where HTTP_JWT_ENABLED is true',
+      '  - HTTP_JWT_SECRET or HTTP_JWT_JWKS_URL must be set where HTTP_JWT_ENABLED is true (HTTP_JWT_ENABLED: environment)',
     ])
     for (const algorithms of ['none', 'RS256', 'HS256,ES256', 'hs256'])
       expect(faultsOf({ ...on, HTTP_JWT_ALGORITHMS: algorithms })[0]).toMatch(/HTTP_JWT_ALGORITHMS must be among HS256/)

@@ -298,11 +298,11 @@ export const calls: Readonly<Record<Verb, Call>> = {
   listWithFigures: (hub, { caller }) => listWithFigures(hub, caller),
   planMerge: (hub, { caller, project }) => planMerge(hub, caller, project, 'commons'),
   async mergeProjects(hub, { caller, project }) {
-    const { slug } = await ensureProject(hub, operator, '/srv/access/goes')
+    const { slug } = caller.readOnly ? { slug: project } : await ensureProject(hub, operator, '/srv/access/goes')
     return mergeProjects(hub, caller, slug, project)
   },
-  async renameProject(hub, { caller }) {
-    const { slug } = await ensureProject(hub, operator, '/srv/access/moves')
+  async renameProject(hub, { caller, project }) {
+    const { slug } = caller.readOnly ? { slug: project } : await ensureProject(hub, operator, '/srv/access/moves')
     return renameProject(hub, caller, slug, '/srv/access/moves')
   },
   exportProject: (hub, { caller, project }) => exportProject(hub, caller, { project, write: async () => {} }),

@@ -30,7 +30,7 @@ describe('The banner', () => {
     const { url, storage, output } = await startParley()
     const mine = `${url}/agents/alice/mcp`
     expect(output.stdout).toContain(`Parley ${version} is ready at ${url}\n`)
-    expect(output.stdout).toContain(`  storage   ${join(storage, 'parley.sqlite3')}\n`)
+    expect(output.stdout).toContain(`  storage   SQLite ${join(storage, 'parley.sqlite3')}\n`)
     expect(output.stdout).toContain(`  hub       ${url}/hub/mcp?agent={agent}\n`)
     expect(output.stdout).toContain(`claude mcp add --transport http parley ${mine}\n`)
     expect(output.stdout).toContain(`codex mcp add parley --url ${mine}\n`)
