@@ -28,6 +28,7 @@ import { settings } from './requirements/settings.ts'
 import { signIn } from './requirements/sign-in.ts'
 import { steering } from './requirements/steering.ts'
 import { tooling } from './requirements/tooling.ts'
+import { waking } from './requirements/waking.ts'
 
 export interface Requirement {
   /** `<spec>.<subject>.<promise>` */
@@ -311,6 +312,7 @@ export const requirements = [
   ...leases,
   ...finding,
   ...tooling,
+  ...waking,
   ...housekeeping,
   ...operations,
   ...steering,

@@ -3,6 +3,7 @@ import type { Readable, Writable } from 'node:stream'
 import { HubError } from '../base/errors.ts'
 import type { Log } from '../base/log.ts'
 import { processHolder, releaseNames } from '../core/access/holders.ts'
+import { keepPresence } from '../core/presence/presence.ts'
 import { refusingDb } from '../db/refusing.ts'
 import { busDoor } from '../doors/bus/door.ts'
 import { processScope } from '../doors/bus/holder.ts'
@@ -51,10 +52,12 @@ export async function runBus(config: Config, log: Log, { stdin, stdout, ...optio
     version,
     usage: new Usage({ noting: config.TOOLS_LOG_ENABLED }),
   })
+  const endPresence = keepPresence(hub, { listens: false })
   await serveStdio(busDoor(hub, version), scope, { engine, caller, stdin, stdout })
   await releaseNames(hub, caller, processHolder(scope.process)).catch((error: unknown) =>
     log.debug({ err: error }, 'names were not freed'),
   )
+  await endPresence()
   await hub.close()
 }
 

@@ -1,5 +1,6 @@
 /** `parley hub`: the hub door over stdin and stdout, for one agent of this machine. It ends when stdin does. */
 import { HubError } from '../base/errors.ts'
+import { keepPresence } from '../core/presence/presence.ts'
 import { hubDoor } from '../doors/hub/door.ts'
 import { commandScope } from '../doors/hub/scope.ts'
 import { createEngine } from '../doors/mcp/protocol/engine.ts'
@@ -33,6 +34,8 @@ export async function hub({ config, warnings }: Settings, options: HubOptions): 
   const usage = new Usage({ noting: config.TOOLS_LOG_ENABLED })
   const engine = createEngine({ clock, ids, log, metrics, version, usage, tasks: taskStore(opened) })
   process.once('SIGINT', () => process.stdin.destroy()).once('SIGTERM', () => process.stdin.destroy())
+  const endPresence = keepPresence(opened, { listens: false })
   await serveStdio(hubDoor(opened), scope, { engine, caller: await ownCaller(opened, config) })
+  await endPresence()
   await opened.close()
 }

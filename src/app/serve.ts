@@ -21,14 +21,8 @@ import {
   removeFollowed,
 } from '../core/access/sessions.ts'
 import { countUnread } from '../core/agents/agents.ts'
-import { keepChores } from '../core/hub/chores.ts'
 import { itself } from '../core/hub/commit.ts'
-import { countWaiters, type Hub, onClose } from '../core/hub/hub.ts'
-import { fileAll } from '../core/messages/filing.ts'
-import { keepCounting } from '../core/pages/activity-counts.ts'
-import { keepRelating } from '../core/pages/find-related.ts'
-import { keepSearchable } from '../core/search/projection.ts'
-import { finishRemovals } from '../core/topics/removal.ts'
+import { countWaiters, onClose } from '../core/hub/hub.ts'
 import { refusingDb } from '../db/refusing.ts'
 import { busDoor } from '../doors/bus/door.ts'
 import { busPath, busScope } from '../doors/bus/holder.ts'
@@ -55,10 +49,10 @@ import { mountWeb } from '../doors/web/door.ts'
 import type { Config } from '../settings/all.ts'
 import type { Settings } from '../settings/read.ts'
 import { type Archiving, startArchiving } from './archiving.ts'
+import { startBackground } from './background.ts'
 import { banner, notReady } from './banner.ts'
 import { databaseName, storageName } from './database-place.ts'
 import { guardInstallation } from './guard-steering.ts'
-import { choresOf } from './housekeeping.ts'
 import { llmOf } from './llm.ts'
 import { ChangesMissing } from './loss.ts'
 import { openDatabase, openLog, openOn, storeMark } from './open.ts'
@@ -224,14 +218,6 @@ export async function startServer(config: Config, log: Log, { acceptLoss = false
     await hub.close()
     throw error
   }
-}
-
-/** Starts the background work of a server; each returned function ends one piece of it. */
-function startBackground(hub: Hub, config: Config) {
-  // Deletions that were cut off go on; nobody waits for them.
-  finishRemovals(hub).catch((error: unknown) => hub.log.warn({ err: error }, 'a deleted topic is not gone yet'))
-  void fileAll(hub)
-  return [keepSearchable(hub), keepCounting(hub), keepRelating(hub), keepChores(hub, choresOf(config))]
 }
 
 /** The port is the one it got, which with HTTP_PORT=0 is known only now. */

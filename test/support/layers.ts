@@ -53,6 +53,7 @@ export const rooms = [
   'mail',
   'topics',
   'threads',
+  'presence',
   'remote-tools',
   'archive',
   'search',

@@ -21,6 +21,7 @@ import { acknowledgeMessage, markRead } from '../mail/receipts.ts'
 import { take } from '../mail/take.ts'
 import { send } from '../messages/send.ts'
 import { decideRelated } from '../pages/related.ts'
+import { addWaiter, keepPresence } from '../presence/presence.ts'
 import { ensureProject } from '../projects/projects.ts'
 import { grantServer, revokeServerGrant } from '../remote-tools/grants.ts'
 import { createTask, endTask } from '../tasks/tasks.ts'
@@ -238,6 +239,15 @@ eachEngine('The feed', (open) => {
         { ...byOperator, kind: 'project.merged' },
       ])
 
+      const waiting = async () => {
+        const end = keepPresence(hub, { listens: false })
+        addWaiter(hub, { agentId: ann, session: 's', via: 'claude', since: clock.now(), displaced: () => {} })
+        clock.advance(100)
+        await end()
+      }
+      const byHub = { kind: 'presence.changed', actor: 'hub', projectId: byOperator.projectId }
+      expect(await changesOf(waiting)).toEqual([byHub, byHub])
+
       const kinds: Record<Made, true> = {
         'project.created': true,
         'project.linked': true,
@@ -271,6 +281,7 @@ eachEngine('The feed', (open) => {
         'cursor.returned': true,
         'grant.created': true,
         'grant.revoked': true,
+        'presence.changed': true,
         'server.granted': true,
         'server.revoked': true,
         'session.ended': true,

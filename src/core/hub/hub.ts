@@ -170,9 +170,6 @@ export const countCommits = (hub: Hub): number => hub[inside].commits
 
 export const countWaiters = (hub: Hub): number => hub[inside].wakes.size
 
-/** Whether somebody waits on this channel, in this process. */
-export const isAwaited = (hub: Hub, channel: string): boolean => hub[inside].wakes.has(channel)
-
 /** Called when the hub is closed, while it can still be written to. */
 export const onClose = (hub: Hub, close: () => Promise<void>): void => {
   hub[inside].closers.push(close)

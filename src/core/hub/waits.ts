@@ -1,12 +1,19 @@
-/** The waits that go on in this process: so many of one agent, and so many of all, for each of them takes memory. */
+/** Who waits in this process: calls, so many of one agent and so many of all, for each takes memory; and streams. */
 import { HubError } from '../../base/errors.ts'
 import type { Hub } from './hub.ts'
 import { memory } from './memory.ts'
 
-const waits = memory(() => ({ all: 0, by: new Map<string, number>() }))
+const waits = memory(() => ({
+  all: 0,
+  by: new Map<string, number>(),
+  streams: new Map<string, number>(),
+  listeners: new Set<() => void>(),
+}))
 
 /** An agent by which waits are counted, the same text as the `key` of its own caller. */
-export const agentWaiter = (agentId: number): string => `agent:${agentId}`
+export const agentWaiter = (agentId: number): string => `${agentPrefix}${agentId}`
+
+const agentPrefix = 'agent:'
 
 /**
  * Counts a wait until the returned function is called; throws where there are too many already. One without a waiter is of a
@@ -18,16 +25,56 @@ export function beginWait(hub: Hub, waiter: string | undefined): () => void {
   if (waiter !== undefined) {
     needWaitRoom(hub)
     if (own >= hub.limits.waitsPerAgent) throw tooMany(`${own} calls of this agent wait already.`, 'WAITS_PER_AGENT')
-    counted.by.set(waiter, own + 1)
   }
   counted.all++
+  const leave = waiter === undefined ? undefined : join(hub, counted.by, waiter)
   return () => {
     counted.all--
-    if (waiter === undefined) return
-    const left = (counted.by.get(waiter) ?? 1) - 1
-    if (left > 0) counted.by.set(waiter, left)
-    else counted.by.delete(waiter)
+    leave?.()
   }
+}
+
+/** A stream by which an agent is told of its mail, until the returned function is called. Sockets have limits of their own. */
+export const beginStream = (hub: Hub, agentId: number): (() => void) =>
+  join(hub, waits(hub).streams, agentWaiter(agentId))
+
+function join(hub: Hub, counts: Map<string, number>, waiter: string): () => void {
+  const { listeners } = waits(hub)
+  const before = counts.get(waiter) ?? 0
+  counts.set(waiter, before + 1)
+  if (before === 0) for (const tell of listeners) tell()
+  return () => {
+    const left = (counts.get(waiter) ?? 1) - 1
+    if (left > 0) counts.set(waiter, left)
+    else {
+      counts.delete(waiter)
+      for (const tell of listeners) tell()
+    }
+  }
+}
+
+/** Whether a call or stream of an agent waits in this process. */
+export const isWaitingHere = (hub: Hub, agentId: number): boolean => {
+  const { by, streams } = waits(hub)
+  const waiter = agentWaiter(agentId)
+  return by.has(waiter) || streams.has(waiter)
+}
+
+/** The agents of which a call or stream waits in this process. */
+export function listWaitingHere(hub: Hub): Set<number> {
+  const { by, streams } = waits(hub)
+  const ids = new Set<number>()
+  for (const waiters of [by, streams])
+    for (const waiter of waiters.keys())
+      if (waiter.startsWith(agentPrefix)) ids.add(Number(waiter.slice(agentPrefix.length)))
+  return ids
+}
+
+/** Calls `fn` when an agent begins to wait here, or waits no longer. */
+export function onWaits(hub: Hub, fn: () => void): () => void {
+  const { listeners } = waits(hub)
+  listeners.add(fn)
+  return () => listeners.delete(fn)
 }
 
 /** Throws where all agents together have as many waits as this process holds. */

@@ -106,10 +106,6 @@ export class Wakes {
     return this.#sleepers.size === 0 && this.#queues.size === 0 && this.#watchers.size === 0
   }
 
-  has(channel: string): boolean {
-    return this.#sleepers.has(channel) || this.#queues.has(channel)
-  }
-
   get size(): number {
     let count = 0
     for (const waiters of [this.#sleepers, this.#queues]) for (const set of waiters.values()) count += set.size

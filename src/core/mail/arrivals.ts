@@ -11,6 +11,7 @@ import { type Hub, onWake, reader } from '../hub/hub.ts'
 import { keepLooking, type Loop, type Next } from '../hub/keep-looking.ts'
 import { memory } from '../hub/memory.ts'
 import { publicIds } from '../hub/public-ids.ts'
+import { beginStream } from '../hub/waits.ts'
 import { addressFrom } from '../messages/addresses.ts'
 
 export interface Arrival {
@@ -70,8 +71,9 @@ export async function followArrivals(hub: Hub, acting: Acting, listener: Arrival
   const state = followed(hub)
   const kept = state.agents.get(agent.id) ?? begin(hub, agent)
   kept.listeners.add(listener)
+  const endStream = beginStream(hub, agent.id)
   const end = () => {
-    kept.listeners.delete(listener)
+    if (kept.listeners.delete(listener)) endStream()
     if (kept.listeners.size > 0 || state.agents.get(agent.id) !== kept) return
     state.agents.delete(agent.id)
     if (state.agents.size > 0) return

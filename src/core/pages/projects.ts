@@ -2,15 +2,15 @@
 
 import { listLast } from '../../store/mail/boxes.ts'
 import { listTotals } from '../../store/pages/activity.ts'
-import { countLeases, listAgentFigures, listProjectsLike, listWaiting } from '../../store/pages/projects.ts'
+import { countLeases, listAgentFigures, listProjectsLike } from '../../store/pages/projects.ts'
 import { listConfirmed } from '../../store/pages/related-projects.ts'
 import { listThreadRows } from '../../store/pages/threads.ts'
 import type { ProjectRow } from '../../store/projects.ts'
 import type { Caller } from '../access/callers.ts'
 import { homeOf, mayRoam, pageSight } from '../access/rules.ts'
-import { mailChannel } from '../agents/agents.ts'
 import { listAgents, type Profile } from '../agents/profiles.ts'
-import { type Hub, isAwaited, reader } from '../hub/hub.ts'
+import { type Hub, reader } from '../hub/hub.ts'
+import { whoWaits } from '../presence/presence.ts'
 import { needProject } from '../projects/projects.ts'
 import { type Bucket, barsOf } from './activity.ts'
 import { countNew } from './activity-counts.ts'
@@ -99,7 +99,7 @@ export async function overviewProject(hub: Hub, caller: Caller, project: string)
   const [watched] = await withFigures(hub, caller, [row])
   const { agents, more } = await listAgents(hub, caller, project, { limit: mostAgents })
   const leases = await countLeases(reader(hub), home.id, now)
-  const waiting = await listWaiting(reader(hub), home.id, now)
+  const present = await whoWaits(hub)
   const last = await listLast(reader(hub), { projectId: home.id, limit: newestThreads })
   const threads = await listThreadRows(
     reader(hub),
@@ -110,7 +110,7 @@ export async function overviewProject(hub: Hub, caller: Caller, project: string)
     project: watched as PageProject,
     agents: agents.map((agent) => ({
       ...agent,
-      waiting: waiting.has(agent.id) || isAwaited(hub, mailChannel(agent.id)),
+      waiting: present.of(agent.id)?.waiting === true,
       leases: leases.get(agent.id) ?? 0,
     })),
     moreAgents: more,

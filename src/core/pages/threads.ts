@@ -3,8 +3,8 @@ import { listLast } from '../../store/mail/boxes.ts'
 import {
   listGuestIds,
   listParticipants,
-  listPresence,
   listSilentTopics,
+  listSynced,
   listThreadCounts,
   listThreadIds,
   listThreadRows,
@@ -16,8 +16,8 @@ import {
 import type { Sight } from '../../store/visibility.ts'
 import type { Caller } from '../access/callers.ts'
 import { pageSight } from '../access/rules.ts'
-import { mailChannel } from '../agents/agents.ts'
-import { type Hub, isAwaited, reader } from '../hub/hub.ts'
+import { type Hub, reader } from '../hub/hub.ts'
+import { whoWaits } from '../presence/presence.ts'
 import { needProject } from '../projects/projects.ts'
 import { noThread } from '../threads/mail-threads.ts'
 import {
@@ -240,15 +240,15 @@ const toThreadMessage = ({ message, row }: MessageWithRows): ThreadMessage => ({
 async function present(hub: Hub, sight: Sight, rows: readonly ThreadRow[]): Promise<Participant[]> {
   const parts = [...(await participantsOf(hub, sight, rows)).values()].flat()
   const [topic] = rows
-  const there = topic?.name ? await listPresence(reader(hub), topic.id, hub.clock.now()) : new Map<number, never>()
+  const there = topic?.name ? await listSynced(reader(hub), topic.id) : new Map<number, never>()
+  const waits = await whoWaits(hub)
   return [...new Map(parts.map((part) => [part.id, part])).values()].map((part) => {
-    const seen: { seenAt: number; waiting: boolean } | undefined = there.get(part.id)
     return {
       name: part.name,
       project: part.project,
       activeAt: part.active_at,
-      seenAt: seen?.seenAt,
-      waiting: seen?.waiting === true || isAwaited(hub, mailChannel(part.id)),
+      seenAt: there.get(part.id),
+      waiting: waits.of(part.id)?.waiting === true,
     }
   })
 }

@@ -22,6 +22,7 @@ import { looks } from './0019-looks.ts'
 import { attachmentCarriers } from './0020-attachment-carriers.ts'
 import { invitations } from './0021-invitations.ts'
 import { folders } from './0022-folders.ts'
+import { presence } from './0023-presence.ts'
 
 export const migrations: readonly Migration[] = [
   mailbox,
@@ -46,4 +47,5 @@ export const migrations: readonly Migration[] = [
   attachmentCarriers,
   invitations,
   folders,
+  presence,
 ]

@@ -51,6 +51,7 @@ export type Event =
   | { kind: 'topic.joined' | 'cursor.reset' | 'cursor.returned'; projectId: number; threadId: number; agentId: number }
   | { kind: 'grant.created' | 'grant.revoked'; projectId: number; threadId: number; agentId: number }
   | { kind: 'session.ended' | 'session.followed' | 'task.created' | 'task.ended' }
+  | { kind: 'presence.changed'; projectId: number }
   | { kind: 'server.granted'; projectId: number; agentId: number }
   | { kind: 'server.revoked'; agentId: number }
 

@@ -49,14 +49,6 @@ export async function countLeases(db: Reader, projectId: number, now: number): P
   return new Map(rows.map(({ agent_id, count }) => [agent_id, count]))
 }
 
-/** The agents of a project that wait on the bus now. */
-export async function listWaiting(db: Reader, projectId: number, now: number): Promise<ReadonlySet<number>> {
-  const rows = await db.all<{ agent_id: number }>(sql`
-    SELECT c.agent_id FROM agents a JOIN cursors c ON c.agent_id = a.id
-    WHERE a.project_id = ${projectId} AND c.waiting_until > ${now}`)
-  return new Set(rows.map(({ agent_id }) => agent_id))
-}
-
 export interface AddresseeRow {
   project_id: number
   name: string

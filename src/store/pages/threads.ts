@@ -153,15 +153,9 @@ export async function listAround(db: Reader, id: number, each: number): Promise<
   return rows.sort((a, b) => a.seq - b.seq).map(({ id }) => id)
 }
 
-/** Presence in a thread of the bus, by agent: when each synced last, and whether it waits now. */
-export async function listPresence(
-  db: Reader,
-  threadId: number,
-  now: number,
-): Promise<ReadonlyMap<number, { seenAt: number; waiting: boolean }>> {
-  const rows = await db.all<{ agent_id: number; synced_at: number | null; waiting_until: number | null }>(sql`
-    SELECT agent_id, synced_at, waiting_until FROM cursors WHERE thread_id = ${threadId} AND synced_at IS NOT NULL LIMIT 1000`)
-  return new Map(
-    rows.map((row) => [row.agent_id, { seenAt: row.synced_at ?? 0, waiting: (row.waiting_until ?? 0) > now }]),
-  )
+/** When each member of a topic synced last, by agent. */
+export async function listSynced(db: Reader, threadId: number): Promise<ReadonlyMap<number, number>> {
+  const rows = await db.all<{ agent_id: number; synced_at: number }>(sql`
+    SELECT agent_id, synced_at FROM cursors WHERE thread_id = ${threadId} AND synced_at IS NOT NULL LIMIT 1000`)
+  return new Map(rows.map(({ agent_id, synced_at }) => [agent_id, synced_at]))
 }
