@@ -35,6 +35,7 @@ export const codes = {
   CONTACT_EXISTS: 'conflict',
   CONTACT_CODE_EXPIRED: 'gone',
   CONFLICT: 'conflict',
+  CROSSED: 'conflict',
   LEASE_EXPIRED: 'conflict',
   MAILBOX_FULL: 'limited',
   QUOTA_EXCEEDED: 'limited',

@@ -159,6 +159,7 @@ export const matrix = {
   },
   contacts: { listContacts: readsAsAgent, setContactPolicy: writesAsAgent },
   messages: { send: writesAsAgent, reply: writesAsAgent, converse: writesAsAgent },
+  presence: { reaching: writesAsAgent, withReach: writesAsAgent },
   requests: {
     requestContact: writesAsAgent,
     respondContact: writesAsAgent,

@@ -35,6 +35,7 @@ import { listUnread, needCounterpart } from '../../src/core/mail/unread.ts'
 import { converse } from '../../src/core/messages/conversing.ts'
 import { reply } from '../../src/core/messages/reply.ts'
 import { send } from '../../src/core/messages/send.ts'
+import { reaching, withReach } from '../../src/core/presence/reach.ts'
 import { openProject } from '../../src/core/projects/folders.ts'
 import { ensureProject, listProjects, needProject } from '../../src/core/projects/projects.ts'
 import { callRemoteTool, listCallable } from '../../src/core/remote-tools/calling.ts'
@@ -89,6 +90,8 @@ const anExport: ExportRecord[] = [
 ]
 
 type Call = (hub: Hub, target: Target) => Promise<unknown>
+
+const sendAs = (hub: Hub, target: Target) => send(hub, acting(target), { to: [{ name: target.other }], body: 'hello' })
 
 export const calls: Readonly<Record<Verb, Call>> = {
   listHeldChores: async (hub, { caller }) => void (await listHeldChores(hub, caller)),
@@ -150,7 +153,9 @@ export const calls: Readonly<Record<Verb, Call>> = {
 
   listContacts: async (hub, target) => (await listContacts(hub, acting(target))).contacts,
   setContactPolicy: (hub, target) => setContactPolicy(hub, acting(target), 'open'),
-  send: (hub, target) => send(hub, acting(target), { to: [{ name: target.other }], body: 'hello' }),
+  send: (hub, target) => sendAs(hub, target),
+  reaching: (hub, target) => reaching(hub, target.caller, () => sendAs(hub, target)),
+  withReach: async (hub, target) => withReach(hub, target.caller, await sendAs(hub, target), hub.clock.monotonic()),
   reply: (hub, target) => reply(hub, acting(target), { messageId: target.messageId, body: 'yes' }),
   converse: (hub, target) => converse(hub, acting(target), { to: { name: target.other }, subject: 'a', body: 'b' }),
   requestConnection: (hub, target) => requestConnection(hub, acting(target), { to: { name: target.stranger } }),

@@ -1,12 +1,14 @@
 /** Who waits in this process: calls, so many of one agent and so many of all, for each takes memory; and streams. */
 import { HubError } from '../../base/errors.ts'
 import type { Hub } from './hub.ts'
-import { memory } from './memory.ts'
+import { memory, remember } from './memory.ts'
 
 const waits = memory(() => ({
   all: 0,
   by: new Map<string, number>(),
   streams: new Map<string, number>(),
+  /** When the last of an agent ended. */
+  left: new Map<string, number>(),
   listeners: new Set<() => void>(),
 }))
 
@@ -39,7 +41,7 @@ export const beginStream = (hub: Hub, agentId: number): (() => void) =>
   join(hub, waits(hub).streams, agentWaiter(agentId))
 
 function join(hub: Hub, counts: Map<string, number>, waiter: string): () => void {
-  const { listeners } = waits(hub)
+  const { listeners, left: ended } = waits(hub)
   const before = counts.get(waiter) ?? 0
   counts.set(waiter, before + 1)
   if (before === 0) for (const tell of listeners) tell()
@@ -48,16 +50,17 @@ function join(hub: Hub, counts: Map<string, number>, waiter: string): () => void
     if (left > 0) counts.set(waiter, left)
     else {
       counts.delete(waiter)
+      remember(ended, waiter, hub.clock.monotonic())
       for (const tell of listeners) tell()
     }
   }
 }
 
-/** Whether a call or stream of an agent waits in this process. */
-export const isWaitingHere = (hub: Hub, agentId: number): boolean => {
-  const { by, streams } = waits(hub)
+/** Whether a call or stream of an agent waits in this process, or has done so since then: a send ends the waits that it answers. */
+export function isWaitingHere(hub: Hub, agentId: number, since = Number.POSITIVE_INFINITY): boolean {
+  const { by, streams, left } = waits(hub)
   const waiter = agentWaiter(agentId)
-  return by.has(waiter) || streams.has(waiter)
+  return by.has(waiter) || streams.has(waiter) || (left.get(waiter) ?? -1) >= since
 }
 
 /** The agents of which a call or stream waits in this process. */

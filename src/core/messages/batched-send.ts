@@ -46,7 +46,7 @@ export async function sendBatched<Sent>(
   const alone = () => runInTurn(hub, turns, sendInTransaction)
   if (enclosed instanceof Error || (enclosed?.files.length ?? 0) > 0) return alone()
   const terms = findTerms(hub, { sender, recipients, exempt: isReserved(sender.name) })
-  if (terms === undefined) return alone()
+  if (terms === undefined || draft.seenThrough !== undefined) return alone()
   const place = await findPlacement(reader(hub), { sender, recipients, draft })
   if (place.before) return { sender, outcome: await storedReceipt(reader(hub), place.before.id) }
   const composed = compose(hub, { uid, sender, recipients, terms, draft, enclosed, place })

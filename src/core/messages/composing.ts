@@ -79,15 +79,17 @@ export function receiptOf(
   blocked: readonly Blocked[],
 ): Stored {
   const { uid, clientId = uid, now } = mail.message
+  const { found, ...place } = placed
   return {
     clientId,
     uid,
     threadUid: thread?.uid ?? uid,
-    ...placed,
+    ...place,
     thread: thread ? thread.called : draft.thread,
     subject: draft.subject,
     createdAt: now,
-    deliveries: recipients,
+    deliveries: recipients.map((one) => ({ ...one, found: found?.get(one.agent.id) })),
+    unreadInThread: [],
     blocked,
     attachments: inReceipt(attachments),
     duplicate: false,

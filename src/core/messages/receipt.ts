@@ -23,6 +23,8 @@ export interface Sent {
   readonly deliveries: readonly Delivery[]
   readonly blocked: readonly (Blocked & AtHome)[]
   readonly attachments: readonly Attachment[]
+  /** Messages of the thread that the sender was sent and has not seen: they crossed with this one. */
+  readonly unreadInThread: readonly number[]
   /** A retry: nothing was stored. */
   readonly duplicate: boolean
 }
@@ -62,6 +64,7 @@ export async function storedReceipt(db: Reader, messageId: number): Promise<Stor
     deliveries,
     blocked: [],
     attachments: (await listAttachments(db, [{ id: messageId, attachments }], bareRoom)).get(messageId) ?? [],
+    unreadInThread: [],
     duplicate: true,
   }
 }

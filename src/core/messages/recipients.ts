@@ -3,6 +3,7 @@ import { HubError } from '../../base/errors.ts'
 import { nameKey } from '../../base/names.ts'
 import type { Tx } from '../../db/port.ts'
 import type { DeliveryKind } from '../../store/messages/deliveries.ts'
+import type { Found } from '../../store/messages/sending.ts'
 import type { Acting } from '../agents/acting.ts'
 import { type Agent, findIn, isNewcomer, makeAgent, type Newcomer } from '../agents/agents.ts'
 import { findNear } from '../agents/near.ts'
@@ -27,6 +28,8 @@ export interface Recipient {
   readonly made?: true
   /** Somebody made it by writing to it, and nobody has acted under its name since (mail.recipient.unseen). */
   readonly unseen?: true
+  /** As the send found it; unknown of a retry, and where it would have taken another statement. */
+  readonly found?: Found | undefined
 }
 
 /** A recipient that exists, or one that the send makes. */

@@ -22,12 +22,13 @@ export interface Reply {
   readonly ackRequired?: boolean | undefined
   readonly clientId?: string | undefined
   readonly enclosing?: Enclosing | undefined
+  readonly seenThrough?: number | undefined
 }
 
 export async function reply(
   hub: Hub,
   acting: Acting,
-  { messageId, body, to, copies = [], subjectPrefix = 'Re:', clientId, enclosing, ...flags }: Reply,
+  { messageId, body, to, copies = [], subjectPrefix = 'Re:', clientId, enclosing, seenThrough, ...flags }: Reply,
 ): Promise<Sent> {
   const sender = await actAs(hub, acting)
   const sight = sightOf(acting.caller, sender.projectId)
@@ -58,6 +59,7 @@ export async function reply(
     ackRequired,
     replyTo: messageId,
     clientId,
+    seenThrough,
   }
   return dispatch(hub, acting.caller, { sender, recipients, draft, enclosed })
 }

@@ -21,6 +21,7 @@ import type { Enclosed, Enclosing } from './attachments.ts'
 import { enclosedOrFault, filesOf, storeFiles } from './attachments.ts'
 import { sendBatched } from './batched-send.ts'
 import { compose, receiptOf } from './composing.ts'
+import { listCrossed, refuseCrossed } from './crossing.ts'
 import { noteStored } from './filing.ts'
 import { type Conversation, findPlacement, threadChannel } from './placing.ts'
 import { type Delivery, type Sent, type Stored, storedReceipt } from './receipt.ts'
@@ -56,6 +57,8 @@ export interface Draft {
   /** Whether contact is made where a policy wants it first; the hub's rule, if left out. */
   readonly handshake?: boolean | undefined
   readonly conversation?: Conversation | undefined
+  /** The last message of the thread that the sender has seen: with a newer one there, the send is refused (waking.crossing.refused). */
+  readonly seenThrough?: number | undefined
   /** Sent by a program without a look of its agent. */
   readonly automatic?: boolean | undefined
 }
@@ -110,7 +113,8 @@ export async function dispatch(hub: Hub, caller: Caller, what: Dispatch): Promis
   const { sender, outcome } = await sendBatched(hub, { caller, uid, what }, sendInTransaction)
   if ('messageId' in outcome) {
     if (!outcome.duplicate) noteStored(hub, { messages: 1, deliveries: outcome.deliveries.length })
-    return withProjects(hub, caller, sender, outcome)
+    const unreadInThread = await listCrossed(hub, sender, outcome, what.draft.replyTo)
+    return withProjects(hub, caller, sender, { ...outcome, unreadInThread })
   }
   throw refused(outcome.blocked)
 }
@@ -163,6 +167,8 @@ export async function append(
   const place = await findPlacement(tx, { sender, recipients, draft })
   if (place.before) return storedReceipt(tx, place.before.id)
   if (enclosed instanceof HubError) throw enclosed
+  if (draft.seenThrough !== undefined && place.thread !== undefined)
+    await refuseCrossed(tx, { agentId: sender.id, threadId: place.thread.id, after: draft.seenThrough })
 
   const admission = {
     tx,

@@ -80,6 +80,7 @@ eachEngine('Presence', (open) => {
     await expect.poll(changes).toBe(before + 1)
     await first()
     const second = waitForMail(hub, 'ann')
+    await expect.poll(() => clock.pending).toBe(3)
     clock.advance(10_000)
     expect(await changes()).toBe(before + 1)
     await second()

@@ -12,6 +12,7 @@ import { type Hub, reader } from '../hub/hub.ts'
 import { keepLooking, type Loop, type Next } from '../hub/keep-looking.ts'
 import { memory } from '../hub/memory.ts'
 import { isWaitingHere, listWaitingHere, onWaits } from '../hub/waits.ts'
+import { sessionKey, type Waiter, Waiters } from './waiters.ts'
 
 /** How an agent waits now; undefined of those that do not. */
 export interface Standing {
@@ -22,17 +23,8 @@ export interface Standing {
 }
 
 export interface Present {
-  of(agentId: number): Standing | undefined
-}
-
-/** A waiter outside of the hub's own calls, which wakes an idle client; one a session. */
-export interface Waiter {
-  readonly agentId: number
-  readonly session: string
-  readonly via: string
-  readonly since: number
-  /** Called when a newer waiter of the session has come. */
-  displaced(): void
+  /** `since`: also those that have waited since then, by the monotonic clock. */
+  of(agentId: number, since?: number): Standing | undefined
 }
 
 /** The channel on which nodes tell each other of coming and going. */
@@ -53,25 +45,21 @@ interface Others {
 
 const kept = memory((hub) => ({
   node: hub.ids.token(),
-  waiters: new Map<string, Waiter>(),
+  waiters: new Waiters(),
   listeners: new Set<() => void>(),
   /** Known while this process is told of changes; else it asks. */
   others: undefined as Others | undefined,
 }))
 
-const sessionKey = ({ agentId, session }: Pick<Waiter, 'agentId' | 'session'>): string => `${agentId} ${session}`
-
 /** The one answer to who waits, for receipts, pages and commands. From memory where this process is told of changes. */
 export async function whoWaits(hub: Hub): Promise<Present> {
   const { waiters, others } = kept(hub)
   const elsewhere = others ?? (await lookElsewhere(hub))
-  const here = new Map<number, string>()
-  for (const { agentId, via } of waiters.values()) here.set(agentId, via)
   return {
-    of(agentId) {
+    of(agentId, since) {
       const there = elsewhere.by.get(agentId)
-      const waiting = isWaitingHere(hub, agentId) || there?.waiting === true
-      const via = here.get(agentId) ?? there?.via
+      const waiting = isWaitingHere(hub, agentId, since) || there?.waiting === true
+      const via = waiters.viaOf(agentId) ?? there?.via
       return waiting || via !== undefined ? { waiting, via } : undefined
     },
   }
@@ -80,15 +68,10 @@ export async function whoWaits(hub: Hub): Promise<Present> {
 /** Lets a waiter stand for its session until the returned function is called. An older one of the session is displaced. */
 export function addWaiter(hub: Hub, waiter: Waiter): () => void {
   const { waiters, listeners } = kept(hub)
-  const key = sessionKey(waiter)
-  const older = waiters.get(key)
-  waiters.set(key, waiter)
-  older?.displaced()
+  waiters.add(waiter)?.displaced()
   for (const tell of listeners) tell()
   return () => {
-    if (waiters.get(key) !== waiter) return
-    waiters.delete(key)
-    for (const tell of listeners) tell()
+    if (waiters.remove(waiter)) for (const tell of listeners) tell()
   }
 }
 
@@ -190,7 +173,7 @@ function rowsHere(hub: Hub): ReadonlyMap<string, PresenceRow> {
     via: '',
     since,
   }))
-  for (const { agentId, session, via, since } of kept(hub).waiters.values())
+  for (const { agentId, session, via, since } of kept(hub).waiters.all())
     rows.push({ agent_id: agentId, kind: 'waiter', session, via, since })
   return new Map(rows.map((row) => [keyOf(row), row]))
 }
@@ -215,10 +198,10 @@ async function lookElsewhere(hub: Hub): Promise<Others & { readonly displaced: R
 
 function endDisplaced(hub: Hub, elsewhere: ReadonlyMap<string, number>): void {
   const { waiters } = kept(hub)
-  for (const [key, waiter] of [...waiters]) {
-    const newer = elsewhere.get(key)
+  for (const waiter of waiters.all()) {
+    const newer = elsewhere.get(sessionKey(waiter))
     if (newer === undefined || newer <= waiter.since) continue
-    waiters.delete(key)
+    waiters.remove(waiter)
     waiter.displaced()
   }
 }

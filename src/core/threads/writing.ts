@@ -37,6 +37,7 @@ export interface HubDraft {
   readonly replyTo?: number | undefined
   readonly clientId?: string | undefined
   readonly links?: readonly string[] | undefined
+  readonly seenThrough?: number | undefined
 }
 
 export interface Written {
@@ -57,9 +58,9 @@ export async function write(hub: Hub, hubCaller: HubCaller, draft: HubDraft): Pr
       hint: 'Ask one of its participants to grant you "write", or begin a new thread.',
     })
   if (seen !== undefined && seen.thread.topic !== null) return say(hub, acting, seen, draft)
-  const { text: body, replyTo, clientId, links } = draft
+  const { text: body, replyTo, clientId, links, seenThrough } = draft
   const to = draft.toOthers ? await othersOf(hub, acting, draft.to) : draft.to
-  const sent = await send(hub, acting, { to, body, threadId: seen?.thread.id, replyTo, clientId, links })
+  const sent = await send(hub, acting, { to, body, threadId: seen?.thread.id, replyTo, clientId, links, seenThrough })
   const { messageId, seq, createdAt } = sent
   return { messageId, thread: await nameOf(hub, sent, seen), seq, createdAt, sent }
 }

@@ -23,6 +23,7 @@ import { attachmentCarriers } from './0020-attachment-carriers.ts'
 import { invitations } from './0021-invitations.ts'
 import { folders } from './0022-folders.ts'
 import { presence } from './0023-presence.ts'
+import { deliveryTimes } from './0024-delivery-times.ts'
 
 export const migrations: readonly Migration[] = [
   mailbox,
@@ -48,4 +49,5 @@ export const migrations: readonly Migration[] = [
   invitations,
   folders,
   presence,
+  deliveryTimes,
 ]

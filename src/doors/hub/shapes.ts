@@ -1,11 +1,13 @@
 /** The hub door's words for the hub's things (hub.thread.shape). Times are ISO 8601. */
 import { z } from 'zod'
 import type { Attachment } from '../../core/messages/carried.ts'
+import type { Reached } from '../../core/presence/reach.ts'
 import type { ServerGrant } from '../../core/remote-tools/grants.ts'
 import type { Listed } from '../../core/threads/directory.ts'
 import type { Grant } from '../../core/threads/grants.ts'
 import type { OwnThread, SeenMessage, ThreadPage } from '../../core/threads/hub-threads.ts'
 import type { Answers, Written } from '../../core/threads/writing.ts'
+import { reachShape, toReach } from '../words/reach.ts'
 import { iso, isoOrNull } from '../words/times.ts'
 
 const threadId = z.string().describe('Pass it as thread to go on in it.')
@@ -23,14 +25,21 @@ export const sentShape = z.object({
   thread: threadId,
   seq: z.int(),
   created_at: z.string(),
+  deliveries: z.array(z.object({ recipient: z.string(), reach: reachShape })).optional(),
+  unread_in_thread: z.array(z.int()).optional().describe('Messages of the thread that you have not seen yet.'),
   reply: replyShape.nullable().optional().describe('Only with await_reply_seconds: null when time was up.'),
 })
 
-export const toSent = ({ messageId, thread, seq, createdAt }: Written) => ({
+/** What is said in a topic goes to all who joined: nobody is addressed. */
+export const toSent = ({ messageId, thread, seq, createdAt }: Written, reached?: Reached) => ({
   message_id: messageId,
   thread,
   seq,
   created_at: iso(createdAt),
+  ...(reached && {
+    deliveries: reached.deliveries.map(({ agent, reach }) => ({ recipient: agent.name, reach: toReach(reach) })),
+    ...(reached.unreadInThread.length > 0 && { unread_in_thread: [...reached.unreadInThread] }),
+  }),
 })
 
 export const askShape = z.object({ message_id: z.int(), thread: threadId, reply: replyShape.nullable() })

@@ -7,9 +7,11 @@ import type { MailMessage, Party } from '../../core/mail/messages.ts'
 import type { Attachment } from '../../core/messages/carried.ts'
 import type { Delivery } from '../../core/messages/receipt.ts'
 import type { Sent } from '../../core/messages/send.ts'
+import type { Reached } from '../../core/presence/reach.ts'
 import type { Reach } from '../mcp/table.ts'
 import { toAttachment } from '../words/attachments.ts'
 import { address, toDelivery, toEnvelope } from '../words/mail.ts'
+import { reachShape, toReach } from '../words/reach.ts'
 import { iso } from '../words/times.ts'
 import { refusalHint } from './calls.ts'
 
@@ -95,6 +97,7 @@ const delivery = z.object({
   project: z.string(),
   kind: z.string(),
   created: z.literal(true).optional(),
+  reach: reachShape.optional(),
 })
 
 export const receiptShape = z.object({
@@ -106,6 +109,7 @@ export const receiptShape = z.object({
   count: z.int(),
   blocked: z.array(z.object({ recipient: z.string(), code: z.string(), hint: z.string() })),
   attachments: z.array(z.unknown()).optional(),
+  unread_in_thread: z.array(z.int()).optional(),
   duplicate: z.literal(true).optional(),
   note: z.string().optional(),
 })
@@ -119,12 +123,13 @@ function toldOfUnread({ agent: { name }, made, unseen, near = [] }: Delivery): s
 }
 
 /** The answer to a send: never the body. */
-export function toReceipt(sent: Sent, reach: Reach): z.output<typeof receiptShape> {
-  const deliveries = sent.deliveries.map(({ agent, project, kind, made }) => ({
+export function toReceipt(sent: Sent | Reached, reach: Reach): z.output<typeof receiptShape> {
+  const deliveries = sent.deliveries.map(({ agent, project, kind, made, ...one }) => ({
     recipient: agent.name,
     project,
     kind,
     ...(made && { created: true as const }),
+    ...('reach' in one && { reach: toReach(one.reach) }),
   }))
   const note = sent.deliveries.flatMap(toldOfUnread)
   const blocked = sent.blocked.map(({ project, ...refusal }) => ({
@@ -141,6 +146,7 @@ export function toReceipt(sent: Sent, reach: Reach): z.output<typeof receiptShap
     count: deliveries.length,
     blocked,
     ...(sent.attachments.length > 0 && { attachments: sent.attachments.map(toReadable) }),
+    ...(sent.unreadInThread.length > 0 && { unread_in_thread: [...sent.unreadInThread] }),
     ...(sent.duplicate && { duplicate: true as const }),
     ...(note.length > 0 && { note: note.join(' ') }),
   }

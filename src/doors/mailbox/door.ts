@@ -8,6 +8,7 @@ import { projectOfCall } from '../../core/agents/connection.ts'
 import type { Hub } from '../../core/hub/hub.ts'
 import { acknowledge, take } from '../../core/mail/take.ts'
 import { send } from '../../core/messages/send.ts'
+import { reaching } from '../../core/presence/reach.ts'
 import { type CallContext, type Door, defineTool, type Hints } from '../mcp/table.ts'
 import {
   body,
@@ -20,6 +21,7 @@ import {
 } from '../words/fields.ts'
 import { greet } from '../words/greeting.ts'
 import { and, overHttp } from '../words/hints.ts'
+import { reachShape, toReach } from '../words/reach.ts'
 import { mailShape, toMail } from './shapes.ts'
 
 /** The agent and the project that the URL names. */
@@ -97,7 +99,7 @@ export function mailboxDoor(hub: Hub): Door<MailboxScope> {
     name: 'send_to_agent',
     title: 'Send a message to an agent',
     description:
-      'Send a message to another agent; its mailbox is made if it is new. Returns the id of the message. To answer a message, pass its id as reply_to. Pass a msg_id of your own only to retry safely: the same text under the same msg_id is stored once.',
+      'Send a message to another agent; its mailbox is made if it is new. Returns the id of the message as result, and in reach whether the agent is there. To answer a message, pass its id as reply_to. Pass a msg_id of your own only to retry safely: the same text under the same msg_id is stored once.',
     cluster: 'messaging',
     input: z.strictObject({
       name: recipientAddress.describe('The agent to send to; Name@project in another project.'),
@@ -105,15 +107,17 @@ export function mailboxDoor(hub: Hub): Door<MailboxScope> {
       msg_id: clientId.optional().describe('Your own id for the message; made for you if left out.'),
       reply_to: messageName.optional().describe('The id of the message from that agent that you answer.'),
     }),
-    output: z.string(),
-    wrapped: true,
+    output: z.object({ result: z.string(), reach: reachShape.optional() }),
+    short: ({ result }) => result,
     effect: 'write',
     idempotent: false,
     alwaysLoad: true,
     async run({ name: address, msg: body, msg_id, reply_to: answers }, context) {
       const [name, project] = parseAddress(address)
       const draft = { to: [{ name, project }], body, clientId: msg_id, mayAnswer: true, answers }
-      return (await send(hub, await acting(context), draft)).clientId
+      const sent = await reaching(hub, context.caller, async () => send(hub, await acting(context), draft))
+      const [delivery] = sent.deliveries
+      return { result: sent.clientId, ...(delivery && { reach: toReach(delivery.reach) }) }
     },
   })
 

@@ -81,6 +81,8 @@ export interface Tool<Scope, Input extends z.ZodObject = z.ZodObject, Value = un
   readonly output?: z.ZodType<Value>
   /** The value is not always an object: it travels as `{ result: value }` (all.result.wrapped). */
   readonly wrapped?: boolean
+  /** The answer to the short form; the value itself, if left out. */
+  short?(value: Value): unknown
   readonly effect: 'read' | 'write'
   readonly destructive?: boolean
   readonly idempotent?: boolean

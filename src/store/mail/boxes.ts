@@ -29,7 +29,7 @@ export function fromInbox(db: Reader, columns: Sql, { recipientId, where = empty
 }
 
 export interface InboxPart {
-  readonly recipientId: number
+  readonly recipientId: number | Sql
   /** More conditions, which begin with AND. */
   readonly where?: Sql
 }

@@ -57,7 +57,7 @@ export async function takeDelivery(
   if (row === undefined) return undefined
   tx.enqueue(sql`
     UPDATE deliveries
-    SET hold = ${hold}, held_until = ${heldUntil ?? null}, read_at = ${heldUntil === undefined ? now : null}
+    SET hold = ${hold}, held_until = ${heldUntil ?? null}, read_at = ${heldUntil === undefined ? now : null}, delivered_at = ${now}
     WHERE id = ${row.delivery_id}`)
   return row
 }
@@ -150,7 +150,7 @@ export async function updateReturned(
   { id, hold, readAt }: { id: number; hold: string; readAt: number | undefined },
 ): Promise<boolean> {
   const returned = await tx.change(sql`
-    UPDATE deliveries SET read_at = NULL, hold = NULL, held_until = NULL
+    UPDATE deliveries SET read_at = NULL, hold = NULL, held_until = NULL, delivered_at = NULL
     WHERE id = ${id} AND hold = ${hold} AND COALESCE(read_at, -1) = ${readAt ?? -1}`)
   return returned > 0
 }

@@ -38,10 +38,18 @@ export interface NewMail {
   readonly feed?: { readonly actor: string; readonly wakes: string }
 }
 
+/** A recipient as the send found it: how much it had unread before this message, and when it was last active. */
+export interface Found {
+  readonly unread: number
+  readonly activeAt: number
+}
+
 export interface Placed {
   readonly threadId: number
   readonly seq: number
   readonly messageId: number
+  /** By the ids of the recipients; absent where it would take another statement. */
+  readonly found?: ReadonlyMap<number, Found>
 }
 
 /**
@@ -59,9 +67,20 @@ export async function insertMail(tx: Tx, all: readonly NewMail[]): Promise<(Plac
 export const insertMailBatch = async (tx: Tx, all: readonly NewMail[]): Promise<(Placed | undefined)[]> =>
   byNumber(all, await autocommit<PlacedRow>(tx, mailBatch(all, { hurried: true })))
 
+/** There is a row for each recipient. Those of one batch found the same counter: the earlier ones come before. */
 function byNumber(all: readonly NewMail[], rows: readonly PlacedRow[]): (Placed | undefined)[] {
   const placed: (Placed | undefined)[] = all.map(() => undefined)
-  for (const { n, thread_id: threadId, seq, message_id: messageId } of rows) placed[n] = { threadId, seq, messageId }
+  const recipients = all.map(() => new Map<number, Found>())
+  const earlier = new Map<number, number>()
+  for (const row of rows.toSorted((a, b) => a.n - b.n)) {
+    const { n, thread_id: threadId, seq, message_id: messageId, id, unread, active_at: activeAt } = row
+    const found = recipients[n] ?? new Map<number, Found>()
+    placed[n] ??= { threadId, seq, messageId, found }
+    if (id === null) continue
+    const before = earlier.get(id) ?? 0
+    found.set(id, { unread: unread + before, activeAt })
+    earlier.set(id, before + 1)
+  }
   return placed
 }
 

@@ -59,7 +59,7 @@ export async function takeDeliveryBatch(tx: Tx, all: readonly BatchedTaking[]): 
           ORDER BY d.id LIMIT 1 FOR UPDATE SKIP LOCKED) AS delivery),
     taken AS (
       UPDATE deliveries d
-      SET hold = found.hold, held_until = found.held_until, read_at = CASE WHEN found.held_until IS NULL THEN found.now END
+      SET hold = found.hold, held_until = found.held_until, delivered_at = found.now, read_at = CASE WHEN found.held_until IS NULL THEN found.now END
       FROM found WHERE d.id = found.delivery_id),
     lowered AS (
       UPDATE agents SET unread = unread - 1 FROM found WHERE agents.id = found.recipient_id AND found.held_until IS NULL),

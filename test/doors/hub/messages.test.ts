@@ -42,6 +42,7 @@ describe('A message', () => {
       thread: String(sent.message_id),
       seq: 1,
       created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
+      deliveries: [{ recipient: bob, reach: expect.objectContaining({ text: expect.any(String) }) }],
     })
   })
 

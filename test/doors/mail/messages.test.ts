@@ -11,6 +11,8 @@ beforeEach(async () => {
   desk = await newDesk(parley())
 })
 
+const reach = expect.objectContaining({ state: expect.any(String), text: expect.any(String) })
+
 describe('Sending', () => {
   verifies(
     ['mail.send.receipt', 'mail.send.list-shape'],
@@ -23,8 +25,8 @@ describe('Sending', () => {
         subject: 'Plan',
         created_ts: expect.stringMatching(/^\d{4}-.*Z$/),
         deliveries: [
-          { recipient: 'BlueLake', project: expect.stringMatching(/^project-/), kind: 'to' },
-          { recipient: 'RedStone', project: expect.any(String), kind: 'cc' },
+          { recipient: 'BlueLake', project: expect.stringMatching(/^project-/), kind: 'to', reach },
+          { recipient: 'RedStone', project: expect.any(String), kind: 'cc', reach },
         ],
         count: 2,
         blocked: [],
@@ -112,7 +114,7 @@ describe('Sending', () => {
     const { slug } = await desk.door.call<{ slug: string }>('ensure_project', { human_key: other })
     for (const address of [`BlueLake@${other}`, `bluelake@${slug}`])
       expect((await desk.send({ to: [address] })).deliveries).toEqual([
-        { recipient: 'BlueLake', project: slug, kind: 'to' },
+        { recipient: 'BlueLake', project: slug, kind: 'to', reach },
       ])
     expect(await desk.inbox('BlueLake')).toEqual([])
     const there = await desk.door.call<Message[]>('fetch_inbox', { project_key: other, agent_name: 'BlueLake' })

@@ -28,10 +28,11 @@ describe.each(eras)('In %s', (era) => {
   verifies('mail.recipient.told', 'who was made by a send is told, with the nearest names', async () => {
     const desk = await newDesk(parley(), await connectMail(parley(), era))
     const sent = await desk.send({ to: ['BlueLak', 'RedStone'], cc: ['WhiteOwl'] })
+    const reach = { state: 'never', text: 'has never been here' }
     expect(sent.deliveries).toEqual([
-      { recipient: 'BlueLak', project: expect.any(String), kind: 'to', created: true },
-      { recipient: 'RedStone', project: expect.any(String), kind: 'to' },
-      { recipient: 'WhiteOwl', project: expect.any(String), kind: 'cc', created: true },
+      { recipient: 'BlueLak', project: expect.any(String), kind: 'to', created: true, reach },
+      { recipient: 'RedStone', project: expect.any(String), kind: 'to', reach: expect.any(Object) },
+      { recipient: 'WhiteOwl', project: expect.any(String), kind: 'cc', created: true, reach },
     ])
     expect(sent).toHaveProperty(
       'note',
@@ -39,7 +40,9 @@ describe.each(eras)('In %s', (era) => {
     )
     // A name that nobody answers to is offered to nobody.
     const again = await desk.send({ to: ['BlueLak'] })
-    expect(again.deliveries).toEqual([{ recipient: 'BlueLak', project: expect.any(String), kind: 'to' }])
+    expect(again.deliveries).toEqual([
+      { recipient: 'BlueLak', project: expect.any(String), kind: 'to', reach: expect.objectContaining({ behind: 1 }) },
+    ])
     expect(await desk.send({ to: ['BlueLaky'] })).toHaveProperty(
       'note',
       expect.stringMatching(/If you meant BlueLake, send/),

@@ -18,7 +18,7 @@ describe.each(eras)('A client of %s', (era) => {
       name: 'send_to_agent',
       arguments: { name: `bob-${era}`, msg: 'hello', msg_id: 'x' },
     })
-    expect(sent.structuredContent).toEqual({ result: 'x' })
+    expect(sent.structuredContent).toEqual({ result: 'x', reach: { state: 'never', text: 'has never been here' } })
     const got = await bob.callTool({ name: 'check_mail', arguments: { lease_seconds: 30 } })
     const { lease } = (got.structuredContent as { result: { lease: string } }).result
     const acked = await bob.callTool({ name: 'ack_mail', arguments: { id: 'x', lease } })

@@ -3,7 +3,8 @@ import { z } from 'zod'
 import { HubError } from '../../../base/errors.ts'
 import { limits, sizeInWords } from '../../../base/limits.ts'
 import type { Hub } from '../../../core/hub/hub.ts'
-import { awaitReplies, markReplies, write, writeAndAwait } from '../../../core/threads/writing.ts'
+import { withReach } from '../../../core/presence/reach.ts'
+import { awaitReplies, markReplies, type Written, write, writeAndAwait } from '../../../core/threads/writing.ts'
 import { type CallContext, defineTool } from '../../mcp/table.ts'
 import { body, clientId, id, recipientAddress, threadKey, waitSeconds } from '../../words/fields.ts'
 import { addressOf, links, patienceOf, withLinks } from '../fields.ts'
@@ -45,6 +46,9 @@ export const messageTools = (hub: Hub) => [
       attachments: links
         .optional()
         .describe('URIs (https, http, apm2, resource) of things that go along, as links; no content.'),
+      if_seen_through: id
+        .optional()
+        .describe('Refused (CROSSED) if the thread has a newer message to you than this message_id.'),
       client_message_id: clientId.optional().describe('Your own id for the message.'),
       await_reply_seconds: waitSeconds.optional().describe('How long to wait for a reply.'),
     }),
@@ -63,14 +67,18 @@ export const messageTools = (hub: Hub) => [
         replyTo: input.reply_to,
         links: input.attachments,
         clientId: input.client_message_id ?? onceOf(context),
+        seenThrough: input.if_seen_through,
       }
       const { await_reply_seconds: seconds } = input
-      if (seconds === undefined) return toSent(await write(hub, hubCaller, draft))
+      const since = hub.clock.monotonic()
+      const told = async (written: Written) =>
+        toSent(written, written.sent && (await withReach(hub, hubCaller.caller, written.sent, since)))
+      if (seconds === undefined) return told(await write(hub, hubCaller, draft))
       const patience = patienceOf(hub, context, seconds * 1000)
       const { written, answers } = await writeAndAwait(hub, hubCaller, draft, patience)
       context.ifLost(answers.putBack)
       const [reply] = answers.replies
-      return { ...toSent(written), reply: reply === undefined ? null : toReply(reply) }
+      return { ...(await told(written)), reply: reply === undefined ? null : toReply(reply) }
     },
   }),
   tool({

@@ -25,8 +25,7 @@ export function contactTools(hub: Hub) {
   const request = tool({
     name: 'request_contact',
     title: 'Ask an agent for contact',
-    description:
-      'Ask an agent for permission to message it, also in another project. It gets a message about that and answers with respond_contact.',
+    description: 'Ask an agent for permission to message it, also in another project. It answers with respond_contact.',
     cluster,
     own: { agent: 'from_agent', project: 'project_key' },
     input: z.strictObject({
@@ -51,7 +50,7 @@ export function contactTools(hub: Hub) {
     name: 'respond_contact',
     title: 'Answer a contact request',
     description:
-      'Accept or deny a contact request. Accepted contact holds both ways until it expires; a denial holds until you accept.',
+      'Accept or deny a contact request. Contact holds both ways until it expires, a denial until you accept.',
     cluster,
     own: { agent: 'to_agent', project: 'project_key' },
     input: z.strictObject({

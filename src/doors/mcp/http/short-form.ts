@@ -45,7 +45,9 @@ async function answer<Scope>(
     return failed(new HubError('INVALID_ARGUMENT', message, { hint }))
   }
   const result = await runTool({ service, row, args, exchange })
-  return result.ok ? [JSON.stringify(result.value ?? null), 200] : failed(result.error)
+  if (!result.ok) return failed(result.error)
+  const { value } = result
+  return [JSON.stringify((row.tool.short ? row.tool.short(value) : value) ?? null), 200]
 }
 
 const failed = (error: HubError): [string, number] => [JSON.stringify(errorShape(error)), kinds[error.kind].status]

@@ -1,0 +1,103 @@
+/** Reach: whether a message gets through to its recipient now, later, or perhaps never; told to its sender with the receipt. */
+import { listReachFacts } from '../../store/messages/reach.ts'
+import type { Caller } from '../access/callers.ts'
+import { activity } from '../agents/activity.ts'
+import { type Hub, reader } from '../hub/hub.ts'
+import type { Delivery, Sent } from '../messages/receipt.ts'
+import { whoWaits } from './presence.ts'
+
+/**
+ *   waiting    a call or stream of the agent waits for mail
+ *   wakeable   it is idle, and a waiter wakes its client
+ *   active     it did something within the last two minutes
+ *   next_turn  its client tells it of mail when its next turn begins
+ *   away       none of these
+ *   never      nobody has ever acted under its name
+ */
+export type ReachState = 'waiting' | 'wakeable' | 'active' | 'next_turn' | 'away' | 'never'
+
+export interface Reach {
+  readonly state: ReachState
+  /** Since it last did something. */
+  readonly seenSeconds?: number
+  /** The client by which it is woken or told. */
+  readonly via?: string
+  /** How many unread messages it has before this one: with it a sender tells a queue from a loss. */
+  readonly behind?: number
+  readonly text: string
+}
+
+export type Reached = Omit<Sent, 'deliveries'> & {
+  readonly deliveries: readonly (Delivery & { readonly reach: Reach })[]
+}
+
+/** After this long without a call an agent may still be in a long turn; later it is away. */
+const activeMs = 120_000
+
+/**
+ * Sends, and tells how each recipient is reached. Who may not write to an agent learns nothing of it: only recipients that took the
+ * message have a reach (waking.reach.contacts). Asked from memory and by what the send itself has found.
+ */
+export async function reaching(hub: Hub, caller: Caller, sending: () => Promise<Sent>): Promise<Reached> {
+  // A waiter that this message answers is gone before its sender has the receipt.
+  const since = hub.clock.monotonic()
+  return withReach(hub, caller, await sending(), since)
+}
+
+/** The same for a message that was sent before `since`, by the monotonic clock. */
+export async function withReach(hub: Hub, _caller: Caller, sent: Sent, since: number): Promise<Reached> {
+  const present = await whoWaits(hub)
+  const facts = await factsOf(hub, sent)
+  const now = hub.clock.now()
+  const deliveries = sent.deliveries.map((delivery) => {
+    const { id } = delivery.agent
+    const { unread = 0, activeAt = 0 } = delivery.found ?? facts.get(id) ?? {}
+    const seenAt = activity(hub).latest(id, activeAt)
+    const standing = present.of(id, since)
+    return { ...delivery, reach: judge({ standing, behind: unread, seenMs: seenAt === 0 ? undefined : now - seenAt }) }
+  })
+  return { ...sent, deliveries }
+}
+
+/** Of recipients that the send has not told of. */
+async function factsOf(hub: Hub, { messageId, deliveries }: Sent) {
+  const unknown = deliveries.filter(({ found }) => found === undefined).map(({ agent }) => agent.id)
+  if (unknown.length === 0) return nobody
+  const rows = await listReachFacts(reader(hub), unknown, messageId)
+  return new Map(rows.map(({ id, behind, active_at }) => [id, { unread: Number(behind), activeAt: active_at }]))
+}
+
+const nobody: ReadonlyMap<number, { readonly unread: number; readonly activeAt: number }> = new Map()
+
+interface Facts {
+  readonly standing: { readonly waiting: boolean; readonly via: string | undefined } | undefined
+  readonly behind: number
+  readonly seenMs: number | undefined
+}
+
+function judge({ standing, behind, seenMs }: Facts): Reach {
+  const seen = seenMs === undefined ? undefined : Math.max(0, Math.round(seenMs / 1000))
+  const how = (state: ReachState, text: string, via?: string): Reach => ({
+    state,
+    ...(seen !== undefined && { seenSeconds: seen }),
+    ...(via !== undefined && { via }),
+    ...(behind > 0 && { behind }),
+    text: behind > 0 ? `${text}; ${behind} unread before yours` : text,
+  })
+  if (standing?.waiting) return how('waiting', 'waiting now')
+  if (standing?.via !== undefined) return how('wakeable', `idle, will be woken (${standing.via})`, standing.via)
+  if (seen === undefined || seenMs === undefined) return how('never', 'has never been here')
+  if (seenMs < activeMs) return how('active', `seen ${inWords(seen)} ago`)
+  return how('away', `last seen ${inWords(seen)} ago; no wake adapter`)
+}
+
+const units = [
+  ['d', 86_400],
+  ['h', 3600],
+  ['min', 60],
+] as const
+
+export function inWords(seconds: number): string {
+  const unit = units.find(([, length]) => seconds >= length)
+  return unit === undefined ? `${seconds} s` : `${Math.floor(seconds / unit[1])} ${unit[0]}`
+}
