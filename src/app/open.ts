@@ -148,6 +148,7 @@ const rulesOf = (config: Config): Rules => ({
   worktreesApart: config.PROJECT_PER_WORKTREE,
   inboxLeases: config.FILE_RESERVATIONS_ENFORCEMENT_ENABLED,
   overdueMs: config.ACK_TTL_SECONDS * 1000,
+  waking: { confirmMs: config.WAKE_CONFIRM_SECONDS * 1000, remindMs: config.WAKE_REMIND_SECONDS * 1000 },
   inboxQuota: config.QUOTA_ENABLED && config.QUOTA_INBOX_LIMIT_COUNT > 0 ? config.QUOTA_INBOX_LIMIT_COUNT : undefined,
   attachments: {
     convert: config.CONVERT_IMAGES,

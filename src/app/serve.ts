@@ -27,6 +27,7 @@ import { refusingDb } from '../db/refusing.ts'
 import { busDoor } from '../doors/bus/door.ts'
 import { busPath, busScope } from '../doors/bus/holder.ts'
 import type { Streams } from '../doors/cli/terminal/screen.ts'
+import { mountHooks } from '../doors/hooks/door.ts'
 import { createApp, listen } from '../doors/http/app.ts'
 import { boundConnections } from '../doors/http/connections.ts'
 import { createGuard } from '../doors/http/guard.ts'
@@ -176,6 +177,7 @@ export async function startServer(config: Config, log: Log, { acceptLoss = false
     mountPost(app, hub, { registrationOpen: config.REGISTRATION_OPEN, publicUrl, version })
     mountJoin(app, hub, { publicUrl, mailPath })
     mountPeople(app, hub)
+    mountHooks(app, hub)
     mountSockets(app, hub, {
       wrongKeys,
       guard: createGuard({ host: config.HTTP_HOST, ...signIn }),

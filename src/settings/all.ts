@@ -19,6 +19,7 @@ import { sessionSettings } from './sessions.ts'
 import { signInSettings } from './sign-in.ts'
 import { storageSettings } from './storage.ts'
 import { toolSettings } from './tools.ts'
+import { wakingSettings } from './waking.ts'
 
 /** The headings of docs/settings.md, in its order. */
 export const subjects = {
@@ -34,6 +35,7 @@ export const subjects = {
   Contacts: contactSettings,
   'Post door': postSettings,
   Inboxes: inboxSettings,
+  Waking: wakingSettings,
   Attachments: attachmentSettings,
   Acknowledgements: acknowledgementSettings,
   'File reservations': leaseSettings,

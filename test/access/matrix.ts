@@ -159,7 +159,13 @@ export const matrix = {
   },
   contacts: { listContacts: readsAsAgent, setContactPolicy: writesAsAgent },
   messages: { send: writesAsAgent, reply: writesAsAgent, converse: writesAsAgent },
-  presence: { reaching: writesAsAgent, withReach: writesAsAgent },
+  presence: {
+    reaching: writesAsAgent,
+    withReach: writesAsAgent,
+    announce: writesAsAgent,
+    awaitMail: writesAsAgent,
+    confirmAnnounced: writesAsAgent,
+  },
   requests: {
     requestContact: writesAsAgent,
     respondContact: writesAsAgent,
@@ -182,6 +188,7 @@ export const matrix = {
     markRead: writesAsAgent,
     acknowledgeMessage: writesAsAgent,
     listInbox: readsAsAgent,
+    noteDelivered: anybody,
     listOutbox: readsAsAgent,
     freeLeases: people,
   },

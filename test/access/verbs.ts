@@ -26,6 +26,7 @@ import { lookForConflicts, prepareForThread, shakeHands, startWork } from '../..
 import { followArrivals } from '../../src/core/mail/arrivals.ts'
 import { claimMessage, keepSessionKey, markReadCalled } from '../../src/core/mail/claims.ts'
 import { listConversations } from '../../src/core/mail/conversations.ts'
+import { noteDelivered } from '../../src/core/mail/delivered.ts'
 import { freeLeases } from '../../src/core/mail/freeing.ts'
 import { readConversation } from '../../src/core/mail/history.ts'
 import { listInbox, listOutbox } from '../../src/core/mail/inbox.ts'
@@ -35,6 +36,7 @@ import { listUnread, needCounterpart } from '../../src/core/mail/unread.ts'
 import { converse } from '../../src/core/messages/conversing.ts'
 import { reply } from '../../src/core/messages/reply.ts'
 import { send } from '../../src/core/messages/send.ts'
+import { announce, awaitMail, confirmAnnounced } from '../../src/core/presence/announce.ts'
 import { reaching, withReach } from '../../src/core/presence/reach.ts'
 import { openProject } from '../../src/core/projects/folders.ts'
 import { ensureProject, listProjects, needProject } from '../../src/core/projects/projects.ts'
@@ -90,6 +92,8 @@ const anExport: ExportRecord[] = [
 ]
 
 type Call = (hub: Hub, target: Target) => Promise<unknown>
+
+const hookRoute = { via: 'claude', session: 's', confirms: true }
 
 const sendAs = (hub: Hub, target: Target) => send(hub, acting(target), { to: [{ name: target.other }], body: 'hello' })
 
@@ -154,6 +158,9 @@ export const calls: Readonly<Record<Verb, Call>> = {
   listContacts: async (hub, target) => (await listContacts(hub, acting(target))).contacts,
   setContactPolicy: (hub, target) => setContactPolicy(hub, acting(target), 'open'),
   send: (hub, target) => sendAs(hub, target),
+  announce: (hub, target) => announce(hub, acting(target), hookRoute),
+  awaitMail: (hub, target) => awaitMail(hub, acting(target), { ...hookRoute, waitMs: 0, signals: [] }),
+  confirmAnnounced: (hub, target) => confirmAnnounced(hub, acting(target), hookRoute.session),
   reaching: (hub, target) => reaching(hub, target.caller, () => sendAs(hub, target)),
   withReach: async (hub, target) => withReach(hub, target.caller, await sendAs(hub, target), hub.clock.monotonic()),
   reply: (hub, target) => reply(hub, acting(target), { messageId: target.messageId, body: 'yes' }),
@@ -187,6 +194,7 @@ export const calls: Readonly<Record<Verb, Call>> = {
   acknowledge: async (hub, target) => void (await acknowledge(hub, acting(target), target.lent)),
   markRead: (hub, target) => markRead(hub, acting(target), target.messageId),
   acknowledgeMessage: (hub, target) => acknowledgeMessage(hub, acting(target), target.messageId),
+  noteDelivered: async (hub, target) => noteDelivered(hub, acting(target), [target.messageId]),
   listInbox: async (hub, target) => (await listInbox(hub, acting(target), { limit: 10 })).messages,
   freeLeases: (hub, { caller, project, name }) =>
     freeLeases(hub, caller, project, { ids: [], patterns: [`src/${name}.ts`] }),

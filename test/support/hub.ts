@@ -35,6 +35,7 @@ export const usualRules: Rules = {
   worktreesApart: false,
   inboxLeases: true,
   overdueMs: 1_800_000,
+  waking: { confirmMs: 30_000, remindMs: 900_000 },
   inboxQuota: undefined,
   attachments: {
     convert: true,

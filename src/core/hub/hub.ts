@@ -39,6 +39,12 @@ export interface Rules {
   readonly inboxLeases: boolean
   /** The age from which an acknowledgement is overdue. */
   readonly overdueMs: number
+  readonly waking: {
+    /** How long an announcement may go without a turn that confirms it. */
+    readonly confirmMs: number
+    /** After how long an agent that was told of a message, and has not read it, is told once more. */
+    readonly remindMs: number
+  }
   /** How many messages an inbox may hold, read or not. */
   readonly inboxQuota: number | undefined
   readonly attachments: {

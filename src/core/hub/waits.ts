@@ -16,6 +16,7 @@ const waits = memory(() => ({
 export const agentWaiter = (agentId: number): string => `${agentPrefix}${agentId}`
 
 const agentPrefix = 'agent:'
+const agentPattern = /^agent:\d+$/
 
 /**
  * Counts a wait until the returned function is called; throws where there are too many already. One without a waiter is of a
@@ -69,7 +70,7 @@ export function listWaitingHere(hub: Hub): Set<number> {
   const ids = new Set<number>()
   for (const waiters of [by, streams])
     for (const waiter of waiters.keys())
-      if (waiter.startsWith(agentPrefix)) ids.add(Number(waiter.slice(agentPrefix.length)))
+      if (agentPattern.test(waiter)) ids.add(Number(waiter.slice(agentPrefix.length)))
   return ids
 }
 

@@ -75,6 +75,9 @@ export function addWaiter(hub: Hub, waiter: Waiter): () => void {
   }
 }
 
+/** Whether a waiter of this process stands for the session. */
+export const hasWaiter = (hub: Hub, of: Pick<Waiter, 'agentId' | 'session'>): boolean => kept(hub).waiters.has(of)
+
 /**
  * Tells other processes who waits here, until the returned function is called. `listens`: this process also keeps in memory who waits
  * elsewhere; one without it (a client's stdio server) is woken by nothing, and asks when it wants to know.

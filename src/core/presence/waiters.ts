@@ -37,6 +37,10 @@ export class Waiters {
     return true
   }
 
+  has(of: Pick<Waiter, 'agentId' | 'session'>): boolean {
+    return this.#bySession.has(sessionKey(of))
+  }
+
   /** The adapter of an agent's newest waiter. */
   viaOf(agentId: number): string | undefined {
     return [...(this.#byAgent.get(agentId) ?? [])].at(-1)?.via

@@ -24,6 +24,7 @@ import { invitations } from './0021-invitations.ts'
 import { folders } from './0022-folders.ts'
 import { presence } from './0023-presence.ts'
 import { deliveryTimes } from './0024-delivery-times.ts'
+import { announcements } from './0025-announcements.ts'
 
 export const migrations: readonly Migration[] = [
   mailbox,
@@ -50,4 +51,5 @@ export const migrations: readonly Migration[] = [
   folders,
   presence,
   deliveryTimes,
+  announcements,
 ]

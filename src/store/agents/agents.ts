@@ -24,6 +24,11 @@ export async function findActiveAt(db: Reader, id: number): Promise<number> {
   return row?.active_at ?? 0
 }
 
+export async function findUnread(db: Reader, id: number): Promise<number> {
+  const [row] = await db.all<{ unread: number }>(sql`SELECT unread FROM agents WHERE id = ${id}`)
+  return row?.unread ?? 0
+}
+
 /** The agent of a project whose name looks like this. */
 export async function findLookalike(db: Reader, projectId: number, look: string): Promise<string | undefined> {
   const [row] = await db.all<{ name: string }>(

@@ -1,6 +1,6 @@
 /** Rows of `deliveries`: one message for one recipient, waiting, lent or read. */
 import sql, { empty, join } from 'sql-template-tag'
-import { forUpdate } from '../../db/dialect.ts'
+import { forUpdate, listed } from '../../db/dialect.ts'
 import type { Reader, Tx } from '../../db/port.ts'
 import { anyFree, fromUnread, oldestFree } from '../mail/boxes.ts'
 
@@ -92,6 +92,16 @@ export async function listDeliveriesCalled(db: Reader, recipientId: number, call
       UNION ALL
       SELECT id FROM messages WHERE uid = ${called} AND client_id IS NULL)
     ORDER BY d.id`)
+}
+
+/** The text of these messages went out. */
+export async function updateDelivered(
+  tx: Tx,
+  { recipientId, messageIds, now }: { recipientId: number; messageIds: readonly number[]; now: number },
+): Promise<void> {
+  await tx.change(sql`
+    UPDATE deliveries SET delivered_at = ${now}
+    WHERE recipient_id = ${recipientId} AND message_id IN ${listed(tx, messageIds)} AND delivered_at IS NULL`)
 }
 
 /** Marks a held delivery as read; returns its state before that, as seen by the holder of `hold`. */

@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { limits } from '../../../base/limits.ts'
 import type { Hub } from '../../../core/hub/hub.ts'
+import { noteDelivered } from '../../../core/mail/delivered.ts'
 import { type InboxPart, listInbox } from '../../../core/mail/inbox.ts'
 import { acknowledgeMessage, markRead } from '../../../core/mail/receipts.ts'
 import { reply } from '../../../core/messages/reply.ts'
@@ -169,7 +170,8 @@ export function messageTools(hub: Hub): Tool<MailScope>[] {
     alwaysLoad: true,
     async run({ project_key, agent_name, ...asked }, context) {
       const part: InboxPart = asked.urgent_only ? 'urgent' : 'all'
-      const page = await listInbox(hub, acting(context, project_key, agent_name), {
+      const who = acting(context, project_key, agent_name)
+      const page = await listInbox(hub, who, {
         part,
         since: asked.since_ts === undefined ? undefined : parseTime(asked.since_ts),
         after: asked.after_id,
@@ -178,6 +180,9 @@ export function messageTools(hub: Hub): Tool<MailScope>[] {
         budget: budgetOf(asked.max_chars),
         limit: asked.limit,
       })
+      const texts = asked.include_bodies ? page.messages.filter(({ bodyOmitted }) => !bodyOmitted) : []
+      const ids = texts.map(({ id }) => id)
+      context.whenOut(() => noteDelivered(hub, who, ids))
       return { result: page.messages.map(toReceived), has_more: page.more, ...goesOn(page, asked) }
     },
   })

@@ -1,0 +1,170 @@
+/** Announcing mail: an agent that cannot know of a message yet is told of it once, by the route that comes first. */
+
+import { findUnread } from '../../store/agents/agents.ts'
+import {
+  type AnnounceTerms,
+  claimAnnouncements,
+  deleteAnnouncements,
+  deleteSettled,
+  findUnconfirmed,
+  hasUnannounced,
+  listAnnounced,
+  updateConfirmed,
+  updateOffered,
+} from '../../store/mail/announcements.ts'
+import type { Caller } from '../access/callers.ts'
+import { needWriting } from '../access/rules.ts'
+import { type Acting, findActor } from '../agents/acting.ts'
+import { type Agent, isNewcomer, mailChannel } from '../agents/agents.ts'
+import { commit } from '../hub/commit.ts'
+import { type Hub, reader } from '../hub/hub.ts'
+import { wait } from '../hub/wait.ts'
+import { agentWaiter } from '../hub/waits.ts'
+import { addressFrom } from '../messages/addresses.ts'
+import { addWaiter, hasWaiter } from './presence.ts'
+
+/**
+ *   free       ── a route takes it ──▶ announced
+ *   announced  ── a turn begins with the pointer, or the route's answer confirms it ──▶ confirmed
+ *   announced  ── nothing for confirmMs ──▶ free, three times at most
+ *   confirmed  ── still unread after remindMs, and a turn begins ──▶ confirmed, for good
+ *   any        ── read, or its text given out ──▶ gone
+ */
+const mostTries = 3
+
+/** A pointer names this many messages; those behind come with the next one. */
+const mostNamed = 50
+
+/** A pointer to mail: never a subject, never a body. */
+export interface Pointer {
+  /** All that the agent has unread, told of or not. */
+  readonly unread: number
+  readonly messages: readonly {
+    readonly id: number
+    readonly from: string
+    readonly thread: string | undefined
+    readonly importance: 'low' | 'normal' | 'high' | 'urgent'
+    readonly createdAt: number
+  }[]
+  /** For an answer that never reached its client: the messages are free again. */
+  putBack(): Promise<void>
+}
+
+/** A way by which an agent is told. */
+export interface Route {
+  /** The client, as `claude`. */
+  readonly via: string
+  /** The client's own name for its session. */
+  readonly session: string
+  /** Its acceptance is all the proof there will be: the answer to a hook of a turn, a client that can confirm nothing. */
+  readonly confirms: boolean
+  /** A turn begins: mail that was told long ago and is still unread is told once more. */
+  readonly reminds?: boolean
+  /** Left to the waiter of the session, where one stands. */
+  readonly unlessWaiting?: boolean
+}
+
+/** Takes the mail that the agent was not told of. Undefined where there is none: then nothing is written. */
+export async function announce(hub: Hub, acting: Acting, route: Route): Promise<Pointer | undefined> {
+  needWriting(acting.caller)
+  const agent = await findActor(hub, acting)
+  if (isNewcomer(agent) || (route.unlessWaiting && hasWaiter(hub, { agentId: agent.id, ...route }))) return undefined
+  return announceTo(hub, acting.caller, agent, route)
+}
+
+async function announceTo(hub: Hub, caller: Caller, agent: Agent, route: Route): Promise<Pointer | undefined> {
+  const now = hub.clock.now()
+  const { confirmMs, remindMs } = hub.rules.waking
+  const terms: AnnounceTerms = {
+    agentId: agent.id,
+    now,
+    unconfirmedBefore: now - confirmMs,
+    confirmedBefore: route.reminds ? now - remindMs : 0,
+    mostTries,
+  }
+  if (!(await hasUnannounced(reader(hub), terms))) return undefined
+  const { via, session, confirms: confirmed } = route
+  const { ids, rows } = await commit(hub, caller, async (tx) => {
+    const ids = await claimAnnouncements(tx, { ...terms, via, session, confirmed, limit: mostNamed })
+    if (ids.length === 0) return { ids, rows: [] }
+    await updateOffered(tx, ids, now, via)
+    await deleteSettled(tx, agent.id)
+    return { ids, rows: await listAnnounced(tx, ids) }
+  })
+  if (ids.length === 0) return undefined
+  const messages = []
+  for (const row of rows)
+    messages.push({
+      id: row.message_id,
+      from: await addressFrom(hub, agent, { name: row.sender, projectId: row.sender_project }),
+      thread: row.thread ?? undefined,
+      importance: row.importance,
+      createdAt: row.created_at,
+    })
+  return {
+    unread: await findUnread(reader(hub), agent.id),
+    messages,
+    putBack: () =>
+      commit(hub, caller, async (tx, note) => {
+        await deleteAnnouncements(tx, ids, now)
+        // Another route may wait for what is free again.
+        note({ kind: 'presence.changed', projectId: agent.projectId, wakes: [mailChannel(agent.id)] })
+      }),
+  }
+}
+
+/** A turn of the session began with the pointer that it was given: its messages are told. */
+export async function confirmAnnounced(hub: Hub, acting: Acting, session: string): Promise<void> {
+  needWriting(acting.caller)
+  const agent = await findActor(hub, acting)
+  if (isNewcomer(agent)) return
+  const now = hub.clock.now()
+  await commit(hub, acting.caller, (tx) => updateConfirmed(tx, { agentId: agent.id, session, now }))
+}
+
+export interface AwaitingMail extends Omit<Route, 'reminds'> {
+  readonly waitMs: number
+  readonly signals: readonly AbortSignal[]
+}
+
+/**
+ * Waits for mail to announce. `displaced`: a newer waiter of the session has come. It counts as one that wakes an idle client while it
+ * waits, and writes nothing.
+ */
+export async function awaitMail(
+  hub: Hub,
+  acting: Acting,
+  { waitMs, signals, ...route }: AwaitingMail,
+): Promise<Pointer | 'displaced' | undefined> {
+  needWriting(acting.caller)
+  const agent = await findActor(hub, { ...acting, registered: true, unnoticed: true })
+  if (isNewcomer(agent)) return undefined
+  const ended = new AbortController()
+  const leave = addWaiter(hub, {
+    agentId: agent.id,
+    session: route.session,
+    via: route.via,
+    since: hub.clock.now(),
+    displaced: () => ended.abort(),
+  })
+  // A waiter that came from nowhere else takes the place of the older one, which must not take mail with it.
+  const over = [...signals, ended.signal]
+  const waiting = {
+    channel: mailChannel(agent.id),
+    ms: waitMs,
+    signals: over,
+    waiter: `${agentWaiter(agent.id)}:waiter`,
+  }
+  try {
+    const found = await wait<Pointer>(hub, waiting, async () => {
+      if (over.some((signal) => signal.aborted)) return {}
+      const pointer = await announceTo(hub, acting.caller, agent, route)
+      if (pointer !== undefined) return { found: pointer }
+      const at = await findUnconfirmed(reader(hub), { agentId: agent.id, mostTries })
+      return { again: at === undefined ? undefined : at + hub.rules.waking.confirmMs }
+    })
+    return found ?? (ended.signal.aborted ? 'displaced' : undefined)
+  } finally {
+    leave()
+  }
+}

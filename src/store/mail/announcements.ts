@@ -1,0 +1,120 @@
+/** Rows of `announcements`: unread mail that an agent was told of. */
+import sql, { type Sql } from 'sql-template-tag'
+import { listed } from '../../db/dialect.ts'
+import type { Reader, Tx } from '../../db/port.ts'
+import { sharedName } from '../visibility.ts'
+import { fromUnread } from './boxes.ts'
+
+/** The terms on which mail may be announced now. */
+export interface AnnounceTerms {
+  readonly agentId: number
+  readonly now: number
+  /** Announced before this time and not confirmed, it is free again. */
+  readonly unconfirmedBefore: number
+  /** Confirmed before this time and still unread, it is told once more; 0 where a route does not remind. */
+  readonly confirmedBefore: number
+  readonly mostTries: number
+}
+
+/** A message on loan, or whose text went out, is known to its agent. */
+const unseen = (now: number): Sql =>
+  sql`AND d.delivered_at IS NULL AND (d.held_until IS NULL OR d.held_until <= ${now})`
+
+const isFree = ({ unconfirmedBefore, confirmedBefore, mostTries }: AnnounceTerms): Sql => sql`
+  (announcements.confirmed_at IS NULL AND announcements.announced_at <= ${unconfirmedBefore} AND announcements.tries < ${mostTries})
+  OR (announcements.confirmed_at <= ${confirmedBefore} AND announcements.reminded = 0)`
+
+/** Whether there is mail to announce. Asked by a reader: an agent that knows of all its mail costs no write. */
+export async function hasUnannounced(db: Reader, terms: AnnounceTerms): Promise<boolean> {
+  const { agentId, now } = terms
+  const rows = await db.all(sql`
+    SELECT 1 FROM (${fromUnread(db, sql`d.id`, { recipientId: agentId, where: unseen(now) })}) AS unread
+    LEFT JOIN announcements ON announcements.delivery_id = unread.id
+    WHERE announcements.delivery_id IS NULL OR ${isFree(terms)} LIMIT 1`)
+  return rows.length > 0
+}
+
+export interface AnnouncedRow {
+  delivery_id: number
+  message_id: number
+  sender: string
+  sender_project: number
+  thread: string | null
+  importance: 'low' | 'normal' | 'high' | 'urgent'
+  created_at: number
+}
+
+/**
+ * Takes what is free, the oldest first. The conflict decides between two routes that take at once: the second finds the row taken
+ * a moment ago, and not free.
+ */
+export async function claimAnnouncements(
+  tx: Tx,
+  terms: AnnounceTerms & { session: string; via: string; confirmed: boolean; limit: number },
+): Promise<number[]> {
+  const { agentId, now, session, via, confirmed, limit } = terms
+  const confirmedAt = confirmed ? now : null
+  const rows = await tx.all<{ delivery_id: number }>(sql`
+    INSERT INTO announcements (delivery_id, agent_id, session, via, announced_at, tries, confirmed_at)
+    SELECT free.id, CAST(${agentId} AS BIGINT), CAST(${session} AS TEXT), CAST(${via} AS TEXT), CAST(${now} AS BIGINT), 1, CAST(${confirmedAt} AS BIGINT)
+    FROM (SELECT unread.id FROM (${fromUnread(tx, sql`d.id`, { recipientId: agentId, where: unseen(now) })}) AS unread
+      LEFT JOIN announcements ON announcements.delivery_id = unread.id
+      WHERE announcements.delivery_id IS NULL OR ${isFree(terms)} ORDER BY unread.id LIMIT ${limit}) AS free WHERE TRUE
+    ON CONFLICT (delivery_id) DO UPDATE SET session = excluded.session, via = excluded.via, announced_at = excluded.announced_at,
+      tries = announcements.tries + 1, confirmed_at = excluded.confirmed_at,
+      reminded = CASE WHEN announcements.confirmed_at IS NULL THEN announcements.reminded ELSE 1 END
+    WHERE ${isFree(terms)}
+    RETURNING delivery_id`)
+  return rows.map(({ delivery_id }) => delivery_id)
+}
+
+/** A pointer to these messages was accepted by a route. */
+export async function updateOffered(tx: Tx, ids: readonly number[], now: number, via: string): Promise<void> {
+  await tx.change(sql`
+    UPDATE deliveries SET offered_at = ${now}, offered_via = ${via} WHERE id IN ${listed(tx, ids)} AND read_at IS NULL`)
+}
+
+/** Their facts, without a word that the sender has chosen but its names. */
+export function listAnnounced(db: Reader, ids: readonly number[]): Promise<AnnouncedRow[]> {
+  return db.all<AnnouncedRow>(sql`
+    SELECT d.id AS delivery_id, m.id AS message_id, a.name AS sender, a.project_id AS sender_project, ${sharedName} AS thread,
+      m.importance, m.created_at
+    FROM deliveries d JOIN messages m ON m.id = d.message_id JOIN threads t ON t.id = m.thread_id JOIN agents a ON a.id = m.sender_id
+    WHERE d.id IN ${listed(db, ids)} ORDER BY d.id`)
+}
+
+/** The pointer never reached its client: as if nobody had taken it. */
+export async function deleteAnnouncements(tx: Tx, ids: readonly number[], announcedAt: number): Promise<void> {
+  await tx.change(sql`
+    UPDATE deliveries SET offered_at = NULL, offered_via = NULL WHERE id IN ${listed(tx, ids)} AND offered_at = ${announcedAt}`)
+  await tx.change(
+    sql`DELETE FROM announcements WHERE delivery_id IN ${listed(tx, ids)} AND announced_at = ${announcedAt}`,
+  )
+}
+
+/** A turn of the session has begun with the pointer. Returns how many announcements that confirms. */
+export function updateConfirmed(
+  tx: Tx,
+  { agentId, session, now }: { agentId: number; session: string; now: number },
+): Promise<number> {
+  return tx.change(sql`
+    UPDATE announcements SET confirmed_at = ${now} WHERE agent_id = ${agentId} AND session = ${session} AND confirmed_at IS NULL`)
+}
+
+/** When the next unconfirmed announcement of an agent was made that may be made again. */
+export async function findUnconfirmed(
+  db: Reader,
+  { agentId, mostTries }: { agentId: number; mostTries: number },
+): Promise<number | undefined> {
+  const [row] = await db.all<{ at: number | null }>(sql`
+    SELECT MIN(n.announced_at) AS at FROM announcements n JOIN deliveries d ON d.id = n.delivery_id
+    WHERE n.agent_id = ${agentId} AND n.confirmed_at IS NULL AND n.tries < ${mostTries} AND d.read_at IS NULL AND d.delivered_at IS NULL`)
+  return row?.at ?? undefined
+}
+
+/** Announcements of mail that was read or is gone. */
+export async function deleteSettled(tx: Tx, agentId: number): Promise<void> {
+  await tx.change(sql`
+    DELETE FROM announcements WHERE agent_id = ${agentId} AND NOT EXISTS (
+      SELECT 1 FROM deliveries d WHERE d.id = announcements.delivery_id AND d.read_at IS NULL)`)
+}
