@@ -103,7 +103,13 @@ describe('Missing changes', () => {
       expect(ready).toMatchObject({ code: 503, status: 'unavailable', reason: expect.stringMatching(says) })
       expect(ready.hint).toMatch(/backup .*`parley restore <file> --force`/)
       expect(ready.hint).toContain(name.includes('none') ? 'clear-and-reset-everything' : '--accept-loss')
-      const told = { event: 'changes_missing', level: 50, msg: ready.reason, hint: ready.hint, database: file }
+      const told = {
+        event: 'changes_missing',
+        level: 50,
+        msg: ready.reason,
+        hint: ready.hint,
+        database: `SQLite ${file}`,
+      }
       expect(server.lines).toContainEqual(expect.objectContaining(told))
       const refused = { code: 'STORAGE_FAILED', message: ready.reason, hint: ready.hint }
       await expect(mailbox(server, 'ann').send('bob', 'x')).rejects.toMatchObject(refused)
@@ -112,7 +118,7 @@ describe('Missing changes', () => {
       const doctor = await parleyCommand({ storage }, ['doctor', '--json'], { env: { HTTP_PORT: '0' } })
       expect(doctor.code).toBe(1)
       const { findings } = JSON.parse(doctor.stdout) as { findings: object[] }
-      const fault = { check: 'database', status: 'fault', says: `${file}: ${ready.reason}`, advice: ready.hint }
+      const fault = { check: 'database', status: 'fault', says: `SQLite ${file}: ${ready.reason}`, advice: ready.hint }
       expect(findings).toContainEqual(fault)
       const command = await parleyCommand({ storage }, ['list-projects'])
       expect(command).toMatchObject({ code: 1, stderr: expect.stringContaining(ready.reason ?? '') })

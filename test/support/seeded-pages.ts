@@ -28,6 +28,7 @@ export async function pagesOf(url: string): Promise<Record<string, string>> {
     attention: '/mail/attention?view=urgent',
     search: '/mail/search?q=orders',
     'compose-to-all': '/mail/overseer/compose',
+    invitations: '/mail/invitations',
     project: `/mail/${slug}`,
     'search-project': `/mail/${slug}/search?q=the&order=time`,
     inbox: `/mail/${slug}/inbox/${part(agent)}`,

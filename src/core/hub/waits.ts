@@ -1,4 +1,4 @@
-/** Who waits in this process: calls, so many of one agent and so many of all, for each takes memory; and streams. */
+/** The waits of this process: calls, so many of one agent and so many of all, for each takes memory; and streams. */
 import { HubError } from '../../base/errors.ts'
 import type { Hub } from './hub.ts'
 import { memory, remember } from './memory.ts'

@@ -21,6 +21,7 @@ import type { Acting } from '../agents/acting.ts'
 import type { Agent } from '../agents/agents.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import { needProject } from '../projects/projects.ts'
+import { findReal } from '../projects/real-folders.ts'
 import { type Content, type Desk, type Made, makeContent, openDesk, readSource } from './contents.ts'
 import type { Staged, StagedFile, Staging } from './staging.ts'
 
@@ -99,7 +100,7 @@ async function enclose(hub: Hub, caller: Caller, wanted: Wanted): Promise<Enclos
   if (images.length === 0 && paths.length === 0)
     return checked({ projectId: sender.projectId, body, attachments: [], files: [] })
   if (!mayReadFiles(caller) && !paths.every(isDataUri)) throw noFiles()
-  const desk = await openDesk(hub, (await needProject(hub, caller, wanted.project)).key)
+  const desk = await openDesk(hub, await folderOf(hub, caller, wanted.project))
   const readable = mayReadFiles(caller) && typeof desk.ground !== 'string'
   // Where no files are read, nothing is told of them: their images stay as written.
   const given = images.filter(({ address }) => readable || isDataUri(address))
@@ -110,6 +111,12 @@ async function enclose(hub: Hub, caller: Caller, wanted: Wanted): Promise<Enclos
     ? await findAttachmentsPolicy(reader(hub), sender.id)
     : 'file'
   return place(hub, { projectId: sender.projectId, body, images: given, made, policy: policy ?? 'auto' })
+}
+
+/** The folder of the project; of a git worktree that the call names, the worktree: it has files that the main checkout lacks. */
+async function folderOf(hub: Hub, caller: Caller, project: string): Promise<string> {
+  const { key } = await needProject(hub, caller, project)
+  return (await findReal(hub, caller, project))?.worktree ? project : key
 }
 
 /** Only what is called an image is one: other addresses in the Markdown stay as written. */

@@ -1,4 +1,4 @@
-/** Who waits is known in every process, and costs nothing while it lasts. */
+/** Presence is known in every process, and costs nothing while a wait lasts. */
 import sql from 'sql-template-tag'
 import { expect } from 'vitest'
 import { TestClock } from '../../../test/support/clock.ts'

@@ -1,4 +1,4 @@
-/** Who waits at which node: other processes read it, and a node that died takes its waiters with it. */
+/** The waiters of each node: other processes read them, and a node that died takes its waiters with it. */
 import type { Migration } from '../migrate.ts'
 
 export const presence: Migration = {

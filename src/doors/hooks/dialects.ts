@@ -1,4 +1,4 @@
-/** What each client calls the moments of a session, and how it takes an answer: one table, client × event. */
+/** Clients and the moments of a session: the name of each event, and how an answer is taken. One table, client × event. */
 
 /** A session begins; a turn begins; a tool has ended; a turn ends. */
 export type Moment = 'start' | 'turn' | 'tool' | 'stop'

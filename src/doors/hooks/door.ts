@@ -61,7 +61,7 @@ export function mountHooks(app: FastifyInstance, hub: Hub): void {
       try {
         return await inTime(hub, reply, answer(hub, request, query.data, hook))
       } catch (error) {
-        // Who may not act as the agent is told by the status; every body is one that a client takes.
+        // A caller that may not act as the agent learns it by the status; every body is one that a client takes.
         if (error instanceof HubError && (error.kind === 'forbidden' || error.kind === 'unauthenticated'))
           return reply.code(kinds[error.kind].status).send({})
         complain(`failure ${client} ${event}`, error)

@@ -30,7 +30,7 @@ export const sentShape = z.object({
   reply: replyShape.nullable().optional().describe('Only with await_reply_seconds: null when time was up.'),
 })
 
-/** What is said in a topic goes to all who joined: nobody is addressed. */
+/** A message of a topic goes to all who joined: nobody is addressed. */
 export const toSent = ({ messageId, thread, seq, createdAt }: Written, reached?: Reached) => ({
   message_id: messageId,
   thread,
