@@ -1,10 +1,10 @@
 /** Reach: whether a message gets through to its recipient now, later, or perhaps never; told to its sender with the receipt. */
-import { listReachFacts } from '../../store/messages/reach.ts'
 import type { Caller } from '../access/callers.ts'
 import { activity } from '../agents/activity.ts'
-import { type Hub, reader } from '../hub/hub.ts'
+import type { Hub } from '../hub/hub.ts'
 import type { Delivery, Sent } from '../messages/receipt.ts'
 import { whoWaits } from './presence.ts'
+import { findRecipientFacts } from './recipient-facts.ts'
 
 /**
  *   waiting    a call or stream of the agent waits for mail
@@ -47,27 +47,19 @@ export async function reaching(hub: Hub, caller: Caller, sending: () => Promise<
 /** The same for a message that was sent before `since`, by the monotonic clock. */
 export async function withReach(hub: Hub, _caller: Caller, sent: Sent, since: number): Promise<Reached> {
   const present = await whoWaits(hub)
-  const facts = await factsOf(hub, sent)
+  const facts = await findRecipientFacts(hub, sent)
   const now = hub.clock.now()
   const deliveries = sent.deliveries.map((delivery) => {
     const { id } = delivery.agent
-    const { unread = 0, activeAt = 0 } = delivery.found ?? facts.get(id) ?? {}
+    const { found } = delivery
+    const known = found ? { behind: found.unread, activeAt: found.activeAt } : facts.get(id)
+    const { behind = 0, activeAt = 0 } = known ?? {}
     const seenAt = activity(hub).latest(id, activeAt)
     const standing = present.of(id, since)
-    return { ...delivery, reach: judge({ standing, behind: unread, seenMs: seenAt === 0 ? undefined : now - seenAt }) }
+    return { ...delivery, reach: judge({ standing, behind, seenMs: seenAt === 0 ? undefined : now - seenAt }) }
   })
   return { ...sent, deliveries }
 }
-
-/** Of recipients that the send has not told of. */
-async function factsOf(hub: Hub, { messageId, deliveries }: Sent) {
-  const unknown = deliveries.filter(({ found }) => found === undefined).map(({ agent }) => agent.id)
-  if (unknown.length === 0) return nobody
-  const rows = await listReachFacts(reader(hub), unknown, messageId)
-  return new Map(rows.map(({ id, behind, active_at }) => [id, { unread: Number(behind), activeAt: active_at }]))
-}
-
-const nobody: ReadonlyMap<number, { readonly unread: number; readonly activeAt: number }> = new Map()
 
 interface Facts {
   readonly standing: { readonly waiting: boolean; readonly via: string | undefined } | undefined

@@ -1,19 +1,27 @@
 /** Facts about the recipients of a message, for its sender. */
 import sql, { join } from 'sql-template-tag'
+import { listed } from '../../db/dialect.ts'
 import type { Reader } from '../../db/port.ts'
 import { fromInbox } from '../mail/boxes.ts'
 
-export interface ReachRow {
+/** The unread mail of agents, and when each was last active. One text, however many are asked for. */
+export const listCounters = (
+  db: Reader,
+  agentIds: readonly number[],
+): Promise<{ id: number; unread: number; active_at: number }[]> =>
+  db.all(sql`SELECT id, unread, active_at FROM agents WHERE id IN ${listed(db, agentIds)}`)
+
+export interface BehindRow {
   id: number
   active_at: number
   /** Unread messages before this one. */
   behind: number
 }
 
-/** The counter has all unread mail: those from this message on are few, and found by an index. */
-export function listReachFacts(db: Reader, agentIds: readonly number[], messageId: number): Promise<ReachRow[]> {
+/** The counter has all unread mail: those from this message on are found by an index. */
+export function listBehind(db: Reader, agentIds: readonly number[], messageId: number): Promise<BehindRow[]> {
   const where = sql`AND d.message_id >= ${messageId} AND d.read_at IS NULL`
-  return db.all<ReachRow>(sql`
+  return db.all<BehindRow>(sql`
     SELECT a.id, a.active_at, a.unread - (
       SELECT COUNT(*) FROM (${fromInbox(db, sql`1`, { recipientId: sql`a.id`, where })}) AS later) AS behind
     FROM agents a WHERE a.id IN (${join([...agentIds])})`)
