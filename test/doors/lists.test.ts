@@ -30,6 +30,9 @@ describe('A list in an answer', () => {
     ...['topic_close.warnings', 'topic_reopen.warnings'],
     // Ten of them at most; list_agents shows all.
     'macro_start_session.active_agents',
+    'apm2.message.send.deliveries',
+    // Some that the sender has not seen; the thread shows all.
+    ...['send_message', 'reply_message', 'apm2.message.send'].map((tool) => `${tool}.unread_in_thread`),
   ])
 
   /** Its place is kept by the server: the same call goes on. */
