@@ -89,7 +89,6 @@ export function receiptOf(
     subject: draft.subject,
     createdAt: now,
     deliveries: recipients.map((one) => ({ ...one, found: found?.get(one.agent.id) })),
-    unreadInThread: [],
     blocked,
     attachments: inReceipt(attachments),
     duplicate: false,

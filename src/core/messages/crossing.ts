@@ -3,21 +3,21 @@ import { HubError } from '../../base/errors.ts'
 import type { Tx } from '../../db/port.ts'
 import { listNewerInThread, listUnseenInThread } from '../../store/messages/crossing.ts'
 import { lockThread } from '../../store/threads/mail-threads.ts'
-import type { Agent } from '../agents/agents.ts'
 import { type Hub, reader } from '../hub/hub.ts'
-import type { Stored } from './receipt.ts'
+import type { Sent } from './receipt.ts'
 
 const most = 20
+
+/** Older messages of a thread are not looked at: a receipt costs the same in a thread of any length. */
+const newest = 200
 
 /** Unread mail of the sender in the thread that it wrote into. A message that it answers is seen. */
 export async function listCrossed(
   hub: Hub,
-  sender: Agent,
-  { threadId, messageId, seq, duplicate }: Stored,
-  replyTo: number | undefined,
+  { threadId, seq, senderId, replyTo, duplicate }: Sent,
 ): Promise<readonly number[]> {
   if (seq === 1 || duplicate) return []
-  const query = { agentId: sender.id, threadId, before: messageId, except: replyTo ?? 0, limit: most }
+  const query = { agentId: senderId, threadId, from: seq - newest, before: seq, except: replyTo ?? 0, limit: most }
   return listUnseenInThread(reader(hub), query)
 }
 

@@ -18,13 +18,14 @@ export interface Sent {
   readonly thread: string | undefined
   readonly subject: string | undefined
   readonly createdAt: number
+  readonly senderId: number
+  /** The message that this one answers. */
+  readonly replyTo: number | undefined
   /** The slug of the sender's project. */
   readonly home: string
   readonly deliveries: readonly Delivery[]
   readonly blocked: readonly (Blocked & AtHome)[]
   readonly attachments: readonly Attachment[]
-  /** Messages of the thread that the sender was sent and has not seen: they crossed with this one. */
-  readonly unreadInThread: readonly number[]
   /** A retry: nothing was stored. */
   readonly duplicate: boolean
 }
@@ -38,7 +39,7 @@ interface AtHome {
 }
 
 /** The same with projects as ids, as the store has them. */
-export type Stored = Omit<Sent, 'home' | 'deliveries' | 'blocked'> & {
+export type Stored = Omit<Sent, 'senderId' | 'replyTo' | 'home' | 'deliveries' | 'blocked'> & {
   readonly deliveries: readonly Recipient[]
   readonly blocked: readonly Blocked[]
 }
@@ -64,7 +65,6 @@ export async function storedReceipt(db: Reader, messageId: number): Promise<Stor
     deliveries,
     blocked: [],
     attachments: (await listAttachments(db, [{ id: messageId, attachments }], bareRoom)).get(messageId) ?? [],
-    unreadInThread: [],
     duplicate: true,
   }
 }

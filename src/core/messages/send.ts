@@ -21,7 +21,7 @@ import type { Enclosed, Enclosing } from './attachments.ts'
 import { enclosedOrFault, filesOf, storeFiles } from './attachments.ts'
 import { sendBatched } from './batched-send.ts'
 import { compose, receiptOf } from './composing.ts'
-import { listCrossed, refuseCrossed } from './crossing.ts'
+import { refuseCrossed } from './crossing.ts'
 import { noteStored } from './filing.ts'
 import { type Conversation, findPlacement, threadChannel } from './placing.ts'
 import { type Delivery, type Sent, type Stored, storedReceipt } from './receipt.ts'
@@ -113,8 +113,7 @@ export async function dispatch(hub: Hub, caller: Caller, what: Dispatch): Promis
   const { sender, outcome } = await sendBatched(hub, { caller, uid, what }, sendInTransaction)
   if ('messageId' in outcome) {
     if (!outcome.duplicate) noteStored(hub, { messages: 1, deliveries: outcome.deliveries.length })
-    const unreadInThread = await listCrossed(hub, sender, outcome, what.draft.replyTo)
-    return withProjects(hub, caller, sender, { ...outcome, unreadInThread })
+    return { ...(await withProjects(hub, caller, sender, outcome)), replyTo: what.draft.replyTo }
   }
   throw refused(outcome.blocked)
 }
@@ -127,7 +126,7 @@ function refused(all: readonly Blocked[]): HubError {
 }
 
 /** Slugs are known, but for the first time that a project is named. */
-async function withProjects(hub: Hub, caller: Caller, sender: Agent, stored: Stored): Promise<Sent> {
+async function withProjects(hub: Hub, caller: Caller, sender: Agent, stored: Stored): Promise<Omit<Sent, 'replyTo'>> {
   const agents = [
     sender,
     ...stored.deliveries.map(({ agent }) => agent),
@@ -145,6 +144,7 @@ async function withProjects(hub: Hub, caller: Caller, sender: Agent, stored: Sto
   }
   return {
     ...stored,
+    senderId: sender.id,
     home: slugOf(sender),
     deliveries,
     blocked: stored.blocked.map((one) => ({ ...one, project: slugOf(one.recipient.agent) })),

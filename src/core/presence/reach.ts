@@ -2,6 +2,7 @@
 import type { Caller } from '../access/callers.ts'
 import { activity } from '../agents/activity.ts'
 import type { Hub } from '../hub/hub.ts'
+import { listCrossed } from '../messages/crossing.ts'
 import type { Delivery, Sent } from '../messages/receipt.ts'
 import { whoWaits } from './presence.ts'
 import { findRecipientFacts } from './recipient-facts.ts'
@@ -29,6 +30,8 @@ export interface Reach {
 
 export type Reached = Omit<Sent, 'deliveries'> & {
   readonly deliveries: readonly (Delivery & { readonly reach: Reach })[]
+  /** Messages of the thread that the sender was sent and has not seen: they crossed with this one. */
+  readonly unreadInThread: readonly number[]
 }
 
 /** After this long without a call an agent may still be in a long turn; later it is away. */
@@ -58,7 +61,7 @@ export async function withReach(hub: Hub, _caller: Caller, sent: Sent, since: nu
     const standing = present.of(id, since)
     return { ...delivery, reach: judge({ standing, behind, seenMs: seenAt === 0 ? undefined : now - seenAt }) }
   })
-  return { ...sent, deliveries }
+  return { ...sent, deliveries, unreadInThread: await listCrossed(hub, sent) }
 }
 
 interface Facts {

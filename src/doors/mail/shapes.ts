@@ -146,7 +146,7 @@ export function toReceipt(sent: Sent | Reached, reach: Reach): z.output<typeof r
     count: deliveries.length,
     blocked,
     ...(sent.attachments.length > 0 && { attachments: sent.attachments.map(toReadable) }),
-    ...(sent.unreadInThread.length > 0 && { unread_in_thread: [...sent.unreadInThread] }),
+    ...('unreadInThread' in sent && sent.unreadInThread.length > 0 && { unread_in_thread: [...sent.unreadInThread] }),
     ...(sent.duplicate && { duplicate: true as const }),
     ...(note.length > 0 && { note: note.join(' ') }),
   }

@@ -1,7 +1,6 @@
 /** Mail of an agent in one thread that it has not seen, or that is newer than what it has seen. */
 import sql from 'sql-template-tag'
 import type { Reader } from '../../db/port.ts'
-import { fromUnread } from '../mail/boxes.ts'
 
 interface CrossingQuery {
   readonly agentId: number
@@ -9,15 +8,16 @@ interface CrossingQuery {
   readonly limit: number
 }
 
-/** Unread messages whose text was not given out either, the oldest first. */
+/** Unread messages whose text was not given out either, among those of these places in the thread, the oldest first. */
 export async function listUnseenInThread(
   db: Reader,
-  { agentId, threadId, before, except, limit }: CrossingQuery & { before: number; except: number },
+  { agentId, threadId, from, before, except, limit }: CrossingQuery & { from: number; before: number; except: number },
 ): Promise<number[]> {
-  const where = sql`AND d.message_id < ${before} AND d.message_id <> ${except} AND d.delivered_at IS NULL`
   const rows = await db.all<{ id: number }>(sql`
-    SELECT m.id FROM (${fromUnread(db, sql`d.message_id`, { recipientId: agentId, where })}) AS unread
-    JOIN messages m ON m.id = unread.message_id WHERE m.thread_id = ${threadId} AND m.sender_id <> ${agentId} ORDER BY m.id LIMIT ${limit}`)
+    SELECT m.id FROM messages m JOIN deliveries d ON d.message_id = m.id AND d.recipient_id = ${agentId}
+    WHERE m.thread_id = ${threadId} AND m.seq >= ${from} AND m.seq < ${before} AND m.sender_id <> ${agentId}
+      AND m.id <> ${except} AND d.read_at IS NULL AND d.delivered_at IS NULL
+    ORDER BY m.seq LIMIT ${limit}`)
   return rows.map(({ id }) => id)
 }
 
