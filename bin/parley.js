@@ -4,10 +4,16 @@ import module from 'node:module'
 import { restartWithFewArenas } from './arenas.js'
 import { load } from './built.js'
 import { compileCache } from './places.js'
-import { onNode24 } from './runtime.js'
+import { onNode24, runsWaker } from './runtime.js'
+
+const [, , command, ...rest] = process.argv
+const asksForHelp = rest.includes('--help') || rest.includes('-h')
+const isWaker = runsWaker && ['wait', 'hook'].includes(command) && !asksForHelp
 
 // Not awaited: what fails in there ends the process with its trace, and a wait that nothing keeps alive is no failure.
-void onNode24(() => {
+void (isWaker ? startWaker() : onNode24(start))
+
+function start() {
   if (process.argv[2] === 'serve') restartWithFewArenas()
   // Compiled code is kept for the next start. Where no folder can be written, Node goes on without. Threads and processes
   // that Parley starts find it by the variable: without it each loads a compiler, which takes 20 MB and 100 ms.
@@ -17,4 +23,12 @@ void onNode24(() => {
     module.enableCompileCache(folder)
   }
   return load('main')
-})
+}
+
+async function startWaker() {
+  const folder = process.env.NODE_COMPILE_CACHE ?? compileCache()
+  // Node 20 has no such cache.
+  if (folder !== undefined) module.enableCompileCache?.(folder)
+  const { waker } = await load('app/waker')
+  process.exit(await waker(process.argv.slice(2), process))
+}

@@ -11,6 +11,7 @@ import { root } from '../bin/runtime.js'
 const aside = [
   'app/archive-thread.ts',
   'app/guard.ts',
+  'app/waker.ts',
   'attachments/conversion.ts',
   'base/pretty.ts',
   'core/mail/conversations-look.ts',
@@ -18,6 +19,9 @@ const aside = [
   'db/sqlite/long-reads-thread.ts',
   'doors/web/markdown/thread.ts',
 ]
+
+/** Runs on the Node of its client, which may be older than the one that Parley fetches for itself. */
+const onNode20 = 'app/waker.ts'
 
 /** Files of packages that browsers load, under the names of src/doors/web/assets.ts. */
 const forBrowsers = {
@@ -104,7 +108,7 @@ async function bundle(folder: string, entry: string, { split }: { readonly split
     external,
     resolve: { alias: bundled },
     preserveEntrySignatures: 'allow-extension',
-    transform: { target: 'node24' },
+    transform: { target: entry === onNode20 ? 'node20' : 'node24' },
     // A module that one program loads late, another loads at its start.
     checks: { ineffectiveDynamicImport: false },
   })

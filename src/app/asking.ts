@@ -1,4 +1,5 @@
 /** One question to a server, by node:http: `fetch` is 30 to 50 ms of the start of a command. */
+import { type Code, codes, HubError } from '../base/errors.ts'
 import { createWire } from '../doors/connect/wire.ts'
 
 interface Asked {
@@ -13,7 +14,7 @@ export async function ask(
   url: string,
   { headers, body, patienceMs }: Asked,
 ): Promise<{ status: number; text: string }> {
-  const signal = AbortSignal.timeout(patienceMs)
+  const signal = AbortSignal.timeout(Math.ceil(patienceMs))
   const wire = createWire(new URL(url), headers)
   const accept = { accept: 'application/json' }
   const answer = await wire(
@@ -29,4 +30,26 @@ export async function ask(
   let whole = ''
   for await (const { text } of answer.messages()) whole += text
   return { status: answer.status, text: whole }
+}
+
+export function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** The error that the server tells, as if it had been thrown here. */
+export function refusal(url: string, status: number, json: unknown): HubError {
+  const { error } = (json ?? {}) as { error?: { code?: unknown; message?: unknown; hint?: unknown } }
+  const code = typeof error?.code === 'string' && error.code in codes ? (error.code as Code) : undefined
+  if (code === undefined || (code === 'NOT_FOUND' && status === 404))
+    return new HubError('SERVER_UNAVAILABLE', `${url} is no Parley, or an older one: it answered with ${status}.`)
+  if (code === 'UNAUTHENTICATED')
+    return new HubError(code, `${url} does not take this token or key.`, {
+      hint: 'A server reads its token when it starts. `parley token show` on its machine prints the one that is kept there.',
+    })
+  const hint = typeof error?.hint === 'string' ? { hint: error.hint } : {}
+  return new HubError(code, String(error?.message), hint)
 }

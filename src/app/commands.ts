@@ -24,6 +24,12 @@ const check = (name: 'lint' | 'typecheck', says: string): PeoplesCommand => ({
   },
 })
 
+const waker = (name: 'wait' | 'hook', says: string): PeoplesCommand => ({
+  name,
+  says,
+  load: async (parts) => (await import('./waker-command.ts')).wakerCommand(name, parts),
+})
+
 /** As a person, by the store on this machine or by a server. */
 const peoples = (
   name: string,
@@ -212,6 +218,8 @@ export const commands: readonly PeoplesCommand[] = [
       return loginCommand(open, secret, screen)
     },
   },
+  waker('wait', 'wait until an agent has mail, for programs that wake it'),
+  waker('hook', 'answer a hook of a client that takes only commands'),
   {
     name: 'export',
     says: 'write out a project or a thread, as Markdown or JSON',

@@ -4,12 +4,11 @@ import { dirname, join } from 'node:path'
 import { systemClock } from '../base/clock.ts'
 import { HubError } from '../base/errors.ts'
 import { createIds } from '../base/ids.ts'
-import { nameKey } from '../base/names.ts'
 import { Front } from '../doors/connect/front.ts'
 import { type Calling, type ConnectDoor, connectDoors, targetOf } from '../doors/connect/target.ts'
 import { createWire } from '../doors/connect/wire.ts'
 import { readLines } from '../doors/mcp/stdio/lines.ts'
-import { type Credential, credentialsFile, listCredentials } from './credentials.ts'
+import { credentialOf, credentialsFile, listCredentials } from './credentials.ts'
 
 export interface ConnectOptions {
   readonly server?: string
@@ -66,18 +65,6 @@ export function serverOf(given: string): string {
   if (url === null || !plain)
     throw new HubError('INVALID_ARGUMENT', '--server must be host:port, or a URL of http or https without a query.')
   return `${url.origin}${url.pathname}`.replace(/\/+$/, '')
-}
-
-/** A server at which one key is held needs no --agent. */
-export function credentialOf(
-  held: readonly Credential[],
-  { server, agent }: { server: string; agent: string | undefined },
-): Credential | undefined {
-  if (agent !== undefined) return held.find((one) => nameKey(one.agent) === nameKey(agent))
-  if (held.length <= 1) return held[0]
-  throw new HubError('INVALID_ARGUMENT', `You hold several keys at ${server}.`, {
-    hint: `Pass --agent with one of: ${held.map((one) => one.agent).join(', ')}.`,
-  })
 }
 
 export function doorOf(given = 'mail'): ConnectDoor {

@@ -30,6 +30,18 @@ export const listCredentials = (file: string, server: string): Credential[] =>
 export const findCredential = (file: string, server: string, agent: string): Credential | undefined =>
   listCredentials(file, server).find((one) => nameKey(one.agent) === nameKey(agent))
 
+/** A server at which one key is held needs no --agent. */
+export function credentialOf(
+  held: readonly Credential[],
+  { server, agent }: { server: string; agent: string | undefined },
+): Credential | undefined {
+  if (agent !== undefined) return held.find((one) => nameKey(one.agent) === nameKey(agent))
+  if (held.length <= 1) return held[0]
+  throw new HubError('INVALID_ARGUMENT', `You hold several keys at ${server}.`, {
+    hint: `Pass --agent with one of: ${held.map((one) => one.agent).join(', ')}.`,
+  })
+}
+
 export function storeCredential(file: string, server: string, { agent, ...rest }: Credential): void {
   const servers = read(file)
   write(file, { ...servers, [server]: { ...servers[server], [agent]: rest } })

@@ -1,6 +1,6 @@
 /** Where people's commands read and write: the store on this machine, or a server with the token or key that is meant for it. */
 import { pause, systemClock } from '../base/clock.ts'
-import { type Code, codes, HubError } from '../base/errors.ts'
+import { HubError } from '../base/errors.ts'
 import { nameKey } from '../base/names.ts'
 import type { Where } from '../doors/cli/people/person.ts'
 import { createWire, Lost } from '../doors/connect/wire.ts'
@@ -8,9 +8,10 @@ import type { Remote } from '../doors/people/remote-desk.ts'
 import type { Desk } from '../doors/words/desk.ts'
 import type { Config } from '../settings/all.ts'
 import { serverUrl } from '../settings/kinds.ts'
-import { ask } from './asking.ts'
+import { ask, parsed, refusal } from './asking.ts'
 import type { Surroundings } from './command-parts.ts'
 import { type Credential, credentialsFile, listCredentials } from './credentials.ts'
+import { isHere, tokenFor } from './token.ts'
 
 /** A search of a large store takes a second; a server that takes longer than this is as good as away. */
 const patienceMs = 30_000
@@ -59,28 +60,22 @@ function readUrl(given: string): string {
   }
 }
 
-/**
- * The token of the operator goes only where it is meant for: to this machine, and to the server that the settings name. A server that
- * somebody types is given a key of its own, or nothing: else a wrong address would be told the token of another server.
- */
 function credentialFor(
   url: string,
   agent: string | undefined,
   { config, env }: { config: Config; env: Surroundings['env'] },
 ): string | undefined {
-  const { PARLEY_API_KEY, HTTP_BEARER_TOKEN, PARLEY_SERVER, HTTP_PUBLIC_URL } = config
+  const { PARLEY_API_KEY } = config
   const held = listCredentials(credentialsFile(env), url)
   if (agent !== undefined) return needHeld(url, agent, held).key
-  if (PARLEY_API_KEY !== undefined) return PARLEY_API_KEY
-  const here = /^(localhost|\[::1\]|127(\.\d+){3})$/.test(new URL(url).hostname)
-  if (HTTP_BEARER_TOKEN !== undefined && (here || url === PARLEY_SERVER || url === HTTP_PUBLIC_URL))
-    return HTTP_BEARER_TOKEN
+  const secret = PARLEY_API_KEY ?? tokenFor(url, config)
+  if (secret !== undefined) return secret
   const [only, ...others] = held
   if (others.length > 0)
     throw new HubError('INVALID_ARGUMENT', `You hold several keys at ${url}.`, {
       hint: `Pass --agent with one of: ${held.map((one) => one.agent).join(', ')}.`,
     })
-  if (only !== undefined || here) return only?.key
+  if (only !== undefined || isHere(url)) return only?.key
   throw new HubError('UNAUTHENTICATED', `There is no token and no key for ${url}.`, {
     hint: `As its operator, set PARLEY_SERVER=${url} and keep its token in this machine's token file (\`parley token show\` there prints it); as an agent, \`parley join\` an invitation.`,
   })
@@ -128,25 +123,3 @@ export async function openRemote(url: string, secret: string | undefined): Promi
 
 const saying = ({ message }: Lost): string =>
   message === 'ABORT_ERR' ? `gave no answer within ${patienceMs / 1000} s` : `cannot be reached (${message})`
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-
-/** The error that the server tells, as if it had been thrown here. */
-function refusal(url: string, status: number, json: unknown): HubError {
-  const { error } = (json ?? {}) as { error?: { code?: unknown; message?: unknown; hint?: unknown } }
-  const code = typeof error?.code === 'string' && error.code in codes ? (error.code as Code) : undefined
-  if (code === undefined || (code === 'NOT_FOUND' && status === 404))
-    return new HubError('SERVER_UNAVAILABLE', `${url} is no Parley, or an older one: it answered with ${status}.`)
-  if (code === 'UNAUTHENTICATED')
-    return new HubError(code, `${url} does not take this token or key.`, {
-      hint: 'A server reads its token when it starts. `parley token show` on its machine prints the one that is kept there.',
-    })
-  const hint = typeof error?.hint === 'string' ? { hint: error.hint } : {}
-  return new HubError(code, String(error?.message), hint)
-}

@@ -7,8 +7,8 @@ import type { Reached } from '../client-settings/setup.ts'
 import type { InitOptions } from '../doors/cli/operating/init.ts'
 import { type ConnectDoor, targetOf } from '../doors/connect/target.ts'
 import type { Config } from '../settings/all.ts'
-import { credentialOf, doorOf, serverOf } from './connect.ts'
-import { credentialsFile, listCredentials } from './credentials.ts'
+import { doorOf, serverOf } from './connect.ts'
+import { credentialOf, credentialsFile, listCredentials } from './credentials.ts'
 import { listRunning } from './running.ts'
 
 interface Around {

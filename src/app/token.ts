@@ -28,3 +28,20 @@ export function writeToken(storageRoot: string): string {
 /** The settings with the token of the file, where the environment has none. */
 export const withToken = (config: Config): Config =>
   config.HTTP_BEARER_TOKEN === undefined ? { ...config, HTTP_BEARER_TOKEN: readToken(config.STORAGE_ROOT) } : config
+
+/** Whether a URL is one of this machine. */
+export const isHere = (url: string): boolean => /^(localhost|\[::1\]|127(\.\d+){3})$/.test(new URL(url).hostname)
+
+/**
+ * The token of the operator goes only where it is meant for: to this machine, and to the server that the settings name. A server that
+ * somebody types is given a key of its own, or nothing: else a wrong address would be told the token of another server.
+ */
+export const tokenFor = (
+  url: string,
+  {
+    HTTP_BEARER_TOKEN,
+    PARLEY_SERVER,
+    HTTP_PUBLIC_URL,
+  }: Partial<Pick<Config, 'HTTP_BEARER_TOKEN' | 'PARLEY_SERVER' | 'HTTP_PUBLIC_URL'>>,
+): string | undefined =>
+  isHere(url) || url === PARLEY_SERVER || url === HTTP_PUBLIC_URL ? HTTP_BEARER_TOKEN : undefined

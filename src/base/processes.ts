@@ -3,7 +3,9 @@ import { readFileSync, readlinkSync } from 'node:fs'
 import { constants, hostname, setPriority } from 'node:os'
 
 /** Names a process such that a later one with the same number is not taken for it. */
-export const thisProcess = (): string => `${hostname()}/${process.pid}/${startOf(process.pid)}`
+export const processOf = (pid: number): string => `${hostname()}/${pid}/${startOf(pid)}`
+
+export const thisProcess = (): string => processOf(process.pid)
 
 /** Whether the process of that name still runs; undefined if it is, or was, one of another machine. */
 export function isRunning(name: string): boolean | undefined {

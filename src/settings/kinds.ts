@@ -97,8 +97,9 @@ export function folder(raw: string): string {
 /** The address of a server as a URL without a slash at its end: `host:port`, or a URL of http or https. */
 export function serverUrl(raw: string): string {
   const written = /^[a-z][a-z0-9+.-]*:\/\//i.test(raw) ? raw : `http://${raw}`
-  const url = URL.parse(written)
-  const plain = url !== null && /^https?:$/.test(url.protocol) && `${url.username}${url.search}${url.hash}` === ''
+  // URL.parse is not there in Node 20, on which `parley wait` may run.
+  const url = URL.canParse(written) ? new URL(written) : undefined
+  const plain = url !== undefined && /^https?:$/.test(url.protocol) && `${url.username}${url.search}${url.hash}` === ''
   if (!plain) throw new Error('must be host:port, or a URL of http or https without a query')
   return `${url.origin}${url.pathname}`.replace(/\/+$/, '')
 }

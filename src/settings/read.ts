@@ -1,8 +1,6 @@
 /** How settings are read: the command line, the environment, three files, the defaults; the first that has a value wins. */
-import { existsSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { parseEnv } from 'node:util'
 import { type Config, settings } from './all.ts'
+import { envFile, settingsFiles } from './files.ts'
 import type { Setting } from './kinds.ts'
 import { slipsInEnvironment, strangersInFile } from './nearest.ts'
 import { faultsTogether } from './together.ts'
@@ -78,25 +76,4 @@ function sourcesIn(fault: string, sources: Readonly<Record<string, string>>): st
     sources[name] === undefined || sources[name] === 'default' ? [] : [`${name}: ${sources[name]}`],
   )
   return told.length === 0 ? '' : ` (${told.join(', ')})`
-}
-
-/** The files that hold settings, the first wins. */
-const settingsFiles = ({ PARLEY_ENV_FILE: named, HOME, USERPROFILE }: Environment, checkout: string | undefined) => {
-  const home = HOME || USERPROFILE
-  return [named, checkout && join(checkout, '.env'), home && join(home, '.parley', '.env')].filter(
-    (path): path is string => path !== undefined && path !== '',
-  )
-}
-
-function envFile(path: string, wanted: boolean, faults: string[]): NodeJS.Dict<string> {
-  if (!existsSync(path)) {
-    if (wanted) faults.push(`PARLEY_ENV_FILE names ${JSON.stringify(path)}, which does not exist`)
-    return {}
-  }
-  try {
-    return parseEnv(readFileSync(path, 'utf8'))
-  } catch (error) {
-    faults.push(`${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`)
-    return {}
-  }
 }

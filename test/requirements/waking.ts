@@ -24,4 +24,13 @@ export const waking = [
   { id: 'waking.hooks.callers', spec: 'DESIGN Callers', says: 'Nobody is told of the mail of an agent with a key without that key; /hooks/wait is no GET.' },
   { id: 'waking.hooks.wait', spec: 'DESIGN One wait', says: '/hooks/wait answers 200 with a pointer, 204 when time is over, 409 when a newer waiter came.' },
   { id: 'waking.hooks.lost', spec: 'DESIGN One wait', says: 'A waiter that goes away takes no announcement with it.' },
+  { id: 'waking.wait.codes', spec: 'DECISIONS all 9', says: 'parley wait prints a line and ends with 0 for mail, 3 when time is over, 4 when displaced, 1 else.' },
+  { id: 'waking.wait.follow', spec: 'DECISIONS all 9', says: 'parley wait --follow goes on after each line.' },
+  { id: 'waking.wait.away', spec: 'DESIGN One wait', says: 'A waiter tries a server that is away again, without a word.' },
+  { id: 'waking.wait.claude', spec: 'DECISIONS all 9', says: '--for claude ends with 2 and a pointer on stderr, and at once with 0 where there is no window.' },
+  { id: 'waking.wait.gone', spec: 'DESIGN One wait', says: 'A waiter ends when its client is gone.' },
+  { id: 'waking.wait.killed', spec: 'DECISIONS all 9', says: 'Mail that a killed waiter was told of comes by the next route after WAKE_CONFIRM_SECONDS.' },
+  { id: 'waking.wait.key', spec: 'DESIGN Callers', says: 'A waiter uses the key that is held for its agent, or the token of the operator on this machine.' },
+  { id: 'waking.hook.command', spec: 'DECISIONS all 9', says: 'parley hook answers as the door does; whatever fails, {} and exit code 0 within a second.' },
+  { id: 'waking.wait.small', spec: 'DESIGN One wait', says: 'parley wait and hook load no database, no command table and no schemas, and run on Node 20.' },
 ] as const satisfies readonly Requirement[]

@@ -1,5 +1,6 @@
 /** HTTP requests to a door, answered by JSON or by a stream of events; one connection is kept for the next request. */
 import type { ClientRequest, IncomingHttpHeaders, IncomingMessage } from 'node:http'
+import { createRequire } from 'node:module'
 import { limits } from '../../base/limits.ts'
 import { readEvents } from '../http/event-lines.ts'
 
@@ -42,9 +43,14 @@ const broken = new Set(['ECONNRESET', 'EPIPE', 'ECONNABORTED', 'HPE_INVALID_EOF_
 
 export type Wire = (sent: Sent) => Promise<Answer>
 
-/** An import by name would load the whole of fetch and WebSocket with it: 30 ms of a start. */
+/**
+ * An import by name would load the whole of fetch and WebSocket with it: 30 ms of a start. `process.getBuiltinModule` is not there
+ * before Node 20.16.
+ */
+const builtin = createRequire(import.meta.url)
+
 const moduleFor = ({ protocol }: URL) =>
-  protocol === 'https:' ? process.getBuiltinModule('node:https') : process.getBuiltinModule('node:http')
+  (protocol === 'https:' ? builtin('node:https') : builtin('node:http')) as typeof import('node:http')
 
 export function createWire(url: URL, always: Readonly<Record<string, string>>): Wire {
   const client = moduleFor(url)

@@ -1,0 +1,33 @@
+/** `parley hook`: the hooks door through a process. Whatever fails, the client is answered `{}` and works on. */
+import { pause, systemClock } from '../base/clock.ts'
+import { ask, parsed } from './asking.ts'
+import { type Around, type Asked, written } from './waker.ts'
+import { callingOf } from './waker-calling.ts'
+import { readInput } from './waker-input.ts'
+
+/** Since the process began: a client's turn waits for all of it. */
+const mostMs = 900
+
+export async function hook(asked: Asked, { env, stdin, stdout }: Around): Promise<number> {
+  const calling = callingOf(asked, env)
+  const leftMs = Math.max(mostMs - systemClock.monotonic(), 0)
+  const late = pause(leftMs).then(() => undefined)
+  const answer = await Promise.race([answerTo(asked, calling, { stdin, leftMs }).catch(() => undefined), late])
+  await written(stdout, `${answer ?? '{}'}\n`)
+  return 0
+}
+
+async function answerTo(
+  { words }: Asked,
+  { server, headers, named }: ReturnType<typeof callingOf>,
+  { stdin, leftMs }: { stdin: Around['stdin']; leftMs: number },
+): Promise<string | undefined> {
+  const input = await readInput(stdin, leftMs)
+  const body = input.trim() === '' ? {} : parsed(input)
+  if (typeof body !== 'object' || body === null) return undefined
+  const path = words.map(encodeURIComponent).join('/')
+  const url = `${server}/hooks/${path}?${new URLSearchParams(named)}`
+  const { status, text } = await ask(url, { headers, body, patienceMs: leftMs })
+  // A proxy in between answers with pages of its own.
+  return status === 200 && typeof parsed(text) === 'object' ? text : undefined
+}
