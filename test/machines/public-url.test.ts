@@ -32,7 +32,7 @@ describe('HTTP_PUBLIC_URL', () => {
     expect((await (await fetch(`${parley().url}/docs`)).text()).includes(`PARLEY=${publicUrl}\n`)).toBe(true)
     expect(await (await fetch(`${parley().url}/openapi.json`)).json()).toMatchObject({ servers: [{ url: publicUrl }] })
     const pages = visitor(parley().url)
-    expect((await pages.get('/mail')).text).toContain(`--transport http parley-mail ${publicUrl}/mcp`)
+    expect((await pages.get('/mail')).text).toContain(`--transport http parley ${publicUrl}/mcp`)
     const named = await startParley({ env: { HTTP_PUBLIC_URL: publicUrl } })
     expect(named.output.stdout).toContain(`is ready at ${named.url} (for others: ${publicUrl})\n`)
     for (const line of [`pages     ${publicUrl}/mail`, `mail      ${publicUrl}/mcp`, 'parley invite NAME'])

@@ -35,7 +35,7 @@ describe('The banner', () => {
     expect(output.stdout).toContain(`claude mcp add --transport http parley ${mine}\n`)
     expect(output.stdout).toContain(`codex mcp add parley --url ${mine}\n`)
     expect(output.stdout).toContain(`gemini mcp add --scope user --transport http parley ${mine}\n`)
-    expect(output.stdout).toContain(`claude mcp add --transport http parley-mail ${url}/mcp\n`)
+    expect(output.stdout).toContain(`claude mcp add --transport http parley ${url}/mcp\n`)
     const client = await connectClient(mine, '2025-11-25')
     expect((await client.listTools()).tools.map(({ name }) => name)).toContain('check_mail')
     expect(output.stderr).toBe('')

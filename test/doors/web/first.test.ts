@@ -15,10 +15,10 @@ describe('The pages at first', () => {
     async () => {
       const { url, port } = parley()
       expect((await visitor(url).get('/mail')).text).toContain(
-        `claude mcp add --transport http parley-mail http://127.0.0.1:${port}/mcp`,
+        `claude mcp add --transport http parley http://127.0.0.1:${port}/mcp`,
       )
       const { text } = await visitor(`http://localhost:${port}`).get('/mail/unified-inbox')
-      expect(text).toContain(`codex mcp add parley-mail --url http://localhost:${port}/mcp`)
+      expect(text).toContain(`codex mcp add parley --url http://localhost:${port}/mcp`)
     },
   )
 

@@ -10,9 +10,9 @@ export function connectLines({ origin, mailPath, guarded }: Visit): Html {
   const url = `${origin}${mailPath}`
   const header = guarded ? ' --header "Authorization: Bearer $HTTP_BEARER_TOKEN"' : ''
   const lines: readonly (readonly [string, string])[] = [
-    ['Claude Code', `claude mcp add --transport http parley-mail ${url}${header}`],
-    ['Codex', `codex mcp add parley-mail --url ${url}${guarded ? ' --bearer-token-env-var HTTP_BEARER_TOKEN' : ''}`],
-    ['Gemini CLI', `gemini mcp add --scope user --transport http${header} parley-mail ${url}`],
+    ['Claude Code', `claude mcp add --transport http parley ${url}${header}`],
+    ['Codex', `codex mcp add parley --url ${url}${guarded ? ' --bearer-token-env-var HTTP_BEARER_TOKEN' : ''}`],
+    ['Gemini CLI', `gemini mcp add --scope user --transport http${header} parley ${url}`],
   ]
   return html`<div class="empty"><h2>No agent yet</h2><p>Connect a coding agent. It registers under a name of its own, and its mail shows up here.</p>
 <dl>${lines.map(([client, line]) => html`<dt>${client}</dt><dd><pre tabindex="0">${line}</pre></dd>`)}</dl></div>`
