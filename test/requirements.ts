@@ -8,6 +8,7 @@ import { client } from './requirements/client.ts'
 import { contacts } from './requirements/contacts.ts'
 import { feed } from './requirements/feed.ts'
 import { finding } from './requirements/finding.ts'
+import { firstHour } from './requirements/first-hour.ts'
 import { guard } from './requirements/guard.ts'
 import { housekeeping } from './requirements/housekeeping.ts'
 import { http } from './requirements/http.ts'
@@ -45,6 +46,7 @@ export const requirements = [
   ...hub,
   ...identity,
   ...machines,
+  ...firstHour,
 
   // The mailbox door
   { id: 'mailbox.agent.no-set-up', spec: 'mailbox.md §5', says: 'An agent needs no set-up: its first call makes it.' },

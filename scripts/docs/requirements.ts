@@ -11,6 +11,8 @@ const titles: Readonly<Record<string, string>> = {
   serve: 'Serving',
   cli: 'Commands for people',
   search: 'Search',
+  docs: 'The pages for the first hour',
+  start: 'The first hour',
 }
 
 export function renderRequirements(requirements: readonly Requirement[]): string {
