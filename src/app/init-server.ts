@@ -1,6 +1,6 @@
 /** The server that init writes down: its URL, or the program that holds the key where one is stored. */
 import { existsSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { delimiter, join, resolve } from 'node:path'
 import type { Places } from '../client-settings/client.ts'
 import { findProgram } from '../client-settings/installed.ts'
 import type { Reached } from '../client-settings/setup.ts'
@@ -62,9 +62,18 @@ export function serverFor(options: InitOptions, { places, checkout, config }: Ar
 
 /** A program of ours that the clients can start, whatever their working folder. */
 function parleyCommand(places: Places, checkout: string | undefined): string[] {
-  if (findProgram('parley', places) !== undefined) return ['parley']
+  if (findProgram('parley', { ...places, env: withoutNpx(places.env) }) !== undefined) return ['parley']
   if (checkout !== undefined) return [process.execPath, join(checkout, 'bin', 'parley.js')]
   return places.platform === 'win32' ? ['cmd', '/c', 'npx', '-y', 'parley-hub'] : ['npx', '-y', 'parley-hub']
+}
+
+/** `npx` puts a `parley` of its cache on the PATH of the one command that it runs: the client would not find it later. */
+function withoutNpx(env: Places['env']): Places['env'] {
+  const folders = (env.PATH ?? env.Path ?? '').split(delimiter)
+  return {
+    ...env,
+    PATH: folders.filter((folder) => !/[\\/]node_modules[\\/]\.bin[\\/]?$/.test(folder)).join(delimiter),
+  }
 }
 
 interface LocalServer {

@@ -35,6 +35,8 @@ export function openShell(cwd: string, env: Record<string, string>): Shell {
     printed += text
     told()
   })
+  // After a command that failed it reads no more.
+  bash.stdin.on('error', () => {})
   bash.stdin.write('exec 2>&1; set -e\n')
   let blocks = 0
   return {

@@ -1,11 +1,8 @@
 /** The shell blocks of README and of the pages for the first hour run as they are written, from an empty HOME. */
-import { mkdir, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
-import { delimiter, join } from 'node:path'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { afterAll, beforeAll, expect, onTestFinished } from 'vitest'
-import { bareHome, pack, run } from '../support/packed.ts'
-import { type Later, temporaryFolder } from '../support/parley.ts'
-import { serveRegistry } from '../support/registry.ts'
+import { newMachine, type Packages, servePackages } from '../support/machine.ts'
 import { verifies } from '../support/verifies.ts'
 import { openShell, pageText, shellBlocks } from './blocks.ts'
 
@@ -31,62 +28,30 @@ const written = (text: string, port: number, printed: string): string =>
     .replace(/^parley init\b/gm, '$& --yes')
     .replace(/^npx parley-hub join\b/gm, '$& --yes')
     // A reader pastes the link that was printed before.
-    .replace(/http\S+-(?=…)…/g, (link) => {
-      const start = link.slice(0, -1)
-      return printed.match(new RegExp(`${RegExp.escape(start)}\\w+`))?.[0] ?? link
+    .replace(/http\S+-…/g, (link) => {
+      const start = printed.lastIndexOf(link.slice(0, -1))
+      return start < 0 ? link : (printed.slice(start).split(/\s/)[0] ?? link)
     })
 
 const cleanups: (() => Promise<unknown>)[] = []
-const later: Later = (work) => void cleanups.push(work)
+let packages: Packages
+beforeAll(async () => {
+  packages = await servePackages((work) => void cleanups.push(work))
+}, 60_000)
 afterAll(async () => {
   for (const work of cleanups.reverse()) await work()
 })
-
-let registry = ''
-let cache = ''
-beforeAll(async () => {
-  const folder = await temporaryFolder(later)
-  cache = join(folder, 'cache')
-  registry = await serveRegistry(await pack(folder), later)
-}, 60_000)
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await new Promise((resolve) => server.once('listening', resolve))
-  const address = server.address()
-  await new Promise((resolve) => server.close(resolve))
-  return typeof address === 'object' && address !== null ? address.port : 0
-}
 
 for (const [page, prints] of Object.entries(pages))
   verifies(
     'docs.shell.runs',
     `Every block of ${page} runs in order`,
     async () => {
-      const folder = await temporaryFolder()
-      const port = await freePort()
-      const bare = bareHome(folder)
-      const env = {
-        ...bare,
-        PATH: [join(folder, 'prefix', 'bin'), bare.PATH].join(delimiter),
-        npm_config_prefix: join(folder, 'prefix'),
-        npm_config_registry: registry,
-        npm_config_cache: cache,
-        npm_config_offline: 'false',
-        npm_config_update_notifier: 'false',
-        ARCHIVE_ENABLED: 'false',
-      }
-      const home = join(folder, 'home')
-      await mkdir(join(home, '.parley'), { recursive: true, mode: 0o700 })
-      await writeFile(join(home, '.parley', '.env'), `HTTP_PORT=${port}\n`)
+      const { home, env, port } = await newMachine(packages)
       // An answer that says 4xx fails the block.
       await writeFile(join(home, '.curlrc'), 'fail-with-body\n')
-
       const shell = openShell(home, env)
-      onTestFinished(async () => {
-        await shell.close()
-        await run(join(folder, 'prefix', 'bin', 'parley'), ['stop'], { env })
-      })
+      onTestFinished(() => shell.close())
       for (const { text, notRun } of shellBlocks(pageText(page)))
         if (notRun !== undefined) process.stdout.write(`${page}, not run: ${notRun}\n${text}`)
         else await shell.run(written(text, port, shell.printed()))
