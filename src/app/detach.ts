@@ -1,12 +1,12 @@
 /** `parley serve --detach`: a server in the background, which goes on when the terminal is closed. */
 import { spawn } from 'node:child_process'
-import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs'
+import { closeSync, fstatSync, mkdirSync, openSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { pause } from '../base/clock.ts'
 import { HubError } from '../base/errors.ts'
 import type { Config } from '../settings/all.ts'
-import { listRunning, type RunningServer } from './running.ts'
+import { listRunning, type RunningServer, serverUrl } from './running.ts'
 
 const launcher = fileURLToPath(new URL('../../bin/parley.js', import.meta.url))
 
@@ -14,12 +14,19 @@ export const serveLog = (storageRoot: string): string => join(storageRoot, 'serv
 
 /** Ends once the server is ready; one that does not get there is told with the end of its log. */
 export async function serveDetached(
-  { STORAGE_ROOT: root }: Config,
+  config: Config,
   args: readonly string[],
   env: NodeJS.ProcessEnv,
 ): Promise<RunningServer> {
+  const { STORAGE_ROOT: root } = config
+  const there = listRunning(root).find(({ url }) => url === serverUrl(config))
+  if (there !== undefined)
+    throw new HubError('CONFLICT', `Parley ${there.version} runs already at ${there.url} (process ${there.pid}).`, {
+      hint: '`parley status` shows it. To start it anew: parley stop && parley serve --detach',
+    })
   mkdirSync(root, { recursive: true, mode: 0o700 })
   const log = openSync(serveLog(root), 'a', 0o600)
+  const before = fstatSync(log).size
   const child = spawn(process.execPath, [launcher, 'serve', ...args], {
     detached: true,
     env,
@@ -39,7 +46,8 @@ export async function serveDetached(
     if (server !== undefined) return server
     await pause(20)
   }
-  const lines = readFileSync(serveLog(root), 'utf8').trimEnd().split('\n')
+  // Of this start alone: the lines of an earlier one would tell that it is ready.
+  const lines = readFileSync(serveLog(root)).subarray(before).toString('utf8').trimEnd().split('\n')
   throw new HubError('STORAGE_FAILED', `The server did not start: ${ended}.\n${lines.slice(-5).join('\n')}`, {
     hint: `The whole log is in ${serveLog(root)}.`,
   })

@@ -202,7 +202,7 @@ verifies(
     const status = await machine.sh('parley status')
     expect(status).toMatch(/^running +http/)
     expect(status).toContain(`PostgreSQL ${host}${pathname}`)
-    await expect(mailbox({ url }, 'alice').check()).rejects.toThrow()
+    await expect(mailbox({ url }, 'alice').check()).rejects.toMatchObject({ code: 'FORBIDDEN' })
     // The operator reads along, also what is sealed for others.
     expect(await machine.sh('parley inbox bob')).toContain('alice')
     const token = (await machine.sh('parley token show')).trim()

@@ -48,6 +48,15 @@ verifies('cli.serve.detach', 'a server that cannot start is told with the end of
   expect(stderr).toContain(join(storage, 'serve.log'))
 })
 
+verifies('cli.serve.detach', 'a server that runs already is named, with the way to start it anew', async () => {
+  const { run, storage } = await installation()
+  const { port, url } = await startParley({ storage })
+  const { code, stderr } = await run('serve', '--detach', '--port', String(port))
+  expect(code).toBe(1)
+  expect(stderr).toContain(`runs already at ${url} (process `)
+  expect(stderr).toContain('parley stop && parley serve --detach')
+})
+
 verifies('cli.status.shown', 'a killed server is not shown, and a store without one is 3', async () => {
   const { run, storage, status } = await installation()
   expect(await run('status')).toMatchObject({ code: 3, stdout: expect.stringMatching(/^not running/) })
