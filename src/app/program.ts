@@ -101,7 +101,9 @@ export async function createProgram(args: readonly string[], around: Surrounding
 
   program
     .command('mailbox')
-    .description('run the mailbox client of one agent: MCP over stdin and stdout, connected to a Parley server')
+    .description(
+      'run the client of the post door for one agent: MCP over stdin and stdout, connected to a Parley server',
+    )
     .option('--bridge', 'no MCP: only bring new messages to an OpenClaw gateway, until a signal ends it')
     .addHelpText('after', mailboxHelp)
     .action(async ({ bridge = false }: { bridge?: boolean }) => {

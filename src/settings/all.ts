@@ -42,7 +42,7 @@ export const subjects = {
   Archive: archiveSettings,
   'Retention report': retentionSettings,
   'Language model': llmSettings,
-  'Mailbox client and OpenClaw bridge': mailboxClientSettings,
+  'Client of the post door (`parley mailbox`) and OpenClaw bridge': mailboxClientSettings,
   Log: logSettings,
 } as const
 

@@ -1,8 +1,10 @@
 /** The shell blocks of README and of the pages for the first hour run as they are written, from an empty HOME. */
+import { globSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, onTestFinished } from 'vitest'
 import { newMachine, type Packages, servePackages } from '../support/machine.ts'
+import { root } from '../support/sources.ts'
 import { verifies } from '../support/verifies.ts'
 import { openShell, pageText, shellBlocks } from './blocks.ts'
 
@@ -70,6 +72,6 @@ verifies('docs.readme.short', 'README has at most 900 words before how it is bui
 })
 
 verifies('docs.shell.names', 'No page starts Parley by the path of a file', () => {
-  for (const page of [...Object.keys(pages), 'docs/clients.md', 'docs/operations.md'])
+  for (const page of ['README.md', 'setup_prompt.md', ...globSync('docs/*.md', { cwd: root })])
     expect(pageText(page)).not.toMatch(/node \S*(bin\/parley\.js|main\.[jt]s)/)
 })
