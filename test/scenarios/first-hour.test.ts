@@ -110,7 +110,17 @@ verifies(
 async function startProxy(port: number): Promise<{ url: string; certificate: string }> {
   const folder = await temporaryFolder()
   const [key, certificate] = [join(folder, 'key.pem'), join(folder, 'certificate.pem')]
-  const wanted = ['-newkey', 'rsa:2048', '-nodes', '-days', '2', '-subj', '/CN=localhost']
+  const wanted = [
+    '-newkey',
+    'ec',
+    '-pkeyopt',
+    'ec_paramgen_curve:prime256v1',
+    '-nodes',
+    '-days',
+    '2',
+    '-subj',
+    '/CN=localhost',
+  ]
   const names = ['-addext', 'subjectAltName=DNS:localhost']
   await run('openssl', ['req', '-x509', ...wanted, ...names, '-keyout', key, '-out', certificate])
   const proxy = createServer({ key: await readFile(key), cert: await readFile(certificate) }, (request, response) => {
