@@ -22,6 +22,11 @@ export function busNameFault(name: string): string | undefined {
 
 export const commons = 'commons'
 
+const broadcasts: ReadonlySet<string> = new Set(['all', 'everyone', 'team', 'broadcast', '*'])
+
+/** A name that a newcomer tries in order to reach all at once: no door sends to it, so no new agent has it (all.recipients.broadcast). */
+export const isBroadcast = (name: string): boolean => broadcasts.has(nameKey(name))
+
 /** The sender of messages from people: no agent may have this name. */
 export const overseer = 'HumanOverseer'
 

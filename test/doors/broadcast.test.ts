@@ -1,5 +1,6 @@
 /** There is no broadcast by a name: at every door that addresses messages, and in no topic. */
 import { expect } from 'vitest'
+import { parleyCommand } from '../support/cli.ts'
 import { countRows } from '../support/counting.ts'
 import { hubDoorOf } from '../support/hub-door.ts'
 import { callTool, mailbox, shareServer } from '../support/parley.ts'
@@ -40,6 +41,29 @@ verifies(
     expect(countRows(parley().storage)).toEqual(stored)
   },
 )
+
+verifies('all.names.broadcast', 'No door makes an agent of such a name', async () => {
+  const refusal = { code: 'INVALID_ARGUMENT', message: expect.stringContaining('means all agents') }
+  const stored = countRows(parley().storage)
+  await expect(mailbox(parley(), 'all').send('emil', 'hello')).rejects.toMatchObject(refusal)
+  await expect(hubDoorOf(parley(), 'team').send('emil', 'hello')).rejects.toMatchObject(refusal)
+  const mail = `${parley().url}/mcp?project=/srv/repos/of-all&agent=Everyone`
+  expect(await callTool(mail, 'macro_start_session', {})).toMatchObject({
+    isError: true,
+    structuredContent: { error: refusal },
+  })
+  const owned = await fetch(`${parley().url}/agents/register`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ name: 'broadcast' }),
+  })
+  expect([owned.status, await owned.json()]).toMatchObject([422, { code: 'INVALID_ARGUMENT' }])
+  expect(await parleyCommand({ storage: parley().storage }, ['invite', 'all'])).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('means all agents'),
+  })
+  expect(countRows(parley().storage)).toEqual(stored)
+})
 
 verifies('all.recipients.broadcast', 'In a project that is not there yet nobody is active', async () => {
   const box = mailbox(parley(), 'dora', { query: '?project=/srv/repos/nobody-yet' })

@@ -1,7 +1,7 @@
 /** Agents: the named identities of a project. */
 import { lookOf } from '../../base/confusables.ts'
 import { HubError } from '../../base/errors.ts'
-import { agentNamePattern, agentNameRule, isReserved, nameKey, overseer } from '../../base/names.ts'
+import { agentNamePattern, agentNameRule, isBroadcast, isReserved, nameKey, overseer } from '../../base/names.ts'
 import { echo } from '../../base/text.ts'
 import type { Tx } from '../../db/port.ts'
 import {
@@ -95,6 +95,7 @@ export async function makeAgent(hub: Hub, tx: Tx, note: Note, newcomer: Newcomer
   if (found !== undefined) return found
   // Mail to "human-overseer" is mail to people, and is shown as that.
   const who = isReserved(name) ? people : { name, policy }
+  refuseBroadcastName(name)
   await refuseLookalike(tx, projectId, who.name)
   const now = hub.clock.now()
   const activeAt = unseen ? 0 : now
@@ -113,6 +114,15 @@ export function refuseName(name: string): void {
     throw new HubError('INVALID_ARGUMENT', `The name ${overseer} is reserved for people.`, {
       hint: 'Choose another name.',
     })
+  refuseBroadcastName(name)
+}
+
+/** Nobody could write to an agent of such a name: every send to it is refused as a broadcast (all.names.broadcast). */
+export function refuseBroadcastName(name: string): void {
+  if (!isBroadcast(name)) return
+  throw new HubError('INVALID_ARGUMENT', `The name ${JSON.stringify(name)} means all agents: no agent can have it.`, {
+    hint: 'Choose a name of your own, such as GreenCastle.',
+  })
 }
 
 /** A new name that people and models would take for another one of its project, or for that of people (all.names.lookalikes). */

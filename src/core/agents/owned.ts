@@ -12,7 +12,7 @@ import { memory, remember } from '../hub/memory.ts'
 import { publicIds } from '../hub/public-ids.ts'
 import { findPlace, isNew, makeProject, slugOfProject } from '../projects/projects.ts'
 import type { Acting } from './acting.ts'
-import { known, refuseLookalike } from './agents.ts'
+import { known, refuseBroadcastName, refuseLookalike } from './agents.ts'
 import { storeKey } from './keys.ts'
 
 export interface Owning {
@@ -40,6 +40,7 @@ export async function registerOwned(
   const row = await commit(hub, caller, async (tx, note) => {
     const { id: projectId } = isNew(place) ? await makeProject(hub, tx, note, place) : place
     if ((await findAgent(tx, projectId, nameKey(name))) !== undefined) throw nameTaken(name)
+    refuseBroadcastName(name)
     await refuseLookalike(tx, projectId, name)
     const now = hub.clock.now()
     const policy = 'contacts_only'

@@ -2,7 +2,7 @@
 import { HubError } from '../../base/errors.ts'
 import { limits } from '../../base/limits.ts'
 import { isMemorable, lettersAndDigits, memorableName } from '../../base/memorable.ts'
-import { agentNamePattern, isReserved, nameKey, overseer } from '../../base/names.ts'
+import { agentNamePattern, isBroadcast, isReserved, nameKey, overseer } from '../../base/names.ts'
 import type { Reader } from '../../db/port.ts'
 import {
   type AttachmentsPolicy,
@@ -18,7 +18,7 @@ import { commit } from '../hub/commit.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import { findPlace, findProjectCalled, isNew, makeProject, needProject, type Project } from '../projects/projects.ts'
 import { actAs } from './acting.ts'
-import { known, noAgent, refuseLookalike } from './agents.ts'
+import { known, noAgent, refuseBroadcastName, refuseLookalike } from './agents.ts'
 import { type Profile, toProfile } from './profiles.ts'
 
 /** An agent's introduction of itself. */
@@ -71,6 +71,7 @@ export async function register(
     const found = name === undefined ? undefined : await findProfile(tx, project.id, nameKey(name))
     if (found !== undefined) return { project, row: found, made: false }
     const own = name === undefined || fault !== undefined ? await freeName(hub, tx, project.id) : name
+    refuseBroadcastName(own)
     await refuseLookalike(tx, project.id, own)
     const row = await insertProfile(tx, newProfile(hub, project, { ...intro, name: own }))
     note({ kind: 'agent.created', projectId: project.id, agentId: row.id })
@@ -148,6 +149,7 @@ function newNameFault({ rules }: Hub, name: string): string | undefined {
 
 /** Why a hint makes no name, whoever has it. */
 function hintFault(wish: string): string | undefined {
+  if (isBroadcast(wish)) return 'means all agents'
   return agentNamePattern.test(wish) ? undefined : `makes no name of 1 to ${limits.agentNameLength} letters and digits`
 }
 

@@ -1,6 +1,6 @@
 /** The recipients of a message: names and addresses made into agents. */
 import { HubError } from '../../base/errors.ts'
-import { nameKey } from '../../base/names.ts'
+import { isBroadcast, nameKey } from '../../base/names.ts'
 import type { Tx } from '../../db/port.ts'
 import type { DeliveryKind } from '../../store/messages/deliveries.ts'
 import type { Found } from '../../store/messages/sending.ts'
@@ -123,11 +123,8 @@ export async function findRecipient(
   return (await findIn(hub, sender.projectId, name)) ?? (await findContactElsewhere(hub, sender, name))
 }
 
-/** Names that a newcomer tries in order to reach all at once (all.recipients.broadcast). */
-const broadcasts: ReadonlySet<string> = new Set(['all', 'everyone', 'team', 'broadcast', '*'])
-
 export async function refuseBroadcast(hub: Hub, { acting, sender, addresses }: Resolving): Promise<void> {
-  const all = addresses.find(({ name }) => broadcasts.has(nameKey(name)))
+  const all = addresses.find(({ name }) => isBroadcast(name))
   if (all === undefined) return
   // In a project that is not there yet nobody is active.
   const nobody = isNewcomer(sender) && isNew(sender.place)
