@@ -58,7 +58,9 @@ export async function commandParts(around: Surroundings, program: CommandParts['
 async function opened(config: Config, { stderr }: Surroundings, options?: { make: true }): Promise<Hub> {
   const { openStore, storeMark } = await import('./open.ts')
   const { storageName } = await import('./database-place.ts')
-  const hub = await openStore(config, stderr, options)
+  // A command tells people itself what it did; an entry of the log beside that would say it twice.
+  const quiet: Config = config.LOG_LEVEL === 'info' ? { ...config, LOG_LEVEL: 'warn' } : config
+  const hub = await openStore(quiet, stderr, options)
   const { warnOfOtherStore } = await import('./other-store.ts')
   const { serverUrl } = await import('./running.ts')
   const warning = await warnOfOtherStore({

@@ -188,6 +188,8 @@ eachEngine('Projects', (open) => {
       [['/srv/merging/odl', kept], 'There is no project "/srv/merging/odl"'],
     ] as const)
       expect(await run('merge', ...args, '--force')).toMatchObject({ code: 1, stderr: expect.stringContaining(says) })
+    // The next step is told once.
+    expect((await run('merge', 'odl', kept, '--force')).stderr.match(/lists all projects/g)).toHaveLength(1)
     expect(await allRows(database.url)).toEqual(before)
   })
 

@@ -46,6 +46,9 @@ verifies('cli.serve.detach', 'a server that cannot start is told with the end of
   expect(code).toBe(1)
   expect(stderr).toContain(`cannot listen on 127.0.0.1:${port}: another program listens there`)
   expect(stderr).toContain(join(storage, 'serve.log'))
+  // The log has the lines of every earlier server too.
+  await writeFile(join(storage, 'serve.log'), 'of a server of yesterday\n')
+  expect((await run('serve', '--detach', '--port', String(port))).stderr).not.toContain('of yesterday')
 })
 
 verifies('cli.serve.detach', 'a server that runs already is named, with the way to start it anew', async () => {

@@ -13,11 +13,11 @@ export class UsageError extends Error {
   }
 }
 
-/** The hint of core, and the command that people have for it. */
+/** The hint of core, and the command that people have for it: once, though a failure may pass here twice. */
 const and =
   (command: string) =>
   ({ hint = '' }: HubError): string =>
-    `${hint} ${command}`.trimStart()
+    hint.endsWith(command) ? hint : `${hint} ${command}`.trimStart()
 
 /** The hints of core name tools: these name commands instead. */
 const hints: Partial<Readonly<Record<Code, string | ((error: HubError) => string)>>> = {

@@ -71,7 +71,7 @@ export function guardCommand(open: Open, steering: GuardSteering, screen: Screen
   command
     .command('uninstall')
     .description('remove the guard from a repository; the hook that was there before stays')
-    .argument('<code_repo_path>', 'a checkout of the repository')
+    .argument('[code_repo_path]', 'a checkout of the repository', '.')
     .action((path: string) =>
       tellingPeople(screen, async () => {
         const removed = await steering.uninstall(resolve(path))
