@@ -48,6 +48,9 @@ verifies('cli.invite.line', 'A revoked invitation opens nothing, and --expires i
   }
   const unreachable = await parleyCommand(parley, ['invite', 'bob'])
   expect(unreachable).toMatchObject({ code: 0, stderr: expect.stringContaining('HTTP_PUBLIC_URL') })
+  expect(unreachable.stderr).not.toContain('earlier link')
+  const again = await parleyCommand(parley, ['invite', 'bob'])
+  expect(again).toMatchObject({ code: 0, stderr: expect.stringContaining('The earlier link for bob works no more.') })
 })
 
 verifies('access.invite.preview', 'Opened in a browser or by a link preview, the link stays good', async () => {

@@ -60,6 +60,8 @@ export interface Invited {
   readonly expiresAt: number
   /** Shown once: the hub keeps its hash. */
   readonly code: string
+  /** Whether an older link for this agent ended with it: its owner may hold that one. */
+  readonly replaced: boolean
 }
 
 /** The new invitation takes the place of an older one for the same agent. An agent that has a key is refused (access.invite.keyed). */
@@ -77,10 +79,11 @@ export async function invite(hub: Hub, caller: Caller, inviting: Inviting): Prom
     else await refuseKeyed(tx, caller, found)
     await deleteOldInvitations(tx, now)
     const invitation = { projectId: home.id, name: found?.name ?? name, nameKey: nameKey(name), door, now, expiresAt }
+    const replaced = (await deleteInvitation(tx, home.id, nameKey(name))) > 0
     await insertInvitation(tx, { ...invitation, hash: hashCode(code) })
-    return { slug: home.slug, name: invitation.name }
+    return { slug: home.slug, name: invitation.name, replaced }
   })
-  return { agent: home.name, project: home.slug, expiresAt, code }
+  return { agent: home.name, project: home.slug, expiresAt, code, replaced: home.replaced }
 }
 
 /** An agent whose keys were all ended is still its owner's: only the operator invites it again. */

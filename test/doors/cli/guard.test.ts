@@ -56,14 +56,18 @@ verifies('cli.guard.commands', 'wrong usage ends with 2, what is not there with 
   expect(await guard('--help')).toMatchObject({ code: 0, stdout: expect.stringContaining('PARLEY_GUARD=warn') })
 })
 
-verifies('cli.guard.commands', 'install and uninstall take the current repository, and say it in sentences', async () => {
-  const { folder } = await repositoryAt(join(await temporaryFolder(), 'code'))
-  const here = (...args: string[]) => parleyCommand(parley(), ['guard', ...args], { cwd: folder })
-  const installed = await here('install')
-  expect(installed).toMatchObject({ code: 0, stderr: expect.stringMatching(/^Installed for the project .*\n$/) })
-  expect(await here('uninstall')).toMatchObject({ code: 0, stdout: 'The guard was removed.\n', stderr: '' })
-  expect(await here('uninstall')).toMatchObject({ code: 0, stdout: 'There was no guard.\n' })
-})
+verifies(
+  'cli.guard.commands',
+  'install and uninstall take the current repository, and say it in sentences',
+  async () => {
+    const { folder } = await repositoryAt(join(await temporaryFolder(), 'code'))
+    const here = (...args: string[]) => parleyCommand(parley(), ['guard', ...args], { cwd: folder })
+    const installed = await here('install')
+    expect(installed).toMatchObject({ code: 0, stderr: expect.stringMatching(/^Installed for the project .*\n$/) })
+    expect(await here('uninstall')).toMatchObject({ code: 0, stdout: 'The guard was removed.\n', stderr: '' })
+    expect(await here('uninstall')).toMatchObject({ code: 0, stdout: 'There was no guard.\n' })
+  },
+)
 
 verifies('mail.guard.secrets', 'an .env of the repository is for another program', async () => {
   const { folder, write, git } = await repositoryAt(join(await temporaryFolder(), 'code'))

@@ -72,6 +72,7 @@ export const inviteCommand = (open: Open, reach: () => Reach, screen: Screen): C
       await screen.note(
         `For the owner of ${word(shown.agent)}; it works once, until ${shown.expires_at}. Send it where nobody else reads it.`,
       )
+      if (invited.replaced) await screen.note(`The earlier link for ${word(shown.agent)} works no more.`)
       await screen.out(`${joinLine(shown.link)}\n`)
     }),
   )
