@@ -52,7 +52,7 @@ export async function wait(asked: Asked, around: Around): Promise<number> {
     lives: client.lives,
     tell: (pointer: Pointer) =>
       forClaude ? written(stderr, `${pointer.text}\n`) : written(stdout, `${JSON.stringify(pointer)}\n`),
-    note: (says: string) => (forClaude ? Promise.resolve() : written(stderr, `${says}\n`)),
+    note: (says: string) => (forClaude ? Promise.resolve(true) : written(stderr, `${says}\n`)),
   }
   return exitCodes[forClaude ? 'claude' : 'plain'][await Promise.race([untilMail(waiter), client.gone])]
 }
@@ -116,8 +116,9 @@ interface Waiter {
   readonly until: number
   readonly follow: boolean
   lives(): boolean
-  tell(pointer: Pointer): Promise<void>
-  note(says: string): Promise<void>
+  /** Answers false where nobody reads any more. */
+  tell(pointer: Pointer): Promise<boolean>
+  note(says: string): Promise<boolean>
 }
 
 async function untilMail(waiter: Waiter): Promise<Ended> {
@@ -130,8 +131,7 @@ async function untilMail(waiter: Waiter): Promise<Ended> {
     if (found === 'displaced') return found
     if (typeof found === 'object') {
       // Not told to anybody, it is announced again by the next route.
-      if (!waiter.lives()) return 'gone'
-      await waiter.tell(found)
+      if (!waiter.lives() || !(await waiter.tell(found))) return 'gone'
       if (!waiter.follow) return 'mail'
     }
     const now = clock.monotonic()
@@ -156,9 +156,9 @@ async function question(
   if (answer === 'away') return answer
   const { status, text } = answer
   if (status === 204) return 'nothing'
-  if (status === 409) return 'displaced'
   if (status === 429 || status >= 500) return 'away'
-  const json = parsed(text) as { text?: unknown; error?: { code?: unknown } } | null | undefined
+  const json = parsed(text) as { text?: unknown; displaced?: unknown; error?: { code?: unknown } } | null | undefined
+  if (status === 409 && json?.displaced === true) return 'displaced'
   if (status === 200 && typeof json?.text === 'string') return json as Pointer
   if (json?.error?.code === 'AGENT_NOT_FOUND' || json?.error?.code === 'PROJECT_NOT_FOUND') return 'unknown'
   throw refusal(server, status, json)

@@ -45,13 +45,22 @@ function readFew(env: Named, checkout: string | undefined): Named {
 }
 
 function operatorToken(server: string, settings: Named): string | undefined {
-  const url = (name: string) => (settings[name] === undefined ? undefined : urlOf(settings[name]))
-  const kept = settings.HTTP_BEARER_TOKEN ?? readToken(folder(settings.STORAGE_ROOT ?? '~/.parley'))
+  const kept = () => settings.HTTP_BEARER_TOKEN ?? readToken(folder(settings.STORAGE_ROOT ?? '~/.parley'))
+  const url = (name: string) => orNothing(() => urlOf(settings[name] ?? ''))
   return tokenFor(server, {
-    HTTP_BEARER_TOKEN: kept,
+    HTTP_BEARER_TOKEN: orNothing(kept),
     PARLEY_SERVER: url('PARLEY_SERVER'),
     HTTP_PUBLIC_URL: url('HTTP_PUBLIC_URL'),
   })
+}
+
+/** A file of another user, or a fault in a setting: the server says whether it needs the token. */
+function orNothing(find: () => string | undefined): string | undefined {
+  try {
+    return find()
+  } catch {
+    return undefined
+  }
 }
 
 function urlOf(given: string): string {

@@ -40,12 +40,15 @@ export async function waker(args: readonly string[], around: Around): Promise<nu
   }
 }
 
-/** Resolves when the text has left the process. */
-export const written = (stream: Writable, text: string): Promise<void> =>
+const heard = new WeakSet<Writable>()
+
+/** Resolves when the text has left the process; with false where nobody reads any more. */
+export const written = (stream: Writable, text: string): Promise<boolean> =>
   new Promise((resolve) => {
-    // Nobody reads any more: then there is nothing left to do for anybody.
-    stream.once('error', () => resolve())
-    stream.write(text, () => resolve())
+    // Told by the callback too; without a listener it would end the process with a trace.
+    if (!heard.has(stream)) stream.on('error', () => {})
+    heard.add(stream)
+    stream.write(text, (error) => resolve(!error))
   })
 
 function read(name: WakerName, args: string[]): Asked {

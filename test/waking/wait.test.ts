@@ -173,21 +173,19 @@ describe.each(nodes)('On Node $version', ({ node }) => {
   })
 })
 
-verifies('waking.wait.follow', 'until it is ended', async () => {
+verifies('waking.wait.follow', 'until nobody reads them', async () => {
   const name = await newAgent()
   const waiter = start(['wait', '--agent', name, '--follow'])
-  for (const lines of [1, 2]) {
-    await waiting(1)
-    await send(name)
-    await expect.poll(() => waiter.output.stdout.split('\n').length - 1, { timeout: 10_000 }).toBe(lines)
-  }
   await waiting(1)
-  waiter.child.kill('SIGTERM')
-  const ids = (await waiter.ended).stdout
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line).messages.length)
-  expect(ids).toEqual([1, 1])
+  for (let lines = 1; lines <= 12; lines++) {
+    await send(name)
+    await expect.poll(() => waiter.output.stdout.split('\n').length - 1, { timeout: 10_000, interval: 10 }).toBe(lines)
+  }
+  for (const line of waiter.output.stdout.trim().split('\n'))
+    expect(JSON.parse(line)).toMatchObject({ messages: [{ from: 'ann' }] })
+  waiter.child.stdout.destroy()
+  await send(name)
+  expect(await waiter.ended).toMatchObject({ code: 1, stderr: '' })
 })
 
 verifies('waking.wait.away', 'and is there when the server comes', async () => {
