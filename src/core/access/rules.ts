@@ -187,6 +187,6 @@ export const atCommandLine = (caller: Caller): Caller => (mayOperate(caller) ? p
 export function needPerson(caller: Caller): void {
   if (mayOversee(caller)) return
   throw new HubError('FORBIDDEN', 'This is for people: log in first.', {
-    hint: 'Log in at /mail/login with the token of the operator; at the command line, unset PARLEY_API_KEY, and leave out --agent.',
+    hint: 'Log in at /mail/login with the token of the operator; at the command line, unset PARLEY_API_KEY, leave out --agent, and use the token of the operator (`parley token`) where a key of the server is stored.',
   })
 }

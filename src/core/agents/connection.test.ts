@@ -55,6 +55,8 @@ eachEngine('A connection', (open) => {
     expect(await selfInFolder(hub, local, {}, '/srv/code/made/')).toMatchObject({ project: '/srv/code/made' })
     const inside = await selfInFolder(hub, local, {}, `${project}/src`)
     expect(inside).toMatchObject({ project, note: expect.stringContaining('lies in the project') })
+    // `parley connect` names its working folder on the URL.
+    expect(await findSelf(hub, local, { project: `${project}/src` })).toEqual(inside)
     expect(await findProjectCalled(hub, '/srv/code/made')).toBeUndefined()
     expect(await isSameProject(hub, green, slug, project)).toBe(true)
     expect(await isSameProject(hub, local, 'app', '/srv/code/other')).toBe(false)

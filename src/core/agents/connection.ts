@@ -50,7 +50,7 @@ export async function projectOfCall(hub: Hub, caller: Caller, told: string | und
 export async function findSelf(hub: Hub, caller: Caller, { name, project }: Said): Promise<Self> {
   const me = agentOf(caller)
   if (me !== undefined) return selfOfCredential(hub, caller, me, { name, project })
-  return { name, project: project === undefined ? undefined : await keyOf(hub, caller, project) }
+  return project === undefined ? { name } : inFolder(hub, caller, { name }, project)
 }
 
 async function selfOfCredential(hub: Hub, caller: Caller, me: AgentCaller, said: Said): Promise<Self> {
@@ -72,7 +72,11 @@ async function selfOfCredential(hub: Hub, caller: Caller, me: AgentCaller, said:
 
 /** The same with the folder that a client works in, which moves nobody who has a key. */
 export async function selfInFolder(hub: Hub, caller: Caller, self: Self, folder: string): Promise<Self> {
-  if (agentOf(caller) !== undefined) return self
+  return agentOf(caller) === undefined ? inFolder(hub, caller, self, folder) : self
+}
+
+/** By a folder, or by the slug or key of a project. */
+async function inFolder(hub: Hub, caller: Caller, self: Self, folder: string): Promise<Self> {
   const { place, note } = await projectOfFolder(hub, caller, folder)
   return { ...self, project: isNew(place) ? place.newKey : place.key, note }
 }
