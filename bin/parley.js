@@ -26,9 +26,7 @@ function start() {
 }
 
 async function startWaker() {
-  const folder = process.env.NODE_COMPILE_CACHE ?? compileCache()
-  // Node 20 has no such cache.
-  if (folder !== undefined) module.enableCompileCache?.(folder)
+  // Without the cache of compiled code, which saves nothing on one small file, and which Node 20 has not.
   const { waker } = await load('app/waker')
   process.exit(await waker(process.argv.slice(2), process))
 }
