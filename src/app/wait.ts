@@ -12,7 +12,7 @@ import { readInput } from './waker-input.ts'
 
 type Ended = 'mail' | 'over' | 'displaced' | 'gone'
 
-/** Claude Code begins a turn for 2 alone, and shows people every other code but 0 as an error of the hook. */
+/** Claude Code begins a turn for 2. Each Stop displaces the waiter before it, which is no failure: 0 says so. */
 const exitCodes = {
   plain: { mail: 0, over: 3, displaced: 4, gone: 1 },
   claude: { mail: 2, over: 0, displaced: 0, gone: 0 },

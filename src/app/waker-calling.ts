@@ -37,7 +37,7 @@ export function callingOf({ options, checkout }: Asked, env: Around['env']): Wak
 const text = (given: string | boolean | undefined): string | undefined =>
   typeof given === 'string' && given !== '' ? given : undefined
 
-/** Some of the settings, by the order that holds for all: the whole table takes 10 ms to load, and a fault in another one is no matter here. */
+/** Some of the settings, by the order that holds for all: a fault in another one is no reason to stop waking. */
 function readFew(env: Named, checkout: string | undefined): Named {
   const places = [env, ...settingsFiles(env, checkout).map((path) => envFile(path, false, []))]
   const names = ['PARLEY_SERVER', 'HTTP_PUBLIC_URL', 'HTTP_BEARER_TOKEN', 'STORAGE_ROOT']

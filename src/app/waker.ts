@@ -9,7 +9,7 @@ import { hook } from './hook.ts'
 import { wait } from './wait.ts'
 import { type WakerName, wakerCommands } from './waker-options.ts'
 
-/** The process around it. Its streams are touched only where they are needed: each takes milliseconds. */
+/** The process around it. Its streams are touched only where they are needed: Node makes each at its first use. */
 export interface Around {
   readonly env: Readonly<Record<string, string | undefined>>
   readonly stdin: Readable & { readonly isTTY?: boolean }
